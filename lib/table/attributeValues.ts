@@ -3,7 +3,7 @@
 /** A JSON object with unknown fields. */
 export type Json = Record<string, unknown>;
 
-/** Fields that hold an item or a part of one. */
+/** Fields of requests and responses that contain an item, a key or other named values. */
 const ITEMS: ReadonlySet<string> = new Set([
   'Item',
   'Key',
@@ -13,20 +13,23 @@ const ITEMS: ReadonlySet<string> = new Set([
   'Attributes',
 ]);
 const LISTS: ReadonlySet<string> = new Set(['Items', 'Keys']);
-/** Fields that hold a list of values without names. */
+/** Fields that contain a list of values without names. */
 const VALUES: ReadonlySet<string> = new Set(['SearchVector']);
 
-/** Returns the input of a document command as the body of a request. Throws for a value that DynamoDB cannot store exactly. */
+/** Returns the request body for the input of a document command. Throws for a value that DynamoDB cannot store exactly. */
 export function toRequestBody(input: Json): string {
   return JSON.stringify(mapItems(input, toAttributes));
 }
 
-/** Returns the output of a document command from the body of a response. */
+/** Returns the output of a document command from a response body. */
 export function fromResponseBody(body: string): Json {
   return mapItems(JSON.parse(body) as Json, fromAttributes) as Json;
 }
 
-/** Returns the body of an error. Its items stay attribute values, with bytes instead of base64, as in the errors of the SDK. */
+/**
+ * Returns the fields of an error response. Its items stay attribute values, with bytes instead of base64, as in the errors of the
+ * SDK.
+ */
 export function fromErrorBody(body: string): Json {
   const reviver = (name: string, value: unknown) =>
     name === 'B' && typeof value === 'string' ? toBytes(value) : value;
@@ -53,14 +56,14 @@ function mapField(name: string, part: unknown, map: (item: Json) => Json): unkno
 }
 
 function toAttributes(fields: Json): Json {
-  // An assignment to this name would set the prototype of the result instead of a field.
+  // No attribute is named like this, because assigning it would set the prototype of the result.
   if (Object.hasOwn(fields, '__proto__')) throw new Error('No attribute can be named __proto__');
   const attributes: Json = {};
   for (const name of Object.keys(fields)) if (fields[name] !== undefined) attributes[name] = toAttribute(fields[name]);
   return attributes;
 }
 
-/** Returns the attribute value of a JavaScript value. Throws for values that the SDK refuses to write. */
+/** Returns the attribute value of a JavaScript value. Throws for a value that DynamoDB cannot store exactly. */
 function toAttribute(value: unknown): Json {
   if (value === null) return { NULL: true };
   if (typeof value === 'string') return { S: value };
@@ -105,7 +108,7 @@ function fromAttribute(attribute: Json): unknown {
   throw new Error(`The table cannot read an attribute of type ${Object.keys(attribute).join()}`);
 }
 
-/** Returns the bytes of a binary attribute: base64 in responses, bytes in errors. */
+/** Returns the bytes of a binary attribute. Responses contain base64, and parsed errors contain bytes. */
 function toBytes(value: string | Uint8Array): Uint8Array {
   return typeof value === 'string' ? new Uint8Array(Buffer.from(value, 'base64')) : value;
 }

@@ -20,7 +20,7 @@ export class BatchReader {
     this.#table = table;
   }
 
-  /** Returns the one reader of a table. */
+  /** Returns the reader of a table, which all callers in the process share. */
   static of(table: Table): BatchReader {
     const reader = readers.get(table) ?? new BatchReader(table);
     readers.set(table, reader);
@@ -28,8 +28,8 @@ export class BatchReader {
   }
 
   /**
-   * Returns values like `Table.batchGet`. An item that several callers request is read and parsed once, so callers must
-   * not change its value. Throws if an item of this caller cannot be parsed.
+   * Returns values like `Table.batchGet`. An item that several callers request is read and parsed once, so callers must not change
+   * its value. Throws if an item of this caller cannot be parsed.
    */
   async batchGet<L extends readonly ItemRead<unknown>[]>(
     ...reads: L
@@ -65,7 +65,7 @@ export class BatchReader {
   }
 }
 
-/** Returns the parsed item. Callers that parse it with the same function get the same value. */
+/** Returns the parsed item. Callers that parse the same item with the same function get the same value. */
 function parseOnce(
   parsed: Map<Record<string, unknown>, Map<ItemRead<unknown>['fromItem'], unknown>>,
   item: Record<string, unknown>,

@@ -8,13 +8,12 @@ import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { fromErrorBody, fromResponseBody, type Json, toRequestBody } from './attributeValues.ts';
 import { type ErrorReply, errorParts, type JsonConfig, JsonService } from '../net/jsonService.ts';
 
-/** A command of the SDK's document client. */
 export interface DocumentCommand {
   readonly constructor: { readonly name: string };
   readonly input: Json;
 }
 
-/** The names of operations that differ from those of their document commands. */
+/** The operations whose names differ from those of their document commands. */
 const operations: Readonly<Record<string, string>> = {
   Get: 'GetItem',
   Put: 'PutItem',
@@ -31,15 +30,15 @@ export function operationOf({ constructor: { name } }: DocumentCommand): string 
   return operations[short] ?? short;
 }
 
-/** Opens the document client of the table. Tests and benches replace it. */
+/** Opens the document client of the table. Tests and benches replace `open`. */
 export const documentClients = {
   open: (client: DynamoDBClient): DynamoDBDocumentClient =>
     new DocumentClient(client) as unknown as DynamoDBDocumentClient,
 };
 
 /**
- * Executes the commands of the SDK's document client in a tenth of its CPU time. Credentials, endpoint, region, connections, timeouts and
- * retries are those of an SDK client. Serialisation, signature and errors are its own. The SDK spends its time in the middlewares of each call.
+ * Executes the commands of the SDK's document client in a tenth of its CPU time, without the SDK's middlewares. Uses an SDK client
+ * for credentials, endpoint, region, connections, timeouts and retries. Serialisation, signature and errors are implemented here.
  */
 class DocumentClient {
   readonly #service: JsonService;
@@ -49,10 +48,13 @@ class DocumentClient {
     this.#service = new JsonService(jsonConfig(config), names, toError);
   }
 
-  /** Executes a command. Throws errors that have the names of AWS errors, after as many attempts as the SDK makes. */
+  /**
+   * Executes a command and returns its output. Repeats failed attempts as the SDK would. Then throws an error with the name that
+   * AWS gave it.
+   */
   async send(command: DocumentCommand): Promise<Json> {
     const operation = operationOf(command);
-    // A repeated transaction with the same token is executed once.
+    // DynamoDB executes a repeated transaction with the same token only once.
     const token = operation === 'TransactWriteItems' ? { ClientRequestToken: randomUUID() } : undefined;
     return fromResponseBody(await this.#service.call(operation, toRequestBody({ ...token, ...command.input })));
   }
@@ -62,7 +64,7 @@ class DocumentClient {
   }
 }
 
-/** Returns the parts of an SDK client's configuration that calls need. */
+/** Returns the parts of an SDK client's configuration that `JsonService` needs. */
 function jsonConfig(config: DynamoDBClient['config']): JsonConfig {
   return {
     credentials: config.credentials,
@@ -86,7 +88,7 @@ function jsonConfig(config: DynamoDBClient['config']): JsonConfig {
   };
 }
 
-/** Returns the error of a response, with the name that AWS gave it. */
+/** Returns the error of an error response, with the name that AWS gave it. */
 function toError(reply: ErrorReply): Error {
   const { fields, ...parts } = errorParts(reply, fromErrorBody);
   const { name, message, $metadata } = parts;

@@ -3,19 +3,21 @@ import type { IndexName } from '../app/capability.ts';
 import { joinKey } from './keys.ts';
 
 /**
- * What deletes an item. The purge of a deleted organization, folder, document or user deletes its items. `expiry` items
- * are deleted by their time to live. Items of the tenant or the workspace stay as long as it exists.
+ * The owner of an item. The purge of a deleted organization, folder, document or user deletes the items that it owns. `expiry`
+ * items are deleted by their time to live. Items of the tenant or the workspace stay as long as it exists.
  */
 export type EntityOwner = 'organization' | 'folder' | 'document' | 'user' | 'tenant' | 'workspace' | 'expiry';
 
-/** The kind of the first part of a partition key. `service` is for items that are read before the tenant is known. */
+/**
+ * Whether partition keys begin with a tenant or a workspace id. `service` is for items that are read before the tenant is known.
+ */
 export type EntityScope = 'tenant' | 'workspace' | 'service';
 
 const scopePart = { tenant: 'T', workspace: 'W', service: 'S' } as const;
 
 type KeyParts = readonly string[];
 
-/** Returns the partition key of an index, made of the parts that the `pk` of the index returns. */
+/** Returns the partition key in an index. `parts` is the result of the `pk` of the index. */
 export function indexPartition(scope: EntityScope, parts: KeyParts): string {
   return joinKey([scopePart[scope], ...parts]);
 }
@@ -35,7 +37,7 @@ export interface EntityDefinition<S extends z.ZodObject, P, K> {
   readonly pk: (partition: P) => KeyParts;
   readonly sk: (key: K) => KeyParts;
   readonly indexes?: IndexKeys<z.output<S> & P & K>;
-  /** Returns when the item expires, in epoch seconds. DynamoDB deletes expired items late, so reads leave them out. */
+  /** Returns when the item expires, in epoch seconds. DynamoDB deletes expired items late, so reads ignore them. */
   readonly expiresAt?: (value: z.output<S>) => number | undefined;
   /** The meaning of the item in one line, for the table of entities in MODEL.md. */
   readonly purpose: string;
@@ -82,7 +84,7 @@ export function entities(): readonly Entity<never, never, never>[] {
 }
 
 /**
- * Defines an entity of the table. `P` and `K` are the values in its partition key and sort key. Some of these values are
+ * Defines an entity: a kind of items. `P` and `K` contain the values in its partition key and sort key. Some of these values are
  * also attributes. Others, such as the tenant, are only in the key.
  */
 export function defineEntity<S extends z.ZodObject, P, K>(

@@ -4,8 +4,8 @@ const SEPARATOR = '#';
 const MAX_PART_BYTES = 200;
 
 /**
- * Returns a part of a key with `#`, `~` and `%` escaped. Different parts therefore never make the same key. A part of more
- * than 200 bytes becomes `~` and its SHA-256, because a sort key has at most 1,024 bytes and an id up to 1,536.
+ * Returns a part of a key with `#`, `~` and `%` escaped, so different parts never make the same key. A part of more than 200 bytes
+ * becomes `~` and its SHA-256, because a sort key has at most 1,024 bytes and an id up to 1,536.
  */
 export function encodePart(part: string): string {
   const escaped = part.replace(/[#%~]/g, (character) => `%${character.charCodeAt(0).toString(16)}`);
@@ -13,17 +13,19 @@ export function encodePart(part: string): string {
   return `~${createHash('sha256').update(part).digest('base64url')}`;
 }
 
-/** Returns the key that consists of these parts. */
 export function joinKey(parts: readonly string[]): string {
   return parts.map(encodePart).join(SEPARATOR);
 }
 
-/** Returns the prefix of all keys that begin with these parts. It ends with the separator, so the prefix of `doc1` does not match `doc10`. */
+/**
+ * Returns the prefix of all keys that begin with these parts. It ends with the separator, so that the prefix for `doc1` does not
+ * match `doc10`.
+ */
 export function keyPrefix(parts: readonly string[]): string {
   return parts.length === 0 ? '' : joinKey(parts) + SEPARATOR;
 }
 
-/** Returns the tenant of a key. The service makes tenant ids, and they are too short to be hashed. */
+/** Returns the tenant in a key. The service generates tenant ids, and they are too short to be hashed. */
 export function tenantOf({ PK }: { readonly PK: string }): string {
   return (PK.split(SEPARATOR)[1] ?? '').replace(/%([0-9a-f]{2})/g, (_escaped, code: string) =>
     String.fromCharCode(Number.parseInt(code, 16)),

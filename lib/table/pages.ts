@@ -1,6 +1,6 @@
 /**
- * Yields every page of a listing, one after the other. `read` gets the position after which the page begins, or
- * undefined for the first page. The last page has an undefined `next`.
+ * Yields every page of a listing, one after the other. `read` gets the `next` of the previous page, or undefined for the first
+ * page. The last page has no `next`.
  */
 export async function* pages<P extends { readonly next: string | undefined }>(
   read: (after: string | undefined) => Promise<P>,
@@ -13,7 +13,7 @@ export async function* pages<P extends { readonly next: string | undefined }>(
   } while (after !== undefined);
 }
 
-/** Returns the values of all pages of a listing. */
+/** Returns the values of all pages of a listing in one array. */
 export async function readAll<V>(
   read: (after: string | undefined) => Promise<{ readonly values: readonly V[]; readonly next: string | undefined }>,
 ): Promise<V[]> {

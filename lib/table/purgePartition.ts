@@ -5,19 +5,22 @@ import type { QueryableEntity, Table } from './table.ts';
 
 const PAGE_ITEMS = 500;
 
-/** The time that a purge may use. The purge reads no further page after `deadline` (epoch milliseconds). */
+/** The time that a purge may use. After `deadline` (epoch milliseconds), the purge reads no further page. */
 export interface PurgeBudget {
   readonly clock: () => number;
   readonly deadline: number;
 }
 
-/** An entity that stands for items of any type. */
+/** Reads items of any type without parsing them. */
 const AnyItem: QueryableEntity<Item, string> = {
   partition: (PK) => PK,
   fromItem: (item) => item as Stored<Item>,
 };
 
-/** Deletes the items of a partition to which nothing is written any more. Returns whether all of them are deleted. */
+/**
+ * Deletes all items of a partition. Nothing may write to the partition any more. Returns false if the time ended before the last
+ * page.
+ */
 export async function purgePartition(table: Table, partition: string, budget: PurgeBudget): Promise<boolean> {
   return purgePages(table, budget, async (after) => {
     const { values, next } = await table.query(AnyItem, partition, { limit: PAGE_ITEMS, after });
@@ -26,8 +29,8 @@ export async function purgePartition(table: Table, partition: string, budget: Pu
 }
 
 /**
- * Deletes the items that a partition of an index lists. An index is eventually consistent, so the newest items can
- * remain. Returns whether the purge reached the last page.
+ * Deletes the items that a partition of an index lists. Indexes are eventually consistent, so the newest items can remain. Returns
+ * false if the time ended before the last page.
  */
 export async function purgeIndexPartition(
   table: Table,
@@ -40,7 +43,9 @@ export async function purgeIndexPartition(
   );
 }
 
-/** Deletes page after page. Each page begins after the previous one, because an index still lists deleted items for a moment. */
+/**
+ * Deletes page after page. Each page begins after the previous one, because an index still lists deleted items for a short time.
+ */
 async function purgePages(
   table: Table,
   { clock, deadline }: PurgeBudget,

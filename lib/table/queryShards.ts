@@ -2,25 +2,24 @@ import type { IndexName } from '../app/capability.ts';
 import { indexPartition, type Key } from './entity.ts';
 import type { Table } from './table.ts';
 
-/** An entry of an index. */
 export interface IndexEntry {
   readonly key: Key;
-  /** The sort key of the item in the index. */
+  /** The entry's sort key in the index. */
   readonly position: string;
 }
 
 interface ShardedQuery {
-  /** The first and the last sort key in the index. */
+  /** The first and the last sort key to read in the index. */
   readonly between: readonly [from: string, to: string];
-  /** The position of the last entry of the previous page. It is one end of `between`, and the result does not contain it. */
+  /** The position of the last entry of the previous page, which the result does not contain. It is also one end of `between`. */
   readonly after?: string | undefined;
   readonly limit: number;
   readonly descending?: boolean | undefined;
 }
 
 /**
- * Returns up to `limit` entries of several partitions of an index, in the order of their sort keys. It sends one query per
- * partition, in parallel. No two entries may have the same sort key. Otherwise the next page could repeat or skip entries.
+ * Returns up to `limit` entries of several partitions of an index, in the order of their sort keys. Sends one query per partition,
+ * in parallel. All entries must have different sort keys. Otherwise the next page could repeat or skip entries.
  */
 export async function queryShards(
   table: Pick<Table, 'queryIndex'>,
@@ -54,7 +53,7 @@ export function shardNumbers(count: number): number[] {
   return Array.from({ length: count }, (_each, shard) => shard);
 }
 
-/** Returns the shard of an id, from 0. Ids that differ spread evenly enough over the shards. */
+/** Returns the shard of an id, from 0. The ids of the service spread evenly enough over the shards. */
 export function shardOf(id: string, count: number): number {
   return Array.from(id).reduce((sum, character) => sum + (character.codePointAt(0) ?? 0), 0) % count;
 }

@@ -4,8 +4,7 @@ import type { Table } from './table.ts';
 import { storeCapability } from './storeCapability.ts';
 
 /**
- * The number of calls of a subject in a time window. The item expires one window after the end of this window, because clocks
- * differ.
+ * The number of calls of a subject in a time window. The item expires one window after the end of its own, because clocks differ.
  */
 export const RateLimitEntity = defineEntity({
   type: 'RateLimit',
@@ -23,11 +22,14 @@ export interface RateLimit {
   /** The largest number of calls in one window. */
   readonly limit: number;
   readonly windowSeconds: number;
-  /** Epoch milliseconds. */
+  /** The current time, epoch milliseconds. */
   readonly now: number;
 }
 
-/** Limits the calls of subjects, such as e-mail addresses. All processes share a counter, and each call is one conditional write. */
+/**
+ * Limits the calls of subjects, such as e-mail addresses. All processes share the counters in the table. Each call is one
+ * conditional write.
+ */
 export class RateLimits {
   readonly #table: Table;
 
@@ -35,7 +37,7 @@ export class RateLimits {
     this.#table = table;
   }
 
-  /** Counts a call and returns whether it is within the limit of the subject in the current window. */
+  /** Counts a call of a subject. Returns whether it is within the limit of the current window. */
   async allow(name: string, subject: string, { limit, windowSeconds, now }: RateLimit): Promise<boolean> {
     const window = Math.floor(now / 1000 / windowSeconds);
     return this.#table.countUp(RateLimitEntity, { name, subject, window }, limit, (window + 2) * windowSeconds);

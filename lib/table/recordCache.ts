@@ -1,12 +1,12 @@
 /** How long a record is kept in memory. A revoked token stops working within this time. */
 export const POSITIVE_MILLISECONDS = 10_000;
-/** How long a missing record is kept in memory. Also the shortest time between two repeated reads of the same record. */
+/** How long a missing record is kept in memory. Also the shortest time between two reads that refused credentials cause. */
 const NEGATIVE_MILLISECONDS = 1_000;
 const MAX_RECORDS = 1_000;
 
 export interface CacheOptions {
   readonly now: number;
-  /** Whether the record is read consistently from the table instead of from memory. */
+  /** If true, the record is read from the table with strong consistency, not from memory. */
   readonly fresh: boolean;
 }
 
@@ -15,10 +15,10 @@ interface CachedRecord<T> {
   readonly readAt: number;
 }
 
-/** A read-through cache of records by id. It drops the oldest record when it is full. */
+/** A read-through cache of records by id. When it is full, it drops the record that was read first. */
 export class RecordCache<T> {
   readonly #records = new Map<string, CachedRecord<T>>();
-  /** The time of the last read that a refused credential caused, by record id. Epoch milliseconds. */
+  /** When a refused credential last caused a read of a record: epoch milliseconds, by record id. */
   readonly #rereadAt = new Map<string, number>();
   readonly #read: (id: string, options: { eventual: boolean }) => Promise<T | undefined>;
 
@@ -27,19 +27,20 @@ export class RecordCache<T> {
   }
 
   /**
-   * Returns the record if `accepts` returns true for it. A refused record is read again consistently, so a new token
-   * works at once. Each process reads a record again at most once per second, so guessing tokens causes few reads.
+   * Returns the record if `accepts` returns true for it, otherwise undefined. A record that `accepts` refuses is read again
+   * consistently, so a new token works at once. This happens at most once per second and record, so guessing tokens causes few
+   * reads.
    */
   async get(id: string, { now, fresh }: CacheOptions, accepts: (record: T) => boolean): Promise<T | undefined> {
     if (fresh) return ifAccepted(await this.#readThrough(id, now, { eventual: false }), accepts);
     const cached = await this.#cached(id, now);
     if (!cached || accepts(cached)) return cached;
     if (this.#mayReread(id, now)) return ifAccepted(await this.#readThrough(id, now, { eventual: false }), accepts);
-    // Another request may have started to read the record again in this second.
+    // Another request may have read the record again in this second.
     return ifAccepted(await this.#records.get(id)?.record, accepts);
   }
 
-  /** Returns the record from memory, or else from the table. */
+  /** Returns the record from memory, or from the table if memory has no recent one. */
   async #cached(id: string, now: number): Promise<T | undefined> {
     const cached = this.#records.get(id);
     if (cached && cached.readAt + POSITIVE_MILLISECONDS > now) {
@@ -50,8 +51,8 @@ export class RecordCache<T> {
   }
 
   /**
-   * Returns whether a refused record may be read again now, and notes the read. This method is synchronous, so
-   * simultaneous requests cannot all get true.
+   * Returns whether a refused record may be read again now. If so, records the time. The method is synchronous, so only one of
+   * several simultaneous requests gets true.
    */
   #mayReread(id: string, now: number): boolean {
     if ((this.#rereadAt.get(id) ?? -Infinity) + NEGATIVE_MILLISECONDS > now) return false;

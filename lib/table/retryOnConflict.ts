@@ -1,22 +1,22 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { ApiError } from '../shared/errors.ts';
 
-/** How long a conflicting write is retried before the answer is ABORTED. */
+/** A conflicting write is retried for this time, in milliseconds. Then the call fails with ABORTED. */
 export const RETRY_MILLISECONDS = 3_000;
 /**
- * The longest pause after the first conflict. Each further conflict makes the longest pause longer by this much, so
- * writers of the same item spread out.
+ * The longest pause after the first conflict, in milliseconds. Each further conflict adds as much, so that writers of the same item
+ * spread out.
  */
 const MAX_PAUSE_MILLISECONDS = 40;
 
-/** The clock, the sleep function, the random numbers and the latest end of retries. Tests replace them. */
+/** The clock, the sleep function, the random numbers and the end of retries. Tests replace them. */
 export interface RetryContext {
   /** Returns the time in epoch milliseconds. */
   readonly clock: () => number;
   readonly sleep: (milliseconds: number) => Promise<unknown>;
   /** Returns a number from 0 to below 1. */
   readonly random: () => number;
-  /** The latest end of retries, epoch milliseconds. It is before the time-out of the function. */
+  /** The time after which nothing is retried, epoch milliseconds. It is shortly before the function times out. */
   readonly until: number;
 }
 
@@ -28,18 +28,18 @@ const systemContext: RetryContext = {
   until: Infinity,
 };
 
-/** Runs `work` with another retry context and returns its result. Missing values come from the current context. */
+/** Runs `work` with another retry context and returns its result. Fields that `context` lacks come from the current context. */
 export function withRetryContext<T>(context: Partial<RetryContext>, work: () => T): T {
   return contexts.run({ ...(contexts.getStore() ?? systemContext), ...context }, work);
 }
 
-/** The retries of one operation. They end after 3 s, or at the latest end of the retry context. */
+/** The retries of one operation. They end after 3 s, or at `until` of the retry context if that is earlier. */
 export class Retries {
   readonly #context = contexts.getStore() ?? systemContext;
   readonly #until = Math.min(this.#context.clock() + RETRY_MILLISECONDS, this.#context.until);
   #conflicts = 0;
 
-  /** Waits for a random time that grows with each call, and returns true. If no time is left, returns false at once. */
+  /** Waits for a random time that grows with each call, and returns true. Returns false without waiting if no time is left. */
   async next(): Promise<boolean> {
     const timeLeft = this.#until - this.#context.clock();
     if (timeLeft <= 0) return false;
@@ -47,16 +47,15 @@ export class Retries {
     return true;
   }
 
-  /** Runs one attempt and returns its result. Retries inside the attempt end with these retries. */
+  /** Runs one attempt and returns its result. Retries within the attempt end when these retries end. */
   attempt<T>(work: () => T): T {
     return withRetryContext({ until: this.#until }, work);
   }
 }
 
 /**
- * Runs `attempt` until it does not return `conflict`, and returns its result. Every attempt reads, decides and writes
- * conditionally. Each retry therefore reads the changes of other writers. Throws ABORTED after 3 s of conflicts, or
- * shortly before the function times out.
+ * Runs `attempt` until its result is not `conflict`, and returns this result. Each attempt must read the state again, so that it
+ * finds the changes of other writers. Throws ABORTED after 3 s of conflicts, or shortly before the function times out.
  */
 export async function retryOnConflict<T>(attempt: () => Promise<T | 'conflict'>): Promise<T> {
   const retries = new Retries();

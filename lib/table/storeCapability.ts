@@ -1,7 +1,7 @@
 import { type Capability, combine, type IndexName, type TableAction } from '../app/capability.ts';
 import { openTable, type Table } from './table.ts';
 
-/** Returns the capability of the table. It grants these actions on the table and queries of these indexes. */
+/** Returns the capability that opens the table. It grants `actions` on the table and queries of `indexes`. */
 export function tableWith(actions: readonly TableAction[], indexes: readonly IndexName[] = []): Capability<Table> {
   return {
     grants: [

@@ -26,7 +26,10 @@ import { keyPrefix } from './keys.ts';
 import { pause, retryOnConflict } from './retryOnConflict.ts';
 import { clientSettings } from '../app/sdkSettings.ts';
 
-/** One write with an optional condition. `insert`, `replace`, `upsert`, `putUnlessNewer` and `remove` make it. `Table.write` executes it. */
+/**
+ * One write with an optional condition. The functions `insert`, `replace`, `upsert`, `putUnlessNewer` and `remove` create it, and
+ * `Table.write` executes it.
+ */
 export type WriteOp =
   | { readonly put: Record<string, unknown>; readonly condition?: Condition }
   | { readonly remove: Key; readonly condition?: Condition };
@@ -40,14 +43,14 @@ const ABSENT: Condition = { expression: 'attribute_not_exists(PK)' };
 const atRevision = (revision: number): Condition => ({ expression: '#r = :r', values: { ':r': revision } });
 
 /**
- * Returns the write of a value that must not exist yet. Set `revision` for an item that can be deleted and created again
- * under the same key.
+ * Returns the write of a value that must not exist yet. Pass `revision` for an item that can be deleted and created again under the
+ * same key.
  */
 export function insert<T, P, K>(entity: Entity<T, P, K>, value: T & P & K, revision = 1): WriteOp {
   return { put: entity.toItem(value, revision), condition: ABSENT };
 }
 
-/** Returns the write of a value over the revision that was read. */
+/** Returns the write of a value. It conflicts if the stored revision is not `revision`. */
 export function replace<T, P, K>(entity: Entity<T, P, K>, value: T & P & K, revision: number): WriteOp {
   return { put: entity.toItem(value, revision + 1), condition: atRevision(revision) };
 }
@@ -57,7 +60,7 @@ export function upsert<T, P, K>(entity: Entity<T, P, K>, value: T & P & K): Writ
   return { put: entity.toItem(value) };
 }
 
-/** Returns the write of a value with this revision. It conflicts if a newer revision is stored. */
+/** Returns the write of a value with this revision. It conflicts if the stored revision is higher. */
 export function putUnlessNewer<T, P, K>(entity: Entity<T, P, K>, value: T & P & K, revision: number): WriteOp {
   return {
     put: entity.toItem(value, revision),
@@ -65,43 +68,43 @@ export function putUnlessNewer<T, P, K>(entity: Entity<T, P, K>, value: T & P & 
   };
 }
 
-/** Returns the deletion of an item. With `revision`, it conflicts if another revision is stored. */
+/** Returns the deletion of an item. With `revision`, it conflicts if the stored revision is another one. */
 export function remove<T, P, K>(entity: Entity<T, P, K>, key: P & K, revision?: number): WriteOp {
   return revision === undefined
     ? { remove: entity.key(key) }
     : { remove: entity.key(key), condition: atRevision(revision) };
 }
 
-/** The outcome of a write. `conflicts` has the positions of the operations that conflicted. Nothing was written then. */
+/** The outcome of a write. `conflicts` has the positions of the operations that conflicted. In that case, nothing was written. */
 export type WriteOutcome = 'done' | { readonly conflicts: readonly number[] };
 
 export interface QueryPage<T> {
   readonly values: Stored<T>[];
-  /** The sort key after which the next page begins; undefined after the last page. */
+  /** The sort key after which the next page begins. Undefined on the last page. */
   readonly next: string | undefined;
 }
 
-/** A page of the keys that an index lists. */
+/** A page of keys from an index. */
 export interface KeyPage {
   readonly keys: Key[];
-  /** For each key, the position after which a page begins with the following key. */
+  /** A position for each key. A page can begin after it. */
   readonly positions: string[];
-  /** The position after which the next page begins; undefined after the last page. */
+  /** The position after which the next page begins. Undefined on the last page. */
   readonly next: string | undefined;
 }
 
 export interface QueryOptions {
-  /** The first parts of the sort keys to read. */
+  /** Reads only sort keys that begin with these parts. */
   readonly prefix?: readonly string[];
-  /** The sort key after which the page begins: `next` of the previous page. */
+  /** The sort key after which the page begins: the `next` of the previous page. */
   readonly after?: string | undefined;
   readonly limit: number;
   readonly descending?: boolean;
-  /** Whether the read is eventually consistent, which costs half. The default is a consistent read. */
+  /** If true, the read is eventually consistent, which costs half. The default is a consistent read. */
   readonly eventual?: boolean;
-  /** The first and the last sort key to read. It cannot be used together with `prefix`. */
+  /** The first and the last sort key to read. It cannot be combined with `prefix`. */
   readonly between?: readonly [from: string, to: string] | undefined;
-  /** The size of the items as JSON at which a page ends early; 4 MB by default. */
+  /** A page ends early at this size of its items, in bytes of JSON. The default is 4 MB. */
   readonly bytes?: number | undefined;
 }
 
@@ -114,18 +117,20 @@ export interface ItemRead<T> {
   readonly fromItem: (item: Record<string, unknown>, now: number) => Stored<T> | undefined;
 }
 
-/** Returns an item to read with `Table.batchGet`. */
+/** Returns the read of an item for `Table.batchGet`. */
 export function itemOf<T, P, K>(entity: Entity<T, P, K>, key: P & K): ItemRead<T> {
   return { key: entity.key(key), fromItem: entity.fromItem };
 }
 
-/** The part of an entity that a query needs. One such object can parse all entities that share a partition. */
+/**
+ * The part of an entity that a query needs. To query a partition with several entities, pass one object that parses all of them.
+ */
 export type QueryableEntity<T, P> = Pick<Entity<T, P, never>, 'partition' | 'fromItem'>;
 
-/** The largest number of operations in one transaction. DynamoDB accepts 100. With fewer, a conflict costs less. */
+/** The most operations in one transaction. DynamoDB accepts 100, but smaller transactions conflict less often. */
 export const OPS_PER_TRANSACTION = 30;
 
-/** The largest size of the items of one transaction as JSON. DynamoDB accepts 4 MB and counts fewer bytes than JSON has. */
+/** The largest size of a transaction's items, in bytes of JSON. DynamoDB accepts 4 MB and counts fewer bytes than JSON has. */
 const TRANSACTION_BYTES = 3_800_000;
 
 const BATCH_GET_KEYS = 100;
@@ -136,15 +141,12 @@ const BATCH_WRITE_LONGEST_PAUSE = 1_000;
 const BATCH_WRITES_AT_A_TIME = 16;
 const PARTIAL_BATCH_WRITES_AT_A_TIME = 4;
 const ADVANCE_TRIES = 5;
-/**
- * The number of conflicts after which `pause` waits as long as after throttling: up to 200 ms. A throttled partition needs
- * a longer pause than a conflict.
- */
+/** This argument makes `pause` wait up to 200 ms after throttling. A throttled partition needs a longer pause than one conflict. */
 const THROTTLED_PAUSE = 4;
-/** The size of the items as JSON at which a page ends early. It keeps answers below the limit of 5 MB. */
+/** A page ends early at this size of its items, in bytes of JSON. Answers therefore stay below 5 MB. */
 const PAGE_BYTES = 4_000_000;
 
-/** A key to delete, with the promise that its caller waits for. */
+/** A key to delete, with the promise that the caller waits for. */
 interface PendingRemoval extends PromiseWithResolvers<undefined> {
   readonly key: Key;
 }
@@ -154,9 +156,8 @@ export class Table {
   readonly #client: DynamoDBDocumentClient;
   readonly #name: string;
   readonly #now: () => number;
-  /** The keys that wait for deletion. */
   readonly #removals: PendingRemoval[] = [];
-  /** The number of running loops that delete these keys. */
+  /** The number of running loops that delete the waiting keys. */
   #removalLoops = 0;
 
   constructor(client: DynamoDBDocumentClient, name: string, now: () => number = Date.now) {
@@ -166,14 +167,14 @@ export class Table {
   }
 
   /**
-   * The client and the table name. Code outside of this class uses them for operations that few functions need, because every
-   * method of this class is in every bundle.
+   * The client and the table name, for operations that few functions need. Every method of this class is in every bundle, so such
+   * operations are functions outside the class.
    */
   get connection(): { readonly client: DynamoDBDocumentClient; readonly name: string } {
     return { client: this.#client, name: this.#name };
   }
 
-  /** Returns one value, or undefined if no item exists. Costs 1 read unit per 4 KB, or 0.5 if `eventual`. */
+  /** Returns a value, or undefined if the item does not exist or has expired. Costs 1 read unit per 4 KB, or 0.5 if `eventual`. */
   async get<T, P, K>(
     entity: Entity<T, P, K>,
     key: P & K,
@@ -186,8 +187,8 @@ export class Table {
   }
 
   /**
-   * Returns the values of many keys, in the order of the keys; undefined for a key without an item. It makes one call per
-   * 100 distinct keys, in parallel.
+   * Returns the values of many keys, in the order of the keys. The value of a missing item is undefined. Sends one call per 100
+   * distinct keys, in parallel.
    */
   async getMany<T, P, K>(entity: Entity<T, P, K>, keys: readonly (P & K)[]): Promise<(Stored<T> | undefined)[]> {
     return this.getByKeys(
@@ -196,12 +197,12 @@ export class Table {
     );
   }
 
-  /** Returns values like `getMany`, for keys that an index returned. */
+  /** Returns values like `getMany`, for table keys, such as those from an index. */
   async getByKeys<T, P, K>(entity: Entity<T, P, K>, keys: readonly Key[]): Promise<(Stored<T> | undefined)[]> {
     return this.batchGet(...keys.map((key): ItemRead<T> => ({ key, fromItem: entity.fromItem })));
   }
 
-  /** Returns values like `getMany`, for items of different entities (`itemOf`). */
+  /** Returns values like `getMany`, for items of different entities, which `itemOf` selects. */
   async batchGet<L extends readonly ItemRead<unknown>[]>(
     ...reads: L
   ): Promise<{ [I in keyof L]: L[I] extends ItemRead<infer T> ? Stored<T> | undefined : never }> {
@@ -234,8 +235,8 @@ export class Table {
   }
 
   /**
-   * Returns values of one partition in the order of their sort keys, up to `limit` or 4 MB. `bytes` of the result is the
-   * size of the items that were read, as JSON.
+   * Returns values of one partition in the order of their sort keys, up to `limit` or 4 MB. `bytes` in the result is the size of
+   * the items that were read, in bytes of JSON.
    */
   async query<T, P>(
     entity: QueryableEntity<T, P>,
@@ -256,7 +257,7 @@ export class Table {
           ExpressionAttributeValues: { ':pk': PK, ...bounds },
           ConsistentRead: !options.eventual,
           ScanIndexForward: !options.descending,
-          // Reads one item more than the limit. Without this item, there is no next page, so no page is empty.
+          // Reads one item more than the limit. If this item is missing, there is no next page, so no page is empty.
           Limit: options.limit - values.length + 1,
           ...(after !== undefined && { ExclusiveStartKey: { PK, SK: after } }),
         }),
@@ -275,9 +276,8 @@ export class Table {
   }
 
   /**
-   * Returns the number of items of a partition, or of those whose sort keys start with the parts of `prefix`. Expired
-   * items count too. Items with the attribute `without` do not count. It costs as much as reading all items: one call per
-   * 1 MB.
+   * Returns the number of items in a partition whose sort keys begin with the parts of `prefix`. Expired items count too. Items
+   * with the attribute `without` do not count. Costs as much as reading all items, with one call per 1 MB.
    */
   async count<T, P>(
     entity: QueryableEntity<T, P>,
@@ -298,8 +298,8 @@ export class Table {
   }
 
   /**
-   * Returns the number of entries in a partition of an index, eventually consistent. It costs as much as reading the
-   * keys: one call per 1 MB.
+   * Returns the number of entries in a partition of an index, eventually consistent. Costs as much as reading the keys, with one
+   * call per 1 MB.
    */
   async countIndex(index: IndexName, partition: string): Promise<number> {
     return this.#countQuery({
@@ -329,7 +329,7 @@ export class Table {
   }
 
   /**
-   * Returns up to `limit` keys of one partition of an index, in the order of the index. `indexPartition` makes the
+   * Returns up to `limit` keys from one partition of an index, in the order of the index. `indexPartition` returns the value for
    * `partition`. An index is eventually consistent: a new item can be missing, and a deleted item can still be listed.
    */
   async queryIndex(
@@ -393,8 +393,8 @@ export class Table {
   }
 
   /**
-   * Writes any number of operations without conditions, in one transaction after the other. Retries a transaction that
-   * conflicts with another writer. Throws ABORTED if the conflict stays. After a failure, the caller can repeat the call.
+   * Writes any number of operations without conditions, in one transaction after the other. Retries a transaction that conflicts
+   * with another writer, and throws ABORTED if the conflict stays. The caller can repeat a failed call.
    */
   async writeAll(ops: readonly WriteOp[]): Promise<void> {
     for (const group of inTransactions(ops.map((op) => ({ ops: [op] })))) {
@@ -405,13 +405,13 @@ export class Table {
   }
 
   /**
-   * Deletes the items under these keys, in no order. It costs 1 write unit per KB of each item. Keys of several callers
-   * share calls of 25 keys. If it throws, some items may be deleted, and a repeated call deletes the other items.
+   * Deletes the items under these keys, in any order. Costs 1 write unit per KB of each item. Keys of several callers share calls
+   * of 25 keys. If it throws, some items may be deleted. A repeated call deletes the others.
    */
   async removeKeys(keys: readonly Key[]): Promise<void> {
     const removals = keys.map((key): PendingRemoval => ({ key, ...Promise.withResolvers<undefined>() }));
     this.#removals.push(...removals);
-    // While enough calls are running, keys that do not fill a call wait for the keys of other callers.
+    // While enough calls are running, keys that do not fill a call wait for keys of other callers.
     const maxLoops = () =>
       this.#removals.length < BATCH_WRITE_KEYS ? PARTIAL_BATCH_WRITES_AT_A_TIME : BATCH_WRITES_AT_A_TIME;
     while (this.#removals.length > 0 && this.#removalLoops < maxLoops()) void this.#removeQueued();
@@ -447,7 +447,7 @@ export class Table {
     );
   }
 
-  /** Sends a transaction. Sends it again once if DynamoDB throttled it, because the SDK does not retry a cancelled transaction. */
+  /** Sends a transaction. If DynamoDB throttled it, sends it once more, because the SDK does not repeat a cancelled transaction. */
   async #transact(ops: readonly WriteOp[]): Promise<void> {
     const TransactItems = ops.map((op) => this.#transactItem(op));
     try {
@@ -465,8 +465,8 @@ export class Table {
   }
 
   /**
-   * Writes a value if no item exists, or over the item with the given `claim`. Otherwise returns the stored value, also
-   * if it is expired. The caller can then replace the stored value by giving its claim.
+   * Writes a value if no item exists (`absent`), or over an item with a given `claim`. If the condition fails, returns the stored
+   * value, even if it has expired. The caller can then replace this value by passing its claim.
    */
   async putIf<T extends { claim: string }, P, K>(
     entity: Entity<T, P, K>,
@@ -486,17 +486,17 @@ export class Table {
       return 'done';
     } catch (error) {
       if (!(error instanceof ConditionalCheckFailedException)) throw error;
-      // The exception has the stored item. If it has none, the item was deleted between two calls.
+      // The exception contains the stored item. If it contains none, the item was deleted in the meantime.
       const stored = error.Item && entity.fromItem(fromAttributes(error.Item), 0);
-      // The SDK repeats a write whose answer was lost. Then the stored value is the one of this call.
+      // The SDK repeats a write whose answer was lost. The stored value is then the one that this call wrote.
       if (stored?.claim === value.claim) return 'done';
       return stored ?? this.putIf(entity, value, 'absent');
     }
   }
 
   /**
-   * Adds 1 to a counter atomically, unless the counter would exceed `limit`. Returns whether it added. The first call
-   * creates the item, which expires at `expiresAt` (epoch seconds).
+   * Adds 1 to a counter atomically, unless this would exceed `limit`. Returns whether it added. The first call creates the item.
+   * The item expires at `expiresAt` (epoch seconds).
    */
   async countUp<P, K>(
     entity: Entity<{ count: number; expiresAt: number }, P, K>,
@@ -514,7 +514,7 @@ export class Table {
     return updated !== undefined;
   }
 
-  /** Adds `by` to a counter atomically and returns its new value. The first call creates the item, which does not expire. */
+  /** Adds `by` to a counter atomically and returns the new value. The first call creates the item, which never expires. */
   async increment<P, K>(entity: Entity<{ last: number }, P, K>, key: P & K, by: number): Promise<number> {
     const updated = await this.#updateNumber(entity, key, {
       name: 'last',
@@ -525,9 +525,9 @@ export class Table {
   }
 
   /**
-   * Adds `by` to a stored number atomically and returns the number before the addition. A missing number, or a number
-   * below `least`, counts as `from`. The item expires at `expiresAt` (epoch seconds). It costs one call if the stored
-   * number is at least `least`, otherwise two.
+   * Adds `by` to a stored number atomically and returns the number before the addition. A missing number, or a number below
+   * `least`, counts as `from`. The item expires at `expiresAt` (epoch seconds). Costs one call if the stored number is at least
+   * `least`, otherwise two.
    */
   async advanceNumber<P, K>(
     entity: Entity<{ at: number; expiresAt: number }, P, K>,
@@ -556,7 +556,10 @@ export class Table {
     throw throttled('Other writers kept changing the number');
   }
 
-  /** Updates the attribute `name` of an item and returns the new number, or undefined if the condition failed. Creates a missing item. */
+  /**
+   * Updates the attribute `name` of an item, and creates a missing item. Returns the new number, or undefined if the condition
+   * failed.
+   */
   async #updateNumber<P, K>(
     entity: Entity<unknown, P, K>,
     key: P & K,
@@ -608,8 +611,8 @@ export class Table {
 }
 
 /**
- * Sends requests in batch calls, with growing random pauses, until DynamoDB has processed all of them. Throws a
- * throttling error after `tries` calls.
+ * Sends requests in batch calls until DynamoDB has processed all of them, with growing random pauses. Throws a throttling error
+ * after `tries` calls.
  */
 async function untilProcessed<R>(
   operation: string,
@@ -626,14 +629,14 @@ async function untilProcessed<R>(
   }
 }
 
-/** Returns an error that has the name of a throttling error of AWS. Callers of the API get UNAVAILABLE for it. */
+/** Returns an error with the name of AWS's throttling error. API callers get UNAVAILABLE for it. */
 function throttled(message: string, cause?: unknown): Error {
   return Object.assign(new Error(message, { cause }), { name: 'ThrottlingException' });
 }
 
 const opened = new Map<string, Table>();
 
-/** Returns the table of this process. All stores share its connections. */
+/** Returns the table. All stores of the process share it and its connections. */
 export function openTable(env: Environment): Table {
   const name = env.TABLE_NAME;
   let table = opened.get(name);
@@ -646,8 +649,8 @@ export function openTable(env: Environment): Table {
 }
 
 /**
- * Groups writes into transactions of at most `most` writes, `operations` operations and 3.8 MB. The operations of one
- * write stay together.
+ * Groups writes into transactions of at most `most` writes, `operations` operations and 3.8 MB. The operations of one write stay in
+ * one transaction.
  */
 export function inTransactions<T extends { readonly ops: readonly WriteOp[] }>(
   writes: readonly T[],
@@ -674,7 +677,10 @@ export function inTransactions<T extends { readonly ops: readonly WriteOp[] }>(
   return groups;
 }
 
-/** Returns the size of an item as JSON, in bytes. A binary attribute counts with its own bytes, because JSON would write each as a number. */
+/**
+ * Returns the size of an item in bytes of JSON. Binary attributes count with their own bytes, because JSON would write each byte as
+ * a number.
+ */
 function sizeOf(item: Record<string, unknown>): number {
   const binary = Object.values(item).reduce<number>(
     (sum, value) => sum + (value instanceof Uint8Array ? value.length : 0),
@@ -710,9 +716,9 @@ function errorName(error: unknown): string {
 }
 
 /**
- * Returns whether an insert conflicts with its own item. The SDK repeats a call whose answer was lost, and the repeated
- * call conflicts with the item of the first call. Transactions have a client token for this case. A failed `replace`
- * is always a conflict, because another writer may have written the same value.
+ * Returns whether an insert conflicts with the item that it wrote itself. The SDK repeats a call whose answer was lost, and the
+ * repetition conflicts with the item of the first call. Transactions have a client token for this case. A failed `replace` is
+ * always a conflict, because another writer may have written the same value.
  */
 function isOwnRepetition(op: WriteOp, error: unknown): boolean {
   if (!('put' in op) || op.condition !== ABSENT || !(error instanceof ConditionalCheckFailedException)) return false;
@@ -720,7 +726,10 @@ function isOwnRepetition(op: WriteOp, error: unknown): boolean {
   return repeated && error.Item !== undefined && isDeepStrictEqual(fromAttributes(error.Item), op.put);
 }
 
-/** Returns the positions of the operations that failed because of their condition or another transaction. Rethrows other errors. */
+/**
+ * Returns the positions of the operations that failed because of their condition or of another transaction. Rethrows all other
+ * errors.
+ */
 function conflictsOf(error: unknown): number[] {
   if (errorName(error) === 'ConditionalCheckFailedException' || errorName(error) === 'TransactionConflictException')
     return [0];
@@ -736,7 +745,7 @@ function conflictsOfTransaction({ CancellationReasons = [] }: TransactionCancele
   );
 }
 
-/** Returns whether DynamoDB cancelled a transaction only because the table or an index throttled it. */
+/** Returns whether a transaction failed only because DynamoDB throttled the table or an index. */
 function isThrottledTransaction(error: unknown): boolean {
   if (errorName(error) !== 'TransactionCanceledException') return false;
   const { CancellationReasons = [] } = error as TransactionCanceledException;

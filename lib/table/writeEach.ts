@@ -2,7 +2,7 @@ import { inParallel } from '../shared/inParallel.ts';
 import { Retries } from './retryOnConflict.ts';
 import { inTransactions, type Table, type WriteOp } from './table.ts';
 
-/** The decision about one item of a list call: its result in the answer, and its writes. */
+/** The decision about one item of a list call: the result for the response, and the writes. */
 export interface Decision<R> {
   readonly result: R;
   readonly ops: readonly WriteOp[];
@@ -12,15 +12,15 @@ export interface EachOptions<I, S, R> {
   readonly table: Table;
   /** The items of the call, without duplicates. */
   readonly items: readonly I[];
-  /** Returns the stored states of these items, in the order of the items. */
+  /** Returns the stored state of each item, in the order of the items. */
   readonly read: (items: readonly I[]) => Promise<readonly S[]>;
-  /** Returns the decision about an item. It is a pure rule, which runs again with a new state after a conflict. */
+  /** Returns the decision about an item. The rule must be pure, because it runs again with a new state after a conflict. */
   readonly decide: (item: I, state: S) => Decision<R>;
-  /** Returns the result of an item whose last attempt conflicted. */
+  /** Returns the result of an item that still conflicts when the retries end. */
   readonly conflicted: (item: I) => R;
   /**
-   * Returns the operations that a transaction needs besides those of its items. It is called for each attempt of a
-   * transaction, with the items that the transaction changes.
+   * Returns operations that a transaction needs in addition to those of its items. Called for each attempt of a transaction, with
+   * the items that the transaction changes.
    */
   readonly addToTransaction?: (changing: readonly { readonly item: I; readonly result: R }[]) => {
     readonly ops: readonly WriteOp[];
@@ -29,7 +29,7 @@ export interface EachOptions<I, S, R> {
   };
 }
 
-/** The number of attempts without a pause between them. Most conflicts end at once. */
+/** The number of attempts without a pause between them. Most conflicts end within these attempts. */
 const EAGER_TRIES = 3;
 const PARALLEL = 4;
 
@@ -38,11 +38,11 @@ interface Planned<I, R> extends Decision<R> {
 }
 
 /**
- * Runs a list call and returns the results in the order of the items. It reads all items, decides about each, and writes
- * in transactions of at most 30 operations and 3.8 MB. The writes of one item are in one transaction.
+ * Runs a call about a list of items and returns the results in the order of the items. Reads all items, decides about each, and
+ * writes in transactions of at most 30 operations and 3.8 MB. The writes of one item are in one transaction.
  *
- * After a conflict, it reads and decides about the items of the failed transaction again, for up to 3 s. Each item that
- * conflicted then has its own transaction.
+ * After a conflict, repeats this for the items of the failed transaction, for up to 3 s. Each item that conflicted then has its own
+ * transaction.
  */
 export async function writeEach<I, S, R>(options: EachOptions<I, S, R>): Promise<R[]> {
   const results = new Map<I, R>();

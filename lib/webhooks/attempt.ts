@@ -51,14 +51,17 @@ export interface AttemptPorts extends HealthPorts {
   readonly client: WebhookClient;
   /** The queue of retries, deferred attempts, and first attempts at slow endpoints. */
   readonly retryQueue: QueueSender;
-  /** Whether the messages come from the queue of first attempts. Only there, the time from commit to attempt is measured. */
+  /**
+   * Whether the messages come from the queue of first attempts. Only then, the time from the event to its first attempt is
+   * measured.
+   */
   readonly isFirstQueue: boolean;
   readonly sleep: (milliseconds: number) => Promise<void>;
 }
 
 export type AttemptCall = Pick<WorkerCall<Uses>, 'clock' | 'newId' | 'log' | 'measures'>;
 
-/** Returns the capability to attempt deliveries for messages of one queue. */
+/** Returns the stores, queues and clients for the attempts of one queue. */
 export function attemptsFrom(queue: 'deliver' | 'deliverSlow'): Capability<AttemptPorts> {
   return combine(
     {
@@ -86,8 +89,8 @@ export function attemptsFrom(queue: 'deliver' | 'deliverSlow'): Capability<Attem
 }
 
 /**
- * Makes the attempts that a message names, if they are due: the next attempt of a delivery, or the first attempts of an event at
- * several endpoints. The table is the source of truth. The message can arrive twice, late or early.
+ * Makes the attempts that a message names, if they are due: the next attempt of one delivery, or the first attempts of an event at
+ * several endpoints. The message can arrive twice, late or early, because the state in the table decides.
  *
  * Every error that a receiver causes is a failed attempt. Throws only on internal errors, after all attempts of the message have
  * ended. SQS then redelivers the message.
@@ -104,8 +107,8 @@ export async function attemptDelivery(ports: AttemptPorts, message: DeliveryMess
 }
 
 /**
- * Ends a group of first attempts after each of its endpoints has a delivery: deletes the stored group. An event without stored
- * groups leaves the outbox, because no other work of it remains.
+ * Ends a group of first attempts. Call it when each endpoint of the group has a delivery. Deletes a stored group. An event without
+ * stored groups leaves the outbox, because it has no other work.
  */
 async function endGroup(
   { groups, outbox }: AttemptPorts,
@@ -118,20 +121,20 @@ async function endGroup(
   else if (event && event.fannedOutAt === undefined) await outbox.markFannedOut(event, clock());
 }
 
-/** How many milliseconds before its time a message is accepted, because clocks differ. */
+/** A message is accepted up to this many milliseconds early, because clocks differ. */
 const EARLY = 5_000;
-/** How often the write of a result is tried while other writers change the delivery. */
+/** The number of times that the write of a result is tried while other writers change the delivery. */
 const RESULT_TRIES = 10;
 
-/** A delivery whose next attempt can be made now, with the stored state that the attempt needs. */
+/** A delivery whose next attempt can be made now, with the stored state for the attempt. */
 interface LoadedDelivery extends LoadedItems {
   readonly delivery: StoredDelivery<PendingDelivery>;
-  /** Whether the delivery is parked in the table. */
+  /** Whether the stored delivery is parked: it waits for the circuit breaker, without a next attempt. */
   readonly wasParked: boolean;
   readonly target: Stored<Target>;
 }
 
-/** A delivery whose lease this run holds. A first attempt has the id of a lease, but no lease is stored. */
+/** A delivery whose lease this run has taken. For a first attempt, `claim` is a new id, and no lease is stored. */
 type ClaimedDelivery = StoredDelivery<PendingDelivery> & { readonly claim: string };
 
 /** An attempt that was made. Times are epoch ms. */
@@ -154,9 +157,9 @@ class DeliveryAttempt {
   readonly #message: DeliveryMessage;
   readonly #call: AttemptCall;
   readonly #healthUpdater: HealthUpdater;
-  /** The number of reserved slots that expired before this run could use them. */
+  /** The number of slots of the rate limit that this run reserved and that expired before it could use them. */
   #expiredSlots = 0;
-  /** The stored event. Undefined until it was read, and if it has expired. */
+  /** The stored event. Undefined before it is read, and if it has expired. */
   event: StoredEvent | undefined;
   /** Whether this run has read or written the delivery in the table. */
   #isStored = false;
@@ -181,7 +184,7 @@ class DeliveryAttempt {
   }
 
   /**
-   * Runs the pipeline. A step that returns `undefined` or `deferred` ends the run. This step has then stored or sent the next
+   * Runs the steps of the attempt. A step that returns `undefined` or `deferred` ends the run, after it has stored or sent the next
    * action.
    */
   async run(reservedSlot: number | undefined): Promise<void> {
@@ -199,7 +202,7 @@ class DeliveryAttempt {
     if (slot === 'deferred') return;
 
     const health = breaker === 'probe' ? await this.#takeProbe(loaded) : loaded.health;
-    // Another attempt became the probe. This run starts again, because the endpoint may have recovered. Its slot stays reserved.
+    // Another attempt became the probe. Its result may close the breaker, so this run starts again with the same slot.
     if (health === 'lost') return this.run(slot);
 
     const claimed = await this.#claim(delivery);
@@ -214,7 +217,7 @@ class DeliveryAttempt {
   }
 
   /**
-   * Throws if the delivery of a first attempt is not stored, for example after a conflict of transactions. SQS then redelivers the
+   * Throws if no delivery is stored after a first attempt, for example after a conflict of transactions. SQS then redelivers the
    * message.
    */
   async requireStored(): Promise<void> {
@@ -222,7 +225,7 @@ class DeliveryAttempt {
     throw new Error('A first attempt has ended without a stored delivery');
   }
 
-  /** Reads the state that the attempt needs in one consistent call. Returns undefined if the attempt must not be made now. */
+  /** Reads the state for the attempt in one consistent call. Returns undefined if the attempt must not be made now. */
   async #load(): Promise<LoadedDelivery | undefined> {
     const { deliveries, loader, retryQueue, timing } = this.#ports;
     const loaded = await loader.load(this.#message);
@@ -236,10 +239,10 @@ class DeliveryAttempt {
     const target = targetOf(loaded.subscriptions, delivery.endpointId);
     const isStale = this.#message.attemptNo !== nextAttemptNumber(delivery) || delivery.nextAt > now + EARLY;
     if (isClaimed(delivery, now)) {
-      // The worker that holds the lease continues. If it has crashed, SQS redelivers its message after the lease.
+      // The worker with the lease continues. If it has crashed, SQS redelivers its message after the lease.
       if (!isStale) this.#call.measures.count('DuplicateMessages');
     } else if (isStale) {
-      // A worker that crashed may not have sent the message of the next attempt. A duplicate does no harm.
+      // A worker can crash before it sends the message of the next attempt. A second message does no harm.
       await retryQueue.send(nextAttemptMessages(delivery, now));
     } else if (!target) {
       await deliveries.replace(delivery, endDelivery(delivery, 'CANCELLED'));
@@ -252,7 +255,8 @@ class DeliveryAttempt {
   }
 
   /**
-   * Returns the delivery of a first attempt, which is not stored yet. Returns undefined if the message is about a stored delivery.
+   * Returns the new delivery of a first attempt, which is not stored yet. Returns undefined if the message is about a stored
+   * delivery.
    */
   #firstDelivery(event: StoredEvent | undefined, now: number): StoredDelivery | undefined {
     const { endpointId, group } = this.#message;
@@ -260,8 +264,9 @@ class DeliveryAttempt {
   }
 
   /**
-   * Returns whether the attempt is a normal one or the probe of an open breaker. If the breaker blocks the attempt, parks the
-   * delivery and returns undefined. A resend always passes, because the customer wants to know whether the endpoint works.
+   * Returns `closed` if the circuit breaker lets the attempt pass, or `probe` if the attempt can be the probe of an open breaker.
+   * Otherwise parks the delivery and returns undefined. A resend always passes, because the customer wants to know whether the
+   * endpoint works.
    */
   async #checkBreaker({
     delivery,
@@ -272,14 +277,14 @@ class DeliveryAttempt {
     const state = checkBreaker(healthAt(health, target._r).breaker, this.#call.clock());
     if (typeof state === 'string') return state;
     if (delivery.otherwise) return 'closed';
-    // The open breaker has a job that releases the delivery.
+    // Each open breaker has a job that releases parked deliveries.
     if (!wasParked && (await this.#ports.deliveries.replace(delivery, parkDelivery(delivery))) !== 'lost')
       this.#call.measures.count('DeliveriesParked');
     return undefined;
   }
 
   /**
-   * Returns the slot of the attempt, epoch ms: the reserved slot, or a new slot if the reserved one has expired. Returns undefined
+   * Returns the attempt's slot in the rate limit (epoch ms): the reserved slot, or a new slot if it has expired. Returns undefined
    * for an endpoint without a rate limit. If the slot is more than 2 s away, defers the message and returns `deferred`.
    */
   async #reserveSlot(
@@ -303,22 +308,22 @@ class DeliveryAttempt {
   }
 
   /**
-   * Sends the message again for the time of its slot, to the retry queue. The age of a message includes its delay, and the queue of
-   * first attempts has an alarm on the age of its messages.
+   * Sends the message to the retry queue, delayed until its slot. In the queue of first attempts, the delay would raise an alarm on
+   * the age of messages.
    */
   async #defer(delivery: StoredDelivery<PendingDelivery>, slot: number, nextAt: number): Promise<void> {
     const { deliveries, retryQueue, timing } = this.#ports;
     this.#call.measures.count('RateLimitedDeliveries');
     const now = this.#call.clock();
     const messages = nextAttemptMessages(delivery, now, { at: nextAt, slot });
-    // No write is needed if the delivery is not claimed and the sweeper checks it only after the slot.
+    // No write is needed if the delivery has no lease and the sweeper checks it only after the slot.
     const isCovered = !isFirst(delivery) && delivery.claim === undefined && delivery.dueAt > slot + timing.marginMs / 2;
     if (messages.length > 0 && isCovered) return retryQueue.send(messages);
     const stored = await deliveries.replace(delivery, postponeDelivery(delivery, nextAt, now, timing, slot));
     if (stored !== 'lost') await retryQueue.send(nextAttemptMessages(stored, now));
   }
 
-  /** Sends the message of a first attempt at a slow endpoint to the retry queue. */
+  /** Moves a first attempt at a slow endpoint to the retry queue. */
   async #handOver(delivery: StoredDelivery<PendingDelivery>): Promise<void> {
     const { deliveries, retryQueue, timing } = this.#ports;
     const now = this.#call.clock();
@@ -328,8 +333,8 @@ class DeliveryAttempt {
   }
 
   /**
-   * Makes this attempt the only probe of an open breaker, by a conditional write. Returns the stored health, or `lost` if another
-   * run was first.
+   * Makes this attempt the only probe of an open breaker by a conditional write. Returns the stored health, or `lost` if another
+   * run changed the health first.
    */
   async #takeProbe({ target, health }: LoadedDelivery): Promise<Stored<EndpointHealth> | 'lost'> {
     const now = this.#call.clock();
@@ -340,7 +345,7 @@ class DeliveryAttempt {
   }
 
   /**
-   * Takes the lease of the next attempt by a conditional write. Returns undefined if another worker holds the lease, so a duplicate
+   * Takes the lease of the next attempt by a conditional write. Returns undefined if another worker has the lease, so a duplicate
    * message sends nothing.
    *
    * A first attempt takes no lease. Two workers with the same message can then send the event twice with the same id. At-least-once
@@ -352,7 +357,7 @@ class DeliveryAttempt {
     const next = { ...claimDelivery(delivery, claim, this.#call.clock()), claim };
     const stored = await this.#ports.deliveries.replace(delivery, next);
     if (stored !== 'lost') return stored;
-    // The SDK repeats a write whose response was lost. The repetition conflicts with the first write, which has succeeded.
+    // The SDK repeats a write whose response was lost. If the first write succeeded, the repetition conflicts with it.
     const current = await this.#ports.deliveries.get(this.#message);
     if (hasClaim(current, claim)) return current;
     this.#call.measures.count('DuplicateMessages');
@@ -363,7 +368,7 @@ class DeliveryAttempt {
    * Prepares the request shortly before its slot and posts it once, in the slot. If the slot has expired by then, reserves a new
    * slot, because late requests would exceed the rate limit. Returns undefined if the attempt was deferred to the new slot.
    *
-   * Cancels the delivery and returns undefined if it is not allowed any more. Every error of the receiver is a result.
+   * If the delivery is not allowed any more, cancels it and returns undefined. Errors that the receiver causes are results.
    */
   async #send(
     claimed: ClaimedDelivery,
@@ -403,7 +408,7 @@ class DeliveryAttempt {
     return { at, endedAt: clock(), result, target };
   }
 
-  /** Posts the request. Marks the endpoint as slow while this attempt still waits for a late answer. */
+  /** Posts the request. If no answer arrives within 2 s, also marks the endpoint as slow. */
   async #post(request: WebhookRequest, target: Stored<Target>): Promise<AttemptResult> {
     let marking: Promise<void> | undefined;
     const timer = setTimeout(() => {
@@ -418,8 +423,8 @@ class DeliveryAttempt {
   }
 
   /**
-   * Logs the attempt, stores the new state of the delivery, and sends the message of a retry that SQS can delay. Returns the stored
-   * delivery.
+   * Logs the attempt and stores the new state of the delivery. Sends the message of the next attempt, unless SQS cannot delay it
+   * that long. Returns the stored delivery, or undefined if another worker has changed it.
    */
   async #recordAttempt(claimed: ClaimedDelivery, sent: SentAttempt): Promise<StoredDelivery | undefined> {
     const { random, retryQueue, timing } = this.#ports;
@@ -442,8 +447,8 @@ class DeliveryAttempt {
   }
 
   /**
-   * Updates the health of the endpoint after the attempt. If the delivery is exhausted, disables an endpoint that has failed for
-   * five days.
+   * Updates the health of the endpoint after the attempt. If the attempt exhausted the delivery, disables an endpoint that has
+   * failed for five days.
    */
   async #updateHealth(
     { result, target }: SentAttempt,
@@ -479,11 +484,11 @@ class DeliveryAttempt {
         durationMs: entry.durationMs,
         reason: error,
       });
-    // A repeated write is compared with the stored item, which has no undefined fields.
+    // The table compares a repeated insert with the stored item, which has no undefined fields.
     return definedFields(entry) as LoggedAttempt;
   }
 
-  /** Writes an attempt to the log, best effort. A failed log write must not repeat the delivery. */
+  /** Writes an attempt to the attempt log. Does not throw, because a repeated delivery is worse than a missing log entry. */
   async #logAttempt(claimed: ClaimedDelivery, entry: LoggedAttempt): Promise<void> {
     const attempt = nextAttemptNumber(claimed);
     try {
@@ -500,9 +505,8 @@ class DeliveryAttempt {
   }
 
   /**
-   * Writes the result over the claimed delivery. If the delivery is exhausted, also writes the event about that. Retries on
-   * conflicts while this run holds the lease. Returns undefined if another worker took the lease. The attempt is then only in the
-   * log.
+   * Writes the result over the claimed delivery. If this exhausts the delivery, also writes the event `message.attempt.exhausted`.
+   * Retries after conflicts while this run has the lease. Returns undefined if another worker took the lease.
    */
   async #storeResult(
     claimed: ClaimedDelivery,
@@ -520,7 +524,7 @@ class DeliveryAttempt {
         if (isExhaustion(current, next)) this.#call.measures.count('DeliveriesExhausted');
         return stored;
       }
-      // Another transaction conflicted, but did not store the delivery. Retry.
+      // Another transaction caused the conflict, but did not store the delivery.
       if (isFirst(claimed) && !stored) continue;
       const mayContinue = isFirst(claimed)
         ? isUnattempted(stored, this.#call.clock())
@@ -536,7 +540,7 @@ class DeliveryAttempt {
     throw new Error('Other writers keep changing the delivery');
   }
 
-  /** Ends a delivery whose deadline passed before all attempts were made, for example because its breaker was open. */
+  /** Ends a delivery whose deadline has passed before all its attempts, for example because the circuit breaker was open. */
   async #exhaustAfterDeadline(
     delivery: StoredDelivery<PendingDelivery>,
     target: Stored<Target>,
@@ -551,12 +555,15 @@ class DeliveryAttempt {
   }
 }
 
-/** Whether a delivery is not stored yet, because its first attempt has not ended. */
+/** Returns whether a delivery is not stored yet, because its first attempt has not ended. */
 function isFirst({ _r }: { readonly _r: number }): boolean {
   return _r === 0;
 }
 
-/** Whether a delivery has no attempt yet. During a first attempt, a resend or a copy of the message can store such a delivery. */
+/**
+ * Returns whether a delivery has no attempt yet. During a first attempt, a resend or a copy of the message can store such a
+ * delivery.
+ */
 function isUnattempted(delivery: StoredDelivery | undefined, now: number): boolean {
   return delivery?.status === 'PENDING' && delivery.attempts === 0 && !isClaimed(delivery, now);
 }
@@ -566,9 +573,8 @@ function hasClaim(delivery: StoredDelivery | undefined, claim: string): delivery
 }
 
 /**
- * Whether the stored delivery is the result that this run wrote. The SDK repeats a write whose response was lost, and the
- * repetition conflicts with the first write. Only the holder of the lease counts an attempt, so the numbers prove that this run
- * wrote the result.
+ * Returns whether this run wrote the stored delivery. The SDK repeats a write whose response was lost, and the repetition conflicts
+ * with the first write. Only the run with the lease counts an attempt, so the revision and the number of attempts prove it.
  */
 function isOwnResult(claimed: ClaimedDelivery, stored: StoredDelivery | undefined): boolean {
   return !isFirst(claimed) && stored?._r === claimed._r + 1 && stored.attempts === claimed.attempts + 1;

@@ -27,13 +27,12 @@ import type { EndpointKey } from './targets.ts';
 const LIFETIME_SECONDS = 30 * 24 * 60 * 60;
 const eventPartition = (of: { tenant: string; eventId: string }) => [of.tenant, 'EVENT', of.eventId];
 const duePartition = (shard: number) => ['DUE', String(shard)];
-/** The index of due deliveries. */
 export const dueDeliveryIndex: DueIndex = { shards: outboxShards, partition: duePartition };
 /**
  * The number of index partitions (gsi4) for the deliveries to one endpoint. Each partition allows about 1,000 writes per second.
  */
 const endpointShards = 8;
-/** Returns the index partition (gsi4) of the deliveries to an endpoint in one shard. */
+/** Returns the index partition (gsi4) of an endpoint's deliveries in one shard. */
 const deliveriesTo = (tenant: string, endpointId: string, shard: number) => [
   tenant,
   'ENDPOINT',
@@ -47,10 +46,11 @@ export const endpointPartitions = (tenant: string, endpointId: string) =>
 export const failedDeliveriesTo = (tenant: string, endpointId: string) => [tenant, 'FAILED', endpointId];
 
 /**
- * The number of index partitions (gsi3) for the parked deliveries to one endpoint. One partition is not enough for a busy endpoint.
+ * The number of index partitions (gsi3) for the parked deliveries of one endpoint. Each partition allows about 1,000 writes per
+ * second.
  */
 export const parkedShards = 8;
-/** Returns the index partition (gsi3) of the parked deliveries to an endpoint in one shard. */
+/** Returns the index partition (gsi3) of an endpoint's parked deliveries in one shard. */
 export const parkedDeliveriesTo = ({ tenant, endpointId }: EndpointKey, shard: number) => [
   tenant,
   'PARKED',
@@ -58,10 +58,7 @@ export const parkedDeliveriesTo = ({ tenant, endpointId }: EndpointKey, shard: n
   String(shard % parkedShards),
 ];
 
-/**
- * The delivery of an event to one endpoint. It is in gsi3 while it is pending, while it is parked, and from its failure to its
- * recovery.
- */
+/** The delivery of an event to one endpoint. It is in gsi3 while it is pending or parked, and from its failure to its recovery. */
 export const DeliveryEntity = defineEntity({
   type: 'Delivery',
   version: 1,
@@ -103,8 +100,8 @@ const AttemptSchema = LoggedAttempt.extend({
 export type Attempt = z.output<typeof AttemptSchema>;
 
 /**
- * The log entry of one attempt. Most successful first attempts have no such item (see `first` of a delivery). The claim is a part
- * of the key, so a duplicate attempt has its own entry.
+ * The log entry of one attempt. The entry of most successful first attempts is in the delivery instead (`first`). The lease id
+ * `claim` is a part of the key, so two attempts with the same number have separate entries.
  */
 export const AttemptEntity = defineEntity({
   type: 'Attempt',
@@ -123,10 +120,7 @@ export const AttemptEntity = defineEntity({
   expiresAt: ({ at }) => Math.floor(at / 1000) + LIFETIME_SECONDS,
 });
 
-/**
- * The tenant of a delivery, and the revision that was read. Revision 0: the delivery is not stored, because its first attempt has
- * not ended.
- */
+/** The tenant of a delivery, and the revision that was read. The revision is 0 if the delivery is not stored yet. */
 export interface DeliveryRevision {
   readonly tenant: string;
   readonly _r: number;
@@ -137,7 +131,7 @@ export interface DeliveryKey extends EndpointKey {
   readonly eventId: string;
 }
 
-/** Selects the failed deliveries to an endpoint for events between two times, epoch ms. Both times are included. */
+/** Selects the failed deliveries of an endpoint whose events are between two times (epoch ms), inclusive. */
 export interface FailedRange extends EndpointKey {
   readonly since: number;
   readonly until: number;
@@ -155,11 +149,11 @@ export interface DeliveryPage<D extends Delivery = Delivery> {
 }
 
 /**
- * The most deliveries of one event that are listed. An event has one for each endpoint and basic target, also for deleted
- * endpoints.
+ * The most deliveries of one event that are listed. An event has one delivery per endpoint or basic target that it was sent to,
+ * even if the endpoint was deleted.
  */
 const MAX_DELIVERIES_PER_EVENT = 1_000;
-/** A text that sorts after all times. */
+/** A text that sorts after all ISO times. */
 const LAST = '~';
 
 /** Returns the shard of a delivery in the due index. The deliveries of one event have different shards. */
@@ -169,7 +163,7 @@ function shardOf(event: { shard: number }, endpointId: string): number {
   return sum % outboxShards;
 }
 
-/** Returns a new delivery of an event to an endpoint. It is not stored. Its first attempt is due now. */
+/** Returns a new delivery of an event to an endpoint, without storing it. Its first attempt is due now. */
 export function toDelivery(
   { tenant, eventId, event: type, createdAt, shard }: StoredEvent,
   endpointId: string,
@@ -181,7 +175,8 @@ export function toDelivery(
 }
 
 /**
- * Returns the operations that write an event for one endpoint only, for example a test event, and the group of its first attempt.
+ * Returns the operations that write an event for one endpoint only, for example a test event. Also returns the group of its first
+ * attempt.
  */
 export function emitTo(
   tenant: string,
@@ -203,8 +198,8 @@ export class DeliveryStore {
   }
 
   /**
-   * Writes an event for one endpoint only. A repeated call with the same cause writes nothing. Returns the group, for the caller's
-   * message.
+   * Writes an event for one endpoint only. Writes nothing if an event with the same cause exists. Returns the group, from which the
+   * caller builds the queue message.
    */
   async createFor(
     { tenant, endpointId }: EndpointKey,
@@ -213,7 +208,7 @@ export class DeliveryStore {
     timing: Timing,
   ): Promise<FirstAttemptGroup> {
     const { group, ops } = emitTo(tenant, endpointId, event, now, timing);
-    // A conflict means that the event is already stored, because no other call uses its cause.
+    // A failed condition means that the event is stored, because no other call uses its cause.
     await this.#table.write(ops);
     return group;
   }
@@ -224,8 +219,8 @@ export class DeliveryStore {
   }
 
   /**
-   * Writes a delivery over the revision that was read, and `more` operations in the same transaction. Inserts the delivery if the
-   * revision is 0. Returns the stored delivery, or `lost` if another writer was first.
+   * Writes a delivery if its revision is still `_r`, and `more` operations in the same transaction. Inserts the delivery if `_r` is
+   * 0. Returns the stored delivery, or `lost` if another writer was first.
    */
   async replace<D extends Delivery>(
     { tenant, _r }: DeliveryRevision,
@@ -238,7 +233,6 @@ export class DeliveryStore {
     return outcome === 'done' ? { ...next, tenant, _r: _r + 1 } : 'lost';
   }
 
-  /** Writes an attempt to the log. */
   async logAttempt(key: DeliveryKey, attempt: Omit<Attempt, 'endpointId'>): Promise<void> {
     const { tenant, eventId, endpointId } = key;
     await this.#table.write([upsert(AttemptEntity, { ...attempt, tenant, eventId, endpointId })]);
@@ -253,8 +247,8 @@ export class DeliveryStore {
   }
 
   /**
-   * Lists the deliveries to an endpoint for events since a time (epoch ms), by the time of the event. The index is eventually
-   * consistent.
+   * Lists the deliveries to an endpoint whose events are not older than `since` (epoch ms), by the time of the event. The index is
+   * eventually consistent.
    */
   async listOfEndpoint(
     { tenant, endpointId }: EndpointKey,
@@ -274,8 +268,8 @@ export class DeliveryStore {
   }
 
   /**
-   * Lists the failed deliveries of a range, oldest event first. A page has fewer than `limit` if deliveries were recovered in the
-   * meantime.
+   * Lists the failed deliveries of a range, oldest event first. A page has fewer than `limit` deliveries if some were recovered in
+   * the meantime.
    */
   async listFailed(range: FailedRange, options: PageOptions): Promise<DeliveryPage> {
     const partition = failedDeliveriesTo(range.tenant, range.endpointId);
@@ -283,7 +277,7 @@ export class DeliveryStore {
     return { values: values.filter(({ status }) => hasFailed(status)), next };
   }
 
-  /** Counts the failed deliveries of a range, up to `most` + 1, with one index query. */
+  /** Counts the failed deliveries of a range with one index query. Stops at `most` + 1. */
   async countFailed(range: FailedRange, most: number): Promise<number> {
     const partition = failedDeliveriesTo(range.tenant, range.endpointId);
     const { keys } = await this.#table.queryIndex('gsi3', indexPartition('tenant', partition), {
@@ -314,7 +308,6 @@ export class DeliveryStore {
     });
   }
 
-  /** Lists the deliveries of an event. */
   async listOfEvent(tenant: string, eventId: string): Promise<Stored<Delivery>[]> {
     const { values } = await this.#table.query(
       DeliveryEntity,
@@ -334,7 +327,7 @@ export class DeliveryStore {
     { endpointId, limit }: { endpointId?: string | undefined; limit: number },
   ): Promise<{ attempts: Attempt[]; isComplete: boolean }> {
     const prefix = endpointId === undefined ? ['ATTEMPT'] : ['ATTEMPT', endpointId];
-    // The default limit of bytes measures JSON, and response bodies are many times larger as JSON.
+    // The default limit of bytes counts bytes of JSON. Response bodies are many times larger as JSON.
     const options = { prefix, limit, bytes: Infinity };
     const [{ values, next }, deliveries] = await Promise.all([
       this.#table.query(AttemptEntity, { tenant, eventId }, options),
@@ -353,9 +346,9 @@ export class DeliveryStore {
   }
 
   /**
-   * Plans one more attempt of an event at an endpoint, now and outside the schedule. The delivery can have any status. If it does
-   * not exist, a new delivery is stored. Returns the delivery, for the caller's message. Returns undefined if the event does not
-   * exist.
+   * Plans one more attempt of an event at an endpoint, now and outside the schedule. The delivery can have any status. If there is
+   * no delivery, stores a new one. Returns the stored delivery, from which the caller builds the queue message. Returns undefined
+   * if the event does not exist.
    */
   async resend(
     { tenant, eventId, endpointId }: DeliveryKey,
@@ -386,8 +379,8 @@ export class DeliveryStore {
   }
 
   /**
-   * Starts the schedule of a failed delivery again. Returns the delivery, for the caller's message. Returns undefined if the
-   * delivery has another status, or if another writer was first.
+   * Starts the schedule of a failed delivery again. Returns the stored delivery, from which the caller builds the queue message.
+   * Returns undefined if the delivery has not failed, or if another writer was first.
    */
   async recover(delivery: StoredDelivery, now: number, timing: Timing): Promise<DueDelivery | undefined> {
     if (!hasFailed(delivery.status)) return undefined;
@@ -397,11 +390,10 @@ export class DeliveryStore {
 }
 
 function failedBounds({ since, until }: FailedRange): readonly [string, string] {
-  // In sort keys, event ids follow the time. The upper bound sorts after all ids of the last time.
+  // A sort key is a time and an event id. The upper bound sorts after all ids at the time `until`.
   return [isoTime(since), `${isoTime(until)}${LAST}`];
 }
 
-/** The capability to write events for one endpoint only. */
 export const createDeliveries: Capability<Pick<DeliveryStore, 'createFor'>> = /* @__PURE__ */ storeCapability(
   DeliveryStore,
   ['PutItem'],
@@ -410,7 +402,6 @@ export const createDeliveries: Capability<Pick<DeliveryStore, 'createFor'>> = /*
 export const attemptDeliveries: Capability<Pick<DeliveryStore, 'get' | 'replace' | 'logAttempt'>> =
   /* @__PURE__ */ storeCapability(DeliveryStore, ['GetItem', 'PutItem']);
 
-/** The capability to list due deliveries and to write them. */
 export const dueDeliveries: Capability<Pick<DeliveryStore, 'listDue' | 'replace'>> = /* @__PURE__ */ storeCapability(
   DeliveryStore,
   ['BatchGetItem', 'PutItem'],
@@ -433,6 +424,5 @@ export const countFailedDeliveries: Capability<Pick<DeliveryStore, 'countFailed'
   ['gsi3'],
 );
 
-/** The capability to list failed deliveries and to start their schedules again. */
 export const recoverDeliveries: Capability<Pick<DeliveryStore, 'listFailed' | 'recover'>> =
   /* @__PURE__ */ storeCapability(DeliveryStore, ['GetItem', 'BatchGetItem', 'PutItem'], ['gsi3']);

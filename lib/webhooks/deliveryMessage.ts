@@ -6,12 +6,15 @@ import type { FirstAttemptGroup } from './firstAttempts.ts';
 import { nextAttemptNumber, type PendingDelivery } from './rules/delivery.ts';
 import { parseSchedule, planAttempt, type Timing } from './rules/schedule.ts';
 
-/** The `group` of a message about all first attempts of an event. The event stays in the outbox until these attempts have ended. */
+/**
+ * The `group` of a message with all first attempts of an event. No group is stored then, and the event stays in the outbox until
+ * these attempts have ended.
+ */
 export const ALL_FIRST_ATTEMPTS = 'all';
 
 /**
- * A queue message about the next attempt of a delivery, or about the first attempts of an event at several endpoints. The message
- * contains ids. The state is in the table.
+ * A queue message about the next attempt of a delivery, or about the first attempts of an event at several endpoints. It contains
+ * only ids and numbers, because the state is in the table.
  */
 export const DeliveryMessage = z.object({
   tenant: z.string(),
@@ -21,19 +24,19 @@ export const DeliveryMessage = z.object({
   more: z.array(z.string()).optional(),
   /** The stored group of these first attempts, or `ALL_FIRST_ATTEMPTS`. Absent in a message about a stored delivery. */
   group: z.string().optional(),
-  /** The number of the attempt. A message about an earlier attempt is stale. */
+  /** The number of the attempt. The message is stale if a later attempt is next. */
   attemptNo: z.number(),
-  /** The slot that is reserved in the rate limit of the endpoint, epoch ms. */
+  /** The slot that the attempt has reserved in the endpoint's rate limit, epoch ms. */
   slot: z.number().optional(),
 });
 export type DeliveryMessage = z.output<typeof DeliveryMessage>;
 
-/** A pending delivery with its tenant. A message is built from these fields. */
+/** A pending delivery with the tenant. */
 export type DueDelivery = PendingDelivery & { readonly tenant: string };
 
 /**
- * Returns the message about the next attempt, delayed until `at`. Returns no message if SQS cannot delay it so long. The sweeper
- * sends it later.
+ * Returns the message about the next attempt, delayed until `at` (epoch ms). Returns no message if SQS cannot delay it that long.
+ * The sweeper then sends it later.
  */
 export function nextAttemptMessages(
   delivery: DueDelivery,

@@ -15,7 +15,8 @@ import { type EndpointKey, targetItem } from './targets.ts';
 const LIFETIME_SECONDS = 30 * 24 * 60 * 60;
 
 /**
- * Returns the partition of an endpoint's health. Each endpoint has its own partition, so a busy endpoint does not slow others down.
+ * Returns the table partition of an endpoint's health and rate limit slots. Each endpoint has its own partition, so a busy endpoint
+ * does not slow others down.
  */
 export const healthPartition = (of: EndpointKey) => [of.tenant, 'ENDPOINT_RUNTIME', of.endpointId];
 const UNHEALTHY = ['UNHEALTHY'];
@@ -31,7 +32,7 @@ export const EndpointHealthEntity = defineEntity({
   pk: healthPartition,
   sk: (_key: unknown) => ['HEALTH'],
   indexes: {
-    // One partition is enough, because only a changed breaker or a warning writes to it.
+    // One index partition is enough for all endpoints, because only a changed breaker or a warning writes to it.
     gsi3: {
       holds: 'endpoints whose breaker is open or whose owner was warned',
       pk: ({ breaker, failing }) => (breaker.open || failing?.warned ? UNHEALTHY : undefined),
@@ -45,10 +46,13 @@ export const EndpointHealthEntity = defineEntity({
   expiresAt: ({ writtenAt }) => Math.floor(writtenAt / 1000) + LIFETIME_SECONDS,
 });
 
-/** The data of the job that releases the parked deliveries of an endpoint. */
+/**
+ * The data of a `releaseParked` job. The job attempts or ends the parked deliveries of an endpoint, which wait for its circuit
+ * breaker.
+ */
 export const ParkingJob = z.object({ endpointId: z.string() });
 
-/** Returns the job that releases the parked deliveries of an endpoint, due at `dueAt` (epoch ms). */
+/** Returns the `releaseParked` job of an endpoint, due at `dueAt` (epoch ms). */
 export function parkingJob(endpointId: string, dueAt: number): NewJob {
   const data: z.output<typeof ParkingJob> = { endpointId };
   return { jobId: `job_parked_${endpointId}`, kind: 'releaseParked', data, dueAt };
@@ -69,9 +73,9 @@ export class EndpointHealthStore {
   }
 
   /**
-   * Writes the health of an endpoint over the version that was read, or creates it. Returns `lost` if another writer was first. A
-   * write that changes the pause starts the job of the parked deliveries in the same transaction, so an open breaker always has a
-   * job.
+   * Writes the health of an endpoint if it is still at the version `read`. Creates it if `read` is undefined. Returns `lost` if
+   * another writer was first. A write that changes the breaker's pause starts the `releaseParked` job in the same transaction, so
+   * an open breaker always has this job.
    */
   async write(
     { tenant, endpointId }: EndpointKey,
@@ -88,11 +92,11 @@ export class EndpointHealthStore {
   }
 
   /**
-   * Counts the endpoints whose breaker is open now, and the endpoints whose owner was warned. Skips outdated health: of endpoints
-   * that were disabled, deleted or changed since, or whose webhooks are turned off.
+   * Counts the endpoints whose circuit breaker is open now, and the endpoints whose owner was warned. Ignores endpoints that were
+   * changed, disabled or deleted after their last failure, and endpoints whose webhooks are turned off.
    */
   async countUnhealthy(now: number): Promise<{ readonly open: number; readonly warned: number }> {
-    // In descending order, endpoints with a warning come first. They are counted even if there are too many endpoints.
+    // In descending order, endpoints with a warning come first. They are counted even if more than 2,000 endpoints are unhealthy.
     const { keys } = await this.#table.queryIndex('gsi3', indexPartition('tenant', UNHEALTHY), {
       between: [`OPEN#${isoTime(now)}`, 'WARNED~'],
       limit: MAX_UNHEALTHY,
@@ -114,7 +118,10 @@ export class EndpointHealthStore {
   }
 }
 
-/** Returns the endpoint whose health has this table key. Endpoint ids are generated, so keys contain them unescaped. */
+/**
+ * Returns the endpoint whose health has this table key. Generated endpoint ids need no escapes in keys, so the end of the key is
+ * the id.
+ */
 function endpointOf(key: Key): EndpointKey {
   const tenant = tenantOf(key);
   return { tenant, endpointId: key.PK.slice(EndpointHealthEntity.partition({ tenant, endpointId: '' }).length) };

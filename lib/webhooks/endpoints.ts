@@ -8,7 +8,7 @@ import { insert, type QueryPage, remove, replace, type Table } from '../table/ta
 import { storeCapability } from '../table/storeCapability.ts';
 import { reviseSettings, settingsRevision, WebhookSettingsEntity } from './webhookSettings.ts';
 
-/** Returns the partition of all advanced webhook endpoints of an API key. */
+/** Returns the table partition of all advanced webhook endpoints of an API key. */
 const endpointsOf = (of: { tenant: string }) => [of.tenant, 'WEBHOOK_ENDPOINTS'];
 
 export const WebhookEndpointEntity = defineEntity({
@@ -35,8 +35,8 @@ export const WebhookEndpointUidEntity = defineEntity({
 });
 
 /**
- * A page of endpoints, oldest first, with the positions of the next and the previous page. A position is undefined if there is no
- * such page.
+ * A page of endpoints, oldest first. `next` and `previous` are the positions of the neighbouring pages. They are undefined if there
+ * is no such page.
  */
 export interface EndpointPage {
   readonly endpoints: WebhookEndpoint[];
@@ -61,8 +61,8 @@ export class WebhookEndpointStore {
   }
 
   /**
-   * Stores a new endpoint, its uid and the new count in one transaction. Returns `taken` if the uid exists, `full` if there are 200
-   * endpoints.
+   * Stores a new endpoint, its uid and the new number of endpoints in one transaction. Returns `taken` if another endpoint has the
+   * uid, and `full` if there are 200 endpoints.
    */
   async create(tenant: string, endpoint: WebhookEndpoint): Promise<'done' | 'taken' | 'full'> {
     const { endpointId, uid } = endpoint;
@@ -123,7 +123,10 @@ export class WebhookEndpointStore {
     });
   }
 
-  /** Returns a page of endpoints, oldest first: the first page, or the page before or after a position. */
+  /**
+   * Returns a page of endpoints, oldest first. Without `from`, it is the first page. Otherwise it is the page before or after this
+   * position.
+   */
   async list(
     tenant: string,
     { limit, from }: { limit: number; from?: ListPosition | undefined },
@@ -133,7 +136,7 @@ export class WebhookEndpointStore {
 
   async #after(tenant: string, key: string | undefined, limit: number): Promise<EndpointPage> {
     const { values: endpoints, next } = await this.#read(tenant, { limit, after: key });
-    // This page can be empty. The previous page then ends with the endpoint at the position.
+    // If this page is empty, the previous page ends with the endpoint at the position.
     const start = endpoints[0] ? keyOf(tenant, endpoints[0]) : `${key}~`;
     const hasPrevious = key !== undefined && (await this.#hasEndpoint(tenant, { after: start, descending: true }));
     return {
@@ -146,7 +149,7 @@ export class WebhookEndpointStore {
   async #before(tenant: string, key: string, limit: number): Promise<EndpointPage> {
     const { values, next } = await this.#read(tenant, { limit, after: key, descending: true });
     const [last] = values;
-    // All endpoints before the position were deleted. The endpoints after the position are now the first page.
+    // All endpoints before the position were deleted. The first page therefore begins after them.
     if (!last) return this.#after(tenant, undefined, limit);
     const end = keyOf(tenant, last);
     const hasNext = await this.#hasEndpoint(tenant, { after: end });

@@ -4,28 +4,30 @@ import type { WriteOp } from '../table/table.ts';
 import type { Delivery } from './rules/delivery.ts';
 import type { AttemptOutcome } from './rules/loggedAttempt.ts';
 
-/** The last attempt of an exhausted delivery, as the event contains it. `at` is an ISO time. */
+/** The last attempt of an exhausted delivery, as the event `message.attempt.exhausted` contains it. `at` is an ISO time. */
 export interface LastAttempt {
   readonly at: string;
   readonly outcome: AttemptOutcome;
   readonly responseStatus: number | undefined;
 }
 
-/** Whether a change exhausts a delivery. A failed resend does not: the delivery only gets its earlier state back. */
+/**
+ * Returns whether a change exhausts a delivery. A failed resend exhausts nothing, because the delivery gets its earlier state back.
+ */
 export function isExhaustion(current: Delivery, next: Delivery): boolean {
   return next.status === 'EXHAUSTED' && current.otherwise === undefined;
 }
 
 interface ExhaustedEventOptions {
   readonly lastAttempt?: LastAttempt | undefined;
-  /** Whether an endpoint receives the event. Otherwise the event is written as fanned out, which saves its entry in the outbox. */
+  /** Whether an endpoint subscribes to the event. If not, the event is written without an entry in the outbox. */
   readonly isReceived?: boolean;
 }
 
 /**
  * Returns the operations that write the event `message.attempt.exhausted`, for the transaction of a change that exhausts a
- * delivery. Returns none for other changes, and none for deliveries of operational events: an endpoint that fails would get an
- * endless chain of events.
+ * delivery. Returns none for other changes. Returns none for deliveries of operational events, because a failing endpoint would get
+ * an endless chain of events.
  */
 export function exhaustedEvent(
   tenant: string,

@@ -4,15 +4,18 @@ import * as logMessages from '../observability/logMessages.ts';
 import { openSqs } from '../workers/sqsClient.ts';
 import type { SweepCall } from '../workers/sweep.ts';
 
-/** The most waiting messages of first attempts while their workers are fast enough. About as many messages run at the same time. */
+/**
+ * Up to this number of waiting messages, the queue of first attempts is not long. About as many messages are processed at the same
+ * time.
+ */
 const NORMAL_BACKLOG = 1_000;
 
 /** Returns whether the queue of first attempts is long. */
 export type IsBacklogged = (call: Pick<SweepCall, 'log'>) => Promise<boolean>;
 
 /**
- * Returns a function that checks the number of waiting messages, which `waiting` reads. If the queue cannot be read, the function
- * returns false. Growing margins then limit the copies of messages.
+ * Returns a function that compares the number of waiting messages, which `waiting` reads, with the limit. If the read fails, it
+ * returns false. Growing pauses between copies of a message then limit their number.
  */
 export function readBacklog(waiting: () => Promise<number>): IsBacklogged {
   return async ({ log }) => {

@@ -13,10 +13,9 @@ import type { Timing } from './rules/schedule.ts';
 
 const LIFETIME_SECONDS = 30 * 24 * 60 * 60;
 const groupPartition = (shard: number) => ['FIRST', String(shard)];
-/** The index of due groups. */
 export const dueGroupIndex: DueIndex = { shards: outboxShards, partition: groupPartition };
 
-/** A group of first attempts. It is deleted after each of its endpoints has a delivery. Until then, it has an entry in gsi3. */
+/** A group of first attempts. It is deleted when each of its endpoints has a delivery. Until then, it has an entry in gsi3. */
 export const FirstAttemptsEntity = defineEntity({
   type: 'FirstAttempts',
   version: 1,
@@ -36,13 +35,12 @@ export const FirstAttemptsEntity = defineEntity({
   expiresAt: ({ createdAt }) => Math.floor(createdAt / 1000) + LIFETIME_SECONDS,
 });
 
-/** A group of first attempts with its tenant. */
 export type FirstAttemptGroup = FirstAttempts & { readonly tenant: string };
 
 /** The number of groups that are written at the same time. */
 const PARALLEL = 10;
 
-/** Returns a new group. Its name is a digest of its endpoint ids, so the same group is never stored twice. */
+/** Returns a new group of first attempts. Its name is a digest of its endpoint ids, so the same group is never stored twice. */
 export function toFirstAttempts(
   { tenant, eventId, createdAt, shard }: Pick<StoredEvent, 'tenant' | 'eventId' | 'createdAt' | 'shard'>,
   endpointIds: readonly string[],
@@ -74,7 +72,7 @@ export class FirstAttemptStore {
     return created;
   }
 
-  /** Deletes a group. The caller makes sure that each of its endpoints has a delivery. */
+  /** Deletes a group. Call it only when each of its endpoints has a delivery. */
   async delete(of: Pick<FirstAttemptGroup, 'tenant' | 'eventId' | 'group'>): Promise<void> {
     await this.#table.write([remove(FirstAttemptsEntity, of)]);
   }
@@ -98,8 +96,8 @@ export class FirstAttemptStore {
   }
 
   /**
-   * Postpones the next check of a group whose message counts as lost. Returns `lost` if another sweeper was first, or the group has
-   * ended.
+   * Sets the next check of a group whose message counts as lost. Returns `lost` if another sweeper was first, or if the group was
+   * deleted.
    */
   async postpone(group: Stored<FirstAttemptGroup>, now: number, timing: Timing): Promise<'done' | 'lost'> {
     const { _r, tenant } = group;
@@ -118,6 +116,5 @@ export const endFirstAttempts: Capability<Pick<FirstAttemptStore, 'delete'>> = /
   ['DeleteItem'],
 );
 
-/** The capability to list due groups of first attempts and to postpone them. */
 export const dueFirstAttempts: Capability<Pick<FirstAttemptStore, 'listDue' | 'postpone'>> =
   /* @__PURE__ */ storeCapability(FirstAttemptStore, ['BatchGetItem', 'PutItem'], ['gsi3']);

@@ -10,9 +10,9 @@ import { EndpointHealthEntity } from './endpointHealth.ts';
 import type { EndpointHealth } from './rules/health.ts';
 import { readSubscriptions, settingsItem, type SubscriptionReader, type Subscriptions } from './subscriptions.ts';
 
-/** The stored state that an attempt needs. */
+/** The stored state for an attempt. */
 export interface LoadedItems {
-  /** Undefined when the event has expired. */
+  /** Undefined if the event has expired. */
   readonly event: StoredEvent | undefined;
   readonly payload: EventPayload | undefined;
   /** Undefined until the first attempt has ended. */
@@ -21,7 +21,7 @@ export interface LoadedItems {
   readonly subscriptions: Subscriptions;
 }
 
-/** Reads the stored state that attempts need. Attempts that begin together share one consistent BatchGet. */
+/** Reads the stored state for attempts. Attempts that begin together share one consistent BatchGet. */
 export class AttemptLoader {
   readonly #reader: BatchReader;
   readonly #subscriptions: Pick<SubscriptionReader, 'readAt'>;

@@ -10,7 +10,7 @@ import { DeliveryEntity, DeliveryStore, endpointPartitions, failedDeliveriesTo }
 import type { Delivery } from './rules/delivery.ts';
 import { type MessageStatus, toMessageStatus } from './rules/messageView.ts';
 
-/** Selects the messages that have a matching delivery. A selected message contains only its matching deliveries. */
+/** Selects the messages with a delivery that matches all given fields. A selected message contains only its matching deliveries. */
 export interface MessageFilter {
   readonly endpointId?: string | undefined;
   readonly status?: MessageStatus | undefined;
@@ -43,20 +43,20 @@ interface EntryOptions {
 }
 
 const DAY = 24 * 60 * 60 * 1000;
-/** How long messages are kept. */
+/** How long messages are kept, in milliseconds. */
 const RETENTION = 30 * DAY;
-/** Sorts after all times. */
+/** A text that sorts after all ISO times. */
 const LAST = '~';
 /** The most messages that one call with a filter examines. */
 const MAX_EXAMINED_MESSAGES = 1_000;
 const EXAMINED_PER_STEP = 250;
-/** The size of a page, in bytes of JSON, at which it ends early. The response then stays below 5 MB. */
+/** A page ends early at this size, in bytes of JSON, so that the response stays below 5 MB. */
 const PAGE_BYTES = 4_000_000;
 const PARALLEL = 20;
 
 /**
- * Reads messages, newest first. New messages come before the pages that were already read, so these pages do not change. Indexes
- * are eventually consistent.
+ * Reads messages, newest first. New messages are always on the first page, so later pages do not change. Indexes are eventually
+ * consistent.
  */
 export class MessageReader {
   readonly #table: Table;
@@ -69,7 +69,7 @@ export class MessageReader {
 
   /**
    * Lists messages of the last 30 days. A page ends at `limit` messages, at about 4 MB, or after 1,000 examined messages. With a
-   * filter, a page that is not the last can have fewer messages than `limit`, even none.
+   * filter, every page can therefore have fewer messages than `limit`, even none.
    */
   async list(tenant: string, filter: MessageFilter, { limit, after, now }: MessagePageOptions): Promise<MessagePage> {
     const hasFilter = filter.endpointId !== undefined || filter.status !== undefined;
@@ -95,12 +95,15 @@ export class MessageReader {
     return { messages, next: before };
   }
 
-  /** Returns an event. Returns undefined if the event does not exist or has expired. */
+  /** Returns an event, or undefined if it does not exist or has expired. */
   async event(tenant: string, eventId: string): Promise<Stored<Message['event']> | undefined> {
     return this.#table.get(EventEntity, { tenant, eventId });
   }
 
-  /** Returns the next index entries to examine: entries of events, or entries of deliveries to the endpoint of the filter. */
+  /**
+   * Returns the next index entries to examine. With an endpoint in the filter, these are entries of its deliveries. Otherwise these
+   * are entries of events.
+   */
   async #entries(
     tenant: string,
     { endpointId, status }: MessageFilter,
@@ -119,7 +122,7 @@ export class MessageReader {
       : queryShards(this.#table, 'gsi4', endpointPartitions(tenant, endpointId), query);
   }
 
-  /** Returns the message of each entry, in the same order. A message is undefined if the filter excludes it. */
+  /** Returns the messages of index entries, in the same order. A message is undefined if the filter excludes it. */
   async #read(
     tenant: string,
     { endpointId, status }: MessageFilter,
@@ -162,7 +165,6 @@ function withoutLog({ first: _first, ...delivery }: Delivery): Delivery {
   return delivery;
 }
 
-/** The capability to list messages and to read the event of one. */
 export const readMessages: Capability<Pick<MessageReader, 'list' | 'event'>> = /* @__PURE__ */ storeCapability(
   MessageReader,
   ['GetItem', 'BatchGetItem', 'Query'],

@@ -11,7 +11,7 @@ import { isParked, type ParkedDelivery } from './rules/delivery.ts';
 import type { EndpointHealth } from './rules/health.ts';
 import { type EndpointKey, type Target, targetItem } from './targets.ts';
 
-/** The state of an endpoint. It decides what happens to the endpoint's parked deliveries. */
+/** The state of an endpoint, which decides what happens to the endpoint's parked deliveries. */
 export interface EndpointState {
   /** Undefined if the endpoint is deleted or disabled, or if advanced webhooks are disabled. */
   readonly target: Stored<Target> | undefined;
@@ -23,13 +23,13 @@ export interface EndpointState {
 export interface ParkedPage {
   readonly deliveries: StoredDelivery<ParkedDelivery>[];
   /**
-   * Whether the index has no entry. The index is eventually consistent, so it can have entries of deliveries that are not parked
-   * any more.
+   * Whether the query found no index entry. The index is eventually consistent, so `deliveries` can be empty although there are
+   * entries.
    */
   readonly isEmpty: boolean;
 }
 
-/** A text that sorts after all times. */
+/** A text that sorts after all ISO times. */
 const LAST = '~';
 
 export class ParkedDeliveryStore {
@@ -52,8 +52,8 @@ export class ParkedDeliveryStore {
   }
 
   /**
-   * Reads the parked deliveries with the earliest deadlines from all shards, at most `limit`. With `until` (epoch ms), reads only
-   * deliveries whose deadline is not later than `until`.
+   * Reads at most `limit` parked deliveries of an endpoint, those with the earliest deadlines first. With `until` (epoch ms), reads
+   * only deliveries with a deadline up to this time.
    */
   async listOldest(key: EndpointKey, limit: number, until?: number): Promise<ParkedPage> {
     const between = [isoTime(0), `${until === undefined ? '' : isoTime(until)}${LAST}`] as const;
@@ -81,13 +81,16 @@ export class ParkedDeliveryStore {
     };
   }
 
-  /** Writes an event that no endpoint receives. Customers can still list it as a message. Writes nothing if the event exists. */
+  /**
+   * Writes an event that no endpoint receives, with single writes. Customers can still list it as a message. Writes nothing if the
+   * event exists.
+   */
   async writeListedEvent(ops: readonly WriteOp[]): Promise<void> {
     for (const op of ops) await this.#table.write([op]);
   }
 }
 
-/** Returns the sort key of an index position. It begins with the deadline, so sort keys are in the order of deadlines. */
+/** Returns the sort key in an index position. Sort keys begin with the deadline, so they sort by deadline. */
 function deadlineOf(position = '{}'): string {
   return (JSON.parse(position) as { gsi3sk?: string }).gsi3sk ?? '';
 }

@@ -36,26 +36,26 @@ import type { WebhookRequest } from './transport/send.ts';
 import { basicHeaders, type SignedContent, signHeaders } from './transport/sign.ts';
 import { readRecipientRules, audienceMembers, type OccurredEvent } from '../events/audience.ts';
 
-/** The request of an attempt, or the reason why it cannot be built, and its target. */
+/** The request of an attempt with its target. `request` has an `error` if the request cannot be built. */
 export interface PreparedRequest {
   readonly request: WebhookRequest | { readonly error: string };
   readonly target: Stored<Target>;
 }
 
-/** The loaded state from which a request is prepared. */
+/** The stored state from which a request is built. */
 export interface AttemptContent extends Pick<LoadedItems, 'event' | 'payload' | 'subscriptions'> {
-  /** Whether the attempt read `subscriptions` a moment ago. If so, the settings are not read again. */
+  /** Whether `subscriptions` was read directly before. If so, the request can be built without reading the settings again. */
   readonly isCurrent: boolean;
 }
 
-/** The content of a delivery, read at the time of the attempt. */
+/** The content of a delivery at the time of the attempt. */
 interface DeliveryContent {
   readonly event: OccurredEvent;
-  /** The notification levels of the audience. Undefined unless the payload is an advanced one. */
+  /** The notification levels of the audience. Only advanced payloads have them. */
   readonly notificationsConfig: NotificationsConfig | undefined;
-  /** The ids of the users in the audience who may not see the content. Empty unless the payload is a basic one. */
+  /** The ids of the users in the audience who may not see the content. Only basic payloads have them. */
   readonly accessDeniedUsers: readonly string[];
-  /** What the processed URL of basic webhooks receives in addition. Undefined for other endpoints. */
+  /** The additional content for the processed URL of basic webhooks. Undefined for other endpoints. */
   readonly enrichment: Enrichment | undefined;
 }
 
@@ -91,7 +91,6 @@ export class WebhookRequests {
 
   /**
    * Builds the request of a delivery from the current state of the table. Returns `cancelled` in these cases:
-   *
    * - The event has expired.
    * - The endpoint is deleted or disabled, or advanced webhooks are disabled.
    * - The thread of the event is deleted, and the event is not `comment.delete`.
@@ -106,7 +105,7 @@ export class WebhookRequests {
     const content = await this.#readContent({ ...event, payload: sent }, endpointId);
     if (!content) return 'cancelled';
     const { payload } = content.event;
-    // One call reads the settings and the profiles of actor and authors.
+    // One call reads the settings and the profiles of the actor and the authors.
     const actors = incompleteActors(payload).map((userId) => itemOf(UserEntity, { tenant, userId }));
     const isUnread = isCurrent && !readsContent(endpointId, sent.audience) && actors.length === 0;
     const [subscriptions, users] = isUnread ? [loaded, []] : await this.#readSettings(tenant, actors);
@@ -118,7 +117,7 @@ export class WebhookRequests {
     return { request: await this.#advancedRequest(target, subscriptions.advanced, completed), target };
   }
 
-  /** Reads the current settings and the profiles of actors in one call. */
+  /** Reads the current settings of a tenant and the profiles of `actors` in one call. */
   async #readSettings(
     tenant: string,
     actors: readonly ItemRead<User>[],
@@ -156,8 +155,8 @@ export class WebhookRequests {
   }
 
   /**
-   * Reads the thread of an event. Returns undefined for an event without a thread. For a deleted thread, returns undefined if the
-   * event is `comment.delete`, otherwise `deleted`.
+   * Reads the thread of an event. Returns undefined for an event without a thread. If the thread is deleted, returns `deleted`, but
+   * undefined for `comment.delete`, which is sent without it.
    */
   async #readThread({
     tenant,
@@ -183,7 +182,10 @@ export class WebhookRequests {
     };
   }
 
-  /** Reads the notification levels of the first 100 users in the audience of a thread's event. Addressed users come first. */
+  /**
+   * Reads the notification levels of the first 100 users in the audience, addressed users first. Returns undefined for an event
+   * without a thread.
+   */
   async #readNotificationsConfig(
     tenant: string,
     audience: Audience | undefined,
@@ -196,7 +198,7 @@ export class WebhookRequests {
     return { of: 'document', users };
   }
 
-  /** Reads the users whom an event notifies, in the inbox or by mail. */
+  /** Reads the profiles of the users whom an event notifies in the inbox or by mail. */
   async #readRecipients(tenant: string, audience: Audience, rules: RecipientRules): Promise<Recipient[]> {
     const userIds = distinct([...recipientsOf(audience, 'inbox', rules), ...recipientsOf(audience, 'email', rules)]);
     const users = await this.#table.getMany(
@@ -235,7 +237,9 @@ export class WebhookRequests {
   }
 }
 
-/** Whether the request of a delivery needs more reads than the event: of its thread, or of access rules for a basic payload. */
+/**
+ * Returns whether the request of a delivery needs more reads than the event: the thread, or for a basic payload the access rules.
+ */
 function readsContent(endpointId: string, audience: Audience | undefined): boolean {
   return audience !== undefined && (audience.thread !== undefined || isBasicTarget(endpointId));
 }
@@ -254,7 +258,7 @@ function signedContent({ eventId }: OccurredEvent, { body }: Body, now: number):
   return { id: eventId, timestampSeconds: Math.floor(now / 1000), body };
 }
 
-/** Returns the payload with the current visibility of its thread. The payload has `data.visibility` only if the thread is private. */
+/** Returns the payload with the current visibility of its thread. `data.visibility` is present only if the thread is private. */
 function withVisibility(payload: EventPayload, visibility: Visibility | undefined): EventPayload {
   const { visibility: _storedVisibility, ...data } = payload.data;
   const { commentAnnotation: annotation } = data;
@@ -269,7 +273,6 @@ function withVisibility(payload: EventPayload, visibility: Visibility | undefine
   };
 }
 
-/** The capability to build the requests of deliveries. It includes reading the master key. */
 export const prepareRequests = /* @__PURE__ */ combine(
   {
     table: /* @__PURE__ */ tableWith(['GetItem', 'BatchGetItem', 'Query']),

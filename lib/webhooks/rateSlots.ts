@@ -8,7 +8,7 @@ import type { EndpointKey } from './targets.ts';
 
 const LIFETIME_SECONDS = 30 * 24 * 60 * 60;
 
-/** The first free slot in the rate limit of an endpoint, epoch ms. One update advances this number without a read. */
+/** The first free slot in the rate limit of an endpoint, epoch ms. One update advances it, without a read before. */
 export const EndpointSlotsEntity = defineEntity({
   type: 'EndpointSlots',
   version: 1,
@@ -21,7 +21,7 @@ export const EndpointSlotsEntity = defineEntity({
   expiresAt: ({ expiresAt }) => expiresAt,
 });
 
-/** The callers that wait for the next reservation. One write reserves the slots of all of them. */
+/** The callers in this process that wait for the next reservation. One write reserves a slot for each of them. */
 interface WaitingGroup {
   size: number;
   readonly firstSlot: Promise<number>;
@@ -38,7 +38,7 @@ export class RateSlots {
 
   /**
    * Reserves the next free slot of an endpoint and returns its time, epoch ms. Callers in this process that arrive during a
-   * reservation share the next reservation, because DynamoDB allows about 1,000 writes of one item per second.
+   * reservation share the next one, because DynamoDB allows about 1,000 writes of one item per second.
    */
   async reserve(key: EndpointKey, rateLimit: number, clock: () => number): Promise<number> {
     const name = EndpointSlotsEntity.partition(key);
@@ -63,7 +63,7 @@ export class RateSlots {
     return next.firstSlot;
   }
 
-  /** Advances the first free slot by `step` milliseconds. Returns its value before the update. */
+  /** Advances the first free slot by `step` milliseconds. Returns its value before the update, epoch ms. */
   #reserve(name: string, key: EndpointKey, step: number, now: number): Promise<number> {
     const expiresAt = Math.ceil(now / 1000) + LIFETIME_SECONDS;
     const reservation = this.#table.advanceNumber(EndpointSlotsEntity, key, {

@@ -13,13 +13,16 @@ import { deliveryTiming, type DueDelivery, nextAttemptMessages } from './deliver
 import type { Timing } from './rules/schedule.ts';
 import type { EndpointKey } from './targets.ts';
 
-/** The most messages that one recovery sends. */
+/** The most messages that one recovery sends. A recovery sends messages again that failed at an endpoint. */
 const MOST = 10_000;
 const PAGE = 100;
 const PARALLEL = 8;
-/** How long the caller has to send the message of the job, in milliseconds. After that, the sweeper sends it. */
+/** The sweeper sends the message of the job if the caller has not sent it after this time, in milliseconds. */
 const TIME_TO_START = 60_000;
-/** The number of messages per second that a recovery sends. It sends 10,000 messages in 200 s, so SQS can delay each of them. */
+/**
+ * The number of messages per second that a recovery sends. It sends 10,000 messages in 200 s, and SQS can delay a message for that
+ * long.
+ */
 const PER_SECOND = 50;
 
 const DAY = 24 * 60 * 60 * 1000;
@@ -42,18 +45,18 @@ export function requireRecoverable(since: number, now: number): void {
 export interface StartRecoveryPorts {
   readonly deliveries: Pick<DeliveryStore, 'countFailed'>;
   readonly jobs: Pick<JobStore, 'start' | 'get'>;
-  /** The queue of jobs. */
   readonly queue: QueueSender;
 }
 
 export interface RecoveryRequest extends EndpointKey {
-  /** Epoch ms. */
+  /** Messages of events before this time (epoch ms) are not sent again. */
   readonly since: number;
 }
 
 /**
- * Starts a job that sends all messages again that failed at an endpoint since a time. Returns the number of these messages. If the
- * job of an equal request runs, starts no other job. Throws INVALID_ARGUMENT if there are more than `most` messages.
+ * Starts a job that sends the messages again that failed at an endpoint since a time. Returns the number of these messages. If a
+ * job for the same endpoint and time runs, returns its number and starts no other job. Throws INVALID_ARGUMENT if there are more
+ * than `most` messages.
  */
 export async function startRecovery(
   { deliveries, jobs, queue }: StartRecoveryPorts,
@@ -92,9 +95,9 @@ export interface RecoveryPorts {
 }
 
 /**
- * Runs one step of a recovery job. It starts the schedules of a page of deliveries again, and sends their messages with growing
- * delays. Returns the progress, or `done`. A step can run twice, because it skips pending deliveries. The sweeper sends lost
- * messages.
+ * Runs one step of a recovery job: starts the schedules of a page of deliveries again, and sends their messages with growing
+ * delays. Returns the progress, or `done`. A step can run twice, because it skips deliveries that are pending already. The sweeper
+ * sends lost messages.
  */
 export async function recoverStep(
   { deliveries, retryQueue, timing }: RecoveryPorts,

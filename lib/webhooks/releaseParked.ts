@@ -34,17 +34,17 @@ export interface ReleasePorts extends DisablingPorts {
 const PAGE = 500;
 /** The number of writes at the same time. */
 const PARALLEL = 16;
-/** The pause before the next step, in milliseconds, if the index lists only deliveries that are not parked any more. */
+/** The pause before the next step, in milliseconds, if all listed deliveries have changed since the index was written. */
 const STALE_INDEX = 5_000;
 
 const Progress = z.object({
-  /** When a step first found no parked delivery, epoch ms. Absent if the previous step found one. */
+  /** When a step first found no parked delivery, epoch ms. Absent if the previous step found some. */
   emptySince: z.number().optional(),
 });
 
 /**
- * Runs one step of the job for the parked deliveries of an endpoint. The step does the first of these actions that applies:
- *
+ * Runs one step of the job for the parked deliveries of an endpoint, which wait for its circuit breaker. The step does the first of
+ * these actions that applies:
  * - It cancels the deliveries to a deleted or disabled endpoint.
  * - It exhausts deliveries after their deadline.
  * - It waits for the end of the breaker's pause.
@@ -90,7 +90,7 @@ class ParkedRelease {
     this.#call = call;
   }
 
-  /** Runs the step. Returns the time of the next step, or `empty` if no delivery is parked. */
+  /** Runs the step. Returns the time of the next step, or `empty` if the endpoint has no parked delivery. */
   async step(): Promise<NextStep | 'empty'> {
     const endpoint = await this.#ports.parked.readEndpoint(this.#key);
     const now = this.#clock();
@@ -110,7 +110,7 @@ class ParkedRelease {
     return { notBefore: deliveries.length > 0 ? undefined : this.#clock() + STALE_INDEX };
   }
 
-  /** Exhausts a page of deliveries after their deadline. Returns whether there may be more. */
+  /** Exhausts up to 500 deliveries after their deadline. Returns whether it exhausted any, because more may follow. */
   async #exhaust({ target, health }: EndpointState, now: number): Promise<boolean> {
     const { parked, deliveries } = this.#ports;
     const { tenant } = this.#key;
@@ -121,8 +121,8 @@ class ParkedRelease {
     await inParallel(page.deliveries, PARALLEL, async (delivery) => {
       const next = endDelivery(delivery, 'EXHAUSTED');
       const event = exhaustedEvent(tenant, delivery, next, now, { isReceived });
-      // A transaction costs twice as much as single writes. An event that no endpoint receives is written first, and a repeated
-      // step does not write it again.
+      // A transaction costs twice as much as single writes. An event that no endpoint receives is therefore written before its
+      // delivery. If the step is repeated, the event exists already and is not written again.
       if (!isReceived) await parked.writeListedEvent(event);
       const stored = await deliveries.replace(delivery, next, isReceived ? event : []);
       if (stored !== 'lost' && isExhaustion(delivery, next)) exhausted++;
@@ -135,7 +135,7 @@ class ParkedRelease {
     return exhausted > 0;
   }
 
-  /** Whether an endpoint of the tenant receives events about exhausted deliveries. */
+  /** Returns whether an endpoint of the tenant receives events about exhausted deliveries. */
   async #isExhaustionReceived(): Promise<boolean> {
     const event = { event: 'message.attempt.exhausted' };
     const { endpoints, basic } = await this.#ports.subscriptions.read(this.#key.tenant);
@@ -145,7 +145,7 @@ class ParkedRelease {
     );
   }
 
-  /** Sends the message of the oldest delivery. Its attempt is the probe. The result of the probe starts the job again. */
+  /** Sends the message of the oldest delivery. Its attempt is the probe, whose result starts the job again. */
   async #probe(): Promise<NextStep | 'empty'> {
     const { deliveries, isEmpty } = await this.#ports.parked.listOldest(this.#key, 1);
     if (isEmpty) return 'empty';

@@ -10,7 +10,7 @@ const signingSecretOf = (tenant: string, endpointId: string): SecretOwner => ({
   id: endpointId,
 });
 
-/** Generates a signing secret: `whsec_` and the base64 of 32 random bytes. Returns its text and its encrypted form. */
+/** Generates a signing secret: `whsec_` and 32 random bytes in base64. Returns its text and its encrypted form. */
 export async function createSigningSecret(
   box: SecretBox,
   tenant: string,
@@ -21,7 +21,6 @@ export async function createSigningSecret(
   return { text, stored: { sealed: await box.seal(text, signingSecretOf(tenant, endpointId)), createdAt: now } };
 }
 
-/** Decrypts a stored signing secret. */
 export async function openSigningSecret(
   box: SecretBox,
   tenant: string,

@@ -12,7 +12,7 @@ import { pages } from '../table/pages.ts';
 import { tableWith } from '../table/storeCapability.ts';
 import { type WebhookSettings, WebhookSettingsEntity } from './webhookSettings.ts';
 
-/** The fields of an endpoint that matching and sending use. */
+/** The fields of an endpoint that decide whether and how it receives events. */
 export type SubscribedEndpoint = Pick<
   Stored<WebhookEndpoint>,
   '_r' | 'endpointId' | 'url' | 'disabled' | 'filterTypes' | 'channels' | 'rateLimit' | 'secrets'
@@ -20,7 +20,6 @@ export type SubscribedEndpoint = Pick<
 
 /** All webhook settings of a tenant. */
 export interface Subscriptions {
-  /** The endpoints by id. */
   readonly endpoints: ReadonlyMap<string, SubscribedEndpoint>;
   readonly advanced: AdvancedWebhookConfig | undefined;
   readonly basic: Stored<BasicWebhookConfig> | undefined;
@@ -37,8 +36,8 @@ const MAX_CACHED_TENANTS = 200;
 const readers = new WeakMap<Table, SubscriptionReader>();
 
 /**
- * Reads the webhook settings of tenants. A process keeps them with the revision of the settings item, which is read before them. It
- * uses kept settings only after a consistent read of the same revision, so they are never older than this read.
+ * Reads the webhook settings of tenants and keeps them in the process. Kept settings have the revision of the settings item, which
+ * changes with every setting. They are used only after a consistent read of that item returned the same revision.
  */
 export class SubscriptionReader {
   readonly #table: Table;
@@ -51,7 +50,7 @@ export class SubscriptionReader {
     this.#reader = BatchReader.of(table);
   }
 
-  /** Returns the reader of a table. All callers in the process share it. */
+  /** Returns the reader of a table, which all callers in the process share. */
   static of(table: Table): SubscriptionReader {
     const reader = readers.get(table) ?? new SubscriptionReader(table);
     readers.set(table, reader);
@@ -59,8 +58,8 @@ export class SubscriptionReader {
   }
 
   /**
-   * Reads the current settings of a tenant, for fan-out. Returns no advanced endpoints if advanced webhooks are disabled, or if the
-   * operator withholds them. Returns no receivers for a deleted API key.
+   * Reads the current settings of a tenant, for the fan-out of events. Returns no advanced endpoints if advanced webhooks are
+   * disabled, or if the operator withholds them. Returns no receivers for a deleted API key.
    */
   async read(tenant: string): Promise<Subscriptions> {
     const [key, settings] = await this.#reader.batchGet(itemOf(ApiKeyEntity, { apiKey: tenant }), settingsItem(tenant));
@@ -77,8 +76,8 @@ export class SubscriptionReader {
   }
 
   /**
-   * Returns the settings of a tenant at the revision of `settings`, which was just read, or newer ones. Reads nothing if they are
-   * kept.
+   * Returns the settings of a tenant at the revision of `settings`, which the caller has just read, or newer settings. Reads
+   * nothing if the process keeps them.
    */
   async readAt(tenant: string, settings: Stored<WebhookSettings> | undefined): Promise<Subscriptions> {
     const revision = settings?._r ?? 0;
@@ -118,7 +117,7 @@ export class SubscriptionReader {
   }
 }
 
-/** Returns the read of the item whose revision says whether kept settings of a tenant are current. */
+/** Returns the read of a tenant's settings item. Its revision says whether kept settings are current. */
 export function settingsItem(tenant: string): ItemRead<WebhookSettings> {
   return itemOf(WebhookSettingsEntity, { tenant });
 }

@@ -15,17 +15,16 @@ export interface DeliverySweepPorts {
   readonly deliveries: Pick<DeliveryStore, 'listDue' | 'replace'>;
   readonly groups: Pick<FirstAttemptStore, 'listDue' | 'postpone'>;
   readonly retryQueue: QueueSender;
-  /** Whether the queue of first attempts is long. */
   readonly isBacklogged: IsBacklogged;
   readonly timing: Timing;
 }
 
-/** The number of writes of one shard at the same time. The shards of a batch use about as many connections as the SDK has. */
+/** The number of parallel writes for one shard. All shards of a batch together use about as many connections as the SDK has. */
 const PARALLEL = 4;
 
 /**
- * Returns the sweep that sends the messages of the due deliveries of a shard. A conditional write postpones each delivery before its
- * message is sent. Two sweepers therefore send it only once, and a later run sends a message that is lost.
+ * Returns the sweep that sends the messages of the due deliveries of a shard. A conditional write postpones each delivery before
+ * its message is sent. Two sweepers therefore send it only once, and a later sweep replaces a lost message.
  *
  * During a backlog, first attempts are only postponed. Their messages are still in the queue, and copies would make the queue
  * longer.
@@ -58,8 +57,8 @@ export function sweepDeliveries({
 }
 
 /**
- * Returns the sweep that sends the messages of the due groups of first attempts of a shard. A group is postponed before its message
- * is sent. During a backlog, groups are only postponed.
+ * Returns the sweep that sends the messages of a shard's due groups of first attempts. A group is postponed before its message is
+ * sent. During a backlog, groups are only postponed.
  */
 export function sweepFirstAttempts({
   groups,
@@ -86,7 +85,10 @@ export function sweepFirstAttempts({
   });
 }
 
-/** Returns a sweep that also writes the metrics of its delays. `sweep` passes each delay in milliseconds to `addDelay`. */
+/**
+ * Returns a sweep that also measures how late deliveries are. `sweep` passes the delay of each delivery to `addDelay`, in
+ * milliseconds.
+ */
 function measureDelays(
   { marginMs }: Timing,
   sweep: (shard: number, call: SweepCall, addDelay: (delay: number) => void) => Promise<void>,
@@ -101,7 +103,7 @@ function measureDelays(
         oldest = Math.max(oldest, delay);
       });
     } finally {
-      // CloudWatch charges for a metric that is written, also for a count of 0.
+      // CloudWatch charges for every written metric, so counts of 0 are not written.
       if (due > 0) call.measures.count('DeliveriesDue', due);
       if (overdue > 0) call.measures.count('DeliveriesOverdue', overdue);
       if (overdue > 0) call.measures.record('OldestOverdueDeliveryAge', Math.round(oldest / 1000));
@@ -113,7 +115,9 @@ function isFirstAttempt({ attempts, otherwise }: PendingDelivery): boolean {
   return attempts === 0 && otherwise === undefined;
 }
 
-/** Returns the sweep that measures how many breakers are open and how many endpoints are near automatic disabling. */
+/**
+ * Returns the sweep that measures how many circuit breakers are open, and how many owners were warned that their endpoint fails.
+ */
 export function measureUnhealthyEndpoints(health: Pick<EndpointHealthStore, 'countUnhealthy'>): Sweep {
   return async ({ clock, measures }) => {
     const { open, warned } = await health.countUnhealthy(clock());

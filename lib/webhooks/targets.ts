@@ -6,13 +6,13 @@ import { BasicWebhookConfigEntity } from './configs.ts';
 import { WebhookEndpointEntity } from './endpoints.ts';
 import type { SubscribedEndpoint, Subscriptions } from './subscriptions.ts';
 
-/** Identifies an advanced endpoint, or a basic target by its reserved id. */
+/** The key of an advanced endpoint, or of a basic target, which has a reserved endpoint id. */
 export interface EndpointKey {
   readonly tenant: string;
   readonly endpointId: string;
 }
 
-/** The target of a delivery: an enabled advanced endpoint, or a URL of basic webhooks. */
+/** The target of a delivery: an enabled advanced endpoint, or one of the two URLs of basic webhooks. */
 export type Target =
   | {
       readonly kind: 'advanced';
@@ -27,12 +27,12 @@ export type Target =
       readonly config: BasicWebhookConfig;
     };
 
-/** Returns the target of deliveries to an endpoint. Returns undefined if the endpoint is disabled or deleted. */
+/** Returns the target of deliveries to an endpoint, or undefined if the endpoint is disabled or deleted. */
 export function targetOf({ endpoints, basic }: Subscriptions, endpointId: string): Stored<Target> | undefined {
   return isBasicTarget(endpointId) ? basicTarget(basic, endpointId) : advancedTarget(endpoints.get(endpointId));
 }
 
-/** Returns the read of a target, for a batch read. The read returns undefined if the target is disabled or deleted. */
+/** Returns the read of a target for `batchGet`. Its result is undefined if the target is disabled or deleted. */
 export function targetItem({ tenant, endpointId }: EndpointKey): ItemRead<Target> {
   if (isBasicTarget(endpointId)) {
     const { key, fromItem } = itemOf(BasicWebhookConfigEntity, { tenant });

@@ -26,7 +26,7 @@ export interface DisablingPorts {
 /** The stores, queues and clients that a health update uses. */
 export interface HealthPorts extends DisablingPorts {
   readonly health: Pick<EndpointHealthStore, 'get' | 'write'>;
-  /** The queue of the jobs that release parked deliveries. */
+  /** The queue of the jobs for parked deliveries, which wait for the circuit breaker. */
   readonly jobQueue: QueueSender;
   readonly timing: Timing;
   /** Returns a number from 0 to below 1. */
@@ -35,10 +35,10 @@ export interface HealthPorts extends DisablingPorts {
 
 type HealthCall = Pick<WorkerCall<Uses>, 'clock' | 'log' | 'measures'>;
 
-/** How often a health update is tried while other attempts write the same health. */
+/** The number of times that a health update is tried while other attempts write the same health. */
 const TRIES = 5;
 
-/** Updates the health of one endpoint after an attempt, and warns its owner after days of failures. */
+/** Updates the health of one endpoint after an attempt, and warns the endpoint's owner after days of failures. */
 export class HealthUpdater {
   readonly #ports: HealthPorts;
   readonly #key: DeliveryKey;
@@ -51,9 +51,9 @@ export class HealthUpdater {
   }
 
   /**
-   * Updates the breaker and the failures of the endpoint after an attempt. Warns the owner if a warning is due. Returns the health
-   * after the attempt, or undefined if it is not known. Never throws, because the attempt is already recorded, and SQS would
-   * redeliver its message.
+   * Updates the circuit breaker and the failures of the endpoint after an attempt. Warns the owner if a warning is due. Returns the
+   * new health, or undefined if it is not known. Never throws, because SQS would redeliver the message although the attempt is
+   * recorded.
    */
   async record(
     target: Stored<Target>,
@@ -69,7 +69,7 @@ export class HealthUpdater {
     }
   }
 
-  /** Marks the endpoint as slow, best effort. */
+  /** Marks the endpoint as slow. Logs errors and does not throw. */
   async markSlow(target: Stored<Target>): Promise<void> {
     const { health } = this.#ports;
     try {
@@ -93,12 +93,13 @@ export class HealthUpdater {
     const pauses = breakerPauses(timing.schedule);
     let stored = read;
     for (let i = 0; i < TRIES; i++) {
-      // The stored health is of a newer revision of the endpoint, which this attempt did not use.
+      // The stored health is of a newer revision of the endpoint than this attempt used.
       if (stored && stored.about > target._r) return undefined;
       const current = healthAt(stored, target._r);
       const now = this.#call.clock();
       const next = afterAttempt(current, { ...result, random: random(), now }, pauses);
-      // Health of an older revision is replaced even if nothing changed. Otherwise the sweeper would read it every minute.
+      // Health of an older revision is replaced even if this attempt changed nothing. Otherwise the sweeper would read it every
+      // minute.
       const isOutdated = stored !== undefined && stored.about !== target._r;
       if (next === current && !isOutdated) return current;
       const warned = await this.#warn(target, { ...next, writtenAt: now }, now);
@@ -113,19 +114,19 @@ export class HealthUpdater {
   }
 
   /**
-   * Sends the message of the job that releases parked deliveries, delayed until the end of the pause. If this fails, the sweeper
+   * Sends the message of the job for parked deliveries, delayed until the end of the breaker's pause. If sending fails, the sweeper
    * finds the job.
    */
   async #notifyParkingJob(dueAt: number | undefined, now: number): Promise<void> {
     if (dueAt === undefined) return;
     const { tenant, endpointId } = this.#key;
     const { jobId } = parkingJob(endpointId, dueAt);
-    // The message arrives a second after the pause. Clocks differ, and a job that is not due yet does not run.
+    // Clocks differ, and a job that is not due yet does not run. The message therefore arrives a second after the pause.
     const delaySeconds = dueAt > now ? Math.min(MAX_DELAY_SECONDS, Math.ceil((dueAt - now) / 1000) + 1) : 0;
     await notifyJobs(this.#ports.jobQueue, [{ tenant, jobId }], this.#call.log, delaySeconds);
   }
 
-  /** Sends the warning that is due, if there is one. Returns the health. It contains the warning if the warning was sent. */
+  /** Sends the warning that is due, if any. Returns the health, with the warning if it was sent. */
   async #warn({ kind, url }: Target, health: EndpointHealth, now: number): Promise<EndpointHealth> {
     const { failing } = health;
     const stage = failing && kind === 'advanced' ? findDueWarning(failing, now) : undefined;
@@ -137,8 +138,8 @@ export class HealthUpdater {
 }
 
 /**
- * Disables an advanced endpoint if all attempts have failed for five days, and notifies its owner. Callers run it after a delivery
- * was exhausted. The URLs of basic webhooks are never disabled, because customers could not see that.
+ * Disables an advanced endpoint if all attempts have failed for five days, and notifies its owner. Callers run this after an
+ * exhausted delivery. The URLs of basic webhooks are never disabled, because customers could not see that.
  */
 export async function disableIfFailedTooLong(
   ports: DisablingPorts,
@@ -160,7 +161,7 @@ export async function disableIfFailedTooLong(
   await notifyOwner(ports, key, call, { url: target.url, stage: 'disabled', failingSince: failing.since, now });
 }
 
-/** Notifies the owner of an endpoint. Returns false if the mail could not be written. Deliveries continue in both cases. */
+/** Notifies the owner of an endpoint by mail. Returns false if the mail could not be written. Deliveries continue in both cases. */
 async function notifyOwner(
   ports: DisablingPorts,
   { tenant, endpointId }: EndpointKey,

@@ -6,7 +6,7 @@ const WebhookSettings = z.object({ endpoints: z.number() });
 export type WebhookSettings = z.output<typeof WebhookSettings>;
 
 /**
- * The settings item of an API key. Each change of an endpoint or of a webhook configuration writes this item in the same
+ * The settings item of an API key. Every change of an endpoint or of a webhook configuration also writes this item, in the same
  * transaction. Its revision therefore says whether the settings that a process keeps are current.
  */
 export const WebhookSettingsEntity = defineEntity({
@@ -21,7 +21,7 @@ export const WebhookSettingsEntity = defineEntity({
   sk: (_key: unknown) => ['SETTINGS'],
 });
 
-/** Returns the operation that writes a new revision of the settings. `added` is the change of the number of endpoints. */
+/** Returns the operation that writes a new revision of the settings. `added` is the change in the number of endpoints. */
 export function reviseSettings(tenant: string, stored: Stored<WebhookSettings> | undefined, added = 0): WriteOp {
   const value = { tenant, endpoints: (stored?.endpoints ?? 0) + added };
   return stored ? replace(WebhookSettingsEntity, value, stored._r) : insert(WebhookSettingsEntity, value);

@@ -7,18 +7,17 @@ import type { Table } from '../table/table.ts';
 import type { QueueSender } from './sender.ts';
 import { type Sweep, type SweepMessage, type SweptWork, sweptWork } from './sweep.ts';
 
-/** The partitions of gsi3 that contain one kind of work. Their sort keys begin with a time. */
+/** The partitions of gsi3 with one kind of work, one partition per shard. Their sort keys begin with a time. */
 export interface DueIndex {
   readonly shards: number;
   readonly partition: (shard: number) => readonly string[];
-  /** How long after the time in its sort key an entry is due, in milliseconds. */
+  /** An entry is due this many milliseconds after the time in its sort key. The default is 0. */
   readonly dueAfterMs?: number;
 }
 
-/** The number of queries at the same time. The SDK has about as many connections. */
+/** The number of parallel queries. The SDK has about as many connections. */
 const PARALLEL = 50;
 
-/** Reads the oldest entries of partitions of gsi3. */
 export class DueIndexReader {
   readonly #table: Pick<Table, 'queryIndex'>;
 
@@ -26,7 +25,7 @@ export class DueIndexReader {
     this.#table = table;
   }
 
-  /** Returns the sort key of the oldest entry that is due at a time (epoch ms). Returns undefined if nothing is due. */
+  /** Returns the sort key of the oldest entry that is due at `time` (epoch ms), or undefined if nothing is due. */
   async oldestDue({ partition, dueAfterMs = 0 }: DueIndex, shard: number, time: number): Promise<string | undefined> {
     const { positions } = await this.#table.queryIndex('gsi3', indexPartition('tenant', partition(shard)), {
       between: [isoTime(0), isoTime(time - dueAfterMs)],
@@ -42,13 +41,12 @@ export const readDueIndexes = /* @__PURE__ */ storeCapability(DueIndexReader, []
 export interface DueShardPorts {
   readonly reader: Pick<DueIndexReader, 'oldestDue'>;
   readonly indexes: Readonly<Record<SweptWork, DueIndex>>;
-  /** The queue `sweep`. */
   readonly queue: QueueSender;
 }
 
 /**
  * Returns the sweep that sends a message for each shard with due work, the most overdue shard first. If a query fails, the other
- * shards still get their messages. The sweep then throws the first error.
+ * shards still get their messages. Then the sweep throws the first error.
  */
 export function sendDueShards({ reader, indexes, queue }: DueShardPorts): Sweep {
   return async ({ clock }) => {

@@ -9,8 +9,8 @@ import { type InvocationResult, runUntil } from './runUntil.ts';
 const changes = { INSERT: 'insert', MODIFY: 'modify', REMOVE: 'remove' } as const;
 
 /**
- * Runs a worker for a batch of stream records and returns the failed ones. Lambda repeats the batch from the first failed
- * record. Throws if `run` throws; Lambda then splits the batch.
+ * Runs a worker for a batch of stream records. Returns the failed records, and Lambda repeats the batch from the first of them.
+ * Throws if `run` throws. Lambda then splits the batch.
  */
 export async function handleChanges<U extends Uses>(
   run: WorkerRun<FromChanges, U>,

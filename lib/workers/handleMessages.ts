@@ -8,8 +8,8 @@ import { type InvocationResult, runUntil } from './runUntil.ts';
 import * as logMessages from '../observability/logMessages.ts';
 
 /**
- * Runs a worker for all messages of a batch in parallel. Returns the failed messages, which SQS redelivers. SQS deletes the other
- * messages. A message that does not match the schema also fails, so that it ends in the dead-letter queue.
+ * Runs a worker for all messages of a batch in parallel. Returns the failed messages. SQS redelivers these and deletes the others.
+ * A message that does not match the schema also fails, so that it ends in the dead-letter queue.
  */
 export async function handleMessages<U extends Uses>(
   schema: z.ZodType,
@@ -42,14 +42,14 @@ export async function handleMessages<U extends Uses>(
         : new Error('The worker threw a value that is not an Error', { cause: error });
     }
   };
-  // A batch processor keeps the state of one batch, so every batch needs a new one.
+  // A batch processor has the state of one batch, so every batch needs a new one.
   const answer = await processPartialResponse(event, handle, new BatchProcessor(EventType.SQS), {
     throwOnFullBatchFailure: false,
   });
   return { answer, counts: { messages: event.Records.length, failed, permanent }, faults: failed + permanent };
 }
 
-/** Parses a message. Throws errors without text of the message, because errors are logged. */
+/** Parses a message. Errors contain no text of the message, because errors are logged. */
 function parseMessage(schema: z.ZodType, body: string): unknown {
   const parsed = schema.safeParse(parseJson(body));
   if (parsed.success) return parsed.data;
@@ -63,7 +63,7 @@ function parseJson(body: string): unknown {
   try {
     return JSON.parse(body);
   } catch {
-    // The error of the parser contains text of the message.
+    // The parser's error contains text of the message.
     throw new Error('The message is not JSON');
   }
 }

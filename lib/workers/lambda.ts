@@ -25,22 +25,22 @@ import { type InvocationResult, runUntil } from './runUntil.ts';
 import * as logMessages from '../observability/logMessages.ts';
 
 /**
- * The Lambda handler of a worker. The event is a batch of messages, a batch of stream records or a timer event. Returns the failed
- * items.
+ * The Lambda handler of a worker. The event is a batch of messages, a batch of stream records, a timer event or an authorization
+ * request. The result is the answer for Lambda, for example the failed items of a batch.
  */
 export type WorkerHandler = (
   event: unknown,
   context: Pick<Context, 'awsRequestId' | 'getRemainingTimeInMillis'>,
 ) => Promise<unknown>;
 
-/** How long before the timeout of the function a run fails, in milliseconds. This leaves time to log the failure. */
+/** A run fails this many milliseconds before the timeout of the function, so that the failure can be logged. */
 const EARLY_TIMEOUT_MILLISECONDS = 500;
 
 let coldStart = true;
 
 /**
- * Returns the Lambda handler of a worker. Each invocation logs one line, one more line for each failure, and the measured metrics.
- * Failures are also counted in the fault metric. `source` contains the environment variables.
+ * Returns the Lambda handler of a worker. Each invocation logs one line, one more line for each failure, and its metrics. Failures
+ * are also counted in the fault metric. `source` contains the environment variables.
  */
 export function toWorkerLambda<S extends Source, U extends Uses>(
   worker: WorkerOf<S, U>,
@@ -77,7 +77,7 @@ export function toWorkerLambda<S extends Source, U extends Uses>(
     } catch (error) {
       log.error(logMessages.workerRunFailed, { error });
       end({ failed: 1 }, 1);
-      // Lambda retries the event as configured for its source. It splits the batch of a stream.
+      // Lambda repeats the event as configured for its source. It splits the batch of a stream before.
       throw error;
     }
     end(result.counts, result.faults);
@@ -102,7 +102,7 @@ function invoker<S extends Source, U extends Uses>(
       const authorize = run as (call: AuthorizerCall<U>) => Promise<boolean>;
       const request = toAuthorizationRequest(event);
       const isAuthorized = await runUntil(authorize({ ...call, request }), call.deadline);
-      // The answer may not be cached by the token alone: the rights of each channel differ.
+      // A token has different rights in each channel, but AppSync would cache the answer by token alone.
       return { answer: { isAuthorized, ttlOverride: 0 }, counts: {}, faults: 0 };
     };
   return async (_event, call) => {

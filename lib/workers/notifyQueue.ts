@@ -3,7 +3,7 @@ import type { QueueMessage, QueueSender } from './sender.ts';
 import * as logMessages from '../observability/logMessages.ts';
 
 /**
- * Sends messages about items that are already stored. Never throws, and the caller does not retry. If the queue fails, the worker
+ * Sends messages about items that are already stored. Never throws, and callers need not retry. If sending fails, the worker
  * `sweep` finds the items in the table when they are due.
  */
 export async function notifyQueue(queue: QueueSender, messages: readonly QueueMessage[], log: Log): Promise<void> {

@@ -1,28 +1,29 @@
 import type { QueueName } from '../app/capability.ts';
 
-/** A queue. Its consumer is the worker that declares the queue as its source. */
+/** A queue. Its consumer is the worker that names it as its event source. */
 export interface QueueDeclaration {
   readonly purpose: string;
-  /** What is broken, and for whom, if messages wait too long or become dead letters. Alarms contain this text. */
+  /** What is broken, and for whom, if messages wait too long or become dead letters. The texts of alarms contain it. */
   readonly impact: string;
-  /** The most messages of one invocation of the consumer. */
+  /** The most messages in one invocation of the consumer. */
   readonly batchSize: number;
-  /** The most invocations of the consumer at the same time. */
+  /** The most parallel invocations of the consumer. */
   readonly maxConcurrency: number;
-  /** The age of the oldest message at which an alarm goes off. Absent for a queue whose messages may wait. */
+  /** An alarm starts at this age of the oldest message. Absent for a queue whose messages may wait. */
   readonly lateAfterSeconds?: number;
 }
 
 /**
- * All queues. They are standard queues, with at-least-once delivery and without order. A message only repeats the state of the
- * table, so the sweeper can replace a lost message.
+ * All queues. They are standard queues, with at-least-once delivery and without order. A message only repeats what is in the table,
+ * so the sweeper can replace a lost message.
  */
 export const queues = {
   deliver: {
     purpose: 'First attempts to deliver webhooks',
     impact: 'customers get webhooks late',
     batchSize: 10,
-    // Up to 1,000 messages run at the same time. Fair queues work only if receivers that hang do not use all of this capacity.
+    // Together with `batchSize`, this allows 1,000 messages at the same time. Fair queues work only if receivers that hang do not
+    // use all of this capacity.
     maxConcurrency: 100,
     lateAfterSeconds: 600,
   },
@@ -58,15 +59,15 @@ export const queues = {
     impact: 'retries after pauses of more than 15 minutes are not made, and lost queue messages are not replaced',
     batchSize: 10,
     maxConcurrency: 20,
-    // The worker drops messages that are older than a minute, so older messages mean that it does not run.
+    // The worker drops messages older than a minute. Older messages in the queue mean that the worker does not run.
     lateAfterSeconds: 600,
   },
 } as const satisfies Readonly<Record<QueueName, QueueDeclaration>>;
 
-/** How often SQS delivers a message before it moves the message to the dead-letter queue. */
+/** A message becomes a dead letter after SQS has delivered it this many times. */
 export const MAX_RECEIVE_COUNT = 5;
 
-/** The name of the environment variable with the address of each queue. */
+/** The environment variables with the addresses of the queues. */
 export const queueVariable = {
   deliver: 'DELIVER_QUEUE_URL',
   deliverSlow: 'DELIVER_SLOW_QUEUE_URL',

@@ -1,6 +1,6 @@
 /**
- * The capability to send to each queue. Import this file as a namespace: a bundle then contains the SQS client only if it uses one
- * of these capabilities. If they were properties of one object, esbuild would keep that object, even in a call that is marked as
+ * The capabilities to send to queues, one per queue. Import this file as a namespace: a bundle then contains the SQS client only if
+ * it uses one of them. If they were properties of one object, esbuild would keep that object, even in a call that is marked as
  * pure.
  */
 import type { Capability, QueueName } from '../app/capability.ts';

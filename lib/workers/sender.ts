@@ -9,29 +9,29 @@ import { openSqs } from './sqsClient.ts';
 import { MAX_DELAY_SECONDS } from '../shared/sqsLimits.ts';
 
 export interface QueueMessage {
-  /** The body is sent as JSON. It contains ids, but no content of customers. */
+  /** Sent as JSON. It contains ids, but no content of customers. */
   readonly body: object;
   /**
-   * The message group of a fair queue. SQS delays messages of a group that keeps the consumers busy. Up to 128 visible ASCII
-   * characters.
+   * The message group of a fair queue, up to 128 visible ASCII characters. If messages of one group keep the consumers busy, SQS
+   * delivers other groups first.
    */
   readonly groupId?: string | undefined;
-  /** Whole seconds from 0 to 900. */
+  /** The delay in whole seconds, from 0 to 900. */
   readonly delaySeconds?: number | undefined;
 }
 
 export interface QueueSender {
   /**
-   * Sends any number of messages in batches, and retries messages that SQS rejects temporarily. Throws an error that becomes
-   * UNAVAILABLE if SQS still rejects a message. Other messages may have been sent.
+   * Sends any number of messages in batches, and repeats messages that SQS rejects temporarily. Throws if SQS still rejects a
+   * message, although it may have accepted others. API callers get UNAVAILABLE for this error.
    *
-   * Throws a RangeError and sends nothing if a message is too large, or its delay or group is invalid.
+   * Throws a RangeError and sends nothing if a message is too large, or if its delay or group is invalid.
    */
   send(messages: readonly QueueMessage[]): Promise<void>;
 }
 
 const BATCH_ENTRIES = 10;
-/** The largest size of one message, and of all messages of a batch together. */
+/** The most bytes of one message, and of all messages of a batch together. */
 const BATCH_BYTES = 1024 * 1024;
 const PARALLEL = 4;
 /** The pause before each retry. */
@@ -53,7 +53,7 @@ export class SqsSender implements QueueSender {
   async send(messages: readonly QueueMessage[]): Promise<void> {
     const batches = groupIntoBatches(messages.map(toEntry));
     const errors: unknown[] = [];
-    // All batches end before an error is thrown, so that nothing continues in the background.
+    // All batches end before an error is thrown, so nothing continues in the background.
     await inParallel(batches, PARALLEL, (batch) =>
       this.#sendBatch(batch).catch((error: unknown) => void errors.push(error)),
     );
@@ -73,7 +73,7 @@ export class SqsSender implements QueueSender {
     }
   }
 
-  /** Sends the entries of a batch. Returns the rejected entries by id, because a successful response can contain failures. */
+  /** Sends the entries of a batch. Returns the rejected entries by id, because a successful response can contain rejections. */
   async #sendEntries(entries: readonly Entry[]): Promise<Map<string, BatchResultErrorEntry>> {
     const Entries = entries.map(({ bytes: _bytes, ...entry }) => entry);
     const { Failed = [] } = await this.#client.send(new SendMessageBatchCommand({ QueueUrl: this.#url, Entries }));
@@ -82,7 +82,8 @@ export class SqsSender implements QueueSender {
 }
 
 /**
- * Returns the error for rejected messages. `toApiError` maps its name. It contains no text of SQS, which could contain the message.
+ * Returns the error for rejected messages. Its name makes the answer to API callers UNAVAILABLE if the rejection is temporary. It
+ * contains no text from SQS, which could quote a message.
  */
 function rejectionError(count: number, code = 'unknown', isPermanent: boolean): Error {
   const error = new Error(`SQS rejected ${count} messages: ${code}`);
@@ -94,7 +95,7 @@ function toEntry({ body, groupId, delaySeconds }: QueueMessage, index: number): 
   const MessageBody = toText(body);
   const bytes = Buffer.byteLength(MessageBody);
   if (bytes > BATCH_BYTES) throw new RangeError(`A message has ${bytes} bytes. SQS accepts at most ${BATCH_BYTES}`);
-  // This check runs before anything is sent. SQS would reject this entry and accept the other entries.
+  // Checked before anything is sent. SQS would reject this message and accept the others.
   if (
     delaySeconds !== undefined &&
     !(Number.isInteger(delaySeconds) && delaySeconds >= 0 && delaySeconds <= MAX_DELAY_SECONDS)
@@ -114,7 +115,7 @@ function toEntry({ body, groupId, delaySeconds }: QueueMessage, index: number): 
   };
 }
 
-/** Returns JSON that escapes the characters which SQS rejects (U+FFFE, U+FFFF) or the local queues reject (above U+FFFF). */
+/** Returns JSON with escapes for characters that SQS rejects (U+FFFE, U+FFFF) or that the local queues reject (above U+FFFF). */
 function toText(body: object): string {
   return JSON.stringify(body).replace(
     /[\ud800-\udfff\ufffe\uffff]/g,

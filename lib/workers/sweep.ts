@@ -22,12 +22,15 @@ export const SweepMessage = z.object({ work: z.enum(sweptWork), shard: z.number(
 export type SweepMessage = z.output<typeof SweepMessage>;
 
 const PAGE = 100;
-/** How long before its deadline a run stops to read pages, in milliseconds. The next run starts with the oldest work. */
+/**
+ * A run reads no further pages when less than this time remains before its deadline, in milliseconds. The next run starts with the
+ * oldest work.
+ */
 const STOP_BEFORE_DEADLINE = 5_000;
-/** The age at which a message is dropped, in milliseconds. The timer has then sent a newer message for the shard. */
+/** A message of this age (milliseconds) is dropped, because the timer has sent a newer message for the shard. */
 const MESSAGE_LIFETIME = 60_000;
 
-/** Runs all sweeps in parallel. A failed sweep does not stop other sweeps. Throws the first failure after all sweeps have ended. */
+/** Runs all sweeps in parallel. A failed sweep does not stop the others. Throws the first failure when all sweeps have ended. */
 export async function runSweeps(sweeps: readonly Sweep[], call: SweepCall): Promise<void> {
   const results = await Promise.allSettled(sweeps.map((sweep) => sweep(call)));
   const failures = results.filter((result) => result.status === 'rejected');
@@ -37,8 +40,8 @@ export async function runSweeps(sweeps: readonly Sweep[], call: SweepCall): Prom
 }
 
 /**
- * Sweeps the shard of a message that was sent at `sentAt` (epoch ms). Does nothing for a message that is older than a minute, so
- * that messages do not pile up while the workers are too slow. A failed message is also dropped when SQS redelivers it.
+ * Sweeps the shard of a message that was sent at `sentAt` (epoch ms). Ignores a message that is older than a minute, so that
+ * messages do not pile up while the workers are too slow.
  */
 export async function sweepShard(
   sweeps: Readonly<Record<SweptWork, ShardSweep>>,

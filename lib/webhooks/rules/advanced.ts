@@ -37,7 +37,7 @@ const ENABLE = 'POST /v2/workspace/advancedwebhookconfig/update with { "isEnable
 
 /**
  * Returns the stored config with the sent fields. Fields that are not sent keep their values. Throws FAILED_PRECONDITION if no
- * config is stored and the update does not enable advanced webhooks. Throws INVALID_ARGUMENT if the result would encrypt without a
+ * config is stored and the update does not enable advanced webhooks. Throws INVALID_ARGUMENT if the new config encrypts without a
  * public key.
  */
 export function changeAdvancedConfig(
@@ -76,7 +76,7 @@ export function requireEnabled(caller: FeatureAccess, config: AdvancedWebhookCon
     );
 }
 
-/** Throws like `requireEnabled`, for the list of endpoints. The message is different if advanced webhooks were never configured. */
+/** Throws like `requireEnabled`, for the list of endpoints. The message differs if advanced webhooks were never configured. */
 export function requireEnabledToList(caller: FeatureAccess, config: AdvancedWebhookConfig | undefined): void {
   requireAvailable(caller);
   if (!config)

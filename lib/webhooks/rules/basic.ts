@@ -52,8 +52,9 @@ const defaultConfig = merge(initialBasicConfig, {
 });
 
 /**
- * Returns the stored config with the sent fields. Triggers are merged by event type. If an update turns the service on and no
- * triggers are stored, default triggers fill the gaps. Throws INVALID_ARGUMENT if the result would encrypt without a public key.
+ * Returns the stored config with the sent fields. Triggers are merged by event type. If the update turns the service on and no
+ * triggers are stored, missing triggers get their defaults. Throws INVALID_ARGUMENT if the new config encrypts without a public
+ * key.
  */
 export function changeBasicConfig(
   stored: BasicWebhookConfig = initialBasicConfig,

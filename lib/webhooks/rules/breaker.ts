@@ -7,7 +7,7 @@ import * as z from 'zod';
 export const Breaker = z.object({
   /** The number of failures since the last success. */
   inARow: z.number(),
-  /** The counts of a window of 5 minutes. It starts at a failure, at `since` (epoch ms). */
+  /** The counts of the current window, which starts at a failure (`since`, epoch ms) and lasts 5 minutes. */
   window: z.object({ since: z.number(), attempts: z.number(), failures: z.number() }).optional(),
   /** Present while the breaker is open: the end of the pause (epoch ms) and its length (milliseconds). */
   open: z.object({ until: z.number(), pauseMs: z.number() }).optional(),
@@ -18,20 +18,20 @@ export const closedBreaker: Breaker = { inARow: 0 };
 
 const MAX_CONSECUTIVE_FAILURES = 10;
 const WINDOW = 5 * 60_000;
-/** The share of failures in a window opens the breaker only if the window has at least this number of attempts. */
+/** The share of failures in a window opens the breaker only after this number of attempts. */
 const MIN_WINDOW_ATTEMPTS = 10;
 const MAX_FAILURE_SHARE = 0.7;
-/** How long a probe blocks other attempts, in milliseconds. The attempt of the probe always takes less time. */
+/** How long a probe blocks other attempts, in milliseconds. The probe itself always takes less time. */
 export const PROBE_LEASE = 30_000;
 
-/** The lengths of the first and of the longest pause, in milliseconds. */
+/** The lengths of the first and the longest pause, in milliseconds. */
 export interface BreakerPauses {
   readonly first: number;
   readonly longest: number;
 }
 
 /**
- * Returns a first pause of 30 seconds and a longest pause of 15 minutes. Neither is longer than the longest pause of the retry
+ * Returns a first pause of 30 seconds and a longest pause of 15 minutes. Each is shortened to the longest pause of the retry
  * schedule.
  */
 export function breakerPauses(schedule: readonly number[]): BreakerPauses {
@@ -40,7 +40,8 @@ export function breakerPauses(schedule: readonly number[]): BreakerPauses {
 }
 
 /**
- * Whether a breaker lets attempts pass. `probe` means that the pause is over and one attempt may pass. `pausedUntil` is epoch ms.
+ * The state of a breaker. `closed` lets all attempts pass. `probe` lets one attempt pass, because the pause is over. `pausedUntil`
+ * (epoch ms) is the end of a pause.
  */
 export type BreakerState = 'closed' | 'probe' | { readonly pausedUntil: number };
 
@@ -49,22 +50,22 @@ export function checkBreaker({ open }: Breaker, now: number): BreakerState {
   return open.until <= now ? 'probe' : { pausedUntil: open.until };
 }
 
-/** Returns the breaker after an attempt became the probe. It blocks all other attempts for the time of `PROBE_LEASE`. */
+/** Returns the breaker after an attempt became the probe. It blocks all other attempts for `PROBE_LEASE`. */
 export function takeProbe(breaker: Breaker, now: number): Breaker {
   return { ...breaker, open: { pauseMs: breaker.open?.pauseMs ?? 0, until: now + PROBE_LEASE } };
 }
 
-/** An attempt that has ended at `now`, epoch ms. */
+/** An attempt that ended at `now`, epoch ms. */
 export interface EndedAttempt {
   readonly now: number;
   readonly isProbe: boolean;
-  /** The number of attempts that this attempt stands for (see `sampleWeight`). */
+  /** The number of attempts for which this attempt counts (see `sampleWeight`). */
   readonly weight: number;
 }
 
 /**
- * Returns the breaker after a failure. It opens after 10 failures in a row, or if 70 % of at least 10 attempts in 5 minutes failed.
- * A failed probe doubles the pause. Returns the same value for an attempt that began before the breaker opened.
+ * Returns the breaker after a failure. It opens after 10 failures in a row, or if at least 70 % of 10 or more attempts in a window
+ * failed. A failed probe doubles the pause. Returns the same object if the breaker is open and the attempt is not the probe.
  */
 export function afterFailure(breaker: Breaker, { now, isProbe, weight }: EndedAttempt, pauses: BreakerPauses): Breaker {
   if (breaker.open && !isProbe) return breaker;
@@ -81,7 +82,7 @@ export function afterFailure(breaker: Breaker, { now, isProbe, weight }: EndedAt
   return opens ? { inARow, open: { until: now + pauses.first, pauseMs: pauses.first } } : { inARow, window };
 }
 
-/** Returns the breaker after a success. A successful probe closes an open breaker. Returns the same value if nothing changes. */
+/** Returns the breaker after a success. A successful probe closes an open breaker. Returns the same object if nothing changes. */
 export function afterSuccess(breaker: Breaker, { now, isProbe, weight }: EndedAttempt): Breaker {
   if (breaker.open) return isProbe ? closedBreaker : breaker;
   const window = currentWindow(breaker, now);
@@ -89,13 +90,13 @@ export function afterSuccess(breaker: Breaker, { now, isProbe, weight }: EndedAt
   return breaker.inARow > 0 ? closedBreaker : breaker;
 }
 
-/** The number of attempts in a window up to which every attempt is counted. */
+/** Up to this number of attempts in a window, every attempt is counted. */
 const ALL_COUNTED = 100;
 const MIN_SAMPLE_SHARE = 1 / 50;
 
 /**
- * Returns the number of attempts that this attempt stands for, or 0 if this attempt is not counted. Every counted attempt writes
- * the same item, so only a sample of many attempts is counted. `random` is from 0 to 1.
+ * Returns the number of attempts for which this attempt counts, or 0 if it is not counted. Every counted attempt writes the same
+ * item, so only a sample of many attempts is counted. `random` is from 0 to 1.
  */
 export function sampleWeight(breaker: Breaker, now: number, random: number): number {
   const share = Math.max(MIN_SAMPLE_SHARE, Math.min(1, ALL_COUNTED / (currentWindow(breaker, now)?.attempts ?? 0)));

@@ -4,8 +4,7 @@ import { deliveryLifetime, marginAfter, planAttempt, type Timing } from './sched
 
 /**
  * The status of a delivery. Only a resend or a recovery makes an ended delivery pending again.
- *
- * - PENDING: the delivery has a next attempt, or it is parked.
+ * - PENDING: the delivery has a next attempt, or it is parked: it waits for the endpoint's circuit breaker.
  * - DELIVERED: an attempt succeeded.
  * - EXHAUSTED: all attempts failed, or the deadline has passed.
  * - CANCELLED: the delivery is not allowed any more, for example because its endpoint was deleted.
@@ -21,33 +20,33 @@ export const Delivery = z.object({
   /** The event type. */
   event: z.string(),
   status: z.enum(deliveryStatuses),
-  /** The number of attempts that were made. It never becomes smaller, so every attempt has its own number. */
+  /** The number of attempts so far. It never becomes smaller, so every attempt has its own number. */
   attempts: z.number(),
   /** The number of attempts that the schedule does not count: resends, and attempts before a recovery. */
   uncounted: z.number(),
-  /** The time of the next attempt. Absent after the end of the delivery, and while it is parked. */
+  /** The time of the next attempt. Absent if the delivery has ended or is parked. */
   nextAt: z.number().optional(),
   /**
-   * When the sweeper checks the delivery: after `nextAt` if a message was sent, otherwise before `nextAt`. Set together with
-   * `nextAt`.
+   * When the sweeper checks the delivery. If a message was sent, this is after `nextAt`. If not, it is before `nextAt`. Present
+   * whenever `nextAt` is.
    */
   dueAt: z.number().optional(),
-  /**
-   * Set while a pending delivery waits for the breaker of its endpoint. A parked delivery has no next attempt, message or due time.
-   */
+  /** Set while the delivery waits for the circuit breaker of its endpoint. It then has no next attempt, message or due time. */
   parked: z.literal(true).optional(),
   /** How often the message of the next attempt counted as lost. */
   sweeps: z.number(),
   /** No attempt begins after this time. */
   deadline: z.number(),
-  /** The reserved slot in the rate limit of the endpoint, if the attempt was deferred to it by a write. */
+  /** The slot that the next attempt has reserved in the endpoint's rate limit. Absent if only the message has the slot. */
   slot: z.number().optional(),
-  /** The id of the lease of the next attempt. Only the worker that made the id makes this attempt, until `leaseUntil`. */
+  /** The id of the lease of the next attempt. Until `leaseUntil`, only the worker that generated this id makes the attempt. */
   claim: z.string().optional(),
   leaseUntil: z.number().optional(),
-  /** Set while the next attempt is a resend: the state that the delivery gets back if the resend fails. */
+  /** Set while the next attempt is a resend. If the resend fails, the delivery gets this state back. */
   otherwise: z.object({ status: z.enum(deliveryStatuses), nextAt: z.number().optional() }).optional(),
-  /** The log entry of a first attempt that succeeded with a short response. Log entries of other attempts are `Attempt` items. */
+  /**
+   * The log entry of the first attempt, if it succeeded with a short response. Log entries of other attempts are `Attempt` items.
+   */
   first: LoggedAttempt.optional(),
   /** The time of the event. */
   createdAt: z.number(),
@@ -56,19 +55,19 @@ export const Delivery = z.object({
 });
 export type Delivery = z.output<typeof Delivery>;
 
-/** A delivery with a next attempt. */
 export type PendingDelivery = Delivery & { readonly nextAt: number; readonly dueAt: number };
 
-/** A delivery that waits for the breaker of its endpoint. */
 export type ParkedDelivery = Delivery & { readonly parked: true };
 
 /**
- * The length of a lease, in milliseconds. An attempt takes less time. SQS hides the message of a crashed worker for a longer time.
+ * The length of a lease, in milliseconds. An attempt takes less time. The message of a crashed worker becomes visible in SQS after
+ * the lease.
  */
 const LEASE = 60_000;
 
 /**
- * The least time from a new delivery to its deadline, in milliseconds. An event that waited for days still gets its first attempt.
+ * The least time from a new delivery to its deadline, in milliseconds. An event that waited for days therefore still gets its first
+ * attempt.
  */
 const MIN_LIFETIME_MILLISECONDS = 60 * 60 * 1000;
 
@@ -93,7 +92,7 @@ export function nextAttemptNumber({ attempts }: Pick<Delivery, 'attempts'>): num
   return attempts + 1;
 }
 
-/** Whether a delivery has a next attempt. A parked delivery has none. */
+/** Returns whether a delivery has a next attempt. A parked delivery has none. */
 export function isPending<D extends Delivery>(delivery: D): delivery is D & PendingDelivery {
   return delivery.status === 'PENDING' && delivery.parked === undefined;
 }
@@ -102,12 +101,12 @@ export function isParked<D extends Delivery>(delivery: D): delivery is D & Parke
   return delivery.status === 'PENDING' && delivery.parked === true;
 }
 
-/** Whether a delivery with this status has ended without success. Such a delivery can be recovered. */
+/** Returns whether a delivery with this status has ended without success. Such a delivery can be recovered. */
 export function hasFailed(status: DeliveryStatus): boolean {
   return status === 'EXHAUSTED' || status === 'CANCELLED';
 }
 
-/** Whether a worker holds the lease of the next attempt. */
+/** Returns whether a worker has the lease of the next attempt. */
 export function isClaimed({ leaseUntil = 0 }: Delivery, now: number): boolean {
   return leaseUntil > now;
 }
@@ -122,8 +121,8 @@ export function claimDelivery<D extends PendingDelivery>(
 }
 
 /**
- * Returns the delivery with its next attempt at `nextAt`. The number of attempts stays. `slot` is the reserved slot, if there is
- * one.
+ * Returns the delivery with its next attempt at `nextAt`, without a lease. The number of attempts stays. `slot` is the slot that
+ * the attempt has reserved, if any.
  */
 export function postponeDelivery(
   delivery: PendingDelivery,
@@ -135,7 +134,9 @@ export function postponeDelivery(
   return { ...releaseDelivery(delivery), slot, sweeps: 0, ...attemptTimes(nextAt, now, timing) };
 }
 
-/** Returns the delivery parked: without a next attempt, until the breaker of its endpoint closes. The number of attempts stays. */
+/**
+ * Returns the delivery without a next attempt and without a lease, until the circuit breaker closes. The number of attempts stays.
+ */
 export function parkDelivery(delivery: Delivery): ParkedDelivery {
   const { nextAt: _nextAt, dueAt: _dueAt, slot: _slot, ...waiting } = releaseDelivery(delivery);
   return { ...waiting, sweeps: 0, parked: true };
@@ -152,8 +153,9 @@ export function unparkDelivery<D extends ParkedDelivery>(
 }
 
 /**
- * Returns the delivery after a sweep that sends its message again. The margin doubles each time, because the message may still wait
- * in a long queue, and copies make the queue longer. A claimed delivery is checked again at the end of its lease.
+ * Returns the delivery after a sweep that sends its message again. Each sweep doubles the time until the next one, because the
+ * message may still wait in a long queue, and copies make the queue longer. A claimed delivery is checked again at the end of its
+ * lease.
  */
 export function afterSweep(delivery: PendingDelivery, now: number, { marginMs }: Timing): PendingDelivery {
   if (isClaimed(delivery, now)) return { ...delivery, dueAt: delivery.leaseUntil ?? now };
@@ -161,7 +163,7 @@ export function afterSweep(delivery: PendingDelivery, now: number, { marginMs }:
   return { ...delivery, sweeps, dueAt: Math.max(now, delivery.nextAt) + marginAfter(sweeps, marginMs) };
 }
 
-/** Returns the ended delivery. After a failed resend, a delivery that had ended before gets its earlier status back. */
+/** Returns the ended delivery. If a resend of an ended delivery fails, the delivery gets its earlier status back. */
 export function endDelivery(delivery: Delivery, status: Exclude<DeliveryStatus, 'PENDING'>): Delivery {
   const {
     otherwise,
@@ -176,7 +178,7 @@ export function endDelivery(delivery: Delivery, status: Exclude<DeliveryStatus, 
 }
 
 /**
- * Returns a delivery of any status with one more attempt now. The schedule does not count this attempt. If it fails, the delivery
+ * Returns a delivery of any status with one more attempt, now. The schedule does not count this attempt. If it fails, the delivery
  * gets its earlier state back.
  */
 export function resendDelivery(delivery: Delivery, now: number, timing: Timing): PendingDelivery {
@@ -193,7 +195,7 @@ export function resendDelivery(delivery: Delivery, now: number, timing: Timing):
   };
 }
 
-/** Returns a failed delivery as pending again, at the start of its schedule. */
+/** Returns a failed delivery as pending, at the start of its schedule. */
 export function recoverDelivery(delivery: Delivery, now: number, timing: Timing): PendingDelivery {
   return {
     ...releaseDelivery(delivery),

@@ -20,7 +20,7 @@ export const WebhookEndpoint = z.object({
   filterTypes: z.array(z.string()).optional(),
   channels: z.array(z.string()).optional(),
   disabled: z.boolean(),
-  /** When and by what the endpoint was disabled. Absent while it is enabled, and if it was disabled before this field existed. */
+  /** When and why the endpoint was disabled. Absent while it is enabled, and if it was disabled before this field existed. */
   disabling: z.object({ at: z.number(), by: z.enum(['request', 'failures']) }).optional(),
   rateLimit: z.number().optional(),
   uid: z.string().optional(),
@@ -33,9 +33,9 @@ export const WebhookEndpoint = z.object({
 });
 export type WebhookEndpoint = z.output<typeof WebhookEndpoint>;
 
-/** An object with string values, at most 64 KB. All keys are kept, even `__proto__`. */
+/** An object with string values, at most 64 KB. All keys are allowed, even `__proto__`. */
 const Metadata = OpenObject.check(({ value, issues }) => {
-  // The check also runs on a value that is not an object.
+  // The check also runs for values that are not objects. Another check rejects those.
   const metadata: unknown = value;
   if (typeof metadata !== 'object' || metadata === null) return;
   for (const [key, text] of Object.entries(metadata) as [string, unknown][]) {
@@ -44,7 +44,7 @@ const Metadata = OpenObject.check(({ value, issues }) => {
   }
 }).meta({ type: 'object', additionalProperties: { type: 'string' } }) as unknown as z.ZodType<Record<string, string>>;
 
-/** The fields that both a new endpoint and an update can set. */
+/** The fields that a new endpoint and an update have in common. */
 const changeable = {
   description: optional(Text),
   filterTypes: optional(list(EventTypeName, MAX_FILTERS)),
@@ -59,10 +59,10 @@ export const NewWebhookEndpoint = z.object({ url: WebhookUrl, ...changeable, uid
 /** The fields that an update can set: all fields except `uid`. */
 export const WebhookEndpointChange = z.object({ url: optional(WebhookUrl), ...changeable });
 
-/** The field `uid` of an update. Any value of it is rejected. */
+/** The field `uid` of an update. Every value is rejected. */
 export const FixedUid = optional(z.never({ error: 'must be left out: it is fixed when the endpoint is created' }));
 
-/** Returns the sent fields in stored form, without duplicate event types and channels. */
+/** Returns the sent fields as they are stored, without duplicate event types and channels. */
 function toStoredFields({
   filterTypes,
   channels,
@@ -106,7 +106,7 @@ export function changeEndpoint(
   );
 }
 
-/** Returns the endpoint with `disabling` if it is disabled. The time of disabling is now if the endpoint was enabled before. */
+/** Returns the endpoint with `disabling` if it is disabled. An endpoint that was enabled before is disabled at `now`. */
 function withDisabling(
   before: WebhookEndpoint | undefined,
   { disabling, ...after }: WebhookEndpoint,
@@ -146,9 +146,7 @@ export function toEndpointResponse(endpoint: WebhookEndpoint): z.output<typeof W
   return { id, url, description, filterTypes, channels, disabled, rateLimit, uid, createdAt, updatedAt };
 }
 
-/**
- * Returns the error for an endpoint that the caller does not have. Published clients look for the first sentence of its message.
- */
+/** Returns the error for an endpoint that the caller does not have. Published clients compare the first sentence of its message. */
 export function endpointNotFound(): ApiError {
   return new ApiError('NOT_FOUND', 'Advanced webhook provider request failed. No endpoint has this endpointId.');
 }

@@ -6,7 +6,7 @@ export const FirstAttempts = z.object({
   eventId: z.string(),
   group: z.string(),
   endpointIds: z.array(z.string()),
-  /** When the sweeper sends the message again. */
+  /** When the sweeper sends the message again, unless the group has ended. */
   dueAt: z.number(),
   /** How often the message counted as lost. */
   sweeps: z.number(),
@@ -17,19 +17,17 @@ export const FirstAttempts = z.object({
 });
 export type FirstAttempts = z.output<typeof FirstAttempts>;
 
-/**
- * The most endpoints of one group. The message of a group stays in the queue until the attempts at all its endpoints have ended.
- */
+/** The most endpoints of one group. The message of a group stays in the queue until the attempts at all its endpoints have ended. */
 export const MAX_ATTEMPTS_PER_GROUP = 20;
 
-/** Returns the ids of endpoints in groups of up to 20. */
+/** Returns endpoint ids in groups of up to 20. */
 export function groupEndpointIds(endpointIds: readonly string[]): string[][] {
   return Array.from({ length: Math.ceil(endpointIds.length / MAX_ATTEMPTS_PER_GROUP) }, (_each, index) =>
     endpointIds.slice(index * MAX_ATTEMPTS_PER_GROUP, (index + 1) * MAX_ATTEMPTS_PER_GROUP),
   );
 }
 
-/** Returns a new group. The caller sends its message. */
+/** Returns a new group, whose message the caller sends. */
 export function newFirstAttempts(
   {
     endpointIds,
@@ -44,8 +42,8 @@ export function newFirstAttempts(
 }
 
 /**
- * Returns the group after a sweep that sends its message again. The margin doubles each time, because the message may still wait in
- * a long queue, and copies make the queue longer.
+ * Returns the group after a sweep that sends its message again. Each sweep doubles the time until the next one, because the message
+ * may still wait in a long queue, and copies make the queue longer.
  */
 export function afterGroupSweep<G extends FirstAttempts>(group: G, now: number, { marginMs }: Timing): G {
   const sweeps = group.sweeps + 1;

@@ -2,39 +2,44 @@ import * as z from 'zod';
 import { Failing, addFailure } from './autoDisable.ts';
 import { afterFailure, afterSuccess, Breaker, type BreakerPauses, closedBreaker, sampleWeight } from './breaker.ts';
 
-/** The health of an endpoint: its breaker, its failures, and whether it is slow. A healthy endpoint has no stored health. */
+/**
+ * The health of an endpoint: its circuit breaker, its failures, and whether it is slow. A healthy endpoint has no stored health.
+ */
 export const EndpointHealth = z.object({
-  /** The revision of the endpoint, or of the basic webhook config, that has this health. A new revision is healthy at first. */
+  /**
+   * The revision of the endpoint (or basic webhook config) with this health. A change of the endpoint makes a new revision, which
+   * is healthy at first.
+   */
   about: z.number(),
   breaker: Breaker,
   failing: Failing.optional(),
-  /** Until when the endpoint counts as slow, epoch ms. Set when an attempt waited 2 seconds for its answer. */
+  /** The endpoint counts as slow until this time, epoch ms. Set when an attempt has waited 2 seconds for its answer. */
   slowUntil: z.number().optional(),
   /** The time of the last write, epoch ms. */
   writtenAt: z.number(),
 });
 export type EndpointHealth = z.output<typeof EndpointHealth>;
 
-/** Returns the health of an endpoint at a revision. Returns a healthy state if no health of this revision is stored. */
+/** Returns the health of an endpoint at a revision. It is healthy unless health of the same revision is stored. */
 export function healthAt<H extends EndpointHealth>(stored: H | undefined, revision: number): H | EndpointHealth {
   return stored?.about === revision ? stored : { about: revision, breaker: closedBreaker, writtenAt: 0 };
 }
 
-/** How long an attempt waits for its answer before its endpoint counts as slow, in milliseconds. */
+/** The endpoint counts as slow after an attempt has waited this long for its answer, in milliseconds. */
 export const SLOW_AFTER = 2_000;
 const SLOW_FOR = 60_000;
 
 /**
- * Whether an endpoint is slow. First attempts at a slow endpoint use the retry queue, so they do not delay first attempts at other
- * endpoints.
+ * Returns whether an endpoint is slow. First attempts at a slow endpoint use the retry queue, so they do not delay first attempts
+ * at other endpoints.
  */
 export function isSlow({ slowUntil = 0 }: EndpointHealth, now: number): boolean {
   return slowUntil > now;
 }
 
 /**
- * Returns the health of an endpoint that is slow from now on. Returns the same value if it counts as slow for 30 more seconds
- * anyway.
+ * Returns the health of an endpoint that is slow for a minute from now. Returns the same object if it counts as slow for at least
+ * 30 more seconds.
  */
 export function markSlow(health: EndpointHealth, now: number): EndpointHealth {
   return isSlow(health, now + SLOW_FOR / 2) ? health : { ...health, slowUntil: now + SLOW_FOR, writtenAt: now };
@@ -49,12 +54,12 @@ export interface HealthChange {
 }
 
 /**
- * How long an endpoint has failed when every success is counted, in milliseconds. A counted success prevents automatic disabling.
+ * After this time of failures, every success is counted, in milliseconds. Automatic disabling must not miss a success in a sample.
  */
 const LONG_FAILING = 10 * 60_000;
 
 /**
- * Returns the health after an attempt. Returns the same value if nothing must be written, for example if a healthy endpoint stays
+ * Returns the health after an attempt. Returns the same object if nothing must be written, for example if a healthy endpoint stays
  * healthy.
  */
 export function afterAttempt(

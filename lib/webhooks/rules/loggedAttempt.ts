@@ -1,7 +1,7 @@
 import * as z from 'zod';
 
 /**
- * How an attempt can end. All outcomes except `delivered` are failures. `refused`: nothing was sent, because the URL is not
+ * The outcomes of an attempt. All except `delivered` are failures. `refused` means that nothing was sent, because the URL is not
  * allowed.
  */
 export const attemptOutcomes = ['delivered', 'failed', 'timeout', 'refused'] as const;
@@ -9,13 +9,13 @@ export type AttemptOutcome = (typeof attemptOutcomes)[number];
 
 /** The log entry of one attempt of a delivery. */
 export const LoggedAttempt = z.object({
-  /** The id of the lease of the attempt. A first attempt has no lease, but also has an id here. */
+  /** The id of the lease of the attempt. A first attempt takes no lease, but has an id too. */
   claim: z.string(),
   /** The start of the attempt, epoch ms. */
   at: z.number(),
   outcome: z.enum(attemptOutcomes),
   responseStatus: z.number().optional(),
-  /** The first 16 KiB of the response body, unchanged. It is untrusted text of the receiver, so every page must escape it. */
+  /** The first 16 KiB of the response body, unchanged. The receiver's text is untrusted, so every page must escape it. */
   responseBody: z.instanceof<typeof Uint8Array<ArrayBufferLike>>(Uint8Array).optional(),
   /** The reason of a failure, as a short text of the service. */
   error: z.string().optional(),
@@ -25,10 +25,10 @@ export const LoggedAttempt = z.object({
 });
 export type LoggedAttempt = z.output<typeof LoggedAttempt>;
 
-/** The longest response body that is stored with the delivery. Every change of the delivery writes this body again. */
+/** The most bytes of a response body that is stored with its delivery. Every change of the delivery writes this body again. */
 const SHORT_BODY_BYTES = 512;
 
-/** Whether the log entry of a first attempt is stored with its delivery, and not as an item of its own. */
+/** Returns whether the log entry of a first attempt is stored with its delivery. Otherwise it is an item of its own. */
 export function isStoredWithDelivery({ outcome, responseBody }: LoggedAttempt): boolean {
   return outcome === 'delivered' && (responseBody?.length ?? 0) <= SHORT_BODY_BYTES;
 }

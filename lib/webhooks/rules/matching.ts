@@ -8,8 +8,7 @@ export interface MatchedEvent {
 }
 
 /**
- * Whether an endpoint receives an event. All of these conditions must be true:
- *
+ * Returns whether an endpoint receives an event. All of these conditions must be true:
  * - The endpoint is enabled.
  * - The endpoint has no type filter, or the filter contains the event type.
  * - The endpoint has no channels, or the event has at least one of them.
@@ -23,7 +22,7 @@ export function matchesEndpoint(
   return !endpoint.channels || endpoint.channels.some((channel) => channels.includes(channel));
 }
 
-/** The reserved endpoint ids of the two URLs of basic webhooks, each with the config field of its URL. */
+/** The reserved endpoint ids of the two URLs of basic webhooks, each with the config field that contains the URL. */
 export const basicTargets = {
   ep_basic_raw: 'rawNotificationUrl',
   ep_basic_processed: 'processedNotificationUrl',
@@ -43,7 +42,8 @@ export function basicUrl(
 }
 
 /**
- * Returns the basic targets that receive an event: all targets with a URL if the trigger of the event type is on, otherwise none.
+ * Returns the basic targets that receive an event. If the trigger of the event type is on, these are all targets with a URL.
+ * Otherwise there are none.
  */
 export function matchingBasicTargets({ event }: MatchedEvent, config: BasicWebhookConfig | undefined): BasicTargetId[] {
   const { triggers = {} } = config?.webhookServiceConfig ?? {};

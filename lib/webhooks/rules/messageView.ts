@@ -65,7 +65,7 @@ export const AttemptResponse = z.object({
   durationMs: z.number(),
 });
 
-/** The number of bytes of a receiver's response body that an API response contains. */
+/** The most bytes of a receiver's response body that an API response contains. */
 const BODY_BYTES = 1024;
 
 interface AttemptOfEndpoint extends Pick<
@@ -76,7 +76,7 @@ interface AttemptOfEndpoint extends Pick<
   readonly attempt: number;
 }
 
-/** Returns an attempt for a response. The body is untrusted text of the receiver, so every page must escape it. */
+/** Returns an attempt for a response. The response body is the receiver's text and untrusted, so every page must escape it. */
 export function toAttemptResponse({
   endpointId,
   attempt,
@@ -97,7 +97,7 @@ export function toAttemptResponse({
   };
 }
 
-/** Returns the first kilobyte of a body as text. A character that the limit would cut in two is left out. */
+/** Returns the first kilobyte of a body as text. A character that the limit cuts in two is left out. */
 function bodyText(bytes: Uint8Array): string {
   return new TextDecoder().decode(bytes.subarray(0, BODY_BYTES), { stream: bytes.length > BODY_BYTES });
 }

@@ -6,11 +6,13 @@ import { nextAttemptAt, type Timing } from './schedule.ts';
 export interface AttemptResult {
   readonly outcome: AttemptOutcome;
   readonly responseStatus?: number;
-  /** The first 16 KiB of the response body, unchanged. It is untrusted text of the receiver. */
+  /** The first 16 KiB of the response body, unchanged. The receiver's text is untrusted. */
   readonly responseBody?: Uint8Array;
-  /** The pause that a 429 or 503 response asked for, in seconds. */
+  /** The pause that a 429 or 503 response requests, in seconds. */
   readonly retryAfterSeconds?: number;
-  /** The reason of a failure, as a short text that the customer sees. It never has a URL, an address or text of the receiver. */
+  /**
+   * The reason of a failure, as a short text that the customer sees. It never contains a URL, an address or the receiver's text.
+   */
   readonly error?: string;
   /** When the response headers had arrived, epoch ms. */
   readonly firstByteAt?: number;
@@ -18,8 +20,8 @@ export interface AttemptResult {
 }
 
 /**
- * Returns the delivery after an attempt that ended at `now`, without a lease. It is delivered, exhausted, or pending with the time
- * of the next attempt. A failed resend only increases the number of attempts. `random` is from 0 to 1.
+ * Returns the delivery after an attempt that ended at `now`, without a lease. It is delivered, exhausted, or pending with a next
+ * attempt. After a failed resend, it gets its earlier state back. `random` is from 0 to 1.
  */
 export function recordOutcome(
   delivery: PendingDelivery,

@@ -1,12 +1,12 @@
 /**
- * While the breaker of an endpoint is open, its deliveries are parked. A parked delivery has no queue message and no entry in the
- * due index. Each endpoint with an open breaker has one job. It sends a probe at the end of each pause, and releases the deliveries
- * of a closed breaker.
+ * While the circuit breaker of an endpoint is open, the endpoint's deliveries are parked. A parked delivery has no queue message
+ * and no entry in the due index. Each endpoint with an open breaker has one job. The job sends a probe at the end of each pause,
+ * and releases the deliveries when the breaker has closed.
  */
 import { checkBreaker } from './breaker.ts';
 import { type EndpointHealth, healthAt } from './health.ts';
 
-/** The next action of the job of an endpoint's parked deliveries. Times are epoch ms. */
+/** The next action of the job for an endpoint's parked deliveries. Times are epoch ms. */
 export type ParkingAction =
   /** Cancel all deliveries, because the endpoint was deleted or disabled. */
   | { readonly do: 'cancel' }
@@ -16,8 +16,8 @@ export type ParkingAction =
   | { readonly do: 'release' };
 
 /**
- * Returns the next action for parked deliveries. `target` is undefined if the endpoint was deleted or disabled. `health` is the
- * stored health.
+ * Returns the next action for parked deliveries. `target` is undefined if the endpoint was deleted or disabled. `health` can be of
+ * an older revision of the endpoint.
  */
 export function decideParking(
   target: { readonly _r: number } | undefined,
@@ -31,8 +31,8 @@ export function decideParking(
 }
 
 /**
- * Returns when the job of an endpoint must run after a write of its health, epoch ms. Returns undefined if the write did not change
- * the pause. If the write closed the breaker, the job must run at once.
+ * Returns when the job of an endpoint must run after a write of the endpoint's health, epoch ms. If the write closed the breaker,
+ * the job must run at once. Returns undefined if the write did not change the pause.
  */
 export function parkingDueAt(before: EndpointHealth | undefined, after: EndpointHealth): number | undefined {
   const until = after.breaker.open?.until;
@@ -42,22 +42,22 @@ export function parkingDueAt(before: EndpointHealth | undefined, after: Endpoint
 /** The number of deliveries per second that are released to an endpoint without a rate limit. */
 const PER_SECOND = 50;
 /**
- * How far ahead deliveries are released, in milliseconds. If the breaker opens again, each released delivery must be parked by one
- * more write.
+ * Deliveries are released up to this far ahead, in milliseconds. If the breaker opens again, each released delivery costs one more
+ * write, which parks it again.
  */
 const AHEAD = 10_000;
 const MAX_WAKEUPS = 1_000;
 
-/** How many deliveries to release now, and the times of their attempts. Times are epoch ms. */
+/** How many deliveries to release now, and when their attempts begin (epoch ms). */
 export interface ReleasePlan {
   readonly count: number;
-  /** Returns the time of the attempt at a position. Positions start at 0. */
+  /** Returns the time of the attempt at a position, from 0. */
   readonly attemptAt: (position: number) => number;
 }
 
 /**
  * Plans the attempts of the next 10 seconds within the rate limit of the endpoint (deliveries per second). `freeSlot` is the first
- * free slot of this limit. New deliveries also reserve slots, so the plan starts after their slots.
+ * free slot of this limit. Slots before it are reserved by other deliveries.
  */
 export function planRelease(
   { rateLimit, freeSlot = 0 }: { readonly rateLimit: number | undefined; readonly freeSlot?: number | undefined },

@@ -18,14 +18,15 @@ interface ProtectionConfig {
 }
 
 /**
- * The notification levels of the users in the audience, by user id. They are the levels for the organization or for the document.
+ * The notification levels of the users in the audience, by user id. `of` says whether they are the levels for the organization or
+ * for the document.
  */
 export interface NotificationsConfig {
   readonly of: 'organization' | 'document';
   readonly users: Readonly<Record<string, Readonly<Record<'inbox' | 'email', NotificationLevel>>>>;
 }
 
-/** What only the processed URL of basic webhooks gets: names and recipients, as they are at the time of the attempt. */
+/** The content that only the processed URL of basic webhooks gets: current names and recipients. */
 export interface Enrichment {
   readonly organizationName?: string | undefined;
   readonly documentName?: string | undefined;
@@ -43,7 +44,7 @@ export interface BasicOptions {
   readonly config: ProtectionConfig;
   /** The ids of the users in the audience who may not see the content. */
   readonly accessDeniedUsers?: readonly string[];
-  /** Present for the processed URL. For the raw URL, it is undefined, and the body has the event as it is stored. */
+  /** Present for the processed URL. For the raw URL, it is undefined, and the body has the data as it is stored. */
   readonly enrichment?: Enrichment | undefined;
 }
 
@@ -53,8 +54,8 @@ const configField = {
 } as const;
 
 /**
- * Returns the body of an advanced delivery (V2) as JSON text. Its timestamp is the time of the event, because deliveries arrive in
- * any order.
+ * Returns the body of an advanced delivery (V2) as JSON text. Its timestamp is the time of the event, because deliveries can arrive
+ * in any order.
  */
 export function advancedPayload(
   event: DeliverableEvent,
@@ -72,7 +73,10 @@ export function advancedPayload(
   });
 }
 
-/** Returns the body of a basic delivery (V1) as JSON text: flat, with its own action types and metadata. */
+/**
+ * Returns the body of a basic delivery (V1) as JSON text. It is flat, and its action types and metadata differ from those of
+ * advanced deliveries.
+ */
 export function basicPayload(
   event: DeliverableEvent,
   { config, accessDeniedUsers = [], enrichment }: BasicOptions,
@@ -81,7 +85,7 @@ export function basicPayload(
   const enriched = enrichment ? enrich(stored, enrichment) : stored;
   const { actionUser, metadata, ...fields } = config.enableDataProtection ? protectData(enriched) : enriched;
   return JSON.stringify({
-    // The fields of the data come first. They cannot replace the fields of the envelope, which follow.
+    // The envelope's fields come after the fields of the data, so the data cannot replace them.
     ...fields,
     webhookId: event.eventId,
     actionType: basicActionType(event.event),
@@ -94,7 +98,7 @@ export function basicPayload(
   });
 }
 
-/** Returns the data with filled templates, the names of organization and document, and the recipients. */
+/** Returns the data with filled templates, the current names of the organization and the document, and the recipients. */
 function enrich(
   data: EventPayload['data'],
   { organizationName, documentName, recipients }: Enrichment,
@@ -117,7 +121,8 @@ function enrich(
 }
 
 /**
- * Returns the flat metadata of basic payloads. It has each id that the customer chose twice: with and without the prefix `client`.
+ * Returns the flat metadata of basic payloads. It has each id that the customer chose twice: with the prefix `client`, and without
+ * it.
  */
 function flattenMetadata({ organization, document, ...metadata }: Record<string, unknown>): object {
   const { organizationId, organizationName, ...organizationMetadata } = asObject(organization);

@@ -1,6 +1,6 @@
 /**
- * The fields with ids that `enableDataProtection` keeps. Fields that are in none of the lists of this file are removed. A new field
- * or a customer's own key can therefore not leak a name or a text.
+ * The fields with ids that `enableDataProtection` keeps. Fields that are in no list of this file are removed. A new field or a key
+ * that a customer chose can therefore not leak a name or a text.
  */
 const idFields: ReadonlySet<string> = /* @__PURE__ */ new Set([
   'id',
@@ -43,7 +43,7 @@ const idFields: ReadonlySet<string> = /* @__PURE__ */ new Set([
   'messageId',
 ]);
 
-/** The fields with words of the service, numbers and times that `enableDataProtection` keeps. */
+/** The fields that `enableDataProtection` keeps because they have numbers, times, or words that the service defines. */
 const wordFields: ReadonlySet<string> = /* @__PURE__ */ new Set([
   'type',
   'commentType',
@@ -94,10 +94,12 @@ const wordFields: ReadonlySet<string> = /* @__PURE__ */ new Set([
   'disabledAt',
 ]);
 
-/** The form of a word. Text of another form in a field of words is removed. */
+/** Matches the words of `wordFields`. Other text in these fields is removed. */
 const WORD = /^[\w.:/+-]{1,64}$/;
 
-/** The fields with objects and lists that are kept. The lists of this file also apply to the fields inside them. */
+/**
+ * The fields with objects and lists that `enableDataProtection` keeps. The lists of this file also apply to the fields inside them.
+ */
 const nestedFields: ReadonlySet<string> = /* @__PURE__ */ new Set([
   'commentAnnotation',
   'targetComment',
@@ -129,7 +131,7 @@ const nestedFields: ReadonlySet<string> = /* @__PURE__ */ new Set([
   'lastAttempt',
 ]);
 
-/** The fields that contain a person or keys that a customer chose. Only ids are kept inside them. */
+/** The fields that contain a person, or keys that a customer chose. Of the fields inside them, only ids are kept. */
 const idOnlyFields: ReadonlySet<string> = /* @__PURE__ */ new Set([
   'actionUser',
   'from',
@@ -153,7 +155,10 @@ const idOnlyFields: ReadonlySet<string> = /* @__PURE__ */ new Set([
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** Returns `data` of a payload without personal data and user text. Ids, words of the service and the structure remain. */
+/**
+ * Returns the `data` of a payload without personal data and without text of users. Ids, words of the service and the structure
+ * remain.
+ */
 export function protectData(data: Json): Record<string, unknown> {
   return protectFields(data, false);
 }

@@ -1,7 +1,7 @@
-/** The largest result, in seconds. For a larger value the result is this number. */
+/** The largest result, in seconds. It replaces larger values. */
 const MAX_SECONDS = 24 * 60 * 60;
 
-/** The current date format of HTTP, and two obsolete formats that must be accepted (RFC 9110, 5.6.7). */
+/** The current date format of HTTP, and two obsolete formats that recipients must accept (RFC 9110, 5.6.7). */
 const httpDates = [
   /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/,
   /^[A-Z][a-z]+day, \d{2}-[A-Z][a-z]{2}-\d{2} \d{2}:\d{2}:\d{2} GMT$/,
@@ -18,7 +18,7 @@ export function retryAfterSeconds(header: string | undefined, now: number): numb
   return seconds > 0 ? Math.min(seconds, MAX_SECONDS) : undefined;
 }
 
-/** Returns NaN for an invalid date. */
+/** Returns the seconds from `now` to an HTTP date, or NaN for an invalid date. */
 function secondsUntil(date: string, now: number): number {
   if (!httpDates.some((form) => form.test(date))) return NaN;
   // The oldest format has no time zone and means GMT.

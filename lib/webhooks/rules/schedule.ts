@@ -1,14 +1,16 @@
 import { MAX_DELAY_SECONDS } from '../../shared/sqsLimits.ts';
 
-/** When attempts are made, and when a message counts as lost. Values are milliseconds. */
+/** When attempts are made, and when a message counts as lost. All values are milliseconds. */
 export interface Timing {
-  /** The pause before each attempt. The first pause starts at the event, and each later one at the end of the previous attempt. */
+  /**
+   * The pause before each attempt. The first pause starts at the event. Each later pause starts at the end of the previous attempt.
+   */
   readonly schedule: readonly number[];
   /** How long a delivery can be overdue before its message counts as lost. */
   readonly marginMs: number;
 }
 
-/** Parses a setting of comma-separated seconds into milliseconds. */
+/** Parses a list of seconds, separated by commas, into milliseconds. */
 export function parseSchedule(text: string): number[] {
   return text.split(',').map((seconds) => Number(seconds) * 1000);
 }
@@ -17,15 +19,15 @@ const HOUR = 60 * 60 * 1000;
 
 /**
  * Returns the time from an event to the deadline of its deliveries, in milliseconds. It is at least 30 hours, and at least 2 hours
- * longer than the schedule, because the breaker can pause deliveries.
+ * longer than the schedule, because the circuit breaker can pause deliveries.
  */
 export function deliveryLifetime(schedule: readonly number[]): number {
   return Math.max(30 * HOUR, schedule.reduce((sum, pause) => sum + pause, 0) + 2 * HOUR);
 }
 
 /**
- * The first step of the schedule (from 0) whose pause varies by up to a fifth. Deliveries that failed together are then retried
- * apart.
+ * From this step of the schedule (from 0), pauses vary by up to 20 %. Deliveries that failed together are then retried at different
+ * times.
  */
 const FIRST_STEP_WITH_JITTER = 2;
 const JITTER = 0.2;
@@ -33,12 +35,12 @@ const JITTER = 0.2;
 const BEFORE_DEADLINE = HOUR / 2;
 
 export interface FailedAttempt {
-  /** The number of attempts that were made and that the schedule counts. */
+  /** The number of attempts so far that the schedule counts. */
   readonly made: number;
   /** When the last attempt ended, epoch ms. */
   readonly now: number;
   readonly deadline: number;
-  /** The pause that a 429 or 503 response asked for. */
+  /** The pause that a 429 or 503 response requests, in seconds. */
   readonly retryAfterSeconds?: number | undefined;
   /** From 0 to 1. */
   readonly random: number;
@@ -46,7 +48,7 @@ export interface FailedAttempt {
 
 /**
  * Returns the time of the next attempt after a failure, epoch ms. Returns undefined if no attempt remains. `Retry-After` can make
- * the pause up to twice as long. An attempt that would miss the deadline is planned half an hour before the deadline.
+ * the pause up to twice as long. An attempt that would miss the deadline is moved to half an hour before the deadline.
  */
 export function nextAttemptAt(
   { made, now, deadline, retryAfterSeconds = 0, random }: FailedAttempt,
@@ -60,30 +62,30 @@ export function nextAttemptAt(
   return Math.min(now + Math.round(wait), latest);
 }
 
-/** The margin is doubled at most this often. With the default margin, 64 margins are 5 hours. */
+/** The margin is doubled at most this often. With the default margin, the longest wait is 5 hours. */
 const MAX_DOUBLINGS = 6;
 
 /**
- * Returns how long the sweeper waits for a message that counted as lost `sweeps` times: the margin, doubled each time. In
- * milliseconds.
+ * Returns how long the sweeper waits, in milliseconds, before a message counts as lost again. The margin doubles with each of the
+ * `sweeps` so far.
  */
 export function marginAfter(sweeps: number, marginMs: number): number {
   return marginMs * 2 ** Math.min(sweeps, MAX_DOUBLINGS);
 }
 
-/** How long before its attempt the sweeper checks a delivery without a message, in milliseconds. The sweeper runs every minute. */
+/** The sweeper checks a delivery without a message this many milliseconds before its attempt. The sweeper runs every minute. */
 const SWEEP_AHEAD = 90_000;
 
 export interface AttemptPlan {
-  /** The delay of the message to send now. Undefined if the attempt is too far away for a message. */
+  /** The delay of the message to send now. Undefined if SQS cannot delay a message until the attempt. */
   readonly delaySeconds: number | undefined;
-  /** When the sweeper checks the delivery. */
+  /** When the sweeper checks the delivery, epoch ms. */
   readonly dueAt: number;
 }
 
 /**
- * Plans an attempt. A delayed message starts it if SQS can delay a message that long. Otherwise the sweeper sends the message
- * later.
+ * Plans an attempt at `nextAt` (epoch ms). If SQS can delay a message that long, a delayed message starts the attempt. Otherwise
+ * the sweeper sends the message later.
  */
 export function planAttempt(nextAt: number, now: number, marginMs: number): AttemptPlan {
   const delaySeconds = Math.ceil(Math.max(0, nextAt - now) / 1000);

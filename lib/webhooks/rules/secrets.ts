@@ -1,6 +1,6 @@
 import * as z from 'zod';
 
-/** A stored signing secret. It is encrypted. Times are epoch ms. */
+/** A stored signing secret, encrypted. Times are epoch ms. */
 export const SigningSecret = z.object({
   sealed: z.string(),
   createdAt: z.number(),
@@ -13,15 +13,16 @@ export const longestOverlapSeconds = 604_800;
 export const defaultOverlapSeconds = 86_400;
 
 /**
- * Returns the secrets that sign deliveries at `now`, newest first: the current secret, and during an overlap the secret before it.
+ * Returns the secrets that sign deliveries at `now`, newest first. During an overlap, these are the current and the replaced
+ * secret. Otherwise only the current secret signs.
  */
 export function liveSecrets(secrets: readonly SigningSecret[], now: number): SigningSecret[] {
   return secrets.filter(({ expiresAt = Infinity }) => expiresAt > now);
 }
 
 /**
- * Returns the secrets after a rotation: the new secret, and the old one until the overlap ends. Returns `overlapping` if an earlier
- * overlap has not ended. An overlap of 0 ends all old secrets at once, even during an earlier overlap.
+ * Returns the secrets after a rotation: the new secret, and the replaced secret until the overlap ends. Returns `overlapping` if an
+ * earlier overlap has not ended. An overlap of 0 removes all old secrets at once, even during an earlier overlap.
  */
 export function rotateSecrets(
   secrets: readonly SigningSecret[],
@@ -30,7 +31,7 @@ export function rotateSecrets(
   now: number,
 ): SigningSecret[] | 'overlapping' {
   if (overlapSeconds === 0) return [next];
-  // This call is a retry after a lost response. Its rotation is already stored.
+  // If the newest secret is the same, this call repeats a rotation whose response was lost.
   if (secrets[0]?.sealed === next.sealed) return [...secrets];
   const [current, ...ending] = liveSecrets(secrets, now);
   if (ending.length > 0) return 'overlapping';

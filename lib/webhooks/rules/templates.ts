@@ -1,13 +1,15 @@
-/** The name of a field with a text template. The field `<name>Data` next to it has the values of its variables. */
+/**
+ * Matches the names of fields with a text template. The field `<name>Data` next to such a field has the values of its variables.
+ */
 const TEMPLATE = /^display\w+Template$/;
-/** A variable in a template. Notifications write it as `{name}`, activities as `{{name}}`. */
+/** Matches a variable in a template. Notifications write it as `{name}`, and activities write it as `{{name}}`. */
 const VARIABLE = /\{\{([^{}]+)\}\}|\{([^{}]+)\}/g;
 
 type Json = Readonly<Record<string, unknown>>;
 
 /**
- * Returns the object with the filled text next to each template, at any depth: `displayHeadlineMessage` next to
- * `displayHeadlineMessageTemplate` and `displayHeadlineMessageTemplateData`. A variable without a value stays unchanged.
+ * Returns the object with the filled text next to each template, at any depth. For example, `displayHeadlineMessageTemplate` and
+ * `displayHeadlineMessageTemplateData` produce `displayHeadlineMessage`. A variable without a value stays unchanged.
  */
 export function fillTemplates(data: Json): Record<string, unknown> {
   return Object.fromEntries(
@@ -32,7 +34,8 @@ function fillTemplate(template: string, values: unknown): string {
 }
 
 /**
- * Returns a value as text. A user becomes their name, otherwise their e-mail address or id. Returns undefined for other objects.
+ * Returns a value as text. For a user, this is the name, otherwise the e-mail address or the id. Returns undefined for other
+ * objects.
  */
 function asText(value: unknown): string | undefined {
   if (typeof value === 'string') return value;

@@ -1,7 +1,7 @@
 import { constants, createCipheriv, publicEncrypt, randomBytes } from 'node:crypto';
 import { parsePublicKey } from '../../crypto/publicKey.ts';
 
-/** The fields for encoding and encryption, which both webhook configs have. */
+/** The fields for encoding and encryption in both webhook configs. */
 export interface BodyEncoding {
   readonly encodeData?: boolean | undefined;
   readonly encryptData?: boolean | undefined;
@@ -13,8 +13,8 @@ export type EncodedBody =
   { readonly body: string; readonly contentType: string } | { readonly error: 'public key unusable' };
 
 /**
- * Encodes a payload as the config says: as `{ encryptedData, encryptedKey, iv }`, as `{ encodedPayload }`, or unchanged. Encryption
- * wins if both fields are on. Every call generates a new key and IV.
+ * Encodes a payload as the config says. The result is `{ encryptedData, encryptedKey, iv }`, `{ encodedPayload }`, or the unchanged
+ * payload. If both fields are on, the payload is encrypted. Every call generates a new key and IV.
  */
 export function encodeBody(json: string, { encodeData, encryptData, publicKey }: BodyEncoding): EncodedBody {
   if (encryptData) {

@@ -1,4 +1,4 @@
-/** The result of a request without a complete response: the outcome, and the reason that customers see in the attempt log. */
+/** The result of a request without a complete response. `error` is the reason that customers see in the attempt log. */
 export interface Failure {
   readonly outcome: 'failed' | 'timeout' | 'refused';
   readonly error: string;
@@ -39,17 +39,17 @@ const failuresByCode: Readonly<Record<string, Failure>> = {
   EPROTO: { outcome: 'failed', error: 'TLS: handshake failed' },
 };
 
-/** Whether an error means that our own process lacks a resource. A receiver cannot cause such an error. */
+/** Returns whether an error means that our own process lacks a resource. A receiver cannot cause such an error. */
 export function isInternalError({ code = '' }: NodeJS.ErrnoException): boolean {
   return ['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM'].includes(code);
 }
 
-/** The form of OpenSSL's codes for rejected certificates. Codes of other TLS errors contain TLS or SSL. */
+/** Matches OpenSSL's codes for rejected certificates. Codes of other TLS errors contain TLS or SSL. */
 const CERTIFICATE = /CERT|CRL|_CA$|^INVALID_|SELF_SIGNED|UNABLE_TO|PATH_LENGTH|HOSTNAME/;
 
 /**
- * Returns the failure for a connection error. It reads only the code of the error, because the message can contain addresses and
- * text of the receiver. An unknown code becomes `connection failed`.
+ * Returns the failure for a connection error. Uses only the code of the error, because the message can contain addresses and the
+ * receiver's text. An unknown code becomes `connection failed`.
  */
 export function toFailure({ code = '' }: NodeJS.ErrnoException): Failure {
   const failure = failuresByCode[code];

@@ -14,13 +14,18 @@ import { checkedLookup, nameResolver, type NameResolver } from './lookup.ts';
 /** The time limit of one request, in milliseconds: connection, response headers and body together. */
 export const TIMEOUT_MILLISECONDS = 15_000;
 
-/** How long an idle connection is kept, in milliseconds. Most servers keep it longer. */
+/**
+ * How long an idle connection is kept, in milliseconds. Most servers keep idle connections longer, so they rarely close one first.
+ */
 const IDLE_MILLISECONDS = 4_000;
-/** A message can have 20 endpoints of one origin, and a batch has ten messages. A lower limit closes connections that the next batch needs. */
+/**
+ * The most idle connections to one origin. A message can have 20 endpoints of one origin, and a batch has ten messages. With a
+ * lower limit, connections that the next batch needs would be closed.
+ */
 const MAX_IDLE_PER_ORIGIN = 50;
 const MAX_IDLE = 100;
 
-/** The form of a header value. Node throws for other characters. */
+/** Matches valid header values. Node throws for other characters. */
 const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
 export interface WebhookRequest {
@@ -28,13 +33,13 @@ export interface WebhookRequest {
   /** The headers by lower-case name. An `authorization` header takes precedence over the userinfo of the URL. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** The time limit of the request in milliseconds, by default 15 s. */
+  /** The time limit of the request in milliseconds. The default is 15 s. */
   readonly timeoutMs?: number;
 }
 
 export interface WebhookClient {
   /**
-   * Sends one POST. The receiver gets it at most once. Everything that a receiver can cause is a result. Throws only on internal
+   * Sends one POST. The receiver gets it at most once. Errors that a receiver can cause are results. Throws only on internal
    * errors.
    */
   post(request: WebhookRequest): Promise<AttemptResult>;
@@ -46,7 +51,7 @@ interface ClientOptions {
   readonly now?: () => number;
 }
 
-/** Creates a client for webhooks. It keeps connections open, so a process needs only one client. */
+/** Creates a client for webhooks. It keeps connections open, so use one client per process. */
 export function createWebhookClient(policy: AddressPolicy, options: ClientOptions = {}): WebhookClient {
   return new HttpWebhookClient(policy, options);
 }
@@ -82,7 +87,7 @@ class HttpWebhookClient implements WebhookClient {
     if (refusal) return { ...refusal, durationMs: elapsed() };
     const request = this.#prepare(url, headers, body);
     let result = await sendRequest(request, { agent: this.#agent(request.secure), timeoutMs, now: this.#now });
-    // Nothing was written to the closed connection, so the receiver gets only the second request.
+    // Nothing was written to the stale connection, so the receiver gets only the second request.
     if (result === 'stale')
       result = await sendRequest(request, { agent: false, timeoutMs: timeoutMs - elapsed(), now: this.#now });
     this.#usedAt = this.#now();
@@ -91,7 +96,8 @@ class HttpWebhookClient implements WebhookClient {
   }
 
   /**
-   * Returns why a request must not be sent, if there is a reason. Checks literal IP addresses, because sockets look up only names.
+   * Returns the reason why a request must not be sent, if there is one. Checks IP addresses in the URL, because sockets look up
+   * only names.
    */
   #refusal(url: URL, headers: WebhookRequest['headers']): Failure | undefined {
     if (hasBlockedPort(url)) return refusals.port;
@@ -122,8 +128,8 @@ class HttpWebhookClient implements WebhookClient {
   }
 
   /**
-   * Returns the agent that keeps connections open. Closes idle connections if the last request was too long ago. Timers do not run
-   * while Lambda freezes the process, and the receivers may have closed these connections.
+   * Returns the agent for a protocol, which keeps connections open. If the last request was too long ago, closes idle connections,
+   * because the receivers may have closed them. Timers cannot do that while Lambda freezes the process.
    */
   #agent(secure: boolean): http.Agent {
     const now = this.#now();
@@ -134,7 +140,7 @@ class HttpWebhookClient implements WebhookClient {
   }
 }
 
-/** Returns the userinfo of a URL as an `authorization` header. Returns undefined for a URL without userinfo. */
+/** Returns the userinfo of a URL as the value of an `authorization` header, or undefined for a URL without userinfo. */
 function userinfo({ username, password }: URL): string | undefined {
   if (username === '' && password === '') return undefined;
   return `Basic ${Buffer.from(`${decode(username)}:${decode(password)}`).toString('base64')}`;
@@ -148,7 +154,7 @@ function decode(text: string): string {
   }
 }
 
-/** Limits the total number of idle connections of an agent. Node itself limits only the number for one origin. */
+/** Limits the total number of idle connections of an agent. Node limits only the number per origin. */
 function limitIdle<A extends http.Agent>(agent: A): A {
   const keep = agent.keepSocketAlive.bind(agent) as (socket: Duplex) => boolean;
   agent.keepSocketAlive = (socket) => idleSockets(agent).length < MAX_IDLE && keep(socket);

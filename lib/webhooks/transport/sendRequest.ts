@@ -4,13 +4,13 @@ import { retryAfterSeconds } from '../rules/retryAfter.ts';
 import type { AttemptResult } from '../rules/outcome.ts';
 import { type Failure, isInternalError, timeouts, toFailure } from './failures.ts';
 
-/** The number of bytes of a response body that are kept. Later bytes are not read. */
+/** The most bytes of a response body that are kept. Later bytes are not read. */
 export const RESPONSE_BYTES = 16 * 1024;
 const RESPONSE_HEADER_BYTES = 16 * 1024;
-/** The time limit of name lookup, connection and TLS handshake together. */
+/** The time limit of name lookup, connection and TLS handshake together, in milliseconds. */
 const CONNECT_MILLISECONDS = 5_000;
 
-/** A request that can be sent on any connection. */
+/** A request without its connection. */
 export interface HttpRequest {
   readonly secure: boolean;
   readonly options: https.RequestOptions;
@@ -31,8 +31,8 @@ interface PartialResponse {
  * Sends one request on one connection. Returns the result when the response is complete, or when its first 16 KiB have arrived.
  * Always ends within `timeoutMs`. Throws only on internal errors.
  *
- * Returns `stale` if a kept connection was closed before any byte of the request was written. Only then is it certain that the
- * receiver has not seen the request.
+ * Returns `stale` if a reused connection was closed before any byte of the request was written. Only then, the receiver has
+ * certainly not seen the request.
  */
 export function sendRequest(
   { secure, options, body }: HttpRequest,
@@ -43,7 +43,7 @@ export function sendRequest(
       ...options,
       agent,
       maxHeaderSize: RESPONSE_HEADER_BYTES,
-      // These values are the defaults of Node, but environment variables can change the defaults.
+      // These values are Node's defaults, but environment variables can change the defaults.
       insecureHTTPParser: false,
       rejectUnauthorized: true,
     });
@@ -82,8 +82,8 @@ export function sendRequest(
       };
       if (request.reusedSocket) {
         connected();
-        // The event loop polls between two immediates. A close that has already arrived is then handled before the first byte is
-        // written.
+        // Between two immediates, the event loop polls for input. If the receiver has already closed the connection, this is
+        // noticed before the first byte is written.
         setImmediate(() => setImmediate(write));
       } else {
         socket.once(secure ? 'secureConnect' : 'connect', connected);
@@ -104,13 +104,13 @@ export function sendRequest(
         current.bytes += chunk.length;
         if (current.bytes > RESPONSE_BYTES) end(toResult(current));
       });
-      // The connection is not kept if the receiver responds before the whole request is written: the receiver may never read the
-      // remaining bytes.
+      // If the receiver responds before the whole request is written, it may never read the remaining bytes. The connection is then
+      // not kept.
       message.on('end', () => end(toResult(current), request.writableFinished));
       message.on('error', handleError);
     });
     request.on('error', (error: NodeJS.ErrnoException) => {
-      // After a complete response, an error does not matter. The `end` event of the response follows.
+      // An error after a complete response is ignored. The `end` event of the response follows.
       if (response?.message.complete) return;
       if (request.reusedSocket && !isWritten && !isInternalError(error)) end('stale');
       else handleError(error);
@@ -118,7 +118,7 @@ export function sendRequest(
   });
 }
 
-/** Returns the result of a response. A status of 2xx is `delivered`. Every other status is `failed`, also a redirect. */
+/** Returns the result of a response. A status of 2xx is `delivered`. Every other status is `failed`, even a redirect. */
 function toResult(response: PartialResponse): HttpResult {
   const { statusCode = 0, headers } = response.message;
   if (statusCode >= 200 && statusCode < 300) return { outcome: 'delivered', ...responseFields(response) };

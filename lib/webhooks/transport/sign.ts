@@ -1,8 +1,8 @@
 import { createHmac, createSecretKey, type KeyObject } from 'node:crypto';
 
-/** The content that a signature covers: the message id, the time of the attempt, and the encoded body. */
+/** The signed content: the message id, the time of the attempt, and the encoded body. */
 export interface SignedContent {
-  /** The message id. All attempts have the same one. */
+  /** The message id. All attempts of a message have the same id. */
   readonly id: string;
   readonly timestampSeconds: number;
   readonly body: string;
@@ -24,9 +24,9 @@ export function signHeaders({
 }
 
 /**
- * Returns the headers of a basic delivery: the token unchanged after `Basic`, and the three `webhook-*` headers. The key of the
- * signature is the UTF-8 text of the token. Without a token there is no signature. An encrypted body is signed too, because
- * encryption does not prevent changes.
+ * Returns the headers of a basic delivery: the token after `Basic`, and the three `webhook-*` headers. The key of the signature is
+ * the UTF-8 text of the token. Without a token, there is no signature. An encrypted body is signed too, because encryption does not
+ * prevent changes.
  */
 export function basicHeaders({
   authToken,
@@ -44,17 +44,17 @@ function idHeaders({ id, timestampSeconds }: SignedContent): Record<string, stri
   return { 'webhook-id': id, 'webhook-timestamp': String(timestampSeconds) };
 }
 
-/** The most keys in the cache. One process uses fewer keys at the same time. */
+/** The most cached keys. A process uses fewer keys at the same time. */
 const MAX_CACHED_KEYS = 1_000;
 const keys = new Map<string, KeyObject>();
 
-/** Returns the key of a secret from a cache, because to create a key takes longer than to sign. */
+/** Returns the key of a secret from a cache, because creating a key takes longer than signing. */
 function keyOf(text: string, encoding: 'base64' | 'utf8'): KeyObject {
   const name = `${encoding}.${text}`;
   let key = keys.get(name);
   if (!key) {
     if (keys.size >= MAX_CACHED_KEYS) keys.clear();
-    // With bytes instead of a key object, every signature would take four times as long.
+    // Signing with bytes instead of a key object takes four times as long.
     key = createSecretKey(Buffer.from(text, encoding));
     keys.set(name, key);
   }
