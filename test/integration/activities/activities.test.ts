@@ -421,7 +421,7 @@ describe('POST /v2/activities/get', () => {
       message: 'Activity(s) retrieved successfully.',
       pageToken: null,
     });
-    // Activities of the same millisecond are sorted by id. Both calls can be in one millisecond.
+    // Activities with the same millisecond are sorted by id. The two calls can fall into the same millisecond.
     expect(body.result.data.map(({ id }: any) => id)).toEqual(ids);
   });
 

@@ -115,7 +115,7 @@ describe('an addition that fails between its transactions', () => {
 });
 
 describe('the activities of a deleted document', () => {
-  /** Removes the item of the document, as a deletion does, and creates the document again. */
+  /** Removes the item of the document, as a deletion does, and adds the document again. */
   async function deleteAndMakeAgain() {
     await table.write([remove(DocumentEntity, { ...(await scope()), documentId: 'nda' })]);
     expect([await get({ activityIds: ['a'] }), await get({ targetEntityId: 't' }), await get()]).toEqual([[], [], []]);

@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => engine.stop());
 beforeEach(createCustomer);
 
-/** Replaces the customer by a new customer with activity logs. */
+/** Creates a new customer for the next test, with activity logs turned on. */
 async function createCustomer(): Promise<void> {
   customer = await newCustomer();
   await customer.ok('/v2/workspace/activityconfig/update', {
@@ -22,7 +22,7 @@ async function createCustomer(): Promise<void> {
   });
 }
 
-/** Creates a customer with content once for all tests of a block. The tests only read. */
+/** Creates one customer with content for all tests of a block. These tests only read. */
 function createSharedCustomer(content: () => Promise<void>): void {
   let sharedCustomer: Customer;
   beforeAll(async () => {
@@ -53,7 +53,7 @@ const add = (documentId: string, activities: object[]) =>
 const numbers = (count: number) => Array.from({ length: count }, (_, i) => i);
 const name = (i: number) => `a${String(i).padStart(4, '0')}`;
 
-/** Returns all pages of a listing. `between` runs after each page. */
+/** Returns the pages of a listing. Calls `between` after each page. */
 async function pages(filter: object, between: () => Promise<unknown> = async () => undefined): Promise<any[][]> {
   const listedPages: any[][] = [];
   let pageToken: string | undefined;
@@ -131,7 +131,7 @@ describe('pages of activities', () => {
           .map(({ id, metadata }) => [id, metadata.documentId])
           .sort(),
       ).toEqual(expected.toSorted());
-      // Document by document: the activities of each document are consecutive.
+      // The list goes through the documents one after the other, so the activities of a document are consecutive.
       const changes = listedPages
         .flat()
         .filter(({ metadata }, i, all) => all[i - 1]?.metadata.documentId !== metadata.documentId);
@@ -267,7 +267,7 @@ describe('a listing returns each activity once while others write', () => {
         round += 1;
         await Promise.all(
           documents.map(async (documentId) => {
-            // Adds, overwrites and deletes activities.
+            // These two calls add some activities, overwrite others and delete one.
             await add(documentId, [
               { id: `${documentId}-new-${round}`, targetEntityId: 't' },
               ...numbers(20).map((i) => ({ id: `${documentId}${i * 10}`, targetEntityId: 't', entityData: round })),

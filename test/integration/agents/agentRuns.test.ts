@@ -19,7 +19,7 @@ let customer: Customer;
 let agentId: string;
 beforeAll(async () => {
   engine = await startEngine();
-  // Metrics of failures would appear in the test output.
+  // Otherwise the metrics of failures would appear in the test output.
   process.env.POWERTOOLS_METRICS_DISABLED = 'true';
 });
 afterAll(() => engine.stop());
@@ -36,13 +36,13 @@ const by = (changes: object = {}) => ({
   reason: { title: 't', description: 'd', severity: 'high' },
   ...changes,
 });
-/** Returns a comment of the agent. */
+/** Returns a comment that the agent wrote in an execution. */
 const findingComment = (executionId?: string, changes: object = {}) =>
   comment({ agent: by({ executionId, ...changes }) });
 const finding = (annotationId: string, executionId?: string, changes: object = {}) =>
   thread(annotationId, { commentData: [findingComment(executionId)], ...changes });
 const reply = (...commentData: object[]) => customer.call(ADD_COMMENTS, { ...nda, annotationId: 'other', commentData });
-/** Returns executionCount and lastExecutedAt of an agent, as agents/get responds. */
+/** Returns the `executionCount` and `lastExecutedAt` of an agent, as agents/get shows them. */
 const countOf = async (id = agentId) => {
   const {
     agent: { executionCount, lastExecutedAt },
@@ -55,7 +55,7 @@ const jobs = async (kind = 'countAgentRuns') =>
   (await itemsOf(engine, customer, 'Job'))
     .filter((job) => job.kind === kind)
     .map((item): StoredJob => ({ ...JobEntity.fromItem(item, 0)!, tenant: customer.apiKey }));
-/** Runs all counting jobs in parallel and returns their number. */
+/** Runs all counting jobs in parallel. Returns their number. */
 async function count(): Promise<number> {
   const due = await jobs();
   await Promise.all(due.map((job) => new JobRunner(job.createdAt).finish(job)));
@@ -173,7 +173,7 @@ describe('an execution of an agent', () => {
     );
     expect(Object.values(added).map(({ success }: any) => success)).toEqual(times(60, () => true));
     expect(await runs()).toEqual(['NEW#run-0', 'NEW#run-1']);
-    // Later transactions skip the runs that an earlier transaction of the same call recorded.
+    // An earlier transaction of the call recorded these runs, so its later transactions leave them out.
     expect([noted, notedAgain]).toEqual([true, 0]);
     await count();
     expect(await executions()).toBe(2);
@@ -225,7 +225,7 @@ describe('an execution of an agent', () => {
         await addThreads(customer, [finding('t', 'run-1')]);
         await count();
         expect(await runs()).toEqual(['COUNTED#run-1']);
-        // The call read its data before the count, and the thread has not changed.
+        // The call read its data before the job counted. The thread itself has not changed since.
       },
       (ops) => ops.length > 1,
     );
@@ -235,7 +235,7 @@ describe('an execution of an agent', () => {
   });
 });
 
-/** Makes the n-th write fail, before or after it takes effect. */
+/** Makes the n-th write of the job fail, before or after it takes effect. */
 function failAt(n: number, when: 'before' | 'after'): { struck: () => boolean; heal: () => void } {
   const { write } = Table.prototype;
   let writes = 0;
@@ -299,14 +299,15 @@ describe('failures while executions are recorded and counted', () => {
       const fault = failAt(writeNumber, when);
       await runner.run(job!).catch((error: unknown) => expect(error).toEqual(new Error('crash')));
       fault.heal();
-      // The lease of the crashed run has expired.
+      // The lease of the crashed run expires in this time.
       runner.now += 100_000;
       await runner.finish(job!);
       expect([writeNumber, await executions()]).toEqual([writeNumber, callCount]);
       if (!fault.struck()) break;
       expect(writeNumber).toBeLessThan(10);
     }
-    // The job makes three writes: the lease, the count and the end of the job.
+    // The job makes three writes: it takes the lease, counts, and ends. One crash for each write and one run without a
+    // crash make four rounds.
     expect(callCount).toBe(3 * 4);
   });
 
@@ -418,7 +419,8 @@ describe('a comment of an agent that does not exist', () => {
 });
 
 test('commentannotations/add accepts a thread with 32 comments of different executions and rejects one with 33', async () => {
-  // 100 operations: 2 for the thread and its id, 1 for the job, and 3 per comment (comment, author, run).
+  // A transaction has at most 100 operations: 2 for the thread and its id, 1 for the job, and 3 for each comment (the
+  // comment, its author and its run).
   const of = (number: number) => thread('other', { commentData: times(number, (n) => findingComment(`run-${n}`)) });
   expect((await addThreads(customer, [of(33)])).other).toMatchObject({
     success: false,

@@ -36,7 +36,7 @@ const get = async (agentId: string) => (await ok('get', { agentId })).agent;
 const change = async (agentId: string, fields: object): Promise<number> =>
   (await ok('version/update', { agentId, ...fields })).version;
 const versions = async (agentId: string) => (await ok('versions/list', { agentId })).versions;
-/** Returns the stored behaviour of the current version with its secrets decrypted. */
+/** Returns the behaviour of an agent's current version as stored, with decrypted secrets. */
 async function storedBehaviour(agentId: string): Promise<any> {
   const agent = await new AgentReader(openTable(process.env as never)).get(customer.apiKey, agentId);
   return (await openVersion(secretBox.open(process.env as never), customer.apiKey, agentId, agent!.current)).behaviour;
@@ -362,7 +362,7 @@ describe('concurrent changes of an agent', () => {
 
   test('update and version/update in parallel keep both changes', async () => {
     const agentId = await create();
-    // The version update has read the agent and is about to write.
+    // The other update runs after version/update has read the agent and before it writes.
     const spy = beforeWrite(() => ok('update', { agentId, name: 'Renamed meanwhile' }));
     try {
       expect(await change(agentId, { instructions: 'two' })).toBe(2);
@@ -393,7 +393,7 @@ describe('concurrent changes of an agent', () => {
       ...call: Parameters<Table['get']>
     ) {
       const item = await readFirst.apply(this, call);
-      // agents/get has read the agent and is about to read its version.
+      // The other update runs after agents/get has read the agent and before it reads the version.
       if (call[0].type === 'Agent' && ++read === 1) {
         await ok('versions/restore', { agentId });
         await change(agentId, { instructions: 'new', metadata: { says: 'new' } });

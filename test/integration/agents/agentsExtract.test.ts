@@ -29,7 +29,7 @@ afterAll(async () => {
   await engine.stop();
 });
 
-/** Restarts the function with these models configured. */
+/** Configures these models and restarts the functions. */
 function setUp(ids: Partial<typeof models>): void {
   Object.assign(process.env, { CLAUDE_MODEL_ID: '', NOVA_MODEL_ID: '', ...ids });
   restartFunctions();

@@ -20,7 +20,7 @@ let table: Table;
 let customer: Customer;
 beforeAll(async () => {
   engine = await startEngine();
-  // Metrics of failures would appear in the test output.
+  // Otherwise the metrics of failures would appear in the test output.
   process.env.POWERTOOLS_METRICS_DISABLED = 'true';
   table = openTable(process.env as never);
 });
@@ -35,7 +35,7 @@ const createGroup = async (agentIds: string[], fields: object = {}): Promise<str
 const membersOf = async (groupId: string): Promise<string[]> => (await ok('groups/get', { groupId })).group.agentIds;
 const listedIds = async (data: object): Promise<string[]> => (await ok('get', data)).agents.map(({ id }: any) => id);
 
-/** Stores agents without calling the API and returns their ids. */
+/** Writes agents directly into the table. Returns their ids. */
 async function store(count: number, description: string): Promise<string[]> {
   const agents = times(count, () => ({
     agentId: newId('agt', Date.now()),

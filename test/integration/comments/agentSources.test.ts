@@ -8,7 +8,7 @@ import { addThreads, comment, getThread, idsIn, thread } from '../../support/thr
 let engine: Engine;
 let customer: Customer;
 beforeAll(async () => {
-  // Only the functions use the service name `collab`. The names of the headers in calls stay the same.
+  // The functions use the service name `collab`, but the headers of calls keep their names.
   Object.assign(serviceName, { open: () => 'collab' });
   engine = await startEngine();
 });

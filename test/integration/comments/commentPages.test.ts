@@ -33,7 +33,6 @@ const refusal = async (path: string, data: object) => {
   return [status, body.error.status, body.error.message];
 };
 
-/** Each test has its own tenant with one thread. */
 beforeEach(async () => {
   customer = await newCustomer();
   await addDocument(customer);
@@ -53,7 +52,7 @@ test('rejects a call that would exceed 1,000 comments in a thread', async () => 
 });
 
 describe('pages of POST /v2/commentannotations/comments/get', () => {
-  /** The ids of every page. `between` runs after each page. */
+  /** Returns the ids of each page. Calls `between` after each page. */
   async function pages(
     data: object,
     between: (page: number) => Promise<unknown> = async () => undefined,
@@ -115,7 +114,6 @@ describe('pages of POST /v2/commentannotations/comments/get', () => {
         ),
       ),
     );
-    // Each of the twenty users has a large profile.
     const fromUsers = times(20, (user) => ({
       from: { userId: `user-${user}`, photoUrl: '字'.repeat(2_048), name: '字'.repeat(512), initial: '字'.repeat(512) },
       lastUpdated: 1,

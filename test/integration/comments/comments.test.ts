@@ -38,7 +38,6 @@ const errorOf = async (path: string, data: object) => {
   return [status, body.error.status, body.error.message];
 };
 
-/** Each test has its own tenant with one thread. */
 beforeEach(async () => {
   customer = await newCustomer();
   await addDocument(customer);

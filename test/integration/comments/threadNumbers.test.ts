@@ -17,7 +17,7 @@ beforeEach(async () => {
   customer = await newCustomer();
 });
 
-/** The number and the index of each thread of a document, by its id. */
+/** Returns the number and the index of each thread in a document, by thread id. */
 async function numbersIn(documentId: string = nda.documentId): Promise<Record<string, [number, number]>> {
   const rows = (
     await threadPages(customer, { organizationId: nda.organizationId, documentId, pageSize: 1_000 })
@@ -30,7 +30,7 @@ async function numbersIn(documentId: string = nda.documentId): Promise<Record<st
   );
 }
 
-/** Deletes a document or an organization and runs the job that removes its content. */
+/** Deletes a document or an organization. Runs the job that removes its content. */
 async function deleteNow(path: string, data: object): Promise<void> {
   await customer.ok(path, data);
   const [job, ...more] = (await itemsOf(engine, customer, 'Job')).filter(({ kind }) =>

@@ -18,7 +18,7 @@ beforeEach(async () => {
   customer = await newCustomer();
 });
 
-/** Returns the HTTP status, error status and message of a failed addition. */
+/** Sends a call that must fail. Returns its HTTP status, error status and message. */
 async function refusal(data: object) {
   const { status, body } = await customer.call(ADD, {
     ...nda,
@@ -286,8 +286,8 @@ describe('POST /v2/commentannotations/add', () => {
 
   test('starts without threads in a document that was deleted and created again', async () => {
     await addThreads(customer, [thread('a')]);
-    // Delete the item of the document, as a deletion does. The threads stay, because their keys have the document's internal
-    // id.
+    // Removes only the item of the document. The threads stay in the table, under keys that contain the internal id of
+    // the old document.
     const document = (await everyItem(engine)).find(
       (item) => item._t === 'Document' && item.PK.includes(customer.apiKey),
     )!;
@@ -311,8 +311,8 @@ describe('POST /v2/commentannotations/add: size of one thread', () => {
     commentHtml: 'y'.repeat(32_000),
     attachments: [{ note: 'z'.repeat(40_000) }],
   };
-  // 100 operations: 2 for the thread and its id, 2 for an event, 2 for an activity, 1 for an assignee, 1 per comment, 1
-  // per user of a comment.
+  // A transaction has at most 100 operations: 2 for the thread and its id, 2 for an event, 2 for an activity, 1 for an
+  // assignee, 1 for each comment, and 1 for each user whom a comment names.
   test.each<[string, number, object, object]>([
     ['comments of one author', 49, {}, {}],
     ['comments that notify', 48, { triggerNotification: true }, {}],

@@ -43,7 +43,7 @@ const fiftyComments = (text: string) =>
   Array.from({ length: 50 }, (_each, index) =>
     comment({ commentText: `${text} ${index}`, to: [{ userId: `${text}-${index}` }], triggerNotification: true }),
   );
-/** The content when only the thread `other` exists. */
+/** The number of items while only the thread `other` exists. */
 const NOTHING_ELSE = { Thread: 1, Comment: 1, RecordId: 1, Involvement: 1 };
 
 describe('POST /v2/commentannotations/add that is cut off', () => {
@@ -115,7 +115,7 @@ describe('POST /v2/commentannotations/delete of a large thread that is cut off',
       await Promise.all([run(), run()]);
       expect(await contentOf(engine, customer)).toEqual({ ...NOTHING_ELSE, Job: 1 });
 
-      // The job can run again, also after the thread was added again.
+      // The thread is added again each time. The old job runs after it and must not remove anything.
       for (const createdAt of [5, 6]) {
         await addLongThread(customer, { ...thread('a', { createdAt }), commentData: fiftyComments('new') });
         await run();
@@ -140,7 +140,8 @@ describe('POST /v2/commentannotations/comments/add: size of one call', () => {
   const add = (commentData: object[]) => customer.call(ADD_COMMENTS, { ...nda, annotationId: 'other', commentData });
   const to = [{ userId: 'bob' }];
 
-  // 100 operations: 1 for the thread; per comment 1, 1 per user, 2 for its event, 2 for its activity.
+  // A transaction has at most 100 operations: 1 for the thread, and for each comment 1, 1 more for each user it names,
+  // 2 for its event and 2 for its activity.
   test.each<[string, number, object]>([
     ['by one author', 49, {}],
     ['with a mention', 33, { to }],
@@ -187,7 +188,7 @@ describe('POST /v2/commentannotations/comments/add: size of one call', () => {
     expect((await add(comments(33, { to }))).status).toBe(503);
     faults.heal();
     expect(await contentOf(engine, customer)).toEqual(NOTHING_ELSE);
-    // The whole call fits one transaction, which succeeds before the fault.
+    // The call fits into one transaction. It succeeds before the fault.
     faults.fail('TransactWriteItems', 1);
     expect((await add(comments(33, { to }))).status).toBe(200);
     faults.heal();
@@ -231,7 +232,7 @@ describe('the limit of 1,000 comments in a thread', () => {
 });
 
 describe('parallel calls on one thread', () => {
-  /** A table that runs `first` before its first write, like a parallel request. */
+  /** Returns a table that runs `first` before its first write, like a parallel request would. */
   function racing(first: () => Promise<unknown>): Table {
     const table = openTable(environment(process.env));
     const done = lazy(first);

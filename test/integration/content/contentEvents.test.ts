@@ -27,12 +27,14 @@ beforeEach(async () => {
   });
 });
 
-/** The sizes of a large open field and of a large text, in bytes. */
+/** The sizes of a large free field (`OBJECT`) and of a large text (`TEXT`), in bytes. */
 const [OBJECT, TEXT] = [60_000, 32_000];
 const bob = { userId: 'bob', name: 'Bob' };
 const visibility = { type: 'restricted', userIds: ['bob', 'eve'] };
 
-/** The fields that are added to every thread, comment, status and priority. They are empty or nearly of maximal size. */
+/**
+ * Fields that are added to every thread, comment, status and priority. They are empty, or nearly as large as allowed.
+ */
 const sizes = {
   'of usual size': { object: {}, comment: {}, thread: {} },
   'as large as it may be': {
@@ -50,7 +52,7 @@ type Size = (typeof sizes)[keyof typeof sizes];
 
 type Step = [event: string, path: string, data: object];
 
-/** Returns changes of one thread, each with the event that it emits when the call asks for events. */
+/** Returns requests that change one thread, each with the type of the event that it emits. `flags` ask for events. */
 function stepsOf(annotationId: string, { object, ...size }: Size, flags: object): Step[] {
   const of = (data: object) => ({ ...nda, annotationId, ...flags, ...data });
   const change = (updatedData: object) => ({
@@ -100,7 +102,7 @@ function stepsOf(annotationId: string, { object, ...size }: Size, flags: object)
   ];
 }
 
-/** Returns changes of reactions. A change of a reaction always emits an event. */
+/** Returns requests that change reactions. They emit events without being asked. */
 const reactionSteps = (annotationId: string): Step[] => [
   [
     'comment.reaction_add',
@@ -119,14 +121,14 @@ const reactionSteps = (annotationId: string): Step[] => [
   ],
 ];
 
-/** The types of the events since the last call. */
+/** Returns the types of the events that are not in `seenIds`. Adds their ids to it. */
 async function newEvents(seenIds: Set<string>): Promise<string[]> {
   const events = (await itemsOf(engine, customer, 'Event')).filter(({ eventId }) => !seenIds.has(eventId));
   for (const { eventId } of events) seenIds.add(eventId);
   return events.map(({ event }) => event);
 }
 
-/** The fields of an event of source `comment`. */
+/** The schemas of the fields that an event of the source `comment` has. */
 const User = z.looseObject({ userId: z.string().min(1) });
 const EventScope = (whole: boolean) =>
   z.strictObject({
@@ -207,8 +209,8 @@ describe.each(Object.entries(sizes))('a thread %s', (_what, size) => {
     for (const step of stepsOf('quiet', size, {})) await expectEvents(step, []);
     for (const step of stepsOf('loud', size, { triggerNotification: true })) {
       await expectEvents(step, [step[0]]);
-      // A repeated call changes nothing, except that comments/add adds one more; a repeated comments/update emits its
-      // event again.
+      // When a request is repeated, it changes nothing and emits no event. comments/update emits its event again.
+      // comments/add is left out, because it adds another comment.
       if (step[0] !== 'comment.add') await expectEvents(step, step[0] === 'comment.update' ? [step[0]] : []);
     }
     for (const step of reactionSteps('loud')) {
@@ -232,7 +234,7 @@ describe.each(Object.entries(sizes))('a thread %s', (_what, size) => {
       spy.mockRestore();
     }
     const events = await emitted(engine, customer);
-    // No endpoint accepts, rejects or approves a thread.
+    // No endpoint accepts, rejects or approves a thread, so these events never occur.
     const others = ['comment_annotation.accept', 'comment_annotation.reject', 'comment_annotation.approve'];
     expect(events.map(({ event }) => event).sort()).toEqual(
       triggerTypes.filter((type) => type.startsWith('comment') && !others.includes(type)).toSorted(),

@@ -27,14 +27,13 @@ const ACTIVITIES = '/v2/activities/get';
 const USER_DATA = '/v2/users/data/get';
 
 const SEED = 20_261_121;
-/** The largest number of items in the fixture. */
 const MAX_ITEMS = 20_000;
 const noDifference = { missing: [], unexpected: [] };
 
 let engine: Engine;
 let customer: Customer;
 let fixture: Fixture;
-/** The number of items of each type before content was added. */
+/** The number of items of each type before the test adds content. */
 let initialCounts: Record<string, number>;
 
 beforeAll(async () => {
@@ -48,7 +47,7 @@ beforeAll(async () => {
 afterAll(() => engine.stop());
 
 const inAcme = (documentId: string): DocumentIds => ({ organizationId: 'acme', documentId });
-/** The ids of all documents except the document with the longest thread. */
+/** The ids of all documents except the one that has the longest thread. */
 const otherDocumentIds = documentIds.filter((id) => id !== HANDBOOK);
 const ofAcme = <T extends { document: DocumentIds }>(records: readonly T[]) =>
   records.filter(({ document }) => document.organizationId === 'acme');
@@ -56,7 +55,7 @@ const longestThread = () => fixture.threads.find(({ comments }) => comments.leng
 const sortedIds = (records: readonly any[]): string[] =>
   records.map(({ annotationId, id }) => annotationId ?? id).sort();
 
-/** Returns all pages of a listing. `between` runs in parallel with the request of the next page. */
+/** Returns the pages of a listing. Calls `between` at the same time as it requests the next page. */
 async function pages(
   path: string,
   data: object,
@@ -79,8 +78,8 @@ async function pages(
 const listAll = async (path: string, data: object) => (await pages(path, data)).flat();
 
 /**
- * Expects the table to match the ledger. It has no orphan and no job, one event for each change that asked for it, and
- * as many items of other types as at the start.
+ * Expects the table to match the ledger of the fixture. No orphans and no jobs may be left. Each change that asked for
+ * an event has one. Items of other types are as many as at the start.
  */
 async function expectTableToMatch(): Promise<void> {
   const {
@@ -98,7 +97,7 @@ async function expectTableToMatch(): Promise<void> {
   expect(differenceOf(lines, fixture.ledgerLines())).toEqual(noDifference);
   expect(events).toEqual(Object.fromEntries(fixture.events));
   const expectedEvents = [...fixture.events.values()].reduce((sum, count) => sum + count, 0);
-  // Each document has threads.
+  // Each document has threads and therefore a counter of thread numbers.
   expect([payloads, counters, others]).toEqual([expectedEvents, initialCounts.Document, initialCounts]);
   expect(lines.length + 2 * expectedEvents).toBeLessThan(MAX_ITEMS);
 }
@@ -265,7 +264,10 @@ describe('a listing returns each record exactly once during parallel changes', (
   const ids = (records: readonly { document: DocumentIds }[], documentId?: string) =>
     sortedIds(ofAcme(records).filter(({ document }) => documentId === undefined || document.documentId === documentId));
 
-  /** A listing with its page size, the expected ids by the ledger, and the ids of a page. */
+  /**
+   * Each listing: title, path, request, page size, expected ids by the ledger, and a function that returns the ids of
+   * a page.
+   */
   const listings: [string, string, () => object, number, () => string[], (page: any) => string[]][] = [
     [
       'the data of a user',

@@ -4,13 +4,13 @@ import { type Engine, startEngine } from '../../support/engine.ts';
 import { numbered } from '../../support/threads.ts';
 
 const MEGABYTE = 1_000_000;
-/** The number of records of each kind. A record has about 120 KB. */
+/** The number of records of each kind. Each record has about 120 KB. */
 const COUNT = 42;
 
 let engine: Engine;
 let customer: Customer;
 
-/** Fills two documents in a folder with records of each kind. All have the same author, recipient and location. */
+/** Adds records of each kind to two documents in a folder. All have the same author, recipient and location. */
 beforeAll(async () => {
   engine = await startEngine();
   customer = await newCustomer();
@@ -28,7 +28,7 @@ beforeAll(async () => {
   const ids = numbered('x', COUNT);
   for (let i = 0; i < COUNT; i += 14) {
     const batchIds = ids.slice(i, i + 14);
-    // Records of `tos` are added between records of `nda`.
+    // The records of `tos` come between those of `nda` in time.
     const document = { organizationId: 'acme', documentId: i === 14 ? 'tos' : 'nda' };
     await customer.ok('/v2/commentannotations/add', {
       ...document,
@@ -94,7 +94,7 @@ const [THREADS, RECORDINGS, ACTIVITIES, NOTIFICATIONS] = [
 const nda = { documentId: 'nda' };
 const [IN_NDA, REPLIES] = [28, 1 + COUNT];
 
-/** Every list with every selection, and the number of its records. */
+/** Every list with each of its filters. The last entry is the number of its records. */
 const lists: [string, string, object, number][] = [
   ['the threads of a document', THREADS, nda, IN_NDA],
   ['the threads of a document, the oldest first', THREADS, { ...nda, order: 'asc' }, IN_NDA],

@@ -29,7 +29,7 @@ describe('parallel additions of two threads with the same id', () => {
     );
     return (await addThreads(customer, [thread(annotationId, { createdAt: 5_000, commentData })]))[annotationId];
   };
-  /** The content of one complete thread without any record of the other. */
+  /** The number of items that one complete thread has. Records of a second thread would increase the numbers. */
   const whole = { Thread: 1, Comment: 12, RecordId: 1, Involvement: 72 };
   const texts = async (annotationId: string) =>
     (await getThread(customer, annotationId)).comments.map(({ commentText }: any) => commentText);
@@ -43,7 +43,7 @@ describe('parallel additions of two threads with the same id', () => {
     const sizes: number[] = [];
     let meanwhile: { success: boolean } | undefined;
     const spy = jest.spyOn(Table.prototype, 'write').mockImplementation(async function (this: Table, ops) {
-      // The first call has read that the id is free, and writes next.
+      // The second call runs after the first one has read that the id is free, and before its first write.
       if (ops.length > 0 && sizes.push(ops.length) === 1) meanwhile = await by('bob', 'a');
       return write.call(this, ops);
     });
@@ -118,7 +118,7 @@ describe('deletion of a thread during parallel changes', () => {
         call('/v2/commentannotations/comments/delete', { annotationId: 'a', commentIds: [1, 3] }),
       ]);
       expect(others.filter((result) => ![200, 404, 409].includes(result.status)).map(({ body }) => body)).toEqual([]);
-      // Parallel changes can make the deletion fail: delete again.
+      // The deletion can lose against parallel changes. It is then repeated.
       if (status !== 200 || (await getThread(customer, 'a')) !== null)
         await customer.ok('/v2/commentannotations/delete', { ...nda, annotationIds: ['a'] });
       expect(await contentOf(engine, customer)).toEqual({});
@@ -141,7 +141,7 @@ test('emits one event for each of several parallel changes', async () => {
   const successes = results.filter(({ body }) => body.result?.data.a.success).length;
   const statusChanges = (await emitted(engine, customer)).map(({ data }) => [data.oldStatus.id, data.newStatus.id]);
   expect(statusChanges).toHaveLength(successes);
-  // The changes are a chain: each starts with the result of another.
+  // Each change must start from the status that another change set, so the changes form a chain.
   expect(new Set(statusChanges.map(([from]) => from)).size).toBe(successes);
   expect(statusChanges.filter(([, to]) => !statusChanges.some(([from]) => from === to)).map(([, to]) => to)).toEqual([
     (await getThread(customer, 'a')).status.id,

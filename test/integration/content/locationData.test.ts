@@ -34,7 +34,7 @@ const ada = { userId: 'ada' };
 
 const client = () => DynamoDBDocumentClient.from(engine.client, { marshallOptions: { removeUndefinedValues: true } });
 
-/** Adds a record of each kind at a location. */
+/** Adds one record of each kind at a location. */
 async function addRecords(location: object, scope: object = {}, suffix = '') {
   const document = { organizationId: 'acme', documentId: 'nda', ...scope };
   await customer.ok('/v2/commentannotations/add', {
@@ -80,7 +80,7 @@ const remove = (location: object, more: object = {}) =>
     ...more,
   });
 
-/** The ids of the records of Ada and Grace in an organization. */
+/** Returns the ids of all records that Ada and Grace have in an organization. */
 async function recordIds(organizationId = 'acme') {
   const userData = await Promise.all(
     ['ada', 'grace'].map((userId) => customer.ok('/v2/users/data/get', { organizationId, userId })),
@@ -332,7 +332,7 @@ describe('POST /v1/organizations/documents/locations/data/delete', () => {
       })),
     });
     const calls = { left: 8 };
-    // The clock stands still for some calls and then passes the deadline.
+    // The clock shows the same time for the first calls. After them, the deadline is over.
     const clock = () => (calls.left-- > 0 ? 0 : 60_000);
     const remover = new LocationRemover(new Table(client(), TABLE_NAME));
     await expect(remover.remove(customer.apiKey, 'nda', chapter, clock)).rejects.toMatchObject({

@@ -42,7 +42,7 @@ const update = (more: object = {}) =>
   });
 const table = () => DynamoDBDocumentClient.from(engine.client, { marshallOptions: { removeUndefinedValues: true } });
 
-/** Adds a record of each kind at a location. */
+/** Adds one record of each kind at a location. */
 async function addRecords(location: object = oldLocation, scope: object = {}, suffix = '', to = customer) {
   const document = { organizationId: 'acme', documentId: 'nda', ...scope };
   await to.ok('/v2/commentannotations/add', {
@@ -68,12 +68,12 @@ async function addRecords(location: object = oldLocation, scope: object = {}, su
   });
 }
 
-/** The stored records with a location, as they are in the table. */
+/** Returns all stored records that have a location. */
 async function records(of = customer) {
   return (await everyItem(engine)).filter(({ PK, location }) => PK.includes(of.apiKey) && typeof location === 'string');
 }
 
-/** The location of each record by its id. */
+/** Returns the location of each record by its id. */
 async function locations(of = customer): Promise<Record<string, [key: string, location: object]>> {
   return Object.fromEntries(
     (await records(of)).map(({ annotationId, id, location, locationKey }) => [
@@ -131,7 +131,7 @@ describe('POST /v1/organizations/documents/locations/update', () => {
         ['n', newLocation],
       ],
     ]);
-    // The deletion finds records through the index.
+    // A deletion of a location finds its records through the index. So this checks the index.
     const remove = (id: string) =>
       customer.call(DELETE, { ...credentials(customer), documentId: 'nda', location: { id } });
     await remove('chapter-1');
@@ -230,7 +230,8 @@ describe('POST /v1/organizations/documents/locations/update', () => {
         })),
       });
     }
-    // The first change keeps the key in the index, the second one changes it.
+    // The first location has the same id, so the index key stays. The second location has another id, so the index key
+    // changes.
     for (const location of [{ ...oldLocation, page: 4 }, newLocation]) {
       expect((await update({ migrate: { oldLocation, newLocation: location } })).status).toBe(200);
       expect(Object.values(await locations())).toEqual(Array.from({ length: 150 }, () => [location.id, location]));
@@ -266,7 +267,7 @@ describe('POST /v1/organizations/documents/locations/update', () => {
 
   test('keeps what another request writes between its read and its write', async () => {
     await addRecords();
-    /** Changes the thread just before its first write. */
+    /** Changes the thread just before the update's first write. */
     class Contended extends Table {
       #contended = false;
       override async write(ops: readonly WriteOp[]) {

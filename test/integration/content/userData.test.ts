@@ -52,7 +52,7 @@ interface Data {
 }
 const data = (userId: string): Promise<Data> => customer.ok(GET, { organizationId: 'acme', userId });
 
-/** All pages. `between` runs after each page. */
+/** Returns all pages. Calls `between` after each page. */
 async function pages(
   userId: string,
   between: (page: number) => Promise<unknown> = async () => undefined,

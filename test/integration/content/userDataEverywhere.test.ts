@@ -8,7 +8,7 @@ let engine: Engine;
 let customer: Customer;
 const orgId = (index: number) => `org-${String(index).padStart(2, '0')}`;
 
-/** 25 organizations; ada wrote 150 comments in the third and one in the last. */
+/** Creates 25 organizations. In the third, ada wrote 150 comments. In the last, she wrote one. */
 beforeAll(async () => {
   engine = await startEngine();
   customer = await newCustomer();

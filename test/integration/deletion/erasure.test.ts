@@ -32,10 +32,9 @@ afterAll(async () => {
   await engine.stop();
 });
 
-/** The types of items that expire. */
 const EXPIRING_TYPES = ['Event', 'EventPayload', 'Idempotency', 'Erasure', 'Job'];
 
-/** Returns the items of a tenant that do not expire, by key, without their revisions. */
+/** Returns the items of a tenant by key. Items that expire are left out, and so are revisions. */
 async function dump(tenant: string): Promise<Map<string, Item>> {
   const own = (await everyItem(engine)).filter(
     ({ PK, _t }) => PK.startsWith(`T#${tenant}#`) && !EXPIRING_TYPES.includes(_t),
@@ -48,7 +47,7 @@ async function dump(tenant: string): Promise<Map<string, Item>> {
   );
 }
 
-/** Returns the removed items and the changes of the others, by type and sort key. */
+/** Returns the removed items, the names of the added items, and the changed items before and after. */
 function differences(before: Map<string, Item>, after: Map<string, Item>) {
   const name = ({ _t, PK, SK }: Item) => `${_t} ${PK.split('#').at(-1)} ${SK}`;
   return {
@@ -60,7 +59,7 @@ function differences(before: Map<string, Item>, after: Map<string, Item>) {
   };
 }
 
-/** Runs a job to its end, as its worker does. The clock moves on to the start of the next step. */
+/** Runs a job step by step, as its worker does. If a step must not start yet, the clock moves forward to that time. */
 class Runner {
   now: number;
   job: StoredJob;
@@ -75,7 +74,7 @@ class Runner {
     return new Runner({ ...job, tenant: customer.apiKey } as unknown as StoredJob, Number(job!.createdAt) + 1);
   }
 
-  /** The job runs to its end, or to its first wait. */
+  /** Runs the job to its end. With `upToWait`, stops when the next step must wait. */
   async run(on: Table = table, upToWait = false): Promise<void> {
     for (;;) {
       const result = await eraseUsersStep(on, this.job, () => this.now);
@@ -125,10 +124,10 @@ describe('users/data/delete', () => {
     const after = await dump(customer.apiKey);
     const { removed, added, changed } = differences(before, after);
     for (const trace of traces) expect(JSON.stringify([...after])).not.toContain(trace);
-    // A tombstone holds the id of a deleted thread, its document and the time.
+    // Only tombstones of deleted threads are added. A tombstone holds the ids of thread and document, and the time.
     expect(added.filter((line) => !line.startsWith('DeletedThread '))).toEqual([]);
-    // In each of two organizations, the user has two comments in threads of other users, two in the thread `byAda` and 25 in
-    // `long`.
+    // In each of two organizations, the user wrote two comments in other users' threads, two in the thread `byAda` and
+    // 25 in the thread `long`.
     expect(typesOf(removed)).toMatchObject({
       Thread: 4,
       Comment: 58,
@@ -163,7 +162,7 @@ describe('users/data/delete', () => {
     expect(removed.filter(({ _t }) => _t === 'Activity').map(({ id }) => id)).toEqual(['ofAda', 'ofAda']);
     expect(await involvements(engine, customer, ada.userId)).toEqual([]);
 
-    // The id stays only in records of other users that mention the user.
+    // The user's id stays only in records of other users that mention it.
     const named = [...after.values()].filter((item) => JSON.stringify(item).includes(ada.userId));
     expect(
       named
@@ -253,7 +252,7 @@ describe('users/data/delete', () => {
     expect(
       [...removed, ...changed.map((change) => change.after)].filter((item) => JSON.stringify(item).includes(beta)),
     ).toEqual([]);
-    // A tombstone holds the id of a deleted thread, its document and the time.
+    // Only tombstones of deleted threads are added. A tombstone holds the ids of thread and document, and the time.
     expect(added.filter((line) => !line.startsWith('DeletedThread '))).toEqual([]);
     expect(typesOf(removed)).toMatchObject({ Thread: 2, Comment: 29 });
     expect(removed.some(({ _t }) => _t === 'User')).toBe(false);
@@ -407,7 +406,7 @@ describe('users/data/delete', () => {
   });
 });
 
-/** Injects a fault at every n-th write of a run. */
+/** Injects a fault into every n-th write of a run. */
 class RepeatedFault extends Trial {
   readonly #every: number;
   readonly #fault: Omit<Fault, 'occurrence'>;
@@ -447,8 +446,8 @@ describe('erasure under faults', () => {
   });
 
   /**
-   * Copies the fixture to another tenant, runs its erasure to the end under the faults, and returns the items that
-   * stay.
+   * Copies the fixture to another tenant and erases its user, with the faults of the trial. Returns the items that
+   * remain.
    */
   async function outcomeOf(name: string, trial: Trial): Promise<Record<string, Item>> {
     const copies = fixture.map((item) => JSON.parse(JSON.stringify(item).replaceAll(source, name)) as Item);
@@ -473,7 +472,7 @@ describe('erasure under faults', () => {
       }
     }
     const own = (await everyItem(engine)).filter(({ PK }) => PK.startsWith(`T#${name}#`));
-    // An interrupted removal continues in a job of its own.
+    // The purge of an interrupted removal has its own job.
     for (const { kind, data } of own) if (kind === 'purgeLeftover') await purgeLeftover(table, name, JSON.parse(data));
     expect(own.find(({ _t }) => _t === 'Erasure')).toMatchObject({ tasksLeft: 0 });
     return Object.fromEntries([...(await dump(name))].toSorted());
@@ -488,7 +487,7 @@ describe('erasure under faults', () => {
   ])('an interrupted erasure ends with the same result: at every %ith write %j', async (every, fault) => {
     const trial = new RepeatedFault(every, fault);
     expect(await outcomeOf(`faults-${every}-${fault.failure}-${fault.when}`, trial)).toEqual(expected);
-    // The faults hit every n-th write of the work.
+    // Checks that the faults occurred. At least half of the expected number is required.
     expect(trial.injected.length).toBeGreaterThanOrEqual(Math.floor(writes / every / 2));
   });
 });

@@ -11,7 +11,7 @@ import { itemsOfOrganization, itemsByKey, JobRunner } from '../../support/remova
 
 const OLD = { users: 2_000, documents: 500, folders: 20, contentEvery: 20, mark: 'old' };
 const NEW = { users: 200, documents: 50, folders: 4, contentEvery: 10, mark: 'new' };
-/** The lease of a job, in milliseconds. */
+/** The duration of a job's lease, in milliseconds. */
 const LEASE = 90_000;
 
 let engine: Engine;
@@ -35,8 +35,8 @@ const user = numbered('user', 1);
 const document = numbered('document', 1);
 
 /**
- * Requests that read the organization. They return the number of items of each kind, their text, and the permissions
- * of a user, or `gone` if the organization does not exist.
+ * Requests that read the organization. A view returns counts of items, their texts or a user's permissions. It returns
+ * `gone` if the organization does not exist.
  */
 const views: Readonly<Record<string, () => Promise<unknown>>> = {
   documents: async () =>
@@ -61,7 +61,7 @@ const views: Readonly<Record<string, () => Promise<unknown>>> = {
 async function readView(path: string, data: object, show: (data: any) => unknown): Promise<unknown> {
   const { status, body } = await customer.call(path, data);
   if (body.error?.message === 'organizationId: the organization does not exist') return 'gone';
-  // The document does not exist while its organization is empty.
+  // While the organization is empty, the requested document does not exist.
   if (status === 404) return 'no document';
   expect(status).toBe(200);
   return show(body.result.data);
@@ -91,11 +91,11 @@ async function readState(): Promise<ReadState> {
 }
 
 /**
- * Reads the organization continuously, one view after the other. Expects each result to belong to a state that was
- * allowed when the request started or ended.
+ * Reads all views of the organization again and again. Each result must belong to a state that was allowed when its
+ * request started or ended.
  */
 class Readers {
-  /** The states that a read may return now. */
+  /** The states that reads may return from now on. */
   allowed: readonly ReadState[];
   #rounds = 0;
   #stopped = false;
@@ -104,7 +104,7 @@ class Readers {
   constructor(allowed: readonly ReadState[]) {
     this.allowed = allowed;
     this.#done = this.#read();
-    // `stop` awaits the same promise and throws its error.
+    // `stop` awaits the same promise, so it throws the error.
     this.#done.catch(() => undefined);
   }
 
@@ -118,7 +118,7 @@ class Readers {
     }
   }
 
-  /** Waits for two more rounds of reads. The second round starts after the call. */
+  /** Waits for two rounds of reads. At least the second one starts after the call of this method. */
   async readTwoRounds(): Promise<void> {
     const until = this.#rounds + 2;
     while (this.#rounds < until) await Promise.race([this.#done, new Promise((resolve) => setTimeout(resolve, 1))]);
@@ -130,7 +130,7 @@ class Readers {
   }
 }
 
-/** Returns a table whose calls all fail after a number of calls, like the calls of a killed function. */
+/** Returns a table that executes this number of calls. All later calls fail, as if the function had been killed. */
 function tableFailingAfter(calls: number): Table {
   let remainingCalls = calls;
   return new Table(
@@ -163,7 +163,10 @@ test('a deleted organization of 2,000 users and 500 documents disappears at once
   const runner = new JobRunner(time, {
     steps: { purgeOrganization: (job) => purgeOrganizationStep(table, job, () => (time += 5)) },
   });
-  /** Runs the job and ends the run after a number of calls. The lease of the job has then expired. */
+  /**
+   * Runs the job, which is killed after this number of calls. Before that, the clock passes the lease of the previous
+   * run.
+   */
   const run = async (calls: number) => {
     runner.now = time += 2 * LEASE;
     table = tableFailingAfter(calls);
@@ -172,7 +175,7 @@ test('a deleted organization of 2,000 users and 500 documents disappears at once
   const countLeft = async () => itemsOfOrganization(await itemsByKey(engine, customer), old.internalId).length;
   for (const calls of [1, 50, 400]) await run(calls);
 
-  // The same id is added again during the purge. The organization is empty, and stays empty while the purge continues.
+  // An organization with the same id is added during the purge. It must look empty, also while the purge continues.
   readers.allowed = [deletedState, empty];
   await customer.ok('/v2/organizations/add', { organizations: [acme] });
   readers.allowed = [empty];
@@ -182,7 +185,7 @@ test('a deleted organization of 2,000 users and 500 documents disappears at once
   await readers.stop();
   expect(await countLeft()).toBeLessThan(old.items.length * 0.9);
 
-  // The organization is filled again with the same ids.
+  // The new organization gets content with the same ids as the old content.
   const { internalId, items } = await makeLargeOrganization(engine, client, customer, 'acme', NEW);
   expect(internalId).not.toBe(old.internalId);
   const filled = await itemsByKey(engine, customer);

@@ -12,27 +12,27 @@ import {
 import { DirectorySimulation, names, resourceOf, scopeOf } from '../../support/directorySimulation.ts';
 import { type Queues, startQueues } from '../../support/queues.ts';
 
-// The test sends random sequences of requests that add, move, disable, share and delete content. Jobs run at random
-// times. A model without jobs (test/support/directoryModel.ts) runs the same sequence. After each step the permissions
-// of all users must match the model. All listings are compared at some steps and at the end. A failure prints a seed
-// and a path. To repeat the failure, set both in `replay`.
+// The test sends random sequences of requests. They add, move, disable, share and delete content, and jobs run in
+// between. A model without jobs (test/support/directoryModel.ts) executes the same sequence. The permissions of all
+// users must match the model after each step, and all listings at some steps and at the end. A failure prints a seed
+// and a path. Set both in `replay` to repeat it.
 const replay: { seed?: number; path?: string } = {};
 const RUNS = 30;
-/** The time limit of the test. No sequence starts after it, and fast-check stops to shrink a failure. */
+/** After this time no new sequence starts, and fast-check stops simplifying a failing sequence. */
 const LIMIT_MILLISECONDS = 20_000;
 
 interface Step {
   do(world: DirectorySimulation): Promise<unknown>;
-  /** Returns the code of the step for a failure report. The code can be copied into `initialSteps`. */
+  /** Returns the step as code, for the report of a failure. The code can be copied into `initialSteps`. */
   [fc.toStringMethod](): string;
 }
 
-/** The state before a step: the organization if it exists, and the error that its requests get. */
+/** The state before a step: the organization (if it exists), and the errors that requests to it must get. */
 interface StateBefore {
   readonly world: DirectorySimulation;
   readonly organizationId: string;
   readonly org: ModelOrganization | undefined;
-  /** The error of every request. `closed` is the error of requests that add or change something. */
+  /** `unknown` is the error of every request. `closed` is the error of requests that add or change something. */
   readonly unknown: 'INVALID_ARGUMENT' | undefined;
   readonly closed: 'INVALID_ARGUMENT' | 'FAILED_PRECONDITION' | undefined;
 }
@@ -40,8 +40,8 @@ interface StateBefore {
 type Arbitraries<A> = { readonly [K in keyof A]: fc.Arbitrary<A[K]> };
 
 /**
- * A kind of step with its frequency and arguments. A step sends the request, compares the response with the model and
- * changes the model.
+ * Defines a kind of step with its frequency and random arguments. A step sends a request, compares the answer with the
+ * model and changes the model in the same way.
  */
 function defineStep<A extends object>(
   name: string,
@@ -68,7 +68,7 @@ function defineStep<A extends object>(
     [fc.toStringMethod]: () =>
       `\n  ${name}.step('${organizationId}', ${JSON.stringify(args)} as never, ${millisecondsLater})`,
   });
-  // Some steps happen in the same millisecond.
+  // The milliseconds since the step before. Often both are in the same millisecond.
   const arbitrary = fc.tuple(
     fc.constantFrom('acme', 'acme', 'acme', 'beta'),
     fc.record(argArbitraries as never) as unknown as fc.Arbitrary<A>,
@@ -284,7 +284,7 @@ const deleteDocument = defineStep(
   },
 );
 
-/** No step removes the author of the threads. The threads show which content of a document is left. */
+/** The threads of a document show whether its content is still there. No step removes their author. */
 const addComment = defineStep(
   'addComment',
   2,
@@ -307,7 +307,7 @@ const addComment = defineStep(
   },
 );
 
-/** Returns the error of a request that grants access to a resource; undefined if it is allowed. */
+/** Returns the error of a request that grants access to a resource. Returns undefined if the grant is allowed. */
 function refused({ org, closed }: StateBefore, name: NamedResource) {
   const to = org?.find(name);
   if (closed) return closed;
@@ -438,7 +438,7 @@ const addToGroup = defineStep(
 );
 
 /**
- * The response may still list users as deleted from the group shortly after they were removed from the organization.
+ * The answer may also list users who had left the group, if they were removed from the organization only a moment ago.
  */
 const removeFromGroup = defineStep(
   'removeFromGroup',
@@ -507,7 +507,7 @@ const randomSteps = fc.array(
   { minLength: 15, maxLength: 45, size: 'max' },
 );
 
-/** The first steps of every sequence. They create content for the random steps. */
+/** Every sequence begins with these steps. They create content for the random steps. */
 const initialSteps: readonly Step[] = [
   addOrganization.step('acme', {}),
   addFolder.step('acme', { folder: 'fa', parent: undefined, accessType: 'restricted' }),
@@ -525,7 +525,7 @@ const initialSteps: readonly Step[] = [
   addUser.step('acme', { to: { type: 'document', id: 'da' }, user: 'bob', accessRole: undefined }),
 ];
 
-/** A folder and then its organization are deleted, and the job of the organization ends before the job of the folder. */
+/** Deletes a folder and then its organization. The organization's job ends before the folder's job. */
 const deletedTwice: Step[] = [
   deleteFolder.step('acme', { folder: 'fa' }, 0),
   deleteOrganization.step('acme', {}, 0),

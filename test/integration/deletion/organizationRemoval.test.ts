@@ -48,18 +48,20 @@ const internalId = async (organizationId: string) =>
   [...(await items()).values()].find(({ _t, organizationId: id }) => _t === 'Organization' && id === organizationId)!
     .internalId as string;
 const toJobMessages = (messages: { body: any }[]) => messages.map(({ body }) => body as JobMessage);
-/** Returns the messages of purge jobs. The queue also has messages of editor jobs. */
+/** Returns the messages of purge jobs. The queue also holds messages of jobs for editors. */
 const purgeMessages = async () => {
   const jobs = [...(await items()).values()].filter(
     ({ _t, kind }) => _t === 'Job' && /^purge(Organization|Documents)$/.test(kind),
   );
   return toJobMessages(queues.messagesOf('jobs')).filter(({ jobId }) => jobs.some((job) => job.jobId === jobId));
 };
-/** Returns the items without jobs. */
+/** Returns all items except jobs. */
 const withoutJobs = (all: ReadonlyMap<string, Record<string, any>>) =>
   new Map([...all].filter(([, { _t }]) => _t !== 'Job'));
 
-/** Returns whether an item contains the internal id of a document. Events and jobs are ignored because they expire. */
+/**
+ * Returns whether an item contains the internal id of a document. Events and jobs do not count, because they expire.
+ */
 const containsDocument = ({ _t, ...item }: Record<string, any>, document: string) =>
   !['Event', 'EventPayload', 'Job'].includes(_t) && JSON.stringify(item).includes(document);
 
@@ -74,7 +76,7 @@ async function removeDocument(organizationId: string, documentId: string): Promi
   return { tenant: customer.apiKey, jobId };
 }
 
-/** Stores a push channel for each document of an organization. */
+/** Writes a push channel for each document of an organization. */
 async function openChannels(organizationKey: string): Promise<void> {
   const scope = { tenant: customer.apiKey, organizationKey };
   const documents = [...(await items()).values()].filter(
@@ -101,7 +103,7 @@ describe('purge of a deleted organization', () => {
     const acme = await internalId('acme');
     await openChannels(acme);
     const before = await items();
-    // The fixture must contain every entity that a purge covers.
+    // The fixture must have items of every entity type that a purge covers.
     const reached = entities()
       .filter(
         ({ type, ownedBy }) =>
@@ -171,7 +173,7 @@ describe('purge of a deleted organization', () => {
     await fillOrganization(customer, 'acme', { documents: ['a', 'b', 'c'], each: 1 });
     const acme = await internalId('acme');
     const job = { tenant: customer.apiKey, createdAt: 0, data: JSON.stringify({ organizationKey: acme }) };
-    // The clock advances by a second at each reading.
+    // The clock advances by a second each time it is read.
     let now = MINUTE;
     let steps = 1;
     while ((await purgeOrganizationStep(openTable(environment(process.env)), job, () => (now += 1_000))) !== 'done')
@@ -195,7 +197,7 @@ describe('purge of deleted documents', () => {
     await runner.finish(message);
     const after = withoutJobs(await items());
     expect([...after.values()].filter((item) => containsDocument(item, document))).toEqual([]);
-    // Items under the customer's ids of the records are removed as well. All other items are unchanged.
+    // Every item that names the document in its key or in `documentKey` is removed. All other items are unchanged.
     const belongs = ({ _t, PK, SK, documentKey: of }: Record<string, any>) =>
       of === document || `${PK} ${SK}`.includes(document) || (_t === 'Document' && SK === 'nda');
     expect(after).toEqual(new Map([...before].filter(([, item]) => !belongs(item))));
@@ -285,7 +287,7 @@ describe('purge of deleted documents', () => {
       if (result === 'done') break;
       progress = JSON.stringify(result.progress);
       remainingCounts.push((result.progress as { left: unknown[] }).left.length);
-      // Documents that are missing in the progress have no items left.
+      // The progress of the job lists the documents that still have items.
       expect([...(await items()).values()].filter(({ _t }) => _t === 'Contact').length).toBeLessThanOrEqual(
         remainingCounts.at(-1)!,
       );
@@ -346,8 +348,8 @@ describe('entities that a purge covers', () => {
 });
 
 /**
- * Kills a step at one call after the other: before the call, and for writes also after it. The next steps then
- * continue, and no item of `all` may be left. The items are restored between the trials.
+ * Makes one trial for each call of the job. A step is killed before that call, or after it if it writes. The next
+ * steps then continue. At the end, no item of `all` may be left. The items are restored before the next trial.
  */
 async function killedAtEveryCall(
   step: (table: Table) => Promise<unknown>,
@@ -387,7 +389,6 @@ async function killedAtEveryCall(
   }
 }
 
-/** An entity that returns items unchanged. */
 const AnyEntity = { fromItem: (item: Record<string, unknown>) => item } as unknown as Entity<
   Record<string, any>,
   never,

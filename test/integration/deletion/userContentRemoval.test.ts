@@ -162,7 +162,7 @@ describe('purgeUserContent of a user who is removed from an organization', () =>
   });
 
   test('stops at its deadline and continues from there, with any number of involvements', async () => {
-    // The records of the involvements do not exist any more.
+    // The user's involvements still exist, but their records do not.
     const added = Array.from({ length: 250 }, (_, i): Involvement => ({
       userId: ada.userId,
       kind: 'comment',
@@ -177,7 +177,8 @@ describe('purgeUserContent of a user who is removed from an organization', () =>
     const run = async (documents?: ReadonlySet<string>): Promise<number> => {
       let after: string | undefined;
       for (let calls = 1; calls < 100; calls++) {
-        // The clock is read once per page and once per record. This number of readings reaches the deadline.
+        // The clock is read for each page and each record. It advances with each reading, so the deadline is over
+        // after a few records.
         let now = until;
         const result = await purgeUserContent(
           table,
@@ -206,7 +207,7 @@ describe('purgeUserContent of a user who is removed from an organization', () =>
   test('loses no concurrent writes of other users', async () => {
     const seen: number[] = [];
     const met = new Map<string, number>();
-    // Other users change all records before the first two writes of each record that they share.
+    // Before each of the first two writes to a record, another user changes the record.
     const client = {
       send: async (command: Command) => {
         const items: Item[] = (command.input.TransactItems ?? [{ Put: command.input }]).flatMap(

@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => engine.stop());
 
-/** Returns the message of an answer and the messages of its items. */
+/** Returns the message of an answer, and the message of each of its items. */
 async function messages(path: string, data: object): Promise<unknown[]> {
   const { status, body } = await customer.call(path, data);
   if (status !== 200) throw new Error(JSON.stringify(body));

@@ -20,7 +20,10 @@ const numbered = (prefix: string, count: number) =>
 const crowd = numbered('c', 2_600);
 const ids = (documents: any[]) => documents.map(({ id }) => id);
 
-/** Creates acme with documents at the top and in a folder, and an organization with many documents, of which every 100th is a draft. */
+/**
+ * Creates the organization acme with documents at the top and in a folder. A second organization has many documents,
+ * and every 100th of them is a draft.
+ */
 beforeAll(async () => {
   engine = await startEngine();
   customer = await newCustomer();
@@ -52,7 +55,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => engine.stop());
 
-/** Returns the pages of a request, each as document ids. */
+/** Returns the document ids of each page. */
 async function pages(data: object): Promise<string[][]> {
   const all: string[][] = [];
   let pageToken: string | null = null;

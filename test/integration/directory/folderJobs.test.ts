@@ -47,15 +47,14 @@ const runChangeFolders = (table: Table, job: StoredJob, now: () => number) =>
   changeFoldersStep(table, job, now, purgeFolders);
 
 /**
- * Runs one step of a job as the worker does, and returns the job. With `twice`, two workers run the step at the same
- * time.
+ * Runs one step of a job as the worker does. Returns the job. With `twice`, two workers run the step at the same time.
  */
 async function step(job: StoredJob, { twice = false } = {}): Promise<StoredJob | 'done'> {
   const run = job.kind === 'changeFolders' ? runChangeFolders : purgeDocumentsStep;
   const results = await Promise.all([run(table, job, clock), ...(twice ? [run(table, job, clock)] : [])]);
   const [result] = results as Exclude<(typeof results)[number], 'done'>[];
   const store = new JobStore(table);
-  // Optimistic lock: one worker ends the job, and the other one gets a conflict.
+  // Only one worker ends the job. The other one loses the optimistic lock.
   if (results.includes('done') || !result) {
     await store.end(job);
     return 'done';
@@ -71,7 +70,7 @@ async function step(job: StoredJob, { twice = false } = {}): Promise<StoredJob |
   return changed;
 }
 
-/** Runs every job to its end, one step of each in turn. */
+/** Runs all jobs to their ends. The jobs take turns, one step each. */
 async function runJobs(options: { twice?: boolean } = {}): Promise<number> {
   let steps = 0;
   for (let open = await jobs(); open.length > 0; open = await jobs()) {
@@ -83,7 +82,7 @@ async function runJobs(options: { twice?: boolean } = {}): Promise<number> {
   return steps;
 }
 
-/** Returns the position and access type of every folder, from folders/get and from permissions/get. */
+/** Returns the position and the access type of each folder. Reads them through folders/get and permissions/get. */
 async function tree(): Promise<Map<string, string>> {
   const folders = new Map<string, string>();
   const note = ({ folderId, ancestors, accessType, subFolders }: any) => {
@@ -94,7 +93,7 @@ async function tree(): Promise<Map<string, string>> {
   return folders;
 }
 
-/** Returns the same values as stored, without applying unfinished changes. */
+/** Returns the same values from the stored items. Moves that a job has not finished are not applied. */
 async function storedTree(): Promise<Map<string, string>> {
   const items = await itemsOf(engine, customer, 'Folder');
   return new Map(
@@ -111,13 +110,13 @@ const leftovers = async () =>
 const pendingJobCount = async () => (await itemsOf(engine, customer, 'Organization'))[0]!.folderChanges;
 
 describe('moving a subtree of 200 folders', () => {
-  /** Puts f0 at the top, ten folders into f0, and the others below these in chains. */
+  /** The parents of 200 folders: f0 is in `from`, ten folders are in f0, and all others form chains below these ten. */
   const parents = Array.from({ length: 200 }, (_, i) =>
     i === 0 ? 'from' : i <= 10 ? 'f0' : `f${i - 10 < 100 ? i - 10 : 1 + (i % 10)}`,
   );
   const idsOf = (of: readonly string[]) => of.map((_parent, i) => `f${i}`);
 
-  /** Returns the position of each folder when f0 is in another folder. */
+  /** Returns the position that each folder has when f0 is in another folder. */
   function expected(above: string, accessType: string): Map<string, string> {
     const locations = new Map<string, string>([['f0', above]]);
     const ownTypes = new Map([['f5', 'organizationPrivate']]);
@@ -171,7 +170,7 @@ describe('moving a subtree of 200 folders', () => {
     expect(await rewritten()).toBeLessThan(190);
     expect(sorted(await tree())).toEqual(after);
     expect(await accessOf()).toEqual(['restricted', 'restricted', 'restricted']);
-    // Add a folder and move a folder while the job is half done.
+    // While the job is half done, one request adds a folder and another one moves a folder.
     await addFolders({ folderId: 'new', parentFolderId: 'f199' });
     await ok(`${FOLDERS}/update`, { folders: [{ folderId: 'f3', parentFolderId: 'from' }] });
     const meanwhile = sorted(await tree());
@@ -198,7 +197,7 @@ describe('moving a subtree of 200 folders', () => {
     let steps = 0;
     for (let open = await jobs(); open.length > 0; open = await jobs()) {
       const job = open[steps % open.length]!;
-      // Every third run ends before it writes its progress.
+      // Every third run of a step crashes before it writes its progress.
       if (steps++ % 3 === 0) await (job.kind === 'changeFolders' && runChangeFolders(table, job, clock));
       else await step(job);
       expect(steps).toBeLessThan(500);
@@ -235,7 +234,7 @@ describe('concurrent writes during a folder change', () => {
     const waiting = (await step(startedJob)) as StoredJob;
     expect(now).toBe(startedJob.createdAt + REQUESTS_ENDED_MS);
     expect(Object.fromEntries(await storedTree()).b).toBe('root/to/a restricted');
-    // A request that read b earlier writes b now.
+    // A request read b before the move, and writes b only now.
     await addFolders({ folderId: 'late', parentFolderId: 'b' });
     for (const folderId of ['b', 'late']) {
       const item = (await itemsOf(engine, customer, 'Folder')).find((folder) => folder.folderId === folderId)!;
@@ -424,7 +423,7 @@ describe('deleting a folder with three levels, documents, comments and grants', 
       commentAnnotations: [{ annotationId: 'thread', commentData: [{ commentText: 'New', from: { userId: 'ada' } }] }],
     });
     await ok('/v2/users/add', { folderId: 'c', users: [{ userId: 'ada' }] });
-    // The job must not change items without an internal id of the deleted folders.
+    // The job may only change items that contain the internal id of a deleted folder.
     const ofFirst = (item: object) => [...first].some((id) => JSON.stringify(item).includes(id));
     const own = async () => (await everyItem(engine)).filter(({ PK }) => PK.startsWith(`T#${customer.apiKey}#`));
     const jobless = (items: Record<string, any>[]) =>
@@ -498,7 +497,7 @@ describe('deleting a folder with three levels, documents, comments and grants', 
       open.find(({ jobId }) => jobId === removalId)!,
       open.find(({ jobId }) => jobId !== removalId)!,
     ];
-    // The deletion reaches x and uses up its time before it reads the contents of x.
+    // The deletion reaches the folder x and has no time left to read the contents of x.
     now = Math.max(...open.map(({ createdAt }) => createdAt)) + REQUESTS_ENDED_MS;
     const waiting = { ...removal, progress: JSON.stringify({ round: 'second', missed: false }) };
     let looks = 0;

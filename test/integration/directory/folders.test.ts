@@ -40,7 +40,7 @@ beforeEach(async () => {
 
 const get = (more: object = {}) => customer.ok(GET, { ...acme, ...more });
 const update = (...folders: object[]) => customer.ok(UPDATE, { ...acme, folders });
-/** Returns the position and access type of each folder. Reads one folder after the other. */
+/** Returns the position and access type of each folder. Reads each folder by its own request. */
 async function positions(...folderIds: string[]): Promise<Record<string, string>> {
   const folders = await Promise.all(folderIds.map(async (folderId) => (await get({ folderId }))[0]));
   return Object.fromEntries(
@@ -54,7 +54,7 @@ async function error(path: string, data: object): Promise<unknown> {
 async function disable(): Promise<void> {
   await customer.ok('/v2/organizations/access/disablestate/update', { organizationIds: ['acme'], disabled: true });
 }
-/** Stores a tree of folders below one folder. */
+/** Writes a tree of folders below one folder. */
 async function addFoldersBelow(count: number, below: string, shape: (index: number) => number): Promise<void> {
   const tenant = customer.apiKey;
   const scope = organizationScope(tenant, (await table.get(OrganizationEntity, { tenant, organizationId: 'acme' }))!);
@@ -202,7 +202,7 @@ describe('folders/update', () => {
     });
     expect((await get({ folderId: 'a' }))[0].subFolders).toEqual([]);
     expect((await get({ folderId: 'z' }))[0].subFolders).toMatchObject([{ folderId: 'b' }]);
-    // Repeats the call before the job of the first move runs, and changes the name.
+    // Sends the same move again with another name, before the job of the first move runs.
     await update({ folderId: 'z', parentFolderId: 'a', folderName: 'Z' }, { folderId: 'c', parentFolderId: null });
     expect(await positions('z', 'b', 'c', 'own')).toEqual({
       z: 'root/a restricted',
@@ -238,7 +238,7 @@ describe('folders/update', () => {
       z: { success: false, id: 'z', message: 'Parent folder does not exist.' },
       c: { success: true, id: 'c', message: 'Folder Updated.' },
     });
-    // The second move would form a circle with the folder that the first one moved.
+    // After the first move, the second one would put `z` below itself.
     expect(await update({ folderId: 'a', parentFolderId: 'z' }, { folderId: 'z', parentFolderId: 'c' })).toMatchObject({
       a: { success: true },
       z: { success: false },
@@ -247,7 +247,7 @@ describe('folders/update', () => {
 
   test('fails one of two concurrent moves that make a circle together, also when it is the second move of its call', async () => {
     await customer.ok(ADD, { ...acme, folders: ['x', 'y', 'v'].map((folderId) => ({ folderId })) });
-    // The other call moves its folder between the read and the write of the last move.
+    // The other call moves its folder after the last move has read, and before it writes.
     let writes = 0;
     class Interrupted extends Table {
       override async write(ops: readonly WriteOp[]): ReturnType<Table['write']> {
@@ -272,7 +272,7 @@ describe('folders/update', () => {
     ]);
     expect(await positions('x', 'y', 'v')).toEqual({ x: 'root public', y: 'root/x public', v: 'root/z public' });
 
-    // Both calls run at the same time, in a random order.
+    // Sends both calls at the same time, in random order.
     for (const round of [1, 2, 3]) {
       const [first, second] = [`one${round}`, `other${round}`];
       await customer.ok(ADD, { ...acme, folders: [{ folderId: first }, { folderId: second }] });
@@ -388,7 +388,7 @@ describe('folders/delete', () => {
       Array.from({ length: 16 }, (_, i) => customer.call(DELETE, { ...acme, folderId: `f${i % 8}` })),
     );
     const statuses = answers.map(({ status }) => status);
-    // A caller with too many conflicts gets an error that asks for a retry.
+    // After too many conflicts, a caller gets an error that says to try again.
     expect(statuses.every((status) => [200, 404, 409].includes(status))).toBe(true);
     const [organization] = await itemsOf(engine, customer, 'Organization');
     expect(organization!.folderChanges).toBe(statuses.filter((status) => status === 200).length);

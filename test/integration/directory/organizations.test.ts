@@ -15,7 +15,7 @@ beforeEach(async () => {
 const ids = (prefix: string, count: number) =>
   Array.from({ length: count }, (_, i) => `${prefix}${String(i).padStart(4, '0')}`);
 
-/** Returns all pages of a listing, and fails on an empty page after a page token. */
+/** Returns all pages of a listing. Fails if a page after the first one is empty. */
 async function listPages(path: string, data: object, tokenName = 'nextPageToken'): Promise<any[][]> {
   const pages: any[][] = [];
   let pageToken: string | undefined;

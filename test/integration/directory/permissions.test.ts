@@ -24,7 +24,7 @@ const get = (data: object) => customer.call(GET, { organizationId: 'acme', ...da
 const permissions = async (data: object) => (await get(data)).body.result.data;
 const inAnHour = () => Math.floor(Date.now() / 1000) + 3_600;
 
-/** Creates a tenant for each test: acme with a tree of folders and documents of every access type. */
+/** Creates a customer for each test. Its organization acme has folders and documents of every access type. */
 beforeEach(async () => {
   customer = await newCustomer();
   await customer.ok('/v2/organizations/folders/add', {

@@ -47,7 +47,7 @@ const ids = (prefix: string, count: number) =>
   Array.from({ length: count }, (_each, index) => `${prefix}${String(index).padStart(4, '0')}`);
 const scope = () => organizationScope(customer.apiKey, { internalId });
 
-/** Creates a group with users that the tenant knows. */
+/** Creates a group of users who already exist. */
 async function withGroup(groupId: string, userIds: readonly string[]): Promise<void> {
   await customer.ok(ADD, { ...acme, organizationUserGroups: [{ groupId }] });
   if (userIds.length === 0) return;
@@ -58,7 +58,7 @@ async function withGroup(groupId: string, userIds: readonly string[]): Promise<v
   await customer.ok(ADD_USERS, { ...acme, organizationUserGroupId: groupId, userIds });
 }
 
-/** Stores thousands of members of the group lawyers. */
+/** Creates a group and writes many members of it directly into the table. */
 async function manyMembers(userIds: readonly string[], groupId = 'lawyers'): Promise<Group> {
   await withGroup(groupId, []);
   const group = (await new GroupReader(table).getByIds(scope(), [groupId]))[0]!;
@@ -236,7 +236,7 @@ describe('usergroups/users/add', () => {
     expect(await members()).toEqual(['ada', 'bob']);
     const after = (await table.get(GroupMemberEntity, key))!;
     expect(after.addedAt).toBeGreaterThan(revocationTime);
-    // The purge deletes old items at the revision that it read, so it leaves the new item.
+    // The purge deletes an item only at the revision that it read. The new item has another revision and stays.
     expect(after._r).not.toBe(before._r);
   });
 
@@ -345,7 +345,7 @@ describe('usergroups/get', () => {
           body.result.data.reduce((sum: number, { users }: { users: unknown[] }) => sum + 1 + users.length, 0),
         );
         pageToken = body.result.nextPageToken;
-        // A user who sorts before the page that was returned does not disturb the listing.
+        // This new user comes before the returned page in the order of ids. The listing must continue unchanged.
         await customer.ok('/v2/users/add', { ...acme, users: [{ userId: 'a' }] });
       }
       expect([...memberIds]).toEqual(

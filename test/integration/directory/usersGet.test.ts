@@ -16,7 +16,10 @@ let customer: Customer;
 const add = (where: object, ...userIds: string[]) =>
   customer.ok('/v2/users/add', { ...acme, ...where, users: userIds.map((userId) => ({ userId, name: userId })) });
 
-/** Creates acme with documents at the top and in a folder, and groups that share users; one id has a character outside the basic plane. */
+/**
+ * Creates acme with documents at the top and in a folder. Its groups share users. One id contains a character outside
+ * the basic multilingual plane.
+ */
 beforeAll(async () => {
   engine = await startEngine();
   customer = await newCustomer();
@@ -53,7 +56,7 @@ afterAll(() => engine.stop());
 
 const ids = (users: any[]) => users.map(({ userId }) => userId);
 
-/** Returns every page of a request. */
+/** Returns all pages of a request. */
 async function pages(data: object): Promise<any[]> {
   const all: any[] = [];
   let pageToken: string | null = null;

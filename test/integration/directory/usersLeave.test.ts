@@ -27,7 +27,7 @@ let queues: Queues;
 let client: LeanClient;
 let table: Table;
 let customer: Customer;
-/** The offset of the job clock, in milliseconds. */
+/** How far the clock of jobs is ahead, in milliseconds. */
 let clockOffset: number;
 beforeAll(async () => {
   engine = await startEngine();
@@ -42,8 +42,8 @@ afterAll(async () => {
 });
 
 /**
- * Creates a tenant for each test: acme with nested folders, a document in the inner folder and two at the top, all
- * restricted.
+ * Creates a customer for each test. In acme there are nested folders with one document in the inner folder, and two
+ * documents at the top. All are restricted.
  */
 beforeEach(async () => {
   clockOffset = 0;
@@ -84,7 +84,7 @@ const remove = (where: object, ...userIds: string[]) => customer.ok(DELETE, { ..
 const contacts = async (where: object) =>
   (await customer.ok('/v2/users/get', { ...acme, ...where })).map(({ userId }: any) => userId);
 
-/** Returns the roles of a user by resource id. */
+/** Returns a user's roles by resource id. */
 async function roles(userId: string): Promise<Record<string, string>> {
   const { [userId]: permissions } = await customer.ok('/v2/auth/permissions/get', {
     ...acme,
@@ -96,11 +96,14 @@ async function roles(userId: string): Promise<Record<string, string>> {
   return Object.fromEntries(entries.flatMap(([id, { accessRole }]: any) => (accessRole ? [[id, accessRole]] : [])));
 }
 
-/** The job messages that were sent with a delay and have not been handled. */
+/** The delayed messages of jobs that were sent but not yet processed. */
 let delayedMessages: { readonly body: any }[] = [];
 const silentLog = { info() {}, warn() {}, error() {} };
 
-/** Runs the jobs whose messages were sent, until each job ends or, with `delay`, sends a delayed message. */
+/**
+ * Runs the jobs that have a message. With `end`, each job runs to its end. With `delay`, it stops when it sends a
+ * delayed message.
+ */
 async function runJobs(upTo: 'delay' | 'end' = 'end'): Promise<void> {
   const jobs = new JobStore(table);
   const steps = {
@@ -129,10 +132,12 @@ async function runJobs(upTo: 'delay' | 'end' = 'end'): Promise<void> {
   }
 }
 
-/** The types of items that stay: the profile, jobs, and records of lost access, which expire. */
+/**
+ * The types of items that a removal leaves: the profile, jobs, and the records of removed access, which expire later.
+ */
 const REMAINING: readonly string[] = ['User', 'Job', AccessRemovalEntity.type];
 
-/** Returns the type and sort key of each item of a user, except those that stay after a removal. */
+/** Returns the type and sort key of a user's items. Items of the types in `REMAINING` are left out. */
 async function itemsOfUser(userId: string): Promise<string[]> {
   const items = (await everyItem(engine)).filter(({ PK }) => PK.startsWith(`T#${customer.apiKey}#`));
   return items
@@ -450,8 +455,8 @@ describe('resources that move after users/delete with folderId', () => {
   }
 
   /**
-   * Expects that the user has no access to anything inside the folder, and keeps the access to everything outside. `lowest` is
-   * in `apart`, and its contacts still count as inside `outer`.
+   * Expects that the user has no access inside the folder `outer`, and the same access as before elsewhere. `lowest`
+   * was moved into `apart`, but its contacts still count as contacts inside `outer`.
    */
   async function expectSides(): Promise<void> {
     const { ada: permissions } = await customer.ok('/v2/auth/permissions/get', {
@@ -500,7 +505,8 @@ describe('resources that move after users/delete with folderId', () => {
       return result;
     };
     while (JSON.parse(job.progress!).portion?.root !== deep) await step();
-    // The job reads moved folders in order, and this folder comes before the folder of the walk.
+    // The job reads moved folders in a fixed order. The document's new folder comes before the folder that the job has
+    // reached.
     await moveDocument('lowest', 'root');
     while ((await step()) !== 'done');
     expect((await itemsOfUser('ada')).filter((trace) => trace.startsWith('Grant'))).toHaveLength(3);
@@ -697,7 +703,7 @@ describe('overlapping jobs of users/delete', () => {
   });
 });
 
-/** Passes a number of calls through, and fails every later call. */
+/** Returns a `send` that executes this number of calls and throws at every later call. */
 function breakingAfter(calls: number) {
   let remainingCalls = calls;
   return async (command: Parameters<LeanClient['send']>[0]) => {

@@ -14,8 +14,8 @@ const crowd = Array.from({ length: 2_600 }, (_each, index) => `c${String(index).
 const ids = (users: any[]) => users.map(({ userId }) => userId);
 
 /**
- * Creates acme with people in contact lists and groups, and an organization with many users, of whom every 100th has a
- * name.
+ * Creates acme, whose people are in contact lists and groups. A second organization has many users, and every 100th of
+ * them has a name.
  */
 beforeAll(async () => {
   engine = await startEngine();
@@ -54,7 +54,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => engine.stop());
 
-/** Returns the pages of a request, each as user ids. */
+/** Returns the user ids of each page. */
 async function pages(data: object): Promise<string[][]> {
   const all: string[][] = [];
   let pageToken: string | null = null;

@@ -25,7 +25,7 @@ const ada = { userId: 'ada' };
 const nda = { documentId: 'nda' };
 const contracts = { folderId: 'contracts' };
 
-/** The roles of ada in acme. */
+/** Returns ada's roles in acme. */
 async function roles() {
   const { ada: permissions } = await customer.ok('/v2/auth/permissions/get', {
     ...acme,

@@ -37,13 +37,13 @@ const answer = async (path: string, data: object) => {
 const base64 = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64');
 const bytes = (text: string) => new Uint8Array(Buffer.from(text, 'base64'));
 
-/** Returns a Yjs client that has the state of the service. */
+/** Returns a Yjs client with the state that the service has. */
 async function client(fields: object = {}): Promise<Y.Doc> {
   const doc = new Y.Doc();
   Y.applyUpdate(doc, bytes((await customer.ok(PULL, { ...editor, ...fields })).update));
   return doc;
 }
-/** Returns the change of a client as an update. */
+/** Returns the update that a client's change produces. */
 function updateOf(doc: Y.Doc, change: (doc: Y.Doc) => void): string {
   const before = Y.encodeStateVector(doc);
   doc.transact(() => change(doc));
@@ -216,7 +216,7 @@ describe('POST /v2/crdt/update', () => {
       http: 400,
       status: 'INVALID_ARGUMENT',
     });
-    // This text does not compress.
+    // Random letters hardly compress.
     const data = Array.from({ length: 500_000 }, (_each, index) =>
       Math.imul(index + 1, 0x9e3779b1)
         .toString(36)
@@ -421,7 +421,7 @@ describe('POST /v2/crdt/updates/get', () => {
     expect(after).toEqual({ update: expect.any(String), version: Number(version) + 2 });
     Y.applyUpdate(doc, bytes(after.update));
     expect(doc.getText('content').toJSON()).toBe('one two three');
-    // With a state vector, the answer leaves out changes that the client has.
+    // The request also has a state vector now. The answer then leaves out what the client already has.
     const { update } = await customer.ok(PULL, { ...editor, version, stateVector: base64(Y.encodeStateVector(doc)) });
     expect(bytes(update).length).toBeLessThan(bytes(after.update).length);
   });

@@ -32,16 +32,16 @@ beforeEach(async () => {
 
 const text = { ...nda, editorId: 'summary', type: 'text' };
 const replace = (data: string, fields: object = {}) => customer.ok(UPDATE, { ...text, data, ...fields });
-/** Returns the stored jobs that emit editor events. */
+/** Returns the stored event jobs of editors. */
 async function jobs(): Promise<StoredJob[]> {
   const items = await itemsOf(engine, customer, 'Job');
   return items
     .filter(({ kind }) => kind === 'emitEditorUpdate')
     .map((item) => ({ ...JobEntity.fromItem(item, 0)!, tenant: customer.apiKey }));
 }
-/** Returns a clock that stands at the time when a job is due. */
+/** Returns a clock that shows the time at which a job is due. */
 const dueClock = (job: StoredJob) => () => job.createdAt + 5_000;
-/** Runs each job at the time when it is due. Returns the number of jobs. */
+/** Runs each event job at the time at which it is due. Returns the number of jobs. */
 async function runJobs(): Promise<number> {
   const due = await jobs();
   for (const job of due) expect(await emitEditorUpdateStep(table, job, dueClock(job))).toBe('done');

@@ -48,7 +48,7 @@ function newContext(): DocumentContext {
   };
 }
 
-/** Returns the table for a simulated process whose calls may fail. */
+/** Returns the table as a simulated process sees it. Its calls can fail. */
 function tableOf(invocation = new Invocation()): Table {
   const send = (command: Command) =>
     invocation.call(command.constructor.name.replace(/Command$/, ''), () => client.send(command));
@@ -56,7 +56,7 @@ function tableOf(invocation = new Invocation()): Table {
 }
 type Value = Pick<NewValue, 'type' | 'data'>;
 const text = (data: string): Value => ({ type: 'text', data });
-/** Returns the editor for a simulated process. */
+/** Returns the editor as a simulated process sees it. */
 function editorOf(table = tableOf()) {
   const log = new EditorLog(table);
   return {
@@ -73,7 +73,7 @@ async function valueOf() {
   const [record] = await listEditorRecords(new EditorReader(tableOf()), context.scope, { editorId: EDITOR });
   return record?.data;
 }
-/** Returns the items whose attribute contains a text. */
+/** Returns the items in which an attribute contains a text. */
 async function scan(attribute: string, value: string): Promise<Record<string, any>[]> {
   const scannedItems: Record<string, any>[] = [];
   let from: object | undefined;
@@ -91,7 +91,7 @@ async function scan(attribute: string, value: string): Promise<Record<string, an
   } while (from);
   return scannedItems;
 }
-/** Returns the items of the document's editors by type. */
+/** Returns the items of the document's editors, by type. */
 async function items(): Promise<Record<string, Record<string, any>[]>> {
   return {
     Editor: [],
@@ -103,10 +103,10 @@ async function items(): Promise<Record<string, Record<string, any>[]>> {
     >),
   };
 }
-/** Returns the jobs of a kind about the document. */
+/** Returns the document's jobs of one kind. */
 const jobsOf = async (kind: string) =>
   (await scan('data', `"${context.scope.documentKey}"`)).filter((job) => job.kind === kind);
-/** Returns letters that compress badly and differ for each start. */
+/** Returns letters that hardly compress. Each `start` gives other letters. */
 const letters = (count: number, start = 0) =>
   Array.from({ length: Math.ceil(count / 6) }, (_each, index) =>
     Math.imul(start + index + 1, 0x9e3779b1)
@@ -117,7 +117,7 @@ const letters = (count: number, start = 0) =>
     .join('')
     .slice(0, count);
 
-/** A Yjs client that returns an update for each change. */
+/** A Yjs client whose changes return their updates. */
 class YjsClient {
   readonly doc = new Y.Doc();
 
@@ -138,7 +138,7 @@ class YjsClient {
   }
 }
 
-/** Adds an update like the endpoint, but sends no queue message. */
+/** Adds an update like the endpoint does. If the log is then due for a compaction, compacts it at once. */
 async function pushAndCompact(editor: ReturnType<typeof editorOf>, update: Uint8Array, now: number): Promise<Changed> {
   const changed = await editor.push(update, now);
   if (changed.isDueForCompaction) await compact(now);
@@ -213,7 +213,7 @@ describe('concurrent changes', () => {
 });
 
 describe('compactLog', () => {
-  /** Pushes texts of 2 KB, `apart` milliseconds apart. Returns the whole text. */
+  /** Pushes texts of 2 KB at intervals of `apart` milliseconds. Returns the whole text. */
   async function write(count: number, apart: number, from = START, prefix = ''): Promise<string> {
     const [pusher, own] = [await new YjsClient().pull(), editorOf()];
     for (let i = 0; i < count; i++)
@@ -276,7 +276,8 @@ describe('compactLog', () => {
     };
     const slow = editorOf(new Table(asDocumentClient({ send }), TABLE_NAME)).push(pusher.append('slow'));
     await reachesWrite.promise;
-    // A function can run for 30 s.
+    // These changes take 30 s, the longest time that a function can run. They start a compaction while the slow update
+    // waits for its write.
     await write(60, 500);
     expect((await items()).Editor![0]!.snapshot).toBeDefined();
     released.resolve(undefined);
@@ -329,7 +330,7 @@ describe('compactLog', () => {
       let queries = 0;
       const send = async (command: Command) => {
         if (command.constructor.name !== 'QueryCommand') return client.send(command);
-        // The engine can end a page anywhere.
+        // Small pages, because DynamoDB can end a page at any item.
         const page = await client.send({
           ...command,
           constructor: command.constructor,
@@ -364,7 +365,10 @@ describe('compactLog', () => {
   });
 });
 
-/** Runs some work in a process of its own, in which one call fails. Returns whether the work reported success. */
+/**
+ * Runs `work` in a simulated process, in which one call may have a fault. Returns the calls, and whether `work`
+ * succeeded.
+ */
 async function attempt(
   work: (table: Table) => Promise<unknown>,
   fault?: { occurrence: number; failure: Failure; when: 'before' | 'after' },
@@ -381,7 +385,7 @@ async function attempt(
 describe('after a failure of any call', () => {
   const large = letters(48_000);
 
-  /** Runs some work with each fault of each call, on a new document each time. */
+  /** Runs `work` once for each fault of each call, each time on a new document. */
   async function everyFault(
     prepare: () => Promise<void>,
     work: (table: Table) => Promise<unknown>,
@@ -401,7 +405,7 @@ describe('after a failure of any call', () => {
     }
   }
 
-  /** Expects that the editor can be changed and compacted. */
+  /** Expects that the editor can still be changed and compacted. */
   async function expectWorkingEditor(): Promise<void> {
     const own = editorOf();
     const { version } = await own.replace(text('well'), START + 5 * MINUTE);
@@ -454,7 +458,7 @@ describe('after a failure of any call', () => {
         expect((await valueOf()) === large + large).toBe(true);
         const { Editor, EditorUpdate, EditorPart } = await items();
         expect(EditorUpdate!.map(({ version }) => version)).toEqual([Editor![0]!.snapshot.version]);
-        // Parts of the previous snapshot may be too young to be removed.
+        // Young parts of the previous snapshot may stay, because running reads may need them.
         expect(EditorPart!.filter(({ at: writtenAt }) => writtenAt < START + 10 * MINUTE)).toEqual([]);
       },
     );
@@ -505,7 +509,7 @@ test('every value is read as it was written, whatever the value before, also aft
     };
     await fc.assert(
       fc.asyncProperty(values[type], async (data) => {
-        // The text is long enough for a compaction.
+        // The text is long enough to start a compaction.
         await own.push(fill(), now);
         await own.replace({ type, data }, (now += MINUTE));
         expect(isDeepStrictEqual(await valueOf(), data)).toBe(true);

@@ -49,7 +49,7 @@ const publish = async (data: object): Promise<string> =>
 const events = async () =>
   (await everyItem(engine)).filter(({ PK, _t }) => _t === 'Event' && PK.startsWith(`T#${tenant}#`));
 
-/** Fans out and delivers a published event. */
+/** Fans out a published event and delivers it. */
 async function deliver(...eventIds: string[]): Promise<any[]> {
   expect(await system.fanOut(tenant, ...eventIds)).toEqual([]);
   await system.drain();

@@ -20,7 +20,7 @@ const names = new ChannelNames(Buffer.alloc(32, 7));
 const STREAM = '2026-01-01T00:00:00.000';
 const MAX_RUNS = 12;
 
-/** An event that the simulated push service accepted. */
+/** An event that the simulated push service received. */
 interface Published {
   readonly channel: string;
   readonly event: Record<string, any>;
@@ -50,12 +50,12 @@ beforeEach(async () => {
   sequence = 0;
 });
 
-/** Connects with a new user token that has grants of these resources. */
+/** Creates a user token with grants of these resources, and connects with it. */
 async function connect(userId: string, resources: object[] = []) {
   return (await newUser(customer, userId, resources)).call('/v2/live/connect', nda);
 }
 
-/** Opens the ports of the publisher in a simulated process. Each call through them can have a fault. */
+/** Opens the ports of the publisher in a simulated process. Each call through the ports can have a fault. */
 function portsOf(invocation: Invocation) {
   const send = (command: Command) => invocation.call(command.constructor.name, () => engine.lean.send(command));
   const publish = (channel: string, events: readonly string[]) =>
@@ -76,7 +76,10 @@ const call = (now: number | undefined) => ({
   measures: recordingMeasures(),
 });
 
-/** Runs the publisher for a batch until no record fails, as Lambda does. `now` is the time of its clock, by default the real time. */
+/**
+ * Runs the publisher until no record of the batch fails, as Lambda does. `now` is the time of the publisher's clock.
+ * By default it is the real time.
+ */
 async function publish(changes: readonly ChangedItem[], trial?: Trial, now?: number): Promise<void> {
   let remaining = changes;
   for (let runs = 0; remaining.length > 0; runs++) {
@@ -97,7 +100,7 @@ function changeOf(change: ChangedItem['change'], item: Record<string, unknown>):
   return { id, stream: STREAM, change, key: { PK, SK }, item: change === 'remove' ? undefined : item, at: Date.now() };
 }
 
-/** Returns the stored items of these types as insertions, in the order of their types. */
+/** Returns the stored items of these types as stream records of insertions, type by type. */
 async function insertionsOf(...types: string[]): Promise<ChangedItem[]> {
   const items = await Promise.all(types.map((type) => itemsOf(engine, customer, type)));
   return items.flat().map((item) => changeOf('insert', item));
@@ -152,7 +155,7 @@ describe('the publisher', () => {
     await addThread('a');
     await connect('ada');
     const [thread] = await itemsOf(engine, customer, 'Thread');
-    // Lambda processes different partitions at the same time.
+    // Lambda processes different partitions of the stream in parallel.
     const batches = Array.from({ length: 6 }, (_each, index) => [
       changeOf('modify', { ...thread, PK: `${String(thread!.PK)}${'X'.repeat(index)}` }),
     ]);
@@ -181,7 +184,7 @@ describe('the publisher', () => {
     await publish([{ ...update!, item: { ...update!.item, packed } }], trial);
     expect(trial.calls).toEqual(['BatchGetCommand', 'BatchGetCommand', 'TransactWriteCommand', 'Publish']);
     expect(editConsumption.calls).toBe(trial.calls.length - 1);
-    // The transaction writes two items of up to 1 kB, and each takes two units.
+    // The transaction writes two items of up to 1 kB. In a transaction, each costs two units.
     const written = await Promise.all(['LiveChannel', 'LiveHints'].map((type) => itemsOf(engine, customer, type)));
     for (const item of written.flat()) expect(JSON.stringify(item).length).toBeLessThan(1_024);
     expect(editConsumption).toMatchObject({ read: 2, written: 2 * written.flat().length });
@@ -337,7 +340,7 @@ describe('a user who loses access', () => {
     const faults = everyFault(calls.calls);
     expect(faults.length).toBeGreaterThan(10);
     for (const fault of faults) {
-      // Each fault has a new document, so that every run begins with open sessions.
+      // Each fault gets its own document, so that no earlier run has ended the sessions.
       const documentId = `doc-${fault.kind}-${fault.occurrence}-${fault.failure}-${fault.when}`;
       await customer.ok('/v2/organizations/documents/add', {
         organizationId: nda.organizationId,
@@ -391,7 +394,7 @@ describe('access that expires', () => {
       clock: () => now,
       deadline: now + 55_000,
     });
-  /** Runs the sweep, and then the publisher for what the sweep wrote. */
+  /** Runs the sweep, and then the publisher for the items that the sweep wrote. */
   const expire = async (userId: string, now: number) => {
     await sweep(now);
     await publish([changeOf('modify', await sessionOf(userId))], undefined, now);
