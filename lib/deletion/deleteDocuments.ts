@@ -11,8 +11,8 @@ import * as sendTo from '../workers/sendTo.ts';
 import { PURGE_DELAY_SECONDS, startPurge } from './startPurge.ts';
 
 /**
- * Deletes documents. Their content can then no longer be reached. One job for each transaction purges the content. The ids must be
- * distinct. An unknown id fails without an effect on other ids.
+ * Deletes documents. From then on, their content cannot be reached. One job per transaction purges the content. `documentIds` must
+ * not contain duplicates. An unknown id fails only in its own result.
  */
 type DeleteDocuments = (
   scope: OrganizationScope,

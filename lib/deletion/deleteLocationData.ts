@@ -13,9 +13,9 @@ import { deleteThreads } from '../comments/deleteThreads.ts';
 import { CommentEntity } from '../comments/threads.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 
-/** How long one call runs, in milliseconds. The timeout of the function is some seconds longer. */
+/** How long one call runs, in milliseconds. The function times out some seconds later. */
 const REMOVES_FOR_MILLISECONDS = 20_000;
-/** The number of threads that are removed at the same time. A thread can have a thousand comments. */
+/** The number of threads that are removed in parallel. A thread can have a thousand comments. */
 const THREADS_AT_ONCE = 10;
 const PARALLEL = 4;
 
@@ -29,15 +29,15 @@ export class LocationRemover {
 
   /**
    * Removes the threads, reactions, recordings and notifications of a location in a document. If several organizations of the
-   * tenant have a document with this id, removes the records in each of them, also in disabled organizations.
+   * tenant have a document with this id, removes the records in all of them, even in disabled organizations.
    *
-   * Throws UNAVAILABLE after 20 seconds. A repeated call then continues. Finds records through an index, which is eventually
-   * consistent, so records that were just written can stay.
+   * Throws UNAVAILABLE after 20 seconds. A repeated call then continues. The index of locations is eventually consistent, so
+   * records that were just written can stay.
    */
   async remove(tenant: string, documentId: string, location: Location, clock: () => number = Date.now): Promise<void> {
     const key = locationKey(location);
     const deadline = clock() + REMOVES_FOR_MILLISECONDS;
-    /** Returns the current time. Throws UNAVAILABLE after the deadline of the call. */
+    /** Returns the current time, epoch ms. Throws UNAVAILABLE after the deadline of the call. */
     const requireTime = () => {
       const now = clock();
       if (now > deadline) throw new ApiError('UNAVAILABLE', 'Not everything is deleted yet. Send the request again.');
@@ -50,13 +50,13 @@ export class LocationRemover {
       isComplete = isComplete && removed;
       if (next === undefined && isComplete) return;
       requireTime();
-      // After the last page, records that conflicted are read again from the first page.
+      // After the last page, the search starts again from the first page if records conflicted. It then finds these records again.
       isComplete = next === undefined || isComplete;
       after = next;
     }
   }
 
-  /** Removes records. Returns false if some records conflicted with concurrent writes. */
+  /** Removes records. Returns false if some of them remain because of concurrent writes. */
   async #removeRecords(
     { threads, reactions, recordings, notifications }: Omit<LocationRecords, 'next'>,
     requireTime: () => number,
@@ -70,7 +70,7 @@ export class LocationRemover {
       requireTime();
       if ((await this.#table.write(group.flatMap(({ ops }) => ops))) !== 'done') isComplete = false;
     });
-    // Reactions to one comment are removed one after the other, because each removal changes the comment.
+    // Each removal changes the comment, so reactions to the same comment are removed one after the other.
     await inParallel(
       [...Map.groupBy(reactions, ({ record: { on } }) => JSON.stringify(on)).values()],
       PARALLEL,
@@ -95,7 +95,7 @@ export class LocationRemover {
     return isComplete;
   }
 
-  /** Removes a reaction, and its id from its comment. */
+  /** Removes a reaction, and the reference to it in its comment. */
   async #removeReaction(scope: DocumentScope, { annotationId, createdAt, on, documentId }: Reaction): Promise<void> {
     await retryOnConflict(async () => {
       const [reaction, comment] = await this.#table.batchGet(

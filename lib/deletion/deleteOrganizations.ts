@@ -15,8 +15,8 @@ import * as sendTo from '../workers/sendTo.ts';
 import { PURGE_DELAY_SECONDS, startPurge } from './startPurge.ts';
 
 /**
- * Deletes organizations. Their content can then no longer be reached, and their ids can be used again. One job for each
- * organization purges its content. The ids must be distinct. An unknown id fails without an effect on other ids.
+ * Deletes organizations. From then on, their content cannot be reached, and their ids can be used again. One job per organization
+ * purges its content. The ids must not contain duplicates. An unknown id fails only in its own result.
  */
 type DeleteOrganizations = (
   tenant: string,

@@ -17,7 +17,7 @@ const purgeAccess: PurgeHook<DeletedDocument> = {
   purge: (table, document, budget) => purgeResource(table, document, document.documentKey, budget),
 };
 
-/** All hooks for deleted documents. Each entity with `ownedBy: 'document'` is in one of these hooks. */
+/** The purge hooks of all features for a deleted document. Each entity with `ownedBy: 'document'` belongs to one of them. */
 export const documentPurges: readonly PurgeHook<DeletedDocument>[] = [
   purgeThreads,
   purgeItem(ThreadCounterEntity),

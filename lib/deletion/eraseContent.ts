@@ -13,20 +13,23 @@ import { eraseRecordings } from '../recordings/userRemoval.ts';
 import { inParallel } from '../shared/inParallel.ts';
 import type { Table } from '../table/table.ts';
 
-/** The position where a pass over an organization stopped. */
+/** The position at which a pass over an organization's documents stopped. */
 export const ContentPosition = z.object({
   /** The document id of the last document that was started. */
   listed: z.string().optional(),
-  /** The documents that were started and not finished. `part` is the index of the current hook, `after` is its last sort key. */
+  /**
+   * The documents that were started and not finished. `part` is the index of the current hook in the list of hooks. `after` is the
+   * last sort key of that hook.
+   */
   open: z.array(z.object({ documentKey: z.string(), part: z.number(), after: z.string().optional() })),
 });
 export type ContentPosition = z.output<typeof ContentPosition>;
 type OpenDocument = ContentPosition['open'][number];
 
-/** The number of documents that are read at the same time. */
+/** The number of documents that are read in parallel. */
 const DOCUMENTS_AT_A_TIME = 8;
 
-/** The hooks of all features, in the order of an erasure. Notifications come before the comments that they quote. */
+/** The erase hooks of all features, in the order in which they run. Notifications come before the comments that they quote. */
 export const eraseHooks: readonly EraseHook[] = [
   eraseNotifications,
   eraseActivities,
@@ -38,22 +41,21 @@ export const eraseHooks: readonly EraseHook[] = [
 ];
 
 /**
- * The records that a pass reads. Notifications are erased while the comments that they quote still exist, because the comments say
- * whose text a notification quotes.
+ * The records that a pass reads. Notifications are erased in a pass of their own, while the comments that they quote still exist.
+ * These comments say whose text a notification quotes.
  */
 export type ErasedRecords = 'notifications' | 'everything';
 
 /**
- * Erases users from content that cannot be found through involvements:
- *
- * - activities, subscriptions and readers
+ * Erases users from content that has no record of their involvement:
+ * - activities, subscriptions and lists of readers
  * - comments that stayed after an earlier removal
  * - names, addresses and pictures in records of other users
  *
- * `lib/content/rules/removedUsers.ts` has the rules. Immutable activities are erased too: customers cannot change them, but GDPR
- * overrides this.
+ * `lib/content/rules/removedUsers.ts` has the rules. Activities that customers cannot change are erased too, because GDPR requires
+ * it.
  *
- * Reads all content of the organization once, several documents at the same time. Writes only records that change, at the revision
+ * Reads all content of the organization once, several documents in parallel. Changes a record only if it still has the revision
  * that was read (optimistic lock). Returns the position at `deadline` (epoch ms), or `done`. Throws ABORTED if other requests keep
  * changing a record.
  */

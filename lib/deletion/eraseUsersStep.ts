@@ -13,34 +13,37 @@ import { remove, replace, type Table } from '../table/table.ts';
 import { purgeUserAccess } from './purgeUserAccess.ts';
 import { GrantEntity, type User, UserEntity } from '../directory/users.ts';
 
-/** How long a step runs, in milliseconds. Short steps store the progress often. */
+/** How long a step runs, in milliseconds. The progress is stored after each step, so steps are short. */
 const STEP_MILLISECONDS = 2_000;
-/** The number of users that are erased at the same time. */
+/** The number of users that are erased in parallel. */
 const PARALLEL = 4;
 
 const Progress = z.object({
   /**
-   * The number of the pass, 1 or 2. Pass 1 erases the existing data. Pass 2 erases data that earlier requests wrote during pass 1,
-   * and counts finished tasks.
+   * The number of the pass. Pass 1 erases the existing data. Pass 2 erases data that earlier requests wrote during pass 1, and
+   * counts finished tasks.
    */
   pass: z.number(),
-  /** The organization id of the last organization that was started, if the job erases the users everywhere. */
+  /** The organization id of the last started organization. Present only if the job erases the users everywhere. */
   organizationId: z.string().optional(),
-  /** The number of organizations in the job's list that were started. */
+  /** The number of started organizations in the job's list. */
   index: z.number(),
   /** The internal id of the current organization. */
   organizationKey: z.string().optional(),
-  /** The progress in the content of the current organization. */
+  /** The position in the content of the current organization. */
   content: z.union([ContentPosition, z.literal('done')]).optional(),
-  /** The progress in the judgments of the current organization. */
+  /** The position in the judgments of the current organization. */
   judgments: z.union([z.object({ after: z.string() }), z.literal('done')]).optional(),
-  /** The number of users that are finished in the current organization. */
+  /** The number of finished users in the current organization. */
   users: z.number(),
   /** The number of finished tasks. */
   tasksDone: z.number(),
   /** The time of the last finished task, epoch ms. */
   doneAt: z.number().optional(),
-  /** The users who got new access after the request and keep their profile, as indexes in the job's list of users. */
+  /**
+   * The users who keep their profile, because they got new access after the request. Each number is an index in the job's list of
+   * users.
+   */
   kept: z.array(z.number()),
 });
 type Progress = z.output<typeof Progress>;
@@ -48,11 +51,12 @@ type Progress = z.output<typeof Progress>;
 const initialProgress: Progress = { pass: 1, index: 0, users: 0, tasksDone: 0, kept: [] };
 
 /**
- * Runs a step of an erasure of users (GDPR). Erases the access and the data of the users in one organization after the other, then
- * their profiles. Data that was made after the request stays. The profile of a user who was added again also stays.
+ * Runs a step of a job that erases users (GDPR). The job erases the access and the data of the users in one organization after the
+ * other. Then it erases their profiles. Data that was made after the request stays, and so does the profile of a user who was added
+ * again.
  *
- * There are two passes: the first starts at once, the second after all earlier requests have ended. A step is idempotent: it can
- * run twice, at the same time, or from an older progress.
+ * The first pass starts at once, the second when all earlier requests have ended. A step is idempotent: it can run twice, in
+ * parallel, or from older progress.
  */
 export async function eraseUsersStep(table: Table, job: StoredJob, clock: () => number): Promise<StepResult> {
   return new ErasureStep(table, job, clock).run();
@@ -94,7 +98,7 @@ class ErasureStep {
     return { progress: this.#progress };
   }
 
-  /** Starts the next organization. Returns false if no organization remains. */
+  /** Starts the next organization. Returns false if none remains. */
   async #startNextOrganization(): Promise<boolean> {
     const { organizations } = this.#data;
     const { organizationId, index } = this.#progress;
@@ -127,8 +131,8 @@ class ErasureStep {
   }
 
   /**
-   * Continues in an organization. The content comes first, because comments say whose text a notification quotes. Then come the
-   * judgments, and the partitions of the users.
+   * Continues in an organization: first in the content, then in the judgments, then in the partitions of the users. Content comes
+   * first, because its comments say whose text a notification quotes.
    */
   async #continueOrganization(organization: string): Promise<true> {
     const scope: OrganizationScope = { tenant: this.#job.tenant, organizationKey: organization };
@@ -166,7 +170,7 @@ class ErasureStep {
       finished[index] = await this.#eraseUser(scope, userId);
       if (pass === 2 && finished[index] && (await this.#hasAccess(scope, userId))) withNewAccess.push(users + index);
     });
-    // The next step repeats unfinished users. Data that is already erased costs no second write.
+    // The next step repeats unfinished users. Erasing erased data again writes nothing.
     if (!finished.every(Boolean)) return true;
     const isLast = users + batch.length >= userIds.length;
     this.#progress = {
@@ -183,7 +187,8 @@ class ErasureStep {
   }
 
   /**
-   * Erases a user's partition in an organization, and the records that its involvements refer to. Returns whether nothing remains.
+   * Erases a user's partition in an organization, and the user's part in the records to which it refers. Returns true when nothing
+   * remains.
    */
   async #eraseUser(scope: OrganizationScope, userId: string): Promise<boolean> {
     const removedAt = await this.#accessEndedAt(userId, scope.organizationKey);
@@ -200,7 +205,9 @@ class ErasureStep {
     );
   }
 
-  /** Returns when the user's access ended, epoch ms. The revocation can be a little later than the request. */
+  /**
+   * Returns the end of the user's access, epoch ms. A revocation ends the access, and it can be a little later than the request.
+   */
   async #accessEndedAt(userId: string, organization: string): Promise<number> {
     const user = await this.#table.get(UserEntity, { tenant: this.#job.tenant, userId });
     const own =
@@ -216,7 +223,8 @@ class ErasureStep {
   }
 
   /**
-   * Removes the profiles if the users are erased everywhere, otherwise the revocations of this job. Then marks the erasure as done.
+   * Removes the profiles if the users are erased everywhere. Otherwise removes the revocations of this job. Then marks the erasure
+   * as done.
    */
   async #end(): Promise<void> {
     const { userIds } = this.#data;
@@ -246,8 +254,8 @@ class ErasureStep {
   }
 
   /**
-   * Stores the number of remaining tasks. Even if two workers run the job, the number never increases. Before the end, at least one
-   * task remains.
+   * Stores the number of remaining tasks. The number never increases, even if two workers run the job. Until the end, it is at
+   * least 1.
    */
   async #storeTasksLeft(tasksDone: number): Promise<void> {
     const { tenant, jobId } = this.#job;

@@ -14,18 +14,18 @@ import { storeCapability, tableWith } from '../table/storeCapability.ts';
 import * as sendTo from '../workers/sendTo.ts';
 
 const LIFETIME_SECONDS = 90 * 24 * 60 * 60;
-/** How long after its start the sweeper runs a job whose message was lost, in milliseconds. */
+/** The sweeper runs a job whose queue message was lost this long after the job's start, in milliseconds. */
 const SWEPT_AFTER = 5 * 60_000;
 const ORGANIZATIONS_PER_PAGE = 1_000;
 const USERS_AT_A_TIME = 100;
 
 const Schema = z.object({
   jobId: z.string(),
-  /** The number of tasks. A task is one user in one organization, or the profile of one user. */
+  /** The number of tasks. A task is one user in one organization, or one user's profile. */
   tasksCount: z.number(),
   /** The number of tasks that are not finished. */
   tasksLeft: z.number(),
-  /** Epoch ms. */
+  /** When the last task was finished, epoch ms. Absent before the first one. */
   lastTaskCompletedAt: z.number().optional(),
   createdAt: z.number(),
 });
@@ -47,25 +47,24 @@ export const ErasureEntity = defineEntity({
 /** The data of a job of kind `eraseUsers`. */
 export const ErasureJob = z.object({
   userIds: z.array(z.string()),
-  /** The keys of the organizations. If absent, the job erases the users in all organizations, and their profiles. */
+  /** The internal ids of the organizations. If absent, the job erases the users in all organizations, and their profiles. */
   organizations: z.array(z.string()).optional(),
   /** The time of the request, epoch ms. Data that was made later stays. */
   at: z.number(),
 });
 export type ErasureJob = z.output<typeof ErasureJob>;
 
-/** A request to erase users. User ids and organizations must be distinct. */
+/** A request to erase users. `userIds` and `organizations` must not contain duplicates. */
 export interface ErasureRequest {
   readonly tenant: string;
   readonly jobId: string;
   readonly userIds: readonly string[];
-  /** The organizations to erase the users in. Undefined for all organizations. */
+  /** The organizations in which the users are erased. Undefined for all organizations. */
   readonly organizations: readonly Organization[] | undefined;
   readonly now: number;
   readonly log: Log;
 }
 
-/** Reads the progress of erasures. */
 export class ErasureReader {
   readonly #table: Table;
 
@@ -73,15 +72,15 @@ export class ErasureReader {
     this.#table = table;
   }
 
-  /** Returns the progress of an erasure. Returns undefined if the erasure does not exist or has expired. */
+  /** Returns the progress of an erasure, or undefined if it does not exist or has expired. */
   async status(tenant: string, jobId: string): Promise<Stored<Erasure> | undefined> {
     return this.#table.get(ErasureEntity, { tenant, jobId });
   }
 }
 
 /**
- * Starts to erase users (GDPR) in some organizations, or everywhere with their profiles. Before it returns, their access has ended
- * and their data is hidden. A job erases the data. A repeated call with the same `jobId` starts no second job.
+ * Starts a job that erases users (GDPR), in some organizations or everywhere with their profiles. Hides the users before it
+ * returns, with the exceptions of `hideUsers`. A repeated call with the same `jobId` starts no second job.
  */
 type StartErasure = (request: ErasureRequest) => Promise<{ jobId: string; tasksCount: number }>;
 
@@ -109,8 +108,11 @@ export const startErasure: Capability<StartErasure> = /* @__PURE__ */ combine(
 );
 
 /**
- * Adds revocations to the users, and empties their profiles if they are erased everywhere. A user with too many revocations, or one
- * whom other requests keep changing, stays visible until the job erases the user.
+ * Hides users. Each user gets a revocation per organization, which ends the access and hides the data of the user there. If the
+ * users are erased everywhere, their profiles are emptied.
+ *
+ * Two kinds of users stay visible until the job erases them: users with too many revocations, and users whose profile other
+ * requests keep changing.
  */
 async function hideUsers(
   table: Table,

@@ -13,8 +13,8 @@ const STEP_MILLISECONDS = 2_000;
 const DOCUMENTS_AT_A_TIME = 8;
 
 /**
- * Runs a step of a job that purges deleted documents. The first step waits until all requests have ended that can use their
- * content.
+ * Runs a step of a job that purges deleted documents. The first step waits until all requests that can use the documents have
+ * ended.
  */
 export async function purgeDocumentsStep(
   table: Table,
@@ -37,8 +37,8 @@ export async function purgeDocumentsStep(
 }
 
 /**
- * Purges a deleted document until the budget is used up. Returns whether nothing remains. Call it after `REQUESTS_ENDED_MS`,
- * because items that are written during the purge can stay.
+ * Purges a deleted document within the time of the budget. Returns true when nothing remains. Call it `REQUESTS_ENDED_MS` after the
+ * deletion, because it can miss items that are written meanwhile.
  */
 export async function purgeDocument(table: Table, document: DeletedDocument, budget: PurgeBudget): Promise<boolean> {
   return runPurgeHooks(documentPurges, table, document, budget);

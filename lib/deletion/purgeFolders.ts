@@ -10,7 +10,7 @@ import { purgeResource } from './purgeResource.ts';
 
 const PARALLEL = 8;
 
-/** Returns a visitor that purges the documents and folders in a deleted folder. */
+/** Returns a visitor that purges the documents and folders in a deleted folder, for `walkFolders`. */
 export function purgeFolders({ table, scope, clock, deadline }: Walk): FolderVisitor {
   const key = (folder: WalkedFolder, { kind, id }: FolderEntry) =>
     FolderEntryEntity.key({ ...scope, folderKey: folder.internalId, kind, id });
@@ -34,8 +34,8 @@ export function purgeFolders({ table, scope, clock, deadline }: Walk): FolderVis
       const removed: FolderEntry[] = [];
       await inParallel([...documents.entries()], PARALLEL, async ([index, entry]) => {
         const stored = storedDocuments[index];
-        // If a new document has the same id, only the content of the deleted document is purged. A document that is stored in
-        // another folder was moved just before the folder was deleted, and stays.
+        // If the stored document is a new one with the same id, only the content of the deleted document is purged. If it is in
+        // another folder now, it was moved just before the deletion, and stays.
         if (stored?.internalId === entry.internalId) {
           if (stored.folder?.internalId !== folder.internalId) return;
           if ((await table.write([remove(DocumentEntity, { ...scope, ...stored }, stored._r)])) !== 'done')
@@ -66,7 +66,7 @@ export function purgeFolders({ table, scope, clock, deadline }: Walk): FolderVis
     },
     async afterFolder(folder, parent) {
       await purgeResource(table, scope, folder.internalId);
-      // The entry of the folder is removed last, so that an interrupted walk finds the folder again.
+      // The folder's entry is removed last. If the walk is interrupted, the next walk therefore finds the folder again.
       if (parent) await table.removeKeys([key(parent, { kind: 'folder', ...folder })]);
     },
   };

@@ -85,8 +85,8 @@ const purgeFolderChanges: PurgeHook<OrganizationScope> = {
 };
 
 /**
- * Purges the content of folders that were deleted before their organization. Only the stored changes of folders refer to this
- * content. After the changes are removed, the jobs of these deletions do nothing. Returns whether nothing remains.
+ * Purges the content of folders that were deleted before their organization. Only the stored folder changes refer to this content.
+ * The jobs of those deletions do nothing when the folder changes are gone. Returns true when nothing remains.
  */
 async function purgeDeletedFolders(
   table: Table,
@@ -110,7 +110,8 @@ async function purgeDeletedFolders(
 }
 
 /**
- * All hooks for deleted organizations. Each entity with `ownedBy: 'organization'` or `'folder'` is in one of these hooks.
+ * The purge hooks of all features for a deleted organization. Each entity with `ownedBy: 'organization'` or `'folder'` belongs to
+ * one of them.
  */
 export const organizationPurges: readonly PurgeHook<OrganizationScope>[] = [
   purgeDocuments,
@@ -122,16 +123,16 @@ export const organizationPurges: readonly PurgeHook<OrganizationScope>[] = [
 ];
 
 interface PurgedListing<T> {
-  /** Returns the first of the remaining items. */
+  /** Returns a page of the remaining items, from the first one on. */
   readonly list: () => Promise<QueryPage<T>>;
   readonly key: (item: Stored<T>) => Key;
-  /** Purges the content of an item. Returns whether nothing remains. */
+  /** Purges the content of an item. Returns true when nothing remains. */
   readonly purgeContent: (item: Stored<T>) => Promise<boolean>;
 }
 
 /**
- * Purges the content of each listed item, then the item. Returns whether nothing remains. The next run continues with the remaining
- * items.
+ * Purges the content of each listed item, and then the item. Returns true when nothing remains. If time runs out, the next call
+ * continues.
  */
 async function purgeEach<T>(
   table: Table,
@@ -151,8 +152,8 @@ async function purgeEach<T>(
 }
 
 /**
- * Runs a step of a job that purges a deleted organization. The first step waits until all requests have ended that can use its
- * content.
+ * Runs a step of a job that purges a deleted organization. The first step waits until all requests that can use the content have
+ * ended.
  */
 export async function purgeOrganizationStep(
   table: Table,

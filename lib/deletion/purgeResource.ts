@@ -4,13 +4,13 @@ import type { Table } from '../table/table.ts';
 import { ContactEntity, GrantEntity } from '../directory/users.ts';
 import { type PurgeBudget, purgeIndexPartition, purgePartition } from '../table/purgePartition.ts';
 
-/** The entities whose items belong to one organization, folder or document (a resource). */
+/** The entities whose items belong to one organization, folder or document. These are called resources. */
 export const resourceEntities = [ContactEntity, GrantEntity, NotificationSettingsEntity] as const;
 const noLimit: PurgeBudget = { clock: () => 0, deadline: 1 };
 
 /**
- * Purges the contacts, grants and notification settings of a deleted organization, folder or document, by its internal id. Returns
- * whether nothing remains. Call it after the index contains all grants and settings of the resource.
+ * Purges the contacts, grants and notification settings of a deleted organization, folder or document. Returns true when nothing
+ * remains. Call it when the index contains all grants and settings of this resource.
  */
 export async function purgeResource(
   table: Table,

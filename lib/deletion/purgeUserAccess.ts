@@ -15,18 +15,17 @@ import { ContactEntity, GrantEntity, userIndex } from '../directory/users.ts';
 const PAGE = 1_000;
 const PARALLEL = 8;
 
-/** Selects the items of a user to purge. */
+/** Selects the items of a user that are purged. */
 export interface UserAccessPurge {
-  /** The time of the removal, epoch ms. Items that were written later stay. */
+  /** When the user was removed, epoch ms. Items that were written later stay. */
   readonly removedAt: number;
   /** Limits the purge to folders and documents with these internal ids. If absent, purges all items in the organization. */
   readonly within?: ReadonlySet<string> | undefined;
 }
 
 /**
- * Purges a user's grants, contacts and notification settings in an organization that were written up to a time. Without `within`,
- * also purges the user's memberships in groups. Each item is removed at the revision that was read, so a newer item with the same
- * key stays.
+ * Purges a user's grants, contacts and notification settings in an organization. Without `within`, also purges the user's
+ * memberships in groups. Items that were written after `removedAt` stay, even if they replace an older item during the purge.
  */
 export async function purgeUserAccess(
   table: Table,
@@ -60,7 +59,7 @@ export async function purgeUserAccess(
       table.queryIndex('gsi1', indexPartition('tenant', userIndex(user)), {
         limit: PAGE,
         after,
-        // A tilde sorts after every character of an internal id.
+        // A tilde sorts after all characters of internal ids.
         between: [prefix, `${prefix}~`],
       });
     for await (const { positions } of pages(read)) {
@@ -92,7 +91,7 @@ export async function purgeUserAccess(
     }
   }
 
-  /** Writes each operation separately, so that a conflict of one operation does not stop other operations. */
+  /** Writes each operation separately, so a conflict affects only one of them. */
   async function removeEach(ops: readonly WriteOp[]): Promise<void> {
     await inParallel(ops, PARALLEL, async (op) => void (await table.write([op])));
   }

@@ -12,22 +12,22 @@ import { keyPrefix } from '../table/keys.ts';
 import { retryOnConflict } from '../table/retryOnConflict.ts';
 import type { Table } from '../table/table.ts';
 
-/** Selects the data of a user to purge. */
+/** Selects the data of a user that is purged. */
 export interface UserContentPurge {
-  /** The time of the removal, epoch ms. Data that was made later stays. */
+  /** When the user was removed, epoch ms. Data that was made later stays. */
   readonly removedAt: number;
   readonly mode: RemovalMode;
-  /** Limits the purge to documents with these internal ids. If absent, purges the data in the whole organization. */
+  /** Limits the purge to documents with these internal ids. If absent, purges the whole organization. */
   readonly documents?: ReadonlySet<string> | undefined;
-  /** The position where an earlier call stopped. */
+  /** The position at which an earlier call stopped. */
   readonly after?: string | undefined;
 }
 
-/** The number of involvements in one page. */
+/** The number of involvements in one page. An involvement is the record that content belongs to the data of a user. */
 const INVOLVEMENTS_PER_PAGE = 100;
 const PARALLEL = 4;
 
-/** The functions that remove an involvement and the user's part in its record, by kind. */
+/** The functions that remove an involvement, and the user from the record that it refers to. */
 const removeInvolved: Readonly<Record<InvolvedKind, RemoveInvolved>> = {
   comment: removeCommentUser,
   reaction: removeReactor,
@@ -36,15 +36,14 @@ const removeInvolved: Readonly<Record<InvolvedKind, RemoveInvolved>> = {
 };
 
 /**
- * Purges a user's data in an organization, if it can be found through the user's involvements:
- *
- * - Threads that the user started are removed with all comments. The user's recordings and reactions are removed too.
- * - Comments in threads of other users keep only the author's id (`remove`), or are removed (`erase`).
- * - The user is removed from notifications and subscriptions. `erase` also reduces mentions to the id.
+ * Purges the user's data in an organization to which the user's involvements refer:
+ * - Threads that the user started are removed with all their comments. The user's recordings and reactions are removed too.
+ * - The user's comments in threads of other users keep only the author's id (`remove`), or are removed (`erase`).
+ * - The user is removed from notifications and subscriptions. `erase` also reduces mentions to the user's id.
  *
  * `eraseContent` handles data without involvements. Each involvement up to `removedAt` is removed in one transaction with the
- * change of its record, on the condition that the record has not changed. Emits no events. The call is idempotent: it can run
- * twice, at the same time, or from an older position.
+ * change of its record. The transaction fails if the record has changed in the meantime. Emits no events. The call is idempotent:
+ * it can run twice, in parallel, or from an older position.
  *
  * Returns the position at `deadline` (epoch ms), or `done`. Throws ABORTED if other requests keep changing a record.
  */
@@ -57,7 +56,7 @@ export async function purgeUserContent(
   deadline: number,
 ): Promise<{ after: string } | 'done'> {
   const removedUsers: RemovedUsers = { userIds: new Set([userId]), removedAt };
-  // The sort key of the position contains the current kind. All kinds before this kind are done.
+  // The position contains the current kind of involvement. All kinds before it are done.
   const firstKind =
     after === undefined ? 0 : involvedKinds.findIndex((kind) => after.startsWith(keyPrefix(['DATA', kind])));
   for (const [index, kind] of involvedKinds.entries()) {
@@ -73,7 +72,7 @@ export async function purgeUserContent(
       const involvements = page.values
         .filter(({ documentKey }) => documents?.has(documentKey) ?? true)
         .map((involvement): Involvement => ({ ...involvement, userId, kind }));
-      // The involvements of one group change the same records, so they are removed one after the other.
+      // Involvements of one group change the same record, so they are removed one after the other.
       const groups = Map.groupBy(involvements, ({ documentKey, id }) =>
         JSON.stringify([documentKey, kind === 'reaction' ? undefined : id]),
       );
@@ -95,9 +94,9 @@ export async function purgeUserContent(
   return 'done';
 }
 
-/** Returns the range of the sort keys of all involvements of a kind up to a time. */
+/** Returns the first and the last sort key of a kind's involvements up to a time. */
 function keysUpTo(kind: InvolvedKind, removedAt: number): [string, string] {
-  // The upper bound ends with the character after the separator `#`. The range therefore includes all keys that start with the
-  // time.
+  // The upper bound ends with the character that follows the separator `#`. It therefore sorts after all keys with the time
+  // `removedAt`.
   return [keyPrefix(['DATA', kind]), `${keyPrefix(['DATA', kind, isoTime(removedAt)]).slice(0, -1)}$`];
 }

@@ -21,9 +21,9 @@ import { tableWith } from '../table/storeCapability.ts';
 import * as sendTo from '../workers/sendTo.ts';
 import type { QueueSender } from '../workers/sender.ts';
 
-/** How long after its start the sweeper runs a job whose message was lost, in milliseconds. */
+/** The sweeper runs a job whose queue message was lost this long after the job's start, in milliseconds. */
 const SWEPT_AFTER = 5 * 60_000;
-/** The most bytes of user ids in one job. Each step writes the whole job. */
+/** The most bytes of user ids in one job. Each step writes the job again with all its ids. */
 const JOB_BYTES = 64_000;
 const PARALLEL = 8;
 const BUSY: ItemOutcome = { success: false, message: 'User is being changed by another request.' };
@@ -31,11 +31,11 @@ const BUSY: ItemOutcome = { success: false, message: 'User is being changed by a
 interface UserState {
   readonly user: Stored<User> | undefined;
   readonly contact: { readonly addedAt: number; readonly _r: number } | undefined;
-  /** Whether the organization has items of a user without a profile. */
+  /** Whether a user without a profile has items in the organization. */
   readonly hasItems: boolean;
 }
 
-/** A request to remove users from a resource. User ids must be distinct. */
+/** A request to remove users from an organization, folder or document (the resource). `userIds` must not contain duplicates. */
 export interface UserRemovalRequest {
   readonly tenant: string;
   readonly organization: Stored<Organization>;
@@ -56,10 +56,10 @@ export class UserRemover {
 
   /**
    * Removes users from an organization, or from one of its folders or documents. Each user gets a revocation, which ends all access
-   * that the user got there earlier. Jobs purge this access later. They are stored before the revocations.
+   * that the user got there before. Jobs then purge this access. The jobs are stored before the revocations.
    *
-   * A user exists if the user has a profile, or items in the organization. A user who does not exist fails without an effect on
-   * other users.
+   * A user exists if the user has a profile, or items in the organization. Removing a user who does not exist fails only in the
+   * user's own result.
    */
   async remove(request: UserRemovalRequest): Promise<ItemOutcome[]> {
     const { tenant, organization, resource, userIds, now, log } = request;
@@ -83,7 +83,7 @@ export class UserRemover {
       conflicted: () => BUSY,
     });
     const removed = new Set(userIds.filter((_userId, index) => results[index]?.success));
-    // A job for a folder is counted in the organization. It must run to end this count, even if it has no user to remove.
+    // The organization counts the jobs for its folders. Such a job must run even without users, because its end reduces this count.
     const needed = jobs.filter((job) => isFolder || job.userIds.some((userId) => removed.has(userId)));
     await this.#table.writeAll(jobs.filter((job) => !needed.includes(job)).map(({ jobId }) => endJob(tenant, jobId)));
     await notifyJobs(
@@ -95,8 +95,8 @@ export class UserRemover {
   }
 
   /**
-   * Stores the jobs. A job for a folder is also counted in the organization. While it runs, moves into and out of the folder are
-   * recorded.
+   * Stores the jobs. The organization counts a job for one of its folders. While such a job runs, moves into and out of the folder
+   * are recorded.
    */
   async #startJobs(
     { tenant, organization, resource, now }: UserRemovalRequest,
@@ -151,10 +151,9 @@ export class UserRemover {
   }
 }
 
-/** Any item in a user's partition of an organization, except the record of a removal. */
+/** Reads any item in a user's partition of an organization, except `AccessRemoval` items. */
 const anyItemOfUser: QueryableEntity<object, OrganizationScope & { readonly userId: string }> = {
   partition: (of) => GrantEntity.partition(of),
-  // The record of a removal stays after the user.
   fromItem: (item) => (item._t === AccessRemovalEntity.type ? undefined : { _r: item._r as number }),
 };
 
@@ -183,7 +182,7 @@ function decide(
   return { result: removed, ops };
 }
 
-/** Splits user ids into lists that each fit into one job. */
+/** Splits user ids into lists of at most 64,000 bytes, one per job. */
 function splitIntoJobs(userIds: readonly string[]): string[][] {
   const lists: string[][] = [];
   let room = 0;

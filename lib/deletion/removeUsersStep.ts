@@ -14,15 +14,15 @@ import { replace, type Table } from '../table/table.ts';
 import { purgeUserAccess } from './purgeUserAccess.ts';
 import { type User, UserEntity } from '../directory/users.ts';
 
-/** How long a step starts new work, in milliseconds. */
+/** A step starts no further work after this time, in milliseconds. */
 const STEP_MILLISECONDS = 1_000;
 const USERS_AT_A_TIME = 24;
 const PARALLEL = 8;
-/** The most folders and documents below a folder that one step handles. */
+/** The most folders and documents that one portion contains, if users are removed from a folder. */
 const MAX_KEYS = 5_000;
 const ENTRIES_AT_A_TIME = 500;
 
-/** The data of a job that removes users from a resource. */
+/** The data of a job that removes users from an organization, folder or document (the resource). */
 export const UserRemoval = z.object({
   organizationKey: z.string(),
   /** The organization id that the customer chose. */
@@ -30,39 +30,40 @@ export const UserRemoval = z.object({
   resource: z.object({ resourceType: z.enum(resourceTypes), internalId: z.string() }),
   userIds: z.array(z.string()),
   /**
-   * The time of the request, epoch ms. For users without a profile, such as authors of imported comments, data that was made later
-   * stays.
+   * The time of the request, epoch ms. For users without a profile, such as authors of imported comments, data up to this time is
+   * purged.
    */
   at: z.number(),
 });
 export type UserRemoval = z.output<typeof UserRemoval>;
 
 /**
- * The progress of a job. The job purges everything in two passes, because some items are written or indexed during the first pass.
- * Then it removes the revocations. Below a folder, the job handles one portion of folders and documents after the other, and in each
+ * The progress of a job. The job purges everything in two passes, because some items are written or indexed during the first one.
+ * Then it removes the revocations. In a folder, each pass handles one portion of folders and documents after the other, and in each
  * portion one user after the other.
  */
 const Progress = z.object({
   stage: z.enum(['first', 'second', 'revocations']),
   portion: z
     .object({
-      /** The internal id of the folder or document where the walk began: of the resource, or of one that was moved out of it. */
+      /**
+       * The internal id of the folder or document at which the walk began. It is the resource, or was moved out of the resource.
+       */
       root: z.string(),
       stack: WalkStack,
     })
     .optional(),
-  /** The number of recorded moves at the beginning of the pass. */
+  /** The number of recorded moves when the pass began. */
   moved: z.number().optional(),
   /** The index of the next user in the job's list. */
   user: z.number(),
-  /** The position in the content of this user. */
+  /** The position in the content of this user, as `purgeUserContent` returned it. */
   after: z.string().optional(),
-  /** The position in the judgments. They come after the content of all users. */
+  /** The position in the judgments, which come after the content of all users. */
   judgments: z.string().optional(),
 });
 type Progress = z.output<typeof Progress>;
 
-/** The inputs of a step. */
 interface RemovalStep {
   readonly table: Table;
   readonly scope: OrganizationScope;
@@ -72,9 +73,9 @@ interface RemovalStep {
 }
 
 /**
- * Runs a step of a job that removes users from a resource. Purges their access and their content in the resource up to their
- * revocation, in two passes a minute apart. Then removes the revocations. Later access and content stays. A step can run twice, or
- * from an older progress.
+ * Runs a step of a job that removes users from a resource. Purges their access and their content there up to their revocation, in
+ * two passes a minute apart. Then removes the revocations. Later access and content stay. A step can run twice, or from older
+ * progress.
  */
 export async function removeUsersStep(
   table: Table,
@@ -105,14 +106,14 @@ export async function removeUsersStep(
   }
   if (next) return { progress: { stage: progress.stage, portion: next, moved, user: 0 } };
   if (progress.stage === 'first') return { progress: { stage: 'second', user: 0 }, notBefore: secondPassAt };
-  // The pass repeats if content was moved while it ran, because it can have missed this content.
+  // The pass can miss content that was moved while it ran. It is then repeated.
   const isComplete = moved === (await readMoves(step)).size;
   return { progress: { stage: isComplete ? 'revocations' : 'second', user: 0 } };
 }
 
 /**
- * Returns the documents and folders that were moved into or out of the folder from which users are removed. Returns an empty map
- * for other resources.
+ * Returns the documents and folders that were moved into or out of the folder since the request. The value is true for those that
+ * were moved out. Returns an empty map if the resource is not a folder.
  */
 async function readMoves({ table, scope, job, removal }: RemovalStep): Promise<MovedKeys> {
   if (removal.resource.resourceType !== 'folder') return new Map();
@@ -120,7 +121,7 @@ async function readMoves({ table, scope, job, removal }: RemovalStep): Promise<M
 }
 
 interface Portion {
-  /** The internal ids of folders and documents in the resource at the time of the request. Undefined for the whole organization. */
+  /** The internal ids of folders and documents in this portion. Undefined if users are removed from the whole organization. */
   readonly keys: ReadonlySet<string> | undefined;
   /** The start of the next portion. */
   readonly next: Progress['portion'];
@@ -128,9 +129,8 @@ interface Portion {
 }
 
 /**
- * Returns the internal ids of about `most` folders and documents that were in the resource when the users were removed. These are
- * the ones below the folder, and below everything that was moved out of it. Content that was moved into the folder later is left
- * out.
+ * Returns about `most` internal ids of folders and documents that were in the resource at the time of the request. These are below
+ * the folder, or below something that was moved out of it. Content that was moved into the folder later is not among them.
  */
 async function readPortion(step: RemovalStep, from: Progress['portion'], most: number): Promise<Portion> {
   const { table, scope, removal } = step;
@@ -154,7 +154,7 @@ async function readPortion(step: RemovalStep, from: Progress['portion'], most: n
   for (const root of from ? roots.slice(roots.indexOf(from.root)) : roots) {
     const isContinued = root === from?.root;
     if (!isContinued) keys.add(root);
-    // The visitor does not use the folder id that the customer chose.
+    // The visitor ignores the folder id that the customer chose.
     const start = isContinued ? from.stack : walkFrom({ internalId: root, id: '' });
     const stack = await walkFolders(table, scope, start, visitor, budget);
     if (stack) return { keys, next: { root, stack }, movesCount: moves.size };
@@ -162,9 +162,7 @@ async function readPortion(step: RemovalStep, from: Progress['portion'], most: n
   return { keys, next: undefined, movesCount: moves.size };
 }
 
-/**
- * Purges the data of users from the progress on, for about a second. Returns the next position, or undefined after the last user.
- */
+/** Purges the data of users for about a second, from `progress` on. Returns the next position, or undefined after the last user. */
 async function purgeUsers(
   step: RemovalStep,
   keys: ReadonlySet<string> | undefined,
@@ -187,7 +185,7 @@ async function purgeUsers(
       const stop = await purgeUserContent(table, scope, userId, content, clock, deadline);
       if (stop !== 'done') stops.set(index, stop.after);
     });
-    // The next step repeats all users after the first unfinished user. Most of their data is already purged.
+    // The next step continues with the first unfinished user and repeats the users after it. Most of their data is already purged.
     const stop = Math.min(...stops.keys(), Infinity);
     if (stop < Infinity) return { user: first + stop, after: stops.get(stop) };
     first += batch.length;
@@ -208,8 +206,8 @@ async function readUsers(
 }
 
 /**
- * Returns the time (epoch ms) up to which the job purges a user's items. This is the user's revocation, or the time of the request
- * if the user had no profile then. Returns undefined for a user who had a profile and has no revocation of this job.
+ * Returns the time up to which a user's items are purged, epoch ms. This is the time of the user's revocation by this job. For a
+ * user who had no profile then, it is the time of the request. Returns undefined for other users, who were not removed.
  */
 function purgeLimit({ job, removal }: RemovalStep, user: Stored<User> | undefined): number | undefined {
   const revocation = user?.revocations?.find(({ jobId }) => jobId === job.jobId);

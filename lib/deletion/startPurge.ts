@@ -8,7 +8,6 @@ export const DocumentsPurge = z.object({
   organizationKey: z.string(),
   documents: z.array(
     z.object({
-      /** The internal id. */
       internalId: z.string(),
       /** The document id that the customer chose. */
       documentId: z.string(),
@@ -19,20 +18,23 @@ export const DocumentsPurge = z.object({
 /** The data of a job that purges a deleted organization. */
 export const OrganizationPurge = z.object({ organizationKey: z.string() });
 
-/** The kinds of purge jobs, each with its data. */
+/** The data of each kind of purge job. */
 interface PurgeData {
   readonly purgeDocuments: z.output<typeof DocumentsPurge>;
   readonly purgeOrganization: z.output<typeof OrganizationPurge>;
 }
 
-/** The delay of the queue message of a purge job. A purge waits until all requests have ended that can use the deleted items. */
+/** The delay of the queue message of a purge job. A purge waits until all requests that can use the deleted items have ended. */
 export const PURGE_DELAY_SECONDS = REQUESTS_ENDED_MS / 1000;
-/** How long after its start the sweeper runs a purge whose message was lost, in milliseconds. This is later than the message. */
+/**
+ * The sweeper runs a purge whose queue message was lost this long after the purge's start, in milliseconds. It is longer than the
+ * delay of the message.
+ */
 const SWEPT_AFTER = REQUESTS_ENDED_MS + 30_000;
 
 /**
- * Returns a new purge job and the operation that stores it. Write the operation in the transaction that deletes the
- * documents or the organization, then call `notifyJobs` with `PURGE_DELAY_SECONDS`.
+ * Returns a new purge job and the operation that stores it. Write the operation in the transaction that deletes the documents or
+ * the organization. Then call `notifyJobs` with `PURGE_DELAY_SECONDS`.
  */
 export function startPurge<K extends keyof PurgeData>(
   tenant: string,

@@ -30,11 +30,10 @@ import { unsubscribeLinks, type UnsubscribeLinks } from './unsubscribeLinks.ts';
 /** The reason why a mail is not sent. */
 interface Skipped {
   readonly skip: string;
-  /** The revision of a configuration with which no mail can be sent. */
+  /** The revision of the tenant's e-mail configuration, if no mail can be sent with it. */
   readonly revision?: number;
 }
 
-/** A mail with its sender, or the reason why it is not sent. */
 export type ComposedMail =
   | {
       readonly mail: OutgoingMail;
@@ -48,18 +47,18 @@ export interface MailComposerDeps {
   readonly table: Table;
   readonly box: SecretBox;
   readonly links: UnsubscribeLinks;
-  /** The operator's SES. Undefined if the operator has not set `mailFrom`. */
+  /** Sends through the operator's Amazon SES. Undefined if the operator has not set `mailFrom`. */
   readonly ses: MailSender | undefined;
   readonly sendGrid: (account: SendGridAccount) => MailSender;
-  /** Epoch ms. */
+  /** Returns the time in epoch ms. */
   readonly clock: () => number;
 }
 
 const UNCONFIGURED = { skip: 'the operator has not set mailFrom' };
 
 /**
- * Composes mails from the state of the table at the moment of sending: the event, access rights, the user's settings, the
- * configuration.
+ * Composes mails at the moment of sending, from the current state of the table: the event, access rights, the user's settings and
+ * the tenant's configuration.
  */
 export class MailComposer {
   readonly #deps: MailComposerDeps;
@@ -130,7 +129,7 @@ export class MailComposer {
     };
   }
 
-  /** Returns whether a user is a recipient of an event under the current access rights and settings. */
+  /** Returns whether current access rights and settings make a user a recipient of an event. */
   async #isRecipient(event: OccurredEvent, userId: string): Promise<boolean> {
     const { audience } = event.payload;
     if (!audience) return false;
@@ -176,7 +175,10 @@ export class MailComposer {
   }
 }
 
-/** Returns the id of the customer's template at the provider: the template for mentions or for comments. Empty if there is none. */
+/**
+ * Returns the id of the customer's template at the provider. If the event mentions the user, this is the template for mentions,
+ * otherwise the one for comments. Empty if there is none.
+ */
 function templateOf(
   { emailServiceConfig: { commentTemplateId, tagTemplateId } }: EmailConfig,
   { mentioned }: EventMailContent,
@@ -184,7 +186,6 @@ function templateOf(
   return (mentioned && tagTemplateId) || commentTemplateId;
 }
 
-/** The capability to compose mails. It includes reading the master key. */
 export const mailComposer: Capability<MailComposer> = /* @__PURE__ */ combine(
   {
     table: /* @__PURE__ */ tableWith(['GetItem', 'BatchGetItem', 'Query']),

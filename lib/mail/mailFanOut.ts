@@ -22,18 +22,17 @@ interface CreateMailsDeps {
   readonly mails: Pick<MailStore, 'create'>;
   readonly queue: QueueSender;
   readonly timing: Timing;
-  /** Epoch ms. */
+  /** Returns the time in epoch ms. */
   readonly clock: () => number;
 }
 
 export type MailFanOutDeps = CreateMailsDeps & AudienceDeps;
 
 /**
- * Returns a function that creates a consumer for the events of one batch. A consumer reads the configuration of each tenant once.
- * It creates a mail for each recipient who has a mail address, if settings, visibility and access rights allow it.
+ * Returns a function that creates an `EventConsumer` for one batch of events. A consumer reads the configuration of each tenant
+ * once. It creates a mail for each recipient with a mail address, if settings and access rights allow it.
  *
- * A mail is written before its queue message is sent. The same event creates the same mails, so events may be consumed more than
- * once.
+ * Each mail is stored before its queue message is sent. An event that is consumed again creates no second mail.
  */
 export function fanOutMails(deps: MailFanOutDeps): () => EventConsumer {
   const { table, clock } = deps;
@@ -87,21 +86,26 @@ async function createAndQueue(
   await queue.send(created.flatMap((mail) => mailMessage(mail, now)));
 }
 
-/** A failing webhook endpoint, for a mail to the owner of its workspace. */
+/** A webhook endpoint that fails, for the mail to the owner of its workspace. */
 export interface EndpointFailure {
   readonly endpointId: string;
   readonly url: string;
-  /** The number of days without a success, or `disabled` if the endpoint was disabled now. */
+  /** The number of days without a success, or `disabled` if the endpoint has just been disabled. */
   readonly stage: WarningDay | 'disabled';
   /** The time of the first failure after the last success, epoch ms. */
   readonly failingSince: number;
   readonly now: number;
 }
 
-/** Mails the owner of a workspace about a failing endpoint. Sends one mail for each endpoint, stage and first failure. */
+/**
+ * Mails the owner of a workspace about an endpoint that fails. The same endpoint, `stage` and `failingSince` cause only one mail.
+ */
 export type NotifyOwnerOfFailure = (tenant: string, failure: EndpointFailure) => Promise<void>;
 
-/** Mails the owner of a workspace, even if mails of events are off. Sends one mail for the same `occasion` in 30 days. */
+/**
+ * Mails the owner of a workspace, even if mails about events are off. The same kind of mail with the same `occasion` is sent once
+ * in 30 days.
+ */
 export type NotifyOwner = (
   tenant: string,
   about: Exclude<MailSubject, { kind: 'event' }>,
@@ -115,18 +119,15 @@ export function ownerNotifier(deps: CreateMailsDeps): NotifyOwner {
 
 const creation = { mails: createMails, queue: sendTo.mail, timing: mailTiming };
 
-/** The capability to create the mails of events. */
 export const mailFanOut: Capability<() => EventConsumer> = /* @__PURE__ */ combine(
   { ...creation, table: /* @__PURE__ */ tableWith(['GetItem', 'BatchGetItem', 'Query']) },
   (parts) => fanOutMails({ ...parts, clock: Date.now }),
 );
 
-/** The capability to mail the owners of workspaces. */
 export const notifyOwners: Capability<NotifyOwner> = /* @__PURE__ */ combine(creation, (parts) =>
   ownerNotifier({ ...parts, clock: Date.now }),
 );
 
-/** The capability to mail owners about failing endpoints. */
 export const notifyOwnersOfFailures: Capability<NotifyOwnerOfFailure> = /* @__PURE__ */ combine(
   { notify: notifyOwners },
   ({ notify }): NotifyOwnerOfFailure =>

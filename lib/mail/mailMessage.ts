@@ -4,13 +4,13 @@ import { parseSchedule, planAttempt, type Timing } from '../webhooks/rules/sched
 import type { QueueMessage } from '../workers/sender.ts';
 import type { ReadyMail } from './rules/mailRecord.ts';
 
-/** A queue message about a mail. It contains only the id of the mail. The state is in the table. */
+/** A queue message about a mail. It contains only ids, because the state is in the table. */
 export const MailMessage = z.object({ tenant: z.string(), mailId: z.string() });
 export type MailMessage = z.output<typeof MailMessage>;
 
 /**
- * Returns the message about a mail's next attempt, delayed until `nextAt`. Returns no message if SQS cannot delay it so long. The
- * sweeper sends it later.
+ * Returns the message about a mail's next attempt, delayed until `nextAt` (epoch ms). Returns no message if SQS cannot delay it
+ * that long. The sweeper then sends it later.
  */
 export function mailMessage(
   { tenant, mailId, nextAt }: Pick<ReadyMail, 'nextAt'> & MailMessage,
@@ -21,7 +21,7 @@ export function mailMessage(
   return delaySeconds === undefined ? [] : [{ body, groupId: tenant, delaySeconds }];
 }
 
-/** The retry schedule of mails, and the time after which a queue message counts as lost. */
+/** The retry schedule of mails, and the margin after which a queue message counts as lost. */
 export const mailTiming: Capability<Timing> = {
   grants: [],
   env: ['MAIL_RETRY_SCHEDULE', 'DUE_MARGIN_SECONDS'],

@@ -26,7 +26,6 @@ const LIFETIME_SECONDS = 30 * 24 * 60 * 60;
 const mailShards = 16;
 
 const dueMails = (shard: number) => ['MAILS', String(shard)];
-/** The index of due mails. */
 export const dueMailIndex: DueIndex = { shards: mailShards, partition: dueMails };
 
 /** A mail to one person. It is in gsi3 until its status is final. */
@@ -50,7 +49,10 @@ export const MailEntity = defineEntity({
   expiresAt: ({ createdAt }) => Math.floor(createdAt / 1000) + LIFETIME_SECONDS,
 });
 
-/** A pause of a tenant's mails after the provider refused the key or the sender. Any change of the configuration ends the pause. */
+/**
+ * A pause of a tenant's mails, because the provider refused the API key or the sender address. Any change of the configuration ends
+ * the pause.
+ */
 export const MailPauseEntity = defineEntity({
   type: 'MailPause',
   version: 1,
@@ -58,7 +60,7 @@ export const MailPauseEntity = defineEntity({
   ownedBy: 'expiry',
   purpose: 'A pause of e-mail because the provider refused the key or the sender of this configuration',
   schema: z.object({
-    /** The refused revision of the e-mail configuration. */
+    /** The revision of the e-mail configuration that the provider refused. */
     revision: z.number(),
     /** The end of the pause, epoch ms. */
     until: z.number(),
@@ -68,7 +70,7 @@ export const MailPauseEntity = defineEntity({
   expiresAt: ({ until }) => Math.ceil(until / 1000),
 });
 
-/** The length of a pause. After that, mails are sent again, because the refusal can be a mistake of the provider. */
+/** The length of a pause, in milliseconds. Then mails are sent again, because the refusal can be a mistake of the provider. */
 const PAUSE_MILLISECONDS = 60 * 60_000;
 
 export interface MailKey {
@@ -76,16 +78,17 @@ export interface MailKey {
   readonly mailId: string;
 }
 
-/** A mail with its tenant and the revision for conditional writes. */
 export type StoredMail<M extends MailRecord = MailRecord> = M & { readonly tenant: string; readonly _r: number };
 
-/** Returns the id of a mail. It is a hash of its reason and recipient, so the same reason creates the same mail once. */
+/**
+ * Returns the id of a mail: a hash of its reason, which includes the recipient. The same reason therefore creates only one mail.
+ */
 export function mailIdOf(reason: readonly (string | number)[]): string {
   const hash = createHash('sha256').update(JSON.stringify(reason)).digest('base64url');
   return `mail_${hash.replace(/[-_]/g, '0').slice(0, 27)}`;
 }
 
-/** The number of mails of one event that are written at the same time. */
+/** The number of parallel writes for the mails of one event. */
 const PARALLEL = 20;
 
 export class MailStore {
@@ -95,7 +98,7 @@ export class MailStore {
     this.#table = table;
   }
 
-  /** Writes new mails. Existing mails stay unchanged. Returns all mails in the state of new mails. */
+  /** Writes new mails and leaves existing mails unchanged. Returns all of them as if they were new. */
   async create(
     tenant: string,
     mails: readonly { readonly mailId: string; readonly about: MailSubject }[],
@@ -115,13 +118,15 @@ export class MailStore {
     return stored && { ...stored, tenant: key.tenant };
   }
 
-  /** Writes a new state over the revision that was read. Returns the stored mail, or `lost` if another worker was first. */
+  /**
+   * Writes a mail if its revision is still the one that was read. Returns the stored mail, or `lost` if another worker was first.
+   */
   async replace<M extends MailRecord>({ tenant, _r }: StoredMail, next: M): Promise<StoredMail<M> | 'lost'> {
     const outcome = await this.#table.write([replace(MailEntity, { ...next, tenant }, _r)]);
     return outcome === 'done' ? { ...next, tenant, _r: _r + 1 } : 'lost';
   }
 
-  /** Returns a page of the mails of a shard that are due at `time` (epoch ms), the most overdue first. */
+  /** Returns a page of a shard's mails that are due at `time` (epoch ms), the most overdue first. */
   async listDue(
     shard: number,
     time: number,
@@ -135,20 +140,20 @@ export class MailStore {
     const mails = await this.#table.getByKeys(MailEntity, keys);
     const values = keys.flatMap((key, index) => {
       const mail = mails[index];
-      // The index is eventually consistent, so the mail may have changed.
+      // The index is eventually consistent. The mail may have changed since the entry was written.
       const isDue = mail && (isReadyMail(mail) || isSendingMail(mail)) && (mail.dueAt ?? 0) <= time;
       return isDue ? [{ ...mail, tenant: tenantOf(key) }] : [];
     });
     return { values, next };
   }
 
-  /** Pauses a tenant's mails because the provider refuses this revision of the configuration. */
+  /** Pauses a tenant's mails. `revision` is the revision of the e-mail configuration that the provider refused. */
   async pause(tenant: string, revision: number, now: number): Promise<void> {
     await this.#table.write([upsert(MailPauseEntity, { tenant, revision, until: now + PAUSE_MILLISECONDS })]);
   }
 }
 
-/** Returns whether mails are paused for this revision of the configuration. */
+/** Returns whether mails with this revision of the configuration are paused. */
 export function isPaused(
   pause: { readonly revision: number; readonly until: number } | undefined,
   config: { readonly _r: number },
@@ -157,18 +162,15 @@ export function isPaused(
   return pause !== undefined && pause.revision === config._r && pause.until > now;
 }
 
-/** The capability to create mails. */
 export const createMails: Capability<Pick<MailStore, 'create'>> = /* @__PURE__ */ storeCapability(MailStore, [
   'PutItem',
 ]);
 
-/** The capability to record the attempts of mails. */
 export const updateMails: Capability<Pick<MailStore, 'get' | 'replace' | 'pause'>> = /* @__PURE__ */ storeCapability(
   MailStore,
   ['GetItem', 'PutItem'],
 );
 
-/** The capability to list due mails and to postpone their next sweep. */
 export const findDueMails: Capability<Pick<MailStore, 'listDue' | 'replace'>> = /* @__PURE__ */ storeCapability(
   MailStore,
   ['BatchGetItem', 'PutItem'],

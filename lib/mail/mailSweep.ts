@@ -14,13 +14,12 @@ export interface MailSweepDeps {
   readonly timing: Timing;
 }
 
-/** The number of mails of a shard that are written at the same time. */
+/** The number of parallel writes for the mails of one shard. */
 const PARALLEL = 8;
 
 /**
- * Returns the sweep that sends the queue messages of the due mails of a shard again. A mail is due if its message was lost, or if
- * its worker ended while it was sending. A conditional write before each message makes sure that only one of several sweepers
- * sends it.
+ * Returns a sweep. It repeats the queue messages of a shard's due mails. A mail is due if its message was lost, or if its worker
+ * ended without recording a result. Each message follows a conditional write, so only one of several sweepers sends it.
  */
 export function sweepMails({ mails, queue, timing }: MailSweepDeps): ShardSweep {
   return async (shard, call) => {
@@ -43,7 +42,6 @@ export function sweepMails({ mails, queue, timing }: MailSweepDeps): ShardSweep 
   };
 }
 
-/** The capability to sweep mails. */
 export const mailSweep: Capability<ShardSweep> = /* @__PURE__ */ combine(
   { mails: findDueMails, queue: sendTo.mail, timing: mailTiming },
   sweepMails,

@@ -23,7 +23,7 @@ import * as logMessages from '../observability/logMessages.ts';
 export interface SendMailDeps {
   readonly mails: Pick<MailStore, 'get' | 'replace' | 'pause'>;
   readonly composer: Pick<MailComposer, 'compose'>;
-  /** The queue for the messages of later attempts. */
+  /** The queue of mails, for the messages of later attempts. */
   readonly queue: QueueSender;
   readonly timing: Timing;
   readonly notifyOwner: NotifyOwner;
@@ -35,16 +35,16 @@ export interface SendMailCall extends Pick<
   'message' | 'clock' | 'newId' | 'log' | 'measures'
 > {
   readonly deps: SendMailDeps;
-  /** Returns a number from 0 to 1. */
+  /** Returns a number from 0 to below 1. */
   readonly random: () => number;
 }
 
-/** How many milliseconds before its time a message is accepted, because clocks differ. */
+/** A message is accepted up to this many milliseconds early, because clocks differ. */
 const EARLY = 5_000;
 
 /**
- * Processes a queue message about a mail: composes the mail, claims it, sends it and records the result. The claim comes before the
- * send, because providers have no idempotency key. Throws only on internal errors. SQS then redelivers the message.
+ * Processes a queue message about a mail: composes, claims and sends the mail, and records the result. The claim precedes the
+ * sending, because providers have no idempotency key. Throws only on internal errors. SQS then redelivers the message.
  */
 export async function sendMail(call: SendMailCall): Promise<void> {
   const { deps, message, clock, random, log, measures } = call;
@@ -85,7 +85,7 @@ export async function sendMail(call: SendMailCall): Promise<void> {
     await pauseMails(call, composed.revision, result.reason);
 }
 
-/** Claims a mail for this worker by a conditional write. Returns undefined if another worker was first. */
+/** Claims a mail for this worker by a conditional write. Returns undefined if another worker has changed the mail. */
 async function claimForSending(
   { deps, message, clock, newId }: SendMailCall,
   mail: StoredMail<ReadyMail>,
@@ -93,12 +93,15 @@ async function claimForSending(
   const claim = newId('clm');
   const stored = await deps.mails.replace(mail, claimMail(mail, claim, clock()));
   if (stored !== 'lost') return stored;
-  // The SDK repeats a write whose response was lost. The repetition then conflicts with the claim of this worker.
+  // The SDK repeats a write whose response was lost. The repetition then conflicts with this worker's own claim.
   const current = await deps.mails.get(message);
   return current && isSendingMail(current) && current.claim === claim ? current : undefined;
 }
 
-/** Writes the new state of a mail, counts final states, and sends the message of the next attempt if SQS can delay it so long. */
+/**
+ * Writes the new state of a mail and counts final states. Sends the message of the next attempt, unless SQS cannot delay it that
+ * long.
+ */
 async function recordOutcome(
   { deps, message: { tenant }, clock, log, measures }: SendMailCall,
   mail: StoredMail,
@@ -120,7 +123,7 @@ async function recordOutcome(
 }
 
 /**
- * Pauses the tenant's mails after the provider refused this revision of the configuration. Notifies the owner once for each
+ * Pauses the tenant's mails, because they cannot be sent with this revision of the configuration. Notifies the owner once per
  * revision.
  */
 async function pauseMails(
@@ -133,7 +136,6 @@ async function pauseMails(
   await deps.notifyOwner(tenant, { kind: 'providerFailure', reason }, [revision]);
 }
 
-/** The capability to send mails. */
 export const mailSending: Capability<SendMailDeps> = /* @__PURE__ */ combine({
   mails: updateMails,
   composer: mailComposer,

@@ -11,7 +11,10 @@ export interface Subscriber {
   readonly userId: string;
 }
 
-/** The path of the page that a link opens. Mail programs send POST requests to this path for one-click unsubscription. */
+/**
+ * The path of the page that an unsubscribe link opens. For one-click unsubscription, mail programs send POST requests to the same
+ * path.
+ */
 export const UNSUBSCRIBE_PATH = '/v2/notifications/email/unsubscribe';
 
 /** The content of a token: tenant, organization id and user id. */
@@ -22,8 +25,8 @@ const BOUND = ['unsubscribe'];
 const MAX_HEADER_CHARACTERS = 870;
 
 /**
- * Creates and reads unsubscribe links. A token has the form `<version of the master key>.<base64url>`. It is encrypted, so nobody
- * can forge a token or read its user. Tokens never expire, because a mail may be read years later.
+ * Creates and reads unsubscribe links. The token in a link is `<version of the master key>.<base64url>`. It is encrypted, so nobody
+ * can forge it or read its user. Tokens never expire, because a mail may be read years later.
  */
 export class UnsubscribeLinks {
   readonly #ring: KeyRing;
@@ -44,7 +47,7 @@ export class UnsubscribeLinks {
     return `${this.#publicUrl}${UNSUBSCRIBE_PATH}?token=${version}.${sealed.toString('base64url')}`;
   }
 
-  /** Returns the subscriber of a token. Returns undefined for a text that is not a token of this service. */
+  /** Returns the subscriber in a token, or undefined if the text is not a token of this service. */
   async subscriberOf(token: string): Promise<Subscriber | undefined> {
     const [, version, sealed] = /^([\w-]{1,32})\.([\w-]{1,8192})$/.exec(token) ?? [];
     const key = version === undefined ? undefined : await this.#ring.find(version);
@@ -57,8 +60,8 @@ export class UnsubscribeLinks {
 }
 
 /**
- * Returns the headers for one-click unsubscription (RFC 2369, RFC 8058). Returns none if very long ids make the link too long for a
- * header.
+ * Returns the headers for one-click unsubscription (RFC 2369, RFC 8058). Returns no headers if long ids make the link too long for
+ * a header.
  */
 export function unsubscribeHeaders(link: string): Record<string, string> {
   const value = `<${link}>`;
@@ -73,7 +76,6 @@ const keyRing: Capability<KeyRing> = {
   open: (env) => new KeyRing(env.MASTER_KEY_SECRET_ARN),
 };
 
-/** The capability to create and read unsubscribe links. It includes reading the master key. */
 export const unsubscribeLinks: Capability<UnsubscribeLinks> = /* @__PURE__ */ combine(
   { ring: keyRing, url: publicUrl },
   ({ ring, url }) => new UnsubscribeLinks(ring, url),

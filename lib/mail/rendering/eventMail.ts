@@ -3,7 +3,7 @@ import { button, heading, kicker, linkedNote, mailDocument, quote } from './layo
 import type { Mail } from '../senders/sender.ts';
 import { unsubscribeHeaders } from '../unsubscribeLinks.ts';
 
-/** Returns the mail about an event: what happened, where, the text of the comment, and an unsubscribe link. */
+/** Returns the mail about an event, with its headline, the document, the text of the comment and an unsubscribe link. */
 export function eventMail(
   content: EventMailContent,
   { to, unsubscribeLink }: { to: string; unsubscribeLink: string },
@@ -38,12 +38,12 @@ export function eventMail(
   };
 }
 
-/** Returns document and organization in one line. */
+/** Returns the names of document and organization in one line. */
 function locationLine({ documentName, organizationName }: EventMailContent): string | undefined {
   return [documentName, organizationName].filter((name) => name !== undefined).join(' · ') || undefined;
 }
 
-/** Returns the values for a customer's own template at the provider. All values are texts, and missing values are empty. */
+/** Returns the variables for a customer's own template at the provider. All values are texts. A missing value is an empty text. */
 export function templateData(
   event: string,
   content: EventMailContent,

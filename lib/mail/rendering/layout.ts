@@ -1,8 +1,8 @@
 import { html, type Html } from '../../shared/html.ts';
 
 /**
- * Returns the HTML of a mail. Styles are inline, because mail programs ignore style sheets. Lists of mails show `preview` after the
- * subject.
+ * Returns the HTML of a mail. Styles are inline, because mail programs ignore style sheets. Mail programs show `preview` after the
+ * subject in their list of mails.
  */
 export function mailDocument(title: string, body: readonly Html[], preview?: string): string {
   const page = html`<!doctype html>

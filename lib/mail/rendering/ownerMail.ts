@@ -8,7 +8,7 @@ interface OwnerText {
   readonly paragraphs: readonly string[];
 }
 
-/** Returns the mail to the owner of a workspace about a failing endpoint or e-mail provider of one API key. */
+/** Returns the mail to the owner of a workspace about a failing webhook endpoint or a failing e-mail provider. */
 export function ownerMail(
   about: Exclude<MailSubject, { kind: 'event' }>,
   { to, apiKeyName }: { to: string; apiKeyName: string },
@@ -63,7 +63,7 @@ function providerText({ reason }: Extract<MailSubject, { kind: 'providerFailure'
   };
 }
 
-/** Returns a URL without credentials, query and fragment, which can contain secrets. */
+/** Returns a URL without credentials, query and fragment, because these can contain secrets. */
 function displayUrl(text: string): string {
   const url = URL.parse(text);
   return url ? `${url.origin}${url.pathname}`.slice(0, 200) : '';

@@ -3,7 +3,10 @@ import { parseHttpUrl } from '../../net/httpUrl.ts';
 import { headline, type MailedType } from './headlines.ts';
 import { oneLine, toQuote, htmlToText } from './plainText.ts';
 
-/** Returns a schema that leaves out a field which does not match, because customers can publish events with any data. */
+/**
+ * Returns a schema for an optional field. A value that does not match is ignored, because customers can publish events with any
+ * data.
+ */
 function lenient<S extends z.ZodType>(schema: S) {
   return schema.optional().catch(undefined);
 }
@@ -11,7 +14,7 @@ function lenient<S extends z.ZodType>(schema: S) {
 const Text = lenient(z.string());
 const Person = z.object({ userId: z.string(), name: Text, email: Text });
 type Person = z.output<typeof Person>;
-/** Returns the schema of a list. Items that do not match are left out. */
+/** Returns the schema of a list. Items that do not match are ignored. */
 const listOf = <S extends z.ZodType>(schema: S) =>
   z
     .array(lenient(schema))
@@ -29,7 +32,7 @@ const Comment = z.object({
 type Comment = z.output<typeof Comment>;
 
 const Page = lenient(z.object({ url: Text }));
-/** A status or a priority. It can be only an id. */
+/** A status or a priority: a text, for example an id, or an object. */
 const Labelled = lenient(z.union([z.string(), z.object({ id: Text, name: Text, label: Text })]));
 
 /** The parts of an event's `data` that mails use. */
@@ -51,19 +54,19 @@ const EventContent = z.object({
 });
 export type EventContent = z.output<typeof EventContent>;
 
-/** Returns the parts of an event's data that mails use. Data that does not match is left out. */
+/** Returns the parts of an event's data that mails use. Ignores data that does not match. */
 export function parseEventContent(data: unknown): EventContent {
   return EventContent.catch(EventContent.parse({})).parse(data);
 }
 
-/** Returns the target comment of an event. If there is none, returns the comments of its thread. */
+/** Returns the comment that an event is about. If there is none, returns all comments of the event's thread. */
 export function commentsOf({ targetComment, commentAnnotation }: EventContent): readonly Comment[] {
   return targetComment ? [targetComment] : (commentAnnotation?.comments ?? []);
 }
 
 /**
- * Returns the name and e-mail address of a user as the mentions, the assignee or the author of an event have them. A user can lack
- * a profile.
+ * Returns the name and e-mail address that an event contains for a user: as mentioned user, as assignee or as author of the thread.
+ * They are for users whose profile has none.
  */
 export function findPerson(event: EventContent, userId: string): Pick<Person, 'name' | 'email'> {
   const { commentAnnotation } = event;
@@ -77,17 +80,17 @@ export function findPerson(event: EventContent, userId: string): Pick<Person, 'n
   return { name: people.find((person) => person?.name)?.name, email: people.find((person) => person?.email)?.email };
 }
 
-/** The texts of an event's mail to one user. Each is one line of plain text, except `quote`. */
+/** The texts of an event's mail to one user. Each text is one line without markup, except `quote`. */
 export interface EventMailContent {
   readonly subject: string;
-  /** The action and its actor, for example `Ada mentioned you`. */
+  /** The actor and the action, for example `Ada mentioned you`. */
   readonly headline: string;
   readonly actorName: string;
   readonly documentName: string | undefined;
   readonly organizationName: string | undefined;
-  /** The text of the comment, with line breaks. */
+  /** The text of the comment. It can have several lines. */
   readonly quote: string | undefined;
-  /** The address of the document or page, an http(s) URL. */
+  /** The http(s) URL of the page or document. */
   readonly link: string | undefined;
   /** The reason why the user gets the mail, as a sentence. */
   readonly why: string;
@@ -106,7 +109,7 @@ export function eventMailContent(type: MailedType, event: EventContent, userId: 
     ].includes(userId),
   );
   const assigned = thread?.assignedTo?.userId === userId;
-  // A reaction belongs to the comment's author, any other event to the thread's author.
+  // For a reaction, the owner is the comment's author. For any other event, it is the thread's author.
   const own = (isReaction(type) ? targetComment?.from : thread?.from)?.userId === userId;
   const actorName = nameOf(actionUser) ?? 'Somebody';
   const eventHeadline = headline(type, {
@@ -121,7 +124,7 @@ export function eventMailContent(type: MailedType, event: EventContent, userId: 
   });
   const documentName = oneLine(metadata?.document?.documentName);
   const preposition = type === 'comment_annotation.add' && !mentioned && !assigned ? 'on' : 'in';
-  // The mail must not repeat a deleted text.
+  // The mail must not repeat the text of a deleted comment.
   const quoted = type === 'comment.delete' ? undefined : comments[0];
   return {
     subject: documentName ? `${eventHeadline} ${preposition} ${documentName}` : eventHeadline,
@@ -154,14 +157,15 @@ function labelOf(value: z.output<typeof Labelled>): string | undefined {
   return oneLine(typeof value === 'object' ? (value.name ?? value.label ?? value.id) : value, 60);
 }
 
-/** Returns the icon of a reaction if it is an emoji. Other icons are names that only the customer's product can resolve. */
+/** Returns the icon of a reaction if it is an emoji. Other icons are names that only the customer's product can display. */
 function emojiOf(comment: Comment | undefined): string | undefined {
   const icon = comment?.reactionAnnotations[0]?.icon ?? '';
   return /^\p{RGI_Emoji}$/v.test(icon) ? icon : undefined;
 }
 
 /**
- * Returns the first http(s) URL of page, thread or document. Skips URLs with credentials, because they can imitate another host.
+ * Returns the first valid http(s) URL: of the page, of the thread's page, or of the document. Skips URLs with credentials, because
+ * they can imitate another host.
  */
 function linkOf({ metadata, commentAnnotation }: EventContent): string | undefined {
   for (const text of [metadata?.pageInfo?.url, commentAnnotation?.pageInfo?.url, metadata?.document?.url]) {

@@ -1,6 +1,6 @@
 import { type TriggerType, triggerTypes } from '../../events/rules/catalogue.ts';
 
-/** The types of events that can be mailed: events of comments and huddles. Events of other types have no recipients. */
+/** The event types that can be mailed: those of comments and huddles. Events of other types have no recipients. */
 export type MailedType = Extract<
   TriggerType,
   `comment_annotation.${string}` | `comment.${string}` | `huddle.${string}`
@@ -14,19 +14,19 @@ export function isMailed(event: string): event is MailedType {
   return mailed.has(event);
 }
 
-/** The input of a headline. Each name has one line. */
+/** The input of a headline. Names are texts of one line. */
 export interface HeadlineFacts {
   readonly actor: string;
   /** Whether the event mentions the recipient. */
   readonly mentioned: boolean;
   /** Whether the thread is assigned to the recipient. */
   readonly assigned: boolean;
-  /** Whether the recipient wrote the comment. */
+  /** Whether the comment or thread in the headline is the recipient's own. */
   readonly own: boolean;
   readonly assignee: string | undefined;
   readonly status: string | undefined;
   readonly priority: string | undefined;
-  /** An emoji. Names of emojis are left out. */
+  /** The emoji of a reaction. Undefined if the reaction has a named icon. */
   readonly icon: string | undefined;
 }
 

@@ -1,18 +1,18 @@
 import { domainToASCII } from 'node:url';
 
-/** The limits of SMTP in bytes. */
+/** The limits of SMTP for a whole address and for the part before the `@`. */
 const MAX_ADDRESS_CHARACTERS = 254;
 const MAX_LOCAL_PART_CHARACTERS = 64;
 
-/** A dot-atom. Mail providers accept neither quoted local parts nor non-ASCII characters in them. */
+/** Matches a local part in dot-atom form (RFC 5322). Mail providers accept neither quotes nor non-ASCII characters in it. */
 const LOCAL_PART = /^[\w!#$%&'*+/=?^`{|}~-]+(?:\.[\w!#$%&'*+/=?^`{|}~-]+)*$/;
 const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/i;
-/** A character that cannot be part of a domain: a URL parser would not read it as part of a host name. */
+/** Matches characters that cannot be part of a domain, and that a URL parser would not read as part of a host name. */
 const NO_DOMAIN = /[\s%/\\?#@:[\]]/;
 
 /**
- * Returns an e-mail address with its domain in punycode. The local part must be ASCII without quotes, and the domain must have at
- * least two labels. Returns undefined for other texts.
+ * Returns an e-mail address with its domain in punycode. Returns undefined for invalid addresses. The part before the `@` must be
+ * ASCII without quotes, and the domain must have at least two labels.
  */
 export function mailableAddress(text: string): string | undefined {
   const address = text.trim();
@@ -39,7 +39,7 @@ function isAscii(text: string): boolean {
   return !/[^\0-\x7f]/.test(text);
 }
 
-/** Returns the first valid e-mail address of some profiles. Returns undefined if no profile has a valid address. */
+/** Returns the first valid e-mail address among profiles, or undefined if no profile has one. */
 export function mailAddressOf(
   ...profiles: readonly ({ readonly email?: string | undefined } | undefined)[]
 ): string | undefined {

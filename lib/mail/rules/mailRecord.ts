@@ -10,9 +10,8 @@ import {
 
 /**
  * The status of a mail.
- *
  * - READY: the mail waits for its next attempt.
- * - SENDING: a worker holds the lease.
+ * - SENDING: a worker has claimed the mail for an attempt.
  * - SENT, FAILED, SKIPPED: the mail is final.
  * - UNKNOWN: the mail is final. The provider may have accepted it, and another attempt could send it twice.
  */
@@ -26,7 +25,7 @@ export const MailSubject = z.discriminatedUnion('kind', [
     kind: z.literal('endpointFailure'),
     endpointId: z.string(),
     url: z.string(),
-    /** The number of days without a success, or `disabled` if the endpoint was disabled now. */
+    /** The number of days without a success, or `disabled` if the endpoint has just been disabled. */
     stage: z.literal([...warningDays, 'disabled']),
     /** The time of the first failure after the last success, epoch ms. */
     failingSince: z.number(),
@@ -35,28 +34,28 @@ export const MailSubject = z.discriminatedUnion('kind', [
 ]);
 export type MailSubject = z.output<typeof MailSubject>;
 
-/** A mail to one person. Its address and text are not stored, but read at the moment of sending. Times are epoch ms. */
+/** A mail to one person. Its address and text are not stored, but composed at the moment of sending. Times are epoch ms. */
 export const MailRecord = z.object({
   mailId: z.string(),
   about: MailSubject,
   status: z.enum(mailStatuses),
-  /** The number of attempts that were made. Throttled attempts do not count. */
+  /** The number of attempts so far, without throttled ones. */
   attempts: z.number(),
   /** The number of throttled attempts in a row. */
   throttledAttempts: z.number(),
   /** The time of the next attempt. Only a READY mail has it. */
   nextAt: z.number().optional(),
-  /** When the sweeper sends a message about the mail. Only a READY or SENDING mail has it. */
+  /** When the sweeper sends a message about the mail, if no worker has changed it. Only a READY or SENDING mail has it. */
   dueAt: z.number().optional(),
-  /** How often the sweeper repeated the queue message of the next attempt. */
+  /** The number of times that the sweeper repeated the queue message of the next attempt. */
   sweeps: z.number(),
   /** No attempt begins after this time. */
   deadline: z.number(),
-  /** The id of the worker's claim. Only a SENDING mail has it. */
+  /** The id that the worker generated for its attempt. Only a SENDING mail has it. */
   claim: z.string().optional(),
   /** The end of the worker's lease. Only a SENDING mail has it. */
   leaseUntil: z.number().optional(),
-  /** The provider's id of the mail. Only a SENT mail has it. */
+  /** The id that the provider gave the mail. Only a SENT mail has it. */
   messageId: z.string().optional(),
   /** The reason why the mail was not sent, in a few words. */
   reason: z.string().optional(),
@@ -66,7 +65,7 @@ export const MailRecord = z.object({
 export type MailRecord = z.output<typeof MailRecord>;
 
 export type ReadyMail = MailRecord & { readonly status: 'READY'; readonly nextAt: number; readonly dueAt: number };
-/** A mail with a claim. The lease may have expired. */
+/** A mail that a worker has claimed. The worker's lease may have expired. */
 export type SendingMail = MailRecord & {
   readonly status: 'SENDING';
   readonly claim: string;
@@ -85,7 +84,7 @@ export type MailResult =
   /** The request was sent, and no response arrived. */
   | { readonly outcome: 'unknown'; readonly reason: string };
 
-/** The end of an attempt. */
+/** The time at which an attempt ended, and the settings for the next one. */
 export interface AttemptEnd {
   readonly now: number;
   /** From 0 to 1. */
@@ -93,7 +92,7 @@ export interface AttemptEnd {
   readonly timing: Timing;
 }
 
-/** The length of a lease, in milliseconds. A worker runs for less time, so a worker whose lease has expired has ended. */
+/** The length of a lease, in milliseconds. Workers run for less time, so the worker of an expired lease has ended. */
 const LEASE = 120_000;
 const FIRST_PAUSE = 15_000;
 const MAX_PAUSE_MILLISECONDS = 10 * 60_000;
@@ -120,7 +119,7 @@ export function isSendingMail(mail: MailRecord): mail is SendingMail {
   return mail.status === 'SENDING';
 }
 
-/** Returns the mail with a worker's claim. The attempt is already counted, so it also counts if the worker crashes. */
+/** Returns the mail with a worker's claim. The attempt counts from now on, so it counts even if the worker crashes. */
 export function claimMail({ nextAt: _, ...mail }: ReadyMail, claim: string, now: number): SendingMail {
   const leaseUntil = now + LEASE;
   return { ...mail, status: 'SENDING', attempts: mail.attempts + 1, sweeps: 0, claim, leaseUntil, dueAt: leaseUntil };
@@ -143,8 +142,8 @@ export function applyMailResult(mail: SendingMail, result: MailResult, end: Atte
 }
 
 /**
- * Returns the mail after an attempt with an unknown result. Providers have no idempotency key. A mail of an event is therefore not
- * sent again: a missing mail is better than two mails. A mail to an owner is sent again.
+ * Returns the mail after an attempt with an unknown result. Providers have no idempotency key, so another attempt could send the
+ * mail twice. A mail about an event is therefore not sent again. A mail to an owner is sent again.
  */
 export function resolveUnknown(mail: SendingMail, reason: string, end: AttemptEnd): MailRecord {
   return mail.about.kind === 'event' ? endMail(mail, 'UNKNOWN', reason) : retryMail(mail, reason, end);
@@ -160,8 +159,8 @@ function retryMail(mail: SendingMail, reason: string, end: AttemptEnd): MailReco
 }
 
 /**
- * Returns a throttled mail. Its attempt is repeated after a pause that doubles each time, up to ten minutes. FAILED after the
- * deadline.
+ * Returns a throttled mail, whose attempt is repeated after a pause. The pause doubles each time, up to ten minutes. The mail is
+ * FAILED if the pause would end after the deadline.
  */
 function postponeMail(
   mail: SendingMail,
@@ -186,8 +185,8 @@ export function endMail(
 }
 
 /**
- * Returns a due mail after a sweep that sends its queue message again. The margin until the next sweep doubles each time, because
- * the message may only wait in a long queue.
+ * Returns a due mail after a sweep that sends its queue message again. Each sweep doubles the time until the next one, because the
+ * message may still wait in a long queue.
  */
 export function rescheduleSweep<M extends ReadyMail | SendingMail>(mail: M, now: number, { marginMs }: Timing): M {
   const messageAt = isReadyMail(mail) ? mail.nextAt : now;

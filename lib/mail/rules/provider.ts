@@ -3,8 +3,8 @@ import type { TriggerType } from '../../events/rules/catalogue.ts';
 import { isMailed } from './headlines.ts';
 
 /**
- * Returns whether events of a type are mailed. The mail service and the trigger of the type must be on, and the type must be
- * mailable.
+ * Returns whether events of a type are mailed. The mail service and the type's trigger must be on, and mails must exist for the
+ * type.
  */
 export function isEventMailed(config: EmailConfig | undefined, event: string): boolean {
   return (
@@ -14,7 +14,7 @@ export function isEventMailed(config: EmailConfig | undefined, event: string): b
   );
 }
 
-/** Returns the provider: SendGrid for the type `sendgrid`, and for `custom` if a key is stored. Otherwise Amazon SES. */
+/** Returns SendGrid for the type `sendgrid`, and for `custom` if an API key is stored. Otherwise returns Amazon SES. */
 export function providerOf({ emailServiceConfig: { type, apiKey } }: EmailConfig): 'ses' | 'sendgrid' {
   return type === 'sendgrid' || (type === 'custom' && apiKey !== '') ? 'sendgrid' : 'ses';
 }

@@ -1,7 +1,7 @@
-/** The bytes that fit into one encoded word of 75 characters. */
+/** The most bytes in one encoded word. Encoded words have at most 75 characters. */
 const WORD_BYTES = 45;
 
-/** Returns an ASCII text unchanged, and any other text as encoded words (RFC 2047). No word splits a character. */
+/** Returns ASCII text unchanged, and other text as encoded words (RFC 2047). No encoded word ends within a character. */
 export function encodedWords(text: string): string[] {
   if (/^[\x20-\x7e]*$/.test(text) && !text.includes('=?')) return [text];
   const words: string[] = [];
@@ -16,7 +16,7 @@ export function encodedWords(text: string): string[] {
   return [...words, last].map((word) => `=?UTF-8?B?${Buffer.from(word).toString('base64')}?=`);
 }
 
-/** Returns an address with a name for a mail header (RFC 5322). An ASCII name is quoted, any other name is encoded. */
+/** Returns a name and an address for a mail header (RFC 5322). An ASCII name is quoted, and any other name is encoded. */
 export function mailbox(address: string, name: string | undefined): string {
   if (!name) return address;
   const [first, ...more] = encodedWords(name);

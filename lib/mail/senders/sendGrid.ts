@@ -7,13 +7,13 @@ export const SENDGRID = 'https://api.sendgrid.com';
 
 const TIMEOUT_MILLISECONDS = 15_000;
 
-/** A customer's account and sender address. */
+/** A customer's SendGrid account and sender address. */
 export interface SendGridAccount {
   readonly apiKey: string;
   readonly from: { readonly email: string; readonly name?: string | undefined };
 }
 
-/** Sends mails through a customer's SendGrid account, with the v3 API at `base`. */
+/** Sends mails through a customer's SendGrid account. `base` is the URL of SendGrid, without a path. */
 export class SendGridSender implements MailSender {
   readonly #account: SendGridAccount;
   readonly #base: string;
@@ -39,19 +39,21 @@ export class SendGridSender implements MailSender {
     if (status >= 200 && status < 300) return { outcome: 'sent', messageId: String(headers['x-message-id'] ?? '') };
     if (status === 429)
       return { outcome: 'throttled', reason, retryAfterSeconds: this.#secondsUntil(headers['x-ratelimit-reset']) };
-    // SendGrid also answers 403 for a sender address that is not verified. The customer must correct the key or the address.
+    // SendGrid answers 403 also for a sender address that is not verified. The customer must correct the key or the address.
     if (status === 401 || status === 403) return { outcome: 'denied', reason };
     return { outcome: 'failed', reason, retry: status >= 500 };
   }
 
-  /** Returns the seconds until the time in the header (epoch seconds). Returns 0 if the header has no time. */
+  /**
+   * Returns the seconds until the time in a header (epoch seconds). Returns 0 if the header contains no number or an earlier time.
+   */
   #secondsUntil(reset: unknown): number {
     const seconds = Number(reset) - this.#now() / 1000;
     return Number.isFinite(seconds) ? Math.max(0, Math.ceil(seconds)) : 0;
   }
 }
 
-/** Returns the body of a request to `/v3/mail/send`. A template replaces subject and text. */
+/** Returns the body of a request to `/v3/mail/send`. A template replaces the subject and the text. */
 function bodyOf(
   { to, toName, subject, text: plain, html, headers = {}, mailId, sender, template }: OutgoingMail,
   { from }: SendGridAccount,
@@ -86,8 +88,8 @@ interface Answer {
 }
 
 /**
- * Posts once over a new connection, for the reason that `SesSender` explains. Follows no redirects. Returns a result if there is no
- * response.
+ * Posts once, over a new connection: after a failure on a reused one, it would be unknown whether SendGrid has the mail. Follows no
+ * redirects. If there is no response, returns the result of the attempt.
  */
 function post(url: URL, apiKey: string, body: string): Promise<Answer | MailResult> {
   return new Promise((resolve) => {
@@ -107,7 +109,7 @@ function post(url: URL, apiKey: string, body: string): Promise<Answer | MailResu
     request.on('socket', (socket) => socket.once(secure ? 'secureConnect' : 'connect', () => (connected = true)));
     request.on('error', (error) => resolve(unanswered(error, connected)));
     request.on('response', (response) => {
-      // The body is not read. The status is enough, and the body can contain the address.
+      // The body is ignored. It can contain the recipient's address, and the status is enough.
       response.on('error', () => undefined).resume();
       resolve({ status: response.statusCode ?? 0, headers: response.headers });
     });

@@ -5,14 +5,14 @@ import type { MailResult } from '../rules/mailRecord.ts';
 import { mailbox } from './mailbox.ts';
 import { type Mail, type MailSender, type OutgoingMail, unanswered } from './sender.ts';
 
-/** The names of errors that mean an exceeded limit of SES, per second or per day. */
+/** The errors of SES for an exceeded limit per second or per day. */
 const THROTTLED: ReadonlySet<string> = new Set([
   'TooManyRequestsException',
   'LimitExceededException',
   'ThrottlingException',
   'Throttling',
 ]);
-/** The codes of errors that mean that the connection could not be opened. */
+/** The codes of errors for connections that could not be opened. */
 const UNREACHED: ReadonlySet<string> = new Set([
   'ECONNREFUSED',
   'ENOTFOUND',
@@ -20,7 +20,7 @@ const UNREACHED: ReadonlySet<string> = new Set([
   'EHOSTUNREACH',
   'ENETUNREACH',
 ]);
-/** The names of errors that the operator can correct in SES. After that, the mails can be sent. */
+/** The errors that the operator can correct in SES. After that, a retry succeeds. */
 const OPERATOR: ReadonlySet<string> = new Set([
   'AccountSuspendedException',
   'SendingPausedException',
@@ -50,7 +50,7 @@ function utf8(Data: string): { Data: string; Charset: string } {
  * address.
  *
  * Every mail has its own connection, and the SDK does not retry it. An idle connection can break while Lambda freezes the function.
- * After a failure on such a connection, it is unknown whether SES accepted the mail.
+ * After a failure on such a connection, it would be unknown whether SES accepted the mail.
  */
 export class SesSender implements MailSender {
   readonly #from: string;
@@ -80,7 +80,7 @@ export class SesSender implements MailSender {
         new SendEmailCommand({
           ...sesInput(mailbox(this.#from, name), mail),
           ...(address && { ReplyToAddresses: [address] }),
-          // SES repeats the tags in the events that it publishes about the mail.
+          // SES repeats these tags in its reports about the mail.
           EmailTags: [{ Name: 'mailId', Value: mail.mailId }],
         }),
       );
@@ -92,8 +92,8 @@ export class SesSender implements MailSender {
 }
 
 /**
- * Returns the result for an error of the SDK. An error with a status is an answer of SES. The reason is the name of the error,
- * because its message can contain the address.
+ * Returns the result for an error of the SDK. An error with a status is a response of SES. `reason` is the error's name, because
+ * its message can contain the recipient's address.
  */
 function failureOf(error: unknown): MailResult {
   const {
@@ -110,9 +110,7 @@ function failureOf(error: unknown): MailResult {
   };
 }
 
-/**
- * Sends login links through Amazon SES. The SDK retries, and a retried mail can arrive twice, because SES has no idempotency key.
- */
+/** Sends login links through Amazon SES. The SDK retries, so a mail can arrive twice. SES has no idempotency key. */
 export class SesMailer {
   readonly #from: string;
   readonly #client: SESv2Client;
@@ -122,7 +120,7 @@ export class SesMailer {
     this.#client = client;
   }
 
-  /** Sends a mail and returns its id at SES. Throws errors of the SDK. */
+  /** Sends a mail and returns the id that SES gave it. Throws errors of the SDK. */
   async send(mail: Mail): Promise<{ messageId: string }> {
     const { MessageId = '' } = await this.#client.send(new SendEmailCommand(sesInput(this.#from, mail)));
     return { messageId: MessageId };
@@ -137,10 +135,10 @@ function sesCapability<T>(open: (from: string) => T): Capability<T | undefined> 
   };
 }
 
-/** The capability to send mails of events and mails to owners. Undefined if the operator has not set `mailFrom`. */
+/** Sends mails about events and mails to owners. Undefined if the operator has not set `mailFrom`. */
 export const sesSender: Capability<MailSender | undefined> = /* @__PURE__ */ sesCapability(
   (from) => new SesSender(from),
 );
 
-/** The capability to send login links. Undefined if the operator has not set `mailFrom`. */
+/** Sends login links. Undefined if the operator has not set `mailFrom`. */
 export const mailer: Capability<SesMailer | undefined> = /* @__PURE__ */ sesCapability((from) => new SesMailer(from));
