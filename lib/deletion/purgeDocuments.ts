@@ -38,7 +38,7 @@ export async function purgeDocumentsStep(
 
 /**
  * Purges a deleted document within the time of the budget. Returns true when nothing remains. Call it `REQUESTS_ENDED_MS` after the
- * deletion, because it can miss items that are written meanwhile.
+ * deletion, because it can miss items that other requests still write.
  */
 export async function purgeDocument(table: Table, document: DeletedDocument, budget: PurgeBudget): Promise<boolean> {
   return runPurgeHooks(documentPurges, table, document, budget);

@@ -7,7 +7,7 @@ interface Window {
   readonly windowSeconds: number;
 }
 
-/** The rate limits of one public endpoint that has an e-mail address as input. Each endpoint has its own counters. */
+/** The rate limits of a public endpoint whose input is an e-mail address. Each endpoint has its own counters. */
 export class EmailLimits {
   readonly #limits: RateLimits;
   readonly #name: string;
@@ -22,9 +22,9 @@ export class EmailLimits {
   }
 
   /**
-   * Counts a call and returns whether the limits of its IP address and of its e-mail address allow it. A call that exceeds
-   * the limit of its IP address does not count for the e-mail address. One caller therefore cannot use up the limit of an
-   * e-mail address by sending many calls.
+   * Counts a call. Returns whether it is within the limit of its IP address and within the limit of its e-mail address. A call
+   * beyond the limit of its IP address does not count for the e-mail address. One caller therefore cannot use up the limit of
+   * somebody's address.
    */
   async allow({ sourceIp, email, now }: { sourceIp: string; email: string; now: number }): Promise<boolean> {
     return (
@@ -49,7 +49,7 @@ export const emailStatusLimits: Capability<EmailLimits> = /* @__PURE__ */ combin
   ['EMAIL_STATUS_PER_MINUTE_PER_ADDRESS', 'EMAIL_STATUS_PER_MINUTE_PER_EMAIL'],
 );
 
-/** The limits of login links. They are per hour for an e-mail address, because a call can send a mail that its owner did not request. */
+/** The limits of requests for login links. Each e-mail address has a limit per hour, because everybody can request mails to it. */
 export const loginLinkLimits: Capability<EmailLimits> = /* @__PURE__ */ combine(
   { rateLimits },
   (parts, env) =>

@@ -17,11 +17,11 @@ export const WorkspaceEntity = defineEntity({
     workspaceId: z.string(),
     workspaceName: z.string(),
     owner: z.object({ id: z.string(), email: z.string(), name: z.string(), avatar: z.string() }),
-    /** The time at which the owner's e-mail address was verified, epoch ms; absent before. */
+    /** When the owner's e-mail address was verified, epoch ms. Absent before that. */
     verifiedAt: z.number().optional(),
     /**
-     * How long after the creation of the workspace its API keys work without a verified address, in ms. It can only
-     * shorten the operator's setting `unverifiedGraceDays`. Absent if only that setting applies.
+     * The time from the creation of the workspace in which its API keys work without a verified address, in milliseconds. It can
+     * only shorten the operator's setting `unverifiedGraceDays`. If absent, only that setting applies.
      */
     verifyWithinMs: z.number().optional(),
     tokenHashes: z.array(Bytes),
@@ -32,7 +32,7 @@ export const WorkspaceEntity = defineEntity({
   sk: (_key: unknown) => ['WORKSPACE'],
 });
 
-/** The workspace of an owner's e-mail address, in lower case. An address has at most one workspace. */
+/** Maps an owner's e-mail address in lower case to the workspace. An address has at most one workspace. */
 export const OwnerEmailEntity = defineEntity({
   type: 'OwnerEmail',
   version: 1,
@@ -42,7 +42,7 @@ export const OwnerEmailEntity = defineEntity({
   schema: z.object({
     email: z.string(),
     workspaceId: z.string(),
-    /** The time at which the expiry of the workspace's API keys was removed after the verification, epoch ms. */
+    /** When the API keys of the workspace stopped having an expiry, epoch ms. Absent before the address is verified. */
     reactivatedAt: z.number().optional(),
   }),
   pk: (of: { email: string }) => ['OWNER', of.email],
@@ -63,13 +63,13 @@ export const ApiKeyEntity = defineEntity({
     pageKey: Bytes,
     /** The public keys (Ed25519, 32 bytes) that verify user tokens, the newest last. */
     userTokenKeys: z.array(z.object({ keyId: z.string(), publicKey: Bytes })).optional(),
-    /** How often all user tokens were revoked. New tokens are signed with the key of this number. */
+    /** The number of times that all user tokens were revoked. The key that signs new tokens derives from it. */
     userTokenRevocations: z.number().optional(),
-    /** The features that this API key cannot use. They are in this item because every request reads it. */
+    /** The features that the operator withholds from this API key. They are in this item because every request reads it. */
     withheld: z.array(z.enum(features)).optional(),
-    /** Calls per second by class. A class without a value has the limit from the operator's settings. */
+    /** The limits in calls per second, by class of calls. The operator's settings have the limits of the other classes. */
     limits: z.partialRecord(z.enum(limitClasses), z.number()).optional(),
-    /** The time at which the API key expires, epoch ms; absent after the owner's address is verified. */
+    /** When the API key expires, epoch ms. Absent if the owner's address is verified. */
     expiresAt: z.number().optional(),
     createdAt: z.number(),
   }),
@@ -89,7 +89,7 @@ export const WorkspaceApiKeyEntity = defineEntity({
   sk: (key: { apiKey: string }) => ['KEY', key.apiKey],
 });
 
-/** An auth token of an API key. `sealed` is its text, encrypted for the purpose `authToken` and the id of the token. */
+/** An auth token of an API key. `sealed` is its encrypted text. */
 export const AuthTokenEntity = defineEntity({
   type: 'AuthToken',
   version: 1,

@@ -8,7 +8,7 @@ import { NotificationConfigEntity } from './configs/notificationConfig.ts';
 import { insert, type WriteOp } from '../table/table.ts';
 import { BasicWebhookConfigEntity } from '../webhooks/configs.ts';
 
-/** Returns the operations that write the configurations of a new API key. A configuration that keeps its defaults needs no operation. */
+/** Returns the operations that write the configurations of a new API key. Configurations with default values are not written. */
 export async function newApiKeySettingsOps(
   box: SecretBox,
   apiKey: string,

@@ -14,7 +14,10 @@ import {
 import { defineEntity } from '../table/entity.ts';
 import { openTable, type Table } from '../table/table.ts';
 
-/** The shared token bucket of an API key and a class of calls. `at` is the time when it is full again, epoch ms. */
+/**
+ * The token bucket that all processes share, for an API key and a class of calls. `at` is the time at which it is full again, epoch
+ * ms.
+ */
 export const RateBucketEntity = defineEntity({
   type: 'RateBucket',
   version: 1,
@@ -28,24 +31,24 @@ export const RateBucketEntity = defineEntity({
 });
 
 const LIFETIME_SECONDS = 24 * 60 * 60;
-/** The largest number of buckets that a process keeps. Above it, the process drops the oldest bucket. */
+/** The most buckets that a process keeps. If there are more, it drops the oldest one. */
 const MAX_BUCKETS = 1_000;
-/** The pause after a failed write to a shared bucket, in milliseconds. */
+/** The time between a failed write to a shared bucket and the next one, in milliseconds. */
 const PAUSE_AFTER_FAILURE = 1_000;
 
 export interface TokenRequest {
   readonly tenant: string;
   readonly limitClass: LimitClass;
-  /** The limit in calls per second. The default is the limit from the settings. */
+  /** The API key's own limit in calls per second. The default is the limit in the operator's settings. */
   readonly perSecond?: number | undefined;
-  /** Epoch milliseconds. */
+  /** The current time, epoch milliseconds. */
   readonly now: number;
 }
 
 export interface TokenTaken {
   /**
-   * The write to the shared bucket, if this call started one. It runs concurrently and must end before the answer,
-   * because Lambda stops the process after the answer.
+   * The write to the shared bucket, if this call started one. Await it before the answer, because Lambda stops the process after
+   * the answer.
    */
   readonly sharedBucketWrite?: Promise<void>;
 }
@@ -53,16 +56,16 @@ export interface TokenTaken {
 interface LocalBucket {
   bucket: Bucket;
   isWriting: boolean;
-  /** The earliest time of the next write, epoch milliseconds. */
+  /** The earliest time of the next write to the shared bucket, epoch milliseconds. */
   nextWriteAt: number;
 }
 
 /**
- * Limits the calls of API keys. A call takes a token from this process's copy of the bucket, which needs no I/O.
+ * Limits the calls of API keys. Each call takes a token from this process's copy of a bucket, without a read or write.
  *
- * After as many calls as a tenth of a second allows, the process adds them to the shared bucket in one write. The write
- * returns the calls of all processes. Until then, each process can exceed the limit by its unwritten calls. When the
- * table fails, each process enforces the limit on its own calls.
+ * A process counts as many calls as its limit allows in a tenth of a second. Then it adds them to the shared bucket in one write,
+ * which also returns the calls of all other processes. Until that write, the process can exceed the limit by the calls that it has
+ * not added. If the table fails, each process limits only its own calls.
  */
 export class RateBuckets {
   readonly #table: Table;
@@ -74,7 +77,7 @@ export class RateBuckets {
     this.#limits = limits;
   }
 
-  /** Takes a token for one call. Without a token, returns in `retryAfter` after how many milliseconds there is one. */
+  /** Takes a token for one call. If there is none, `retryAfter` is the time until there is one, in milliseconds. */
   take({ tenant, limitClass, perSecond, now }: TokenRequest): TokenTaken | { readonly retryAfter: number } {
     const limit = { ...this.#limits[limitClass], ...(perSecond !== undefined && { perSecond }) };
     const local = this.#bucketOf(`${limitClass} ${tenant}`);

@@ -15,7 +15,10 @@ import { pages } from '../table/pages.ts';
 
 const TOKEN_BYTES = 32;
 
-/** A login link. Its key has the hash of its token. Only the mail contains the token. The owner's verification deletes the link. */
+/**
+ * A login link. Its key contains the hash of its token. Only the mail contains the token itself. Verifying the owner deletes the
+ * link.
+ */
 export const LoginLinkEntity = defineEntity({
   type: 'LoginLink',
   version: 1,
@@ -35,7 +38,7 @@ function linkKey(token: string): { hash: string } {
 /** An owner who can get a login link. */
 export interface LinkOwner {
   readonly workspaceId: string;
-  /** The e-mail address as the request for the workspace spelled it. */
+  /** The e-mail address, spelled as in the request that created the workspace. */
   readonly email: string;
   /** The domains of all API keys of the workspace. */
   readonly allowedDomains: readonly string[];
@@ -69,7 +72,7 @@ export class LoginLinkIssuer {
     );
   }
 
-  /** Creates a link and returns its token. */
+  /** Creates a login link and returns its token. */
   async issue(link: Omit<LoginLink, 'validUntil'>, now: number): Promise<string> {
     const token = randomBytes(TOKEN_BYTES).toString('base64url');
     await this.#table.write([upsert(LoginLinkEntity, { ...linkKey(token), ...link, validUntil: linkValidUntil(now) })]);
@@ -84,15 +87,15 @@ export class OwnerVerifier {
     this.#table = table;
   }
 
-  /** Returns the link of a token, or undefined if the token is unknown, used or expired. */
+  /** Returns the link with a token, or undefined if the token is unknown, used or expired. */
   async findLink(token: string, now: number): Promise<LoginLink | undefined> {
     const link = isLinkToken(token) ? await this.#table.get(LoginLinkEntity, linkKey(token)) : undefined;
     return link && isLive(link, now) ? link : undefined;
   }
 
   /**
-   * Verifies the owner of a link and returns the link, or undefined if the token is unknown, used or expired. The same
-   * transaction deletes the link, so exactly one of several calls with the same token succeeds.
+   * Verifies the owner of a link. Returns the link, or undefined if the token is unknown, used or expired. The same transaction
+   * deletes the link, so a token can be used only once.
    */
   async verify(token: string, now: number): Promise<LoginLink | undefined> {
     return retryOnConflict(async () => {
@@ -102,7 +105,7 @@ export class OwnerVerifier {
       const { verifiedAt = now } = workspace;
       const outcome = await this.#table.write([
         remove(LoginLinkEntity, linkKey(token), 1),
-        // The new revision conflicts with a concurrent creation of an API key. Its retry sets no expiry.
+        // A concurrent creation of an API key conflicts with this revision. Its retry creates a key without expiry.
         replace(WorkspaceEntity, { ...workspace, verifiedAt }, workspace._r),
       ]);
       return outcome === 'done' ? link : 'conflict';
@@ -110,7 +113,7 @@ export class OwnerVerifier {
   }
 }
 
-/** Reads whether owners are verified, and removes the expiry of their API keys after the verification. */
+/** Reads whether owners are verified. After a verification, removes the expiry of the owner's API keys. */
 export class OwnerStatus {
   readonly #table: Table;
 
@@ -119,9 +122,9 @@ export class OwnerStatus {
   }
 
   /**
-   * Returns whether the owner with this e-mail address is verified, or undefined if no workspace has this owner. The first
-   * call after the verification removes the expiry of the workspace's API keys. It stores the time of the removal with the
-   * address, so every later call is one read.
+   * Returns whether the owner with this e-mail address is verified, or undefined if no workspace has this owner. The first call
+   * after the verification removes the expiry of the workspace's API keys. It also stores that fact with the address, so every
+   * later call is one read.
    */
   async isVerified(address: string, now: number): Promise<boolean | undefined> {
     const owner = await this.#table.get(OwnerEmailEntity, { email: emailKey(address) });
@@ -130,7 +133,7 @@ export class OwnerStatus {
     const workspace = await this.#table.get(WorkspaceEntity, owner);
     if (workspace?.verifiedAt === undefined) return false;
     await this.#reactivate(owner.workspaceId);
-    // A conflict means that a concurrent call has stored the time already.
+    // If this write conflicts, a concurrent call has already stored the time.
     await this.#table.write([replace(OwnerEmailEntity, { ...owner, reactivatedAt: now }, owner._r)]);
     return true;
   }

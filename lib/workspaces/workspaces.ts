@@ -26,12 +26,12 @@ export type WorkspaceApiKey = Omit<Parameters<typeof WorkspaceApiKeyEntity.toIte
 
 export type AuthToken = z.output<typeof AuthTokenResponse>;
 
-/** The largest number of auth tokens that one reset replaces. At present, an API key has at most one token. */
+/** The most auth tokens that one reset replaces. At present, an API key has at most one token. */
 const MAX_TOKENS = 50;
 
 /**
- * Creates API keys and auth tokens. The text of a token is signed. The table contains the hash of a token for
- * authentication, and its encrypted text, which the owner can list.
+ * Creates API keys and auth tokens. A token is a signed text. The table contains its hash, which authentication uses, and its
+ * encrypted text, which the owner can list.
  */
 class KeyMaker {
   readonly #box: SecretBox;
@@ -87,7 +87,7 @@ function secretOwnerOf(apiKey: string, tokenId: string): SecretOwner {
 
 export interface CreatedWorkspace {
   readonly workspace: Workspace;
-  /** The auth token of the workspace. Only its hash is stored, so no later call can return it. */
+  /** The auth token of the workspace. Later calls cannot return it, because only its hash is stored. */
   readonly workspaceAuthToken: string;
   readonly apiKey: WorkspaceApiKey;
   readonly authToken: string;
@@ -104,8 +104,8 @@ export class WorkspaceWriter {
   }
 
   /**
-   * Creates a workspace with its first API key and auth token in one transaction. Returns `exists` if the owner's e-mail
-   * address already has a workspace.
+   * Creates a workspace with its first API key and auth token in one transaction. Returns `exists` if the owner's e-mail address
+   * has a workspace already.
    */
   async create(
     details: OwnerDetails,
@@ -139,17 +139,16 @@ export class WorkspaceWriter {
       ]);
       if (outcome === 'done')
         return { workspace, workspaceAuthToken, apiKey: { apiKey, ...key, createdAt: now }, authToken };
-      // The transaction that caused the conflict may have failed too. Read whether the address has a workspace now.
+      // The conflict can come from another transaction that also failed. Therefore read whether the address has a workspace.
       return (await this.#table.get(OwnerEmailEntity, address)) ? 'exists' : 'conflict';
     });
   }
 
   /**
-   * Creates an API key. The same transaction writes the operations that `settings` returns. Returns instead of the key:
-   *
-   * - `full` if the workspace has the largest number of API keys
-   * - `unverified` if the owner is unverified and the grace period is over
-   * - `unknown` if the workspace does not exist
+   * Creates an API key. The same transaction writes the operations that `settings` returns. In these cases, creates no key:
+   * - `full`: the workspace has the most API keys that are allowed.
+   * - `unverified`: the owner is unverified, and the grace period is over.
+   * - `unknown`: the workspace does not exist.
    */
   async createApiKey(
     workspaceId: string,
@@ -159,7 +158,8 @@ export class WorkspaceWriter {
     now: number,
   ): Promise<{ apiKey: string; authToken: string | undefined } | 'full' | 'unverified' | 'unknown'> {
     return retryOnConflict(async () => {
-      // Read the workspace first. A request that creates a key after this read changes the revision, so this write conflicts.
+      // The workspace must be read before its keys. A key that is created after this read changes the revision, so the write below
+      // conflicts.
       const workspace = await this.#table.get(WorkspaceEntity, { workspaceId });
       if (!workspace) return 'unknown';
       const expiresAt = keysExpireAt(workspace, graceDays);
@@ -171,7 +171,7 @@ export class WorkspaceWriter {
       );
       if (present.length >= MAX_API_KEYS) return 'full';
       const { apiKey, authToken, ops } = await this.#keys.apiKey(workspaceId, fields, expiresAt, now);
-      // The new revision conflicts with a concurrent creation of a key and with the verification of the owner.
+      // Conflicts with a concurrent creation of a key, and with the verification of the owner.
       const outcome = await this.#table.write([
         replace(WorkspaceEntity, workspace, workspace._r),
         ...ops,
@@ -182,8 +182,8 @@ export class WorkspaceWriter {
   }
 
   /**
-   * Replaces all auth tokens of an API key by a new token and returns it. Revokes all user tokens too if
-   * `revokeUserTokens` is true. Returns undefined if the workspace does not have this key.
+   * Replaces all auth tokens of an API key by a new one and returns it. With `revokeUserTokens`, also revokes all user tokens.
+   * Returns undefined if the workspace does not have this key.
    */
   async resetAuthTokens(
     workspaceId: string,
@@ -213,7 +213,7 @@ export class WorkspaceWriter {
   }
 }
 
-/** Returns the fields of an API key after all its user tokens were revoked: no public key verifies them. */
+/** Returns the changed fields of an API key whose user tokens are all revoked. No public key remains to verify them. */
 function withoutUserTokens({ userTokenRevocations = 0 }: { readonly userTokenRevocations?: number | undefined }) {
   return { userTokenKeys: [], userTokenRevocations: userTokenRevocations + 1 };
 }
@@ -242,7 +242,7 @@ export class ApiKeyReader {
     this.#table = table;
   }
 
-  /** Returns those of the given API keys that belong to the workspace, in the given order. */
+  /** Returns the given API keys that belong to the workspace, in the given order. */
   async listByIds(workspaceId: string, apiKeys: readonly string[]): Promise<WorkspaceApiKey[]> {
     const keys = await this.#table.getMany(
       WorkspaceApiKeyEntity,
@@ -289,7 +289,9 @@ export class AuthTokenReader {
     this.#box = box;
   }
 
-  /** Returns the auth tokens of an API key with their text, oldest first, or undefined if the workspace does not have this key. */
+  /**
+   * Returns the auth tokens of an API key as plain text, oldest first. Returns undefined if the workspace does not have this key.
+   */
   async list(workspaceId: string, apiKey: string): Promise<AuthToken[] | undefined> {
     const [key, { values: tokens }] = await Promise.all([
       this.#table.get(ApiKeyEntity, { apiKey }),
@@ -337,21 +339,21 @@ export const resetAuthTokens: Capability<Pick<WorkspaceWriter, 'resetAuthTokens'
   ({ table, keys }) => new WorkspaceWriter(table, keys),
 );
 
-/** Whether everybody may create workspaces through the API, and how many per minute from one IP address. */
+/** Whether everybody may create workspaces through the API (`open`), and how many per minute from one IP address. */
 export const workspaceCreation: Capability<{ readonly open: boolean; readonly perMinute: number }> = {
   grants: [],
   env: ['WORKSPACE_CREATION', 'WORKSPACE_CREATION_PER_MINUTE'],
   open: (env) => ({ open: env.WORKSPACE_CREATION === 'open', perMinute: Number(env.WORKSPACE_CREATION_PER_MINUTE) }),
 };
 
-/** The AWS region of this deployment, read from the ARN of its master key. */
+/** The AWS region of this deployment. It is a part of the ARN of the master key. */
 export const ownRegion: Capability<string> = {
   grants: [],
   env: ['MASTER_KEY_SECRET_ARN'],
   open: (env) => env.MASTER_KEY_SECRET_ARN.split(':')[3] ?? '',
 };
 
-/** The number of days for which the API keys of an unverified owner work. */
+/** How long the API keys of an unverified owner work, in days. */
 export const unverifiedGraceDays: Capability<number> = {
   grants: [],
   env: ['UNVERIFIED_GRACE_DAYS'],

@@ -14,7 +14,10 @@ export const ApiKeyConfigEntity = defineConfig(
 
 const aiKeyOf = (tenant: string, provider: string): SecretOwner => ({ tenant, purpose: 'aiModelKey', id: provider });
 
-/** Returns the encrypted AI keys of a request by provider, each with its masked text. Both are empty for a key to delete. */
+/**
+ * Returns the AI keys of a request by provider: encrypted, and masked for answers. Both texts are empty if the request deletes the
+ * key.
+ */
 export async function sealAiKeys(
   box: SecretBox,
   tenant: string,
@@ -37,7 +40,7 @@ export async function sealAiKeys(
   return Object.fromEntries(sealed);
 }
 
-/** Opens to a function that returns the access type of an API key's new documents. */
+/** Returns the access type of new documents of an API key. */
 export const newDocumentAccess: Capability<(tenant: string) => Promise<AccessType>> = {
   grants: [{ resource: 'table', actions: ['GetItem'] }],
   env: ['TABLE_NAME'],
@@ -47,7 +50,7 @@ export const newDocumentAccess: Capability<(tenant: string) => Promise<AccessTyp
   },
 };
 
-/** Opens to a function that returns the e-mail address of a workspace's owner. */
+/** Returns the e-mail address of a workspace's owner. */
 export const workspaceOwner: Capability<(workspaceId: string) => Promise<string>> = {
   grants: [{ resource: 'table', actions: ['GetItem'] }],
   env: ['TABLE_NAME'],

@@ -4,8 +4,8 @@ import type { SecretBox } from '../../crypto/secretBox.ts';
 import { type ConfigEntity, configStore } from './configStore.ts';
 
 /**
- * Returns the common part of the declarations of a configuration's `get` and `update` endpoints. The file of each endpoint
- * spreads one of them and adds its own fields. A configuration with a secret needs `box`.
+ * Returns the fields that the `get` endpoints of all configurations declare alike, and those of all `update` endpoints. Each
+ * endpoint spreads one of the two objects and adds its own fields. For a configuration with a secret, pass `box`.
  */
 export function configEndpoints<S extends z.ZodObject>(entity: ConfigEntity<S>, box?: Capability<SecretBox>) {
   const output = z.object({ data: entity.schema });

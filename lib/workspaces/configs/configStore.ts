@@ -6,7 +6,7 @@ import { retryOnConflict } from '../../table/retryOnConflict.ts';
 import { tableWith } from '../../table/storeCapability.ts';
 import { insert, replace, type Table, type WriteOp } from '../../table/table.ts';
 
-/** The field of a configuration that is stored encrypted, such as `emailServiceConfig.apiKey`. An empty text is not encrypted. */
+/** The field of a configuration that is stored encrypted: `field` in the object `group`. An empty text is not encrypted. */
 interface SecretField extends Pick<SecretOwner, 'purpose' | 'id'> {
   readonly group: string;
   readonly field: string;
@@ -17,7 +17,7 @@ interface ConfigDefinition<S extends z.ZodObject> {
   /** The value of a configuration that was never set. */
   readonly initial: z.output<S>;
   readonly secret?: SecretField;
-  /** Returns an operation that the transaction of every update contains too. */
+  /** Returns an operation that is written in the same transaction as every update. */
   readonly alsoWrite?: (table: Table, tenant: string) => Promise<WriteOp>;
 }
 
@@ -44,7 +44,7 @@ export function defineConfig<S extends z.ZodObject>(
   return { ...entity, ...definition };
 }
 
-/** Reads and changes one kind of configuration. Callers pass and get secrets in clear. */
+/** Reads and changes one kind of configuration. Callers pass and get secrets as plain text. */
 export class ConfigStore<S extends z.ZodObject> {
   readonly #table: Table;
   readonly #entity: ConfigEntity<S>;
@@ -56,7 +56,7 @@ export class ConfigStore<S extends z.ZodObject> {
     this.#box = box;
   }
 
-  /** Returns the configuration with its secret in clear, or undefined if it was never set. It costs one read. */
+  /** Returns the configuration with its secret as plain text, or undefined if it was never set. Costs one read. */
   async get(tenant: string): Promise<z.output<S> | undefined> {
     const stored = await this.#table.get(this.#entity, { tenant });
     return stored && mapSecret('open', this.#entity, this.#box, tenant, withoutRevision(stored));
@@ -67,9 +67,9 @@ export class ConfigStore<S extends z.ZodObject> {
   }
 
   /**
-   * Replaces the configuration by the result of `change` and returns that result, with its secret in clear. `change` gets
-   * the stored configuration and `sent`, both with an encrypted secret. After a conflict with another request, `change`
-   * runs again, so no partial update is lost. Each attempt costs one read and one conditional write.
+   * Replaces the configuration by the result of `change` and returns that result, with its secret as plain text. `change` gets the
+   * stored configuration and `sent`, both with an encrypted secret. It runs again after a conflict with another request, so no
+   * partial update is lost. Each attempt costs one read and one conditional write.
    *
    * Throws the errors of `change`, and ABORTED if the conflicts do not end.
    */
@@ -81,7 +81,7 @@ export class ConfigStore<S extends z.ZodObject> {
     return mapSecret('open', this.#entity, this.#box, tenant, await this.#write(tenant, sent, change));
   }
 
-  /** Changes the configuration like `update`, but returns nothing and decrypts no secret. */
+  /** Changes the configuration like `update`, but does not decrypt its secret and returns nothing. */
   async write<Sent extends object>(
     tenant: string,
     sent: Sent,
@@ -116,7 +116,7 @@ function withoutRevision<T extends object>({ _r: _, ...config }: Stored<T>): T {
   return config as unknown as T;
 }
 
-/** Returns a configuration, or a change of a configuration, with its secret encrypted (`seal`) or in clear (`open`). */
+/** Returns a configuration, or a change of one, with its secret encrypted (`seal`) or as plain text (`open`). */
 export async function mapSecret<T extends object>(
   operation: 'seal' | 'open',
   { secret }: Pick<ConfigDefinition<z.ZodObject>, 'secret'>,
@@ -133,7 +133,10 @@ export async function mapSecret<T extends object>(
   return { ...config, [group]: { ...fields, [field]: await box[operation](text, { tenant, purpose, id }) } };
 }
 
-/** Returns the capability to read one kind of configuration. With `PutItem` it can also change it. A kind with a secret needs `box`. */
+/**
+ * Returns the capability to read one kind of configuration, and with the action `PutItem` also to change it. For a kind with a
+ * secret, pass `box`.
+ */
 export function configStore<S extends z.ZodObject>(
   entity: ConfigEntity<S>,
   actions: readonly TableAction[],

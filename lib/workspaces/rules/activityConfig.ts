@@ -6,12 +6,12 @@ import { allOn, CommentTriggers, commentVerbs, hasTriggers, StoredGroup } from '
 /** The latest time that a JavaScript `Date` can represent, epoch ms. */
 const LAST_TIME = 8.64e15;
 
-/** The stored configuration of activity logs, which answers return unchanged. A field that was never set is absent. */
+/** The stored configuration of activity logs. Answers return it unchanged. A field that was never set is absent. */
 export const ActivityConfig = z.object({
   isEnabled: z.boolean(),
-  /** The time at which activity logs were first enabled, epoch milliseconds. */
+  /** When activity logs were first enabled, epoch milliseconds. */
   enabledTime: z.number().optional(),
-  /** Whether activities cannot be changed or deleted. */
+  /** If true, activities cannot be changed or deleted. */
   immutable: z.boolean().optional(),
   triggers: z.object({ comment: StoredGroup }).optional(),
 });
@@ -24,12 +24,11 @@ export const ActivityConfigChange = z.object({
   triggers: optional(z.strictObject({ comment: CommentTriggers })),
 });
 
-/** The value of a configuration that was never set. */
 export const initialActivityConfig: ActivityConfig = { isEnabled: false };
 
 /**
- * Returns the configuration after an update. An update that enables activity logs while no triggers are stored also sets
- * fields that were never set: all triggers on, `immutable` on, and `enabledTime` to `now`.
+ * Returns the configuration after an update. If the update enables activity logs and no triggers are stored, fields that were never
+ * set get values: all triggers on, `immutable` on, and `enabledTime` is `now`.
  */
 export function changeActivityConfig(
   stored: ActivityConfig = initialActivityConfig,

@@ -6,10 +6,10 @@ import { HeaderSecret, merge } from './mergeConfig.ts';
 
 export const aiProviders = ['openai', 'anthropic', 'gemini'] as const;
 
-/** The value of the field `planInfo`, which clients expect. It never changes, because the service has no plans. */
+/** The value of the field `planInfo`. Clients expect this field, but the service has no plans. */
 export const planInfo = { type: 'selfHosted' } as const;
 
-/** A customer's encrypted key of an AI provider, and its masked text for answers. In an update, empty texts delete the key. */
+/** A customer's key of an AI provider: encrypted, and masked for answers. In an update, empty texts delete the key. */
 export const StoredAiKey = z.object({ sealedKey: z.string(), displayText: z.string() });
 
 /** The stored configuration of an API key. */
@@ -23,7 +23,7 @@ export const ApiKeyConfig = z.object({
 });
 export type ApiKeyConfig = z.output<typeof ApiKeyConfig>;
 
-/** The fields of an update. The schema refuses unknown fields. */
+/** The fields of an update. Unknown fields are rejected. */
 export const ApiKeyConfigChange = z.strictObject({
   enablePrivateComments: optional(z.boolean()),
   requireJwtToken: optional(z.boolean()),
@@ -39,10 +39,9 @@ export const ApiKeyConfigChange = z.strictObject({
 });
 export type ApiKeyConfigChange = z.output<typeof ApiKeyConfigChange>;
 
-/** The masked AI keys in answers, by provider. */
+/** The masked AI keys in an answer, by provider. */
 export const AiModelsResponse = z.record(z.string(), z.object({ displayText: z.string() }));
 
-/** The value of a configuration that was never set. */
 export const initialApiKeyConfig: ApiKeyConfig = {
   defaultDocumentAccessType: defaultAccessType,
   isPrivateCommentsEnabled: false,
@@ -52,8 +51,8 @@ export const initialApiKeyConfig: ApiKeyConfig = {
 };
 
 /**
- * Returns the configuration after an update. `sentKeys` has the encrypted AI keys of the request by provider. Fields that
- * are not sent keep their value.
+ * Returns the configuration after an update. Fields that are not sent keep their values. `sentKeys` has the AI keys of the request
+ * by provider, encrypted.
  */
 export function changeApiKeyConfig(
   stored: ApiKeyConfig = initialApiKeyConfig,
@@ -73,7 +72,7 @@ export function changeApiKeyConfig(
 }
 
 const SHOWN_CHARACTERS = 4;
-/** The length of the shortest key whose last characters answers show. The last characters would reveal too much of a shorter key. */
+/** Answers show the last characters only of keys with at least this length. They would reveal too much of a shorter key. */
 const MIN_SHOWN_CHARACTERS = 16;
 
 /** Returns the masked text of a key, such as `****a1b2`, or `****` for a short key. */
@@ -81,7 +80,7 @@ export function maskKey(key: string): string {
   return key.length < MIN_SHOWN_CHARACTERS ? '****' : `****${key.slice(-SHOWN_CHARACTERS)}`;
 }
 
-/** Returns the masked AI keys of these providers, by default of all. */
+/** Returns the masked AI keys of `providers`. The default is all providers with a key. */
 export function toAiKeysResponse(
   aiKeys: ApiKeyConfig['aiKeys'],
   providers: readonly string[] = Object.keys(aiKeys),

@@ -3,26 +3,29 @@ import * as z from 'zod';
 import { distinct } from '../../shared/collections.ts';
 import { ApiError } from '../../shared/errors.ts';
 
-/** The largest number of domains of an API key. */
+/** The most domains of one API key. */
 export const MAX_DOMAINS = 500;
-/** The largest number of domains in one call. */
+/** The most domains in one call. */
 export const MAX_DOMAINS_PER_CALL = 100;
 
 const WILDCARD = '*.';
 const MAX_TEXT_CHARACTERS = 2_048;
 const MAX_NAME_CHARACTERS = 253;
 
-/** Matches an address. The first group is the wildcard `*.`, the second is the host. */
+/** Matches a host with optional scheme, port and path. The first group is the wildcard `*.`, and the second is the host. */
 const ADDRESS = /^(?:https?:\/\/)?(\*\.)?([^/?#:@\\\s]+)(?::\d{1,5})?(?:[/?#]\S*)?$/i;
 const LABEL = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/;
 
-/** The only IP address that a list of allowed domains can contain. A request for a new API key can add it together with `localhost`. */
+/**
+ * The only IP address that a list of allowed domains can contain. It enters the list only with a new API key, when `localhost` is
+ * added.
+ */
 export const LOOPBACK_ADDRESS = '127.0.0.1';
 
-/** A domain in a request. The parsed value is the bare domain, see `parseDomain`. */
+/** A domain in a request. Its parsed value is the result of `parseDomain`. */
 export const Domain = domainField(parseDomain);
 
-/** A domain that a request removes from the list. It may be the loopback address. */
+/** A domain to remove from the list. It can also be the loopback address. */
 export const RemovedDomain = domainField((text) => (text === LOOPBACK_ADDRESS ? text : parseDomain(text)));
 
 function domainField(parse: (text: string) => string | undefined) {
@@ -42,9 +45,9 @@ function domainField(parse: (text: string) => string | undefined) {
 }
 
 /**
- * Returns the bare domain in a text: `xn--bcher-kva.example` for `https://www.Bücher.example:8443/page`. Bare domains are
- * stored. Returns undefined for a text without a domain, for an IP address, and for a name without a dot except
- * `localhost`.
+ * Returns the host in a text in the form in which domains are stored: `xn--bcher-kva.example` for
+ * `https://www.Bücher.example:8443/page`. Returns undefined for a text without a host, for an IP address, and for a name without a
+ * dot except `localhost`.
  */
 export function parseDomain(text: string): string | undefined {
   const [, wildcard = '', host = ''] = ADDRESS.exec(text) ?? [];
@@ -61,17 +64,17 @@ function isDomainName(name: string): boolean {
   );
 }
 
-/** The result of a change of the list of domains. */
+/** The result of adding domains to a list or removing domains from it. */
 export interface DomainChange {
   /** The list after the change. */
   readonly domains: string[];
   /** The added or removed domains. */
   readonly changed: string[];
-  /** The domains that needed no change: an added domain was in the list already, or a removed domain was not. */
+  /** The domains that needed no change, because they were in the list already, or were not in it. */
   readonly skipped: string[];
 }
 
-/** Returns the result of adding domains to a list. Throws RESOURCE_EXHAUSTED if the list would have more than 500 domains. */
+/** Returns the list with `added`. Throws RESOURCE_EXHAUSTED if the list would have more than 500 domains. */
 export function addDomains(present: readonly string[], added: readonly string[]): DomainChange {
   const { listed: skipped, unlisted: changed } = partition(present, added);
   const domains = [...present, ...changed];
@@ -80,14 +83,14 @@ export function addDomains(present: readonly string[], added: readonly string[])
   return { domains, changed, skipped };
 }
 
-/** Returns the result of removing domains from a list. */
+/** Returns the list without `deleted`. */
 export function removeDomains(present: readonly string[], deleted: readonly string[]): DomainChange {
   const { listed: changed, unlisted: skipped } = partition(present, deleted);
   const removed = new Set(changed);
   return { domains: present.filter((domain) => !removed.has(domain)), changed, skipped };
 }
 
-/** Returns the domains that are in the list `present`, and the domains that are not. */
+/** Splits domains into those in the list `present` and those that are not, without duplicates. */
 function partition(present: readonly string[], domains: readonly string[]): { listed: string[]; unlisted: string[] } {
   const presentDomains = new Set(present);
   const names = distinct(domains);
@@ -98,8 +101,8 @@ function partition(present: readonly string[], domains: readonly string[]): { li
 }
 
 /**
- * Returns whether a host matches one of the allowed domains. `*.example.com` matches subdomains at any depth, but not
- * `example.com` itself. Case, a leading `www.`, a final dot and punycode make no difference. `host` has no port.
+ * Returns whether a host (without port) matches one of the allowed domains. `*.example.com` matches subdomains at any depth, but
+ * not `example.com` itself. Case, a leading `www.`, a final dot and punycode make no difference.
  */
 export function matchesDomain(host: string, patterns: readonly string[]): boolean {
   const name = asciiName(host);
@@ -112,12 +115,12 @@ export function matchesDomain(host: string, patterns: readonly string[]): boolea
   );
 }
 
-/** Returns a name in lower-case ASCII without its final dot, or an empty text for an invalid name. */
+/** Returns a name in lower-case ASCII without a final dot, or an empty text for an invalid name. */
 function asciiName(host: string): string {
   return domainToASCII(host).toLowerCase().replace(/\.$/, '');
 }
 
-/** Returns `example.com` for `www.example.com`, and `www.com` for `www.com`. */
+/** Removes every leading `www.` if a name with a dot remains: `example.com` for `www.example.com`, but `www.com` for `www.com`. */
 function withoutWww(name: string): string {
   let start = 0;
   while (name.startsWith('www.', start) && name.includes('.', start + 4)) start += 4;

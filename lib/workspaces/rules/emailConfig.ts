@@ -4,21 +4,24 @@ import { type Change, HeaderSecret, Line, merge } from './mergeConfig.ts';
 import { defaultEmailTriggers } from '../../events/rules/catalogue.ts';
 import { TriggerMap } from '../../events/rules/triggers.ts';
 
-/** The types of a mail provider. `custom` is the provider whose key is stored. Without a stored key, it is the service's own provider. */
+/**
+ * The types of a mail provider. `custom` is SendGrid if a key is stored. Otherwise `custom` and `default` are the operator's Amazon
+ * SES.
+ */
 export const emailTypes = ['default', 'sendgrid', 'custom'] as const;
 
-/** The e-mail configuration. The provider's key is encrypted in the table and in clear in answers. */
+/** The e-mail configuration. The provider's API key is encrypted in the table. Answers contain it as plain text. */
 export const EmailConfig = z.object({
   useEmailService: z.boolean(),
   emailServiceConfig: z.object({
     type: z.enum(emailTypes),
-    /** The provider's key. Like all texts of this configuration, it is empty if it was never set. */
+    /** The provider's API key. Like all texts of this configuration, it is empty if it was never set. */
     apiKey: z.string(),
     fromEmail: z.string(),
     fromCompany: z.string(),
     commentTemplateId: z.string(),
     tagTemplateId: z.string(),
-    /** Whether an event type sends mails, by event type. Absent until the service is first enabled or triggers are sent. */
+    /** Whether events of a type send mails, by event type. Absent until an update enables the service or sends triggers. */
     triggers: z.record(z.string(), z.boolean()).optional(),
   }),
 });
@@ -47,7 +50,6 @@ export const EmailConfigChange = z.object({
   ),
 });
 
-/** The value of a configuration that was never set. */
 export const initialEmailConfig: EmailConfig = {
   useEmailService: false,
   emailServiceConfig: {
@@ -66,9 +68,9 @@ const firstEnable: Change<EmailConfig> = {
 };
 
 /**
- * Returns the configuration after an update. `useEmailService: true` or `type: custom` enables the service. An update that
- * enables it while no triggers are stored also sets the default triggers and the type `custom`. The fields of the request
- * take precedence.
+ * Returns the configuration after an update. `useEmailService: true` or `type: custom` enables the service. If the update enables
+ * it and no triggers are stored, the default triggers and the type `custom` are set. Fields of the request take precedence over
+ * these defaults.
  */
 export function changeEmailConfig(stored: EmailConfig = initialEmailConfig, sent: Change<EmailConfig>): EmailConfig {
   const enables = sent.useEmailService === true || sent.emailServiceConfig?.type === 'custom';

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { optional } from '../../shared/schema.ts';
 
-/** The triggers of comments in configurations of notifications and activities, each with its event type. */
+/** The event types of comments, by their trigger in configurations of notifications and activities. */
 export const commentVerbs = {
   newlyAdded: 'comment_annotation.add',
   added: 'comment.add',
@@ -23,16 +23,16 @@ export const commentVerbs = {
   unsubscribed: 'comment_annotation.unsubscribe',
 } as const;
 
-/** The triggers of huddles in configurations of notifications, each with its event type. */
+/** The event types of huddles, by their trigger in configurations of notifications. */
 export const huddleVerbs = { created: 'huddle.create', join: 'huddle.join' } as const;
 
-/** Stored triggers: whether each is on, by group and verb. Answers return them unchanged. */
+/** Stored triggers: whether each is on, by group (such as `comment`) and verb (such as `added`). Answers return them unchanged. */
 export type GroupedTriggers = Readonly<Record<string, Readonly<Record<string, boolean>> | undefined>>;
 
 /** The stored triggers of one group, by verb. */
 export const StoredGroup = z.record(z.string(), z.boolean()).optional();
 
-/** The triggers of the group `comment` in a request. The schema refuses unknown verbs. */
+/** The triggers of the group `comment` in a request. Unknown verbs are rejected. */
 export const CommentTriggers = groupOf(commentVerbs);
 export const HuddleTriggers = groupOf(huddleVerbs);
 
@@ -41,7 +41,7 @@ function groupOf<V extends string>(verbs: Readonly<Record<V, string>>) {
   return optional(z.strictObject(Object.fromEntries(fields) as Record<V, z.ZodOptional<z.ZodBoolean>>));
 }
 
-/** Returns the triggers of a group, all on except those of `except`. */
+/** Returns the triggers of a group by verb. All are on except the verbs in `except`. */
 export function allOn<V extends string>(
   verbs: Readonly<Record<V, string>>,
   except: readonly V[] = [],
@@ -49,7 +49,7 @@ export function allOn<V extends string>(
   return Object.fromEntries((Object.keys(verbs) as V[]).map((verb) => [verb, !except.includes(verb)]));
 }
 
-/** Returns whether any trigger is stored. Enabling a service sets the default triggers only if no trigger is stored. */
+/** Returns whether any trigger is stored. If none is, enabling a service sets the default triggers. */
 export function hasTriggers(triggers: GroupedTriggers | undefined): boolean {
   return Object.values(triggers ?? {}).some((group) => Object.keys(group ?? {}).length > 0);
 }

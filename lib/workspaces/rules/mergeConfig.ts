@@ -8,11 +8,11 @@ export type Change<T> = {
 };
 
 /**
- * Returns a configuration merged with a partial update, key by key at every depth. Missing and undefined fields keep
- * their value. A sent list replaces the whole stored list.
+ * Returns a configuration merged with a partial update, at every depth. Missing and undefined fields keep their values. A sent list
+ * replaces the stored list.
  */
 export function merge<T extends object>(stored: T, sent: Change<T>): T {
-  // The fields are in a map because assigning the key `__proto__` to an object would set its prototype.
+  // A map, because assigning the key `__proto__` to an object would set its prototype.
   const merged = new Map<string, unknown>(Object.entries(stored));
   for (const [key, value] of Object.entries(sent)) {
     const before = merged.get(key);
@@ -26,8 +26,8 @@ function isMap(value: unknown): value is object {
 }
 
 /**
- * Throws INVALID_ARGUMENT if a partial update has no field. Clients depend on the `message`. The issues name the fields
- * that the caller can send. `path` leads to these fields.
+ * Throws INVALID_ARGUMENT if a partial update has no field. The error has `message`, on which clients depend, and one issue for
+ * each of `fields`. `path` leads to these fields.
  */
 export function requireChange(
   sent: object,
@@ -52,7 +52,10 @@ export function requireChange(
 
 const MAX_SECRET_CHARACTERS = 4_096;
 
-/** A secret that the service sends in a header to another service; at most 4,096 characters. An empty text deletes the stored secret. */
+/**
+ * A secret that the service sends to another service in a header, at most 4,096 characters. An empty text deletes the stored
+ * secret.
+ */
 export const HeaderSecret = z
   .string()
   .max(MAX_SECRET_CHARACTERS)
@@ -62,7 +65,7 @@ export const HeaderSecret = z
     }),
   );
 
-/** A line of text of at most 512 characters without control characters, so it is safe in a mail header. It can be empty. */
+/** A line of text, at most 512 characters. It has no control characters, so it is safe in a mail header. It can be empty. */
 export const Line = z
   .string()
   .max(limits.idCharacters)

@@ -13,7 +13,7 @@ import {
 } from './notificationConfig.ts';
 import { BasicConfigChange, type BasicWebhookConfig, changeBasicConfig } from '../../webhooks/rules/basic.ts';
 
-/** The settings in a request for a new API key. A missing setting keeps the default of its configuration. */
+/** The settings in a request for a new API key. Settings that are not sent have the defaults of their configuration. */
 export const newApiKeySettings = {
   allowedDomains: optional(list(Domain, MAX_DOMAINS_PER_CALL, 0)),
   addLocalHostToAllowedDomains: optional(z.boolean()),
@@ -27,7 +27,7 @@ export const newApiKeySettings = {
 };
 export type NewApiKeySettings = z.output<z.ZodObject<typeof newApiKeySettings>>;
 
-/** The configurations of a new API key. A configuration is undefined if the request has no setting of it. */
+/** The configurations of a new API key. A configuration is undefined if the request sends nothing for it. */
 export interface InitialConfigs {
   readonly domains: string[] | undefined;
   readonly email: EmailConfig | undefined;
@@ -37,8 +37,8 @@ export interface InitialConfigs {
 }
 
 /**
- * Returns the initial configurations of an API key. `sealed` has the settings with encrypted secrets. Throws
- * INVALID_ARGUMENT if the settings encrypt webhooks but have no key for it.
+ * Returns the configurations of a new API key. `sealed` has the settings with secrets, encrypted. Throws INVALID_ARGUMENT if
+ * webhooks are to be encrypted but no public key is sent.
  */
 export function initialConfigs(
   sent: NewApiKeySettings,
@@ -64,7 +64,7 @@ function initialDomains({
 }
 
 /**
- * Returns the e-mail configuration, or undefined without settings. `setDefaultEmailTriggers: true` stores the default
+ * Returns the e-mail configuration, or undefined if nothing is sent for it. `setDefaultEmailTriggers: true` stores the default
  * triggers even if the service is off. `false` does not store them even if the service is on.
  */
 function initialEmail(
@@ -87,7 +87,7 @@ function initialWebhooks(sent: Change<BasicWebhookConfig>): BasicWebhookConfig |
 }
 
 /**
- * Returns the notification configuration, or undefined without settings. `setDefaultNotificationTriggers` works like
+ * Returns the notification configuration, or undefined if nothing is sent for it. `setDefaultNotificationTriggers` works like
  * `setDefaultEmailTriggers`.
  */
 function initialNotifications({
@@ -112,15 +112,15 @@ function isSent(sent: object): boolean {
 }
 
 /**
- * The regions that a request can name. A production key may name only the region of this deployment. A testing key may
- * name any region, which has no effect.
+ * The regions that a request can name. For a production key, they must be the region of this deployment. For a testing key, any
+ * region is allowed and has no effect.
  */
 export const Regions = {
   persistenceDBRegion: optional(z.string()),
   realtimeDBRegion: optional(z.string()),
 };
 
-/** Throws INVALID_ARGUMENT if a request for a production key names another region than `region`, that of this deployment. */
+/** Throws INVALID_ARGUMENT if a request for a production key names a region other than `region`, the region of this deployment. */
 export function requireOwnRegion(
   sent: { readonly [name in keyof typeof Regions]?: string | undefined },
   type: string,

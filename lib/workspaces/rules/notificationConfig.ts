@@ -20,8 +20,8 @@ const StoredBatch = z
   .optional();
 
 /**
- * The stored configuration of in-app notifications, which answers return unchanged. A field that was never set is absent.
- * An enabled delay or batch without its numbers has no effect, so callers can send the fields in any order.
+ * The stored configuration of in-app notifications. Answers return it unchanged. A field that was never set is absent. An enabled
+ * delay or batch has no effect until its numbers are set, so callers can send the fields in any order.
  */
 export const NotificationConfig = z.object({
   useNotificationService: z.boolean(),
@@ -52,13 +52,12 @@ export const NotificationConfigChange = z.object({
   ),
 });
 
-/** The value of a configuration that was never set. */
 export const initialNotificationConfig: NotificationConfig = {
   useNotificationService: false,
   notificationServiceConfig: {},
 };
 
-/** The default triggers: all triggers of comments and huddles are on, except those of suggestions. */
+/** The default triggers: all of comments and huddles, except those of suggestions. */
 export const defaultNotificationTriggers = {
   comment: allOn(commentVerbs, ['suggestionAccepted', 'suggestionRejected']),
   huddle: allOn(huddleVerbs),
@@ -70,8 +69,8 @@ const firstEnable: NotificationConfig = {
 };
 
 /**
- * Returns the configuration after an update. An update that enables the service while no triggers are stored also sets the
- * default triggers. The triggers of the request take precedence.
+ * Returns the configuration after an update. If the update enables the service and no triggers are stored, the default triggers are
+ * set. Triggers of the request take precedence.
  */
 export function changeNotificationConfig(
   stored: NotificationConfig = initialNotificationConfig,

@@ -6,7 +6,10 @@ import { optional } from '../../shared/schema.ts';
 import { HeaderSecret } from './mergeConfig.ts';
 import { requireAllowedUrls } from '../../net/allowedUrls.ts';
 
-/** The configuration of the customer's own permission provider. Its auth token is encrypted in the table. Answers return it in clear. */
+/**
+ * The configuration of the customer's own permission provider. Its auth token is encrypted in the table. Answers contain it as
+ * plain text.
+ */
 export const PermissionProviderConfig = z.object({
   usePermissionProvider: z.boolean(),
   permissionProviderConfig: z.object({ permissionProviderUrl: z.string(), authToken: z.string() }),
@@ -24,15 +27,14 @@ export const PermissionProviderConfigChange = z.object({
   ),
 });
 
-/** The value of a configuration that was never set. */
 export const initialPermissionProviderConfig: PermissionProviderConfig = {
   usePermissionProvider: false,
   permissionProviderConfig: { permissionProviderUrl: '', authToken: '' },
 };
 
 /**
- * Throws INVALID_ARGUMENT unless the URL is empty or leads to a public address with http or https. A URL must not contain
- * credentials, because the table stores URLs in clear.
+ * Throws INVALID_ARGUMENT unless the URL is empty or an http(s) URL of a public host. The URL must not contain credentials, because
+ * the table stores it unencrypted.
  */
 export function requireProviderUrl(permissionProviderUrl: string | undefined, policy: AddressPolicy): void {
   if (!permissionProviderUrl) return;

@@ -1,16 +1,16 @@
 /**
- * The rate limit of an API key: a token bucket for each class of calls. Every process has its own copy of a bucket. It
- * adds its calls to the shared bucket from time to time, and gets the calls of all processes back.
+ * The rate limit of an API key: a token bucket for each class of calls. Every process has its own copy of a bucket. From time to
+ * time, it adds its calls to the shared bucket, and gets the calls of all other processes.
  */
 
 export const limitClasses = ['read', 'write', 'expensive'] as const;
-/** The class of a call: a read, a write, or a call that costs far more. */
+/** The class of a call. `expensive` calls cost far more than other reads and writes. */
 export type LimitClass = (typeof limitClasses)[number];
 
 export interface Limit {
-  /** Calls per second in the long run; at least 1. */
+  /** The number of calls per second in the long run, at least 1. */
   readonly perSecond: number;
-  /** The burst, in seconds of `perSecond`; at least 1. */
+  /** The size of the bucket, in seconds of `perSecond`, at least 1. As many calls can arrive at once. */
   readonly burstSeconds: number;
 }
 
@@ -19,18 +19,18 @@ export interface Bucket {
   /** The number of used tokens at the time `at` (epoch ms). Used tokens return at the rate of the limit. */
   readonly used: number;
   readonly at: number;
-  /** The number of calls of this process that are not in the shared bucket yet. */
+  /** The number of calls of this process that it has not added to the shared bucket. */
   readonly unwrittenCalls: number;
 }
 
 export const fullBucket: Bucket = { used: 0, at: 0, unwrittenCalls: 0 };
 
-/** The smallest part of a token that counts. Smaller parts are rounding errors. */
+/** Smaller parts of a token are ignored, because they are rounding errors. */
 const TOLERANCE = 1e-6;
 
 /**
- * Takes a token for one call and returns the bucket without it. Without a token, returns in `retryAfter` after how many
- * milliseconds there is one. A rejected call uses no token.
+ * Takes a token for one call and returns the bucket without it. If there is no token, `retryAfter` is the time until there is one,
+ * in milliseconds. A rejected call takes no token.
  */
 export function takeToken(bucket: Bucket, limit: Limit, now: number): Bucket | { readonly retryAfter: number } {
   const used = usedAt(bucket, limit, now) + 1;
@@ -39,20 +39,20 @@ export function takeToken(bucket: Bucket, limit: Limit, now: number): Bucket | {
   return { used, at: Math.max(bucket.at, now), unwrittenCalls: bucket.unwrittenCalls + 1 };
 }
 
-/** Returns the time in which a number of used tokens returns, in milliseconds. */
+/** Returns the time after which a number of used tokens is back, in milliseconds. */
 export function timeOf(tokens: number, { perSecond }: Limit): number {
   return (tokens * 1000) / perSecond;
 }
 
-/** Returns the number of calls after which a process writes to the shared bucket: a tenth of what a second allows. */
+/** Returns the number of calls after which a process writes to the shared bucket. This is a tenth of the limit per second. */
 export function callsPerWrite({ perSecond }: Limit): number {
   return Math.max(1, Math.floor(perSecond / 10));
 }
 
 /**
- * Returns a process's copy after it added `calls` to the shared bucket. `sharedUntil` is the stored state of the shared
- * bucket: the time when it is full again (epoch ms). With this form, one atomic addition counts calls, and the bucket
- * refills without a write.
+ * Returns a process's copy after it added `calls` to the shared bucket. `sharedUntil` is the time at which the shared bucket is
+ * full again (epoch ms). Because the table stores this time, one atomic addition counts calls, and the bucket refills without a
+ * write.
  */
 export function mergeSharedBucket(bucket: Bucket, calls: number, sharedUntil: number, limit: Limit): Bucket {
   const shared = ((sharedUntil - bucket.at) * limit.perSecond) / 1000;

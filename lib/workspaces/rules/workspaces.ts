@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { dict } from '../../shared/collections.ts';
 import { Name, Text } from '../../shared/schema.ts';
 
-/** The largest number of API keys in a workspace. */
+/** The most API keys of one workspace. */
 export const MAX_API_KEYS = 100;
 
 /** The name of the first auth token of an API key. */
@@ -13,7 +13,7 @@ const DAY_MILLISECONDS = 24 * 60 * 60 * 1000;
 /** An owner's e-mail address: at most 254 characters, the limit of SMTP. */
 export const OwnerEmail = z.email({ error: 'must be an e-mail address' }).max(254);
 
-/** The name of an owner or a workspace, 1 to 200 characters. With `pipe`, error messages name this limit instead of the one of `Name`. */
+/** The name of an owner or a workspace, 1 to 200 characters. Without `pipe`, error messages would name the limit of `Name`. */
 export const ShortName = z.string().min(1).max(200).pipe(Name);
 
 /** The URL of an owner's picture. */
@@ -22,7 +22,7 @@ export const AvatarUrl = z
   .max(2_000)
   .pipe(Text);
 
-/** The time in which an owner must verify the e-mail address, in milliseconds: one minute to 48 hours. */
+/** The time in which an owner must verify the e-mail address: one minute to 48 hours, in milliseconds. */
 export const VerifyWithinMs = z
   .int()
   .min(60_000)
@@ -41,7 +41,7 @@ export const AuthTokenResponse = z.object({ token: z.string(), name: z.string(),
 export const WorkspaceResponse = z.object({
   id: z.string(),
   name: z.string(),
-  /** The auth token of the workspace. Only its hash is stored, so later answers repeat the token of the request. */
+  /** The auth token of the workspace: a new one, or the one that the request sent. The table has only its hash. */
   authToken: z.string(),
   owner: z.object({ email: z.string(), id: z.string(), name: z.string(), avatar: z.string() }),
   apiKeyList: z.record(z.string(), ApiKeyResponse),
@@ -61,7 +61,7 @@ interface StoredApiKey {
   readonly type: z.output<typeof ApiKeyType>;
 }
 
-/** The fields of a new workspace. All fields except the e-mail address have defaults. */
+/** The details in a request for a new workspace. All except the e-mail address have defaults. */
 export interface OwnerDetails {
   readonly ownerEmail: string;
   readonly name?: string | undefined;
@@ -69,12 +69,12 @@ export interface OwnerDetails {
   readonly avatar?: string | undefined;
 }
 
-/** Returns an e-mail address in the form that keys contain, so case makes no difference. */
+/** Returns an e-mail address as keys contain it: in lower case. */
 export function emailKey(email: string): string {
   return email.toLowerCase();
 }
 
-/** The domains of disposable mail services. Their addresses expire after minutes, so an owner could not verify such an address later. */
+/** The domains of disposable mail services. Their addresses expire after minutes, so their owners could not verify them later. */
 const disposableDomains: ReadonlySet<string> = new Set([
   '10minutemail.com',
   'dispostable.com',
@@ -93,7 +93,7 @@ const disposableDomains: ReadonlySet<string> = new Set([
   'yopmail.com',
 ]);
 
-/** Returns whether the domain of an e-mail address, or a parent of this domain, belongs to a disposable mail service. */
+/** Returns whether an e-mail address belongs to a disposable mail service. Compares its domain and all parents of the domain. */
 export function isDisposable(email: string): boolean {
   const labels = emailKey(email)
     .slice(email.lastIndexOf('@') + 1)
@@ -122,8 +122,8 @@ export function defaultApiKeyName(type: string): string {
 }
 
 /**
- * Returns the time at which the API keys of a workspace expire, epoch ms. Returns undefined if the owner's address is
- * verified. The request for the workspace can shorten the operator's grace period, but not extend it.
+ * Returns when the API keys of a workspace expire, epoch ms. Returns undefined if the owner's address is verified. `verifyWithinMs`
+ * can shorten the operator's grace period, but not extend it.
  */
 export function keysExpireAt(
   workspace: { verifiedAt?: number | undefined; verifyWithinMs?: number | undefined; createdAt: number },
