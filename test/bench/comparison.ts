@@ -84,19 +84,27 @@ export interface Comparison {
   readonly differs: boolean;
 }
 
-/** Compares the runs of two versions. Returns the figures that all runs have, in the order of the first run. */
+/**
+ * Compares the runs of two versions. Returns the figures that all runs have, in the order of the first run, and the names of figures
+ * that only some runs have.
+ */
 export function compareRuns(
   ours: readonly (readonly Figure[])[],
   theirs: readonly (readonly Figure[])[],
-): Comparison[] {
+): { comparisons: Comparison[]; unmatched: string[] } {
   const maps = [ours, theirs].map((runs) => runs.map((run) => new Map(run.map(({ name, value }) => [name, value]))));
-  const [first] = ours;
-  return (first ?? []).flatMap(({ name }) => {
+  const comparisons: Comparison[] = [];
+  const unmatched: string[] = [];
+  for (const name of new Set([...ours, ...theirs].flat().map((figure) => figure.name))) {
     const [own, other] = maps.map((runs) => runs.map((run) => run.get(name))) as [Values, Values];
-    if ([...own, ...other].includes(undefined)) return [];
+    if ([...own, ...other].includes(undefined)) {
+      unmatched.push(name);
+      continue;
+    }
     const [a, b] = [spreadOf(own as number[]), spreadOf(other as number[])];
-    return [{ name, ours: a, theirs: b, differs: a.least > b.most || b.least > a.most }];
-  });
+    comparisons.push({ name, ours: a, theirs: b, differs: a.least > b.most || b.least > a.most });
+  }
+  return { comparisons, unmatched };
 }
 
 type Values = (number | undefined)[];

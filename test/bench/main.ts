@@ -5,7 +5,8 @@
  *
  * `npm run bench <name...> -- --against <commit>` compares the benches with those of another commit. It runs both
  * versions three times in turn and prints the figures that differ. The commit is checked out into a temporary folder
- * and uses the packages of this folder.
+ * and uses the packages of this folder. A figure is compared if its table, row and column have the same texts in both
+ * versions.
  */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -46,41 +47,81 @@ const unknown = requested.filter((name) => !Object.hasOwn(benches, name));
 if (unknown.length > 0)
   console.log(`There is no bench ${unknown.join(', ')}. There are ${Object.keys(benches).join(', ')}.`);
 const selected = Object.keys(benches).filter((name) => requested.length === 0 || requested.includes(name));
-if (against === undefined) for (const name of selected) await run(name, projectDir, 'inherit');
+const startedAt = performance.now();
+if (against === undefined) await runAll();
 else await compareWith(against);
-console.log();
+console.log(`\nTotal: ${secondsSince(startedAt)} s\n`);
+
+async function runAll(): Promise<void> {
+  for (const name of selected) {
+    const benchStartedAt = performance.now();
+    await run(name, projectDir, 'inherit');
+    console.log(`\n${name}: ${secondsSince(benchStartedAt)} s`);
+  }
+}
 
 /** Runs each bench in turn in this folder and in a checkout of the commit. Prints the figures that differ. */
 async function compareWith(commit: string): Promise<void> {
   const dir = await mkdtemp(join(tmpdir(), 'bench-against-'));
   const git = (...args: string[]) =>
-    execFileSync('git', args, { cwd: projectDir, stdio: ['ignore', 'ignore', 'inherit'] });
+    execFileSync('git', args, { cwd: projectDir, stdio: ['ignore', 'ignore', 'pipe'] });
   git('worktree', 'add', '--detach', '--force', dir, commit);
-  try {
-    await symlink(join(projectDir, 'node_modules'), join(dir, 'node_modules'));
-    for (const name of selected) {
-      const [ours, theirs]: [Figure[][], Figure[][]] = [[], []];
-      for (let round = 0; round < ROUNDS; round++) {
-        ours.push(figuresOf(await run(name, projectDir, 'pipe')));
-        theirs.push(figuresOf(await run(name, dir, 'pipe')));
+  process.once('exit', () => git('worktree', 'remove', '--force', dir));
+  await symlink(join(projectDir, 'node_modules'), join(dir, 'node_modules'));
+  for (const name of selected) {
+    const [ours, theirs]: [Figure[][], Figure[][]] = [[], []];
+    const sides = [
+      { label: 'now', projectDir, runs: ours },
+      { label: commit, projectDir: dir, runs: theirs },
+    ];
+    for (let round = 1; round <= ROUNDS; round++) {
+      for (const side of sides) {
+        const runStartedAt = performance.now();
+        const figures = figuresOf(await run(name, side.projectDir, 'pipe'));
+        side.runs.push(figures);
+        console.log(
+          `${name}, ${side.label}, round ${round} of ${ROUNDS}: ${figures.length} figures in ${secondsSince(runStartedAt)} s`,
+        );
       }
-      const comparisons = compareRuns(ours, theirs);
-      const differing = comparisons.filter(({ differs }) => differs);
-      const cell = ({ median, least, most }: Spread) => `${median} (${least} to ${most})`;
-      printTable(
-        `${name} against ${commit}, median and spread of ${ROUNDS} runs each; the spreads of ${comparisons.length - differing.length} other figures overlap`,
-        ['figure', 'now', commit, 'ratio'],
-        differing.map((figure) => [
-          figure.name,
-          cell(figure.ours),
-          cell(figure.theirs),
-          ratio(figure.ours.median, figure.theirs.median),
-        ]),
-      );
+      // Each side runs first in about half of the rounds, because a machine can become slower during a round.
+      sides.reverse();
     }
-  } finally {
-    git('worktree', 'remove', '--force', dir);
+    printComparison(name, commit, ours, theirs);
   }
+}
+
+function printComparison(
+  name: string,
+  commit: string,
+  ours: readonly (readonly Figure[])[],
+  theirs: readonly (readonly Figure[])[],
+): void {
+  const { comparisons, unmatched } = compareRuns(ours, theirs);
+  const differing = comparisons.filter(({ differs }) => differs);
+  const cell = ({ median, least, most }: Spread) => `${median} (${least} to ${most})`;
+  if (differing.length > 0)
+    printTable(
+      `${name} against ${commit}, median and spread of ${ROUNDS} runs each`,
+      ['figure', 'now', commit, 'ratio'],
+      differing.map((figure) => [
+        figure.name,
+        cell(figure.ours),
+        cell(figure.theirs),
+        ratio(figure.ours.median, figure.theirs.median),
+      ]),
+    );
+  console.log(
+    `\n${name}: ${differing.length} figures differ; the spreads of ${comparisons.length - differing.length} other figures overlap`,
+  );
+  if (unmatched.length > 0)
+    console.log(
+      `\n${name}: ${unmatched.length} figures are not in every run, for example because a run failed or a table has another title:`,
+      ...unmatched.map((figure) => `\n  ${figure}`),
+    );
+}
+
+function secondsSince(startedAt: number): number {
+  return Math.round((performance.now() - startedAt) / 1000);
 }
 
 /** Runs the project's bench in a folder. Returns its output if `output` is `pipe`, and otherwise an empty text. */

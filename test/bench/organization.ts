@@ -3,7 +3,9 @@
  * with deletes of known keys.
  */
 import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
+import type * as z from 'zod';
 import { purgeOrganizationStep } from '../../lib/deletion/purgeOrganizations.ts';
+import type { OrganizationPurge } from '../../lib/deletion/startPurge.ts';
 import { Table } from '../../lib/table/table.ts';
 import { REQUESTS_ENDED_MS } from '../../lib/jobs/jobStore.ts';
 import { inParallel } from '../../lib/shared/inParallel.ts';
@@ -74,11 +76,12 @@ async function measured(client: LeanClient, work: (meter: Meter, until: number) 
 function byJob({ apiKey: tenant }: Customer, { internalId }: LargeOrganization) {
   return async (meter: Meter, until: number) => {
     const table = new Table(asDocumentClient(meter), TABLE_NAME);
+    const purge: z.output<typeof OrganizationPurge> = { organizationKey: internalId };
     while (performance.now() < until) {
       if (
         (await purgeOrganizationStep(
           table,
-          { tenant, createdAt: Date.now() - REQUESTS_ENDED_MS, data: JSON.stringify({ organization: internalId }) },
+          { tenant, createdAt: Date.now() - REQUESTS_ENDED_MS, data: JSON.stringify(purge) },
           Date.now,
         )) === 'done'
       )

@@ -46,18 +46,25 @@ describe('a comparison of runs', () => {
   const run = (value: number) => [{ name: 'time', value }];
 
   test('has the median and the spread of each side', () => {
-    expect(compareRuns([run(3), run(1), run(2)], [run(9), run(7), run(8)])).toEqual([
-      {
-        name: 'time',
-        ours: { median: 2, least: 1, most: 3 },
-        theirs: { median: 8, least: 7, most: 9 },
-        differs: true,
-      },
-    ]);
+    expect(compareRuns([run(3), run(1), run(2)], [run(9), run(7), run(8)])).toEqual({
+      comparisons: [
+        {
+          name: 'time',
+          ours: { median: 2, least: 1, most: 3 },
+          theirs: { median: 8, least: 7, most: 9 },
+          differs: true,
+        },
+      ],
+      unmatched: [],
+    });
   });
 
-  test('calls figures with overlapping spreads equal, and leaves out figures that one run does not have', () => {
-    expect(compareRuns([run(1), run(5)], [run(4), run(8)])).toMatchObject([{ differs: false }]);
-    expect(compareRuns([run(1), run(5)], [run(4), []])).toEqual([]);
+  test('calls figures with overlapping spreads equal', () => {
+    expect(compareRuns([run(1), run(5)], [run(4), run(8)])).toMatchObject({ comparisons: [{ differs: false }] });
+  });
+
+  test('names the figures that a run of one side does not have', () => {
+    expect(compareRuns([run(1), run(5)], [run(4), []])).toEqual({ comparisons: [], unmatched: ['time'] });
+    expect(compareRuns([[]], [run(4)])).toEqual({ comparisons: [], unmatched: ['time'] });
   });
 });
