@@ -7,7 +7,8 @@ async function create(email: string): Promise<object | undefined> {
   return created === 'exists' ? undefined : { ownerEmail: email, ...created };
 }
 
-// If an earlier run was killed before it stored the credentials, they are lost. A second workspace then gets another address.
+// If an earlier run was killed after it created the workspace, the credentials may be lost. The address is then in use,
+// so a second workspace gets another address.
 const created = (await create('demo@example.com')) ?? (await create(`demo+${Date.now()}@example.com`));
 if (!created) throw new Error('There is no free e-mail address for the demo workspace');
 process.stdout.write(JSON.stringify(created));

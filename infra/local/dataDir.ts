@@ -7,14 +7,14 @@ import { StartError } from './startError.ts';
 const OWNER_ONLY = 0o077;
 
 /**
- * Creates the data directory and returns its real path. Only the owner may read it, because it contains credentials,
- * mails and the table. Also restricts files of an earlier run. New files get their mode from the umask, which the table
- * engine inherits.
+ * Creates the data directory and returns its real path. It contains credentials, mails and the table, so only its owner
+ * gets access, also to files of an earlier run. New files get the same restriction from the umask, which child
+ * processes inherit.
  */
 export async function openDataDir(path: string): Promise<string> {
   process.umask(OWNER_ONLY);
   await mkdir(path, { recursive: true, mode: 0o700 });
-  // `endProcesses` finds the engine of an earlier run by this path, so the path must be the same at every start.
+  // The path without links is the same at every start. `endProcesses` finds the engine of an earlier run by this path.
   const dataDir = await realpath(path);
   const { mode } = await lstat(dataDir);
   const isOfEarlierRun = existsSync(join(dataDir, LOCK_FILE));
@@ -31,7 +31,7 @@ export async function openDataDir(path: string): Promise<string> {
 /** Removes the permissions of group and others from a folder and its contents. Does not follow links. */
 async function removeOtherPermissions(path: string): Promise<void> {
   const stats = await lstat(path).catch((error: unknown) => {
-    // Another run that is still ending may delete files meanwhile.
+    // A file may be missing, because an earlier run that has not quite ended may delete it.
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
   });
   if (!stats || stats.isSymbolicLink()) return;

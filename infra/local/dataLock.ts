@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { StartError } from './startError.ts';
 
-/** The SQLite file whose lock a run holds. Every run creates it in its data directory. */
+/** The name of the SQLite file in the data directory that a run locks. */
 export const LOCK_FILE = 'lock';
 
 /**
  * Locks the data directory until the process ends or releases the lock. Throws a `StartError` if another run holds the
- * lock. SQLite locks through the kernel, which frees the lock even if the process crashes. So no lock can be stale.
+ * lock. The kernel frees the lock of SQLite even if the process crashes. So a lock always belongs to a running process.
  */
 export function lockDataDir(dataDir: string): { release(): void } {
   const ownerFile = join(dataDir, 'lock.pid');

@@ -5,14 +5,14 @@ import type { DemoCredentials } from './demoWorkspace.ts';
 const TEXT = 'Open this page in a second window as the other user, and write together.\n';
 
 /**
- * Returns the function that makes user tokens for the demo page. The first token also creates the demo document. The tokens
- * contain no grants, so a user whose permission is removed loses access.
+ * Returns a function that creates user tokens for the demo page. The first call of that function also creates the demo
+ * document. The tokens carry no permissions of their own, so a user without permission on the document cannot open it.
  */
 export function demoTokens(credentials: DemoCredentials): (user: DemoUser) => Promise<string> {
   const { headerPrefix, ownerEmail: _, ...options } = credentials;
   const client = createClient({ ...options, serviceName: headerPrefix.slice('x-'.length, -1) });
   let documentCreation: Promise<void> | undefined;
-  // The document is created once. After an error, the next call tries again.
+  // All calls share one creation of the document. If it fails, the next call tries again.
   const ensureDocument = () =>
     (documentCreation ??= createDocument(client).catch((error: unknown) => {
       documentCreation = undefined;
@@ -29,7 +29,10 @@ export function demoTokens(credentials: DemoCredentials): (user: DemoUser) => Pr
   };
 }
 
-/** Creates the demo document unless it exists, gives the users access, and turns notifications on. */
+/**
+ * Creates the demo document with its editor, gives both users access, and turns notifications on. Does nothing if the
+ * editor exists.
+ */
 async function createDocument(client: Methods): Promise<void> {
   if (await hasEditor(client)) return;
   const { organizationId, documentId } = demoDocument;
@@ -38,7 +41,8 @@ async function createDocument(client: Methods): Promise<void> {
     createOrganization: true,
     documents: [{ documentId, documentName: 'Welcome' }],
   });
-  // Everybody may open a public document. Access to the demo ends with the permission.
+  // The document is restricted. Everybody could open a public document, and then removing a permission would have no
+  // effect.
   await client.v2.organizations.documents.access.update({
     organizationId,
     documentIds: [documentId],
@@ -48,7 +52,8 @@ async function createDocument(client: Methods): Promise<void> {
   for (const { userId } of demoUsers)
     await client.v2.auth.permissions.add({ user: { userId }, permissions: { resources: [resource] } });
   await client.v2.workspace.notificationconfig.update({ useNotificationService: true });
-  // The editor is created last. If a step fails, the next call repeats all steps.
+  // This is the last step, so the editor exists only if all steps succeeded. Otherwise the next call finds no editor
+  // and repeats the steps.
   await client.v2.crdt.add({ ...demoDocument, ...demoEditor, type: 'text', data: TEXT });
 }
 
@@ -57,7 +62,7 @@ async function hasEditor(client: Methods): Promise<boolean> {
     const { data } = await client.v2.crdt.get({ ...demoDocument, editorId: demoEditor.editorId });
     return data.length > 0;
   } catch (error) {
-    // A missing organization is INVALID_ARGUMENT.
+    // If the organization does not exist, the endpoint answers INVALID_ARGUMENT.
     if (error instanceof ServiceError && ['NOT_FOUND', 'INVALID_ARGUMENT'].includes(error.status)) return false;
     throw error;
   }

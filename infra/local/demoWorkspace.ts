@@ -20,15 +20,15 @@ export interface DemoOptions {
   readonly dataDir: string;
   readonly baseUrl: string;
   readonly serviceName: string;
-  /** The environment variables with which the operator's commands reach the local AWS endpoint. */
+  /** The environment variables that give the operator's commands access to the local AWS endpoint. */
   readonly operatorEnvironment: Record<string, string>;
-  /** Called if there is no demo workspace yet. */
+  /** Called if the demo workspace does not exist yet. */
   readonly onCreation: () => void;
 }
 
 /**
- * Creates the demo workspace at the first start. Every start writes `credentials.json` and, for the operator's
- * commands, `operator.json`, because ports may change.
+ * Creates the demo workspace at the first start, and returns its credentials. Ports may change, so every start writes
+ * `credentials.json`, and `operator.json` for the operator's commands.
  */
 export async function ensureDemoWorkspace({
   dataDir,
@@ -56,7 +56,10 @@ export async function ensureDemoWorkspace({
   return credentials;
 }
 
-/** Runs in a child process, because the AWS SDK reads endpoints and credentials from the environment. */
+/**
+ * Creates the workspace in a child process, because the AWS SDK reads endpoints and credentials from environment
+ * variables.
+ */
 async function createWorkspace(env: Record<string, string>): Promise<Workspace> {
   const { stdout } = await promisify(execFile)(
     process.execPath,

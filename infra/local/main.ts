@@ -1,4 +1,4 @@
-/** `npm start`: runs the whole system on this machine, as the synthesised templates describe it. */
+/** `npm start`: runs the whole system on this machine, as the templates describe it. */
 import { firstRequest } from './readiness.ts';
 import { localSettings } from './settings.ts';
 import { Shutdown } from './shutdown.ts';
@@ -45,8 +45,8 @@ Ready: ${baseUrl}`;
 }
 
 /**
- * Stops the system when npm ends. npm forwards SIGTERM but not SIGKILL, and may end before this process. This process
- * then gets another parent.
+ * Stops the system when npm ends. npm forwards SIGTERM to this process, but cannot forward SIGKILL. If npm ends first,
+ * the id of the parent process changes.
  */
 function stopWithNpm(): void {
   if (process.env.npm_lifecycle_event !== 'start') return;
@@ -61,7 +61,7 @@ async function stop(exitCode: number, message: string): Promise<never> {
 }
 
 main().catch(async (error: unknown) => {
-  // An error during the shutdown is expected.
+  // During the shutdown, parts that still start may fail. Such errors are ignored.
   if (!shutdown.started)
     await stop(1, error instanceof StartError ? error.message : String((error as Error).stack ?? error));
 });

@@ -4,8 +4,8 @@ import { StartError } from './startError.ts';
 const DEMO_ORGANIZATION = 'demo-organization';
 
 /**
- * Checks the running system with one write and one read through gateway, function and table. Throws a `StartError` that
- * names the failed request.
+ * Checks the running system: writes an organization and reads it back, through gateway, function and table. Throws a
+ * `StartError` that names the failed request.
  */
 export async function checkReadiness(credentials: DemoCredentials): Promise<void> {
   await call(credentials, '/v2/organizations/add', {
@@ -16,7 +16,7 @@ export async function checkReadiness(credentials: DemoCredentials): Promise<void
     throw new StartError(`The readiness check wrote ${DEMO_ORGANIZATION} and did not read it back.`);
 }
 
-/** Returns a `curl` command for a first request. `npm start` prints it. */
+/** Returns a `curl` command that `npm start` prints for a first request. */
 export function firstRequest({ baseUrl, headerPrefix, apiKey, authToken }: DemoCredentials): string {
   return [
     `curl ${baseUrl}/v2/organizations/get`,

@@ -5,28 +5,28 @@ import { StartError } from './startError.ts';
 export type EngineKind = 'dynoxide' | 'dynamodb-local';
 
 export interface LocalSettings {
-  /** The port of the API. 0 selects any free port. */
+  /** The port of the API. With 0, the run uses any free port. */
   readonly port: number;
   readonly dataDir: string;
-  /** The Host headers that the API accepts in addition to the names of this machine. */
+  /** The Host headers that the API accepts besides the names of this machine. */
   readonly allowedHosts: readonly string[];
   readonly serviceName: string;
   readonly engine: EngineKind;
-  /** Whether the functions' logs also go to standard output. */
+  /** If true, the functions' logs go to standard output too. */
   readonly logsToStdout: boolean;
-  /** The number of seconds between two runs of a schedule. If undefined, the template's rate applies. */
+  /** The seconds between two runs of a schedule. If undefined, the template sets the rate. */
   readonly scheduleSeconds: number | undefined;
   /** The environment variables that replace those of the template. */
   readonly environmentOverrides: EnvironmentOverrides;
-  /** Whether the run has the heartbeat, as a deployment with the setting `heartbeat`. */
+  /** Whether the run has the heartbeat, like a deployment with the setting `heartbeat`. */
   readonly hasHeartbeat: boolean;
   /** The folder of the cloud assembly to run. If undefined, the run synthesises one from the sources. */
   readonly assemblyDir: string | undefined;
 }
 
 /**
- * Returns the settings of `npm start` from the environment. An empty variable counts as unset. Throws a `StartError`
- * for an invalid one.
+ * Returns the settings of `npm start` from environment variables. An empty variable counts as not set. Throws a
+ * `StartError` that names an invalid variable.
  */
 export function localSettings(env: Record<string, string | undefined>): LocalSettings {
   return {
@@ -74,7 +74,9 @@ function secondsOf(text: string): number {
   );
 }
 
-/** Returns a valid value of a variable. Accepts the values of a deployment, and also fractions of seconds. */
+/**
+ * Returns the value of a variable if it is valid. Throws otherwise. Unlike a deployment, accepts fractions of seconds.
+ */
 function timingOf(name: (typeof localVariables)[number], text: string): string {
   if (/_PER_KEY$|^CALL_/.test(name)) {
     if (/^[1-9]\d{0,5}$/.test(text)) return text;

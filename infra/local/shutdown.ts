@@ -1,6 +1,6 @@
 type Step = () => void | Promise<void>;
 
-/** Steps that end a run, in the reverse order of their registration. */
+/** The steps that end a run. The step that was added last runs first. */
 export class Shutdown {
   readonly #steps: Step[] = [];
   #running: Promise<void> | undefined;
@@ -9,7 +9,7 @@ export class Shutdown {
     this.#steps.push(step);
   }
 
-  /** Runs all steps once. Later calls return the same promise. */
+  /** Runs all steps. Later calls run nothing and return the promise of the first call. */
   run(): Promise<void> {
     return (this.#running ??= this.#runSteps());
   }

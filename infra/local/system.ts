@@ -38,8 +38,8 @@ import { indexKeySizes } from './table/requestFault.ts';
 import { TableCalls } from './table/tableCalls.ts';
 
 /**
- * How long a shutdown waits for running requests and batches. This is shorter than the time after which a process manager
- * such as systemd or Docker usually kills a process.
+ * How long a shutdown waits for running requests and batches. Process managers such as systemd or Docker usually wait
+ * longer before they kill a process.
  */
 const FINISH_MILLISECONDS = 8_000;
 
@@ -47,13 +47,13 @@ export interface RunningSystem {
   readonly credentials: DemoCredentials;
   readonly dataDir: string;
   readonly functionCount: number;
-  /** Resolves with the last output of the table engine when the engine crashes too often. Otherwise never resolves. */
+  /** Resolves with the last output of the table engine if the engine crashes too often. Otherwise never resolves. */
   readonly engineCrashed: Promise<string>;
 }
 
 /**
- * Starts the system that the templates describe. Resolves after one write and one read succeeded. Registers the
- * shutdown step of each part directly after the part starts, so that `shutdown` can also undo a partial start.
+ * Starts the system that the templates describe. Resolves after one write and one read have succeeded. Each part adds
+ * its shutdown step to `shutdown` as soon as it has started, so `shutdown` can also end a partial start.
  */
 export async function startSystem(
   settings: LocalSettings,
@@ -63,8 +63,8 @@ export async function startSystem(
   const dataDir = await openDataDir(settings.dataDir);
   const lock = lockDataDir(dataDir);
   shutdown.add(() => lock.release());
-  // Listening comes before the slow steps, so that an occupied port is reported at once. The templates contain
-  // the addresses of both servers.
+  // The servers listen before the slow steps, so a port that is in use is reported at once. The templates contain the
+  // servers' addresses.
   const gateway = await Gateway.listen(settings.port, settings.allowedHosts);
   shutdown.add(() => gateway.close(FINISH_MILLISECONDS));
   const aws = await AwsEndpoint.listen();
@@ -110,7 +110,8 @@ export async function startSystem(
     onWrite: () => sources?.wakeStreams(),
   });
   aws.open({ table, secrets, outbox, queues, principals });
-  // Shutdown steps run in reverse order. This second close runs before the engine and the queues close, because `aws` calls both.
+  // Shutdown steps run in reverse order. `aws` calls the engine and the queues, so this second close runs before they
+  // close.
   shutdown.add(() => aws.close());
   const environmentOverrides = { SERVICE_NAME: settings.serviceName, ...settings.environmentOverrides };
   const awsEnvironment = (key: AccessKey) => ({
@@ -143,7 +144,7 @@ export async function startSystem(
   if (model.eventApi)
     eventApi.open({ model: model.eventApi, principals, invoke: (fn, payload) => pool.invoke(fn, payload) });
   const parts = toStoppableParts(engine, aws, messages, model.eventApi && eventApi);
-  // The console opens before the demo workspace exists. Its tokens wait for the workspace.
+  // The console opens before the demo workspace exists. Requests for its user tokens wait for the workspace.
   const issueToken = Promise.withResolvers<ReturnType<typeof demoTokens>>();
   gateway.open({
     routes: model.routes,
@@ -156,7 +157,7 @@ export async function startSystem(
     }),
     measure: (status, milliseconds) => measurements.recordRequest(status, milliseconds),
   });
-  // This shutdown step runs first, because running requests and batches need all other parts.
+  // This step runs first at a shutdown, because running requests and batches need all other parts.
   shutdown.add(
     async () => void (await Promise.all([sources?.stop(FINISH_MILLISECONDS), gateway.close(FINISH_MILLISECONDS)])),
   );
@@ -174,7 +175,7 @@ export async function startSystem(
   issueToken.resolve(demoTokens(credentials));
   storeHeartbeatCredentials(model.functions, secrets, credentials);
   await checkReadiness(credentials);
-  // The event sources start last, so that unfinished work of an earlier run does not delay the start.
+  // The event sources start last, so unfinished work of an earlier run does not delay the start.
   sources = startEventSources({
     queueSources: model.queueSources,
     schedules: model.schedules.map((schedule) => ({

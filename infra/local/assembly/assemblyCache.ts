@@ -9,7 +9,7 @@ import { StartError } from '../startError.ts';
 const projectDir = resolve(import.meta.dirname, '../../..');
 const cacheDir = join(projectDir, 'dist/local');
 
-/** The files from which templates and bundles are made, as globs. Other files of `infra/local` only read the result. */
+/** Globs of the files that determine the templates and bundles. The other files of `infra/local` use the result. */
 export const sources = [
   'functions/**/*.ts',
   'lib/**/*.ts',
@@ -22,12 +22,16 @@ export const sources = [
   'tsconfig.json',
 ];
 
-/** The number of assemblies in the cache. Another run may still load functions from an older assembly. */
+/**
+ * The largest number of assemblies in the cache. Older ones are kept, because another run may still load functions from
+ * them.
+ */
 const MAX_CACHED = 5;
 
 /**
- * Returns the folder of the cloud assembly (templates and bundles) of the current sources, with the heartbeat if `hasHeartbeat`. If the
- * assembly is not cached, calls `onSynthesis` and makes the assembly in a child process, because the CDK needs 200 MB of memory.
+ * Returns the folder of the cloud assembly (templates and bundles) of the current sources. `hasHeartbeat` adds the
+ * heartbeat. If the assembly is not cached, calls `onSynthesis` and makes the assembly in a child process. The CDK
+ * needs 200 MB of memory, which the end of that process frees.
  */
 export async function cachedAssembly(
   onSynthesis: () => void,
@@ -41,7 +45,7 @@ export async function cachedAssembly(
     await mkdir(cacheDir, { recursive: true });
     await synthesiseInto(dir, variant);
   }
-  // A run that prunes at the same time may delete the same folders.
+  // An error is ignored, because another run may delete the same folders at the same time.
   await prune().catch(() => undefined);
   return dir;
 }
@@ -60,7 +64,10 @@ async function hashOfSources(): Promise<string> {
   return hash.digest('hex').slice(0, 16);
 }
 
-/** Makes the assembly in a draft folder and renames the folder, so that an interrupted run leaves no partial assembly. */
+/**
+ * Makes the assembly in a draft folder, and then renames the folder. So an interrupted run leaves no incomplete
+ * assembly.
+ */
 async function synthesiseInto(dir: string, variant: readonly string[]): Promise<void> {
   const draft = `${dir}.${process.pid}`;
   const child = spawn(process.execPath, [join(import.meta.dirname, 'synthesise.ts'), draft, ...variant], {
@@ -76,7 +83,7 @@ async function synthesiseInto(dir: string, variant: readonly string[]): Promise<
   }
   await rename(draft, dir).catch(async (error: unknown) => {
     await rm(draft, { recursive: true, force: true });
-    // Another run may have made the same assembly meanwhile.
+    // The rename also fails if another run has made the same assembly. Then this run uses that one.
     if (!existsSync(dir)) throw error;
   });
 }

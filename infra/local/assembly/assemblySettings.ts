@@ -1,8 +1,8 @@
 import type { Settings } from '../../stacks/settings.ts';
 
 /**
- * Returns the settings that differ from those of a deployment. A local run has no operator who creates workspaces or verifies
- * addresses with SES. It has no embedding model and no domain.
+ * Returns the settings of the local run that differ from those of a deployment. The local run has no operator, so
+ * anyone may create workspaces, and the sender address needs no verification. It has no embedding model and no domain.
  */
 export const assemblySettings = ({ hasHeartbeat }: { readonly hasHeartbeat: boolean }): Partial<Settings> => ({
   workspaceCreation: 'open',

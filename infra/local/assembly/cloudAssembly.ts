@@ -4,14 +4,17 @@ import type { Urls } from '../iam/identity.ts';
 import { StartError } from '../startError.ts';
 import { type Resource, Stack, type Template } from './template.ts';
 
-/** The resources of a stack and of its nested stacks, and the location of their assets. */
+/** The resources of a stack and of its nested stacks, and where their assets are. */
 export interface Assembly {
   readonly resources: readonly Resource[];
-  /** Returns the file or folder of an asset by its object key. */
+  /** Returns the path of the file or folder of an asset. `objectKey` is the asset's key in S3. */
   readonly asset: (objectKey: string) => string;
 }
 
-/** Reads the output of `cdk synth`: one stack, with nested stacks as assets. Throws a `StartError` for another number of stacks. */
+/**
+ * Reads the output folder of `cdk synth`. Throws a `StartError` unless it has one stack. Nested stacks are assets of
+ * that stack.
+ */
 export function loadAssembly(dir: string, urls: Urls): Assembly {
   const manifest = readJson(join(dir, 'manifest.json')) as {
     artifacts: Record<string, { type: string; properties: { templateFile: string } }>;

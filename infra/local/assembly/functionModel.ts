@@ -5,7 +5,7 @@ export interface FunctionModel {
   readonly name: string;
   readonly arn: string;
   readonly codeDir: string;
-  /** The file without its extension, a dot and the name of the export, such as `index.handler`. */
+  /** The file without its extension, then a dot, then the name of the exported function, such as `index.handler`. */
   readonly handler: string;
   readonly environment: Readonly<Record<string, string>>;
   readonly timeoutSeconds: number;

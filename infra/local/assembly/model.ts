@@ -20,7 +20,7 @@ import type { Resource } from './template.ts';
 export interface TableModel {
   readonly name: string;
   readonly streamArn: string;
-  /** The properties of the resource in CloudFormation. */
+  /** The properties of the resource in the CloudFormation template. */
   readonly properties: Record<string, unknown>;
 }
 
@@ -77,8 +77,9 @@ const supportedTypes = new Set([
 ]);
 
 /**
- * The resource types that have no effect on one machine. They define names, logs, targets of alarms, access from other
- * accounts, and retries of failed scheduled runs. (The next scheduled run does the work of a failed one.)
+ * The resource types that have no effect on one machine. They define names, logs, the mails of alarms, and access from
+ * other accounts. `AWS::Lambda::EventInvokeConfig` defines retries of failed scheduled runs, which the next scheduled
+ * run replaces.
  */
 const ignoredTypes = new Set([
   'AWS::ApiGatewayV2::Api',
@@ -98,8 +99,8 @@ const ignoredTypes = new Set([
 ]);
 
 /**
- * Reads the system from the templates. Throws a `StartError` that names an unsupported resource. `serviceName` is the
- * service's name in the functions' metrics, if it differs from the templates.
+ * Reads the system from the templates. Throws a `StartError` that names unsupported resources. `serviceName` is given
+ * if the functions' metrics have another service name than the templates.
  */
 export function modelOf({ resources, asset }: Assembly, serviceName?: string): SystemModel {
   requireSupportedTypes(resources);

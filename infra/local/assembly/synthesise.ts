@@ -1,8 +1,9 @@
 /**
- * Writes the cloud assembly of the local run into the folder given as argument. The second argument `heartbeat` adds the heartbeat.
- * `assemblyCache.ts` runs this file in a child process.
+ * Writes the cloud assembly of the local run into the folder that is the first argument. A second argument `heartbeat`
+ * adds the heartbeat. `assemblyCache.ts` runs this file in a child process.
  *
- * The bundler is a process of its own. It runs while this process loads the endpoints and the CDK, which takes nearly two seconds.
+ * The bundler is a process of its own. Bundling starts before this process loads the endpoints and the CDK, because
+ * loading takes nearly two seconds.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -6,11 +6,14 @@ export interface Resource {
   /** The logical ids of the nested stacks and of the resource, such as `V2Auth/PermissionsGet`. */
   readonly path: string;
   readonly type: string;
-  /** The value of `Ref`. */
+  /** The value of `Ref` to this resource. */
   readonly ref: string;
-  /** The value of `Fn::GetAtt` with `Arn`. */
+  /** The value of `Fn::GetAtt` with the attribute `Arn`. */
   readonly arn: string;
-  /** The properties with resolved references. Each access resolves them, so that unused references need not be resolvable. */
+  /**
+   * The properties with resolved references. They are resolved at each access, because references of unused properties
+   * may be unresolvable.
+   */
   readonly properties: Record<string, unknown>;
 }
 
@@ -32,7 +35,7 @@ export interface StackContext {
   nestedTemplate(objectKey: string): Template;
 }
 
-/** A stack with its nested stacks. `parameter` returns the value that the parent stack passes for a parameter. */
+/** A stack with its nested stacks. `parameter` returns the value of a parameter, which the parent stack passes. */
 export class Stack {
   readonly #name: string;
   readonly #path: string;
@@ -62,7 +65,7 @@ export class Stack {
     );
   }
 
-  /** Returns the resolved value of an output. Throws a `StartError` if there is none with this name. */
+  /** Returns the resolved value of an output. Throws a `StartError` if the stack has no output with this name. */
   output(name: string): unknown {
     const output = this.#template.Outputs?.[name];
     if (!output) throw new StartError(`The stack ${this.#name} has no output ${name}.`);

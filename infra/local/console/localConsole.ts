@@ -7,26 +7,29 @@ import type { LocalRequest } from './localRequest.ts';
 import { DASHBOARD, DEMO, type PageFile, pageFiles } from './pageFiles.ts';
 
 export interface LocalConsoleOptions {
-  /** Returns the data of the dashboard for the last `minutes`. */
+  /** Returns the data of the dashboard for the last `minutes` minutes. */
   readonly snapshotOf: (minutes: number) => DashboardSnapshot;
   readonly parts: Pick<Parts, 'list' | 'stop' | 'start'>;
   /** The title of the dashboard. */
   readonly title: string;
-  /** Returns a token for a user of the demo page. */
+  /** Returns a user token for a user of the demo page. */
   readonly issueToken: (user: DemoUser) => Promise<string>;
 }
 
 const PARTS = /^\/_local\/parts\/([^/]+)$/;
 
-/** A page can load only its own files. */
+/** The content security policy of a page. A page loads nothing but its own files. */
 const contentPolicy =
   "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
-/** CodeMirror writes styles into the demo page, which also connects to the Event API at another port of this machine. */
+/**
+ * The content security policy of the demo page. Its editor CodeMirror adds styles to the page. It also connects to the
+ * Event API, which has another port of this machine.
+ */
 const demoContentPolicy = contentPolicy
   .replace("style-src 'self'", "style-src 'self' 'unsafe-inline'")
   .replace("connect-src 'self'", "connect-src 'self' ws://127.0.0.1:*");
 
-/** The headers of every response. Browsers cache no response. */
+/** The headers of every response. They forbid caching. */
 const headers = {
   'content-security-policy': contentPolicy,
   'x-content-type-options': 'nosniff',
@@ -35,14 +38,16 @@ const headers = {
   'cache-control': 'no-store',
 };
 
-/** The functions that handle a path, by HTTP method. */
+/** The functions that answer requests to a path, by HTTP method. */
 type Handlers = Readonly<Record<string, () => GatewayResponse | Promise<GatewayResponse>>>;
 type Files = ReadonlyMap<string, PageFile>;
 
 /**
- * Returns the handler of requests below `/_local/`: the dashboard with its data as JSON and the switches of the parts, and
- * the demo page with its user tokens. A switch or a token requires the content type JSON, because CORS forbids pages of
- * other origins to send it.
+ * Returns the handler of requests below `/_local/`. It answers the dashboard, its data as JSON, and requests that stop
+ * or start a part. It also answers the demo page and its user tokens.
+ *
+ * Requests for a token, or to stop or start a part, need the content type JSON. Browsers do not let pages of other
+ * origins send it (CORS).
  */
 export function localConsole(options: LocalConsoleOptions): (request: LocalRequest) => Promise<GatewayResponse> {
   const cachedFiles = new Map<string, Promise<Files>>();
@@ -68,7 +73,10 @@ async function handlersOf(
   return file && { GET: () => ({ status: 200, headers: { ...policy, 'content-type': file.type }, body: file.body }) };
 }
 
-/** Returns the file at a path. The files of a page are made at its first request. After an error, the next request makes them again. */
+/**
+ * Returns the file at a path. The first request for a page makes its files. After an error, the next request makes them
+ * again.
+ */
 async function findFile(path: string, cachedFiles: Map<string, Promise<Files>>): Promise<PageFile | undefined> {
   const page = path.replace(/\.(js|css)$/, '');
   const makeFiles = Object.hasOwn(pageFiles, page) ? pageFiles[page] : undefined;

@@ -3,7 +3,7 @@ export interface LocalRequest {
   readonly method: string;
   readonly path: string;
   readonly query: URLSearchParams;
-  /** The headers by lower-case name. */
+  /** The headers, by name in lower case. */
   readonly headers: Readonly<Record<string, string | undefined>>;
   readonly body: Buffer;
 }

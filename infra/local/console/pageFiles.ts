@@ -2,23 +2,21 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 
-/** A file for the browser. */
+/** A file that a browser loads. `type` is its content type. */
 export interface PageFile {
   readonly type: string;
   readonly body: Buffer;
 }
 
-/** The path of the dashboard. */
 export const DASHBOARD = '/_local/dashboard';
-/** The path of the demo page. */
 export const DEMO = '/_local/demo';
 
 const page = join(import.meta.dirname, 'page');
 const { resolve } = createRequire(import.meta.url);
 
 /**
- * Reads the files of a page and returns them by path: the page, its script with its libraries, and its styles. The page
- * loads no file from the network.
+ * The functions that make the files of each page: the page itself, one script that contains its libraries, and the
+ * styles. The page loads nothing from the network. Each function returns the files by path.
  */
 export const pageFiles: Readonly<Record<string, () => Promise<ReadonlyMap<string, PageFile>>>> = {
   [DASHBOARD]: async () =>
@@ -49,7 +47,7 @@ function filesAt(path: string, { html, script, style }: Readonly<Record<'html' |
 
 /** Bundles a module of a page and its imports into one script. */
 async function bundledScript(entryPoint: string): Promise<Buffer> {
-  // esbuild is imported on demand, because it starts a process.
+  // esbuild is imported only when it is needed, because the import starts a process.
   const { build } = await import('esbuild');
   const {
     outputFiles: [script],

@@ -1,6 +1,9 @@
 import type { FunctionModel } from '../assembly/functionModel.ts';
 
-/** The environment variables of functions that `npm start` can override. Their units are those of the template. */
+/**
+ * The environment variables of functions that the environment of `npm start` can override. Their units are those in the
+ * template.
+ */
 export const localVariables = [
   'CALL_BURST_SECONDS',
   'DUE_MARGIN_SECONDS',
@@ -12,13 +15,16 @@ export const localVariables = [
   'WRITES_PER_SECOND_PER_KEY',
 ] as const;
 
-/** The overrides of the template's environment variables. Each applies to the functions that have the variable. */
+/**
+ * The values that replace environment variables of the template. A value applies to the functions that have the
+ * variable.
+ */
 export type EnvironmentOverrides = Readonly<Partial<Record<'SERVICE_NAME' | (typeof localVariables)[number], string>>>;
 
 /**
- * Returns the whole environment of a function's thread: the template's variables, and those that Lambda adds. It differs
- * from the environment of a deployed function in these variables only: the overrides, the AWS endpoints,
- * ALLOW_LOOPBACK_DELIVERY (webhooks to this machine) and STRICT_OUTPUT (an error for an undeclared field of an answer).
+ * Returns all environment variables of a function's thread: those of the template, and those that Lambda adds. They
+ * differ from a deployed function only in the overrides, the AWS endpoints, and two variables. ALLOW_LOOPBACK_DELIVERY
+ * allows webhooks to this machine. STRICT_OUTPUT makes an undeclared field of an answer an error.
  */
 export function functionEnvironment(
   model: FunctionModel,
@@ -33,13 +39,14 @@ export function functionEnvironment(
     STRICT_OUTPUT: 'true',
     AWS_LAMBDA_FUNCTION_NAME: model.name,
     AWS_LAMBDA_FUNCTION_MEMORY_SIZE: String(model.memoryMb),
-    // Without this variable, Powertools assumes provisioned concurrency and counts no cold starts.
+    // Without this variable, Powertools would assume provisioned concurrency and not count cold starts.
     AWS_LAMBDA_INITIALIZATION_TYPE: 'on-demand',
   };
 }
 
 /**
- * Returns the variables of all functions, for the operator's commands. A variable has the same value in every function.
+ * Returns the variables of all functions together, for the operator's commands. A variable has the same value in all
+ * functions.
  */
 export function sharedEnvironment(
   functions: readonly FunctionModel[],

@@ -4,24 +4,30 @@ import { type AwsAccess, FunctionError, type FunctionObserver, FunctionThread } 
 import type { FunctionModel } from '../assembly/functionModel.ts';
 
 const IDLE_MILLISECONDS = 60_000;
-/** The largest number of threads. */
+/** The largest number of threads of all functions together. */
 const MAX_LIVE = 40;
-/** The largest number of threads of one worker. One thread can run all batches. A second one helps if the first is blocked. */
+/**
+ * The largest number of threads of one function. A single thread can run calls in parallel. A second thread is started
+ * only if the first is blocked.
+ */
 const MAX_THREADS = Math.min(4, Math.max(2, Math.floor(availableParallelism() / 2)));
-/** The largest number of instances in a thread. */
+/** The largest number of instances of the function in one thread. */
 const MAX_INSTANCES = 16;
 /**
- * How long a call waits for a free instance before it loads a second instance. With n instances, a call waits n times as
- * long.
+ * The milliseconds that a call waits for a free instance before it loads another one. The wait is multiplied by the
+ * number of instances that exist.
  */
 const PATIENCE_MILLISECONDS = 50;
-/** A thread counts as blocked if none of its calls ended for this time. Then another thread is started. */
+/** A thread counts as blocked if no call of it has ended for this time. */
 const BLOCKED_MILLISECONDS = 5_000;
-/** The utilization of a thread above which another instance in it would not help. */
+/**
+ * The largest share of time in which a thread may be busy if it is to load another instance. A busier thread could not
+ * run more calls.
+ */
 const BUSY = 0.8;
 /**
- * The largest number of instances in a thread that mainly waits for AWS. More instances would compete for the same
- * services, and V8 optimises the code of each instance separately.
+ * The largest number of instances in a thread that mainly waits for AWS calls. More instances would wait for the same
+ * services, and V8 would optimise the code of each instance separately.
  */
 const INSTANCES_OF_AWS = 2;
 
@@ -38,11 +44,12 @@ export interface PoolOptions {
 
 /**
  * The threads of all functions. A call starts a thread if its function has none. A thread ends after a minute without
- * calls. At the limit of threads, the thread that has been idle longest ends. If no thread is idle, the call waits.
+ * calls. If there are too many threads, the thread that has been idle longest ends. If no thread is idle, the call
+ * waits.
  */
 export class FunctionPool {
   readonly #options: Required<PoolOptions>;
-  /** All threads that have not ended, including those that accept no more calls. */
+  /** All threads that have not ended. They include threads that accept no more calls. */
   readonly #live = new Set<FunctionThread>();
   readonly #sweeper: NodeJS.Timeout;
   #released: PromiseWithResolvers<void> = Promise.withResolvers();
@@ -62,13 +69,13 @@ export class FunctionPool {
   }
 
   /**
-   * Calls a function with JSON and returns its result as JSON. Throws a `FunctionError`. All calls share one instance,
-   * which is efficient for many short calls.
+   * Calls a function with a JSON text and returns its result as a JSON text. Throws a `FunctionError`. All calls share
+   * one instance, which is efficient for many short calls.
    */
   async invoke(model: FunctionModel, payload: string): Promise<string> {
     for (;;) {
-      // There must be no `await` between choosing a thread and calling it. Meanwhile the thread would count as idle, and
-      // another call could end it.
+      // There is no `await` between choosing a thread and calling it. During an `await` the thread would still count as
+      // idle, so another call could end it.
       const [thread] = this.#threadsOf(model);
       if (thread) return this.#call(thread, payload, 0);
       if (this.#hasRoom()) return this.#call(this.#start(model), payload, 0);
@@ -77,8 +84,9 @@ export class FunctionPool {
   }
 
   /**
-   * Like `invoke`, but each running call has its own instance, as in Lambda. Loads another instance only after a call has
-   * waited, because short calls need few instances. The new instance is in the same thread, unless this thread is blocked.
+   * Like `invoke`, but each running call has an instance of its own, as in Lambda. A call first waits for a free
+   * instance, because short calls need few instances. After that it loads another instance in the same thread. If the
+   * thread is blocked, the call starts another thread.
    */
   async invokeExclusively(model: FunctionModel, payload: string): Promise<string> {
     const { maxThreads, maxInstances, patienceMilliseconds } = this.#options;
@@ -129,7 +137,7 @@ export class FunctionPool {
     }
   }
 
-  /** Waits until a call has ended, up to a time limit. */
+  /** Waits until a call has ended or the time is over. */
   async #waitForCall(milliseconds: number): Promise<void> {
     await Promise.race([this.#released.promise, delay(milliseconds, undefined, { ref: false })]);
   }
@@ -163,7 +171,7 @@ export class FunctionPool {
     void thread.waitUntilLoaded(instance).then(wake, wake);
   }
 
-  /** Makes every waiting call check again whether it can run. */
+  /** Wakes all waiting calls. Each checks again whether it can run. */
   #wakeWaitingCalls(): void {
     this.#released.resolve();
     this.#released = Promise.withResolvers();
@@ -175,7 +183,10 @@ export class FunctionPool {
   }
 }
 
-/** Returns whether another instance would use time in which the thread waits for something other than AWS calls. */
+/**
+ * Returns whether more calls could run in a thread if it loaded another instance. The thread must have time left. A
+ * thread with several instances must also have been without AWS calls for `milliseconds`.
+ */
 function canUseAnotherInstance(
   { size, utilization, millisecondsWithoutAws: withoutAws }: FunctionThread,
   milliseconds: number,

@@ -11,29 +11,38 @@ import type { Measurements } from '../metrics/measurements.ts';
 import { MetricLines } from '../metrics/metricLines.ts';
 import type { FunctionModel } from '../assembly/functionModel.ts';
 
-/** Time limit for loading an instance. The timeout of a call starts after loading, as in Lambda. */
+/** The time limit for loading an instance. As in Lambda, the timeout of a call starts after loading. */
 const LOAD_MILLISECONDS = 60_000;
-/** The size of V8's young generation: half of the default. With the default, many threads keep a gigabyte of garbage. */
+/**
+ * The size of V8's young generation, which is half of the default. With the default, many threads together keep a
+ * gigabyte of garbage.
+ */
 const YOUNG_GENERATION_MB = 24;
-/** The shortest time span over which the utilization of a thread is measured. */
+/** The utilization of a thread is measured over at least this time. */
 const UTILIZATION_MILLISECONDS = 25;
 
-/** The error of a call without a result: the handler threw or timed out, or its thread ended. */
+/** The error of a call that has no result: the handler threw, the handler timed out, or the thread ended. */
 export class FunctionError extends Error {
   override readonly name = 'FunctionError';
 }
 
-/** The log and the measurements that receive the output of functions. */
+/** Receives the output of functions: all of it as log, and the metrics in it as measurements. */
 export interface FunctionObserver {
   readonly log: FunctionLog;
   readonly measurements: Pick<Measurements, 'recordRun' | 'recordLine'>;
 }
 
-/** The AWS endpoint as functions use it. */
+/** The local AWS endpoint, as functions use it. */
 export interface AwsAccess {
-  /** The ports of the AWS endpoint. Threads send calls to them as messages to this process. */
+  /**
+   * The ports of the AWS endpoint. A thread does not send HTTP requests to them. It sends each call to this process as
+   * a message.
+   */
   readonly ports: readonly number[];
-  /** Answers a call under the function's role. Returns undefined if the called service is stopped. */
+  /**
+   * Answers an AWS call with the permissions of the function's role. Returns undefined if the called service is
+   * stopped.
+   */
   call(model: FunctionModel, call: ThreadCall, isAborted: () => boolean): Promise<AwsAnswer | undefined>;
 }
 
@@ -65,7 +74,7 @@ interface Call {
   readonly timer: NodeJS.Timeout;
 }
 
-/** A copy of the function's module in the thread, with its own state. */
+/** A separately loaded copy of the function's module, with its own state. */
 interface Instance {
   readonly loaded: PromiseWithResolvers<void>;
   readonly loadTimer: NodeJS.Timeout;
@@ -74,14 +83,14 @@ interface Instance {
 }
 
 /**
- * A worker thread with instances of one function. After a timeout, the thread may be blocked. It then accepts no new calls,
- * and ends after the running calls.
+ * A worker thread with instances of one function. A call that times out may have blocked the thread. The thread then
+ * accepts no new calls, and ends after the running ones.
  */
 export class FunctionThread {
   readonly function: FunctionModel;
   /**
-   * The time of the last call's end, from `performance.now()`. Its fractions of a millisecond order calls of the same
-   * millisecond.
+   * When the last call ended, as returned by `performance.now()`. The fractions of a millisecond tell which of two
+   * calls ended first.
    */
   idleSince = performance.now();
   readonly #worker: Worker;
@@ -91,7 +100,7 @@ export class FunctionThread {
   readonly #instances: Instance[] = [];
   readonly #ended: PromiseWithResolvers<void> = Promise.withResolvers();
   readonly #calls = new Map<number, Call>();
-  /** The running AWS calls by id, and whether the thread aborted them. */
+  /** The running AWS calls, by id. `isAborted` is true if the thread no longer needs the answer. */
   readonly #awsCalls = new Map<number, { isAborted: boolean }>();
   #lastAwsCall = -Infinity;
   #utilization: { at: number; since: ReturnType<typeof performance.eventLoopUtilization> | undefined; value: number };
@@ -149,12 +158,10 @@ export class FunctionThread {
     });
   }
 
-  /** Whether the thread accepts calls. */
   get isUsable(): boolean {
     return this.#usable;
   }
 
-  /** Whether an instance is loading. */
   get isLoading(): boolean {
     return this.#instances.some(({ loading }) => loading);
   }
@@ -163,7 +170,7 @@ export class FunctionThread {
     return this.#inFlight === 0;
   }
 
-  /** The number of instances. */
+  /** The number of instances in the thread. */
   get size(): number {
     return this.#instances.length;
   }
@@ -173,7 +180,10 @@ export class FunctionThread {
     return this.#ended.promise;
   }
 
-  /** The share of the last 25 ms or more in which the thread was busy, from 0 to 1. A loading thread has 1. */
+  /**
+   * The share of time in which the thread was busy, from 0 to 1, over the last 25 ms or more. The value of a thread
+   * that is loading is 1.
+   */
   get utilization(): number {
     const { at, since } = this.#utilization;
     if (performance.now() - at >= UTILIZATION_MILLISECONDS) {
@@ -189,7 +199,7 @@ export class FunctionThread {
     return this.#awsCalls.size > 0 ? 0 : performance.now() - this.#lastAwsCall;
   }
 
-  /** Returns the number of an instance without a running call, or undefined. */
+  /** Returns the number of an instance that runs no call. Returns undefined if all instances run calls. */
   findFreeInstance(): number | undefined {
     const instance = this.#instances.findIndex(({ inFlight }) => inFlight === 0);
     return instance < 0 ? undefined : instance;
@@ -201,12 +211,12 @@ export class FunctionThread {
     return this.#addLoading();
   }
 
-  /** Resolves when an instance has loaded. Rejects if loading failed. */
+  /** Resolves when an instance has loaded. Rejects if it cannot be loaded. */
   async waitUntilLoaded(number: number): Promise<void> {
     await this.#instances[number]?.loaded.promise;
   }
 
-  /** Calls the handler of an instance and returns its result as JSON. Throws a `FunctionError`. */
+  /** Calls the handler in an instance and returns its result as a JSON text. Throws a `FunctionError`. */
   async invoke(payload: string, number = 0): Promise<string> {
     const instance = this.#instances[number];
     if (!instance) throw new Error(`There is no instance ${number}`);
@@ -241,8 +251,8 @@ export class FunctionThread {
 
   #addLoading(): number {
     const loaded: PromiseWithResolvers<void> = Promise.withResolvers();
-    // A crash while loading is logged when the thread ends. Without this handler, the rejection would end the process if no
-    // call waits for it.
+    // A crash while loading is logged when the thread ends. If no call waits for loading, this handler keeps the
+    // rejection from ending the process.
     loaded.promise.catch(() => undefined);
     const loadTimer = setTimeout(() => void this.end(), LOAD_MILLISECONDS);
     return this.#instances.push({ loaded, loadTimer, loading: true, inFlight: 0 }) - 1;
@@ -291,8 +301,8 @@ export class FunctionThread {
   }
 
   /**
-   * Sends a message to the thread, in one array with all other messages of this turn of the event loop. Each array wakes the thread,
-   * which takes more CPU time than the messages.
+   * Sends a message to the thread. All messages of one turn of the event loop are sent together in one array. Waking
+   * the thread for each message would take more CPU time than the messages themselves.
    */
   #post(message: ToThread): void {
     if (this.#unsent.push(message) > 1) return;
@@ -331,7 +341,7 @@ function moduleUrl(codeDir: string, file: string): string {
   return pathToFileURL(module).href;
 }
 
-/** Returns the part of Lambda's context that is the same for every call. */
+/** Returns the fields of Lambda's context that are the same for every call. */
 function contextOf({ name, arn, memoryMb }: FunctionModel): object {
   return {
     functionName: name,

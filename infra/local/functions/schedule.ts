@@ -4,19 +4,19 @@ import type { ScheduleModel } from '../streams/eventSourceModels.ts';
 import { ACCOUNT, REGION } from '../iam/identity.ts';
 
 /**
- * Calls a function at a fixed rate. The first call is at once, so that unfinished work of an earlier run does not wait.
- * Calls never overlap. A long call delays the next one.
+ * Calls a function at a fixed rate. The first call is made at once, so that work left by an earlier run does not wait.
+ * Calls never overlap: while one runs, the next one waits.
  */
 export class Schedule {
   readonly #ticking: Promise<void>;
   readonly #stop = new AbortController();
 
-  /** Starts at once. A failed call is not retried, because the next call does the same work. */
+  /** Makes the first call at once. A failed call is not retried, because the next call does the same work. */
   constructor({ arn, everySeconds }: ScheduleModel, invoke: (event: object) => Promise<unknown>) {
     this.#ticking = this.#tick(everySeconds * 1000, () => invoke(tickEvent(arn, new Date())));
   }
 
-  /** Starts no more calls. Resolves when a running call has ended. */
+  /** Makes no more calls. Resolves when a running call has ended. */
   async stop(): Promise<void> {
     this.#stop.abort();
     await this.#ticking;

@@ -10,16 +10,16 @@ import type { RouteModel } from '../assembly/model.ts';
 import type { FunctionModel } from '../assembly/functionModel.ts';
 import { StartError } from '../startError.ts';
 
-/** API Gateway's limit for the body of a request. */
+/** API Gateway's limit for the body of a request, in bytes. */
 const BODY_BYTES = 10 * 1024 * 1024;
-/** Lambda's limits for an event and for a response. */
+/** Lambda's limits for an event and for a result, in bytes. */
 const EVENT_BYTES = 6_291_456;
 const ANSWER_BYTES = 6_291_556;
-/** API Gateway's limit for the request line and all headers together. */
+/** API Gateway's limit for the request line and all headers together, in bytes. */
 const HEADER_BYTES = 10_240;
 /**
- * How many bytes of a too large body the gateway reads and discards. Most clients read the response only after they sent
- * the whole body.
+ * The number of bytes that the gateway reads of a body that is too large. It discards them, because most clients read
+ * the response only after they have sent the body.
  */
 const DISCARDED_BYTES = 64 * 1024 * 1024;
 
@@ -27,20 +27,20 @@ const TOO_LARGE = gatewayResponse(413, 'Request Entity Too Large');
 const UNAVAILABLE = gatewayResponse(503, 'Service Unavailable');
 const FAILED = gatewayResponse(500, 'Internal Server Error');
 
-/** The path prefix of the pages of the local run. No endpoint has this prefix. */
+/** The path prefix of the pages of the local run. No endpoint has a path with this prefix. */
 const LOCAL_PATH = '/_local/';
 
 export interface GatewayOptions {
   readonly routes: readonly RouteModel[];
-  /** Calls a function. The event and the result are JSON texts. */
+  /** Calls a function. `payload` and the result are JSON texts. */
   invoke(model: FunctionModel, payload: string): Promise<string>;
-  /** Handles requests for the pages of the local run. */
+  /** Answers requests for the pages of the local run. */
   local(request: LocalRequest): Promise<GatewayResponse>;
   /** Called after each request to the API. */
   measure(status: number, milliseconds: number): void;
 }
 
-/** The HTTP API on one machine. Converts requests into events for the functions of the template's routes. */
+/** The HTTP API on this machine. It converts requests into events for functions, by the routes of the template. */
 export class Gateway {
   readonly #server: Server;
   #open: (Omit<GatewayOptions, 'routes'> & { readonly routes: ReadonlyMap<string, RouteModel> }) | undefined;
@@ -51,7 +51,8 @@ export class Gateway {
     this.#server = server;
     this.#allowedHosts = new Set(allowedHosts.map((host) => host.toLowerCase()));
     server.on('request', (request: IncomingMessage, response: ServerResponse) => void this.#respond(request, response));
-    // Node emits this event for `Expect: 100-continue`. A too large body is refused before the client sends it.
+    // A client that sends `Expect: 100-continue` waits before it sends the body. So a body that is too large can be
+    // refused before it is sent.
     server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
       if (this.#isAllowed(request) && !declaredTooLarge(request)) response.writeContinue();
       void this.#respond(request, response);
@@ -60,8 +61,8 @@ export class Gateway {
   }
 
   /**
-   * Opens the port. Throws a `StartError` if the port is occupied. Requests get 503 until `open` is called. `allowedHosts`
-   * are the Host headers that the API accepts in addition to the names of this machine.
+   * Opens the port. Throws a `StartError` if the port is in use. Requests get 503 until `open` is called.
+   * `allowedHosts` are the Host headers that the API accepts besides the names of this machine.
    */
   static async listen(port: number, allowedHosts: readonly string[] = []): Promise<Gateway> {
     const server = createServer({ maxHeaderSize: HEADER_BYTES, keepAliveTimeout: 60_000 });
@@ -83,12 +84,12 @@ export class Gateway {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
-  /** Starts to answer requests. */
+  /** Starts to answer requests by the routes of the template. */
   open({ routes, ...options }: GatewayOptions): void {
     this.#open = { ...options, routes: new Map(routes.map((route) => [route.key, route])) };
   }
 
-  /** Accepts no new requests, and waits up to `patienceMilliseconds` for running ones. */
+  /** Accepts no new requests. Waits for running ones, for at most `patienceMilliseconds`. */
   async close(patienceMilliseconds: number): Promise<void> {
     this.#stopping = true;
     if (!this.#server.listening) return;
@@ -105,7 +106,7 @@ export class Gateway {
     const { status, headers, body } = await (
       isLocal ? this.#answerLocal(request) : this.#answer(request, requestId)
     ).catch((error: unknown) => {
-      // A client that disconnected is not an error.
+      // After the client has disconnected, the error is not printed.
       if (!request.socket.destroyed)
         process.stderr.write(`The gateway failed: ${String((error as Error).stack ?? error)}\n`);
       return FAILED;
@@ -116,7 +117,7 @@ export class Gateway {
     try {
       response.writeHead(status, { ...functionHeaders, ...gatewayHeaders }).end(body);
     } catch {
-      // The function returned headers that HTTP does not allow.
+      // The function returned headers that HTTP does not allow, so the response is an error.
       response
         .writeHead(FAILED.status, { ...FAILED.headers, ...gatewayHeaders, 'content-length': FAILED.body.length })
         .end(FAILED.body);
@@ -125,8 +126,8 @@ export class Gateway {
   }
 
   /**
-   * Returns whether a request has an accepted Host header. The pages of the local run can stop parts of the system, so
-   * they are for browsers on this machine only, even with ALLOWED_HOSTS.
+   * Returns whether a request has a Host header that is accepted. Pages of the local run can stop parts of the system.
+   * So they accept only the names of this machine, never the hosts of ALLOWED_HOSTS.
    */
   #isAllowed({ headers: { host = '' }, url = '', socket }: IncomingMessage): boolean {
     return (
@@ -177,7 +178,8 @@ export class Gateway {
       routes.get('$default');
     if (!route) return gatewayResponse(404, 'Not Found');
 
-    // The address comes from the connection, because a client can send any `x-forwarded-for` header.
+    // The source address is that of the connection. The header `x-forwarded-for` is not used, because a client can send
+    // any value.
     const sourceIp = (socket.remoteAddress ?? '').replace(/^::ffff:/, '');
     const event = JSON.stringify(
       httpApiEvent({ method, url, httpVersion, rawHeaders, sourceIp, body, requestId, receivedAt }, route.key),
@@ -209,7 +211,7 @@ function declaredTooLarge(request: IncomingMessage): boolean {
   return Number(request.headers['content-length'] ?? 0) > BODY_BYTES;
 }
 
-/** Reads the whole body. Returns undefined if the body is too large. Keeps at most `BODY_BYTES` in memory. */
+/** Reads the whole body. Returns undefined if it is too large. Keeps at most `BODY_BYTES` in memory. */
 async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
   let chunks: Buffer[] = [];
   let size = 0;

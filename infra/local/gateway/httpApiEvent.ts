@@ -7,7 +7,7 @@ export interface GatewayRequest {
   readonly method: string;
   readonly url: string;
   readonly httpVersion: string;
-  /** A list in which each name is followed by its value, as Node returns it. */
+  /** A list in which the value of a header follows its name, as in Node's `rawHeaders`. */
   readonly rawHeaders: readonly string[];
   readonly sourceIp: string;
   readonly body: Buffer;
@@ -17,7 +17,7 @@ export interface GatewayRequest {
 
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 
-/** Splits a request target into path and query (without `?`). The target may be an absolute URL. */
+/** Splits a request target into its path and its query without the `?`. The target may be an absolute URL. */
 export function splitTarget(url: string): { path: string; query: string } {
   const local = url.startsWith('/') ? url : url.replace(/^[a-z]+:\/\/[^/?]*/i, '') || '/';
   const queryStart = local.indexOf('?');
@@ -26,7 +26,7 @@ export function splitTarget(url: string): { path: string; query: string } {
     : { path: local.slice(0, queryStart), query: local.slice(queryStart + 1) };
 }
 
-/** Returns the event that an HTTP API creates for a request (payload format 2.0). */
+/** Returns the event that an HTTP API would pass to the function (payload format 2.0). */
 export function httpApiEvent(request: GatewayRequest, routeKey: string): APIGatewayProxyEventV2 {
   const { path, query } = splitTarget(request.url);
   const { cookie, ...headers } = joinHeaders(request.rawHeaders);
@@ -63,8 +63,8 @@ export function httpApiEvent(request: GatewayRequest, routeKey: string): APIGate
 }
 
 /**
- * Returns the body of the event: UTF-8 text unchanged, other bytes as base64. AWS does not document the event for a body
- * with a text type that is not valid UTF-8. Here such a body is base64, so that the function gets it unchanged.
+ * Returns the body for the event: text unchanged, other content as base64. AWS does not document the event for a body
+ * that has a text type and is not valid UTF-8. Here it is base64, so the function gets all bytes.
  */
 function bodyOf(body: Buffer, contentType = ''): { body?: string; isBase64Encoded: boolean } {
   if (body.length === 0) return { isBase64Encoded: false };
@@ -83,7 +83,7 @@ function joinHeaders(rawHeaders: readonly string[]): Record<string, string> {
   return joinValues(pairs);
 }
 
-/** Returns the values by name. Several values of one name are joined with commas. */
+/** Returns the values by name. If a name occurs several times, its values are joined with commas. */
 function joinValues(pairs: Iterable<[string, string]>): Record<string, string> {
   const values = new Map<string, string>();
   for (const [name, value] of pairs) values.set(name, values.has(name) ? `${values.get(name)},${value}` : value);

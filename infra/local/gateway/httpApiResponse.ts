@@ -7,18 +7,18 @@ export interface GatewayResponse {
   readonly body: Buffer;
 }
 
-/** Returns a response of the gateway itself, with the body of API Gateway: `{"message": …}`. */
+/** Returns a response that the gateway itself creates. Its body is `{"message": …}`, as in API Gateway. */
 export function gatewayResponse(status: number, message: string): GatewayResponse {
   return { status, headers: { 'content-type': 'application/json' }, body: Buffer.from(JSON.stringify({ message })) };
 }
 
 /**
- * Converts a function's result (payload format 2.0) into a response, as an HTTP API does. Returns undefined for an
- * invalid result.
+ * Converts the result of a function (payload format 2.0) into a response, as an HTTP API does. Returns undefined if the
+ * result is invalid.
  */
 export function httpApiResponse(payload: string): GatewayResponse | undefined {
   const result = JSON.parse(payload) as APIGatewayProxyStructuredResultV2 | null | string | number;
-  // Without a status code the whole result is the body.
+  // A result without a status code is itself the body.
   if (typeof result !== 'object' || result === null || result.statusCode === undefined) {
     return {
       status: 200,

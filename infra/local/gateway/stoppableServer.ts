@@ -8,8 +8,8 @@ const RETRY_MILLISECONDS = 50;
 const OPEN_MILLISECONDS = 10_000;
 
 /**
- * An HTTP server that can be stopped and started again at the same address. While it is stopped, connections are
- * refused, as by a service that is down.
+ * An HTTP server that can be stopped, and started again at the same address. While it is stopped, it refuses
+ * connections like a service that is down.
  */
 export class StoppableServer {
   readonly #server: Server;
@@ -37,17 +37,16 @@ export class StoppableServer {
     return this.#server.listening;
   }
 
-  /** Sets the handler of requests. Requests that arrive earlier wait for it. */
+  /** Sets the handler of requests. Requests that arrived before wait for the handler. */
   setListener(listener: RequestListener): void {
     this.#server.on('request', listener);
   }
 
-  /** Sets the handler of requests for another protocol, such as WebSocket. */
+  /** Sets the handler of requests that change the protocol, for example to WebSocket. */
   setUpgradeListener(listener: (request: IncomingMessage, socket: Duplex, head: Buffer) => void): void {
     this.#server.on('upgrade', listener);
   }
 
-  /** Stops the server and closes all connections. */
   async close(): Promise<void> {
     if (!this.#server.listening) return;
     const closed = once(this.#server, 'close');
@@ -56,7 +55,9 @@ export class StoppableServer {
     await closed;
   }
 
-  /** Starts the server again at the same address. Retries for up to ten seconds while another program uses the port. */
+  /**
+   * Starts the server again at the same address. While another program uses the port, retries for up to ten seconds.
+   */
   async open(): Promise<void> {
     const until = Date.now() + OPEN_MILLISECONDS;
     while (!this.#server.listening) {

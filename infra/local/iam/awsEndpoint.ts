@@ -24,9 +24,9 @@ export interface AwsEndpointOptions {
   readonly principals: Principals;
 }
 
-/** An AWS call of a function. The function's thread sends it as a message, not as an HTTP request. */
+/** An AWS call that a function makes. The function's thread sends it as a message, not as an HTTP request. */
 export interface ThreadCall {
-  /** The port of the AWS endpoint that the function called. */
+  /** The port to which the function sent the call. It tells which server of the AWS endpoint is called. */
   readonly port: number;
   readonly method: string;
   readonly path: string;
@@ -36,13 +36,13 @@ export interface ThreadCall {
 }
 
 /**
- * The AWS endpoint for functions and for the operator's commands. Refuses calls that the caller's role in the template
- * does not allow. HTTP requests must have a valid signature. A call of a function comes as a message from the function's
- * thread, so it needs no signature.
+ * The AWS endpoint for functions and for the operator's commands. Refuses calls that the role of the caller does not
+ * allow in the template. HTTP requests need a valid signature. A function's call needs none, because it comes as a
+ * message from the function's thread.
  */
 export class AwsEndpoint {
   readonly #mainServer: StoppableServer;
-  /** SQS and SES each have their own server, because the dashboard can stop each of them separately. */
+  /** SQS and SES have servers of their own, because the dashboard can stop each of them. */
   readonly queues: StoppableServer;
   readonly mail: StoppableServer;
   #services: Readonly<Record<string, Service>> = {};
@@ -53,7 +53,10 @@ export class AwsEndpoint {
     this.mail = mail;
   }
 
-  /** Opens the ports, which are part of the queue URLs in the functions' environment. Requests wait until `open` is called. */
+  /**
+   * Opens the ports. Queue URLs in the functions' environment contain them, so they must be known early. Requests wait
+   * until `open` is called.
+   */
   static async listen(): Promise<AwsEndpoint> {
     return new AwsEndpoint(
       await StoppableServer.create(),
@@ -82,7 +85,7 @@ export class AwsEndpoint {
       this.#answerRequest(request, response, principals).then(
         (answer) => sendAnswer(response, answer),
         (error: unknown) => {
-          // The caller disconnected while it sent the request, so no answer is possible.
+          // The caller disconnected while it sent the request, so nobody would read an answer.
           if (request.destroyed && !request.complete) return;
           sendAnswer(response, failed(error));
         },
@@ -130,7 +133,7 @@ export class AwsEndpoint {
       return errorAnswer(400, 'UnrecognizedClientException', 'The security token included in the request is invalid.');
 
     const chunks: Buffer[] = [];
-    // The hash is computed while the body arrives.
+    // The hash for the signature is computed while the body arrives.
     const hash = createHash('sha256');
     for await (const chunk of request as AsyncIterable<Buffer>) {
       hash.update(chunk);
@@ -166,8 +169,8 @@ async function answerCall(
 }
 
 /**
- * Returns the service and the operation of a call. AWS's JSON protocols name them in the header `x-amz-target`. SES uses
- * REST, and only its operation SendEmail is supported.
+ * Returns the service and the operation of a call. In AWS's JSON protocols, the header `x-amz-target` names both. SES
+ * has a REST API, of which only SendEmail is supported.
  */
 function calledOperation(method: string, path: string, header: string): { target: string; operation: string } {
   if (`${method} ${path}` === 'POST /v2/email/outbound-emails') return { target: 'ses', operation: 'SendEmail' };

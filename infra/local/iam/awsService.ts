@@ -1,4 +1,4 @@
-/** A permission that a call needs: an action on a resource. */
+/** A permission that an AWS call needs: an action on a resource. */
 export interface Access {
   readonly action: string;
   readonly resource: string;
@@ -9,11 +9,10 @@ export interface AwsCall {
   readonly input: Record<string, unknown>;
   /** The JSON text from which `input` was parsed. */
   readonly body: string;
-  /** Returns whether the caller aborted the call, so that no one reads the answer. */
+  /** Returns whether the caller has aborted the call. Nobody reads the answer then. */
   readonly isAborted: () => boolean;
 }
 
-/** The answer to a call. */
 export interface AwsAnswer {
   readonly status: number;
   /** The JSON text of the answer. */

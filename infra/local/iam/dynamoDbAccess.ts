@@ -11,7 +11,7 @@ interface Input extends TableInput {
   readonly TransactItems?: readonly Record<string, TableInput>[];
 }
 
-/** The IAM action of each kind of transaction item. IAM has no permission for transactions as a whole. */
+/** The IAM action for each kind of item in a transaction. IAM has no action for a transaction as a whole. */
 const itemActions: Record<string, string> = {
   Put: 'PutItem',
   Update: 'UpdateItem',

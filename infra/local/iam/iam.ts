@@ -1,6 +1,6 @@
 import { StartError } from '../startError.ts';
 
-/** A policy statement that allows actions on resources. A `*` at the end of a resource matches any text. */
+/** A policy statement that allows actions on resources. If a resource ends with `*`, any text can follow instead. */
 export interface Statement {
   readonly actions: ReadonlySet<string>;
   readonly resources: readonly string[];
@@ -10,7 +10,8 @@ const supportedKeys = new Set(['Sid', 'Effect', 'Action', 'Resource']);
 
 /**
  * Reads the statements of a policy document. Throws a `StartError` for a statement that the local run cannot enforce as
- * AWS does. Ignoring such a statement would allow calls here that fail in AWS. `owner` names the resource in the message.
+ * AWS does. If it ignored the statement, calls could succeed here and fail in AWS. `owner` names the policy's resource
+ * in the message.
  */
 export function readStatements(document: unknown, owner: string): Statement[] {
   return listOf((document as { Statement?: unknown }).Statement).map((raw) => {

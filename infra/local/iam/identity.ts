@@ -4,13 +4,13 @@ import { domainOf } from '../mail/eml.ts';
 export const ACCOUNT = '000000000000';
 export const REGION = 'us-east-1';
 
-/** The values of `Ref` and `Fn::GetAtt` for a resource. */
+/** What `Ref` and `Fn::GetAtt` return for a resource. */
 export interface Identity {
   readonly ref: string;
   readonly attribute: (name: string) => string;
 }
 
-/** The name of the property that sets the physical name of a resource, by type. */
+/** The property that sets the physical name of a resource, by resource type. */
 const nameProperties: Record<string, string> = {
   'AWS::DynamoDB::Table': 'TableName',
   'AWS::DynamoDB::GlobalTable': 'TableName',
@@ -36,17 +36,17 @@ const arns: Record<string, (name: string) => string> = {
 export interface Urls {
   readonly api: string;
   readonly aws: string;
-  /** Undefined if nothing of the template needs the Event API. */
+  /** Undefined if the Event API is not started. */
   readonly live?: string;
 }
 
-/** The value of `Ref` by type. For other types it is the physical name. */
+/** The value of `Ref`, by resource type. For a type that is not here, `Ref` is the physical name. */
 const refs: Record<string, (name: string, arn: string, urls: Urls) => string> = {
   'AWS::SecretsManager::Secret': (_name, arn) => arn,
   'AWS::SQS::Queue': (name, _arn, { aws }) => queueUrl(aws, name),
 };
 
-/** The attributes that a type has in addition to the ARN. */
+/** The attributes for `Fn::GetAtt` that a resource type has besides `Arn`. */
 const attributesOf: Record<string, (name: string, arn: string, urls: Urls) => Record<string, string>> = {
   'AWS::ApiGatewayV2::Api': (_name, _arn, { api }) => ({ ApiEndpoint: api }),
   'AWS::AppSync::Api': (name, arn, { live = '' }) => {
@@ -59,8 +59,9 @@ const attributesOf: Record<string, (name: string, arn: string, urls: Urls) => Re
 };
 
 /**
- * Returns the local identity of a resource. Except for URLs, the identity is the same at every start, because stored data
- * refers to it. Resources that the local run ignores also have one, because environments and policies may refer to them.
+ * Returns what references to a resource resolve to. Except for URLs, these values are the same at every start, because
+ * stored data contains them. Resources that the local run ignores have them too, because environment variables and
+ * policies may refer to such resources.
  */
 export function identityOf(
   type: string,
@@ -84,7 +85,7 @@ export function tableArn(name: string): string {
   return `arn:aws:dynamodb:${REGION}:${ACCOUNT}:table/${name}`;
 }
 
-/** Returns the ARN of a table's stream. A local table has one stream. */
+/** Returns the ARN of a table's stream. Each local table has one stream. */
 export function streamArn(ofTable: string): string {
   return `${ofTable}/stream/local`;
 }
@@ -93,12 +94,15 @@ export function queueArn(name: string): string {
   return `arn:aws:sqs:${REGION}:${ACCOUNT}:${name}`;
 }
 
-/** Returns the URL of a queue on the local AWS endpoint. The SDK sends requests to the host in this URL. */
+/**
+ * Returns the URL of a queue. Its host is the local AWS endpoint, because the SDK sends requests to the host of the
+ * URL.
+ */
 export function queueUrl(awsUrl: string, name: string): string {
   return `${awsUrl}/${ACCOUNT}/${name}`;
 }
 
-/** Returns the ARN of the SES identity that sends for a mailbox. The identity is the mailbox's domain. */
+/** Returns the ARN of the SES identity of a mailbox. The identity is the domain of the mailbox. */
 export function mailIdentityArn(mailbox: string): string {
   return `arn:aws:ses:${REGION}:${ACCOUNT}:identity/${domainOf(mailbox)}`;
 }

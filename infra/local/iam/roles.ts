@@ -3,13 +3,16 @@ import { roleArn } from './identity.ts';
 import { StartError } from '../startError.ts';
 import type { Resource } from '../assembly/template.ts';
 
-/** The managed policy for writing logs. The local run ignores it, because every local function may write logs. */
+/** The managed policy that allows writing logs. It is ignored, because every local function may write logs. */
 const BASIC_EXECUTION = 'arn:aws:iam::aws:policy/service-role/AWSLambdaBasicExecutionRole';
 
 /** The statements of each role, by the ARN of the role. */
 export type Roles = ReadonlyMap<string, readonly Statement[]>;
 
-/** Returns the statements of the roles, from their inline policies and from `AWS::IAM::Policy` resources. */
+/**
+ * Returns the policy statements of each role. They come from the inline policies of roles and from resources of type
+ * `AWS::IAM::Policy`.
+ */
 export function rolesOf(roles: readonly Resource[], policies: readonly Resource[]): Roles {
   const statements = new Map<string, Statement[]>();
   for (const { path, arn, properties } of roles) {

@@ -12,7 +12,7 @@ export interface Authorization {
 
 export interface SignedRequest {
   readonly method: string;
-  /** The path and query as the client sent them. */
+  /** The path and the query, as the client sent them. */
   readonly url: string;
   readonly headers: IncomingHttpHeaders;
   /** The SHA-256 hash of the body in hexadecimal. */
@@ -23,10 +23,12 @@ const ALGORITHM = 'AWS4-HMAC-SHA256';
 const AUTHORIZATION = new RegExp(
   `^${ALGORITHM} Credential=([A-Z0-9]{1,128})/(\\d{8}/[a-z0-9-]{1,32}/[a-z0-9-]{1,32}/aws4_request), ?SignedHeaders=([a-z0-9;-]{1,2048}), ?Signature=([0-9a-f]{64})$`,
 );
-/** The SDK sends this text instead of a hash if it streams the body. The signature then does not cover the body. */
+/**
+ * A client sends this text instead of the body's hash if it streams the body. The signature does not cover such a body.
+ */
 const UNSIGNED_PAYLOAD = 'UNSIGNED-PAYLOAD';
 
-/** Reads an `Authorization` header. Returns undefined for another format than Signature Version 4. */
+/** Reads an `Authorization` header. Returns undefined if it is not in the format of Signature Version 4. */
 export function readAuthorization(header: string | undefined): Authorization | undefined {
   const [, accessKeyId, scope, signedHeaders, signature] = AUTHORIZATION.exec(header ?? '') ?? [];
   return accessKeyId && scope && signedHeaders && signature
@@ -35,8 +37,8 @@ export function readAuthorization(header: string | undefined): Authorization | u
 }
 
 /**
- * Returns a function that checks signatures made with one secret. It caches signing keys, because deriving one takes
- * four hashes.
+ * Returns a function that checks signatures made with one secret key. It caches the signing keys that it derives,
+ * because deriving one takes four hashes.
  */
 export function signatureVerifier(
   secretAccessKey: string,
@@ -48,13 +50,14 @@ export function signatureVerifier(
     const key = scope
       .split('/')
       .reduce<string | Buffer>((secret, part) => hmac(secret, part), `AWS4${secretAccessKey}`) as Buffer;
-    // A caller normally uses a few services on one day. Only a client that invents scopes reaches this limit.
+    // A caller normally uses a few services on one day, so it has few scopes. Only a client that invents scopes fills
+    // the cache.
     if (keys.size >= 16) keys.clear();
     keys.set(scope, key);
     return key;
   };
   return ({ scope, signedHeaders, signature }, request) => {
-    // Without these headers a signature would be valid for another operation, host or day.
+    // The signature must cover these headers. Otherwise it would also be valid for another operation, host or day.
     const { host, 'x-amz-date': date, 'x-amz-target': target } = request.headers;
     const isBound =
       host !== undefined &&
@@ -91,7 +94,7 @@ function sortQuery(query: string): string {
     .join('&');
 }
 
-/** Returns the path as signatures contain it: encoded once more than in the request. */
+/** Returns the path as it is signed: each segment is encoded once more than in the request. */
 function encodePath(path: string): string {
   return encodeURIComponent(path)
     .replaceAll('%2F', '/')

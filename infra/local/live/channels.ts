@@ -1,4 +1,4 @@
-/** The quotas of AppSync Events that limit one client. */
+/** The quotas of AppSync Events that apply to a single client. */
 export const quotas = {
   segments: 5,
   segmentCharacters: 50,
@@ -8,18 +8,20 @@ export const quotas = {
   tokenCharacters: 2_048,
 } as const;
 
-/** A valid path of a channel. */
 export interface ChannelPath {
   readonly namespace: string;
   /** The path with a leading slash. */
   readonly path: string;
-  /** Whether the path ends with `*`, which stands for any further segments. */
+  /** Whether the path ends with `*`, which matches any segments. */
   readonly isPattern: boolean;
 }
 
 const SEGMENT = /^[A-Za-z0-9](?:[A-Za-z0-9-]{0,48}[A-Za-z0-9])?$/;
 
-/** Reads the path of a channel. Returns undefined for an invalid path. Only the path of a subscription may end with `*`. */
+/**
+ * Reads the path of a channel. Returns undefined if it is invalid. A path may end with `*` only if `pattern` is true,
+ * which it is for subscriptions.
+ */
 export function readChannel(value: unknown, { pattern }: { pattern: boolean }): ChannelPath | undefined {
   if (typeof value !== 'string' || value.length > 1_000) return undefined;
   const segments = value.replace(/^\//, '').replace(/\/$/, '').split('/');
@@ -34,7 +36,7 @@ export function isSubscribed({ path, isPattern }: ChannelPath, channel: string):
   return isPattern ? channel.startsWith(path.slice(0, -1)) : channel === path;
 }
 
-/** Returns the fault of the events of a publish. Returns undefined for valid events. */
+/** Returns what is wrong with the events of a publish request. Returns undefined if they are valid. */
 export function eventsFault(events: unknown): string | undefined {
   if (!Array.isArray(events) || events.length === 0 || events.length > quotas.eventsPerPublish)
     return `A publish has 1 to ${quotas.eventsPerPublish} events`;

@@ -18,23 +18,26 @@ const PROTOCOL = 'aws-appsync-event-ws';
 const HEADER_PREFIX = 'header-';
 const KEEP_ALIVE_MILLISECONDS = 60_000;
 const CONNECTION_TIMEOUT_MILLISECONDS = 300_000;
-/** The largest message: five events of the largest size, and the JSON around them. A larger message gets an error. */
+/**
+ * The largest message in bytes: five events of the largest size, with the JSON around them. A larger message gets an
+ * error.
+ */
 const MESSAGE_BYTES = quotas.eventsPerPublish * quotas.eventBytes + 64 * 1024;
-/** The size above which a message ends its connection, because the message is not read whole. */
+/** The size in bytes above which a message is not read, and its connection ends. */
 const MAX_PAYLOAD_BYTES = 8 * 1024 * 1024;
-/** The number of waiting bytes at which a client that reads too slowly is disconnected. */
+/** A client that reads too slowly is disconnected when this number of bytes waits for it. */
 const MAX_BUFFERED_BYTES = 16 * 1024 * 1024;
 
 export interface EventApiOptions {
   readonly model: EventApiModel;
   readonly principals: Principals;
-  /** Calls a function. The event and the result are JSON texts. */
+  /** Calls a function. `payload` and the result are JSON texts. */
   readonly invoke: (model: FunctionModel, payload: string) => Promise<string>;
 }
 
 type Operation = 'EVENT_CONNECT' | 'EVENT_SUBSCRIBE' | 'EVENT_PUBLISH';
 
-/** An error of the protocol. The message goes to the client. */
+/** An error that is sent to the client with its type and message. */
 class ProtocolError extends Error {
   readonly type: string;
   readonly status: number;
@@ -61,8 +64,9 @@ interface Message {
 }
 
 /**
- * The Event API of AppSync on one machine. It supports publishing over HTTP and over WebSockets, subscriptions, keep-alives,
- * and the quotas that limit one client. It calls the authorizer of the template. Tokens are never logged.
+ * The Event API of AppSync on this machine. It supports publishing over HTTP and WebSockets, subscriptions, keep-alive
+ * messages, and the quotas that apply to a single client. It calls the authorizer function of the template, and never
+ * logs tokens.
  */
 export class EventApi {
   readonly #server: StoppableServer;
@@ -101,7 +105,7 @@ export class EventApi {
     this.#options = options;
   }
 
-  /** Stops the server and disconnects all clients. */
+  /** Stops the server and disconnects all clients. `reopen` starts it again. */
   async close(): Promise<void> {
     for (const { socket } of this.#connections) socket.terminate();
     await this.#server.close();
@@ -112,7 +116,7 @@ export class EventApi {
     return this.#server.open();
   }
 
-  /** Stops the server, which then cannot start again. */
+  /** Stops the server for good. */
   async end(): Promise<void> {
     clearInterval(this.#keepAlive);
     await this.close();
@@ -122,7 +126,7 @@ export class EventApi {
     socket.on('error', () => socket.destroy());
     try {
       await this.#authorizeConnection(request);
-      // `close` ends the existing connections, so no connection may begin after it.
+      // `close` ends only connections that exist. So no connection may start after `close`.
       if (!this.#server.isOpen) socket.destroy();
       if (socket.destroyed) return;
       this.#sockets.handleUpgrade(request, socket, head, (webSocket) => this.#connect(webSocket));
@@ -134,7 +138,10 @@ export class EventApi {
     }
   }
 
-  /** Checks the handshake. The header of the authorization is a subprotocol, because browsers cannot send headers. */
+  /**
+   * Checks the token of a client that connects. Browsers cannot set headers for a WebSocket. The authorization is
+   * therefore one of the requested subprotocols.
+   */
   async #authorizeConnection(request: IncomingMessage): Promise<void> {
     const [path] = (request.url ?? '').split('?', 1);
     if (path !== REALTIME_PATH) throw new ProtocolError('NotFoundException', 'Connect to /event/realtime', 404);
@@ -154,9 +161,9 @@ export class EventApi {
     const connection = { socket, subscriptions: new Map<string, ChannelPath>() };
     this.#connections.add(connection);
     socket.on('close', () => this.#connections.delete(connection));
-    // An invalid frame closes only its own connection.
+    // An invalid frame ends only the connection that sent it.
     socket.on('error', () => socket.terminate());
-    // Messages of a connection are processed one after the other, so that their answers are in order.
+    // The messages of a connection are processed one after the other, so the answers have the order of the messages.
     let last = Promise.resolve();
     socket.on('message', (data: Buffer) => {
       last = last.then(() => this.#receive(connection, data));
@@ -237,7 +244,7 @@ export class EventApi {
     response.end(text);
   }
 
-  /** Checks the signature of a request, and that the role of the caller may publish to the namespace. */
+  /** Checks the signature of a request. Also checks that the caller's role may publish to the namespace. */
   #authorizeRole(request: IncomingMessage, body: Buffer, { namespace }: ChannelPath): void {
     const { model, principals } = this.#opened();
     const authorization = readAuthorization(request.headers.authorization);
@@ -253,7 +260,7 @@ export class EventApi {
     throw new ProtocolError('UnauthorizedException', 'The role may not publish to this namespace', 401);
   }
 
-  /** Asks the authorizer of the template. Throws if it refuses, fails or does not answer. */
+  /** Calls the authorizer of the template. Throws if the authorizer refuses the token, fails or does not answer. */
   async #authorizeUser(authorization: unknown, operation: Operation, channel?: ChannelPath): Promise<void> {
     const { model, invoke } = this.#opened();
     const { Authorization, authorization: lowerCase } = (authorization ?? {}) as Record<string, unknown>;
@@ -278,7 +285,7 @@ export class EventApi {
     const channel = readChannel(value, { pattern: operation === 'subscribe' });
     if (!channel) throw new ProtocolError('BadRequestException', 'The path of the channel is not valid');
     const namespace = this.#opened().model.namespaces.get(channel.namespace);
-    // A missing namespace and a refused credential get the same error.
+    // The error is the same for a namespace that does not exist and for a credential that is not accepted.
     if (!namespace?.[operation].includes(mode)) throw unauthorized();
     return channel;
   }
@@ -287,7 +294,7 @@ export class EventApi {
     const fault = eventsFault(events);
     if (fault !== undefined) throw new ProtocolError('BadRequestException', fault);
     const texts = events as string[];
-    // The clients of AWS read `event` as a text, although the AppSync guide shows a list with one text.
+    // `event` is a text, because AWS's clients read it as a text. The AppSync guide shows a list with one text.
     for (const { socket, subscriptions } of this.#connections)
       for (const [id, channel] of subscriptions)
         if (isSubscribed(channel, path)) for (const event of texts) send(socket, { type: 'data', id, event });

@@ -2,17 +2,17 @@ import type { FunctionModel } from '../assembly/functionModel.ts';
 import type { Resource } from '../assembly/template.ts';
 import { StartError } from '../startError.ts';
 
-/** How a caller authenticates: with a token for the authorizer, or with a signature of AWS. */
+/** How a caller authenticates: AWS_LAMBDA with a token for the authorizer, AWS_IAM with a signature. */
 export type AuthMode = 'AWS_LAMBDA' | 'AWS_IAM';
 
-/** A namespace of channels, with the accepted ways to authenticate. */
+/** A namespace of channels. `publish` and `subscribe` are the accepted ways to authenticate. */
 export interface NamespaceModel {
   readonly name: string;
   readonly publish: readonly AuthMode[];
   readonly subscribe: readonly AuthMode[];
 }
 
-/** An Event API as the template describes it. */
+/** The Event API, as the template describes it. */
 export interface EventApiModel {
   readonly arn: string;
   readonly authorizer: FunctionModel;
@@ -32,8 +32,9 @@ interface EventConfig {
 const APPSYNC = 'appsync.amazonaws.com';
 
 /**
- * Returns the Event API of the template. Returns undefined if the template has none. Throws a `StartError` for more than one
- * Event API, for an authorizer that the API may not call, and for a way to authenticate that the local run does not support.
+ * Returns the Event API of the template. Returns undefined if the template has none. Throws a `StartError` if there are
+ * several, if the Event API may not call its authorizer, or if it accepts a way to authenticate that the local run does
+ * not support.
  */
 export function eventApiOf(
   apis: readonly Resource[],

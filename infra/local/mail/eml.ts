@@ -10,7 +10,7 @@ export interface OutgoingMail {
   readonly headers: readonly (readonly [name: string, value: string])[];
 }
 
-/** RFC 5322's limit for a line without its CRLF. */
+/** RFC 5322's limit for the bytes of a line, without the line break. */
 const LINE_BYTES = 998;
 
 /** Returns the domain of a mailbox such as `ada@example.com` or `Ada <ada@example.com>`. */
@@ -19,8 +19,8 @@ export function domainOf(mailbox: string): string {
 }
 
 /**
- * Returns a mail as an .eml file (RFC 5322, MIME) with a text part and an HTML part. A part is plain 8-bit text, or base64
- * if a line is longer than RFC 5322 allows.
+ * Returns a mail as the text of an .eml file (RFC 5322, MIME) with a text part and an HTML part. A part is readable
+ * 8-bit text. If a line is longer than RFC 5322 allows, the part is base64.
  */
 export function emlOf(message: OutgoingMail, { id, date }: { id: string; date: Date }): string {
   const boundary = `=_${id}`;
@@ -61,7 +61,7 @@ function part(mediaType: string, content: string): string[] {
   ];
 }
 
-/** Returns a header's text with a line break between its encoded words. */
+/** Returns the text of a header. Encoded words in it are separated by line breaks. */
 function folded(text: string): string {
   return encodedWords(text).join('\r\n ');
 }

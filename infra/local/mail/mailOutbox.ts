@@ -4,15 +4,14 @@ import { join } from 'node:path';
 import { emlOf, type OutgoingMail } from './eml.ts';
 import { writePrivateText } from '../privateFile.ts';
 
-/** The folder that stores the mails of a local run. */
 export interface Outbox {
   /** Stores a mail and returns its id. */
   put(message: OutgoingMail): Promise<string>;
 }
 
 /**
- * Opens the folder `outbox` of the data directory. Each mail is one `.eml` file, whose name starts with its time. Files
- * appear atomically, so that a program that watches the folder never reads a partial file.
+ * Opens the folder `outbox` of the data directory. Each mail is a file `<time>-<id>.eml`. A file appears when it is
+ * complete, so a program that watches the folder reads no partial mail.
  */
 export async function openOutbox(dataDir: string): Promise<Outbox> {
   const dir = join(dataDir, 'outbox');

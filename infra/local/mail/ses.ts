@@ -5,13 +5,13 @@ import { configurationSetArn, mailIdentityArn } from '../iam/identity.ts';
 import type { Outbox } from './mailOutbox.ts';
 
 /**
- * The supported part of a SendEmail request: simple content, no templates and no raw mail. Tags are ignored, because SES
- * uses them only in its events, which the local run does not have.
+ * The part of a SendEmail request that is supported. Content must be `Simple`, not a template or a raw mail. Tags are
+ * ignored, because SES uses them only for events, which the local run does not have.
  */
 interface SendEmail {
   readonly FromEmailAddress?: string;
   readonly ReplyToAddresses?: readonly string[];
-  /** The name of the configuration of SES events. The role must allow its use. */
+  /** The configuration set, which defines what SES does with events. The caller's role must allow its use. */
   readonly ConfigurationSetName?: string;
   readonly Destination?: { readonly ToAddresses?: readonly string[] };
   readonly Content?: {
@@ -24,8 +24,8 @@ interface SendEmail {
 }
 
 /**
- * Returns a local SES that writes mails into the outbox. Every domain counts as verified, but the caller's role must allow
- * the sender's domain.
+ * Returns a local SES that writes mails into the outbox. It treats every domain as verified. The caller's role must
+ * allow the sender's domain.
  */
 export function ses(outbox: Outbox): Service {
   return {
@@ -44,7 +44,7 @@ export function ses(outbox: Outbox): Service {
   };
 }
 
-/** Returns the mail of a request, or an error message. */
+/** Returns the mail of a request. Returns an error message for an invalid request. */
 function messageOf({
   FromEmailAddress: from,
   ReplyToAddresses = [],

@@ -5,20 +5,23 @@ import type { Query } from './query.ts';
 import { UnsupportedDefinition } from './scanner.ts';
 
 export interface AlarmModel {
-  /** The logical id in the template, without the hash that CDK adds. */
+  /** The logical id in the template. The hash that the CDK appends is removed. */
   readonly name: string;
   readonly description: string;
   readonly source: Expression | Query;
   readonly periodSeconds: number;
-  /** The alarm is active if the comparison holds for one contributor in this number of consecutive periods. */
+  /**
+   * The alarm becomes active if the comparison holds in this number of consecutive periods. A query with groups
+   * compares each group on its own.
+   */
   readonly periods: number;
   readonly comparison: Comparison;
   readonly threshold: number;
-  /** Whether a period without data counts as one in which the comparison holds. */
+  /** If true, the comparison counts as holding in a period without data. */
   readonly isMissingBreaching: boolean;
 }
 
-/** A comparison of a value with the threshold. */
+/** How a value is compared with the threshold. */
 export type Comparison = keyof typeof comparisons;
 
 export const comparisons = {
@@ -29,8 +32,8 @@ export const comparisons = {
 } as const;
 
 /**
- * The supported properties of an alarm in CloudFormation. Those from `ActionsEnabled` on only say whom CloudWatch notifies,
- * and have no effect here.
+ * The supported properties of an alarm in CloudFormation. The last six (`ActionsEnabled` to `Tags`) define names and
+ * notifications. They have no effect in the local run.
  */
 const supportedProperties = [
   'AlarmDescription',
@@ -71,8 +74,8 @@ interface RawPart {
 }
 
 /**
- * Returns the alarm that a resource of the template describes. `serviceName` replaces the value of the dimension
- * `service`. Throws UnsupportedDefinition for a definition that the local run does not support.
+ * Returns the alarm of a template's resource. `serviceName` replaces the value of the dimension `service`. Throws
+ * UnsupportedDefinition if the local run does not support the alarm.
  */
 export function alarmOf({ path, properties }: Resource, serviceName?: string): AlarmModel {
   requireSupported(properties, supportedProperties, 'an alarm');

@@ -5,22 +5,22 @@ import { bucketAt, BUCKET_MILLISECONDS, type Window } from './series.ts';
 
 export interface AlarmState {
   /**
-   * The groups of the alarm's query that make the alarm active. An alarm without a query has the group ''. Empty if the
-   * alarm is OK.
+   * The groups of the alarm's query for which the alarm is active. An alarm without a query has one group with the name
+   * ''. The list is empty if the alarm is OK.
    */
   readonly contributors: readonly string[];
-  /** The value in the current period. With several groups, the highest value. */
+  /** The value in the current period. If there are several groups, the highest of their values. */
   readonly value: number | undefined;
 }
 
 /**
- * Returns the state of an alarm. Its periods are consecutive, and the last period ends now. Missing data counts only in
- * periods that began after the store was created. Otherwise every start would activate alarms for stopped systems.
+ * Returns the state of an alarm. The last of its periods ends now. Missing data counts only in periods that began after
+ * the store was created. Otherwise, alarms on missing data would be active after each start.
  */
 export function alarmState(alarm: AlarmModel, store: MetricStore, now: number): AlarmState {
   const contributors =
     alarm.source.kind === 'query' ? bindQuery(alarm.source, store) : new Map([['', bind(alarm.source, store)]]);
-  // A query that finds no metric still counts as missing data.
+  // A query that finds no metric has no groups. This group stands for its missing data.
   if (contributors.size === 0) contributors.set('', { valueIn: () => undefined, latest: -1 });
   const windows = windowsOf(alarm, now);
   const isBreaching = ({ valueIn }: Bound) =>
@@ -39,7 +39,7 @@ export function alarmState(alarm: AlarmModel, store: MetricStore, now: number): 
   };
 }
 
-/** Returns the windows of the alarm's periods, newest first. */
+/** Returns the time window of each of the alarm's periods, newest first. */
 function windowsOf({ periods, periodSeconds }: AlarmModel, now: number): Window[] {
   const length = (periodSeconds * 1000) / BUCKET_MILLISECONDS;
   return Array.from({ length: periods }, (_each, index) => {

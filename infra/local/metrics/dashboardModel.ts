@@ -13,14 +13,17 @@ export interface RowModel {
 
 export interface GraphModel {
   readonly title: string;
-  /** The number of columns. The dashboard has 24. */
+  /** The number of columns. The dashboard has 24 columns. */
   readonly width: number;
   readonly series: readonly SeriesModel[];
 }
 
 export interface SeriesModel {
   readonly source: Expression | Query;
-  /** The label of the line. `${LABEL}` in it stands for the name of the metric or of the query's group. */
+  /**
+   * The label of the line. CloudWatch replaces `${LABEL}` in it by the name of the metric, or by that of the query's
+   * group.
+   */
   readonly label: string;
 }
 
@@ -45,7 +48,7 @@ interface Options {
   readonly expression?: string;
 }
 
-/** The supported properties of a widget. Those that only affect the appearance have no effect here. */
+/** The supported properties of a widget. The local run ignores those that only affect the appearance. */
 const supportedProperties = [
   'markdown',
   'title',
@@ -63,14 +66,15 @@ const supportedProperties = [
 const supportedOptions = ['id', 'label', 'visible', 'stat', 'expression', 'period', 'color', 'yAxis'];
 
 /**
- * Returns the rows of a dashboard. A text widget starts a row, which contains the graphs that follow. `serviceName`
- * replaces the value of the dimension `service`. Throws UnsupportedDefinition for an unsupported definition.
+ * Returns the rows of a dashboard. A text widget begins a row, and the graphs after it belong to the row. `serviceName`
+ * replaces the value of the dimension `service`. Throws UnsupportedDefinition if the local run does not support a
+ * widget.
  */
 export function rowsOf({ properties }: Resource, serviceName?: string): RowModel[] {
   const { widgets } = JSON.parse(String(properties.DashboardBody)) as { widgets: readonly Widget[] };
   const rows: { title: string; graphs: GraphModel[] }[] = [];
   for (const widget of widgets) {
-    // A log widget needs Logs Insights, which the local run does not have. Its functions log to `functions.log`.
+    // A log widget needs Logs Insights, which the local run does not have. Functions log to the file `functions.log`.
     if (widget.type === 'log') continue;
     const { title = '', markdown = '' } = widget.properties;
     requireSupported(widget.properties, supportedProperties, `the widget "${title || markdown}"`);
@@ -114,8 +118,10 @@ function graphOf(
 }
 
 /**
- * Reads a line of a graph. It has the namespace, name and dimensions of a metric, or an expression, and then options.
- * Returns no source for metric math, because reading it needs the ids of all lines.
+ * Reads a line of a graph. A line is a list: namespace, name and dimensions of a metric, and then options. Instead of a
+ * metric, the options can have an expression.
+ *
+ * Returns no source for an expression of metric math, because it can refer to lines that are not read yet.
  */
 function lineOf(
   line: readonly unknown[],
@@ -128,7 +134,8 @@ function lineOf(
   if (options.expression !== undefined && words.length === 0)
     return { source: isQuery(options.expression) ? serviceQuery(options.expression, serviceName) : undefined, options };
   const [namespace, name, ...dimensions] = words.map(String);
-  // In CloudWatch, a dot repeats the value of the previous line. The CDK writes no dots, so they are not supported.
+  // In CloudWatch, a dot stands for the value of the previous line. The CDK writes no dots, so this code does not
+  // support them.
   if (
     namespace === undefined ||
     name === undefined ||

@@ -6,12 +6,12 @@ import type { MetricStore } from './metricStore.ts';
 import type { MonitoringModel } from './monitoringModel.ts';
 import { bucketAt, type Window } from './series.ts';
 
-/** The state of the dashboard at one time. */
+/** What the dashboard shows at one time. */
 export interface DashboardSnapshot {
   /** The time of the snapshot in epoch milliseconds. */
   readonly at: number;
   readonly periodSeconds: number;
-  /** The end of each period in epoch milliseconds, oldest first. The last period is still running. */
+  /** The end of each period in epoch milliseconds, oldest first. The last period has not ended yet. */
   readonly times: readonly number[];
   readonly rows: readonly RowSnapshot[];
   /** The states of all alarms, active alarms first. */
@@ -26,29 +26,34 @@ export interface RowSnapshot {
 
 export interface GraphSnapshot {
   readonly title: string;
-  /** The number of columns. The dashboard has 24. */
+  /** The number of columns. The dashboard has 24 columns. */
   readonly width: number;
-  /** The series that have measurements in the time range, with one value for each period. */
+  /**
+   * The lines of the graph. Each has one value for each period. Lines without measurements in the time range are left
+   * out.
+   */
   readonly series: readonly { readonly label: string; readonly values: readonly (number | null)[] }[];
 }
 
 export interface AlarmSnapshot {
   readonly name: string;
   readonly active: boolean;
-  /** The endpoints or workers that make the alarm active, if its metric distinguishes them. */
+  /**
+   * The groups for which the alarm is active, such as endpoints or workers. Empty if the alarm's metric has no groups.
+   */
   readonly contributors: readonly string[];
-  /** The value in the current period, or null without data. */
+  /** The value in the current period, or null if there is no data. */
   readonly value: number | null;
   readonly threshold: number;
   readonly description: string;
 }
 
-/** The longest time range that has periods of `SHORT_SECONDS`. A longer time range has periods of `LONG_SECONDS`. */
+/** The longest time range, in minutes, with periods of `SHORT_SECONDS`. A longer one has periods of `LONG_SECONDS`. */
 const SHORT_MINUTES = 15;
 const SHORT_SECONDS = 10;
 const LONG_SECONDS = 60;
 
-/** Returns the measurements of the last `minutes` (at most 60), and the states of the alarms. */
+/** Returns the measurements of the last `minutes` minutes, up to 60, and the states of the alarms. */
 export function dashboardSnapshot(
   { rows, alarms }: MonitoringModel,
   store: MetricStore,
@@ -70,7 +75,10 @@ export function dashboardSnapshot(
   };
 }
 
-/** Returns the ends of the last periods. Periods are aligned as in CloudWatch, so that values of past periods do not change. */
+/**
+ * Returns the ends of the last periods. As in CloudWatch, periods begin at multiples of their length. So the values of
+ * past periods stay the same from one snapshot to the next.
+ */
 function endsOfPeriods(now: number, periodSeconds: number, count: number): number[] {
   const last = Math.floor(now / (periodSeconds * 1000)) + 1;
   return Array.from({ length: count }, (_each, index) => (last - count + 1 + index) * periodSeconds * 1000);
@@ -106,13 +114,13 @@ function linesOf(
         sum: values.reduce<number>((sum, value) => sum + (value ?? 0), 0),
       };
     });
-  // The queries of the dashboard order their groups by sum, highest first.
+  // The dashboard's queries ask for groups in the order of their sums, highest first.
   return groups.sort((a, b) => b.sum - a.sum).map(({ label: groupLabel, values }) => ({ label: groupLabel, values }));
 }
 
 /**
- * Returns one value per window. A counter without data has 0, another metric null. A window before the creation of the
- * store has null.
+ * Returns one value for each window. Without data, the value of a counter is 0, and that of another metric is null. The
+ * value is also null for a window that ended before the store was created.
  */
 function valuesOf(
   { valueIn }: Bound,

@@ -3,10 +3,16 @@ import { isQuery, type Query, readQuery } from './query.ts';
 import { UnsupportedDefinition } from './scanner.ts';
 import type { MetricId } from './series.ts';
 
-/** The dimension with the name of the service. In a local run, this name can differ from the template's. */
+/**
+ * The dimension that contains the name of the service. The name in a local run can differ from the name in the
+ * template.
+ */
 const SERVICE = 'service';
 
-/** Returns a metric of a template with its statistic. `serviceName` replaces the value of the dimension `service`. */
+/**
+ * Returns a metric with its statistic, as a template defines them. `serviceName` replaces the value of the dimension
+ * `service`.
+ */
 export function metricStatistic(
   { namespace, name, dimensions }: MetricId,
   statistic: unknown,
@@ -19,12 +25,14 @@ export function metricStatistic(
   };
 }
 
-/** Reads an expression of a template. */
+/**
+ * Reads an expression or a query of a template. `serviceName` replaces the value of the dimension `service` in a query.
+ */
 export function expressionOrQuery(text: string, ids: Ids, serviceName: string | undefined): Expression | Query {
   return isQuery(text) ? serviceQuery(text, serviceName) : readExpression(text, ids);
 }
 
-/** Reads a query of a template. */
+/** Reads a query of a template. `serviceName` replaces the value of the dimension `service`. */
 export function serviceQuery(text: string, serviceName: string | undefined): Query {
   const query = readQuery(text);
   return { ...query, where: withServiceName(query.where, serviceName) };
@@ -36,7 +44,10 @@ function withServiceName(dimensions: MetricId['dimensions'], serviceName: string
     : { ...dimensions, [SERVICE]: serviceName };
 }
 
-/** Throws UnsupportedDefinition if an object has an unsupported property. Ignoring the property would change the result. */
+/**
+ * Throws UnsupportedDefinition if an object has a property that is not supported. The result would be wrong without
+ * that property.
+ */
 export function requireSupported(definition: object, supported: readonly string[], owner: string): void {
   const unsupported = Object.keys(definition).find((name) => !supported.includes(name));
   if (unsupported !== undefined) throw new UnsupportedDefinition(`"${unsupported}" of ${owner}`);

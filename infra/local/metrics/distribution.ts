@@ -1,7 +1,7 @@
 /**
- * Counts how often each value occurs. Values are rounded to three digits, which limits the number of different values to
- * a few hundred. A map stores the counts while values are added. The first read replaces the map by sorted arrays, which
- * are smaller.
+ * Counts how often each value occurs. Values are rounded to three digits, so there are at most a few hundred different
+ * ones. While values are added, the counts are in a map. The first read replaces the map by sorted arrays, which need
+ * less memory.
  */
 export class Distribution {
   #table: Map<number, number> | undefined;
@@ -20,7 +20,7 @@ export class Distribution {
     return this.#size;
   }
 
-  /** The distinct values in ascending order, and the count of each value at the same index. */
+  /** The different values in ascending order, and how often each occurs. A value and its count have the same index. */
   get lists(): { readonly values: readonly number[]; readonly counts: readonly number[] } {
     if (this.#table) {
       const entries = [...this.#table].sort(([a], [b]) => a - b);
@@ -33,8 +33,8 @@ export class Distribution {
 }
 
 /**
- * Returns a percentile of all values in the distributions, or undefined without values. The search starts at the highest
- * value, because the usual percentiles are high.
+ * Returns a percentile of all values in the distributions. Returns undefined if there are no values. Searches from the
+ * highest value, because most requested percentiles are high.
  */
 export function percentileOf(percentile: number, distributions: readonly Distribution[]): number | undefined {
   const total = distributions.reduce((sum, { size }) => sum + size, 0);

@@ -3,13 +3,15 @@ import type { MetricStore } from './metricStore.ts';
 import { type Query, selects } from './query.ts';
 import type { Series, Window } from './series.ts';
 
-/** Returns the value of an expression in a window, or undefined for missing data. */
+/** Returns the value of an expression in a time window. Returns undefined if data is missing. */
 export type Values = (window: Window) => number | undefined;
 
-/** An expression whose series are already looked up, so that no window looks them up again. */
+/**
+ * An expression whose series are already found. So computing the value for many windows does not search for them again.
+ */
 export interface Bound {
   readonly valueIn: Values;
-  /** The last bucket in which any metric of the expression has a measurement, or -1 if there is none. */
+  /** The last bucket in which a metric of the expression has a measurement. The value is -1 if no metric has one. */
   readonly latest: number;
 }
 
@@ -22,8 +24,8 @@ const operations: Readonly<Record<Operator, (left: number, right: number) => num
 };
 
 /**
- * Looks up the series of an expression. If an operand has no data, neither has the result, unless `FILL` gives the operand
- * a value. A division by zero also has no data.
+ * Finds the series of an expression. An operation has no data if an operand has none, or if it divides by zero. `FILL`
+ * replaces missing data by a value.
  */
 export function bind(expression: Expression, store: MetricStore): Bound {
   switch (expression.kind) {
@@ -59,7 +61,7 @@ export function bind(expression: Expression, store: MetricStore): Bound {
   }
 }
 
-/** Looks up the series of a query by group. A query without `GROUP BY` has the single group ''. */
+/** Finds the series of a query, by group. A query without `GROUP BY` has one group with the name ''. */
 export function bindQuery(query: Query, store: MetricStore): Map<string, Bound> {
   const { groupBy } = query;
   const groups = Map.groupBy(seriesOf(query, store), ({ metric }) =>
@@ -72,7 +74,7 @@ function seriesOf(query: Query, store: MetricStore): Series[] {
   return store.named(query.namespace, query.name).filter(({ metric }) => selects(query, metric));
 }
 
-/** Returns the sum of several series. A window has no value if no series has data in it. */
+/** Returns the sum of several series. In a window in which no series has data, the sum has no value. */
 function sumOf(all: readonly Series[]): Bound {
   const valueIn: Values = (window) => {
     let sum: number | undefined;

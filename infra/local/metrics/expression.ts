@@ -9,7 +9,7 @@ export interface MetricStatistic {
   readonly statistic: Statistic;
 }
 
-/** A parsed expression of metric math. In each window it has a number or no data. */
+/** A parsed expression of metric math. Its value in a time window is a number, or missing. */
 export type Expression =
   | MetricStatistic
   | { readonly kind: 'number'; readonly value: number }
@@ -20,15 +20,15 @@ export type Expression =
 
 export type Operator = '>=' | '+' | '-' | '*' | '/';
 
-/** Returns the metric or the query that has an id in a graph or an alarm, or undefined. */
+/** Returns the metric or the query with this id in the same graph or alarm. Returns undefined if the id is unknown. */
 export type Ids = (id: string) => MetricStatistic | Query | undefined;
 
-/** Operators by precedence, lowest first. */
+/** The operators, by precedence. Operators of a later list bind more tightly. */
 const levels: readonly (readonly Operator[])[] = [['>='], ['+', '-'], ['*', '/']];
 
 /**
  * Parses metric math: numbers, ids, `+ - * /`, `>=`, parentheses, `FILL(…, 0)` and `MAX([…, …])`. Throws
- * UnsupportedDefinition for other syntax, because a guess could differ from CloudWatch.
+ * UnsupportedDefinition for other syntax. Guessing its meaning could give other values than CloudWatch.
  */
 export function readExpression(text: string, ids: Ids): Expression {
   const scanner = new Scanner(text, /\s*([A-Za-z_]\w*|\d+(?:\.\d+)?|>=|[-+*/()[\],])/y);
@@ -78,7 +78,7 @@ function call(name: string, scanner: Scanner, ids: Ids): Expression {
     const of = [operation(scanner, ids)];
     while (scanner.takeOneOf([','])) of.push(operation(scanner, ids));
     scanner.take(']');
-    // CloudWatch does not document how MAX treats missing data.
+    // CloudWatch does not document how MAX treats missing data, so each operand must always have a value.
     if (of.some(mayLack)) throw scanner.problem('MAX of a value that may be missing: FILL it');
     return { kind: 'maximum', of };
   }
@@ -96,7 +96,7 @@ function mayLack(expression: Expression): boolean {
   return expression.kind !== 'fill' && expression.kind !== 'number';
 }
 
-/** Returns the metrics and queries in an expression. */
+/** Returns all metrics and queries in an expression. */
 export function partsOf(expression: Expression): (MetricStatistic | Query)[] {
   switch (expression.kind) {
     case 'metric':
@@ -114,7 +114,10 @@ export function partsOf(expression: Expression): (MetricStatistic | Query)[] {
   }
 }
 
-/** Parses the name of a statistic: `Sum`, `Maximum` or a percentile such as `p99`. Throws UnsupportedDefinition for others. */
+/**
+ * Parses the name of a statistic: `Sum`, `Maximum` or a percentile such as `p99`. Throws UnsupportedDefinition for
+ * other names.
+ */
 export function readStatistic(name: string): Statistic {
   if (name === 'Sum' || name === 'Maximum') return name;
   const [, percentile] = /^p(\d{1,2}(?:\.\d+)?)$/.exec(name) ?? [];

@@ -2,12 +2,11 @@ import type { ConsumedCapacity } from '../table/consumedCapacity.ts';
 import type { MetricStore } from './metricStore.ts';
 import type { QueueLevel } from '../queues/queueStore.ts';
 
-/** The store that receives measurements. */
 export type MetricSink = Pick<MetricStore, 'add' | 'addLine'>;
 
 /**
- * Records the local run under the metric names and dimensions of AWS, so that the dashboard and the alarms of the
- * template find them. Like AWS, also records zeros, so that graphs show a line at zero.
+ * Records measurements of the local run with the metric names and dimensions of AWS. The dashboard and the alarms of
+ * the template find them by these names. Like AWS, records zeros too, so graphs show a line at zero.
  */
 export class Measurements {
   readonly #sink: MetricSink;
@@ -18,7 +17,6 @@ export class Measurements {
     this.#apiId = apiId;
   }
 
-  /** Records a request to the API. */
   recordRequest(status: number, milliseconds: number): void {
     const add = (name: string, value: number) =>
       this.#sink.add({ namespace: 'AWS/ApiGateway', name, dimensions: { ApiId: this.#apiId } }, value);
@@ -29,7 +27,8 @@ export class Measurements {
   }
 
   /**
-   * Records a run of a function. As in Lambda, `milliseconds` does not include loading. It is undefined if loading failed.
+   * Records a run of a function. As in Lambda, `milliseconds` does not include loading the function. It is undefined if
+   * loading failed.
    */
   recordRun(functionName: string, milliseconds: number | undefined, failed: boolean): void {
     this.#ofFunction(functionName, 'Invocations', 1);
@@ -37,12 +36,12 @@ export class Measurements {
     if (milliseconds !== undefined) this.#ofFunction(functionName, 'Duration', milliseconds);
   }
 
-  /** Records the age of the last record in a batch of a stream. */
+  /** Records the age of the last record in a batch that a function gets from a stream. */
   recordIteratorAge(functionName: string, milliseconds: number): void {
     this.#ofFunction(functionName, 'IteratorAge', milliseconds);
   }
 
-  /** Records the level of a queue. */
+  /** Records the numbers of messages in a queue, and the age of its oldest message. */
   recordQueueLevel(name: string, { visible, inFlight, oldestSeconds }: QueueLevel): void {
     const add = (metric: string, value: number) =>
       this.#sink.add({ namespace: 'AWS/SQS', name: metric, dimensions: { QueueName: name } }, value);
@@ -51,7 +50,7 @@ export class Measurements {
     add('ApproximateAgeOfOldestMessage', oldestSeconds);
   }
 
-  /** Records the capacity that a call consumed of a table and its indexes. */
+  /** Records the capacity units that a call consumed, of a table and of its indexes. */
   recordCapacity(
     kind: 'Read' | 'Write',
     { TableName, CapacityUnits, Table, GlobalSecondaryIndexes = {} }: ConsumedCapacity,
@@ -61,12 +60,12 @@ export class Measurements {
       this.#sink.add({ namespace: 'AWS/DynamoDB', name: `Consumed${kind}CapacityUnits`, dimensions }, units);
     };
     const [ofTable, ofIndexes] = [Table?.CapacityUnits ?? CapacityUnits, Object.entries(GlobalSecondaryIndexes)];
-    // A read of an index consumes no capacity of the table, so the table gets no measurement.
+    // A read of an index consumes no units of the table. The table then gets no measurement.
     if (ofTable > 0) add(ofTable);
     for (const [index, { CapacityUnits: units }] of ofIndexes) add(units, index);
   }
 
-  /** Records the metrics in a log line of a function. */
+  /** Records the metrics in a log line of a function. Ignores a line without metrics. */
   recordLine(line: Readonly<Record<string, unknown>>): void {
     this.#sink.addLine(line);
   }

@@ -1,11 +1,12 @@
 const NEWLINE = 0x0a;
 const MARK = '"_aws"';
-/** CloudWatch's limit for the size of a log event. */
+/** CloudWatch's limit for the size of a log event, in bytes. */
 const MAX_LOG_EVENT_BYTES = 1024 * 1024;
 
 /**
- * Finds the metrics in the output of a function. Metrics are JSON lines in CloudWatch's embedded metric format. A chunk of
- * the output may end within a line. Most lines have no metrics, so only lines with `_aws` are parsed.
+ * Finds the metrics in the output of a function. They are JSON lines in CloudWatch's embedded metric format. The output
+ * arrives in chunks, which may end within a line. Only lines that contain `_aws` are parsed, because most lines have no
+ * metrics.
  */
 export class MetricLines {
   readonly #onMetrics: (line: Readonly<Record<string, unknown>>) => void;

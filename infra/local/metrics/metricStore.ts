@@ -1,25 +1,27 @@
 import { bucketAt, type MetricId, Series } from './series.ts';
 
 /**
- * The largest number of series. A system has about 500: three for each function and about a hundred others. Above the
- * limit, the series with the oldest last measurement is deleted. A series takes 20 kB, and up to 300 kB more if its values
- * differ. After an hour, all series take 45 MB at 200 requests per second, and 16 MB at 20 requests per second.
+ * The largest number of series. If there are more, the series whose last measurement is oldest is deleted. A running
+ * system has about 500 series.
+ *
+ * A series takes 20 kB. If its values differ, it takes up to 300 kB more. After an hour, all series together take 45 MB
+ * at 200 requests per second, and 16 MB at 20.
  */
 const MAX_SERIES = 2_000;
 
-/** The description of metrics in a log line of the embedded metric format. */
+/** Names the metrics in a log line of the embedded metric format, and their dimensions. */
 interface Directive {
   readonly Namespace: string;
   readonly Dimensions: readonly (readonly string[])[];
   readonly Metrics: readonly { readonly Name: string }[];
 }
 
-/** The measurements of the last hour, in memory. */
+/** All measurements of the last hour, in memory. */
 export class MetricStore {
   /** The time of the store's creation in epoch milliseconds. */
   readonly since: number;
   readonly #clock: () => number;
-  /** The series by namespace and name, then by dimensions. */
+  /** The series of each metric name. The outer key is namespace and name, the inner key is the dimensions. */
   readonly #series = new Map<string, Map<string, Series>>();
   #size = 0;
 
@@ -46,12 +48,12 @@ export class MetricStore {
     }
   }
 
-  /** Returns the series of a metric, or undefined if it was never measured. */
+  /** Returns the series of a metric. Returns undefined if the metric has never been recorded. */
   find({ namespace, name, dimensions }: MetricId): Series | undefined {
     return this.#series.get(nameKey(namespace, name))?.get(dimensionsKey(dimensions));
   }
 
-  /** Returns all series with this name, regardless of dimensions. */
+  /** Returns all series with this namespace and name, whatever their dimensions are. */
   named(namespace: string, name: string): Series[] {
     return [...(this.#series.get(nameKey(namespace, name))?.values() ?? [])];
   }

@@ -4,16 +4,16 @@ import { type AlarmModel, alarmOf } from './alarmModel.ts';
 import { type RowModel, rowsOf } from './dashboardModel.ts';
 import { UnsupportedDefinition } from './scanner.ts';
 
-/** The dashboards and alarms of the templates. */
+/** The rows of the templates' dashboards, and the templates' alarms. */
 export interface MonitoringModel {
   readonly rows: readonly RowModel[];
   readonly alarms: readonly AlarmModel[];
 }
 
 /**
- * Reads dashboards and alarms, including all expressions. Throws a `StartError` with the name of an unsupported widget
- * or alarm, because otherwise the dashboard would be incomplete without notice. `serviceName` is the service's name in
- * the functions' metrics, if it differs from the templates.
+ * Reads dashboards and alarms, and parses all of their expressions. Throws a `StartError` that names an unsupported
+ * widget or alarm, because leaving it out would go unnoticed. `serviceName` is given if the functions' metrics have
+ * another service name than the templates.
  */
 export function monitoringOf(
   dashboards: readonly Resource[],

@@ -1,15 +1,15 @@
-/** A definition of a graph or an alarm that the local run does not support. */
+/** The error for a graph or an alarm that the local run does not support. */
 export class UnsupportedDefinition extends Error {
   override readonly name = 'UnsupportedDefinition';
 }
 
-/** Splits a text into tokens, which a parser then takes one by one. */
+/** Splits a text into tokens. A parser takes them one after the other. */
 export class Scanner {
   readonly #text: string;
   readonly #tokens: string[] = [];
   #next = 0;
 
-  /** `pattern` must have the flag `y` (sticky). Its first group is the token. */
+  /** `pattern` must have the flag `y` (sticky). Its first group matches a token. */
   constructor(text: string, pattern: RegExp) {
     this.#text = text;
     const trimmed = text.trimEnd();
@@ -22,7 +22,9 @@ export class Scanner {
     }
   }
 
-  /** Consumes and returns the next token. Throws an UnsupportedDefinition if it differs from `expected`, or at the end. */
+  /**
+   * Takes and returns the next token. Throws UnsupportedDefinition if there is none, or if it differs from `expected`.
+   */
   take(expected?: string): string {
     const token = this.#tokens[this.#next++];
     if (token === undefined) throw this.problem(`${expected ?? 'something'} is missing at the end`);
@@ -30,14 +32,14 @@ export class Scanner {
     return token;
   }
 
-  /** Consumes and returns the next token if it is one of `tokens`. Otherwise returns undefined. */
+  /** Takes and returns the next token if it is one of `tokens`. Otherwise takes none and returns undefined. */
   takeOneOf<Token extends string>(tokens: readonly Token[]): Token | undefined {
     const nextToken = tokens.find((token) => token === this.#tokens[this.#next]);
     if (nextToken !== undefined) this.#next++;
     return nextToken;
   }
 
-  /** Throws an UnsupportedDefinition if a token remains. */
+  /** Throws UnsupportedDefinition if there are more tokens. */
   end(): void {
     const remaining = this.#tokens.slice(this.#next);
     if (remaining.length > 0) throw this.problem(`"${remaining.join(' ')}" is left over`);

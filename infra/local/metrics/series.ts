@@ -1,49 +1,56 @@
 import { Distribution, percentileOf } from './distribution.ts';
 
-/** The length of a bucket, which is the resolution of the measurements. */
+/** The length of a bucket. All measurements in a bucket count as simultaneous. */
 export const BUCKET_MILLISECONDS = 5_000;
-/** The number of buckets in one hour, the longest time range of the dashboard. */
+/** The number of buckets in an hour, which is the longest time range of the dashboard. */
 export const BUCKETS = 720;
 
-/** The largest number of cached percentiles per series. It suffices for two open dashboards. */
+/** The largest number of cached percentiles in a series. Two open dashboards need fewer. */
 const MAX_CACHED_PERCENTILES = 400;
 
-/** The identity of a metric. */
 export interface MetricId {
   readonly namespace: string;
   readonly name: string;
   readonly dimensions: Readonly<Record<string, string>>;
 }
 
-/** A statistic over the measurements of a window. */
+/** How the measurements in a time window become one value. */
 export type Statistic = 'Sum' | 'Maximum' | { readonly percentile: number };
 
-/** A range of bucket numbers. It includes `from` and `to`. */
+/** A time window as a range of bucket numbers. It includes both ends. */
 export interface Window {
   readonly from: number;
   readonly to: number;
 }
 
-/** Returns the number of the bucket that contains a time in epoch milliseconds. */
+/** Returns the number of the bucket that contains a time. The time is in epoch milliseconds. */
 export function bucketAt(time: number): number {
   return Math.floor(time / BUCKET_MILLISECONDS);
 }
 
 /**
- * The measurements of one metric in the last hour, in a ring buffer of buckets. Sums and maxima are exact. Percentiles have
- * three digits. A bucket whose values are all equal has no distribution. This is usual, because counters record only ones.
+ * The measurements of one metric in the last hour. They are counted in buckets, which form a ring buffer. Sums and
+ * maxima are exact. Percentiles are exact to three digits.
+ *
+ * A bucket has a distribution only if its values differ. Usually they do not, because most metrics record only ones.
  */
 export class Series {
   readonly metric: MetricId;
-  /** The last bucket with a measurement. */
+  /** The newest bucket that has a measurement. */
   latest = -1;
-  /** The bucket number at each position of the ring. A bucket of more than an hour ago remains until its position is reused. */
+  /**
+   * The number of the bucket at each position of the ring. A bucket that is older than an hour stays until a new bucket
+   * takes its position.
+   */
   readonly #buckets = new Int32Array(BUCKETS).fill(-1);
   readonly #counts = new Uint32Array(BUCKETS);
   readonly #sums = new Float64Array(BUCKETS);
   readonly #maxima = new Float64Array(BUCKETS);
   readonly #distributions: (Distribution | undefined)[] = [];
-  /** The cached percentiles of past windows. Each request of a dashboard needs nearly the same windows as the one before. */
+  /**
+   * Percentiles of past windows. They are cached, because each request of a dashboard needs nearly the same windows as
+   * the request before.
+   */
   readonly #percentiles = new Map<string, number | undefined>();
 
   constructor(metric: MetricId) {
@@ -52,10 +59,11 @@ export class Series {
 
   add(bucket: number, value: number): void {
     const position = bucket % BUCKETS;
-    // If the clock was set back, cached windows may change.
+    // The clock was set back. Buckets of past windows can change again, so the cache is not valid.
     if (bucket < this.latest) this.#percentiles.clear();
     if (this.#buckets[position] !== bucket) {
-      // Reading `lists` sorts the distribution of the finished bucket now, so that the first reader need not sort an hour of data.
+      // Reading `lists` sorts the distribution of the bucket that has just ended. Otherwise the first reader would have
+      // to sort the distributions of an hour.
       void this.#distributions[this.latest % BUCKETS]?.lists;
       this.#buckets[position] = bucket;
       this.#counts[position] = 1;
@@ -65,7 +73,7 @@ export class Series {
       this.latest = Math.max(this.latest, bucket);
       return;
     }
-    // Without a distribution, all values of the bucket equal the maximum.
+    // A bucket without a distribution has equal values, so all of them equal its maximum.
     if (!this.#distributions[position] && value !== this.#maxima[position])
       this.#distributions[position] = this.#evenDistribution(position);
     this.#distributions[position]?.add(value);
@@ -74,7 +82,7 @@ export class Series {
     this.#maxima[position] = Math.max(this.#maxima[position] ?? value, value);
   }
 
-  /** Returns the statistic over a window, or undefined without data. */
+  /** Returns the statistic in a time window. Returns undefined if the window has no data. */
   statistic(statistic: Statistic, window: Window): number | undefined {
     if (this.latest < window.from) return undefined;
     if (statistic === 'Sum') return this.#sum(window);

@@ -1,6 +1,7 @@
 /**
- * Returns the ids of the failed items of a batch, as Lambda reads a partial batch response. `batch` contains the ids of all
- * items. A missing or empty list in the response means that no item failed. An invalid response means that all failed.
+ * Returns the ids of the failed items of a batch, as Lambda reads them from a partial batch response. `batch` contains
+ * the ids of all items. Without a list in the response, or with an empty one, no item failed. If the response is
+ * invalid, all items failed.
  */
 export function failedItems(answer: string, batch: readonly string[]): readonly string[] {
   const { batchItemFailures } = (JSON.parse(answer) ?? {}) as { batchItemFailures?: unknown };

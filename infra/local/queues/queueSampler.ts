@@ -3,7 +3,10 @@ import type { QueueStore } from './queueStore.ts';
 
 const SAMPLE_MILLISECONDS = 5_000;
 
-/** Records the levels of the queues, now and every five seconds. Returns a function that stops the recording. */
+/**
+ * Records the number and age of messages in each queue, now and then every five seconds. Returns a function that ends
+ * this.
+ */
 export function sampleQueues(
   queues: Pick<QueueStore, 'levels'>,
   measurements: Pick<Measurements, 'recordQueueLevel'>,

@@ -4,15 +4,16 @@ import { REGION } from '../iam/identity.ts';
 import type { MessageAttribute, QueueStore, ReceivedMessage } from './queueStore.ts';
 import { md5, systemAttributes } from './sqs.ts';
 
-/** How long one receive call waits for a message, as in SQS. */
+/** The longest wait of one receive call for a message, as in SQS. */
 const WAIT_MILLISECONDS = 20_000;
 
-/** The operations of a queue store that an event source needs. */
+/** The operations of a queue store that a queue's event source uses. */
 export type Messages = Pick<QueueStore, 'receive' | 'delete' | 'waitForMessage' | 'wake'>;
 
 /**
- * Lambda's event source for a queue. Receives batches, calls the function for several batches at the same time, and
- * deletes processed messages. Failed messages become visible again after the visibility timeout.
+ * Does what Lambda's event source for a queue does. Receives batches and calls the function for several batches at the
+ * same time. Deletes messages that were processed. Messages that failed become visible again after the visibility
+ * timeout.
  */
 export class QueueSource {
   readonly #model: QueueSourceModel;
@@ -22,7 +23,7 @@ export class QueueSource {
   readonly #polling: Promise<void>;
   #stopping = false;
 
-  /** Starts receiving. `invoke` calls the function and returns its result as JSON. */
+  /** Starts receiving messages. `invoke` calls the function and returns its result as a JSON text. */
   constructor(model: QueueSourceModel, messages: Messages, invoke: (event: object) => Promise<string>) {
     this.#model = model;
     this.#messages = messages;
@@ -30,7 +31,7 @@ export class QueueSource {
     this.#polling = this.#poll();
   }
 
-  /** Stops receiving and waits for running batches. */
+  /** Stops receiving messages, and waits for running batches. */
   async stop(): Promise<void> {
     this.#stopping = true;
     this.#messages.wake(this.#model.queue.name);
@@ -52,7 +53,8 @@ export class QueueSource {
   }
 
   /**
-   * Returns the next batch, which may be empty. A partial batch waits for more messages for `windowMilliseconds`.
+   * Returns the next batch, which may be empty. A batch that is not full waits up to `windowMilliseconds` for more
+   * messages.
    */
   async #nextBatch(): Promise<ReceivedMessage[]> {
     const { queue, batchSize, windowMilliseconds } = this.#model;
@@ -88,7 +90,7 @@ export class QueueSource {
   }
 }
 
-/** Converts a message into a record of Lambda's event. */
+/** Converts a message into a record of the event that Lambda passes to a function. */
 function toRecord(message: ReceivedMessage, queueArn: string): object {
   const { id, receiptHandle, body, attributes } = message;
   return {

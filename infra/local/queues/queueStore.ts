@@ -8,20 +8,20 @@ export interface NewMessage {
   /** The message attributes in the format of the SQS API. */
   readonly attributes?: Readonly<Record<string, MessageAttribute>> | undefined;
   readonly groupId?: string | undefined;
-  /** How long the message is delayed after sending. The default is the delay of the queue. */
+  /** The seconds before the message becomes visible. The default is the delay of the queue. */
   readonly delaySeconds?: number | undefined;
 }
 
 export interface MessageAttribute {
   readonly DataType: string;
   readonly StringValue?: string;
-  /** The value as base64. */
+  /** The value in base64. */
   readonly BinaryValue?: string;
 }
 
 export interface ReceivedMessage {
   readonly id: string;
-  /** Identifies this receive of the message. Each receive has its own handle. */
+  /** Identifies one receive of the message. Receiving the message again gives another handle. */
   readonly receiptHandle: string;
   readonly body: string;
   readonly attributes: Readonly<Record<string, MessageAttribute>>;
@@ -37,11 +37,14 @@ export interface MessageCounts {
   readonly delayed: number;
 }
 
-/** The level of a queue. */
+/** The number of messages in a queue, and their age. */
 export interface QueueLevel {
   readonly visible: number;
   readonly inFlight: number;
-  /** The age of the oldest message that is not delayed, or 0 without such a message. */
+  /**
+   * The age of the oldest message, in seconds. Delayed messages do not count. The value is 0 if there is no other
+   * message.
+   */
   readonly oldestSeconds: number;
 }
 
@@ -56,8 +59,8 @@ interface Row {
 }
 
 /**
- * A message with `visible_at` in the past is visible. With `visible_at` in the future, it is in flight if it was received
- * before, and otherwise delayed.
+ * A message is visible if `visible_at` is in the past. Otherwise it is in flight if it was received before, and delayed
+ * if it was not.
  */
 const SCHEMA = `
 CREATE TABLE IF NOT EXISTS messages (
@@ -100,16 +103,18 @@ const STATEMENTS = {
 } as const;
 
 /**
- * SQS postpones a message group that has at least `NOISY_IN_FLIGHT` messages in flight and more than the share
- * `NOISY_SHARE` of all messages in flight.
+ * SQS postpones a message group if two conditions hold. The group has at least `NOISY_IN_FLIGHT` messages in flight.
+ * They are more than the share `NOISY_SHARE` of all messages in flight in the queue.
  */
 const NOISY_IN_FLIGHT = 30;
 const NOISY_SHARE = 0.1;
 
 /**
- * The queues of the template, stored in SQLite, with the guarantees of SQS standard queues. A received message is
+ * The queues of the template, with the guarantees of SQS standard queues. SQLite stores them. A received message is
  * hidden until it is deleted or its visibility timeout ends. A message that was received too often moves to the
- * dead-letter queue. Messages of a group with many messages in flight wait behind those of other groups (fair queues).
+ * dead-letter queue.
+ *
+ * As in fair queues, messages of a group that has many messages in flight wait behind the messages of other groups.
  */
 export class QueueStore {
   readonly #database: DatabaseSync;
@@ -119,8 +124,8 @@ export class QueueStore {
   readonly #waiting = new Map<string, Set<() => void>>();
 
   /**
-   * No other program may use the database. Makes messages in flight visible again, because their consumers ended with the
-   * earlier run.
+   * Makes messages in flight visible again, because their consumers ended with the earlier run. No other program may
+   * use the database.
    */
   constructor(database: DatabaseSync, queues: readonly QueueModel[], clock: () => number = Date.now) {
     database.exec(SCHEMA);
@@ -137,14 +142,14 @@ export class QueueStore {
     return this.#queues.get(name);
   }
 
-  /** Returns the queue with this name. Throws an error if there is none. */
+  /** Returns the queue with this name. Throws if it does not exist. */
   existingQueue(name: string): QueueModel {
     const queue = this.#queues.get(name);
     if (!queue) throw new Error(`There is no queue ${name}`);
     return queue;
   }
 
-  /** Stores messages in one transaction and returns their ids. */
+  /** Stores messages in one transaction, and returns their ids. */
   send(name: string, messages: readonly NewMessage[]): string[] {
     const { delaySeconds: usualDelay } = this.existingQueue(name);
     const now = this.#clock();
@@ -160,8 +165,9 @@ export class QueueStore {
   }
 
   /**
-   * Receives up to `most` visible messages and hides them for `visibilitySeconds`. The default is the queue's visibility
-   * timeout. Deletes messages after their retention period, and moves those that were received too often.
+   * Receives up to `most` visible messages, and hides them for `visibilitySeconds`. The default is the visibility
+   * timeout of the queue. Also deletes messages whose retention period is over, and moves messages that were received
+   * too often to the dead-letter queue.
    */
   receive(
     name: string,
@@ -186,14 +192,14 @@ export class QueueStore {
     );
   }
 
-  /** Deletes received messages. Ignores a handle of an earlier receive. */
+  /** Deletes received messages. Ignores the handle of a receive that is not the latest of its message. */
   delete(name: string, receiptHandles: readonly string[]): void {
     inTransaction(this.#database, () =>
       receiptHandles.forEach((handle) => this.#run.delete.run(name, ...receipt(handle))),
     );
   }
 
-  /** Sets the visibility timeout of a received message from now on. Returns false if it is not in flight. */
+  /** Hides a received message for this number of seconds from now on. Returns false if the message is not in flight. */
   changeVisibility(name: string, receiptHandle: string, seconds: number): boolean {
     const now = this.#clock();
     const { changes } = this.#run.hide.run(now + seconds * 1000, name, ...receipt(receiptHandle), now);
@@ -209,7 +215,7 @@ export class QueueStore {
     return { visible: visible ?? 0, inFlight: inFlight ?? 0, delayed: delayed ?? 0 };
   }
 
-  /** Returns the level of each queue, including empty ones. */
+  /** Returns the number and age of messages in each queue, also in empty queues. */
   levels(): Map<string, QueueLevel> {
     const now = this.#clock();
     const levels = new Map<string, QueueLevel>(
@@ -222,14 +228,14 @@ export class QueueStore {
       oldest: number | null;
     }[];
     for (const { queue, visible, inFlight, oldest } of rows) {
-      // The database may contain queues that only earlier templates had.
+      // The database can contain queues of earlier templates. They are left out.
       if (levels.has(queue))
         levels.set(queue, { visible, inFlight, oldestSeconds: oldest === null ? 0 : (now - oldest) / 1000 });
     }
     return levels;
   }
 
-  /** Resolves when there may be a message to receive, at the latest after `milliseconds`. */
+  /** Resolves when there may be a message to receive. Resolves after `milliseconds` even if there is none. */
   waitForMessage(name: string, milliseconds: number): Promise<void> {
     const { at } = this.#run.next.get(name) as unknown as { at: number | null };
     const waiting = this.#waiting.get(name) ?? new Set();
@@ -245,7 +251,7 @@ export class QueueStore {
     });
   }
 
-  /** Ends all waits for messages of this queue. */
+  /** Resolves all waits for messages of this queue. */
   wake(name: string): void {
     for (const wake of this.#waiting.get(name) ?? []) wake();
   }
@@ -260,7 +266,7 @@ export class QueueStore {
     return rows;
   }
 
-  /** Returns the groups that SQS postpones, those with the fewest messages in flight first. */
+  /** Returns the message groups that SQS postpones. Those with fewer messages in flight come first. */
   #noisyGroups(name: string, now: number): string[] {
     const groups = this.#run.inFlight.all(name, now) as unknown as { groupId: string | null; count: number }[];
     const all = groups.reduce((sum, { count }) => sum + count, 0);
@@ -287,7 +293,7 @@ function toReceived(
   };
 }
 
-/** Splits a receipt handle into the message id and the message's receive count. */
+/** Splits a receipt handle into the id of the message and the number of its receives. */
 function receipt(handle: string): [id: string, receives: number] {
   const [id = '', receives] = handle.split(':');
   return [id, Number(receives) || 0];

@@ -27,7 +27,7 @@ interface Input extends Entry {
   readonly VisibilityTimeout?: number;
 }
 
-/** An error that the SQS API answers, with its code and message. */
+/** An error that the SQS API returns to the caller. */
 class SqsError extends Error {
   readonly code: string;
 
@@ -83,7 +83,7 @@ const operations: Readonly<Record<string, Operation>> = {
     const until = Date.now() + WaitTimeSeconds * 1000;
     for (;;) {
       const messages = store.receive(queue, MaxNumberOfMessages, VisibilityTimeout);
-      // Receiving for an aborted call would hide messages that no caller gets.
+      // For an aborted call nothing is received. It would hide messages that no caller gets.
       if (messages.length > 0 || Date.now() >= until || isAborted()) return { Messages: messages.map(toApi) };
       await store.waitForMessage(queue, until - Date.now());
       if (isAborted()) return {};
@@ -125,10 +125,10 @@ const operations: Readonly<Record<string, Operation>> = {
   },
 };
 
-/** Returns a local SQS with the queues of the template. */
+/** Returns a local SQS that has the queues of the template. */
 export function sqs(store: QueueStore): Service {
   return {
-    // In IAM, a batch operation needs the permission of the operation for one message.
+    // IAM has no actions for batch operations. They need the permission for the same operation on one message.
     accesses: (operation, { QueueUrl }) => [
       { action: `sqs:${operation.replace(/Batch$/, '')}`, resource: queueArn(queueName(QueueUrl)) },
     ],
@@ -160,7 +160,7 @@ function newMessage(entry: Entry): NewMessage {
     DelaySeconds: delaySeconds,
   } = entry;
   if (!body) throw new SqsError('MissingParameter', 'The request must contain the parameter MessageBody.');
-  // SQS rejects characters that XML 1.0 does not allow.
+  // SQS rejects characters that are not allowed in XML 1.0.
   if (/[^\t\n\r\x20-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/u.test(body))
     throw new SqsError('InvalidMessageContents', 'Invalid characters found.');
   if (bytesOf(entry) > MESSAGE_BYTES)
@@ -208,7 +208,7 @@ function returnSqsError<T>(make: () => T): T | SqsError {
   }
 }
 
-/** Returns a message in the format of the API. It has all attributes, even if the caller did not request them. */
+/** Returns a message in the format of the SQS API, with all attributes. SQS would return only the requested ones. */
 function toApi(message: ReceivedMessage): object {
   const { id, receiptHandle, body, attributes } = message;
   return {
@@ -237,7 +237,7 @@ export function systemAttributes({
   };
 }
 
-/** Returns the MD5 hash in hexadecimal, with which AWS clients verify a body. */
+/** Returns the MD5 hash of a body in hexadecimal. AWS clients verify bodies by it. */
 export function md5(text: string): string {
   return createHash('md5').update(text).digest('hex');
 }

@@ -1,9 +1,9 @@
 import type { Messages } from './queueSource.ts';
 
-/** The queues as event sources use them. While it is stopped, it receives and deletes no messages. */
+/** The queues that event sources read. While the queues are stopped, nothing is received or deleted. */
 export class StoppableMessages implements Messages {
   readonly #messages: Messages;
-  /** The functions that wake waiting consumers, by queue. Used only while the queues are stopped. */
+  /** The functions that wake waiting consumers, by queue. They are used only while the queues are stopped. */
   readonly #waiting = new Map<string, Set<() => void>>();
   #stopped = false;
 
@@ -11,7 +11,10 @@ export class StoppableMessages implements Messages {
     this.#messages = messages;
   }
 
-  /** Stops. Messages that were received before cannot be deleted now, so they become visible after their visibility timeout. */
+  /**
+   * Stops receiving and deleting. A message that was received before cannot be deleted now. It becomes visible again
+   * after its visibility timeout.
+   */
   stop(): void {
     this.#stopped = true;
   }

@@ -2,7 +2,10 @@ import type { FunctionModel } from '../assembly/functionModel.ts';
 import type { DemoCredentials } from '../demoWorkspace.ts';
 import type { Secret } from './secrets.ts';
 
-/** Stores the credentials of the demo workspace in the secret of the heartbeat, as an operator does. Does nothing without a heartbeat. */
+/**
+ * Stores the credentials of the demo workspace in the heartbeat's secret, as an operator would. Does nothing if the run
+ * has no heartbeat.
+ */
 export function storeHeartbeatCredentials(
   functions: readonly FunctionModel[],
   secrets: readonly Secret[],

@@ -8,13 +8,13 @@ import { writePrivateJson } from '../privateFile.ts';
 export interface Secret {
   readonly arn: string;
   readonly name: string;
-  /** The current value. */
+  /** The value now. Unlike the value in `secrets.json`, it can change during the run. */
   value: string;
 }
 
 /**
- * Returns the template's secrets with their values. The first start generates the values and stores them in
- * `secrets.json`. Without this file, no later run can decrypt the sealed data in the table.
+ * Returns the secrets of the template with their values. The first start generates the values and stores them in
+ * `secrets.json`. If this file is lost, sealed data in the table cannot be decrypted any more.
  */
 export async function openSecrets(dataDir: string, models: readonly SecretModel[]): Promise<Secret[]> {
   const file = join(dataDir, 'secrets.json');

@@ -2,7 +2,7 @@ import { errorAnswer, jsonAnswer } from '../iam/awsResponse.ts';
 import type { Service } from '../iam/awsService.ts';
 import type { Secret } from './secrets.ts';
 
-/** Returns a local Secrets Manager that serves the template's secrets by ARN or name. Each secret has one version. */
+/** Returns a local Secrets Manager. It finds the template's secrets by ARN or name. Each secret has one version. */
 export function secretsManager(secrets: readonly Secret[]): Service {
   const find = (id: unknown) => secrets.find(({ arn, name }) => id === arn || id === name);
   return {

@@ -7,11 +7,10 @@ import type { Resource } from '../assembly/template.ts';
 export interface QueueModel {
   readonly name: string;
   readonly arn: string;
-  /** The visibility timeout. */
   readonly visibilitySeconds: number;
   readonly retentionSeconds: number;
   readonly delaySeconds: number;
-  /** The dead-letter queue for messages that were received too often. */
+  /** The dead-letter queue. A message that was received `maxReceiveCount` times moves to it. */
   readonly deadLetters: { readonly queue: string; readonly maxReceiveCount: number } | undefined;
 }
 
@@ -19,30 +18,30 @@ interface BatchSourceModel {
   readonly path: string;
   readonly function: FunctionModel;
   readonly batchSize: number;
-  /** How long a partial batch waits for more items. */
+  /** The longest wait of a batch that is not full for more items. */
   readonly windowMilliseconds: number;
-  /** Whether the function reports the failed items of a batch. */
+  /** Whether the function's result names the failed items of a batch. */
   readonly reportsFailures: boolean;
 }
 
-/** An event source that passes messages of a queue to a function. */
+/** An event source that passes messages from a queue to a function. */
 export interface QueueSourceModel extends BatchSourceModel {
   readonly queue: QueueModel;
   readonly maxConcurrency: number;
 }
 
-/** An event source that passes changes of a table to a function. */
+/** An event source that passes changes of a table's items to a function. */
 export interface StreamSourceModel extends BatchSourceModel {
   readonly table: string;
   readonly partitionKey: string;
   readonly arn: string;
-  /** The number of parallel batches. Two batches that run at the same time never have records of the same partition key. */
+  /** The number of batches that run in parallel. Records of one partition key are never in two of them. */
   readonly lanes: number;
   readonly filter: EventFilter;
   readonly maxRetries: number;
-  /** Whether a batch is split in two if the function throws. */
+  /** Whether a batch is split into two if the function throws. */
   readonly bisects: boolean;
-  /** The queue that receives a description of skipped records. */
+  /** The queue that gets a description of records that are skipped. */
   readonly onFailure: QueueModel | undefined;
 }
 
@@ -53,15 +52,15 @@ export interface ScheduleModel {
   readonly everySeconds: number;
 }
 
-/** The largest number of parallel batches per queue. */
+/** The largest number of batches of one queue that run in parallel. */
 const MAX_PARALLEL_BATCHES = 16;
 const SQS_DEFAULT = { visibilitySeconds: 30, retentionSeconds: 345_600, delaySeconds: 0 };
 const LAMBDA_DEFAULT_BATCH = { queue: 10, stream: 100 };
 const SECONDS: Record<string, number> = { minute: 60, hour: 3_600, day: 86_400 };
 
 /**
- * The supported properties of an event source. Tags have no effect here. Nor has the maximum age of records, because the
- * local run never drops old records.
+ * The supported properties of an event source. Tags and the maximum age of records have no effect, because the local
+ * run never skips records for their age.
  */
 const supportedProperties = new Set([
   'BatchSize',
@@ -103,7 +102,7 @@ export function queuesOf(queues: readonly Resource[]): QueueModel[] {
   });
 }
 
-/** The resources that an event source can connect. */
+/** The resources to which event sources can refer. */
 interface ConnectedResources {
   readonly functions: readonly FunctionModel[];
   readonly queues: readonly QueueModel[];
@@ -115,7 +114,8 @@ interface ConnectedResources {
 }
 
 /**
- * Returns the enabled event sources. Throws a `StartError` for those that AWS would refuse, or that are not supported.
+ * Returns the enabled event sources. Throws a `StartError` for an event source that AWS would refuse, or that the local
+ * run does not support.
  */
 export function batchSourcesOf(
   mappings: readonly Resource[],
@@ -209,7 +209,7 @@ function batchSource(
   };
 }
 
-/** Returns the largest number of retries. Lambda's -1, which is the default, becomes Infinity. */
+/** Returns the largest number of retries. Lambda's default is -1, which becomes Infinity. */
 function retriesOf(attempts: unknown = -1): number {
   return Number(attempts) === -1 ? Infinity : Number(attempts);
 }
@@ -232,8 +232,8 @@ function destinationOf(
 }
 
 /**
- * Throws a `StartError` if the function's role does not allow the actions. Lambda reads the source and writes to the
- * destination under that role.
+ * Throws a `StartError` if the function's role does not allow the actions. Lambda uses this role to read the event
+ * source and to write to the destination.
  */
 function requireGrants(
   path: string,
@@ -248,7 +248,10 @@ function requireGrants(
     );
 }
 
-/** Returns the schedules of the enabled rules. Throws a `StartError` for a rule that does more than call one function at a rate. */
+/**
+ * Returns the schedules of the enabled rules. Throws a `StartError` unless a rule does nothing but call one function at
+ * a fixed rate.
+ */
 export function schedulesOf(
   rules: readonly Resource[],
   permissions: readonly Resource[],

@@ -11,24 +11,24 @@ export interface EventSourcesOptions {
   readonly queueSources: readonly QueueSourceModel[];
   readonly schedules: readonly ScheduleModel[];
   readonly streams: readonly OpenStream[];
-  /** The queues that receive the descriptions of skipped records. */
+  /** The queues that get the descriptions of skipped records. */
   readonly queues: Pick<QueueStore, 'send'>;
-  /** The queues from which messages are received. */
+  /** The queues whose messages start functions. */
   readonly messages: Messages;
   readonly measurements: Pick<Measurements, 'recordIteratorAge'>;
-  /** Calls a function. The payload and the result are JSON. */
+  /** Calls a function. `payload` and the result are JSON texts. */
   readonly invoke: (model: FunctionModel, payload: string) => Promise<string>;
-  /** Prints a line to the operator. */
+  /** Shows a line to the operator. */
   readonly report: (line: string) => void;
 }
 
 /** The running event sources: queues, streams and schedules. */
 export interface EventSources {
-  /** Makes the stream sources read at once, after a write to a table. */
+  /** Makes the stream sources read at once. Called after a write to a table. */
   wakeStreams(): void;
   /**
-   * Starts no more batches and waits for running ones, up to `patienceMilliseconds`. Unfinished work is processed again at
-   * the next start.
+   * Starts no more batches. Waits for running ones, for at most `patienceMilliseconds`. The next start processes
+   * unfinished work again.
    */
   stop(patienceMilliseconds: number): Promise<void>;
 }
@@ -49,7 +49,7 @@ export function startEventSources({
     try {
       return await invoke(target, JSON.stringify(event));
     } catch (error) {
-      // No caller waits for the result, so the error is printed.
+      // Nobody waits for the result of the call, so the operator sees its error here.
       if (!stopping) report(`${target.name} failed: ${(error as Error).message}`);
       throw error;
     }

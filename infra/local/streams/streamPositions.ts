@@ -1,12 +1,12 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 
-/** The last processed record of a stream. */
+/** Identifies a record of a stream. */
 export interface StreamPosition {
   readonly shard: string;
   readonly sequence: string;
 }
 
-/** The position of each event source in its stream. */
+/** Stores for each event source the last record of the stream that is done. */
 export class StreamPositions {
   readonly #database: DatabaseSync;
   readonly #set: StatementSync;
@@ -20,8 +20,9 @@ export class StreamPositions {
   }
 
   /**
-   * Returns the stored position of an event source, or undefined. `stream` is the engine's id of the stream. The id changes if
-   * the table is created again, and a stored position of the old stream then does not count.
+   * Returns the stored position of an event source. Returns undefined if it has none in this stream. `stream` is the
+   * engine's id of the stream. A table that is created again gets another id, so positions in its old stream do not
+   * count.
    */
   get(source: string, stream: string): StreamPosition | undefined {
     const row = this.#database

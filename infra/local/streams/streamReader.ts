@@ -2,7 +2,7 @@ import type { EngineCall } from '../table/engineCall.ts';
 import { StartError } from '../startError.ts';
 import type { StreamPosition } from './streamPositions.ts';
 
-/** A change of an item, in the format of the streams API. */
+/** A change of an item, in the format of the DynamoDB Streams API. */
 export interface StreamRecord {
   readonly eventID: string;
   readonly eventName: string;
@@ -19,7 +19,7 @@ export interface ReadRecord {
   readonly position: StreamPosition;
 }
 
-/** Returns the engine's id of a table's stream, which changes if the table is created again. */
+/** Returns the engine's id of a table's stream. A table that is created again gets another id. */
 export async function streamOf(engine: EngineCall, table: string): Promise<string> {
   const { Table } = await engine<{ Table: { LatestStreamArn?: string } }>('DynamoDB_20120810.DescribeTable', {
     TableName: table,
@@ -30,20 +30,20 @@ export async function streamOf(engine: EngineCall, table: string): Promise<strin
   );
 }
 
-/** The answer to one read of a stream. */
+/** The result of one GetRecords call. */
 interface Read {
   readonly Records: readonly StreamRecord[];
   readonly NextShardIterator?: string;
 }
 
 /**
- * Shares the reads of one stream between its readers, so that records are read and parsed once. Two readers at the same position get
- * the same answer, until `expire` is called.
+ * Shares the results of reads between the readers of one stream, so records are read and parsed once. A reader at the
+ * same position as an earlier one gets the earlier result. `expire` ends this.
  */
 export class SharedReads {
   readonly #reads = new Map<string, Promise<Read>>();
 
-  /** Returns the records after a position. Calls `read` unless another reader has read from there. */
+  /** Returns the records after a position. Calls `read` unless another reader has already read from this position. */
   after(position: string, read: () => Promise<Read>): Promise<Read> {
     const earlier = this.#reads.get(position);
     if (earlier) return earlier;
@@ -54,13 +54,13 @@ export class SharedReads {
     return answer;
   }
 
-  /** Forgets all answers, because there may be new records. */
+  /** Discards all results. Call it when there may be new records. */
   expire(): void {
     this.#reads.clear();
   }
 }
 
-/** Reads a stream from a position, or from its beginning. Reads its shards one after the other. */
+/** Reads a stream after a position, or from the beginning. Reads the stream's shards one after the other. */
 export class StreamReader {
   readonly #engine: EngineCall;
   readonly #stream: string;
@@ -77,7 +77,7 @@ export class StreamReader {
     this.#shard = after?.shard;
   }
 
-  /** Returns the next records, or an empty list. Can be called again after an error. */
+  /** Returns the next records. Returns an empty list if there are none yet. After an error, it can be called again. */
   async next(): Promise<ReadRecord[]> {
     try {
       this.#iterator ??= await this.#open();
@@ -94,7 +94,7 @@ export class StreamReader {
       if (NextShardIterator === undefined) this.#shard = await this.#shardAfter(shard);
       return read;
     } catch (error) {
-      // The iterator may have expired, for example while the machine slept. The next call opens a new one.
+      // The iterator may have expired, for example while the machine was asleep. The next call opens a new iterator.
       this.#iterator = undefined;
       throw error;
     }
@@ -102,7 +102,7 @@ export class StreamReader {
 
   async #open(): Promise<string | undefined> {
     const shards = await this.#shards();
-    // If the stream no longer has the shard, start with the oldest one.
+    // If the stream does not have this shard any more, reading continues with the oldest shard.
     if (this.#shard === undefined || !shards.includes(this.#shard)) this.#shard = shards[0];
     if (this.#shard === undefined) return undefined;
     const begin =

@@ -6,30 +6,35 @@ import { REGION } from '../iam/identity.ts';
 import type { ReadRecord, StreamReader } from './streamReader.ts';
 import type { StreamPosition } from './streamPositions.ts';
 
-/** The interval at which the stream is read without a call of `wake`. It finds writes that called no `wake`. */
+/** How often the stream is read if `wake` is not called. This finds writes after which nothing called `wake`. */
 const POLL_MILLISECONDS = 1_000;
-/** The pause before a read, so that one read returns several concurrent writes. */
+/**
+ * The pause before a read in milliseconds. One read then returns all records of writes that happen at the same time.
+ */
 const PAUSE_MILLISECONDS = 10;
-/** A read with fewer records than this has reached the end of the stream, so the source waits for the next write. */
+/** After a read with fewer records than this, the source waits for the next write. */
 const FULL_READ = 50;
-/** The largest number of unfinished records. It limits the memory, and the repeated work after a crash. */
+/**
+ * The largest number of records that are read and not done. It limits the memory, and the work that a crash makes the
+ * next start repeat.
+ */
 const MAX_PENDING = 2_000;
 const RETRY_MILLISECONDS = { first: 100, most: 10_000 };
 
 export interface StreamSourceOptions {
   readonly model: StreamSourceModel;
   readonly reader: Pick<StreamReader, 'next'>;
-  /** Stores the position up to which all records are done. */
+  /** Stores the position. All records up to it are done. */
   readonly save: (position: StreamPosition) => void;
-  /** Calls the function and returns its result as JSON. */
+  /** Calls the function and returns its result as a JSON text. */
   readonly invoke: (event: object) => Promise<string>;
-  /** Receives a description of skipped records. */
+  /** Gets a description of records that are skipped. */
   readonly onSkipped: (account: object) => void;
-  /** Called with the first error of an outage of the stream. Reading is retried. */
+  /** Called if the stream cannot be read, but only for the first of several errors in a row. Reading is retried. */
   readonly onError: (error: unknown) => void;
-  /** Called with the age of the last record of each batch. */
+  /** Called for each batch, with the age of its last record. */
   readonly measureAge?: (milliseconds: number) => void;
-  /** Waits before a retry. Tests replace this function. */
+  /** Waits before a retry. Tests pass their own function. */
   readonly pause?: (retry: number, signal: AbortSignal) => Promise<void>;
 }
 
@@ -37,16 +42,18 @@ interface Pending extends ReadRecord {
   done: boolean;
 }
 
-/** A sequence of batches that run one after the other. All records of a partition key go to the same lane. */
+/** A sequence of batches that run one after the other. All records of one partition key belong to the same lane. */
 interface Lane {
   readonly waiting: Pending[];
   working: Promise<void> | undefined;
 }
 
 /**
- * Lambda's event source for a table's stream. Passes the records that match the filter to the function in batches. Batches
- * run in parallel, but records of one partition key stay in order. The stored position is before the first unfinished
- * record. So after a crash, records can repeat, but no record is lost.
+ * Does what Lambda's event source for a table's stream does. Passes records that match the filter to the function, in
+ * batches that run in parallel. Records of one partition key stay in order.
+ *
+ * The stored position is before the first record that is not done. After a crash, records can therefore repeat, but
+ * none is lost.
  */
 export class StreamSource {
   readonly #options: StreamSourceOptions;
@@ -68,7 +75,7 @@ export class StreamSource {
     this.#wake.resolve();
   }
 
-  /** Stops reading and waits for running batches. Waiting records are read again at the next start. */
+  /** Stops reading, and waits for running batches. The next start reads waiting records again. */
   async stop(): Promise<void> {
     this.#stop.abort();
     this.wake();
@@ -91,7 +98,7 @@ export class StreamSource {
                 return read;
               },
               (error: unknown) => {
-                // `onError` gets the first error of an outage only, not the error of every retry.
+                // An outage causes an error at each retry. `onError` gets only the first one.
                 if (readable && !signal.aborted) onError(error);
                 readable = false;
                 return [];
@@ -138,25 +145,29 @@ export class StreamSource {
       if (windowMilliseconds > 0 && lane.waiting.length < batchSize) await delay(windowMilliseconds);
       await this.#deliver(lane.waiting.splice(0, batchSize), 0);
     }
-    // There must be no `await` between the last check of `waiting` and this line. Otherwise a new record could stay unread.
+    // There is no `await` between the last check of `waiting` and this line. Otherwise a record that arrives in between
+    // would not be processed.
     lane.working = undefined;
   }
 
-  /** Calls the function until each record of the batch is done or skipped. */
+  /**
+   * Calls the function until each record of the batch is done or skipped. `retries` is the number of earlier retries of
+   * the batch.
+   */
   async #deliver(batch: readonly Pending[], retries: number): Promise<void> {
     const { model, pause = backOff } = this.#options;
     if (this.#isStopped()) return;
     const { unfinished, hasThrown } = await this.#attempt(batch);
     this.#finish(batch.slice(0, batch.length - unfinished.length));
-    // A call interrupted by the stop did not fail. Its records are read again at the next start.
+    // If the stop interrupted the call, it does not count as failed. The next start reads its records again.
     if (unfinished.length === 0 || this.#isStopped()) return;
     if (hasThrown && model.bisects && unfinished.length > 1) {
-      // Splitting does not count as a retry, as in Lambda.
+      // As in Lambda, splitting a batch does not count as a retry.
       const middle = Math.ceil(unfinished.length / 2);
       await this.#deliver(unfinished.slice(0, middle), retries);
       return this.#deliver(unfinished.slice(middle), retries);
     }
-    // Records before the failed one succeeded, so the retries of the failed one start at 1.
+    // The records before the failed one succeeded. So this is the first retry for the failed one.
     const retry = unfinished.length < batch.length ? 1 : retries + 1;
     if (retry > model.maxRetries) {
       this.#skip(unfinished, retry);
@@ -166,8 +177,10 @@ export class StreamSource {
     return this.#deliver(unfinished, retry);
   }
 
-  /** Calls the function once. Returns all records if it threw,
-   * otherwise the records from the first failed one on. */
+  /**
+   * Calls the function once. If it throws, returns all records as unfinished. Otherwise returns the first failed record
+   * and all records after it.
+   */
   async #attempt(batch: readonly Pending[]): Promise<{ unfinished: readonly Pending[]; hasThrown: boolean }> {
     const { model, invoke, measureAge } = this.#options;
     const last = batch.at(-1);
@@ -217,7 +230,7 @@ export class StreamSource {
     this.#advance();
   }
 
-  /** Stores the position before the first unfinished record. */
+  /** Stores the position before the first record that is not done. */
   #advance(): void {
     const open = this.#pending.findIndex(({ done }) => !done);
     const [last] = this.#pending.splice(0, open < 0 ? this.#pending.length : open).slice(-1);

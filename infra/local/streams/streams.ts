@@ -3,19 +3,19 @@ import type { StreamSourceModel } from './eventSourceModels.ts';
 import type { StreamPosition, StreamPositions } from './streamPositions.ts';
 import { SharedReads, streamOf, StreamReader } from './streamReader.ts';
 
-/** The open stream of one event source. */
+/** The stream of one event source, opened at the stored position. */
 export interface OpenStream {
   readonly model: StreamSourceModel;
   readonly reader: StreamReader;
-  /** The reads that all event sources of the table share. */
+  /** The results of reads that all event sources of the table share. */
   readonly shared: SharedReads;
-  /** Stores the position up to which all records are done. */
+  /** Stores the position. All records up to it are done. */
   readonly save: (position: StreamPosition) => void;
 }
 
 /**
- * Opens the streams of the event sources at the stored positions. Deletes the records that every event source of the table
- * has processed.
+ * Opens the stream of each event source at its stored position. Deletes the stream records that all event sources of
+ * their table have processed.
  */
 export async function openStreams(
   engine: Pick<Engine, 'call' | 'deleteStreamRecords'>,

@@ -1,6 +1,5 @@
 import { connect, type Socket } from 'node:net';
 
-/** The response to a request. */
 export interface Reply {
   readonly status: number;
   readonly body: string;
@@ -14,8 +13,8 @@ interface Request extends PromiseWithResolvers<Reply> {
 const MAX_CONNECTIONS = 32;
 
 /**
- * An HTTP client that posts to a local server over a few kept-alive connections. It only supports responses with a
- * `content-length`. Node's own client takes more time for a request than the engine takes to answer it.
+ * An HTTP client that sends POST requests to a local server. It keeps a few connections open. It only supports
+ * responses with a `content-length`. Node's own client takes longer for a request than the engine takes to answer it.
  */
 export class Connections {
   readonly #url: URL;
@@ -28,14 +27,16 @@ export class Connections {
   }
 
   /**
-   * Posts to the path `/`. `headers` contains whole lines, each with its CRLF. If all connections are busy, the request
-   * waits. If `isAborted` then returns true, the request is not sent and rejects.
+   * Sends a POST request to the path `/`. `headers` contains lines that each end with CRLF. If all connections are
+   * busy, the request waits. If `isAborted` returns true after the wait, the request is not sent, and the promise
+   * rejects.
    */
   post(headers: string, body: string, isAborted: () => boolean = () => false): Promise<Reply> {
     const message = `POST / HTTP/1.1\r\nhost: ${this.#url.host}\r\n${headers}content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
     const request = { message, isAborted, ...Promise.withResolvers<Reply>() };
     const connection = this.#idle.pop() ?? (this.#open.size < MAX_CONNECTIONS ? this.#connect() : undefined);
-    // Pipelining would be slow, because the server delays a second response until TCP acknowledges the first one.
+    // A connection has only one request at a time. With several, the server would delay the second response until TCP
+    // acknowledges the first one.
     if (connection) connection.send(request);
     else this.#waiting.push(request);
     return request.promise;
@@ -73,14 +74,14 @@ export class Connections {
   }
 }
 
-/** One connection with at most one pending request. */
+/** A connection that handles one request at a time. */
 class Connection {
   readonly #socket: Socket;
   readonly #free: () => void;
   #request: Request | undefined;
   #received: Buffer[] = [];
   #size = 0;
-  /** The number of bytes below which the response cannot be complete. */
+  /** The response is incomplete while fewer bytes than this have arrived. */
   #minimumSize = 1;
 
   constructor({ hostname, port }: URL, free: () => void, closed: () => void) {
@@ -122,7 +123,7 @@ class Connection {
     const { resolve } = this.#request;
     this.#request = undefined;
     [this.#received, this.#size, this.#minimumSize] = [[], 0, 1];
-    // An idle connection does not keep the process alive.
+    // An idle connection must not keep the process alive.
     this.#socket.unref();
     resolve({ status: Number(status), body: all.toString('utf8', start) });
     this.#free();

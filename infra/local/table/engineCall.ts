@@ -1,10 +1,16 @@
 import { Connections, type Reply } from './connections.ts';
 import { REGION } from '../iam/identity.ts';
 
-/** Calls an operation of the table engine, such as `DynamoDB_20120810.PutItem`. Throws errors that have the names of AWS errors. */
+/**
+ * Calls an operation of the table engine, such as `DynamoDB_20120810.PutItem`. Throws errors with the names of AWS
+ * errors.
+ */
 export type EngineCall = <T>(target: string, input: object) => Promise<T>;
 
-/** The engine requires a signature but does not check it, so the signature is a constant. */
+/**
+ * The headers of every call, up to the name of the operation. The engine requires a signature but does not verify it,
+ * so the signature is a constant.
+ */
 const HEADERS = [
   'content-type: application/x-amz-json-1.0',
   'x-amz-date: 20260101T000000Z',
@@ -12,7 +18,7 @@ const HEADERS = [
   'x-amz-target: ',
 ].join('\r\n');
 
-/** Kept-alive connections to the table engine. */
+/** Calls the table engine over connections that stay open. */
 export class EngineConnections {
   readonly #connections: Connections;
 
@@ -21,14 +27,14 @@ export class EngineConnections {
   }
 
   /**
-   * Sends the JSON text `body` to an operation. A request can wait for a free connection. If `isAborted` then returns true, the
-   * request is not sent and rejects.
+   * Sends the JSON text `body` to an operation. The request may wait for a free connection. If `isAborted` returns true
+   * after the wait, the request is not sent, and the promise rejects.
    */
   post(target: string, body: string, isAborted?: () => boolean): Promise<Reply> {
     return this.#connections.post(`${HEADERS}${target}\r\n`, body, isAborted);
   }
 
-  /** Calls an operation of the engine. No role is checked. */
+  /** Calls an operation of the engine. Checks no permissions. */
   readonly call: EngineCall = async <T>(target: string, input: object) => {
     const { status, body } = await this.post(target, JSON.stringify(input));
     const answer = JSON.parse(body) as { __type?: string; message?: string; Message?: string };

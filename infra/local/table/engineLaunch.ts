@@ -10,19 +10,25 @@ import { StartError } from '../startError.ts';
 import { deleteStreamRecords, indexStreamRecords } from '../streams/streamRecords.ts';
 
 export interface Launch {
-  /** Arguments of the engine's command line that no other process has. */
+  /** Arguments by which `findProcesses` finds the engine. No other process has them. */
   readonly identifyingArguments: string[];
-  /** Starts the engine, which writes its output to these file descriptors. The engine ends with this process. */
+  /**
+   * Starts the engine. `output` are the file descriptors of its standard output and standard error. The engine ends
+   * with this process.
+   */
   spawn(port: number, output: readonly [number, number]): ChildProcess;
-  /** Called after the engine started and before its first use. */
+  /** Called after the engine has started and before its first call. */
   started(): void;
-  /** Deletes the stream records of a table before the sequence number. */
+  /** Deletes the stream records of a table that are before a sequence number. */
   readonly deleteStreamRecords: (table: string, sequence: string) => void;
 }
 
 const files: Record<EngineKind, string> = { dynoxide: 'table.db', 'dynamodb-local': 'dynamodb-local' };
 
-/** Prepares the start of an engine. Throws a `StartError` that names what is missing on this machine. */
+/**
+ * Returns the functions that start an engine of this kind. Throws a `StartError` that names what is missing on this
+ * machine.
+ */
 export async function prepareLaunch(kind: EngineKind, dataDir: string): Promise<Launch> {
   requireSameKind(kind, dataDir);
   return kind === 'dynoxide' ? dynoxide(dataDir) : dynamoDbLocal(dataDir);
@@ -61,7 +67,7 @@ async function dynamoDbLocal(dataDir: string): Promise<Launch> {
   const java = await dynamoDbLocalCommand();
   await mkdir(path, { recursive: true });
   const nothing = () => undefined;
-  // DynamoDB Local deletes stream records after a day.
+  // DynamoDB Local deletes stream records after a day, so `deleteStreamRecords` has nothing to do.
   return {
     identifyingArguments: ['-dbPath', path],
     spawn: (port, output) => spawnGuarded([...java, '-sharedDb', '-dbPath', path, '-port', String(port)], output),

@@ -1,7 +1,7 @@
 import { jsonAnswer } from '../iam/awsResponse.ts';
 import type { AwsAnswer } from '../iam/awsService.ts';
 
-/** The parts of a write that are needed to group it. */
+/** A write to the table. */
 export interface Write {
   readonly operation: string;
   readonly input: Readonly<Record<string, unknown>>;
@@ -9,33 +9,35 @@ export interface Write {
   readonly body: string;
 }
 
-/** Sends a write to the engine. The measured capacity is the consumed capacity multiplied by `share`. */
+/** Sends a write to the engine. The local run records the consumed capacity multiplied by `share`. */
 export type SendWrite = (write: Write, share: number) => Promise<AwsAnswer>;
 
-/** A write that is converted to actions of a transaction. */
+/** A write, converted to actions of a transaction. */
 interface Unit {
   readonly write: Write;
-  /** The JSON text of each action. */
+  /** Each action as a JSON text. */
   readonly actions: readonly string[];
-  /** The keys of the written items as JSON texts. */
+  /** The keys of the items that are written, as JSON texts. */
   readonly keys: readonly string[];
   readonly isTransaction: boolean;
-  /** The answer of the engine if the write succeeds. */
+  /** The answer to the caller if the write succeeds. */
   readonly success: AwsAnswer;
   readonly promise: PromiseWithResolvers<AwsAnswer>;
 }
 
 type Key = Readonly<Record<string, unknown>>;
 
-/** The limits of a group. DynamoDB allows 100 actions in a transaction. */
+/** The limits of a group. DynamoDB allows up to 100 actions in a transaction. */
 const MAX_ACTIONS = 100;
 const MAX_CHARACTERS = 2_000_000;
-/** How often the writes of a group are sent as a group if the engine cancels it. Then each write is sent alone. */
+/**
+ * How often writes are sent as a group. If the engine cancels the group each time, the writes are then sent one by one.
+ */
 const MAX_ROUNDS = 3;
-/** The largest number of stored tokens. It exceeds the number of transactions that the SDK can still repeat. */
+/** The largest number of answers in `#byToken`. It exceeds the number of transactions that the SDK may still repeat. */
 const MAX_TOKENS = 1_000;
 
-/** The parameters that both a write and an action of a transaction have. */
+/** The parameters that a single write and an action of a transaction have in common. */
 const SHARED = new Set([
   'ConditionExpression',
   'ExpressionAttributeNames',
@@ -51,25 +53,30 @@ const NO_RESULT = jsonAnswer({});
 const ALL_PROCESSED = jsonAnswer({ UnprocessedItems: {} });
 
 /**
- * Groups the writes that wait for the engine into one transaction. The engine processes calls one after the other and
- * writes to the disk at the end of each call, which takes most of the time. Each write gets the answer that it would get
- * alone. If the engine cancels a group, the failed writes are sent alone, and the others again as a group.
+ * Groups the writes that wait for the engine into one transaction. The engine processes one call at a time and writes
+ * to the disk at the end of each call, which takes most of the time.
+ *
+ * Each write gets the same answer as without grouping. If the engine cancels a group, the writes that failed are sent
+ * one by one. The others are sent as a group again.
  */
 export class GroupedWrites {
   readonly #send: SendWrite;
   readonly #keyNames: ReadonlyMap<string, readonly string[]>;
-  /** The answers by `ClientRequestToken`. The SDK repeats a transaction under its token, which the engine never receives. */
+  /**
+   * The answers to recent transactions, by `ClientRequestToken`. The SDK repeats a transaction with the same token. The
+   * engine does not get the token, so a repeated transaction gets its answer from here.
+   */
   readonly #byToken = new Map<string, Promise<AwsAnswer>>();
   #waiting: Unit[] = [];
   #sending = false;
 
-  /** `keyNames` are the names of the key attributes, by table. Writes to other tables are not grouped. */
+  /** `keyNames` contains the names of the key attributes, by table. Writes to other tables are not grouped. */
   constructor(send: SendWrite, keyNames: ReadonlyMap<string, readonly string[]>) {
     this.#send = send;
     this.#keyNames = keyNames;
   }
 
-  /** Returns the engine's answer. Rejects if the engine did not answer. */
+  /** Returns the engine's answer to a write. Rejects if the engine does not answer. */
   send(write: Write): Promise<AwsAnswer> {
     const token = write.input.ClientRequestToken;
     const earlier = typeof token === 'string' ? this.#byToken.get(token) : undefined;
@@ -87,7 +94,7 @@ export class GroupedWrites {
     const [oldest] = this.#byToken.keys();
     if (oldest !== undefined && this.#byToken.size > MAX_TOKENS) this.#byToken.delete(oldest);
     const deleteAnswer = () => void this.#byToken.delete(token);
-    // A failed transaction can be repeated, so its answer is not kept.
+    // The answer to a failed transaction is not kept, because the transaction may succeed when it is repeated.
     answer.then(({ status }) => status !== 200 && deleteAnswer(), deleteAnswer);
   }
 
@@ -103,8 +110,8 @@ export class GroupedWrites {
   }
 
   /**
-   * Removes and returns writes that can be one transaction. Transactions and other writes are not mixed, because they
-   * consume different capacity.
+   * Takes writes from the queue that can be one transaction. A group has either only transactions or none, because
+   * transactions consume other capacity.
    */
   #takeGroup(): Unit[] {
     const group: Unit[] = [];
@@ -120,7 +127,7 @@ export class GroupedWrites {
           characters + unit.write.body.length <= MAX_CHARACTERS &&
           !unit.keys.some((key) => keys.has(key)));
       (fits ? group : remaining).push(unit);
-      // Keys of writes that do not fit also count, so that writes to one item keep their order.
+      // The keys of writes that do not fit count too. Otherwise a later write to the same item could come first.
       for (const key of unit.keys) keys.add(key);
       if (fits) {
         actions += unit.actions.length;
@@ -145,7 +152,7 @@ export class GroupedWrites {
       input: { ReturnConsumedCapacity: 'INDEXES' },
       body: `{"ReturnConsumedCapacity":"INDEXES","TransactItems":[${actions.join()}]}`,
     };
-    // A transaction consumes twice the units of its writes, so the writes of a group count half.
+    // In a transaction, a write consumes twice its usual units. For single writes in a group, half of that is recorded.
     const answer = await this.#send(transaction, first.isTransaction ? 1 : 0.5);
     if (answer.status === 200) {
       for (const { promise, success } of group) promise.resolve(success);
@@ -168,7 +175,7 @@ export class GroupedWrites {
   }
 }
 
-/** Returns the writes that made the engine cancel the group. Returns all writes if the answer does not name them. */
+/** Returns the writes that made the engine cancel the group. If the answer does not name them, returns all writes. */
 function failedUnits(group: readonly Unit[], { body }: AwsAnswer): ReadonlySet<Unit> {
   const { CancellationReasons: reasons = [] } = JSON.parse(body) as { CancellationReasons?: { Code?: string }[] };
   const failed = new Set<Unit>();
@@ -182,7 +189,10 @@ function failedUnits(group: readonly Unit[], { body }: AwsAnswer): ReadonlySet<U
   return failed.size > 0 ? failed : new Set(group);
 }
 
-/** Returns a write as actions of a transaction, or undefined if a transaction cannot have the same effect. */
+/**
+ * Converts a write to actions of a transaction. Returns undefined if a transaction cannot have the same effect as the
+ * write.
+ */
 function unitOf(write: Write, keyNames: ReadonlyMap<string, readonly string[]>): Unit | undefined {
   const keys: string[] = [];
   const addKey = (table: unknown, item: unknown) => {

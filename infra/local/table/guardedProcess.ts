@@ -1,13 +1,16 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Socket } from 'node:net';
 
-/** The file descriptor of the guard's end of the pipe. */
+/** The file descriptor from which the guard reads. It is one end of a pipe to this process. */
 const GUARD = 3;
 
 /**
- * A shell script that starts a guard and then becomes the command. The guard is a subshell that reads from a pipe to this
- * process. When this process ends, the pipe closes and the guard kills the command. A line through the pipe ends only the
- * guard. The command is in a variable, because `findProcesses` searches arguments and must not find the guard.
+ * A shell script that starts a guard and then becomes the command. The guard is a subshell that reads from a pipe. When
+ * this process ends, the pipe closes, and the guard kills the command. If a line arrives through the pipe, the guard
+ * ends without killing.
+ *
+ * The command is in an environment variable, not in the arguments. `findProcesses` searches arguments, and must not
+ * find the guard.
  */
 const SCRIPT = `
 ( read -r _ <&${GUARD} || kill -9 $$ ) >/dev/null 2>&1 &
@@ -21,8 +24,8 @@ exec $command
 `;
 
 /**
- * Starts a command that ends when this process ends, even after SIGKILL. It has its own session, so Ctrl-C in the
- * terminal does not reach it. Arguments must not be empty or contain a line feed.
+ * Starts a command that ends when this process ends, even if that is by SIGKILL. The command has a session of its own,
+ * so Ctrl-C in the terminal does not reach it. Arguments must not be empty, and must not contain line feeds.
  */
 export function spawnGuarded(
   command: readonly string[],
@@ -32,7 +35,7 @@ export function spawnGuarded(
   const env = { ...process.env, GUARDED_COMMAND: command.join('\n') };
   const child = spawn('/bin/sh', ['-c', SCRIPT], { stdio: ['ignore', ...output, 'pipe'], detached: true, env, cwd });
   const guard = child.stdio[GUARD] as Socket;
-  // Writing to a guard that has ended causes an error, which is ignored.
+  // The guard may have ended. Writing to it then causes an error, which has no meaning.
   guard.on('error', () => undefined);
   guard.unref();
   child.once('exit', () => guard.end('\n'));

@@ -1,17 +1,18 @@
 /**
- * The requests that DynamoDB rejects and the local engine accepts. Keys that come from customers' input can cause both faults, so
- * a test on the local engine alone would not find them.
+ * Finds requests that DynamoDB rejects and the local engine accepts: keys of an index that are too large, and start
+ * keys outside of the query's range. Both can come from customers' input. Tests on the local engine alone would not
+ * find them.
  */
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** The largest size in bytes of each attribute that is a key of an index. */
+/** The largest size in bytes of each attribute that is a key of an index, by the attribute's name. */
 export type IndexKeySizes = ReadonlyMap<string, number>;
 
 const MAX_PARTITION_KEY_BYTES = 2_048;
 const MAX_SORT_KEY_BYTES = 1_024;
 
-/** Returns the largest sizes for the indexes of a table's definition. */
+/** Returns the largest key sizes for the indexes in a table's definition. */
 export function indexKeySizes({ GlobalSecondaryIndexes = [] }: Json): IndexKeySizes {
   const indexes = GlobalSecondaryIndexes as readonly {
     readonly KeySchema: readonly { readonly AttributeName: string; readonly KeyType: string }[];
@@ -27,8 +28,8 @@ export function indexKeySizes({ GlobalSecondaryIndexes = [] }: Json): IndexKeySi
 }
 
 /**
- * Returns the message with which DynamoDB rejects a request, or undefined. Values of attributes may be texts, or have the type
- * of the wire format (`{ S: 'text' }`).
+ * Returns the message with which DynamoDB rejects a request. Returns undefined for a valid request. Values of
+ * attributes are texts, or have the wire format (`{ S: 'text' }`).
  */
 export function findRequestFault(operation: string, input: Json, sizes: IndexKeySizes): string | undefined {
   if (operation === 'Query') return findStartKeyFault(input);
@@ -43,7 +44,7 @@ export function findRequestFault(operation: string, input: Json, sizes: IndexKey
   return undefined;
 }
 
-/** Returns the fault of a start key that is outside the range of sort keys that the query reads. */
+/** Returns the fault of a query that starts outside of the range of sort keys that it reads. */
 function findStartKeyFault(query: Json): string | undefined {
   const { ExclusiveStartKey: startKey, KeyConditionExpression: condition } = query;
   if (startKey === undefined || startKey === null || typeof condition !== 'string') return undefined;
@@ -82,7 +83,7 @@ function actionsOf(operation: string, input: Json): readonly Json[] {
   }
 }
 
-/** Returns the attributes that a put or an update writes, as names and values. */
+/** Returns the name and value of each attribute that a put or an update writes. */
 function writtenValues(action: Json): readonly (readonly [name: string, value: unknown])[] {
   if (action.Item) return Object.entries(action.Item);
   if (typeof action.UpdateExpression !== 'string') return [];
@@ -96,7 +97,7 @@ function attributeName({ ExpressionAttributeNames: names }: Json, name: string):
   return ((names ?? {}) as Readonly<Record<string, string>>)[name] ?? name;
 }
 
-/** Returns the text of a value. Undefined for another type. */
+/** Returns the text of a value. Returns undefined if the value is not a text. */
 function textOf(value: unknown): string | undefined {
   if (typeof value === 'string') return value;
   const text = typeof value === 'object' && value !== null && 'S' in value ? value.S : undefined;

@@ -11,7 +11,7 @@ interface Index {
   readonly Projection: unknown;
 }
 
-/** A vector index of the template. The engine accepts the same definition. */
+/** A vector index of the template. Its definition is passed to the engine unchanged. */
 interface VectorIndex {
   readonly IndexName: string;
 }
@@ -19,7 +19,7 @@ interface VectorIndex {
 interface Described {
   readonly IndexName: string;
   readonly IndexStatus: string;
-  /** Whether the engine is still indexing existing items. Until it is done, a vector index cannot be searched. */
+  /** Whether the engine has not yet indexed all existing items. A vector index cannot be searched before that. */
   readonly Backfilling?: boolean;
 }
 
@@ -38,9 +38,9 @@ interface Indexes {
 }
 
 /**
- * Creates the table of the template. If an earlier run created the table, adds missing indexes. Throws a `StartError` if
- * that table has other keys. Ignores properties that the engine does not support: backups, encryption at rest, deletion
- * protection, tags.
+ * Creates the table of the template. If an earlier run has created it, adds missing indexes. Throws a `StartError` if
+ * the existing table has other keys. Ignores properties that the engine does not support: backups, encryption at rest,
+ * deletion protection, tags.
  */
 export async function ensureTable(engine: EngineCall, { name, properties }: TableModel): Promise<void> {
   const call = <T>(operation: string, input: object) =>
@@ -107,8 +107,8 @@ export async function ensureTable(engine: EngineCall, { name, properties }: Tabl
 }
 
 /**
- * Returns the table without its vector indexes, and without attribute definitions that only vector indexes use.
- * CreateTable refuses a definition of an attribute that no key uses.
+ * Returns the table without vector indexes. Also removes definitions of attributes that only vector indexes use,
+ * because CreateTable refuses such definitions.
  */
 export function withoutVectorIndexes({
   properties: { VectorIndexes: _, ...properties },
@@ -132,12 +132,14 @@ export function withoutVectorIndexes({
   };
 }
 
-/** Returns an index without its capacity, because indexes with on-demand billing have none. */
+/** Returns an index without its capacity settings. An index with on-demand billing has none. */
 function withoutCapacity({ IndexName, KeySchema, Projection }: Index): Index {
   return { IndexName, KeySchema, Projection };
 }
 
-/** Returns the stream settings for the API. CloudFormation enables a stream if a view type is set. The API needs a flag. */
+/**
+ * Returns the stream settings for the API. In CloudFormation a view type enables the stream. The API also needs a flag.
+ */
 function streamSettings({ StreamSpecification }: Record<string, unknown>): object {
   return StreamSpecification ? { StreamSpecification: { StreamEnabled: true, ...StreamSpecification } } : {};
 }
@@ -146,7 +148,6 @@ function keysOf(schema: Description['KeySchema']): string {
   return schema.map(({ AttributeName, KeyType }) => `${KeyType} ${AttributeName}`).join();
 }
 
-/** Returns the names of a table's key attributes. */
 export function keyNames({ properties }: TableModel): string[] {
   return (properties.KeySchema as Description['KeySchema']).map(({ AttributeName }) => AttributeName);
 }

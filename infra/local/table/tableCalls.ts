@@ -16,16 +16,16 @@ const WRITES = new Set(['PutItem', 'UpdateItem', 'DeleteItem', 'BatchWriteItem',
 
 export interface TableCallsOptions {
   readonly engine: Pick<EngineConnections, 'post'>;
-  /** The names of the key attributes, by table. Writes to these tables are grouped. */
+  /** The names of the key attributes, by table. Only writes to these tables are grouped. */
   readonly keyNames: ReadonlyMap<string, readonly string[]>;
-  /** The largest sizes of the keys of indexes, of all tables. */
+  /** The largest sizes of the index keys of all tables. */
   readonly indexKeySizes: IndexKeySizes;
   readonly measurements: Pick<Measurements, 'recordCapacity'>;
   /** Called after every write to a table. */
   readonly onWrite: () => void;
 }
 
-/** Sends the calls of functions to the table engine, and measures their consumed capacity. */
+/** Sends functions' calls to the table engine, and records the capacity that they consume. */
 export class TableCalls {
   readonly #options: TableCallsOptions;
   readonly #writes: GroupedWrites;
@@ -46,7 +46,7 @@ export class TableCalls {
     try {
       return await (WRITES.has(operation) ? this.#writes.send(call) : this.#send(call, 1, isAborted));
     } catch (error) {
-      // The SDK retries a call with a server error. A lost connection must also lead to a retry.
+      // The caller's SDK retries a call with a server error. After a lost connection, it must retry too.
       return errorAnswer(500, 'InternalServerError', `The table engine did not answer: ${(error as Error).message}`);
     }
   }

@@ -2,7 +2,7 @@ import type { AlarmSnapshot } from '../../metrics/dashboardSnapshot.ts';
 import { byId, element, setChildren, setText } from './dom.ts';
 import { number } from './format.ts';
 
-/** The number of impacts that a card shows. Further impacts are collapsed. */
+/** The number of impacts that a card shows. The user can unfold the others. */
 const IMPACTS = 3;
 
 interface Card {
@@ -53,8 +53,8 @@ function newCard({ name, description }: AlarmSnapshot): Card {
 }
 
 /**
- * Converts an alarm's description to HTML elements. A description is a sentence, followed by lines such as `Runbook: …`.
- * List items belong to the line before them.
+ * Converts an alarm's description to HTML elements. A description begins with a sentence. The lines after it have a
+ * label, such as `Runbook: …`. List items belong to the labelled line before them.
  */
 function descriptionElements(description: string): HTMLElement[] {
   const [broken = '', ...lines] = description.split('\n');

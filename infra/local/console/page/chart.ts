@@ -4,20 +4,23 @@ import { number } from './format.ts';
 
 const HEIGHT = 130;
 const FONT = '11px system-ui, sans-serif';
-/** The key of uPlot's cursor synchronisation. All charts use it, so the cursor shows the same time in all of them. */
+/** The key under which uPlot synchronises cursors. All charts have the same key, so all cursors show the same time. */
 const SYNC = 'time';
 
 export interface ChartOptions {
   readonly plot: HTMLElement;
-  /** The names of the CSS variables with the colours of the lines. */
+  /** The name of the CSS variable with the colour of each line. */
   readonly colours: readonly string[];
   readonly data: uPlot.AlignedData;
-  /** Called with the index of the time under the cursor, or undefined if the cursor is outside. */
+  /**
+   * Called when the cursor moves, with the index of the time under it. The index is undefined if the cursor is outside
+   * of the chart.
+   */
   readonly onPointed: (index: number | undefined) => void;
 }
 
 const charts = new Set<uPlot>();
-// The style sheet does not apply to a canvas, so a change of the colour scheme needs a redraw.
+// A canvas does not follow the style sheet. After a change between light and dark, the charts are drawn again.
 matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () =>
   charts.forEach((chart) => chart.redraw(false, true)),
 );
@@ -29,7 +32,7 @@ const resizeObserver = new ResizeObserver((entries) => {
   }
 });
 
-/** Creates a chart with one line per colour, as wide as its parent element. */
+/** Creates a chart that is as wide as its parent element, with one line for each colour. */
 export function newChart({ plot, colours, data, onPointed }: ChartOptions): uPlot {
   const axis = {
     stroke: () => valueOf('--quiet'),
@@ -70,7 +73,6 @@ export function newChart({ plot, colours, data, onPointed }: ChartOptions): uPlo
   return chart;
 }
 
-/** Removes a chart from the page. */
 export function removeChart(chart: uPlot): void {
   const { parentElement } = chart.root;
   if (parentElement) resizeObserver.unobserve(parentElement);
@@ -83,7 +85,10 @@ function hoursAndMinutes(seconds: number): string {
   return [at.getHours(), at.getMinutes()].map((part) => String(part).padStart(2, '0')).join(':');
 }
 
-/** Returns the indexes of values without neighbours. A line would not show such values, so they are drawn as points. */
+/**
+ * Returns the indexes of values whose neighbours are both missing. No line leads to such a value, so the chart draws a
+ * point for it.
+ */
 function isolatedIndexes({ data }: uPlot, seriesIndex: number): number[] {
   const values = data[seriesIndex] ?? [];
   return Array.from(values.keys()).filter(

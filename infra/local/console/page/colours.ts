@@ -1,7 +1,7 @@
-/** The number of line colours in the style sheet, which are `--line-0` to `--line-9`. */
+/** The number of colours for lines in the style sheet: `--line-0` to `--line-9`. */
 const LINES = 10;
 
-/** The fixed colours of labels that mean problems. */
+/** Labels that mean problems always have these colours, as names of CSS variables. */
 const fixedColours: Readonly<Record<string, string>> = {
   '4xx': '--warning',
   '5xx': '--bad',
@@ -9,11 +9,14 @@ const fixedColours: Readonly<Record<string, string>> = {
   overdue: '--bad',
 };
 
-/** The colours of a row of graphs. A label has the same colour in all graphs of the row. */
+/**
+ * Chooses the colours of lines in a row of graphs. Lines with the same label have the same colour in all graphs of the
+ * row.
+ */
 export class Colours {
   readonly #taken = new Map<string, string>();
 
-  /** Returns the name of the CSS variable with the colour of a label. */
+  /** Returns the colour of the line with this label, as the name of a CSS variable. */
   of(label: string): string {
     const colour = fixedColours[label] ?? this.#taken.get(label);
     if (colour !== undefined) return colour;
@@ -23,7 +26,7 @@ export class Colours {
   }
 }
 
-/** Returns the current value of a CSS variable, for a canvas. */
+/** Returns the current value of a CSS variable. Drawing on a canvas needs the value. */
 export function valueOf(variable: string): string {
   return getComputedStyle(document.documentElement).getPropertyValue(variable).trim();
 }

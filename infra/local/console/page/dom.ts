@@ -1,4 +1,4 @@
-/** Returns the element with this id. Throws if the page has none. */
+/** Returns the element with this id. Throws if the page has no such element. */
 export function byId(id: string): HTMLElement {
   const elementWithId = document.getElementById(id);
   if (!elementWithId) throw new Error(`The page has no element #${id}`);
@@ -18,14 +18,14 @@ export function element<Name extends keyof HTMLElementTagNameMap>(
 }
 
 /**
- * Sets the text of an element if the text differs. Setting the same text again would make screen readers announce it, and
- * browsers repeat the layout.
+ * Sets the text of an element, but not if it already has this text. Screen readers would announce the same text again,
+ * and browsers would repeat the layout.
  */
 export function setText(of: HTMLElement, text: string): void {
   if (of.textContent !== text) of.textContent = text;
 }
 
-/** Replaces the children of an element if they are other elements or in another order. */
+/** Replaces the children of an element, but not if it already has these children in this order. */
 export function setChildren(of: HTMLElement, children: readonly HTMLElement[]): void {
   if (of.children.length !== children.length || children.some((child, index) => of.children[index] !== child))
     of.replaceChildren(...children);

@@ -3,19 +3,25 @@ const large = new Intl.NumberFormat('en', { maximumFractionDigits: 0 });
 const huge = new Intl.NumberFormat('en', { notation: 'compact', maximumSignificantDigits: 4 });
 const clock = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium' });
 
-/** Formats a number with at most three or four digits, such as `1.23` or `123.4K`. Returns a dash for null and undefined. */
+/**
+ * Formats a number with at most five digits, such as `1.23`, `12,345` or `123.4K`. Returns a dash for null and
+ * undefined.
+ */
 export function number(value: number | null | undefined): string {
   if (value === null || value === undefined) return '–';
   const size = Math.abs(value);
   return (size < 1000 ? small : size < 100_000 ? large : huge).format(value);
 }
 
-/** Formats epoch milliseconds as `14:03:09`. */
+/** Formats a time in epoch milliseconds as `14:03:09`. */
 export function time(at: number): string {
   return clock.format(at);
 }
 
-/** Splits a row's Markdown such as `**Queues** Runbook: \`infra/RUNBOOK.md#a\`` into the title and the text after it. */
+/**
+ * Splits the Markdown of a row, such as `**Queues** Runbook: \`infra/RUNBOOK.md#a\``. The bold text is the title, and
+ * the text after it is the note.
+ */
 export function heading(markdown: string): { readonly title: string; readonly note: string } {
   const [, title = markdown, note = ''] = /^\*\*(.+?)\*\*\s*(.*)$/s.exec(markdown) ?? [];
   return { title, note: note.replaceAll('`', '') };

@@ -1,7 +1,7 @@
 /**
- * Replaces an invalid `navigator.language`, such as `en-US@posix` on a server without a locale. The chart library passes
- * the language to `Intl` while loading. An invalid one would throw and leave the page blank. This module must be imported
- * before the library.
+ * Replaces an invalid `navigator.language`, such as `en-US@posix` on a server without a locale. The chart library
+ * passes the language to `Intl` while it loads. An invalid language throws there, and the page stays blank. Import this
+ * module before the library.
  */
 function replaceInvalidLanguage(): void {
   try {

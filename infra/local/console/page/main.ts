@@ -1,4 +1,4 @@
-/** The script of the local run's dashboard. It polls the measured data and shows it. */
+/** The script of the local run's dashboard. It requests the measured data repeatedly and shows it. */
 import './locale.ts';
 import { type ConsoleState, ranges } from '../consoleState.ts';
 import { showAlarms } from './alarms.ts';
@@ -25,7 +25,9 @@ const pollNow = startPolling(async () => {
   else if (requestedMinutes === minutes) show(state);
 });
 
-/** Returns the state of the system, or a text that describes the failure after `The system`. */
+/**
+ * Returns the state of the system. If the request fails, returns the end of a sentence that begins with `The system`.
+ */
 async function stateOf(requestedMinutes: number): Promise<ConsoleState | string> {
   try {
     const response = await fetch(`dashboard.json?minutes=${requestedMinutes}`, {
@@ -61,12 +63,12 @@ function showFailure(how: string): void {
   );
 }
 
-/** Returns the text of a time range after the words `in the last`. */
+/** Returns a time range in words, to follow the words `in the last`. */
 function spanOf(rangeMinutes: number): string {
   return rangeMinutes === 60 ? 'hour' : `${rangeMinutes} minutes`;
 }
 
-/** Returns the requested time range if the dashboard supports it. Otherwise returns the first one. */
+/** Returns the requested time range. If the dashboard does not support it, returns the first range. */
 function supportedRange(requestedMinutes: number): number {
   return ranges.find((range) => range === requestedMinutes) ?? ranges[0];
 }
@@ -74,7 +76,7 @@ function supportedRange(requestedMinutes: number): number {
 function chooseRange(requestedMinutes: number): void {
   minutes = requestedMinutes;
   for (const each of buttons) each.button.ariaPressed = String(each.minutes === minutes);
-  // The URL has the range, so that a reload keeps it.
+  // The URL contains the range, so a reload of the page keeps it.
   history.replaceState(null, '', `?minutes=${minutes}`);
   pollNow();
 }

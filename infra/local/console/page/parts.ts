@@ -12,7 +12,10 @@ interface Item {
 
 const items = new Map<string, Item>();
 
-/** Shows the parts, each with a button to stop or start it. Calls `onSwitched` after a change. */
+/**
+ * Shows the parts of the system that can be stopped, each with a button that stops or starts it. Calls `onSwitched`
+ * after a change.
+ */
 export function showParts(parts: readonly Part[], onSwitched: () => void): void {
   for (const { name, running, meaning } of parts) {
     const item = items.get(name) ?? newItem(name, onSwitched);
@@ -20,7 +23,7 @@ export function showParts(parts: readonly Part[], onSwitched: () => void): void 
     item.item.dataset['running'] = String(running);
     setText(item.state, running ? 'runs' : 'stopped');
     setText(item.meaning, meaning);
-    // The label contains the name of the part, so that a screen reader announces what the button does.
+    // The label contains the name of the part, because a screen reader announces only the label.
     setText(item.button, `${running ? 'Stop' : 'Start'} ${name}`);
   }
 }
@@ -45,7 +48,7 @@ function newItem(name: string, onSwitched: () => void): Item {
 }
 
 async function flip(name: string, { button, running }: Item, onSwitched: () => void): Promise<void> {
-  // A button with `disabled` would lose the focus, so `ariaBusy` is used.
+  // A disabled button would lose the focus. `ariaBusy` keeps it.
   if (button.ariaBusy === 'true') return;
   button.ariaBusy = 'true';
   setText(byId('switched'), running ? `Stopping ${name} …` : `Starting ${name} …`);

@@ -1,9 +1,9 @@
-/** The pause after each response. */
+/** The pause after each response, in milliseconds. */
 const EVERY_MILLISECONDS = 2_000;
 
 /**
- * Calls `poll` repeatedly, one call after the other. Pauses while the page is hidden. Returns a function that calls `poll`
- * at once.
+ * Calls `poll` repeatedly, with a pause after each call. Stops while the page is hidden. Returns a function that calls
+ * `poll` without waiting for the pause.
  */
 export function startPolling(poll: () => Promise<void>): () => void {
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -16,7 +16,7 @@ export function startPolling(poll: () => Promise<void>): () => void {
     clearTimeout(timer);
     while (isRequested) {
       isRequested = false;
-      // An error while showing one response must not stop the polling.
+      // An error while the page shows one response must not end the polling.
       await poll().catch(reportError);
     }
     isPolling = false;

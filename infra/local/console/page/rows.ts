@@ -7,7 +7,7 @@ import { Graph } from './graph.ts';
 interface Row {
   readonly section: HTMLElement;
   readonly title: string;
-  /** Whether the row is that of an API family. Such rows are hidden without calls. */
+  /** If true, the row shows an API family. It is hidden while the family has had no calls. */
   readonly isFamily: boolean;
   readonly graphs: readonly Graph[];
 }
@@ -16,7 +16,10 @@ let rows: readonly Row[] = [];
 let currentLayout = '';
 const familiesWithoutCalls = element('p', { class: 'note' });
 
-/** Shows the rows of graphs. Rows of families without calls are hidden, and one line lists these families. */
+/**
+ * Shows the rows of graphs. Hides the rows of API families that had no calls in the time range, and lists these
+ * families in one line.
+ */
 export function showRows(snapshot: DashboardSnapshot, span: string): void {
   const layout = JSON.stringify(
     snapshot.rows.map(({ title, graphs }) => [title, graphs.map((graph) => [graph.title, graph.width])]),
@@ -37,7 +40,7 @@ export function showRows(snapshot: DashboardSnapshot, span: string): void {
   setText(familiesWithoutCalls, `No calls in the last ${span}: ${hidden.join(', ')}`);
 }
 
-/** Creates all rows again, because the system was restarted with other graphs. */
+/** Replaces all rows, because the system was restarted with other graphs. */
 function createRows(snapshot: DashboardSnapshot): void {
   for (const { graphs } of rows) graphs.forEach((graph) => graph.remove());
   rows = snapshot.rows.map(({ title: markdown, graphs }) => {

@@ -1,4 +1,7 @@
-/** The script of the demo page: an editor, comments, presence and notifications of one document, for one of two users. */
+/**
+ * The script of the demo page. It shows an editor, comments, present users and notifications of one document, for one
+ * of the demo's users.
+ */
 import type { LiveStatus } from '../../../../../lib/client/liveDocument.ts';
 import { createUserClient } from '../../../../../lib/client/userClient.ts';
 import { demoDocument, demoUsers, type TokenAnswer, type TokenRequest } from '../../demoDocument.ts';
@@ -19,7 +22,10 @@ const statusTexts: Readonly<Record<LiveStatus, string>> = {
 const requestedUser = new URLSearchParams(location.search).get('user');
 const user = demoUsers.find(({ userId }) => userId === requestedUser) ?? demoUsers[0];
 
-/** Gets a user token from the local run, as the page of an application gets it from the server of the application. */
+/**
+ * Gets a user token from the local run. In a real application, the page would get it from the server of the
+ * application.
+ */
 async function fetchToken(): Promise<string> {
   const response = await fetch('demo/token', {
     method: 'POST',
@@ -62,7 +68,7 @@ function showStatus(status: LiveStatus): void {
   setText(byId('status'), statusTexts[status]);
   if (status === 'live') setText(byId('problem'), '');
   if (status !== 'denied') return;
-  // A user without access sees nothing of the document any more.
+  // After the user's access ends, the page shows nothing of the document.
   editor.stop();
   showPeople([]);
   document.querySelector('main')?.remove();

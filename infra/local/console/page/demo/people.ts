@@ -25,7 +25,7 @@ export function showPeople(users: readonly PresentUser[]): void {
   );
 }
 
-/** Shows a link for each user of the demo. */
+/** Shows a link for each user of the demo. The link opens the page as this user. */
 export function showUserLinks(userId: string): void {
   byId('users').replaceChildren(
     ...demoUsers.map((user) =>

@@ -10,13 +10,13 @@ import { byId } from '../dom.ts';
 
 export interface TextEditor {
   readonly provider: EditorProvider;
-  /** Returns the selected text. */
+  /** Returns the text that the user has selected. */
   selectedText(): string;
-  /** Makes the text read-only and ends its synchronisation. */
+  /** Makes the text read-only, and stops synchronising it. */
   stop(): void;
 }
 
-/** Shows the editor of the demo document. `onSelection` is called after each change of the selection. */
+/** Shows the editor of the demo document. Calls `onSelection` after each change of the selection. */
 export function showTextEditor(client: UserClient, user: DemoUser, onSelection: () => void): TextEditor {
   const doc = new Y.Doc();
   const text = doc.getText(demoEditor.contentKey);
@@ -32,7 +32,7 @@ export function showTextEditor(client: UserClient, user: DemoUser, onSelection: 
     state: EditorState.create({
       doc: text.toJSON(),
       extensions: [
-        // Tab moves the focus, so that the page works with the keyboard only.
+        // No extension handles Tab. It moves the focus, so the whole page can be used with a keyboard.
         keymap.of([...yUndoManagerKeymap, ...defaultKeymap]),
         EditorView.lineWrapping,
         EditorView.contentAttributes.of({ 'aria-label': 'Text of the document' }),
@@ -44,7 +44,7 @@ export function showTextEditor(client: UserClient, user: DemoUser, onSelection: 
   });
   const setEditable = (isEditable: boolean) =>
     view.dispatch({ effects: editing.reconfigure(EditorView.editable.of(isEditable)) });
-  // The text is empty until the first read, and cannot be edited before.
+  // The text is empty until the first read. Until then, the editor is read-only.
   const removeListener = provider.on('synced', (isSynced) => {
     if (!isSynced) return;
     removeListener();

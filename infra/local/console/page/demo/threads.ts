@@ -8,7 +8,7 @@ interface Person {
   readonly name?: string | undefined;
 }
 
-/** The parts of a thread that the page shows. */
+/** The fields of a thread that the page shows. */
 interface Thread {
   readonly annotationId: string;
   readonly status: Readonly<Record<string, unknown>>;
@@ -21,7 +21,10 @@ interface Thread {
   readonly targetElement?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** The elements of a thread. They stay while the thread changes, so that the focus and an unfinished reply stay too. */
+/**
+ * The HTML elements of a thread. They are not created again when the thread changes. So the focus and an unfinished
+ * reply stay.
+ */
 interface ThreadView {
   readonly item: HTMLLIElement;
   readonly show: (thread: Thread) => void;
@@ -30,9 +33,9 @@ interface ThreadView {
 export interface ThreadListOptions {
   readonly client: UserClient;
   readonly user: DemoUser;
-  /** Returns the selected text of the document. A new thread quotes the text. */
+  /** Returns the text of the document that the user has selected. A new thread quotes it. */
   readonly selectedText: () => string;
-  /** Shows an error of a call. */
+  /** Shows the error of a failed call. */
   readonly report: (error: unknown) => void;
 }
 
@@ -55,7 +58,7 @@ export class ThreadList {
     onSubmit(byId('new-thread'), input, (text) => this.#addThread(text), options.report);
   }
 
-  /** Reads the threads and shows them. A call during a read starts another read. */
+  /** Reads the threads and shows them. If it is called during a read, reads again afterwards. */
   refresh(): Promise<void> {
     this.#mustRead = true;
     this.#reading ??= this.#readWhileChanged().finally(() => (this.#reading = undefined));
@@ -69,7 +72,7 @@ export class ThreadList {
     }
   }
 
-  /** Shows which text a new thread would quote. */
+  /** Shows the text that a new thread would quote. */
   showQuote(): void {
     const quote = this.#quote();
     byId('quote').hidden = quote === '';
@@ -96,7 +99,10 @@ export class ThreadList {
     this.#announceNewComment(threads);
   }
 
-  /** Says who wrote a new comment, for users who cannot see the list change. A mention rings instead. */
+  /**
+   * Tells screen readers who wrote a new comment. Does nothing for a comment that mentions this user, because its
+   * notification plays a tone.
+   */
   #announceNewComment(threads: readonly Thread[]): void {
     const { userId } = this.#options.user;
     const added = threads
@@ -192,7 +198,10 @@ export class ThreadList {
   }
 }
 
-/** Calls `send` with the text of a form. Enter sends too, and Shift+Enter starts a new line. The text is cleared after success. */
+/**
+ * Calls `send` with the text of a form when the user submits it or presses Enter. Shift+Enter starts a new line. Clears
+ * the text after success.
+ */
 function onSubmit(
   form: HTMLElement,
   input: HTMLTextAreaElement,
