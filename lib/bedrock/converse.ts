@@ -127,7 +127,6 @@ function toAnswer({ output, stopReason }: ConverseCommandOutput, { tool }: Quest
  */
 export type FindModel = (provider: Provider | undefined) => ConverseModel | undefined;
 
-/** The capability to call the models that read files. */
 export const findFileModel: Capability<FindModel> = {
   grants: [
     { resource: 'model/claude', actions: ['InvokeModel'] },

@@ -118,7 +118,6 @@ function unavailable(error: unknown): ApiError {
   });
 }
 
-/** The capability to embed texts with Titan. */
 export const titanEmbedder: Capability<TitanEmbedder> = {
   grants: [{ resource: 'model/embedding', actions: ['InvokeModel'] }],
   env: [],

@@ -5,12 +5,12 @@ import { liveKeys, type LiveKeys, type LiveTokenClaims } from './liveKeys.ts';
 import { authorizeSessions, type LiveStore } from './liveStore.ts';
 import type { DocumentKeys } from './rules/hints.ts';
 
-/** How long a process uses the rights of a session that it read, in milliseconds. */
+/** How long a process uses the rights of a session before it reads them again, in milliseconds. */
 const REMEMBERED_MILLISECONDS = 10_000;
-/** The number of sessions whose rights a process keeps. */
+/** The largest number of sessions whose rights a process keeps. */
 const MAX_REMEMBERED_SESSIONS = 5_000;
 
-/** A session of a user who may use the channels of a document. */
+/** The session of a user who may use the channels of a document, with the document and its channels. */
 interface Rights {
   readonly document: DocumentKeys;
   readonly channel: LiveChannel;
@@ -22,7 +22,7 @@ export interface AuthorizerPorts {
   readonly store: Pick<LiveStore, 'session' | 'loadDocument' | 'openDocument' | 'accessEnds'>;
 }
 
-/** Decides whether users may connect, subscribe and publish. One object serves all calls of a process. */
+/** Decides whether a user may connect, subscribe and publish. One object serves all calls of a process. */
 export class LiveAuthorizer {
   readonly #ports: AuthorizerPorts;
   readonly #remembered = new Map<string, { until: number; rights: Rights | undefined }>();
@@ -32,8 +32,9 @@ export class LiveAuthorizer {
   }
 
   /**
-   * Returns whether a request is allowed. A user may subscribe to the channels of the document of the token and to the user's
-   * own channel. A user may publish to the awareness channel only. A process keeps rights for up to 10 s.
+   * Returns whether a request is allowed. A user may subscribe to the two channels of the token's document and to the
+   * user's own channel, and may publish to the awareness channel. A process keeps rights for up to 10 s, so lost access
+   * ends within this time.
    */
   async isAllowed({ token, operation, channel }: AuthorizationRequest, now: number): Promise<boolean> {
     const claims = await this.#ports.keys.readToken(token, now);
@@ -64,7 +65,8 @@ export class LiveAuthorizer {
     const { channel, session } = stored;
     const openDocument = await store.openDocument(await store.loadDocument(document, channel));
     if (!openDocument) return undefined;
-    // Access that only a user token grants ends with the session. The publisher ends the session when the user loses access.
+    // A user whose access is only in a user token needs a session whose access has not ended. The publisher ends the
+    // session if the user loses this access earlier.
     const isAllowed = session.hasStoredAccess
       ? (await store.accessEnds(openDocument, [session.userId], now)).has(session.userId)
       : (session.accessEndsAt ?? 0) > now;
@@ -72,7 +74,6 @@ export class LiveAuthorizer {
   }
 }
 
-/** The capability to authorize users of the push service. */
 export const authorizeLive: Capability<LiveAuthorizer> = /* @__PURE__ */ combine(
   { keys: liveKeys, store: authorizeSessions },
   (ports) => new LiveAuthorizer(ports),

@@ -3,27 +3,30 @@ import * as logMessages from '../observability/logMessages.ts';
 import { type EventPublisher, PUBLISH_MILLISECONDS } from './eventApi.ts';
 import { toPublishes } from './rules/events.ts';
 
-/** The least time between two publishes to a channel, in milliseconds. The next publish contains the events of the time between. */
+/** The shortest time between two publishes to a channel, in milliseconds. Events that come in between are in the second publish. */
 const PACE_MILLISECONDS = 50;
-/** The pauses before the retries of a publish, in milliseconds. */
+/** The pause before each retry of a publish, in milliseconds. */
 const RETRY_PAUSES = [50, 250, 1_000];
-/** How long after a read of the channel's access epoch a publish may start, in milliseconds. */
+/**
+ * A publish may start this long (milliseconds) after the process read which channels a document uses. Later, it must
+ * read again.
+ */
 const FRESH_MILLISECONDS = 1_000;
-/** The longest time that a publish to the old channels can still run after the access epoch has changed, in milliseconds. */
+/** A publish to the channels that a document used before can still run for this long (milliseconds) after the channels changed. */
 const RUNNING_MILLISECONDS = FRESH_MILLISECONDS + PUBLISH_MILLISECONDS + 250;
-/** The number of channels for which the publisher keeps the time of the next publish. */
+/** The publisher keeps the time of the next publish for this many channels. */
 const MAX_REMEMBERED_CHANNELS = 10_000;
 
 export type PublishCall = Pick<WorkerCall<never>, 'clock' | 'log' | 'measures'>;
 
 /**
- * Publishes events to channels, with retries and with a pause between two publishes to a channel. One object serves all runs of
- * a process.
+ * Publishes events to channels, with retries and with a pause between publishes to the same channel. One object serves
+ * all runs of a process.
  */
 export class ChannelPublisher {
   readonly #events: EventPublisher;
   readonly #sleep: (milliseconds: number) => Promise<unknown>;
-  /** The earliest time of the next publish to a channel, epoch ms. */
+  /** The earliest time of the next publish to each channel, epoch ms. */
   readonly #next = new Map<string, number>();
 
   constructor(
@@ -36,9 +39,9 @@ export class ChannelPublisher {
   }
 
   /**
-   * Publishes events in their order. If a publish fails after all retries, it is counted and its events are dropped. Clients
-   * then find a gap in the versions and read the missing changes. A publish that starts late first calls `isCurrent`. It is
-   * skipped if the channel is no longer in use.
+   * Publishes events in order. If a publish fails after all retries, the failure is counted and its events are dropped.
+   * Clients then find a gap in the versions and read the missing changes. If `isCurrent` returns false, the channel is
+   * no longer in use, and its events are dropped. Only publishes that start late call `isCurrent`.
    */
   async publish(
     channel: string,
@@ -89,13 +92,13 @@ export class ChannelPublisher {
     if (startsAt > now) await this.#sleep(startsAt - now);
   }
 
-  /** Waits until the publishes of other runs have ended that read the access epoch before it changed. */
+  /** Waits until no publish can still run that began with the channels from before the change. */
   async waitForRunning(): Promise<void> {
     await this.#sleep(RUNNING_MILLISECONDS);
   }
 }
 
-/** Whether a channel is still in use. Asks the given function again if its last answer is too old. */
+/** Says whether a channel is still in use. Calls `isCurrent` if the last answer is too old. */
 class ChannelUse {
   readonly #clock: () => number;
   readonly #isCurrent: () => Promise<boolean>;

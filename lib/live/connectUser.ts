@@ -8,13 +8,13 @@ import { connectLive, type LiveStore } from './liveStore.ts';
 import { longerAccess, tokenAccessEnd } from './rules/sessionAccess.ts';
 import { accessDenied } from '../userTokens/rules/denied.ts';
 
-/** The addresses, the token and the channels with which a client connects to the push service. */
+/** What a client needs to connect to the push service: addresses, token and channels. */
 export interface Connection {
   readonly url: string;
-  /** The value of `host` in the client's authorization. */
+  /** The value that the client sends as `host` in its authorization. */
   readonly host: string;
   readonly token: string;
-  /** The end of the token, epoch ms. */
+  /** When the token expires, epoch ms. */
   readonly expiresAt: number;
   readonly channels: { readonly document: string; readonly awareness: string; readonly user: string };
 }
@@ -27,9 +27,9 @@ export interface ConnectPorts {
 }
 
 /**
- * Opens the channels of a document for a user: records the session, and returns addresses, token and channels. The endpoint
- * must have checked the rights of the user. Throws FAILED_PRECONDITION for a disabled document, and PERMISSION_DENIED or ABORTED
- * for a user who lost access in the last seconds.
+ * Records that a user connects to a document, and returns addresses, token and channels for the client. The endpoint
+ * must already have checked the rights of the user. Throws FAILED_PRECONDITION for a disabled document, and
+ * PERMISSION_DENIED or ABORTED for a user who lost access in the last seconds.
  */
 export async function connectUser(
   { find, store, keys, address }: ConnectPorts,
@@ -60,7 +60,6 @@ export async function connectUser(
   };
 }
 
-/** The capability to connect users to documents. */
 export const connectUsers: Capability<ConnectPorts> = /* @__PURE__ */ combine(
   { find: findWritableDocument, store: connectLive, keys: liveKeys },
   (ports, env) => ({ ...ports, address: eventApiAddress(env) }),

@@ -4,7 +4,7 @@ import type { LiveStore } from './liveStore.ts';
 import { MAX_EVENT_BYTES } from './rules/events.ts';
 import { decodePart, type DocumentKeys, type EditorHint, type ItemChange } from './rules/hints.ts';
 
-/** A stored update of an editor in a stream record, where bytes are base64 text. */
+/** An update of an editor as a stream record contains it. Bytes are base64 text. */
 interface StreamUpdate {
   readonly version: number;
   readonly at: number;
@@ -13,16 +13,16 @@ interface StreamUpdate {
   readonly changedBy?: string;
 }
 
-/** The hint about a change of an editor, and the update itself if it fits into one event. */
+/** What is published about a change of an editor: ids, and the Yjs update if it fits into one event. */
 export interface EditorPush {
   readonly hint: EditorHint;
   readonly payload: { readonly update: string } | undefined;
 }
 
-/** The largest update that fits into one event. Base64 needs four bytes for three. */
+/** The largest update in bytes that fits into one event. Base64 needs four bytes for three. */
 const MAX_UPDATE_BYTES = (MAX_EVENT_BYTES / 4) * 3;
 
-/** Returns the hint and the update of a change of an editor. Returns undefined for an item of the log that changes nothing. */
+/** Returns what is published about a change of an editor. Returns undefined for an item of the log that changes nothing. */
 export async function toEditorPush(
   store: Pick<LiveStore, 'readParts'>,
   document: DocumentKeys,

@@ -8,27 +8,30 @@ import { LOG_SECONDS } from './rules/changes.ts';
 
 const ChannelSchema = z.object({
   documentKey: z.string(),
-  /** The ids that the customer chose. Access to the document is read with them. */
+  /** The ids that the customer chose. The access to the document is read by these ids. */
   organizationId: z.string(),
   documentId: z.string(),
-  /** The version of the document channel: the number of hints that the channel ever got. */
+  /**
+   * The version of the document channel: how many hints the channel has had. A hint is a message about a change,
+   * without its text.
+   */
   version: z.number(),
-  /** The access epoch. It grows whenever a user loses access. The names of the channels contain it. */
+  /** The access epoch. It grows by one whenever a user loses access. Channel names contain it, so each epoch has other channels. */
   epoch: z.number(),
   /**
-   * The access epochs whose channels have not got `system.revoked` yet, each with the id of the stream record that ended the
-   * epoch.
+   * Earlier access epochs on whose channels `system.revoked` is not yet published. `by` is the id of the stream record
+   * that ended the epoch.
    */
   revoking: z.array(z.object({ epoch: z.number(), by: z.string() })).optional(),
-  /** The time until which a client may be connected, epoch ms. Later changes are not recorded. */
+  /** Until when a client may be connected, epoch ms. Changes after this time are not recorded. */
   activeUntil: z.number(),
-  /** The sequence number of the last recorded stream record, by the name of its partition. */
+  /** The sequence number of the last recorded stream record, for each kind of content (name of the table partition). */
   marks: z.record(z.string(), z.string()),
 });
 export type LiveChannel = z.output<typeof ChannelSchema>;
 export type StoredChannel = Stored<LiveChannel>;
 
-/** The version and the access epoch of a document's channels. The item is created when the first user connects. */
+/** The version and the access epoch of a document's channels. The item is created when the first user connects to the document. */
 export const LiveChannelEntity = defineEntity({
   type: 'LiveChannel',
   version: 1,
@@ -42,7 +45,7 @@ export const LiveChannelEntity = defineEntity({
 
 const versionKey = (version: number) => String(version).padStart(16, '0');
 
-/** Hints that were recorded together, for clients that catch up. */
+/** Hints that were recorded together. Clients that missed them read them. */
 export const LiveHintsEntity = defineEntity({
   type: 'LiveHints',
   version: 1,
@@ -50,9 +53,9 @@ export const LiveHintsEntity = defineEntity({
   ownedBy: 'expiry',
   purpose: 'Hints of a document, kept for two hours for clients that catch up',
   schema: z.object({
-    /** The version of the last hint in the item. */
+    /** The version of the last hint in this item. */
     version: z.number(),
-    /** The hints and the ids of their stream records, as JSON text. */
+    /** The hints as JSON text, each with the id of its stream record. */
     hints: z.string(),
     /** Epoch seconds. */
     expiresAt: z.number(),
@@ -62,12 +65,12 @@ export const LiveHintsEntity = defineEntity({
   expiresAt: ({ expiresAt }) => expiresAt,
 });
 
-/** Returns the range of sort keys of hints from a version on. */
+/** Returns the range of sort keys of the hints with this version or a later one. */
 export function sinceHint(version: number): [from: string, to: string] {
   return [versionKey(version), versionKey(Number.MAX_SAFE_INTEGER)];
 }
 
-/** A hint that was sent to one user. */
+/** A hint that was sent to one user only. */
 export const UserHintEntity = defineEntity({
   type: 'UserHint',
   version: 1,
@@ -76,7 +79,7 @@ export const UserHintEntity = defineEntity({
   purpose: "A hint of a user's own channel, kept for two hours for clients that catch up",
   schema: z.object({
     at: z.number(),
-    /** The id of the stream record that caused the hint. */
+    /** The id of the stream record that led to the hint. */
     id: z.string(),
     /** The hint, as JSON text. */
     hint: z.string(),
@@ -90,32 +93,35 @@ const UserSessionSchema = z.object({
   userId: z.string(),
   organizationKey: z.string(),
   documentKey: z.string(),
-  /** Epoch seconds. A connection that the session allowed has ended by then. */
+  /** Epoch seconds. All connections of the session have ended by then. */
   expiresAt: z.number(),
 });
 export type UserSession = z.output<typeof UserSessionSchema>;
 
 const SessionSchema = UserSessionSchema.extend({
-  /** Whether stored grants or the access type let the user in. Otherwise only the user token did. */
+  /** Whether grants in the table or the access type of the document let the user in. If false, only the user token does. */
   hasStoredAccess: z.boolean(),
-  /** When the access ends because grants or the user token expire, epoch ms. */
+  /** When the access ends because a grant or the user token expires, epoch ms. Absent if the access has no end. */
   accessEndsAt: z.number().optional(),
-  /** True after `accessEndsAt`, until the publisher has checked the access again. */
+  /** True between `accessEndsAt` and the publisher's next check of the access. */
   hasExpired: z.boolean().optional(),
-  /** When the user lost access, epoch ms. */
+  /** When the user lost access, epoch ms. Absent while the user has access. */
   endedAt: z.number().optional(),
 });
 export type LiveSession = z.output<typeof SessionSchema>;
 
-/** The number of partitions of the index of sessions whose access ends. */
+/** The number of index partitions for sessions whose access has an end. */
 export const SESSION_SHARDS = 2;
 
-/** Returns the index partition of sessions whose access ends. */
+/** Returns an index partition of sessions whose access has an end. */
 export function endingSessions(shard: number): string[] {
   return ['LIVE_SESSION_ENDS', String(shard)];
 }
 
-/** A user who connected to a document in the last day. Private hints go only to these users, and only their access is checked. */
+/**
+ * The session of a user who connected to a document in the last day. Private hints go only to users with a session, and
+ * only their access is checked.
+ */
 export const DocumentSessionEntity = defineEntity({
   type: 'DocumentSession',
   version: 1,
@@ -138,7 +144,7 @@ export const DocumentSessionEntity = defineEntity({
 
 const USER_SESSIONS = 'LIVE_SESSIONS';
 
-/** A session in the partition of its user, which lists the documents that the user connected to. */
+/** The same session in the partition of its user, which lists the documents to which the user connected. */
 export const UserSessionEntity = defineEntity({
   type: 'UserSession',
   version: 1,
@@ -152,15 +158,15 @@ export const UserSessionEntity = defineEntity({
 });
 
 /**
- * Queries the sessions of a user by the partition key. The user id is not known if it is long, because the key then contains
- * its hash.
+ * Queries the sessions of a user by the text of the partition key. The caller may not know the user id, because keys
+ * contain a hash of a long id.
  */
 export const UserSessions = {
   partition: (PK: string) => PK,
   fromItem: UserSessionEntity.fromItem,
 };
 
-/** Returns the partition of a user's sessions. `user` is the user id as a part of keys. */
+/** Returns the partition key of a user's sessions. Both parameters are parts of keys: the tenant, and the user id or its hash. */
 export function userSessionPartition(tenantPart: string, user: string): string {
   return `T#${tenantPart}#USER#${user}#${USER_SESSIONS}`;
 }

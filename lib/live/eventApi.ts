@@ -2,19 +2,21 @@ import * as z from 'zod';
 import { type Capability, type Environment, optionalVariable } from '../app/capability.ts';
 import { RequestSigner, type SigningCredentials } from '../crypto/requestSigner.ts';
 
-/** The longest time of one publish. A revocation waits for it, so that nothing follows `system.revoked`. */
+/**
+ * The time-out of a publish, in milliseconds. `system.revoked` is published only after this time, so that no earlier
+ * publish follows it.
+ */
 export const PUBLISH_MILLISECONDS = 2_000;
 
-/** The answer to a publish. AppSync answers 200 even if it rejects some of the events. */
+/** The answer to a publish. AppSync answers 200 even if it rejects some events. */
 const Answer = z.object({ failed: z.array(z.object({ index: z.number(), code: z.number().optional() })).default([]) });
 
-/** The Event API of AppSync, as the publisher calls it. */
+/** Publishes events through an Event API of AWS AppSync. */
 export interface EventPublisher {
-  /** Publishes up to five events, which are JSON texts, in their order. Throws if AppSync does not accept all of them. */
+  /** Publishes up to five events in order. Each event is a JSON text. Throws if AppSync does not accept all of them. */
   publish(channel: string, events: readonly string[]): Promise<void>;
 }
 
-/** The host and the URLs of the Event API. */
 export interface EventApiAddress {
   /** The host of the HTTP endpoint. Clients send it as `host` in their authorization. */
   readonly host: string;
@@ -23,8 +25,8 @@ export interface EventApiAddress {
 }
 
 /**
- * Returns the address of the Event API. The environment variable `AWS_ENDPOINT_URL_APPSYNC` replaces it, as in clients of the
- * SDK.
+ * Returns the address of the Event API. If the environment variable `AWS_ENDPOINT_URL_APPSYNC` is set, it is used
+ * instead, as AWS SDKs do.
  */
 export function eventApiAddress(env: Environment): EventApiAddress {
   const host = env.LIVE_HTTP_HOST;
@@ -38,7 +40,7 @@ export function eventApiAddress(env: Environment): EventApiAddress {
   };
 }
 
-/** Publishes over HTTP. The requests are signed with the credentials of the function's role. */
+/** Publishes over HTTP. Requests are signed with the credentials of the function's role. */
 export class HttpEventPublisher implements EventPublisher {
   readonly #url: URL;
   readonly #signer: RequestSigner;
@@ -73,7 +75,6 @@ export class HttpEventPublisher implements EventPublisher {
   }
 }
 
-/** The capability to publish to the channels of the Event API. */
 export const publishEventsLive: Capability<EventPublisher> = {
   grants: [{ resource: 'live/channels', actions: ['EventPublish'] }],
   env: ['LIVE_HTTP_HOST', 'LIVE_REALTIME_HOST'],

@@ -7,22 +7,25 @@ import { ChannelNames } from './rules/channels.ts';
 /** The lifetime of a token for the WebSocket, in seconds. */
 export const TOKEN_SECONDS = 15 * 60;
 
-/** Channel names must not change when the signing key is rotated, so they use its first version. */
+/** Channel names use the first version of the signing key, so that they stay the same when the key is rotated. */
 const FIRST_VERSION = '1';
 
 const Claims = z.object({
   /** The tenant. */
   t: z.string(),
-  /** The internal ids of the organization and the document. */
+  /** The internal ids: `o` of the organization, `d` of the document. */
   o: z.string(),
   d: z.string(),
-  /** The user id as a part of keys. A long user id is a hash there, because AppSync accepts tokens of at most 2,048 characters. */
+  /**
+   * The user id as keys of the table contain it. A long id is a hash there, which keeps the token below AppSync's 2,048
+   * characters.
+   */
   u: z.string(),
-  /** The end of the token, epoch seconds. */
+  /** When the token expires, epoch seconds. */
   e: z.number(),
 });
 
-/** The document and the user that a token for the WebSocket is for. */
+/** The document and the user of a token for the WebSocket. */
 export interface LiveTokenClaims {
   readonly tenant: string;
   readonly organizationKey: string;
@@ -30,7 +33,7 @@ export interface LiveTokenClaims {
   readonly userPart: string;
 }
 
-/** Names channels and makes tokens for the WebSocket, with keys that are derived from the signing key. */
+/** Names channels, and issues and reads tokens for the WebSocket. The keys are derived from the signing key. */
 export class LiveKeys {
   readonly #ring: KeyRing;
   #names: Promise<ChannelNames> | undefined;
@@ -47,7 +50,7 @@ export class LiveKeys {
     return this.#names;
   }
 
-  /** Returns a token and its end in epoch ms. The token is encrypted, so clients cannot read the ids in it. */
+  /** Returns a token and when it expires (epoch ms). The token is encrypted, so clients cannot read the ids in it. */
   async issueToken(claims: LiveTokenClaims, now: number): Promise<{ token: string; expiresAt: number }> {
     const { version, key } = await this.#ring.current();
     const end = Math.floor(now / 1000) + TOKEN_SECONDS;
@@ -56,13 +59,13 @@ export class LiveKeys {
     return { token: `${version}.${sealed.toString('base64url')}`, expiresAt: end * 1000 };
   }
 
-  /** Returns the claims of a token. Returns undefined if the token is expired or was not issued by this service. */
+  /** Returns the claims of a token, or undefined if the token has expired or was not issued by this service. */
   async readToken(token: string, now: number): Promise<LiveTokenClaims | undefined> {
     const [version = '', text = ''] = token.split('.', 2);
     const key = await this.#ring.find(version);
     const sealed = Buffer.from(text, 'base64url');
-    // Decoding ignores characters that are not base64url. A token with such characters is rejected, so every token has exactly
-    // one text.
+    // The decoder ignores characters that are not base64url. Tokens with such characters are rejected, so each token
+    // has only one valid text.
     const isExact = sealed.toString('base64url') === text;
     const plain = key && isExact ? openBytes(tokenKey(key), sealed, [version]) : undefined;
     if (!plain) return undefined;
@@ -80,7 +83,6 @@ function tokenKey(key: string): Buffer {
   return deriveKey(key, ['liveToken']);
 }
 
-/** The capability to name channels, and to issue and read tokens for the WebSocket. */
 export const liveKeys: Capability<LiveKeys> = {
   grants: [{ resource: 'secret/signingKey', actions: ['GetSecretValue'] }],
   env: ['SIGNING_KEY_SECRET_ARN'],

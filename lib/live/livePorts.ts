@@ -2,7 +2,7 @@ import type { ChannelPublisher } from './channelPublisher.ts';
 import type { LiveKeys } from './liveKeys.ts';
 import type { LiveStore } from './liveStore.ts';
 
-/** The store, keys and client with which changes are published. */
+/** What the publisher of changes uses. */
 export interface LivePorts {
   readonly store: LiveStore;
   readonly keys: Pick<LiveKeys, 'names'>;

@@ -32,44 +32,53 @@ import { type Changes, changesSince, LOG_SECONDS, MAX_CHANGES } from './rules/ch
 import type { DocumentKeys, Hint, ThreadPosition, VersionedHint } from './rules/hints.ts';
 import type { SessionAccess } from './rules/sessionAccess.ts';
 
-/** How long changes of a document are recorded after the last connect, in seconds: the lifetime of its token and of hints. */
+/**
+ * Changes of a document are recorded this long after the last connect, in seconds. A client may use its token until it
+ * expires, and then read the hints of the last two hours.
+ */
 const RECORDED_SECONDS = TOKEN_SECONDS + LOG_SECONDS;
-/** AppSync ends a connection after 24 hours. */
+/** The largest duration of a connection in seconds, after which AppSync ends it. */
 const CONNECTION_SECONDS = 24 * 60 * 60;
-/** How long a session lasts after the user's last connect, in seconds. The last connection with its token ends by then. */
+/**
+ * A session lasts this long after the user's last connect, in seconds. A client can connect until its token expires,
+ * and then stay connected.
+ */
 const SESSION_SECONDS = TOKEN_SECONDS + CONNECTION_SECONDS;
 /**
- * How long after a loss of access a user without stored access cannot connect again, in milliseconds. Endpoints keep the rights
- * of users for 10 s, so the rights that they checked can be older than the loss.
+ * After a loss of access, a user without stored access cannot connect for this long (milliseconds). Endpoints keep
+ * rights for 10 s, so the rights that they checked can be from before the loss.
  */
 const STALE_RIGHTS_MILLISECONDS = 15_000;
-/** The number of items that one query reads: sessions, channels or groups of hints. */
+/** The largest number of items that one query reads. */
 const PAGE = 500;
 
-/** A change of a document with its hint, before the hint has a version. */
+/** A hint (a message about a change, without its text) that has no version yet, and where its change is in the stream. */
 export interface RecordedChange {
   readonly position: StreamPosition;
   readonly hint: Hint;
 }
 
-/** The position of a change in the table's stream. A later change of the same partition has a higher sequence number. */
+/** The position of a change in the table's stream. Within a partition of the table, later changes have higher sequence numbers. */
 export interface StreamPosition {
   readonly stream: string;
   readonly sequence: string;
-  /** The name of the partition, such as `THREADS`. */
+  /** The last part of the partition key, such as `THREADS`. */
   readonly partition: string;
 }
 
-/** A hint in the log, with the position of its change. */
+/** A hint as the log stores it. `position` says where its change is in the stream. */
 type LoggedHint = VersionedHint & { readonly position: string };
 
-/** The hints of changes, and the channel whose versions the hints have. */
+/** Recorded hints, and the document's channels at their last version. */
 export interface RecordedHints {
   readonly channel: StoredChannel;
   readonly hints: readonly { readonly hint: VersionedHint; readonly position: StreamPosition }[];
 }
 
-/** A document that can be opened: neither the document nor its organization is disabled, and no folder above is deleted. */
+/**
+ * A document that users with access may open. It is not disabled, its organization is not disabled, and no folder above
+ * it is deleted.
+ */
 export interface OpenDocument extends DocumentContext {
   readonly documentInFolder: DocumentWithFolder;
 }
@@ -83,8 +92,8 @@ export class LiveStore {
   }
 
   /**
-   * Returns the channels of documents, in the order of `documents`. An entry is undefined if no client can be connected to the
-   * document.
+   * Returns the channels of documents, in the order of `documents`. An entry is undefined if no client can be connected
+   * to its document.
    */
   async activeChannels(documents: readonly DocumentKeys[], now: number): Promise<(StoredChannel | undefined)[]> {
     const channels = await this.#table.getMany(LiveChannelEntity, documents);
@@ -92,10 +101,9 @@ export class LiveStore {
   }
 
   /**
-   * Opens the channels of a document for a user, and records the session. If no client could be connected for a time, the
-   * version grows by one without a hint. Clients that know an older version then read the document again. Throws
-   * ABORTED for a user without stored access who lost access in the last 15 s, because the rights that the endpoint checked may be older
-   * than the loss.
+   * Opens the channels of a document for a user and records the session. If the channels were closed for a time, the
+   * version grows by one without a hint, and clients with an older version read the document again. Throws ABORTED for
+   * a user without stored access who lost access in the last 15 s, because the endpoint may have checked older rights.
    */
   async connect(
     scope: DocumentScope,
@@ -127,7 +135,7 @@ export class LiveStore {
         const outcome = await this.#table.write([insert(LiveChannelEntity, { ...scope, ...created })]);
         return outcome === 'done' ? { ...created, _r: 1 } : 'conflict';
       }
-      // Another client connected less than 15 minutes ago, so the channel stays open for long enough.
+      // Another client connected less than 15 minutes ago, so the channels already stay open for long enough.
       if (stored.activeUntil > activeUntil - TOKEN_SECONDS * 1000) return stored;
       const hasLapsed = stored.activeUntil <= now;
       const next = { ...stored, ...ids, activeUntil, version: stored.version + (hasLapsed ? 1 : 0) };
@@ -137,9 +145,9 @@ export class LiveStore {
   }
 
   /**
-   * Records hints under the next versions of a document, each change once. Returns the hints of all given changes with their
-   * versions, also of changes that an earlier run recorded. Returns undefined if no client can be connected any more.
-   * `positions` are the positions of all processed changes, also of changes without a hint.
+   * Records hints under the next versions of a document, each change once. Returns the hints of all given changes with
+   * their versions, also if an earlier run recorded them. Returns undefined if no client can be connected any more.
+   * `positions` has all processed changes, also those without a hint.
    */
   async record(
     document: DocumentKeys,
@@ -177,7 +185,7 @@ export class LiveStore {
     });
   }
 
-  /** Returns the hints that an earlier run recorded for these changes. */
+  /** Returns the hints of these changes, which an earlier run recorded. */
   async #repeat(document: DocumentKeys, channel: LiveChannel, changes: readonly RecordedChange[]) {
     const positions = new Map(changes.map(({ position }) => [markOf(position), position]));
     const logged = await this.#logged(document, Math.max(0, channel.version - PAGE));
@@ -187,7 +195,7 @@ export class LiveStore {
     });
   }
 
-  /** Returns the hints after a version. Stops reading when there are more hints than one answer can have. */
+  /** Returns the hints after a version. Stops reading after slightly more hints than an answer can have. */
   async #logged(document: DocumentKeys, after: number): Promise<LoggedHint[]> {
     const logged: LoggedHint[] = [];
     const between = sinceHint(after + 1);
@@ -212,7 +220,7 @@ export class LiveStore {
       this.#logged(document, after),
       this.#userHints(document.tenant, userId),
     ]);
-    // The log may have hints that are newer than the channel that was read.
+    // The channel was read at the same time as the log, so the log can be newer.
     const version = Math.max(channel?.version ?? 0, logged.at(-1)?.version ?? 0);
     const isWhole = logged.length <= MAX_CHANGES;
     const hints = logged.map(({ position: _position, ...hint }): VersionedHint => hint);
@@ -220,7 +228,7 @@ export class LiveStore {
     return { ...changes, userHints };
   }
 
-  /** Returns the newest hints of a user, oldest first. */
+  /** Returns the newest hints of a user's own channel, oldest first. */
   async #userHints(tenant: string, userId: string): Promise<Hint[]> {
     const { values } = await this.#table.query(
       UserHintEntity,
@@ -230,13 +238,13 @@ export class LiveStore {
     return values.reverse().map(({ hint }) => JSON.parse(hint) as Hint);
   }
 
-  /** Records a hint for a user's own channel. A repeated call changes nothing. */
+  /** Records a hint for a user's own channel. A second call with the same hint changes nothing. */
   async recordForUser(tenant: string, userId: string, { hint, position }: RecordedChange): Promise<void> {
     const value = { tenant, userId, at: hint.at, id: markOf(position), hint: JSON.stringify(hint) };
     await this.#table.write([upsert(UserHintEntity, value)]);
   }
 
-  /** Returns the sessions of a document, without those of users who lost access. */
+  /** Returns the sessions of a document, except those of users who lost access. */
   async sessions(document: DocumentKeys): Promise<Stored<LiveSession>[]> {
     const sessions = await readAll<Stored<LiveSession>>((after) =>
       this.#table.query(DocumentSessionEntity, document, { limit: PAGE, after }),
@@ -244,7 +252,7 @@ export class LiveStore {
     return sessions.filter(({ endedAt }) => endedAt === undefined);
   }
 
-  /** Returns which of the users have a session in any document. */
+  /** Returns those of the users who have a session in any document. */
   async connectedUsers(tenant: string, userIds: readonly string[]): Promise<string[]> {
     const pagesOfUsers = await Promise.all(
       userIds.map((userId) => this.#table.query(UserSessionEntity, { tenant, userId }, { limit: 1 })),
@@ -253,8 +261,8 @@ export class LiveStore {
   }
 
   /**
-   * Returns a user's sessions in one organization, or in all organizations without `organizationKey`. `tenantPart` and
-   * `userPart` are parts of keys.
+   * Returns a user's sessions in one organization, or in all organizations if `organizationKey` is undefined.
+   * `tenantPart` and `userPart` are the ids as keys contain them.
    */
   async sessionsOfUser(tenantPart: string, userPart: string, organizationKey?: string): Promise<UserSession[]> {
     const { values } = await this.#table.query(UserSessions, userSessionPartition(tenantPart, userPart), {
@@ -264,20 +272,23 @@ export class LiveStore {
     return values;
   }
 
-  /** Returns the channels of an organization's documents to which a client may be connected, also a client that is silent. */
+  /**
+   * Returns the channels of an organization's documents to which a client can still be connected. A connection can last
+   * a day after the last connect.
+   */
   async channelsOfOrganization(scope: OrganizationScope, now: number): Promise<LiveChannel[]> {
     const channels = await readAll((after) => this.#table.query(LiveChannelEntity, scope, { limit: PAGE, after }));
     return channels.filter(({ activeUntil }) => activeUntil + CONNECTION_SECONDS * 1000 > now);
   }
 
-  /** Returns the channel of a document; undefined if nobody has ever connected to the document. */
+  /** Returns the channels of a document, or undefined if nobody has ever connected to it. */
   async channel(document: DocumentKeys): Promise<StoredChannel | undefined> {
     return this.#table.get(LiveChannelEntity, document);
   }
 
   /**
-   * Returns the channels of a document and the session of a user. Returns undefined if no client can be connected to the
-   * document, or if the user has no session that lasts. `userPart` is a part of keys.
+   * Returns the channels of a document and the session of a user. Returns undefined if no client can be connected to
+   * the document, or if the user has no session or lost access. `userPart` is the user id as keys contain it.
    */
   async session(
     document: DocumentKeys,
@@ -294,7 +305,8 @@ export class LiveStore {
   }
 
   /**
-   * Reads a document with its organization. Returns undefined if either of them is deleted, or if a new one has its id.
+   * Returns a document with its organization. Returns undefined if one of them is deleted, also if another was then
+   * added under the same id.
    */
   async loadDocument(document: DocumentKeys, channel: LiveChannel): Promise<DocumentContext | undefined> {
     const { tenant, organizationKey, documentKey } = document;
@@ -310,7 +322,7 @@ export class LiveStore {
     };
   }
 
-  /** Returns a document with its folder; undefined if nobody may open the document. Reads nothing for a document without a folder. */
+  /** Returns the document with its folder, or undefined if nobody may open it. Reads the folder only if the document has one. */
   async openDocument(context: DocumentContext | undefined): Promise<OpenDocument | undefined> {
     if (!context || context.organization.disabled || context.document.disabled) return undefined;
     const { scope, document } = context;
@@ -319,8 +331,8 @@ export class LiveStore {
   }
 
   /**
-   * Returns when the stored access of users to a document ends, in epoch ms by user id. The time is Infinity for access without
-   * an end. Users without stored access are not in the map.
+   * Returns when the stored access of users to a document ends: epoch ms by user id, Infinity if the access has no end.
+   * Users without stored access are not in the map.
    */
   async accessEnds(
     { scope, organization, documentInFolder }: OpenDocument,
@@ -341,7 +353,7 @@ export class LiveStore {
     return findUsersWhoCanSee(this.#table, { scope, organization, now }, record, userIds);
   }
 
-  /** Returns the access rules of threads, in the order of `threads`. An entry is undefined if the thread is deleted. */
+  /** Returns the access rules of threads, in the order of `threads`. An entry is undefined if its thread is deleted. */
   async threadAccess(
     document: DocumentKeys,
     organizationId: string,
@@ -351,7 +363,7 @@ export class LiveStore {
     return readThreadAccess(this.#table, document, organizationId, keys);
   }
 
-  /** Returns the bytes of a large update of an editor. Returns undefined if a compaction has removed parts of the update. */
+  /** Returns the bytes of a large update of an editor, or undefined if a compaction has removed parts of it. */
   async readParts(document: DocumentKeys, editorId: string, blob: Blob): Promise<Buffer | undefined> {
     const parts = await this.#table.getMany(
       EditorPartEntity,
@@ -362,9 +374,9 @@ export class LiveStore {
   }
 
   /**
-   * Gives a document new channels and ends the sessions of users who lost access, in one transaction. Changes are no longer
-   * published to the old channels. `by` is the id of the stream record that caused the loss of access. Returns `conflict` if
-   * another writer has changed a session or the channels. The caller must then read them again.
+   * Gives a document new channels and ends the sessions of users who lost access, in one transaction. Afterwards,
+   * nothing is published to the old channels except `system.revoked`. `by` is the id of the stream record that caused
+   * the loss. Returns `conflict` if a session or the channels have changed. The caller must then read them again.
    */
   async renewChannels(
     document: DocumentKeys,
@@ -384,14 +396,17 @@ export class LiveStore {
     return outcome === 'done' ? 'done' : 'conflict';
   }
 
-  /** Writes sessions whose access has another reason or end than before. Returns `conflict` if one of them has changed. */
+  /** Writes sessions whose end or reason of access has changed. Returns `conflict` if one of them has changed since it was read. */
   async updateSessions(document: DocumentKeys, sessions: readonly Stored<LiveSession>[]): Promise<'done' | 'conflict'> {
     if (sessions.length === 0) return 'done';
     const ops = sessions.map((session) => replace(DocumentSessionEntity, { ...document, ...session }, session._r));
     return (await this.#table.write(ops)) === 'done' ? 'done' : 'conflict';
   }
 
-  /** Stores that the old channels which these stream records ended have got `system.revoked`. */
+  /**
+   * Records that `system.revoked` is published on the old channels. `by` has the ids of the stream records that ended
+   * these channels.
+   */
   async endRevocations(document: DocumentKeys, by: ReadonlySet<string>): Promise<void> {
     await retryOnConflict(async () => {
       const channel = await this.#table.get(LiveChannelEntity, document);
@@ -410,15 +425,14 @@ function markOf({ stream, sequence }: StreamPosition): string {
 }
 
 /**
- * Returns whether a position is at or before a mark. A restored table has another stream, and positions of different streams
- * are not compared.
+ * Returns whether a change is at or before a recorded position (`mark`). A restored table has a new stream, whose
+ * positions cannot be compared with old ones. Returns false then.
  */
 function isUpTo({ stream, sequence }: StreamPosition, mark: string | undefined): boolean {
   const [markedStream, markedSequence = '0'] = mark?.split(' ') ?? [];
   return markedStream === stream && BigInt(sequence) <= BigInt(markedSequence);
 }
 
-/** The capability to connect users to documents. */
 export const connectLive: Capability<LiveStore> = /* @__PURE__ */ storeCapability(LiveStore, [
   'GetItem',
   'BatchGetItem',
@@ -426,18 +440,15 @@ export const connectLive: Capability<LiveStore> = /* @__PURE__ */ storeCapabilit
   'PutItem',
 ]);
 
-/** The capability to read the hints that a client missed. */
 export const readChanges: Capability<Pick<LiveStore, 'changes'>> = /* @__PURE__ */ storeCapability(LiveStore, [
   'GetItem',
   'Query',
 ]);
 
-/** Check the rights of a user who connects, subscribes or publishes. */
 export const authorizeSessions: Capability<
   Pick<LiveStore, 'session' | 'loadDocument' | 'openDocument' | 'accessEnds'>
 > = /* @__PURE__ */ storeCapability(LiveStore, ['GetItem', 'BatchGetItem', 'Query']);
 
-/** The capability to record hints, and to end the sessions of users who lost access. */
 export const recordHints: Capability<LiveStore> = /* @__PURE__ */ storeCapability(LiveStore, [
   'GetItem',
   'BatchGetItem',

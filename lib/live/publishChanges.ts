@@ -28,7 +28,7 @@ import {
 } from './rules/hints.ts';
 import { stateTypes, toStateEvent } from './stateEvents.ts';
 
-/** The entities whose new and modified items lead to events or can take access away. */
+/** The entities whose new or changed items are published or can take access away. */
 export const publishedTypes: FromChanges['changes'] = [
   EditorUpdateEntity.type,
   ...hintedTypes,
@@ -36,25 +36,26 @@ export const publishedTypes: FromChanges['changes'] = [
   ...stateTypes,
 ];
 
-/** The keys of the removed items that lead to events or can take access away. */
+/** The keys of items whose removal is published or can take access away. */
 export const publishedRemovals: FromChanges['removals'] = [
   {
     PK: [...hintedPartitions.filter((name) => name !== 'EDITORS'), 'DOCUMENTS', 'FOLDERS'].map((name) => ({
       suffix: `#${name}`,
     })),
   },
-  // The compaction of an editor removes many items, but never the head.
+  // A compaction removes many items of an editor. Only a deletion removes the item with the key META.
   { PK: [{ suffix: '#EDITORS' }], SK: [{ suffix: '#META' }] },
   { SK: ['PROFILE', { prefix: 'GRANT#' }] },
 ];
 
-/** The number of documents, and of users, that are processed at the same time. */
+/** How many documents are processed at the same time. For each, as many users. */
 const PARALLEL = 8;
 
 /**
- * Publishes the changes of one batch of the table's stream. Hints and updates of editors go to the channels of documents. Hints
- * about private threads and notifications go to the channels of users. Then gives new channels to documents to which a user
- * lost access. Returns the ids of changes that failed. Every step can run twice.
+ * Publishes the changes of one batch of the table's stream. Hints (messages about changes, without text) and updates of
+ * editors go to the channels of documents. Hints about private threads and notifications go to the channels of users.
+ * Then documents to which a user lost access get new channels. Returns the ids of the changes that failed. A repeated
+ * run is harmless.
  */
 export async function publishChanges(
   ports: LivePorts,
@@ -103,7 +104,7 @@ export async function publishChanges(
   return changes.flatMap(({ id }) => (failed.has(id) ? [id] : []));
 }
 
-/** A hint with the position of its change. */
+/** A hint with the position of its change in the stream. */
 interface PositionedHint extends AddressedHint {
   readonly position: StreamPosition;
 }
@@ -158,15 +159,15 @@ async function publishDocument(
   await publishHidden(ports, document, channel, withoutRepetitions(hidden), call);
 }
 
-/** A hint for the users who can see a thread by `access`. Users who can see the thread by `except` do not get the hint. */
+/** A hint about a private thread. Users who may see the thread by `access` get it, except those who may see it by `except`. */
 interface HiddenHint extends PositionedHint {
   readonly access: ThreadAccess;
   readonly except?: ThreadAccess | undefined;
 }
 
 /**
- * Splits hints into `open` for everybody who may open the document, and `hidden` about threads that only some of these users
- * may see.
+ * Splits hints by recipients. `open` hints are for everybody who may open the document. `hidden` hints are about
+ * threads that only some of these users may see.
  */
 async function splitByAudience(
   { store }: LivePorts,
@@ -193,7 +194,7 @@ async function splitByAudience(
       continue;
     }
     const access = accessOfThread(audience, accessOf, organizationId);
-    // The thread is deleted. The hint about its tombstone reports that.
+    // The thread is deleted. The record of its deletion has a hint of its own.
     if (!access) continue;
     if (isOpenToAll({ thread: access })) open.push(hint);
     else hidden.push({ ...hint, access });
@@ -209,7 +210,7 @@ function accessOfThread(
   return access ? { ...access, organizationId } : accessOf.get(thread.annotationId);
 }
 
-/** Publishes hints about private threads to the users with a session of the document who may see the thread, or who lost it. */
+/** Publishes hints about private threads to the connected users who may see the thread, or who could see it before. */
 async function publishHidden(
   ports: LivePorts,
   document: DocumentKeys,
@@ -233,7 +234,7 @@ async function publishHidden(
   }
 }
 
-/** Publishes the hints of notifications to the recipients who are connected to any document. */
+/** Publishes hints of notifications to those recipients who are connected to any document. */
 async function publishNotifications(
   ports: LivePorts,
   { tenant }: DocumentKeys,
@@ -266,7 +267,6 @@ function positionOf({ id, stream, key }: ChangedItem): StreamPosition {
   return { stream, sequence: id, partition: partitionName(key.PK) };
 }
 
-/** The capability to publish changes of the table to connected users. */
 export const publishChangesCapability: Capability<LivePorts> = /* @__PURE__ */ combine(
   { store: recordHints, keys: liveKeys, events: publishEventsLive },
   ({ store, keys, events }) => ({ store, keys, publisher: new ChannelPublisher(events) }),

@@ -9,26 +9,26 @@ import { storedAccess } from './rules/sessionAccess.ts';
 /** The largest number of sessions that one transaction writes. */
 const MAX_SESSIONS_IN_TRANSACTION = 50;
 
-/** A change that can take access away, with the id of its stream record. */
+/** A change that can take access away. `id` is the id of its stream record. */
 export interface RecordedAccessChange {
   readonly id: string;
   readonly access: AccessChange;
 }
 
-/** A document whose sessions are checked. `userIds` limits the check to some of its users. */
+/** A document whose sessions must be checked. If `userIds` is defined, only the sessions of these users. */
 interface Candidate {
   readonly document: DocumentKeys;
   readonly userIds: readonly string[] | undefined;
-  /** Whether the user may have lost access by a user token too. */
+  /** Whether the change can also end access that a user token grants. */
   readonly endsTokens: boolean;
-  /** The id of the stream record. */
+  /** The id of the stream record of the change. */
   readonly by: string;
 }
 
 /**
- * Gives new channels to documents if users with a session lost access, and publishes `system.revoked` on the old channels. No
- * event follows on the old channels. Only the run that ended the old channels publishes `system.revoked`. If this run fails,
- * its repetition publishes it.
+ * Gives new channels to documents if users with a session lost access, and publishes `system.revoked` on the old
+ * channels. No event follows there. Only the run whose change ended the old channels publishes `system.revoked`. If
+ * this run fails, its repetition does.
  */
 export async function revokeAccess(
   ports: LivePorts,
@@ -69,7 +69,7 @@ async function candidatesOf(
   }));
 }
 
-/** Ends the sessions of a document whose users lost access, and publishes `system.revoked` on the channels that this run ended. */
+/** Ends the sessions of a document whose users lost access. Publishes `system.revoked` on the channels that these changes ended. */
 async function revokeDocument(ports: LivePorts, candidates: readonly Candidate[], call: PublishCall): Promise<void> {
   const { store } = ports;
   const [first] = candidates;
@@ -84,22 +84,22 @@ async function revokeDocument(ports: LivePorts, candidates: readonly Candidate[]
       await publishRevocations(ports, document, channel, new Set(candidates.map((each) => each.by)), call);
       return;
     }
-    // After a conflict, or if one transaction cannot write all sessions, read the channels and the sessions again.
+    // Read the channels and the sessions again: after a conflict, and to write the sessions that did not fit into the transaction.
     if (lost.length > 0)
       await store.renewChannels(document, channel, lost.slice(0, MAX_SESSIONS_IN_TRANSACTION), by, now);
     else await store.updateSessions(document, changed.slice(0, MAX_SESSIONS_IN_TRANSACTION));
   }
 }
 
-/** The sessions of a document that must be written after a change. */
+/** The sessions of a document that must be written. */
 interface CheckedSessions {
   /** The sessions of users who may not open the document any more. */
   readonly lost: readonly Stored<LiveSession>[];
-  /** The sessions of users whose access has another reason or end than before. */
+  /** The sessions of users who still have access, but with another reason or end than before. */
   readonly changed: readonly Stored<LiveSession>[];
 }
 
-/** Checks the sessions of users who may have lost access. */
+/** Returns which of the possibly affected sessions lost their access, and which have other access than before. */
 async function checkSessions(
   { store }: LivePorts,
   document: DocumentKeys,
@@ -111,7 +111,7 @@ async function checkSessions(
   if (sessions.length === 0) return { lost: [], changed: [] };
   const openDocument = await store.openDocument(await store.loadDocument(document, channel));
   if (!openDocument) return { lost: sessions, changed: [] };
-  // A change of the document does not end access that only a user token grants.
+  // Access that only a user token grants does not end when the document changes.
   const checked = sessions.filter(({ userId, hasStoredAccess }) =>
     candidates.some(
       ({ userIds, endsTokens }) => (hasStoredAccess || endsTokens) && (userIds?.includes(userId) ?? true),
@@ -135,7 +135,7 @@ async function checkSessions(
   };
 }
 
-/** Publishes `system.revoked` on the channels of the access epochs that these stream records ended. */
+/** Publishes `system.revoked` on the old channels that these stream records (`by`) ended. */
 async function publishRevocations(
   { store, keys, publisher }: LivePorts,
   document: DocumentKeys,

@@ -10,10 +10,7 @@ import { DocumentSessionEntity, endingSessions, SESSION_SHARDS } from './entitie
 
 /** The number of sessions of one shard that are written at the same time. */
 const PARALLEL = 4;
-/**
- * How long before its deadline a run stops to wait for ends of sessions, in milliseconds. The next run marks the sessions that
- * end then.
- */
+/** A run does not wait for sessions that end in its last milliseconds. The next run marks them. */
 const SPARE = 2_000;
 
 /** Finds sessions whose access has ended because a grant or a user token expired. */
@@ -25,8 +22,8 @@ export class SessionSweeper {
   }
 
   /**
-   * Marks the sessions whose access has ended. The publisher reads the marks from the stream and ends these sessions. Returns
-   * the time of the next end before the deadline of the run, in epoch ms. Returns undefined without one.
+   * Marks the sessions whose access has ended, so that the publisher reads them from the stream and checks the access.
+   * Returns when the next access ends before the deadline of this run (epoch ms), or undefined if none does.
    */
   async markExpired(call: Pick<SweepCall, 'clock' | 'deadline'>): Promise<number | undefined> {
     const now = call.clock();
@@ -52,7 +49,7 @@ export class SessionSweeper {
             next = Math.min(next ?? Infinity, session.accessEndsAt);
             return;
           }
-          // On a conflict, another request has just renewed or ended the session.
+          // On a conflict, another request has just renewed or ended the session, so nothing is left to do.
           const marked = { tenant, ...session, accessEndsAt: undefined, hasExpired: true };
           await this.#table.write([replace(DocumentSessionEntity, marked, session._r)]);
         });
@@ -67,7 +64,7 @@ export interface SessionSweepPorts {
   readonly sleep: (milliseconds: number) => Promise<unknown>;
 }
 
-/** Returns the sweep that marks sessions when their access ends. It waits for ends within its run. */
+/** Returns the sweep that marks sessions when their access ends. During its run, it waits for the next end. */
 export function sweepSessions({ sessions, sleep }: SessionSweepPorts): Sweep {
   return async (call) => {
     for (;;) {

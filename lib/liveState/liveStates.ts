@@ -21,7 +21,7 @@ export const LiveStateEntity = defineEntity({
   ownedBy: 'document',
   purpose: 'The last data that was broadcast in a document under an id',
   schema: LiveState.extend({
-    /** The internal ids of the organization and the document. The publisher reads an item without its scope. */
+    /** Internal ids. The publisher reads items from the stream and needs these ids. */
     organizationKey: z.string(),
     documentKey: z.string(),
   }),
@@ -37,8 +37,8 @@ export class LiveStateStore {
   }
 
   /**
-   * Stores the data of a broadcast, unless the stored data has a newer server time. Throws INVALID_ARGUMENT if merged data is
-   * too large, and ABORTED after too many conflicts.
+   * Stores the data of a broadcast, unless a newer broadcast is stored. Throws INVALID_ARGUMENT if merged data is too
+   * large, and ABORTED after too many conflicts.
    */
   async broadcast(scope: DocumentScope, broadcast: Broadcast, now: number): Promise<void> {
     const key = { ...scope, liveStateDataId: broadcast.liveStateDataId };
@@ -59,8 +59,8 @@ export class LiveStateStore {
   }
 
   /**
-   * Returns the live states of a document with these ids, or all live states without ids. Throws INVALID_ARGUMENT if the
-   * document has more live states than one answer can have.
+   * Returns the live states of a document with these ids, or all of them if `ids` is undefined. Throws INVALID_ARGUMENT
+   * if there are more than one answer can have.
    */
   async list(scope: DocumentScope, ids: readonly string[] | undefined): Promise<LiveStateResponse[]> {
     if (ids) {

@@ -7,7 +7,7 @@ export const LiveState = z.object({
   liveStateDataId: z.string(),
   /** The data, as JSON text. */
   data: z.string(),
-  /** The server time of the last broadcast, epoch milliseconds. It grows with each broadcast. */
+  /** The time of the last broadcast on the server's clock, epoch milliseconds. It grows with each broadcast. */
   at: z.number(),
   /** The user who sent the last broadcast. Absent after a call with an API key. */
   userId: z.string().optional(),
@@ -18,7 +18,7 @@ export type LiveState = z.output<typeof LiveState>;
 export const LiveStateResponse = z.object({
   liveStateDataId: z.string(),
   data: z.record(z.string(), z.unknown()),
-  /** The server time of the last broadcast, epoch milliseconds. */
+  /** The time of the last broadcast on the server's clock, epoch milliseconds. */
   at: z.number(),
 });
 export type LiveStateResponse = z.output<typeof LiveStateResponse>;
@@ -26,14 +26,14 @@ export type LiveStateResponse = z.output<typeof LiveStateResponse>;
 export interface Broadcast {
   readonly liveStateDataId: string;
   readonly data: Readonly<Record<string, unknown>>;
-  /** Whether the data is merged into the stored data instead of replacing it. */
+  /** Whether the data is merged into the stored data. Otherwise it replaces the stored data. */
   readonly merge: boolean;
   readonly userId: string | undefined;
 }
 
 /**
- * Returns the live state after a broadcast; `superseded` if the stored state has a newer server time, and `too large`
- * if the merged data has more than 64 KB. A merge is never superseded, because it changes only the fields that it sends.
+ * Returns the live state after a broadcast. Returns `superseded` if a newer broadcast is stored, and `too large` if
+ * merged data has more than 64 KB. A merge is never superseded, because it changes only the fields that it sends.
  */
 export function applyBroadcast(
   stored: LiveState | undefined,
@@ -47,8 +47,8 @@ export function applyBroadcast(
 }
 
 /**
- * Returns an object with the fields of both objects. If both have an object under a key, these objects are merged too. Every
- * other value of `sent`, also an array or null, replaces the stored value.
+ * Returns an object with the fields of both objects. Two objects under the same key are merged too. Any other value of
+ * `sent`, also an array or null, replaces the stored value.
  */
 export function mergeObjects(
   stored: Readonly<Record<string, unknown>>,
@@ -68,7 +68,7 @@ function copyOf(object: Readonly<Record<string, unknown>>): Record<string, unkno
   return copy;
 }
 
-/** An assignment would set the prototype instead of a field named `__proto__`. */
+/** Sets a field. For a field named `__proto__`, an assignment would set the prototype instead. */
 function setField(object: Record<string, unknown>, key: string, value: unknown): void {
   Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true });
 }
@@ -82,13 +82,13 @@ export function toLiveStateResponse(state: LiveState): LiveStateResponse {
   return { liveStateDataId: state.liveStateDataId, data: readData(state), at: state.at };
 }
 
-/** The message of a broadcast on the channel of the document. */
+/** What is published on the channel of the document after a broadcast. */
 export interface LiveStateMessage extends LiveStateResponse {
   readonly type: 'livestate.update';
   readonly by?: string | undefined;
 }
 
-/** Returns the message of a stored live state. */
+/** Returns what to publish about a stored live state. */
 export function liveStateMessage(state: LiveState): LiveStateMessage {
   return { type: 'livestate.update', ...toLiveStateResponse(state), by: state.userId };
 }

@@ -2,7 +2,7 @@ import { type EraseHook, RECORDS_PER_PAGE } from '../content/userRemoval.ts';
 import { remove } from '../table/table.ts';
 import { LiveStateEntity } from './liveStates.ts';
 
-/** Erases live states whose last broadcast one of the users sent. */
+/** Erases live states that an erased user was the last to broadcast. */
 export const eraseLiveStates: EraseHook = {
   entities: [LiveStateEntity],
   async erase({ table, scope, removedUsers: { userIds, removedAt } }, after) {

@@ -6,11 +6,11 @@ import { endIfExpired, PresenceEntity } from './presences.ts';
 import type { Presence } from './rules.ts';
 
 /**
- * How long after a user joined the sweep has certainly started a run, in milliseconds. The sweep makes passes while anybody is
- * present.
+ * The sweep has certainly run at least once this long after a user joined, in milliseconds. It then watches the
+ * presence itself.
  */
 const SWEPT_MILLISECONDS = 75_000;
-/** How long after the end of a lease a step starts, in milliseconds. */
+/** A step starts this long after the end of the lease, in milliseconds. */
 const MARGIN = 500;
 
 const Data = z.object({
@@ -21,7 +21,7 @@ const Data = z.object({
   joinedAt: z.number(),
 });
 
-/** A job that the transaction of a write starts. `delaySeconds` is the delay of its queue message. */
+/** A job that a transaction starts, and the queue message to send after it. `delaySeconds` is the delay of the message. */
 export interface StartedJob {
   readonly op: WriteOp;
   readonly message: { readonly tenant: string; readonly jobId: string };
@@ -29,9 +29,8 @@ export interface StartedJob {
 }
 
 /**
- * Returns the job that ends the presence of a user who joins, if the lease can end before the next run of the sweep. Without
- * this job, the presence would stay too long, because the sweep makes no passes while nobody is present. Returns undefined for
- * a longer lease.
+ * Returns a job that ends the presence of a user who joins. Returns undefined if the lease is long enough for the sweep
+ * to find its end. While nobody is present, the sweep runs only once a minute, so it would end a short lease too late.
  */
 export function watchJoin(
   { tenant, organizationKey, documentKey }: DocumentScope,
@@ -52,7 +51,7 @@ export function watchJoin(
   };
 }
 
-/** Runs a step of the job that `watchJoin` starts: ends the presence, or waits for the end of the renewed lease. */
+/** Runs a step of the job that `watchJoin` starts. Ends the presence, or waits until a renewed lease ends. */
 export async function endPresenceStep(
   table: Table,
   { tenant, data }: Pick<StoredJob, 'tenant' | 'data'>,

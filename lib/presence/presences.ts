@@ -23,15 +23,15 @@ import {
   toPresenceResponse,
 } from './rules.ts';
 
-/** The number of partitions of the index of users who are present. */
+/** The number of index partitions for users who are present. */
 const SHARDS = 8;
-/** How long after the end of its lease DynamoDB deletes a presence, in seconds. The sweep has ended the presence long before. */
+/** DynamoDB deletes a presence this long after the end of its lease, in seconds. The sweep has ended the presence long before. */
 const KEPT_SECONDS = 3_600;
 const PARALLEL = 8;
 const PAGE = 500;
 
 const Schema = Presence.extend({
-  /** The internal ids of the organization and the document. The sweep and the publisher read an item without its scope. */
+  /** The internal ids of the organization and the document. The sweep and the publisher find items without them. */
   organizationKey: z.string(),
   documentKey: z.string(),
   shard: z.number(),
@@ -39,9 +39,8 @@ const Schema = Presence.extend({
 type PresenceItem = z.output<typeof Schema>;
 
 /**
- * The presence of a user in a document. When the user leaves, the item stays for an hour without a lease. The change is then in
- * the stream, which reports that the user left. The index has only users with a lease. A renewal of the lease does not change
- * the index.
+ * The presence of a user in a document. After the user leaves, the item stays for an hour without a lease, so that the
+ * stream reports the change. The index has only users with a lease. A renewal does not change the index.
  */
 export const PresenceEntity = defineEntity({
   type: 'Presence',
@@ -90,8 +89,8 @@ export class PresenceStore {
   }
 
   /**
-   * Adds users to a document, or renews their leases. If a user occurs several times, the last entry counts. `watch` returns an
-   * operation for the transaction that adds a user who was not present.
+   * Adds users to a document, or renews their leases. If a user occurs several times, the last entry counts. `watch`
+   * may return an operation, which joins the transaction that adds a user who was not present.
    */
   async renew(
     scope: DocumentScope,
@@ -106,14 +105,14 @@ export class PresenceStore {
     });
   }
 
-  /** Ends the presence of users. Users who are not present are left out. */
+  /** Ends the presence of users. Ignores users who are not present. */
   async end(scope: DocumentScope, userIds: readonly string[], now: number): Promise<void> {
     await this.#changeEach(scope, distinct(userIds), (stored) =>
       stored?.leaseEndsAt === undefined ? undefined : { presence: endPresence(stored, now), ops: [] },
     );
   }
 
-  /** Reads the presence of each user and writes the result of `decide`. Reads again after a conflict. */
+  /** Reads the presence of each user and writes what `decide` returns. After a conflict, reads and decides again. */
   async #changeEach(
     scope: DocumentScope,
     userIds: readonly string[],
@@ -140,13 +139,13 @@ export class PresenceStore {
   }
 }
 
-/** Returns the operation that writes a presence over the stored presence. */
+/** Returns the operation that replaces the stored presence, or inserts the presence if none is stored. */
 function presenceWrite(scope: DocumentScope, next: Presence, stored: Stored<Presence> | undefined): WriteOp {
   const value = { ...scope, ...next, shard: shardOf(scope.documentKey, SHARDS) };
   return stored ? replace(PresenceEntity, value, stored._r) : insert(PresenceEntity, value);
 }
 
-/** Ends a presence whose lease has ended. Returns `conflict` if another request changed it, for example renewed it. */
+/** Ends a presence if its lease has ended. Returns `conflict` if another request has changed the presence. */
 export async function endIfExpired(
   table: Table,
   scope: DocumentScope,
@@ -159,7 +158,7 @@ export async function endIfExpired(
     : 'conflict';
 }
 
-/** Finds leases that have ended. */
+/** Ends presences whose leases have ended. */
 export class PresenceSweeper {
   readonly #table: Table;
 
@@ -168,8 +167,8 @@ export class PresenceSweeper {
   }
 
   /**
-   * Ends the presences whose leases have ended. Stops near the deadline of the run. A presence that a user renews at the
-   * same time stays. Returns whether anybody is still present.
+   * Ends the presences whose leases have ended. Stops near the deadline of the run. A presence stays if a user renews
+   * it at the same time. Returns whether any user is still present.
    */
   async endExpired(call: Pick<SweepCall, 'clock' | 'deadline'>): Promise<boolean> {
     const now = call.clock();

@@ -8,8 +8,9 @@ import { changePresence, type Renewal } from './presences.ts';
 import type { SentUser } from './rules.ts';
 
 /**
- * Adds users to a document, or renews their leases. Throws INVALID_ARGUMENT for an unknown organization, NOT_FOUND for an
- * unknown document, FAILED_PRECONDITION for a disabled document, and ABORTED after too many conflicts.
+ * Adds users to the presence of a document, or renews their leases. Throws INVALID_ARGUMENT for an unknown
+ * organization, NOT_FOUND for an unknown document, FAILED_PRECONDITION for a disabled document, and ABORTED after too
+ * many conflicts.
  */
 type RenewPresence = (
   tenant: string,

@@ -7,7 +7,7 @@ export type PresenceStatus = (typeof presenceStatuses)[number];
 /** The shortest and the longest lease, in seconds. */
 const leaseLimits = { least: 5, most: 600 } as const;
 
-/** The default lease by the credentials of the call, in seconds. */
+/** The lease in seconds of a call that sends none. It depends on the credentials of the call. */
 export const defaultLease = { apiKey: 600, user: 30 } as const;
 
 /** The largest number of users in one call. */
@@ -19,12 +19,12 @@ const SentUser = z.object({
   name: optional(Name),
   email: optional(Name),
   status: optional(z.enum(presenceStatuses)),
-  /** How long the presence lasts unless another call renews it. */
+  /** The presence ends after this many seconds unless another call renews it. */
   leaseSeconds: optional(z.int().min(leaseLimits.least).max(leaseLimits.most)),
 });
 export type SentUser = z.output<typeof SentUser>;
 
-/** Returns the presence that a browser sent, with the name and the address of the stored profile of its user. */
+/** Returns the presence that a browser sent, but with the name and e-mail address of the user's stored profile. */
 export function withProfile(
   user: SentUser,
   profile: { readonly name?: string | undefined; readonly email?: string | undefined },
@@ -51,9 +51,9 @@ export const Presence = z.object({
   leaseSeconds: z.number(),
   /** The end of the lease, epoch milliseconds. Absent if the user has left. */
   leaseEndsAt: z.number().optional(),
-  /** The time of the last change that others see, epoch milliseconds. It grows with each such change. */
+  /** The time of the last change that other users see, epoch milliseconds. It grows with each such change. */
   changedAt: z.number(),
-  /** Whether this write changed something that others see. A renewal alone does not. */
+  /** Whether the last write changed something that other users see. A renewal of the lease does not. */
   isVisibleChange: z.boolean(),
 });
 export type Presence = z.output<typeof Presence>;
@@ -71,17 +71,17 @@ export const PresenceResponse = z.object({
 });
 export type PresenceResponse = z.output<typeof PresenceResponse>;
 
-/** Returns whether a user is present at a time, epoch milliseconds. */
+/** Returns whether a user is present at the time `now` (epoch milliseconds). */
 export function isPresent(presence: Presence, now: number): presence is Presence & { readonly leaseEndsAt: number } {
   return presence.leaseEndsAt !== undefined && presence.leaseEndsAt > now;
 }
 
-/** How a call treats the fields that it leaves out: `add` resets them, `update` keeps them. */
+/** What happens to fields that a call leaves out: `add` resets them, `update` keeps them. */
 export type PresenceMode = 'add' | 'update';
 
 /**
- * Returns the presence of a user after a call. The last call wins. A user who is not present joins, also by an update.
- * `defaultLease` (seconds) counts unless the call or, for an update, the stored presence has one.
+ * Returns the presence of a user after a call. A user who is not present joins, also by an update. `defaultLease`
+ * (seconds) is used if the call has no lease, and for an update, if the stored presence has none either.
  */
 export function renewPresence(
   stored: Presence | undefined,
@@ -105,13 +105,16 @@ export function renewPresence(
   };
 }
 
-/** Returns the presence of a user who leaves. */
+/** Returns the presence of a user who leaves: without a lease, name and e-mail address. */
 export function endPresence(stored: Presence, now: number): Presence {
   const { userId, status, leaseSeconds } = stored;
   return { userId, status, leaseSeconds, changedAt: nextChange(stored, now), isVisibleChange: true };
 }
 
-/** The clocks of functions differ a little. A later change must have a later time than the stored change. */
+/**
+ * Clocks of functions differ a little, so a later change could have an earlier time. This time is always later than the
+ * stored one.
+ */
 function nextChange(stored: Presence | undefined, now: number): number {
   return Math.max(now, (stored?.changedAt ?? 0) + 1);
 }
@@ -128,14 +131,14 @@ export function toPresenceResponse({
   return { userId, name, email, status, leaseEndsAt, changedAt };
 }
 
-/** The message of a changed presence on the channel of the document. */
+/** What is published on the channel of the document when a presence changes. */
 export type PresenceMessage =
   | { readonly type: 'presence.update'; readonly at: number; readonly user: PresenceResponse }
   | { readonly type: 'presence.remove'; readonly at: number; readonly userId: string };
 
 /**
- * Returns the message of a stored presence. Returns undefined if the last write changed nothing that others see. A presence
- * whose lease has ended is an update until the sweep ends it. The message of the removal follows then.
+ * Returns what to publish about a stored presence, or undefined if the last write changed nothing that other users see.
+ * After the end of a lease, the removal is published only when the sweep ends the presence.
  */
 export function presenceMessage(presence: Presence): PresenceMessage | undefined {
   const { userId, leaseEndsAt, changedAt, isVisibleChange } = presence;

@@ -2,9 +2,9 @@ import { combine } from '../app/capability.ts';
 import type { Sweep } from '../workers/sweep.ts';
 import { sweepPresence as openSweeper, type PresenceSweeper } from './presences.ts';
 
-/** The time from one pass to the next, in milliseconds. Clients get the end of a lease within 15 s. */
+/** The time between two passes, in milliseconds. Clients therefore learn the end of a lease within 15 s. */
 const PASS_MILLISECONDS = 12_000;
-/** How long before the end of a run no more passes start, in milliseconds. */
+/** No pass starts in the last milliseconds of a run. */
 const SPARE = 2_000;
 
 export interface PresenceSweepPorts {
@@ -13,8 +13,8 @@ export interface PresenceSweepPorts {
 }
 
 /**
- * Returns the sweep that ends presences whose leases have ended. It makes passes until the next run starts, but only one pass
- * if nobody is present. A presence whose lease begins and ends between two runs has its own job.
+ * Returns the sweep that ends presences whose leases have ended. While anybody is present, it makes passes until the
+ * next run starts. Otherwise it makes one pass. A lease that begins and ends between two runs has a job of its own.
  */
 export function sweepPresences({ sweeper, sleep }: PresenceSweepPorts): Sweep {
   return async (call) => {

@@ -1,7 +1,7 @@
 import type { EraseHook } from '../content/userRemoval.ts';
 import { PresenceEntity } from './presences.ts';
 
-/** Erases the presence of users, also the items of users who have left. */
+/** Erases the presence of erased users. Items of users who left before are erased too. */
 export const erasePresence: EraseHook = {
   entities: [PresenceEntity],
   async erase({ table, scope, removedUsers: { userIds, removedAt } }) {

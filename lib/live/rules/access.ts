@@ -2,8 +2,9 @@ import { everywhere } from '../../directory/rules/access.ts';
 import { type DocumentKeys, documentOf, type ItemChange, partitionName } from './hints.ts';
 
 /**
- * The users who may have lost access by a change: one user, one user in one document, the users of a document, or the users of
- * an organization. `userPart` is the user id as a part of keys, which is a hash for a long id.
+ * Whose access to which documents may be lost by a change: of one user, of one user in one document, of all users in
+ * one document, or of all users in an organization. `tenantPart` and `userPart` are ids as keys contain them. A long id
+ * is a hash there.
  */
 export type AccessChange =
   | {
@@ -11,7 +12,7 @@ export type AccessChange =
       readonly tenantPart: string;
       readonly userPart: string;
       readonly organizationKey?: string;
-      /** The internal ids of the documents to which older user tokens may give no access any more. */
+      /** The internal ids of the documents to which older user tokens may no longer give access. */
       readonly endsTokensOf: 'all' | readonly string[];
     }
   | ({ readonly kind: 'session'; readonly userId: string } & DocumentKeys)
@@ -30,7 +31,7 @@ export const accessTypesOfItems = [
   'DocumentSession',
 ] as const;
 
-/** Returns the users who may have lost access by a change. Returns undefined for a change that takes no access away. */
+/** Returns whose access a change may take away, or undefined if the change takes no access away. */
 export function accessChangeOf({ change, key, item }: ItemChange): AccessChange | undefined {
   const parts = key.PK.split('#');
   const [scope, tenantPart = '', kind] = parts;
@@ -42,7 +43,7 @@ export function accessChangeOf({ change, key, item }: ItemChange): AccessChange 
     const endsTokensOf = change === 'remove' ? 'all' : documentsOf(revocations);
     return { kind: 'user', tenantPart, userPart: parts[3] ?? '', endsTokensOf };
   }
-  // A new organization or a renamed one takes no access away.
+  // New organizations and other changes take no access away.
   if (kind === 'ORGANIZATIONS' && parts.length === 3)
     return change === 'modify' && item?.disabled === true
       ? { kind: 'organization', tenantPart, organizationKey: String(item.internalId) }
@@ -56,7 +57,7 @@ export function accessChangeOf({ change, key, item }: ItemChange): AccessChange 
       const removal = { organizationKey, resource: String(item.internalId), folder: item.folder === true };
       return { ...userChange, endsTokensOf: documentsOf([removal]) };
     }
-    // A changed grant changes stored access only. Tokens have grants of their own.
+    // A changed grant does not change the grants in user tokens.
     return key.SK.startsWith('GRANT#') && change !== 'insert' ? { ...userChange, endsTokensOf: [] } : undefined;
   }
   if (item?._t === 'DocumentSession') {
@@ -80,14 +81,17 @@ export function accessChangeOf({ change, key, item }: ItemChange): AccessChange 
   }
 }
 
-/** The record that a user was removed from an organization, folder or document. The ids are internal ids. */
+/** Says that a user was removed from an organization, folder or document. All ids are internal. */
 interface Removal {
   readonly organizationKey: string;
   readonly resource: string;
   readonly folder?: boolean | undefined;
 }
 
-/** Returns the documents that removals name. Returns `all` if a removal concerns all documents of a folder or organization. */
+/**
+ * Returns the internal ids of documents from which users were removed. Returns `all` if one of the removals is from a
+ * folder or an organization.
+ */
 function documentsOf(removals: readonly Removal[]): 'all' | string[] {
   const isDocument = ({ organizationKey, resource, folder }: Removal) =>
     folder !== true && resource !== organizationKey && resource !== everywhere;

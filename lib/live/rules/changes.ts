@@ -1,25 +1,25 @@
 import type { VersionedHint } from './hints.ts';
 
-/** How long hints are kept, in seconds. A client that was away for longer reads its document again. */
+/** How long hints (messages about changes) are kept, in seconds. A client that missed older hints reads its document again. */
 export const LOG_SECONDS = 2 * 60 * 60;
 /** The largest number of hints in one answer. */
 export const MAX_CHANGES = 500;
 
-/** The answer about the hints of a document since a version. */
+/** The hints of a document after a version, for one answer. */
 export interface Changes {
   readonly hints: VersionedHint[];
-  /** The version up to which the answer has hints. The client sends it with its next call. */
+  /** The version of the last hint in the answer. The client continues from this version with its next call. */
   readonly version: number;
-  /** Whether no hint is missing. Otherwise the client reads the document again. */
+  /** False if hints are missing. The client must then read the document again. */
   readonly complete: boolean;
-  /** Whether there are more hints after `version`. */
+  /** Whether more hints follow after `version`. */
   readonly hasMore: boolean;
 }
 
 /**
- * Returns the hints after the version `after`. `kept` has the stored hints after this version, in the order of their versions.
- * The oldest of these hints may have expired. `version` is the document's version. If `after` is larger than `version`, the
- * answer is incomplete.
+ * Returns the hints after the version `after`. `version` is the document's newest version. `kept` has the stored hints
+ * in the order of their versions. If the oldest ones have expired, or `after` is larger than `version`, the answer is
+ * not complete.
  */
 export function changesSince(after: number, version: number, kept: readonly VersionedHint[]): Changes {
   const missing = kept.filter((hint) => hint.version > after && hint.version <= version);

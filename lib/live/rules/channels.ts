@@ -7,25 +7,25 @@ export const USER_NAMESPACE = 'user';
 /** The last segment of an awareness channel. */
 export const AWARENESS = 'awareness';
 
-/** The number of characters of a segment. AppSync accepts up to 50 letters, digits and dashes. */
+/** The number of characters of a segment of a channel name. AppSync accepts up to 50 letters, digits and dashes. */
 const SEGMENT_LENGTH = 40;
 
-/** The internal ids of a document with the access epoch of its channels. */
+/** The internal ids of a document, and an access epoch. */
 export interface ChannelOwner {
   readonly tenant: string;
   readonly organizationKey: string;
   readonly documentKey: string;
-  /** The access epoch. It grows whenever a user loses access to the document. Each epoch has its own channels. */
+  /** The access epoch grows whenever a user loses access to the document. Each epoch has its own channels. */
   readonly epoch: number;
 }
 
-/** The channels of a document. Clients publish to the awareness channel only. */
+/** The channels of a document. Clients may publish only to the awareness channel. */
 export interface DocumentChannels {
   readonly document: string;
   readonly awareness: string;
 }
 
-/** Names channels by keyed hashes of internal ids. Without the key nobody can guess or enumerate the names. */
+/** Names channels by keyed hashes of internal ids. Nobody can guess a name without the key. */
 export class ChannelNames {
   readonly #key: Uint8Array;
 
@@ -49,7 +49,7 @@ export class ChannelNames {
     return `/${USER_NAMESPACE}/${this.#segment(['tenant', tenant])}/${this.#segment(['user', tenant, userId])}`;
   }
 
-  /** Returns a hash of the parts as hexadecimal digits. Base64url could begin or end with a dash, which AppSync does not allow. */
+  /** Returns a hash of the parts in hexadecimal. Base64url could begin or end with a dash, which AppSync rejects. */
   #segment(parts: readonly string[]): string {
     return createHmac('sha256', this.#key).update(JSON.stringify(parts)).digest('hex').slice(0, SEGMENT_LENGTH);
   }

@@ -1,9 +1,9 @@
 /** The largest number of events in one publish of AppSync. */
 export const EVENTS_PER_PUBLISH = 5;
-/** The largest event that AppSync accepts, in bytes of JSON. */
+/** The largest size in bytes of an event as JSON that AppSync accepts. */
 export const MAX_EVENT_BYTES = 240 * 1024;
 
-/** Returns events as JSON texts in their order, in one group for each publish. Throws for an event that is too large. */
+/** Returns events as JSON texts in order, grouped by publish. Throws for an event that is too large. */
 export function toPublishes(events: readonly object[]): string[][] {
   const texts = events.map((event) => JSON.stringify(event));
   const tooLarge = texts.find((text) => Buffer.byteLength(text) > MAX_EVENT_BYTES);
@@ -14,8 +14,8 @@ export function toPublishes(events: readonly object[]): string[][] {
 }
 
 /**
- * Returns the event with its payload. If the event would be too large, returns it without the payload, and clients read the
- * change.
+ * Returns the fields of the hint and the payload as one event. Returns the hint alone if the event would be too large.
+ * Clients then read the change.
  */
 export function withinLimit(hint: object, payload: object): object {
   const whole = { ...hint, ...payload };

@@ -1,6 +1,6 @@
 import type { ThreadAccess } from '../../content/rules/visibility.ts';
 
-/** The types of hints. */
+/** The types of hints, which are messages about changes without their text. */
 export const hintTypes = [
   'comment_annotation.add',
   'comment_annotation.update',
@@ -26,12 +26,15 @@ export const hintTypes = [
 ] as const;
 export type HintType = (typeof hintTypes)[number];
 
-/** Published on the old channels of a document after a user lost access to the document. Nothing follows on these channels. */
+/**
+ * The type of the last event on a document's channels after a user lost access to the document. Nothing follows on
+ * these channels.
+ */
 export const REVOKED = 'system.revoked';
 
 export type HintIds = Readonly<Record<string, string | number>>;
 
-/** A change of content. Clients read it with their own rights. */
+/** A hint about changed content. Clients read the content with their own rights. */
 export interface ContentHint {
   readonly type: Exclude<HintType, 'crdt.update'>;
   /** When the change was written, epoch ms. */
@@ -39,34 +42,34 @@ export interface ContentHint {
   readonly ids: HintIds;
 }
 
-/** A change of an editor. It is pushed together with the update if both fit into one event. */
+/** A hint about a change of an editor. The event also has the update if it is small enough. */
 export interface EditorHint {
   readonly type: 'crdt.update';
   readonly at: number;
   readonly editorId: string;
   /** The version of the update in the editor's log. */
   readonly editorVersion: number;
-  /** The user who changed the editor, if known. */
+  /** The user id of the user who changed the editor, if known. */
   readonly by?: string;
 }
 
-/** A change, as it is pushed to the users of a document. A hint has ids and never text. */
+/** A message about a change, as clients get it. It has ids and no text. */
 export type Hint = ContentHint | EditorHint;
 
-/** A hint with the document's version. A client that misses a version asks `/v2/live/changes`. */
+/** A hint with its version in the document channel. A client that misses a version calls `/v2/live/changes`. */
 export type VersionedHint = Hint & { readonly version: number };
 
-/** A stored item with its change, as the table's stream has it. */
+/** A changed item, as a record of the table's stream describes it. */
 export interface ItemChange {
   readonly change: 'insert' | 'modify' | 'remove';
   readonly key: { readonly PK: string; readonly SK: string };
-  /** The new item. Undefined for a removed item, because the stream has only its key. */
+  /** The new item. Undefined after a removal, because stream records of removals have only the key. */
   readonly item: Readonly<Record<string, unknown>> | undefined;
   /** When the change was written, epoch ms. */
   readonly at: number;
 }
 
-/** The key of a thread, in the partition of its document. */
+/** The ids of a thread's item within the partition of its document. */
 export interface ThreadPosition {
   readonly annotationId: string;
   /** Epoch ms. */
@@ -74,8 +77,9 @@ export interface ThreadPosition {
 }
 
 /**
- * Who gets a hint: everybody who may open the document, those who may see a thread, those who could see a thread and no longer
- * can, or the recipients of a notification. `access` is the access of a private thread that is deleted.
+ * Who gets a hint: everybody who may open the document, users who may see a thread, users who could see a thread and no
+ * longer can, or the recipients of a notification. `access` has the access rules of a deleted private thread, which can
+ * no longer be read.
  */
 export type HintAudience =
   | { readonly kind: 'document' }
@@ -83,7 +87,7 @@ export type HintAudience =
   | { readonly kind: 'formerReaders'; readonly thread: ThreadPosition; readonly formerAccess: ThreadAccess }
   | { readonly kind: 'users'; readonly userIds: readonly string[] };
 
-/** A hint with its audience. */
+/** A hint with its recipients. */
 export interface AddressedHint {
   readonly hint: ContentHint;
   readonly audience: HintAudience;
@@ -102,7 +106,7 @@ interface OnThread {
   readonly threadCreatedAt: number;
 }
 
-/** The hints of written items, by entity. */
+/** The hint of a written item, by entity. */
 const hintsOfWritten: Readonly<Record<string, HintOfWritten>> = {
   Thread: (change: Written<ThreadPosition>) =>
     threadHint(change, `comment_annotation.${verbs[change.change]}`, change.item),
@@ -121,13 +125,13 @@ const hintsOfWritten: Readonly<Record<string, HintOfWritten>> = {
     change.change === 'insert' ? addressed(change, 'editor.add', { editorId: change.item.editorId }) : undefined,
 };
 
-/** The hints of removed items, by the name of their partition. The sort key has the ids. */
+/** The hint of a removed item, by partition name. The ids come from the sort key. */
 const hintsOfRemoved: Readonly<
   Record<string, (change: ItemChange, parts: readonly string[]) => AddressedHint | undefined>
 > = {
   THREADS(change, [createdAt = '', annotationId = '', kind, commentId]) {
     const id = decodePart(annotationId);
-    // The tombstone of a thread reports its deletion.
+    // The deletion of a thread has its own record, which leads to the hint.
     if (kind !== 'COMMENT' || id === undefined) return undefined;
     const thread = { annotationId: id, createdAt: Date.parse(createdAt) };
     return threadHint(change, 'comment.delete', thread, { commentId: Number(commentId) });
@@ -144,7 +148,7 @@ export const hintedTypes = Object.keys(hintsOfWritten);
 /** The names of the partitions whose removed items lead to hints. */
 export const hintedPartitions = Object.keys(hintsOfRemoved);
 
-/** Returns the hint of a changed item with its audience; undefined for a change without one. */
+/** Returns the hint of a changed item with its recipients, or undefined if the change has none. */
 export function hintOf(change: ItemChange): AddressedHint | undefined {
   const { item, key } = change;
   if (item !== undefined) return hintsOfWritten[String(item._t)]?.({ ...change, item: item as never });
@@ -216,16 +220,19 @@ function removedHint(change: ItemChange, type: ContentHint['type'], name: string
   return addressed(change, type, id === undefined ? {} : { [name]: id });
 }
 
-/** Returns the text of a key part; undefined for a part that is a hash because the text is long. */
+/**
+ * Returns the text that a part of a key stands for. Returns undefined if the part is a hash, because the text is too
+ * long for a key.
+ */
 export function decodePart(part: string): string | undefined {
   if (part.startsWith('~')) return undefined;
   return part.replace(/%([0-9a-f]{2})/g, (_escaped, code: string) => String.fromCharCode(Number.parseInt(code, 16)));
 }
 
 /**
- * Returns the changes without those whose hint another change repeats. Of several hints with the same type and ids, only the
- * last one stays. An update of a record that the same list adds before is left out. Clients read the newest state anyway.
- * Each hint about a hidden thread stays, because it has recipients of its own.
+ * Returns the changes without repeated hints. Of hints with the same type and ids, only the last one stays. An update
+ * is left out if the same record is added before it, because clients read the newest state anyway. Hints about hidden
+ * threads all stay, because each has its own recipients.
  */
 export function withoutRepetitions<T extends { readonly hint: ContentHint }>(changes: readonly T[]): T[] {
   const identity = (type: string, ids: HintIds) => JSON.stringify([type, ids]);
@@ -242,14 +249,14 @@ export function withoutRepetitions<T extends { readonly hint: ContentHint }>(cha
   });
 }
 
-/** The internal ids in the partition key of a document's items. */
+/** The internal ids of a document, which the partition keys of its items contain. */
 export interface DocumentKeys {
   readonly tenant: string;
   readonly organizationKey: string;
   readonly documentKey: string;
 }
 
-/** Returns the document that an item of content belongs to; undefined for items of other partitions. */
+/** Returns the document that a content item with this partition key belongs to, or undefined for any other key. */
 export function documentOf(PK: string): DocumentKeys | undefined {
   const [scope, tenant, organization, organizationKey, document, documentKey] = PK.split('#');
   if (scope !== 'T' || organization !== 'ORGANIZATION' || document !== 'DOCUMENT') return undefined;
