@@ -30,7 +30,7 @@ export interface IdentifiedJudgment {
 }
 
 interface AddCall {
-  /** The id of the job that embeds the judgments if the call cannot. */
+  /** The id of the job that embeds the judgments (turns their texts into vectors) if this call cannot. */
   readonly jobId: string;
   readonly now: number;
   readonly log: Log;
@@ -44,14 +44,14 @@ export interface AddedJudgment {
 
 interface WrittenJudgment {
   readonly judgment: Stored<Judgment>;
-  /** The message for the answer. */
+  /** The message of this judgment in the answer. */
   readonly message: string;
 }
 
 const PARALLEL_WRITES = 16;
 const NOT_EMBEDDED = ' Searches find it after the embedding model has answered.';
 
-/** Adds judgments with their vectors. */
+/** Adds judgments and their vectors. */
 export class JudgmentWriter {
   readonly #table: Table;
   readonly #embeddings: EmbeddingStore;
@@ -64,8 +64,8 @@ export class JudgmentWriter {
   }
 
   /**
-   * Adds judgments to an organization or a document and returns the result of each. A judgment replaces the stored
-   * judgment with the same id. The ids must be distinct. An invalid judgment fails, and the other judgments are added.
+   * Adds judgments to an organization or a document and returns a result for each. Ids must be distinct. A stored
+   * judgment with the same id is replaced. An invalid judgment fails, and the others are added.
    */
   async add(
     tenant: string,
@@ -82,8 +82,8 @@ export class JudgmentWriter {
   }
 
   /**
-   * Adds judgments and returns a message for each id. It writes the embedding job before the judgments, and removes the job
-   * after all of them have vectors. If the function ends in between, the job embeds the judgments.
+   * Adds judgments and returns a message for each id. The embedding job is written together with the judgments, and
+   * removed after all of them have vectors. If the function ends earlier, the job embeds the judgments.
    */
   async #addValid(
     tenant: string,
@@ -122,8 +122,8 @@ export class JudgmentWriter {
   }
 
   /**
-   * Writes a judgment over the stored judgment. Each judgment has its own write, which costs half as much as a write in a
-   * transaction. Throws ABORTED if other calls keep writing the same judgment.
+   * Writes a judgment over the stored one. Judgments are written one by one, because a write in a transaction costs
+   * twice as much. Throws ABORTED if other calls keep writing the same judgment.
    */
   async #write(
     tenant: string,
@@ -135,7 +135,7 @@ export class JudgmentWriter {
     return retryOnConflict(async () => {
       const stored = isFirst ? before : await this.#table.get(JudgmentEntity, { tenant, ...draft });
       isFirst = false;
-      // If a stored judgment is sent again without a time, it keeps its time.
+      // A judgment that is sent again without a time keeps its stored time.
       const judgment = stored && !isDated ? { ...draft, createdAt: stored.createdAt } : draft;
       const message = stored ? 'Judgment updated.' : 'Judgment added.';
       if (stored && isSame(judgment, stored)) return { judgment: stored, message };

@@ -6,24 +6,27 @@ import type { EmbeddingStore } from './embeddingStore.ts';
 import { embedWith } from './embedJudgments.ts';
 import { changeTo, completeChange, type EmbeddingState, withoutStaleModel } from './rules/embeddingModels.ts';
 
-/** The progress of a walk over all judgments of a tenant. It embeds the judgments without vectors of `model`. Times are epoch ms. */
+/**
+ * The progress of a pass through all judgments of a tenant. The pass embeds those that have no vectors of `model`.
+ * Times are epoch ms.
+ */
 const Walk = z.object({
   model: z.string(),
   /**
-   * The time at which the state began to name the model. Functions that read the state before this time may write
-   * judgments without vectors of the model for a while.
+   * When the stored state first named the model. A function that read the state before this time can still write
+   * judgments without vectors of the model.
    */
   since: z.number(),
-  /** The time at which this walk started. */
+  /** When this pass started. */
   from: z.number(),
-  /** The number of judgments that this walk has embedded. */
+  /** How many judgments this pass has embedded so far. */
   embedded: z.number(),
-  /** The position after which the walk continues. */
+  /** The position after which the next step continues. */
   after: z.string().optional(),
 });
 type Walk = z.output<typeof Walk>;
 
-/** The progress of the purge of the vectors of the model `stale`. */
+/** The progress of the purge of all vectors of the model `stale`. */
 const Purge = z.object({ stale: z.string(), after: z.string().optional() });
 type Purge = z.output<typeof Purge>;
 
@@ -42,14 +45,14 @@ interface Change {
 }
 
 /**
- * Runs a step of the job that changes the model of a tenant's searches to the configured model. The job:
+ * Runs a step of the job that changes a tenant's searches to the configured model. The job:
  *
  * - embeds all judgments with the configured model
  * - switches searches to the new vectors
  * - purges the vectors of the old model
  *
- * Until the switch, searches use the old model, and new judgments get vectors of both models. If the configured model
- * changes during the job, also back to the old model, the next step continues with that model.
+ * Before the switch, searches use the old model, and new judgments get vectors of both models. If the configuration
+ * changes during the job, the next step continues with the model that is configured then.
  */
 export async function changeEmbeddingStep(
   store: EmbeddingStore,
@@ -67,7 +70,8 @@ export async function changeEmbeddingStep(
   const change: Change = { store, tenant, state, revision, now };
   if (!isDeepStrictEqual(state, before)) {
     await store.replaceState(tenant, state, revision);
-    // Wait before the purge of unused vectors, because functions that read the old state may still search or write them.
+    // If vectors became unused, their purge waits, because functions that read the old state may still search or write
+    // such vectors.
     return { progress: {}, ...(state.next === undefined && { notBefore: now + REQUESTS_ENDED_MS }) };
   }
   if (state.next !== undefined)
@@ -94,8 +98,8 @@ async function continueWalk(
   const embedded = walk.embedded + judgments.length;
   if (next !== undefined) return { progress: { walk: { ...walk, embedded, after: next } } satisfies Progress };
   const everyFunctionReadAt = since + REQUESTS_ENDED_MS;
-  // After this time, all functions have read the state with the new model. If a walk that started later has nothing to
-  // embed, all judgments have vectors of the model.
+  // After this time, all functions have read the state with the new model. If a pass that started after it finds
+  // nothing to embed, all judgments have vectors of the model.
   if (embedded > 0 || walk.from < everyFunctionReadAt) {
     const from = Math.max(now, everyFunctionReadAt);
     return { progress: { walk: { model, since, from, embedded: 0 } } satisfies Progress, notBefore: from };

@@ -4,24 +4,27 @@ import { contentText, type Judgment, reviewText } from './rules/judgments.ts';
 
 type JudgmentTexts = Pick<Judgment, 'decision' | 'reasoning' | 'content'>;
 
-/** A judgment with the vectors that one model made of it. */
+/** A judgment and the vectors of its texts by one model. */
 export interface Embedded<J> {
   readonly judgment: J;
   readonly review: Float32Array;
-  /** The vector of the content; absent if the judgment has no content. */
+  /** The vector of the content. Absent if the judgment has no content. */
   readonly content?: Float32Array | undefined;
 }
 
-/** The vectors that several models made of the same judgments. */
+/** The vectors of the same judgments by several models. */
 export interface EmbeddingResult<J> {
   readonly vectors: readonly { readonly model: string; readonly embedded: readonly Embedded<J>[] }[];
-  /** The error of a model. The vectors of this model are missing. */
+  /** The error of a model whose vectors are missing. */
   readonly failure?: Error;
-  /** The next model of the tenant, if this deployment cannot call it. A deployment that is configured for the model can. */
+  /**
+   * Set if searches of the tenant will change to this model, but this deployment cannot call it. A deployment that is
+   * configured for the model can.
+   */
   readonly unavailableModel?: string;
 }
 
-/** Returns the judgments with their vectors. It calls the embedder once. */
+/** Returns the judgments with their vectors. Calls the embedder once for all texts. */
 export async function embedWith<J extends JudgmentTexts>(
   embedder: Embedder,
   judgments: readonly J[],
@@ -38,15 +41,15 @@ export async function embedWith<J extends JudgmentTexts>(
 }
 
 /**
- * Embeds judgments with the configured model, and with the models that searches of the tenant use now or will use next.
- * Never throws. The result has the error of a model that failed.
+ * Embeds judgments with the configured model, the model that the tenant's searches use, and the model to which they
+ * will change. Never throws. If a model fails, the result has its error.
  */
 export async function embedJudgments<J extends JudgmentTexts>(
   { current, of }: Embedders,
   state: EmbeddingState | undefined,
   judgments: readonly J[],
 ): Promise<EmbeddingResult<J>> {
-  // If this deployment has no embedder for the model of searches, searches compare texts and need no vectors of it.
+  // If this deployment cannot call the model that searches use, searches compare texts instead, and need no vectors of that model.
   const embedders = modelsToEmbed(state, current.model).flatMap((model) => of(model) ?? []);
   const outcomes = await Promise.allSettled(embedders.map((embedder) => embedWith(embedder, judgments)));
   const failed = outcomes.find((outcome) => outcome.status === 'rejected');

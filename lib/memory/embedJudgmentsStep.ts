@@ -7,15 +7,18 @@ import { embedJudgments } from './embedJudgments.ts';
 
 const Progress = z.object({ done: z.number() });
 
-/** The number of judgments that one step embeds. They have at most 50 texts, of which Bedrock embeds eight at a time. */
+/** The number of judgments that one step embeds. They have at most 50 texts. Bedrock gets eight texts at a time. */
 const JUDGMENTS_PER_STEP = 25;
-/** The delay until the next attempt if this deployment cannot call the model. A later deployment can call it. */
+/**
+ * The wait before the next attempt if this deployment cannot call the model. Another deployment may be configured for
+ * the model by then.
+ */
 const RETRY_DELAY_MS = 60_000;
 
 /**
- * Runs a step of the job that embeds judgments. The job exists because the model did not answer the request that added
- * the judgments, or because that request does not embed. Throws the error of a model. The job then repeats this step,
- * after a longer delay each time.
+ * Runs a step of the job that embeds judgments. The job is needed if the model did not answer during the request that
+ * added the judgments, or if that request does not embed. Throws if a model fails. The job then repeats the step, after
+ * a longer wait each time.
  */
 export async function embedJudgmentsStep(
   store: EmbeddingStore,
@@ -40,8 +43,8 @@ export async function embedJudgmentsStep(
 }
 
 /**
- * Returns the embedding state of a tenant. Creates the state if it does not exist: a change of a thread writes a judgment
- * without reading the state, so this job may be the first to need it.
+ * Returns the embedding state of a tenant. Creates it if this job is the first to need it. A change of a thread adds a
+ * judgment without the state.
  */
 async function ensureState(store: EmbeddingStore, tenant: string, model: string) {
   const state = await store.getState(tenant);

@@ -6,8 +6,8 @@ import { lexical, LEXICAL_MODEL } from './rules/lexical.ts';
 export interface Embedder {
   readonly model: EmbeddingModel;
   /**
-   * Returns a unit vector of 512 numbers for each text. Throws UNAVAILABLE if the model refuses a text or does not answer
-   * by `deadline` (epoch ms). The default deadline is 10 s from now.
+   * Returns a unit vector of 512 numbers for each text. Throws UNAVAILABLE if the model refuses a text or does not
+   * answer by `deadline` (epoch ms; 10 s from now by default).
    */
   embed(texts: readonly string[], options?: { readonly deadline?: number | undefined }): Promise<Float32Array[]>;
 }
@@ -16,13 +16,16 @@ export const embeddingModels = [LEXICAL_MODEL, TITAN_MODEL] as const;
 export type EmbeddingModel = (typeof embeddingModels)[number];
 
 export interface Embedders {
-  /** The configured model, which embeds new judgments. */
+  /** The embedder of the configured model. It embeds new judgments. */
   readonly current: Embedder;
-  /** Returns the embedder of a model, or undefined for a Bedrock model that is not configured. Functions may not call such a model. */
+  /**
+   * Returns the embedder of a model. Returns undefined for a Bedrock model that is not configured, because the function
+   * may not call it.
+   */
   readonly of: (model: string) => Embedder | undefined;
 }
 
-/** The embedder of `npm start`, which compares words and parts of words. It calls no service. */
+/** The embedder of `npm start`. It compares words and parts of words, and calls no service. */
 export const lexicalEmbedder: Embedder = {
   model: LEXICAL_MODEL,
   embed: (texts) => Promise.resolve(texts.map(lexical)),

@@ -8,9 +8,9 @@ import * as sendTo from '../workers/sendTo.ts';
 import type { JudgmentRef } from './entities.ts';
 import * as logMessages from '../observability/logMessages.ts';
 
-/** How long after its start the sweeper runs a job that has not finished and whose message was not sent. */
+/** If the queue message of a job was lost, the sweeper runs the job this long after its start (milliseconds). */
 const SWEEP_DELAY_MS = 60_000;
-/** The id of the job that changes the model. It is fixed because a tenant has one change of its model at a time. */
+/** The id of the job that changes a tenant's model. It is fixed, so that a tenant has at most one such job. */
 const MODEL_CHANGE = 'job_embedding';
 
 /** The data of a job that embeds judgments. */
@@ -20,7 +20,7 @@ export const PendingJudgments = z.object({
   ),
 });
 
-/** Returns the write that starts a job to embed up to 100 judgments. Repeated writes with the same job id start one job. */
+/** Returns the write that starts a job to embed up to 100 judgments. Writing the same job id again starts no second job. */
 export function startEmbedding(tenant: string, jobId: string, judgments: readonly JudgmentRef[], now: number): WriteOp {
   const data = {
     judgments: judgments.map(({ organizationKey, documentKey, recordId }) => ({
@@ -32,7 +32,10 @@ export function startEmbedding(tenant: string, jobId: string, judgments: readonl
   return startJob(tenant, { jobId, kind: 'embedJudgments', data, dueAt: now + SWEEP_DELAY_MS }, now);
 }
 
-/** Starts the job that changes a tenant to the configured model, unless the job exists. Never throws, because the next request tries again. */
+/**
+ * Starts the job that changes a tenant to the configured model, unless it exists. Logs errors instead of throwing them,
+ * because the next request tries again.
+ */
 export async function startModelChange(table: Table, tenant: string, now: number, log: Log): Promise<void> {
   const job = { jobId: MODEL_CHANGE, kind: 'changeEmbedding', data: {}, dueAt: now + SWEEP_DELAY_MS } as const;
   try {
@@ -42,11 +45,11 @@ export async function startModelChange(table: Table, tenant: string, now: number
   }
 }
 
-/** Sends the messages of jobs that embed judgments. Never throws, because the sweeper finds jobs without a message. */
+/** Sends the queue messages of jobs that embed judgments. Never throws, because the sweeper finds jobs whose message is missing. */
 export type NotifyEmbedding = (tenant: string, jobIds: readonly string[], log: Log) => Promise<void>;
 
-// The access to `sendTo` is inside a function call that is marked as pure. Otherwise esbuild would keep the access, and the
-// queue client, in every bundle.
+// `sendTo` is read inside a function call that is marked as pure. Otherwise esbuild would keep `sendTo`, and the queue
+// client with it, in every bundle.
 export const notifyEmbedding: Capability<NotifyEmbedding> = /* @__PURE__ */ (() =>
   combine({ queue: sendTo.embed }, ({ queue }): NotifyEmbedding => async (tenant, jobIds, log) => {
     const messages = jobIds.map((jobId) => jobMessage({ tenant, jobId }));

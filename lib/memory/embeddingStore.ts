@@ -17,13 +17,13 @@ import type { EmbeddingState } from './rules/embeddingModels.ts';
 import { filteredValues } from './rules/filters.ts';
 import type { Judgment } from './rules/judgments.ts';
 
-/** The number of significant digits of the numbers in stored vectors. Similarities in answers have four digits too. */
+/** The numbers in stored vectors have this many significant digits. Similarities in answers have four digits too. */
 const DIGITS = 4;
 const PARALLEL_WRITES = 8;
 
 interface JudgmentsPage {
   readonly judgments: Stored<Judgment>[];
-  /** The position after which the next page begins; undefined after the last page. */
+  /** The position after which the next page begins. Undefined after the last page. */
   readonly next: string | undefined;
 }
 
@@ -32,7 +32,7 @@ interface PageOptions {
   readonly after?: string | undefined;
 }
 
-/** Stores the embedding state of tenants, and the vectors of their judgments. */
+/** Stores which embedding models a tenant uses, and the vectors of the tenant's judgments. */
 export class EmbeddingStore {
   readonly #table: Table;
 
@@ -40,22 +40,22 @@ export class EmbeddingStore {
     this.#table = table;
   }
 
-  /** Returns the state of a tenant, or undefined before its first judgment. */
+  /** Returns the embedding state of a tenant, or undefined before the tenant's first judgment. */
   async getState(tenant: string): Promise<Stored<EmbeddingState> | undefined> {
     return this.#table.get(EmbeddingStateEntity, { tenant });
   }
 
-  /** Creates the state of a tenant, unless it exists. */
+  /** Creates the embedding state of a tenant. Does nothing if it exists. */
   async createState(tenant: string, model: string): Promise<void> {
     await this.#table.write([insert(EmbeddingStateEntity, { tenant, model })]);
   }
 
-  /** Replaces the state of a tenant, unless another worker has changed it since `revision`. */
+  /** Replaces the embedding state of a tenant. Does nothing if another worker has changed it since `revision`. */
   async replaceState(tenant: string, state: EmbeddingState, revision: number): Promise<void> {
     await this.#table.write([replace(EmbeddingStateEntity, { tenant, ...state }, revision)]);
   }
 
-  /** Returns the judgments in the order of `refs`; undefined for a deleted judgment. */
+  /** Returns judgments in the order of `refs`. An entry is undefined if its judgment is deleted. */
   async getJudgments(tenant: string, refs: readonly JudgmentRef[]): Promise<(Stored<Judgment> | undefined)[]> {
     return this.#table.getMany(
       JudgmentEntity,
@@ -63,7 +63,10 @@ export class EmbeddingStore {
     );
   }
 
-  /** Reads a page of the tenant's judgments, latest first. Returns those whose current revision has no vectors of the model. */
+  /**
+   * Reads a page of the tenant's judgments, latest first. Returns only those whose current revision has no vectors of
+   * the model.
+   */
   async listWithoutVectors(tenant: string, model: string, options: PageOptions): Promise<JudgmentsPage> {
     const { judgments, next } = await this.#page(tenant, options);
     const vectors = await this.#table.getMany(
@@ -74,8 +77,8 @@ export class EmbeddingStore {
   }
 
   /**
-   * Writes the vectors of judgments, unless vectors of a later revision exist. It then removes the vectors of judgments
-   * that were deleted in the meantime.
+   * Writes the vectors of judgments, except over vectors of a later revision. Then removes the vectors of judgments
+   * that have been deleted since they were read.
    */
   async putVectors(tenant: string, model: string, embedded: readonly Embedded<Stored<Judgment>>[]): Promise<void> {
     await inParallel(embedded, PARALLEL_WRITES, async (vectorsOfJudgment) => {
@@ -90,7 +93,10 @@ export class EmbeddingStore {
     );
   }
 
-  /** Removes the vectors of a model from a page of judgments. Returns the position after which the next page begins; undefined after the last page. */
+  /**
+   * Removes the vectors of a model for a page of judgments. Returns the position after which the next page begins, or
+   * undefined after the last page.
+   */
   async purgeVectors(tenant: string, model: string, options: PageOptions): Promise<string | undefined> {
     const { judgments, next } = await this.#page(tenant, options);
     await this.#removeVectors(tenant, model, judgments);
@@ -109,7 +115,7 @@ export class EmbeddingStore {
   }
 }
 
-/** Returns the write of a judgment's vectors. It conflicts if vectors of a later revision exist. */
+/** Returns the write of a judgment's vectors. The write fails as a conflict if vectors of a later revision are stored. */
 export function vectorsOp(
   tenant: string,
   model: string,
@@ -124,7 +130,7 @@ export function vectorsOp(
     vDocument: documentKey,
     vDecision: decision,
     vJudgeType: judgeType,
-    // An index does not accept an empty value, and no search filters by an empty content type.
+    // An index key cannot be empty, and no search filters by an empty content type.
     vContentType: contentType === '' ? undefined : contentType,
     vReviewerId: reviewerId,
     vYear: year,

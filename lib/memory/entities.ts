@@ -10,25 +10,25 @@ import { type OrganizationScope, organizationPartition } from '../directory/fold
 import { encodePart } from '../table/keys.ts';
 import { vectorPartition, vectorTime } from './vectorIndexes.ts';
 
-/** The reference to a judgment of a tenant, by internal ids. The same `recordId` in two documents is the id of two judgments. */
+/** The internal ids of a judgment. Judgments of two documents can have the same `recordId`. */
 export interface JudgmentRef {
   readonly organizationKey: string;
   readonly documentKey?: string | undefined;
   readonly recordId: string;
 }
 
-/** Returns the sort key of a listing: the time and the filtered values. With them, a listing applies filters without reading judgments. */
+/** Returns a sort key that has the time and the filtered values, so that a listing applies filters without reading judgments. */
 const listingKey = (judgment: Judgment) => {
   const values = filteredValues(judgment);
   return [isoTime(judgment.createdAt), ...filterFields.map((field) => values[field])];
 };
 
-/** A judgment. Its vectors are in items of their own, because only searches read them. */
+/** A judgment. Separate items have its vectors, because only searches read them. */
 export const JudgmentEntity = defineEntity({
   type: 'Judgment',
   version: 1,
   scope: 'tenant',
-  // A judgment without a document is deleted by the purge of its organization.
+  // A judgment without a document is purged with its organization.
   ownedBy: 'document',
   purpose: 'The decision of a reviewer, with its reason',
   schema: Judgment,
@@ -65,7 +65,7 @@ function listing(index: IndexName, tenant: string, ...parts: string[]): Judgment
   return { index, partition: indexPartition('tenant', [tenant, 'JUDGMENTS', ...parts]) };
 }
 
-/** Returns the listing of a document, of an organization, or of all judgments of the tenant. */
+/** Returns the index partition that lists the judgments of a document, an organization, or the whole tenant. */
 export function listingOf({
   tenant,
   organizationKey,
@@ -78,7 +78,7 @@ export function listingOf({
   return organizationKey === undefined ? listing('gsi3', tenant) : listing('gsi4', tenant, organizationKey);
 }
 
-/** Returns the listing of a thread. The scope must have an organization. */
+/** Returns the index partition that lists the judgments of a thread. The scope must have an organization. */
 export function threadListing(
   { tenant, organizationKey = '' }: Partial<OrganizationScope> & { readonly tenant: string },
   annotationId: string,
@@ -88,13 +88,13 @@ export function threadListing(
 
 /** Returns the first and the last sort key of a listing in a time range. */
 export function listingRange({ from, to }: TimeRange): [from: string, to: string] {
-  // In a sort key, `#` follows the time. `$` is the next character after `#` in the sort order.
+  // The character after the time in a sort key is `#`. In the order of characters, `$` follows `#`.
   return [isoTime(from), `${isoTime(to)}$`];
 }
 
-/** Returns the time of a judgment from the sort key of a listing, and a function that returns whether the judgment matches filters. */
+/** Returns what the sort key of a listing says about a judgment: its time, and whether it matches filters. */
 export function parseListingKey(sortKey: string): {
-  /** The creation time of the judgment, epoch ms. */
+  /** When the judgment was made, epoch ms. */
   readonly at: number;
   readonly matches: (filters: Partial<Record<FilterField, string | undefined>>) => boolean;
 } {
@@ -128,7 +128,7 @@ const JudgmentVector = z.object({
 });
 export type JudgmentVector = z.output<typeof JudgmentVector>;
 
-/** The vectors that one model made of a judgment. The item has the revision of the judgment whose texts were embedded. */
+/** The vectors of a judgment by one model. The item has the same revision as the judgment whose texts were embedded. */
 export const JudgmentVectorEntity = defineEntity({
   type: 'JudgmentVector',
   version: 1,
@@ -144,22 +144,22 @@ export const JudgmentVectorEntity = defineEntity({
   ],
 });
 
-/** Returns the partition of the vector indexes that has the vectors of a tenant and a model. */
+/** Returns the partition of the vector indexes for a tenant and a model. */
 export function vectorsOf(tenant: string, model: string): string {
   return indexPartition('tenant', [tenant, 'VECTORS', model]);
 }
 
-/** Returns the key of a judgment from the key of its vectors. */
+/** Returns the key of a judgment from the key of its vector item. */
 export function judgmentKeyOf({ PK, SK }: Key): Key {
   return { PK: PK.replace(/VECTORS$/, 'JUDGMENTS'), SK: SK.split('#').slice(0, 2).join('#') };
 }
 
-/** Returns the key of the vectors from the key of their judgment. */
+/** Returns the key of a judgment's vector item from the key of the judgment. */
 export function vectorKeyOf({ PK, SK }: Key, model: string): Key {
   return { PK: PK.replace(/JUDGMENTS$/, 'VECTORS'), SK: `${SK}#${encodePart(model)}` };
 }
 
-/** The embedding models of a tenant. The item is created with the tenant's first judgment. */
+/** Which embedding models a tenant uses. The item is created with the tenant's first judgment. */
 export const EmbeddingStateEntity = defineEntity({
   type: 'EmbeddingState',
   version: 1,

@@ -11,16 +11,19 @@ const PARALLEL_WRITES = 8;
 
 interface ErasedReviewers {
   readonly userIds: ReadonlySet<string>;
-  /** The time up to which judgments are changed, epoch ms. Judgments that were made later keep names and addresses. */
+  /** Only judgments that were made up to this time (epoch ms) are changed. Later judgments keep the name and the address. */
   readonly removedAt: number;
-  /** The `documentKey` of each document whose judgments are changed. Without it, all judgments of the organization are changed. */
+  /**
+   * The `documentKey` of each document whose judgments are changed. If undefined, all judgments of the organization are
+   * changed.
+   */
   readonly documents?: ReadonlySet<string> | undefined;
 }
 
 /**
  * Erases names and e-mail addresses of reviewers from the judgments of an organization. The judgments and the user ids
- * stay. Starts after the position `from`. Stops at `deadline` (epoch ms) and returns the position after which the next
- * call continues, or `done`. Idempotent. Throws ABORTED if other writers keep changing the same judgment.
+ * stay. Begins after the position `from`. Returns `done`, or stops after `deadline` (epoch ms) and returns the position
+ * for the next call. Idempotent. Throws ABORTED if other writers keep changing the same judgment.
  */
 export async function eraseReviewers(
   table: Table,

@@ -10,7 +10,7 @@ import { JudgmentEntity } from './entities.ts';
 import { decisionOf } from './rules/decisions.ts';
 import type { Judgment } from './rules/judgments.ts';
 
-/** The user who changes a thread, and the reason for the change. */
+/** Who changes a thread, and why. */
 export interface ThreadDecision {
   readonly actor: ContentUser;
   readonly reason: string;
@@ -18,8 +18,8 @@ export interface ThreadDecision {
 }
 
 /**
- * Returns the writes of the judgment that a change of a thread makes, and the id of the job that embeds it. The writes
- * belong into the transaction of the change. Returns undefined if the change decides nothing.
+ * Returns the writes of the judgment that a change of a thread makes, and the id of the job that embeds the judgment.
+ * Put the writes into the transaction of the change. Returns undefined if the change decides nothing.
  */
 export function judgmentFromThread(
   { scope, organization: { organizationId }, document: { documentId } }: DocumentContext,
@@ -32,7 +32,7 @@ export function judgmentFromThread(
   if (decision === undefined) return undefined;
   const { tenant, organizationKey, documentKey } = scope;
   const { annotationId } = before;
-  // The ids are derived from the change, so a retry of the change makes the same ids.
+  // The ids are derived from the change, so that a retry of the change makes the same ids.
   const change = [organizationKey, documentKey, annotationId, before._r];
   const [recordId, jobId] = [derivedId('jdg', now, change), derivedId('job', now, change)];
   const { userId, name, email } = actor;

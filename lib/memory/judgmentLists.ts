@@ -19,7 +19,10 @@ import {
 import { ALL_TIME, type JudgmentFilters, type TimeRange } from './rules/filters.ts';
 import type { Judgment } from './rules/judgments.ts';
 
-/** The scope of a read, by internal ids: an existing document, an existing organization, or all judgments of the tenant. */
+/**
+ * Which judgments are read: those of an existing document, those of an existing organization, or all of the tenant.
+ * Keys are internal ids.
+ */
 export interface JudgmentScope extends Partial<OrganizationScope> {
   readonly tenant: string;
   readonly documentKey?: string | undefined;
@@ -31,10 +34,10 @@ export interface ListOptions {
   readonly oldestFirst?: boolean;
 }
 
-/** A judgment in a listing. */
+/** An entry of a listing: the key of a judgment and its time. */
 export interface ListedJudgment {
   readonly key: Key;
-  /** Creation time, epoch ms. */
+  /** When the judgment was made, epoch ms. */
   readonly at: number;
 }
 
@@ -44,10 +47,13 @@ export interface JudgmentsWithTotal {
 }
 
 const PAGE_KEYS = 1_000;
-/** The number of judgments that are read at a time. Some may be deleted, so it is larger than the limit of a request. */
+/**
+ * The number of judgments that are read at a time. It is larger than the largest `limit`, because listed judgments can
+ * be deleted.
+ */
 const READ_JUDGMENTS = 100;
 
-/** Reads judgments by time from the indexes that list a scope. The indexes are eventually consistent. */
+/** Lists judgments by time. The indexes that it reads are eventually consistent. */
 export class JudgmentLists {
   readonly #table: Table;
   readonly #organizations: OrganizationReader;
@@ -110,7 +116,7 @@ export class JudgmentLists {
     return count;
   }
 
-  /** Yields the keys and times of matching judgments of a listing, page by page. It reads only the index. */
+  /** Yields the keys and times of matching judgments, page by page. Reads only the index. */
   async *pages(
     { index, partition }: JudgmentListing,
     { filters = {}, range = ALL_TIME, oldestFirst = false }: ListOptions,
@@ -128,8 +134,8 @@ export class JudgmentLists {
   }
 
   /**
-   * Returns listed judgments in their order. A judgment that was deleted, also with its organization or document, is
-   * undefined.
+   * Returns the listed judgments, in the same order. An entry is undefined if the judgment, its document or its
+   * organization is deleted.
    */
   async read(
     scope: JudgmentScope,
@@ -139,7 +145,7 @@ export class JudgmentLists {
       JudgmentEntity,
       listed.map(({ key }) => key),
     );
-    // The document of the scope exists, so its judgments were not deleted with it.
+    // The document of the scope exists, so no judgment needs a check of its document.
     if (scope.documentKey !== undefined) return judgments;
     const liveDocuments = await this.#findLiveDocuments(
       scope,
@@ -154,8 +160,8 @@ export class JudgmentLists {
   }
 
   /**
-   * Returns the `documentKey` of each existing document to which these judgments belong, by `organizationKey`. Deleted
-   * organizations are not in the map.
+   * Returns the existing documents of these judgments: each `documentKey`, by `organizationKey`. Deleted organizations
+   * are not in the map.
    */
   async #findLiveDocuments(
     { tenant, organizationKey, ...flags }: JudgmentScope,
@@ -185,7 +191,7 @@ export const readJudgments = /* @__PURE__ */ storeCapability(
 );
 
 /**
- * Returns the scope of the ids in a request. Throws INVALID_ARGUMENT for an unknown organization and NOT_FOUND for an
+ * Returns the scope for the ids in a request. Throws INVALID_ARGUMENT for an unknown organization and NOT_FOUND for an
  * unknown document.
  */
 export type FindScope = (

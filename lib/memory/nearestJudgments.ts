@@ -11,7 +11,7 @@ import type { JudgmentLists, JudgmentScope, ListedJudgment } from './judgmentLis
 import { vectorAttributes, type VectorFilter, vectorPartition, vectorTime } from './vectorIndexes.ts';
 import { searchVectors } from './vectorSearch.ts';
 
-/** A search by similarity. */
+/** A search for the judgments most similar to a query. */
 export interface JudgmentSearch {
   readonly scope: JudgmentScope;
   readonly index: VectorIndexName;
@@ -26,10 +26,10 @@ interface VectorJudgmentSearch extends JudgmentSearch {
   readonly vector: Float32Array;
 }
 
-/** A result of a search. */
+/** A judgment that a search returns. */
 export interface RankedJudgment {
   readonly judgment: Stored<Judgment>;
-  /** The distance of the judgment's vector from that of the query, 0 to 2. */
+  /** The cosine distance between the vectors of the judgment and the query, 0 to 2. */
   readonly distance: number;
 }
 
@@ -37,7 +37,7 @@ interface Candidate extends ListedJudgment {
   readonly distance: number;
 }
 
-/** One search of the vector index in a period. */
+/** A search of the vector index within one calendar period. */
 interface PeriodSearch {
   readonly period: CalendarPeriod;
   readonly limit: number;
@@ -45,7 +45,7 @@ interface PeriodSearch {
 
 /** The largest number of hits that DynamoDB returns for one search. */
 const MAX_HITS = 100;
-/** The largest number of index searches in one request. For further periods, all vectors are read and ranked. */
+/** The largest number of index searches in one request. If more are needed, all vectors of a period are read and ranked instead. */
 const MAX_SEARCHES = 64;
 const PARALLEL_SEARCHES = 8;
 const VECTORS_PER_READ = 500;
@@ -65,16 +65,19 @@ export class NearestJudgments {
   /**
    * Returns the judgments with the nearest vectors, nearest first.
    *
-   * The index cannot compare time ranges. Therefore it is searched in a few calendar periods that cover the range. A period
-   * that may have a nearer vector than the farthest result is searched again in smaller periods. After 64 searches, or for
-   * a day with more hits than one search returns, all vectors of the period are read and ranked.
+   * The index cannot compare time ranges. It is therefore searched in a few calendar periods that cover the range. If a
+   * period may have a nearer vector than the farthest result, smaller periods of it are searched. After 64 searches, or
+   * if one day has more hits than a search returns, all vectors of the period are read and ranked.
    */
   async byVector(search: VectorJudgmentSearch): Promise<RankedJudgment[]> {
     const { scope, limit, range = ALL_TIME } = search;
     const ranking = new Ranking(limit, (candidates) => this.#lists.read(scope, candidates));
     let pending = periodsOf(range).map((period): PeriodSearch => ({ period, limit: Math.min(MAX_HITS, 2 * limit) }));
     let searches = 0;
-    /** The searches that returned as many hits as their limit. They did not return vectors that are farther than `reach`. */
+    /**
+     * The searches that reached their limit of hits. Any vector that such a search did not return is at least as far as
+     * `reach`.
+     */
     let limited: { readonly period: PeriodSearch; readonly reach: number }[] = [];
     while (pending.length > 0) {
       searches += pending.length;
@@ -100,8 +103,8 @@ export class NearestJudgments {
   }
 
   /**
-   * Returns the judgments with the most similar texts, nearest first. It compares the texts of all judgments in the scope.
-   * It is for a tenant whose embedding model this deployment cannot call.
+   * Returns the judgments with the most similar texts, nearest first. Embeds the texts of all judgments in the scope
+   * with `embed`. Used if this deployment cannot call the embedding model of the tenant.
    */
   async byText(
     { scope, index, filters, range, limit }: JudgmentSearch,
@@ -148,8 +151,8 @@ export class NearestJudgments {
   }
 
   /**
-   * Returns the smaller periods of a period. `all` is first reduced to the time between the first and the last judgment of
-   * the scope.
+   * Returns the smaller periods in a period. For `all`, only the time between the first and the last judgment of the
+   * scope is split.
    */
   async #split(scope: JudgmentScope, period: CalendarPeriod): Promise<CalendarPeriod[]> {
     if (period.unit !== 'all') return splitPeriod(period);
@@ -187,19 +190,19 @@ export class NearestJudgments {
 
 const identityOf = ({ PK, SK }: Key) => `${PK}\n${SK}`;
 
-/** Compares candidates for sorting, nearest first. Candidates with the same distance are sorted by time, latest first. */
+/** Orders candidates: nearest first, and at the same distance latest first. */
 function compare(a: Candidate, b: Candidate): number {
   return a.distance - b.distance || b.at - a.at || (identityOf(a.key) < identityOf(b.key) ? -1 : 1);
 }
 
 type ReadCandidates = (candidates: readonly Candidate[]) => Promise<(Stored<Judgment> | undefined)[]>;
 
-/** Ranks candidates. It reads a judgment only if its candidate is among the best, and reads it once. It skips deleted judgments. */
+/** Ranks candidates. Reads each judgment at most once, and only if its candidate is among the best. Skips deleted judgments. */
 class Ranking {
   readonly #limit: number;
   readonly #read: ReadCandidates;
   readonly #candidates = new Map<string, Candidate>();
-  /** The judgments that were read, by key; undefined for a deleted judgment. */
+  /** The judgments that were read, by key. Undefined for a deleted judgment. */
   readonly #judgments = new Map<string, Stored<Judgment> | undefined>();
 
   constructor(limit: number, read: ReadCandidates) {
@@ -211,7 +214,7 @@ class Ranking {
     for (const candidate of candidates) this.#candidates.set(identityOf(candidate.key), candidate);
   }
 
-  /** Returns the distance of the last of the best candidates, or Infinity if there are fewer candidates than the limit. */
+  /** Returns the distance of the last candidate among the best. Returns Infinity if there are fewer candidates than the limit. */
   async farthest(): Promise<number> {
     const best = await this.best();
     return best.length < this.#limit ? Infinity : (best.at(-1)?.distance ?? Infinity);

@@ -7,13 +7,16 @@ import { JudgmentEntity, JudgmentVectorEntity } from './entities.ts';
 
 const entities = [JudgmentEntity, JudgmentVectorEntity] as const;
 
-/** The largest number of items that one call removes, and of bytes that it reads for them. The items of vectors have several KB. */
+/**
+ * The most items that one call removes of each entity, and the most bytes that it reads for them. An item with vectors
+ * has several KB.
+ */
 const BATCH = { limit: 500, bytes: 4_000_000 };
 
 /** Purges the judgments of a deleted document and their vectors. */
 export const purgeDocumentJudgments = {
   entities,
-  /** Removes up to 500 items of each entity and returns whether no items remain. */
+  /** Removes up to 500 items of each entity. Returns true if no items remain. */
   async purge(table: Table, { documentKey, ...scope }: DocumentScope): Promise<boolean> {
     const batches = await Promise.all(
       entities.map((entity) => {

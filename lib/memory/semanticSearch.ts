@@ -21,7 +21,7 @@ interface Call {
   readonly log: Log;
 }
 
-/** Searches judgments by the meaning of a query, by thread or by time. */
+/** Searches judgments by the meaning of a query, by thread, or by time. */
 export class SemanticSearch {
   readonly #table: Table;
   readonly #embedders: Embedders;
@@ -38,8 +38,8 @@ export class SemanticSearch {
   }
 
   /**
-   * Returns the results of a search, and the number of judgments in its scope before filters. Throws UNAVAILABLE if the
-   * query cannot be embedded.
+   * Returns the results of a search, and how many judgments the search's scope has without filters. Throws UNAVAILABLE
+   * if the query cannot be embedded.
    */
   async search(
     tenant: string,
@@ -64,7 +64,7 @@ export class SemanticSearch {
         const latest = await this.#lists.latest(scope, { filters, range: days }, limit);
         return latest.map((judgment) => toJudgmentResponse(judgment));
       }
-      // The listing of a thread needs its organization, also if the scope is the API key.
+      // A listing of a thread needs the organization of the thread, even if the scope is the whole API key.
       const { organizationKey = '' } =
         scope.organizationKey === undefined ? await this.#findScope(tenant, request) : scope;
       const { judgments } = await this.#lists.ofThread(
@@ -80,9 +80,9 @@ export class SemanticSearch {
   }
 
   /**
-   * Embeds a query with the model of the tenant's searches, and returns the function that searches for it. If this
-   * deployment cannot call that model, the function compares the texts of judgments with the lexical embedding. This lasts
-   * until the configured model has replaced the model of searches.
+   * Embeds a query with the model that the tenant's searches use, and returns a function that searches for it. If this
+   * deployment cannot call the model, the function compares texts with the lexical embedding instead. This ends when
+   * the tenant's searches have changed to the configured model.
    */
   async #embed(
     tenant: string,

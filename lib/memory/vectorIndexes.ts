@@ -2,14 +2,14 @@ import { type VectorIndexName, vectorIndexNames } from '../app/capability.ts';
 import { DIMENSIONS } from './rules/similarity.ts';
 
 /**
- * The partition attribute of the vector indexes. Only items that have this attribute are in the vector indexes. All
- * attributes of these indexes begin with `v`, because an attribute name must have the same type in the whole table.
+ * The partition attribute of the vector indexes. Only items that have it are in these indexes. The indexed attributes
+ * have their own names (`v...`), because an attribute must have the same type in the whole table.
  */
 export const vectorPartition = 'vectorsOf';
 
 /**
- * The attributes that a search can compare. DynamoDB allows 18, and compares them only for equality. A search therefore
- * compares the year, the month or the day of a time.
+ * The attributes by which a search can filter. DynamoDB allows 18, and compares them only for equality. A search for a
+ * time therefore compares the year, the month or the day.
  */
 export const vectorFilters = [
   'vOrganization',
@@ -24,10 +24,10 @@ export const vectorFilters = [
 ] as const;
 export type VectorFilter = (typeof vectorFilters)[number];
 
-/** The attribute with the creation time of the judgment. A search returns it. */
+/** The attribute with the creation time of the judgment. Searches return it. */
 export const vectorTime = 'vAt';
 
-/** The attribute with the vector, for each vector index. */
+/** The attribute that has the vector, by vector index. */
 export const vectorAttributes: Readonly<Record<VectorIndexName, 'reviewVector' | 'contentVector'>> = {
   review: 'reviewVector',
   content: 'contentVector',
@@ -36,7 +36,7 @@ export const vectorAttributes: Readonly<Record<VectorIndexName, 'reviewVector' |
 /** The attributes of the vector indexes that CreateTable must define. All are strings. */
 export const vectorKeys: readonly string[] = [vectorPartition, ...vectorFilters];
 
-/** The vector indexes in the form of CreateTable. */
+/** The definitions of the vector indexes for CreateTable. */
 export const vectorIndexes = vectorIndexNames.map((IndexName) => ({
   IndexName,
   VectorAttribute: { AttributeName: vectorAttributes[IndexName] },

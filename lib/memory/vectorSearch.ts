@@ -6,7 +6,7 @@ import type { Table } from '../table/table.ts';
 
 export interface VectorQuery {
   readonly vector: readonly number[];
-  /** The values that attributes of a hit must have. It must contain the partition of the index. Undefined values are ignored. */
+  /** The value that each attribute of a hit must have. The partition of the index is required. Undefined values are ignored. */
   readonly where: Readonly<Record<string, string | undefined>>;
   /** The largest number of hits, 1 to 100. */
   readonly limit: number;
@@ -14,16 +14,16 @@ export interface VectorQuery {
 
 export interface VectorHit {
   readonly key: Key;
-  /** The attributes that the index projects. */
+  /** The attributes that the index contains. */
   readonly attributes: Readonly<Record<string, unknown>>;
-  /** The cosine distance from the searched vector, 0 to 2. */
+  /** The cosine distance between the hit's vector and the searched vector, 0 to 2. */
   readonly distance: number;
 }
 
 /**
- * Returns the items with the nearest vectors, nearest first. The search applies conditions before the limit. The index is
- * eventually consistent, and approximate if it is large. Throws UNAVAILABLE on a table engine without vector search, such
- * as DynamoDB Local.
+ * Returns the items with the nearest vectors, nearest first. Conditions apply before the limit. The index is eventually
+ * consistent, and approximate if it is large. Throws UNAVAILABLE on a table engine without vector search, such as
+ * DynamoDB Local.
  */
 export async function searchVectors(
   table: Table,

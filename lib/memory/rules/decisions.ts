@@ -2,7 +2,7 @@ import { readJson } from '../../shared/jsonFields.ts';
 import { isTerminal, type Status } from '../../comments/rules/statuses.ts';
 import type { Thread } from '../../comments/rules/threads.ts';
 
-/** The decisions of statuses, by status id. */
+/** The decision that each status id stands for. */
 const decisionsByStatus = new Map([
   ['ACCEPTED', 'accepted'],
   ['APPROVED', 'approved'],
@@ -10,11 +10,11 @@ const decisionsByStatus = new Map([
 ]);
 
 /**
- * Returns the decision that a change of a thread makes, or undefined if the change decides nothing. The decision is, in
- * this order:
+ * Returns the decision that a change of a thread makes, or undefined if the change decides nothing. The first rule that
+ * applies gives the decision:
  *
  * - `accepted` or `rejected` if a suggestion is accepted or rejected
- * - the decision of the new status
+ * - the decision that the new status stands for
  * - `resolved` if the status becomes terminal
  */
 export function decisionOf(

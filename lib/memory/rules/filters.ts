@@ -3,7 +3,7 @@ import { Id, Name, optional } from '../../shared/schema.ts';
 import { Instant } from '../../shared/times.ts';
 import { type Judgment, judgeTypeOf, judgeTypes } from './judgments.ts';
 
-/** The filters of searches and queries. A judgment matches a filter if its value is equal. */
+/** The filters of requests. A judgment matches if it has exactly the value of each filter. */
 export const judgmentFilters = {
   decision: optional(Name),
   judgeType: optional(z.enum(judgeTypes)),
@@ -20,7 +20,7 @@ export interface TimeRange {
 
 export const ALL_TIME: TimeRange = { from: 0, to: Date.UTC(9999, 11, 31, 23, 59, 59, 999) };
 
-/** A date range of a request. A missing `start` or `end` means no limit on that side. */
+/** A date range of a request. Without `start` or `end`, the range is open on that side. */
 export const DateRange = z.object({ start: optional(Instant), end: optional(Instant) }).check(
   z.refine(({ start, end }) => start === undefined || end === undefined || start <= end, {
     path: ['start'],
@@ -39,11 +39,11 @@ export function lastDays(days: number, now: number): TimeRange {
   return { from: Math.max(0, now - days * DAY_MS), to: now };
 }
 
-/** The fields that filters compare, in the order in which the sort keys of indexes contain them. */
+/** The fields that filters compare, in the order in which sort keys contain them. */
 export const filterFields = ['decision', 'judgeType', 'contentType', 'reviewerId'] as const;
 export type FilterField = (typeof filterFields)[number];
 
-/** Returns the values of a judgment that filters compare. A missing content type becomes an empty text. */
+/** Returns the values of a judgment that filters compare. A missing content type is an empty text. */
 export function filteredValues(judgment: Judgment): Record<FilterField, string> {
   const { decision, contentType = '', actionUser } = judgment;
   return { decision, judgeType: judgeTypeOf(judgment), contentType, reviewerId: actionUser.userId };

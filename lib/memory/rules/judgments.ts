@@ -7,12 +7,12 @@ export const judgeTypes = ['human', 'agent'] as const;
 export type JudgeType = (typeof judgeTypes)[number];
 
 const MAX_REASONING = 10_000;
-/** How far the clock of a caller may be ahead of the service's clock. */
+/** How far a caller's clock may be ahead of the service's clock, in milliseconds. */
 const CLOCK_SKEW_MS = 5 * 60_000;
 
 const NotBlank = z.refine<string>((text) => text.trim() !== '', { error: 'must not be blank' });
 
-/** The reason of a decision. */
+/** The reason that the reviewer gives for the decision. */
 export const Reasoning = Text.min(1).max(MAX_REASONING).check(NotBlank);
 
 /** A judgment in a request. */
@@ -37,7 +37,7 @@ const JudgmentAgent = z.object({
 });
 const Reviewer = z.object({ userId: z.string(), name: z.string().optional(), email: z.string().optional() });
 
-/** A stored judgment: a decision, its reviewer and its reason. A judgment without a document belongs to the organization. */
+/** A stored judgment: a decision, who made it and why. Without a document, it belongs to the organization. */
 export const Judgment = z.object({
   recordId: z.string(),
   organizationKey: z.string(),
@@ -68,12 +68,12 @@ export function toJudgment(
   return { ...sent, recordId, organizationKey, organizationId, documentKey, documentId, createdAt: createdAt ?? now };
 }
 
-/** Returns why a judgment cannot be added, for the answer; undefined if it can be added. */
+/** Returns why a judgment cannot be added, as a text for the answer. Returns undefined if it can be added. */
 export function findJudgmentFault({ createdAt = 0 }: NewJudgment, now: number): string | undefined {
   return createdAt > now + CLOCK_SKEW_MS ? 'createdAt must not be in the future.' : undefined;
 }
 
-/** Returns whether a person or an agent made a judgment. A judgment with an `agent` was made by that agent. */
+/** Returns who made a judgment: an agent if the judgment has `agent`, otherwise a person. */
 export function judgeTypeOf({ agent }: Pick<Judgment, 'agent'>): JudgeType {
   return agent ? 'agent' : 'human';
 }
@@ -96,7 +96,7 @@ export const JudgmentResponse = z.object({
   confidence: z.number().optional(),
   actionUser: Reviewer,
   createdAt: z.number(),
-  /** The similarity to the query, 0 to 1. It is 1 for a judgment that was not found by similarity. */
+  /** How similar the judgment is to the query, 0 to 1. It is 1 if the judgment was not found by similarity. */
   similarity: z.number(),
   scope: z.enum(['document', 'organization']),
   organizationId: z.string(),
@@ -117,8 +117,8 @@ export function toJudgmentResponse(
 }
 
 /**
- * Returns a judgment without the name and the e-mail address of its reviewer, if the reviewer is one of `userIds` and the
- * judgment was made at `removedAt` (epoch ms) or before. Otherwise returns the same judgment. The user id stays.
+ * Returns the judgment without the name and e-mail address of its reviewer. Returns the same judgment if the reviewer
+ * is not in `userIds` or the judgment was made after `removedAt` (epoch ms). The user id always stays.
  */
 export function eraseFromJudgment(
   judgment: Judgment,

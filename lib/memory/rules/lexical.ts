@@ -2,17 +2,17 @@ import { features } from './lexicalFeatures.ts';
 import { DIMENSIONS } from './similarity.ts';
 
 /**
- * The name of this embedding. Change the number if a change of the code changes the vector of any text, because vectors of
- * different names are never compared.
+ * The name of this embedding. Vectors under different names are never compared. Increase the number whenever a change
+ * of the code changes any vector.
  */
 export const LEXICAL_MODEL = 'lexical-1';
 
-/** The number of dimensions that each feature changes. Two features that share one dimension still differ in other dimensions. */
+/** Each feature changes this many dimensions. Two features that share a dimension by chance differ in the others. */
 const DIMENSIONS_PER_FEATURE = 4;
 
 /**
- * Returns the unit vector of a text by feature hashing. Texts with the same words or with other forms of the same words
- * have near vectors, in any language. Paraphrases do not. The result is the same on every machine.
+ * Returns the unit vector of a text by feature hashing. Texts with the same words, or other forms of them, have near
+ * vectors in any language. Paraphrases do not. The result is the same on every machine.
  */
 export function lexical(text: string): Float32Array {
   const sums = new Float64Array(DIMENSIONS);
@@ -21,14 +21,14 @@ export function lexical(text: string): Float32Array {
     for (let repetition = 0; repetition < DIMENSIONS_PER_FEATURE; repetition++) {
       state = mixBits(state + 0x9e3779b9);
       const index = state % DIMENSIONS;
-      // The sign comes from a bit that the index does not use. Otherwise collisions in a dimension would not cancel out.
+      // The sign comes from a bit that the index does not use. Features that share a dimension therefore cancel out on average.
       sums[index] = (sums[index] ?? 0) + ((state >>> 16) & 1 ? weight : -weight);
     }
   }
   return toUnitVector(sums);
 }
 
-/** Returns the vector of length 1 in the same direction. If all sums are zero, which is rare, returns the first axis. */
+/** Returns the unit vector with the direction of `sums`. Returns the first axis if all sums are zero, which is rare. */
 function toUnitVector(sums: Float64Array): Float32Array {
   const length = Math.sqrt(sums.reduce((total, value) => total + value * value, 0));
   return Float32Array.from(sums, (value, index) => (length > 1e-9 ? value / length : Number(index === 0)));
@@ -41,7 +41,7 @@ function hashOf(text: string): number {
   return hash >>> 0;
 }
 
-/** Returns a value mixed by the finaliser of MurmurHash3. Every bit of the result depends on every bit of the value. */
+/** Mixes a value with the final steps of MurmurHash3. Every bit of the value changes every bit of the result with even chance. */
 function mixBits(value: number): number {
   let mixed = value >>> 0;
   mixed = Math.imul(mixed ^ (mixed >>> 16), 0x85ebca6b);

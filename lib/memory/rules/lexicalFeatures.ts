@@ -1,4 +1,4 @@
-/** Stop words in English, German, French and Spanish, in the form that `fold` returns. */
+/** Common words of English, German, French and Spanish that say little about a text. They are in the form that `fold` returns. */
 const STOP_WORDS: ReadonlySet<string> = new Set(
   [
     'a about after all also am an and any are as at be been before but by can could did do does for from had has have he her here his how i if in into is it its just may me more most my',
@@ -11,22 +11,22 @@ const STOP_WORDS: ReadonlySet<string> = new Set(
   ].flatMap((line) => line.split(' ')),
 );
 
-/** The weights of features. An ordinary word has the weight 1. */
+/** The weight of each kind of feature. An ordinary word has the weight 1. */
 const WEIGHT = { stopWord: 0.1, short: 0.5, stem: 0.8, pieces: 0.9, pair: 0.5 } as const;
 
 /** The lengths of the pieces of a word, in characters. */
 const PIECE_LENGTHS = [3, 4, 5] as const;
 
-/** The number of characters of a word that count. A longer word is usually a code or a URL. */
+/** Only this many characters of a word count. A longer word is usually a code or a URL. */
 const MAX_WORD = 64;
 
-/** Matches characters of scripts that have no spaces between words. */
+/** Matches characters of scripts that are written without spaces between words. */
 const UNSPACED =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
 const RUNS =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}ー\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}\p{M}]+|[\p{L}\p{N}\p{M}]+/gu;
 
-/** English endings with their replacements, longest first. */
+/** English endings and what replaces them. The first ending that matches is used. */
 const ENDINGS: readonly (readonly [ending: string, replacement: string])[] = [
   ['ations', 'at'],
   ['ation', 'at'],
@@ -48,9 +48,9 @@ const ENDINGS: readonly (readonly [ending: string, replacement: string])[] = [
 const MIN_STEM = 4;
 
 /**
- * Returns the features of a text with their weights. Features are words, stems, pieces of words, and pairs of neighbouring
- * words. Because of the pieces, words with other endings, compounds and typos are similar. A text without letters and
- * digits has its characters as features. An empty text has one feature that no other text has.
+ * Returns the features of a text with their weights: words, stems, parts of words, and pairs of neighbouring words.
+ * Because of the parts, words with other endings, compounds and typos are similar. If a text has no letters or digits,
+ * its characters are the features. An empty text has a feature that no other text has.
  */
 export function features(text: string): Map<string, number> {
   const counts = new Map<string, number>();
@@ -67,7 +67,10 @@ export function features(text: string): Map<string, number> {
   return counts.size > 0 ? toWeights(counts) : charactersOf(text);
 }
 
-/** Returns the weights of features from their counts. A weight grows with the logarithm of the count, so a repeated word does not dominate. */
+/**
+ * Returns the weight of each feature from its count. The weight grows with the logarithm of the count, so a repeated
+ * word does not dominate.
+ */
 function toWeights(counts: ReadonlyMap<string, number>): Map<string, number> {
   const weights = new Map<string, number>();
   const add = (feature: string, weight: number) => void weights.set(feature, (weights.get(feature) ?? 0) + weight);
@@ -82,7 +85,7 @@ function toWeights(counts: ReadonlyMap<string, number>): Map<string, number> {
     if (UNSPACED.test(word)) continue;
     add(`s:${stemOf(word)}`, weight * WEIGHT.stem);
     const pieces = piecesOf(word);
-    // The root makes the total weight of the pieces independent of the length of the word.
+    // Dividing by the square root of their number gives the parts of each word the same influence, whatever the word's length.
     for (const piece of pieces) add(`g:${piece}`, (weight * WEIGHT.pieces) / Math.sqrt(pieces.length));
   }
   return weights;
@@ -93,7 +96,7 @@ function weightOf(word: string): number {
   return word.length < 3 ? WEIGHT.short : 1;
 }
 
-/** Returns a text in lower case, without accents and compatibility forms of characters. */
+/** Returns a text in lower case, without accents, and with each character in its plain form. */
 function fold(text: string): string {
   return text
     .normalize('NFKD')
@@ -103,7 +106,7 @@ function fold(text: string): string {
     .replaceAll('ß', 'ss');
 }
 
-/** Returns the characters and the pairs of neighbouring characters of a run without word boundaries. */
+/** Returns the single characters of a run, and the pairs of neighbouring characters. */
 function charactersAndPairs(run: string): string[] {
   const characters = Array.from(run);
   return [...characters, ...characters.slice(1).map((character, index) => `${characters[index]}${character}`)];
@@ -117,7 +120,10 @@ function stemOf(word: string): string {
   return word.slice(0, word.length - ending.length) + replacement;
 }
 
-/** Returns the pieces of a word with marks at its ends: `<contract>`. */
+/**
+ * Returns the parts of a word. The word's ends are marked, as in `<contract>`, so that the first and last parts differ
+ * from inner ones.
+ */
 function piecesOf(word: string): string[] {
   const marked = `<${word}>`;
   const pieces: string[] = [];

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { Id, isObject, optional, Text } from '../../shared/schema.ts';
 import { DateRange, judgmentFilters } from './filters.ts';
 
-/** The scopes of a search: a document, an organization with its documents, or all judgments of the API key. */
+/** The scopes of a search: one document, an organization with its documents, or all judgments of the API key. */
 export const scopeNames = ['document', 'organization', 'apiKey'] as const;
 export type ScopeName = (typeof scopeNames)[number];
 
@@ -15,14 +15,17 @@ interface ScopedRequest {
 
 const ids = { organizationId: optional(Id), documentId: optional(Id) };
 
-/** Returns the scope of a request. By default it is the narrowest scope of the ids in the request. */
+/** Returns the scope of a request. By default, the ids in the request select the smallest scope. */
 export function scopeNameOf({ scope, organizationId, documentId }: ScopedRequest): ScopeName {
   if (scope) return scope;
   if (organizationId === undefined) return 'apiKey';
   return documentId === undefined ? 'organization' : 'document';
 }
 
-/** Returns the ids of a request that its scope uses. The scope `organization` ignores `documentId`, and `apiKey` ignores both ids. */
+/**
+ * Returns the ids that the scope of a request uses. The scope `organization` ignores `documentId`, and `apiKey` ignores
+ * both ids.
+ */
 export function idsOf(request: ScopedRequest): Pick<ScopedRequest, 'organizationId' | 'documentId'> {
   const name = scopeNameOf(request);
   const { organizationId, documentId } = request;
@@ -31,7 +34,7 @@ export function idsOf(request: ScopedRequest): Pick<ScopedRequest, 'organization
 
 type Refuse = (path: string[], message: string) => void;
 
-/** Refuses a request whose scope needs an id that is missing. A filter by thread needs the organization in every scope. */
+/** Calls `refuse` if the scope of a request needs an id that is missing. A filter by thread always needs the organization. */
 export function checkScope({ scope, organizationId, documentId, annotationId }: ScopedRequest, refuse: Refuse): void {
   const requireOrganization = (reason: string) => refuse(['organizationId'], `is required ${reason}`);
   if (organizationId === undefined) {
@@ -42,7 +45,7 @@ export function checkScope({ scope, organizationId, documentId, annotationId }: 
     refuse(['documentId'], 'is required for scope document');
 }
 
-/** Returns a check for a schema, made of a check that calls `refuse`. */
+/** Returns a check of a schema that adds an issue for each call of `refuse`. */
 function checkWith<T>(check: (value: T, refuse: Refuse) => void) {
   return ({ value, issues }: z.core.ParsePayload<T>) =>
     check(value, (path, message) => issues.push({ code: 'custom', input: value, path, message }));
@@ -58,7 +61,7 @@ export const QueryRequest = z
   })
   .check(checkWith(checkScope));
 
-/** The request of `/v2/memory/search`. With `recencyDays`, it ignores the date range, also if the date range is invalid. */
+/** The request of `/v2/memory/search`. If it has `recencyDays`, its date range is ignored, even if it is invalid. */
 export const SearchRequest = z.preprocess(
   (data) =>
     isObject(data) && isObject(data.filters) && typeof data.recencyDays === 'number'

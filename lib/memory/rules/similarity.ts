@@ -1,9 +1,9 @@
-/** The number of dimensions of a vector, the same for every embedding model. */
+/** The number of dimensions of each vector, the same for all embedding models. */
 export const DIMENSIONS = 512;
 
 /**
- * Returns the cosine distance of two vectors, 0 to 2: 1 minus the cosine of their angle. The vector index uses the same
- * distance. Returns 1 for a vector of length 0.
+ * Returns the cosine distance of two vectors, 0 to 2: 1 minus the cosine of the angle between them. The vector index
+ * uses the same distance. Returns 1 if one of the vectors has the length 0.
  */
 export function distance(a: ArrayLike<number>, b: ArrayLike<number>): number {
   let [product, squaresOfA, squaresOfB] = [0, 0, 0];
