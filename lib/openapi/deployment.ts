@@ -7,19 +7,19 @@ export interface Deployment {
 }
 
 /**
- * The placeholders in the built document. They exist because bundles must not depend on settings. No other text of the
- * document contains them.
+ * Placeholders in the document that is built into bundles, because bundles must not depend on settings. No other text
+ * of the document contains these placeholders.
  */
 export const placeholders: Deployment = { url: 'https://url.invalid', serviceName: 'service-name.invalid' };
 
-/** Returns the text of the document with the values of a deployment instead of `placeholders`. */
+/** Returns the text of the document with the deployment's values in place of `placeholders`. */
 export function withDeployment(text: string, deployment: Deployment): string {
   return text
     .replaceAll(placeholders.url, () => inJson(deployment.url))
     .replaceAll(placeholders.serviceName, () => inJson(deployment.serviceName));
 }
 
-/** Returns a text as it is written inside a JSON string. */
+/** Returns a text escaped for use inside a JSON string. */
 function inJson(text: string): string {
   return JSON.stringify(text).slice(1, -1);
 }

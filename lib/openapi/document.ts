@@ -21,29 +21,28 @@ interface JsonContent {
   };
 }
 
-/** A response of an operation, or a response that several operations share. */
+/** A response of one operation, or a response that operations share. */
 export interface DocumentedResponse {
   readonly description: string;
   readonly headers: Readonly<Record<string, Reference>>;
   readonly content: JsonContent;
 }
 
-/** The operation of an endpoint. */
+/** An endpoint in the OpenAPI document. */
 export interface Operation {
   readonly operationId: string;
   readonly tags: readonly string[];
   readonly summary: string;
-  /** The endpoint of a twin and the difference between them; absent for other operations. */
+  /** For the same operation in the other version of the API (a twin): its endpoint, and how the two differ. Otherwise absent. */
   readonly description?: string;
   readonly 'x-twin-of'?: string;
   readonly security: readonly Readonly<Record<string, readonly string[]>>[];
   readonly parameters?: readonly Reference[];
   readonly requestBody: { readonly required: boolean; readonly description?: string; readonly content: JsonContent };
-  /** The responses by HTTP code. Responses of failures refer to components. */
+  /** The responses by HTTP code. Error responses refer to components. */
   readonly responses: Readonly<Record<string, DocumentedResponse | Reference>>;
 }
 
-/** The OpenAPI document of this service. */
 export interface OpenApiDocument {
   readonly openapi: '3.1.0';
   readonly info: { readonly title: string; readonly version: string; readonly description: string };
@@ -51,7 +50,7 @@ export interface OpenApiDocument {
   readonly tags: readonly Tag[];
   /** The operations by path. Every endpoint is called with POST. */
   readonly paths: Readonly<Record<string, { readonly post: Operation }>>;
-  /** The requests that the service sends to customers. */
+  /** The requests that the service sends to a customer's URL. */
   readonly webhooks: Webhooks;
   readonly components: {
     readonly securitySchemes: Readonly<Record<string, object>>;
@@ -70,7 +69,7 @@ const description = [
   'Calls of an API key are limited per second, separately for reads, writes and expensive calls. Above the limit the answer is RESOURCE_EXHAUSTED with a `retry-after` header.',
 ].join(' ');
 
-/** The names of the headers of each auth level without `x-<service>-`, by the name of their security scheme. */
+/** The credential headers of each auth level, without `x-<service>-`. Keys are the names of their security schemes. */
 const credentialHeaders: Record<AuthLevel, Readonly<Record<string, string>>> = {
   apiKey: { apiKey: 'api-key', authToken: 'auth-token' },
   workspace: { workspaceId: 'workspace-id', workspaceAuthToken: 'workspace-auth-token' },
@@ -78,7 +77,7 @@ const credentialHeaders: Record<AuthLevel, Readonly<Record<string, string>>> = {
   none: {},
 };
 
-/** Returns the OpenAPI document of these endpoints, made from their declarations, the error catalogue and the event types. */
+/** Returns the OpenAPI document of these endpoints. It is made from their declarations, the error catalogue and the event types. */
 export function openApiDocument(
   endpoints: readonly Endpoint[],
   service: Deployment & { version: string },
@@ -101,17 +100,20 @@ export function openApiDocument(
   };
 }
 
-/** Returns all statuses that a failed call of an endpoint can have, in the order of the error catalogue. */
+/** Returns the statuses that a failed call of an endpoint can have, in the order of the error catalogue. */
 export function possibleErrors(endpoint: Endpoint): ErrorStatus[] {
   const possible = new Set<ErrorStatus>([...commonErrors, ...endpoint.errors]);
   if (endpoint.auth !== 'none') possible.add('PERMISSION_DENIED');
   if (isRateLimited(endpoint)) possible.add('RESOURCE_EXHAUSTED');
-  // A call gets ABORTED while the first call with the same `Idempotency-Key` is running.
+  // A call gets ABORTED while an earlier call with the same `Idempotency-Key` is still running.
   if (takesIdempotencyKey(endpoint)) possible.add('ABORTED');
   return (Object.keys(errorCatalogue) as ErrorStatus[]).filter((status) => possible.has(status));
 }
 
-/** Returns the alternatives of credentials: the headers of the level, and a user token if the endpoint is open to users. */
+/**
+ * Returns the kinds of credentials that an endpoint accepts: the headers of its auth level, and a user token if it is
+ * open to users.
+ */
 function security({ auth, user }: Endpoint): Record<string, never[]>[] {
   const schemes = Object.keys(credentialHeaders[auth]);
   return [
@@ -144,12 +146,12 @@ function operation(endpoint: Endpoint): Operation {
   };
 }
 
-/** Returns the description of a twin, which names its endpoint and the difference. */
+/** Returns the description of a twin: the endpoint in the other version of the API, and how the two differ. */
 export function twinText(twinOf: string, differs: string | undefined): string {
   return `The same as \`${twinOf}\`${differs === undefined ? '' : `, ${differs}`}`;
 }
 
-/** A bare body is not in the schema, because generated clients need one form. */
+/** The schema leaves out bodies without the envelope, because generated clients need a single form. */
 const BARE_BODY = 'The fields of `data` may also be at the top of the body, without the envelope.';
 
 function requestBody({ input, body = 'required', example }: Endpoint): Operation['requestBody'] {
@@ -203,7 +205,7 @@ function successResponse(endpoint: Endpoint): DocumentedResponse {
   };
 }
 
-/** Returns the possible error statuses of an endpoint, grouped by HTTP code. */
+/** Returns the error statuses of an endpoint by HTTP code. */
 function errorGroups(endpoint: Endpoint): [code: number, statuses: ErrorStatus[]][] {
   return [...Map.groupBy(possibleErrors(endpoint), (status) => errorCatalogue[status].http)];
 }
@@ -212,7 +214,7 @@ function groupName(statuses: readonly ErrorStatus[]): string {
   return statuses.join('.');
 }
 
-/** Returns a response for each group of statuses with the same HTTP code. */
+/** Returns the shared error responses of endpoints: one for each list of statuses with the same HTTP code. */
 function errorResponses(endpoints: readonly Endpoint[]): Record<string, DocumentedResponse> {
   const groups = endpoints.flatMap(errorGroups).map(
     ([, statuses]) =>
@@ -255,7 +257,7 @@ function errorSchema(statuses: readonly ErrorStatus[]): JsonSchema {
 
 const ErrorDetails: JsonSchema = {
   type: 'object',
-  // Some failures have more details. A failed read of permissions, for example, lists the permissions that it could read.
+  // Some errors have other details. A failed read of permissions, for example, has the permissions that could be read.
   additionalProperties: true,
   properties: {
     issues: {

@@ -4,17 +4,17 @@ import { fieldChangesOf, type FieldChanges, fieldRulesOf, declaredKeysOf } from 
 /** JSON Schema 2020-12. */
 export type JsonSchema = z.core.JSONSchema.BaseSchema;
 
-/** The schemas that are components of the document, with the name of each component. */
+/** Schemas that are components of the document, with their component names. */
 export type SharedSchemas = ReadonlyMap<z.core.$ZodType, string>;
 
 const none: SharedSchemas = new Map();
 
-/** Returns the JSON Schema of the input of a zod schema. It refers to shared schemas by `$ref`. */
+/** Returns the JSON Schema of what a zod schema accepts. Shared schemas become a `$ref`. */
 export function jsonSchemaOf(schema: z.core.$ZodType, shared: SharedSchemas = none): JsonSchema {
   const jsonSchemaFromZod: JsonSchema = z.toJSONSchema(schema, {
     target: 'draft-2020-12',
     io: 'input',
-    // A part without a JSON Schema becomes an empty schema. A test rejects an operation that has an empty schema.
+    // If zod has no JSON Schema for a part, the part becomes an empty schema. A test rejects operations with an empty schema.
     unrepresentable: 'any',
     override: ({ zodSchema, jsonSchema }) => {
       const name = zodSchema === schema ? undefined : shared.get(zodSchema);
@@ -35,8 +35,8 @@ export function jsonSchemaOf(schema: z.core.$ZodType, shared: SharedSchemas = no
 const anything: JsonSchema = { description: 'Any JSON value' };
 
 /**
- * Returns a JSON Schema in which `anything` replaces each `anyOf` with an alternative that allows any value. It needs
- * the finished schema, because zod fills in the parts that several fields share last.
+ * Returns the JSON Schema with `anything` in place of each `anyOf` that allows any value. Needs the finished schema,
+ * because zod fills in shared parts last.
  */
 function replaceAnyOfAnything(node: unknown): unknown {
   if (Array.isArray(node)) return node.map(replaceAnyOfAnything);
@@ -48,10 +48,7 @@ function replaceAnyOfAnything(node: unknown): unknown {
   return Object.fromEntries(Object.entries(node).map(([key, value]) => [key, replaceAnyOfAnything(value)]));
 }
 
-/**
- * Adds the rules about required fields as `allOf`. An `anyOf` at the top would be wrong, because client generators read it
- * as a choice of types.
- */
+/** Adds the rules about required fields as `allOf`. Client generators would read an `anyOf` at the top as a choice of types. */
 function addRules(schema: z.core.$ZodType, json: JsonSchema): void {
   if (!(schema instanceof z.ZodObject)) return;
   const rules = fieldRulesOf(schema).map(({ rule, names }) => ({
@@ -60,7 +57,7 @@ function addRules(schema: z.core.$ZodType, json: JsonSchema): void {
   if (rules.length > 0) json.allOf = rules;
 }
 
-/** Returns the JSON Schema of a schema whose JSON Schema from zod is incomplete; undefined for other schemas. */
+/** Returns the JSON Schema of a schema for which zod's own is incomplete. Returns undefined for other schemas. */
 function replacementFor(schema: z.core.$ZodType, fromZod: JsonSchema): JsonSchema | undefined {
   const isEmpty = schema instanceof z.ZodCustom && Object.keys(fromZod).length === 0;
   if (schema instanceof z.ZodUnknown || isEmpty) return anything;
@@ -68,13 +65,16 @@ function replacementFor(schema: z.core.$ZodType, fromZod: JsonSchema): JsonSchem
   if (changed) return withChanges(jsonSchemaOf(changed.base), changed.changes);
   const declaredKeys = declaredKeysOf(schema as z.ZodType);
   if (declaredKeys) return { ...jsonSchemaOf(declaredKeys), additionalProperties: true };
-  // The function `list` returns a pipe, which checks the length before the items.
+  // The function `list` makes a pipe, which checks the length of a list before its items.
   const isList =
     schema instanceof z.ZodPipe && schema.in instanceof z.ZodArray && schema.in.element instanceof z.ZodUnknown;
   return isList ? jsonSchemaOf(schema.out) : undefined;
 }
 
-/** Returns the schema of an object with the field changes of a twin. Fields that only the twin requires cannot be null. */
+/**
+ * Returns the schema of an object with the field changes of a twin (the same operation in the other version of the
+ * API). Fields that only the twin requires cannot be null.
+ */
 function withChanges({ properties = {}, required = [], ...schema }: JsonSchema, changes: FieldChanges): JsonSchema {
   const { ignored = [], required: alsoRequired = [] } = changes;
   const remaining = Object.entries(properties)

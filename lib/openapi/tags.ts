@@ -5,7 +5,10 @@ export interface Tag {
   readonly description: string;
 }
 
-/** The description of each family of endpoints, by the name of the family without the version. A test requires all families. */
+/**
+ * Descriptions by family name without the version. A family is all endpoints with the same first part of the path. A
+ * test requires every family here.
+ */
 const descriptions: Readonly<Record<string, string>> = {
   activities: 'The activity log, which your application and this service write.',
   agents: 'Review agents, their versions and groups, and making agents from a file of guidelines.',
@@ -26,7 +29,7 @@ const descriptions: Readonly<Record<string, string>> = {
     'The workspace itself: API keys and tokens, domains, configuration, webhooks and the verification of its owner.',
 };
 
-/** Returns the tags of the families of these paths, sorted by name. */
+/** Returns a tag for each family of these paths, sorted by name. */
 export function familyTags(paths: readonly string[]): Tag[] {
   const families = [...new Set(paths.map(familyOf))].sort();
   return families.map((name) => ({ name, description: descriptions[name.slice(name.indexOf('/') + 1)] ?? '' }));

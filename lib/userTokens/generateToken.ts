@@ -8,10 +8,13 @@ import { issueUserTokens } from './issuer.ts';
 import { USER_TOKEN_SECONDS } from './rules/claims.ts';
 import type * as z from 'zod';
 
-/** The largest token in characters. API Gateway accepts 10,240 bytes of headers, and browsers send other headers too. */
+/**
+ * The largest number of characters of a token. API Gateway accepts 10,240 bytes of headers, and browsers send other
+ * headers too.
+ */
 const MAX_TOKEN_CHARACTERS = 7_500;
 
-/** A resource that a token grants. */
+/** A resource to which a token gives access. */
 export type RequestedGrant = z.output<typeof NamedResource> & {
   readonly accessRole?: AccessRole | undefined;
   readonly expiresAt?: number | undefined;
@@ -24,17 +27,19 @@ export interface TokenRequest {
   readonly resources: readonly RequestedGrant[];
 }
 
-/** The time of the call, and its generator of ids. */
 interface CallContext {
   readonly now: number;
   readonly newId: (prefix: string) => string;
 }
 
 /**
- * Creates or completes a user, makes the user a member of the organizations among the resources, and returns a token
- * with the grants. Throws INVALID_ARGUMENT for an unknown organization, for an address that cannot receive mail and for
- * more grants than fit into a token. Throws NOT_FOUND for an unknown folder or document, and FAILED_PRECONDITION for a
- * disabled resource.
+ * Creates a user, or adds missing parts of the profile. Makes the user a member of the requested organizations, and
+ * returns a token with the grants. Throws:
+ *
+ * - INVALID_ARGUMENT for an unknown organization, an address that cannot receive mail, or more grants than fit into a
+ * token
+ * - NOT_FOUND for an unknown folder or document
+ * - FAILED_PRECONDITION for a disabled resource
  */
 export type GenerateUserToken = (tenant: string, request: TokenRequest, context: CallContext) => Promise<string>;
 

@@ -9,12 +9,15 @@ import { replace, type Table } from '../table/table.ts';
 import { ApiKeyEntity } from '../workspaces/entities.ts';
 import { toPayload, type UserClaims } from './rules/claims.ts';
 
-/** The largest number of public keys of an API key. An API key gets a new public key with each version of the signing key. */
+/**
+ * The largest number of public keys that an API key has at a time. Each version of the signing key and each revocation
+ * of user tokens adds one, and the oldest one is dropped.
+ */
 const MAX_KEYS = 5;
 
 /**
- * Issues user tokens: JWTs with an Ed25519 signature. Each API key has its own private key, derived from the signing
- * key. The public key is in the record of the API key, so functions that verify tokens read no secret.
+ * Issues user tokens: JWTs with an Ed25519 signature. Each API key has its own private key, which is derived from the
+ * signing key. The record of the API key contains the public key, so functions that verify tokens read no secret.
  */
 export class UserTokenIssuer {
   readonly #table: Table;
@@ -28,8 +31,8 @@ export class UserTokenIssuer {
   }
 
   /**
-   * Returns a signed token. Stores the public key before the first token of a private key. The `answerKey` changes only with the
-   * version of the signing key.
+   * Returns a signed token. Stores the public key when a private key signs its first token. The token's `answerKey`
+   * changes only when the signing key is rotated.
    */
   async issue(claims: Omit<UserClaims, 'answerKey'>): Promise<string> {
     const { version, key } = await this.#ring.current();
@@ -59,7 +62,7 @@ export const signingKey: Capability<KeyRing> = {
   open: (env) => new KeyRing(env.SIGNING_KEY_SECRET_ARN),
 };
 
-/** The capability to issue user tokens. It includes reading the signing key. */
+/** Lets a function issue user tokens. The function can then read the signing key. */
 export const issueUserTokens: Capability<UserTokenIssuer> = /* @__PURE__ */ combine(
   { table: /* @__PURE__ */ tableWith(['GetItem', 'PutItem']), ring: signingKey },
   ({ table, ring }, env) => new UserTokenIssuer(table, ring, env.SERVICE_NAME),

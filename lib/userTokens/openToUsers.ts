@@ -8,7 +8,7 @@ import type { UserRule } from './rules/userRule.ts';
 import { userAccess, type UserAccessReader } from './userAccess.ts';
 import { UserCredentials } from './userCredentials.ts';
 
-/** The check of every call with a user token: credentials, actor and access. */
+/** Checks calls with user tokens: the token, the user that the request names as acting, and the user's access. */
 class TokenAccessChecker implements UserAccessChecker {
   readonly #credentials: UserCredentials;
   readonly #access: UserAccessReader;
@@ -36,7 +36,6 @@ class TokenAccessChecker implements UserAccessChecker {
   }
 }
 
-/** The credentials of users, verified with the public keys in the table. */
 const userCredentials: Capability<UserCredentials> = /* @__PURE__ */ combine(
   { table: /* @__PURE__ */ tableWith(['BatchGetItem']) },
   ({ table }, env) => new UserCredentials(table, env.SERVICE_NAME),
@@ -48,7 +47,7 @@ const checker: Capability<UserAccessChecker> = /* @__PURE__ */ combine(
   ({ credentials, access }) => new TokenAccessChecker(credentials, access),
 );
 
-/** Opens an endpoint to user tokens. One function checks each call by this rule. */
+/** Returns what the declaration of an endpoint needs to accept user tokens. Each call is checked by the rule. */
 export function openToUsers(rule: UserRule): OpenToUsers {
   return { ...rule, checker: checker };
 }

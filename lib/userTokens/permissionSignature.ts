@@ -5,14 +5,14 @@ import { deriveKey } from '../crypto/sealing.ts';
 import type { AccessRole, ResourceType } from '../directory/rules/access.ts';
 import { signingKey } from './issuer.ts';
 
-/** An answer of a customer's permission provider. */
+/** What a customer's permission provider answers about one user and resource. */
 export interface ProvidedPermission {
   readonly userId: string;
   readonly resourceId: string;
   readonly type: ResourceType;
   readonly hasAccess: boolean;
   readonly accessRole?: AccessRole | undefined;
-  /** The end of the access, epoch ms. */
+  /** When the access ends, epoch ms. */
   readonly expiresAt?: number | undefined;
 }
 
@@ -25,8 +25,8 @@ export class PermissionSigner {
   }
 
   /**
-   * Returns the HMAC-SHA-256 of permissions in hexadecimal. Each API key has its own key. The same permissions in the
-   * same order have the same signature, in whatever order their fields were sent.
+   * Returns the HMAC-SHA-256 of permissions in hexadecimal, with a separate key for each API key. The order of
+   * permissions changes the signature. The order of their fields does not.
    */
   async sign(tenant: string, permissions: readonly ProvidedPermission[]): Promise<string> {
     const { key } = await this.#ring.current();

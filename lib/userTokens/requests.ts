@@ -4,7 +4,7 @@ import { NamedResource } from '../directory/rules/namedResource.ts';
 import { Id, limits, list, Name, optional, UnixSeconds } from '../shared/schema.ts';
 import type { TokenRequest } from './generateToken.ts';
 
-/** The grants of a token request. */
+/** The resources to which a requested token gives access. */
 export const TokenPermissions = z.object({
   resources: list(
     NamedResource.safeExtend({ accessRole: optional(z.enum(accessRoles)), expiresAt: optional(UnixSeconds) }),
@@ -13,7 +13,7 @@ export const TokenPermissions = z.object({
   ),
 });
 
-/** The older form of a token request, in which the organization is a property of the user. */
+/** The older form of a token request. It has the organization in the properties of the user. */
 export const OlderTokenRequest = z.object({
   userId: Id,
   userProperties: z.object({
@@ -25,7 +25,7 @@ export const OlderTokenRequest = z.object({
   permissions: optional(TokenPermissions),
 });
 
-/** Returns a token request in the older form as one whose resources have the organization. */
+/** Converts a token request from the older form. The organization becomes one of the resources. */
 export function toTokenRequest({
   userId,
   userProperties: { organizationId, name, email, isAdmin = false },

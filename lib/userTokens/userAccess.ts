@@ -35,38 +35,38 @@ import {
 } from './rules/tokenAccess.ts';
 import type { UserRule } from './rules/userRule.ts';
 
-/** The sort keys of grants and of their removals. */
+/** The range of sort keys that contains grants and removals of grants. */
 const GRANT_KEYS = ['GRANT', 'GRANT_REMOVED~'] as const;
 const GRANTS_PER_QUERY = 1_000;
-/** The shortest time between two consistent reads for a user who was refused, in ms. */
+/** A refused user's access is read again at most once in this time, in milliseconds. */
 const REREAD_MILLISECONDS = 1_000;
 const MAX_REREADS = 1_000;
-/** The largest number of documents and folders that are kept with the record of a user. */
+/** The largest number of documents, and of folders, that are kept for one user and organization. */
 const MAX_RESOURCES = 1_000;
 
-/** The stored grants of a user in an organization, and the removals of grants. */
+/** The stored grants of a user in an organization, and the records of removed grants. */
 interface MemberAccess {
   readonly access: Omit<UserAccess, 'now'>;
   readonly removals: readonly AccessRemoval[];
 }
 
-/** A user and an organization. */
+/** What is kept about a user in an organization. */
 interface MemberRecord {
   readonly organization: Stored<Organization>;
   readonly scope: OrganizationScope;
   readonly user: Stored<User>;
-  /** Reads the access at the first call, and keeps it as long as this record. */
+  /** Reads the user's access at the first call. The result is kept as long as this record. */
   readonly readAccess: () => Promise<MemberAccess>;
-  /** Documents and folders that requests named, by the customer's id. They are kept as long as this record. */
+  /** The documents that requests named, by the customer's id. They are kept as long as this record, as are the folders. */
   readonly documents: Map<string, Promise<Stored<Document> | undefined>>;
   readonly folders: Map<string, Promise<Stored<Folder> | undefined>>;
 }
 
-/** Reads what a user may do. Everything that is read is kept for 10 s, so lost access ends within this time. */
+/** Reads what a user may do. All results are kept for 10 s, so lost access ends within this time. */
 export class UserAccessReader {
   readonly #table: Table;
   readonly #members;
-  /** The time of the last read after a refusal, by user and organization. */
+  /** When access was last read again after a refusal, by user and organization. */
   readonly #rereadAt = new Map<string, number>();
 
   constructor(table: Table) {
@@ -75,9 +75,9 @@ export class UserAccessReader {
   }
 
   /**
-   * Returns the user of a token with the access to the organization. Throws PERMISSION_DENIED unless the user has the
-   * needed role on every named resource. Nobody has access to a disabled organization. Unknown resources get the same
-   * error as forbidden ones.
+   * Returns the user of a token and the access to the organization. Throws PERMISSION_DENIED if the user's role on one
+   * of the named resources is not enough, or if the organization is disabled. An unknown resource gives the same error,
+   * so ids cannot be guessed.
    */
   async check(
     claims: UserClaims,
@@ -104,7 +104,7 @@ export class UserAccessReader {
     if (!member || member.user.internalId !== claims.userKey || member.organization.disabled) return undefined;
     const namesOrganization = resources.documentIds.length === 0 && resources.folderId === undefined;
     const needsNoRole = needs === 'self' && namesOrganization;
-    // The grants and the named resources are read at the same time.
+    // The grants and the named resources are read in parallel.
     const [stored, permissionsOf] = await Promise.all([
       member.readAccess(),
       needsNoRole ? undefined : this.#readResources(member, resources),
@@ -120,8 +120,8 @@ export class UserAccessReader {
   }
 
   /**
-   * Reads the documents and the folder that a request names. Returns a function that returns the permission of a user on each
-   * of them, or on the organization if the request names neither. The permission on a missing resource is undefined.
+   * Reads the documents and the folder that a request names. Returns a function from a user's access to the permission
+   * on each of them, or on the organization if the request names neither. A missing resource gives undefined.
    */
   async #readResources(
     member: MemberRecord,
@@ -140,7 +140,7 @@ export class UserAccessReader {
           ];
   }
 
-  /** Returns a document with its folder; undefined if one of them does not exist. */
+  /** Returns a document with its folder, or undefined if the document or its folder does not exist. */
   async #placedDocument(member: MemberRecord, documentId: string): Promise<DocumentWithFolder | undefined> {
     const document = await keep(member.documents, documentId, async () => {
       const [read] = await BatchReader.of(this.#table).batchGet(
@@ -201,8 +201,8 @@ export class UserAccessReader {
   }
 
   /**
-   * Returns whether the access of a refused user may be read again. The method is synchronous, so simultaneous requests keep
-   * the limit too.
+   * Returns whether the access of a refused user may be read again now. Without `await`, parallel requests cannot pass
+   * this check together.
    */
   #mayReread(id: string, now: number): boolean {
     if ((this.#rereadAt.get(id) ?? -Infinity) + REREAD_MILLISECONDS > now) return false;
@@ -212,7 +212,7 @@ export class UserAccessReader {
   }
 }
 
-/** Grants and removals of grants, which are in the same partition. */
+/** Queries grants and records of removed grants, which are in the same partition. */
 const grantsAndRemovals: QueryableEntity<
   { readonly grant?: Stored<Grant>; readonly removal?: Stored<AccessRemoval> },
   { readonly tenant: string; readonly organizationKey: string; readonly userId: string }
@@ -232,13 +232,13 @@ function memberId({ tenant, userId }: UserClaims, organizationId: string): strin
   return JSON.stringify([tenant, userId, organizationId]);
 }
 
-/** Returns a function that reads at its first call and keeps the value. After a failure, the next call reads again. */
+/** Returns a function that reads once and then returns the same value. After an error, the next call reads again. */
 function readOnce<T>(read: () => Promise<T>): () => Promise<T> {
   const values = new Map<'', Promise<T>>();
   return () => keep(values, '', read);
 }
 
-/** Returns the value under a key. Reads it at the first call, and again after a failure. */
+/** Returns the value of a key. Reads it if the map does not have it. A failed read is not kept. */
 async function keep<K, T>(values: Map<K, Promise<T>>, key: K, read: () => Promise<T>): Promise<T> {
   const kept = values.get(key);
   if (kept) return kept;
@@ -259,7 +259,6 @@ function lowestRole(entries: readonly (PermissionEntry | undefined)[]): AccessRo
   return roles.includes('viewer') ? 'viewer' : 'editor';
 }
 
-/** Checks the access of users with tokens. */
 export const userAccess = /* @__PURE__ */ combine(
   { table: /* @__PURE__ */ tableWith(['GetItem', 'BatchGetItem', 'Query']), folders: readFolders },
   ({ table }) => new UserAccessReader(table),

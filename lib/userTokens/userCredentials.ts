@@ -7,7 +7,7 @@ import { ApiKeyEntity } from '../workspaces/entities.ts';
 import { allowedOrigin } from './rules/origins.ts';
 import { parseToken, type UnverifiedToken } from './rules/claims.ts';
 
-/** The longest header in characters. API Gateway refuses requests with more than 10,240 bytes of headers. */
+/** The largest number of characters of a header. API Gateway rejects requests with more than 10,240 bytes of headers. */
 const MAX_HEADER_CHARACTERS = 10_240;
 
 interface KeyRecord {
@@ -16,7 +16,7 @@ interface KeyRecord {
 }
 
 /**
- * Verifies user tokens with the public keys in the record of the API key, so that functions that verify tokens cannot
+ * Verifies user tokens with the public keys in the record of the API key. Functions that verify tokens therefore cannot
  * issue them. The record and the allowed domains are read with one BatchGet and kept for 10 s.
  */
 export class UserCredentials {
@@ -34,7 +34,7 @@ export class UserCredentials {
     });
   }
 
-  /** Reads the token in an `authorization` header, see `UserAccessChecker.readToken`. */
+  /** Reads and verifies the user token in an `authorization` header. */
   async read(
     { authorization, origin }: { readonly authorization: string; readonly origin: string | undefined },
     options: CacheOptions,
@@ -66,7 +66,7 @@ function isSigned({ signedText, signature }: UnverifiedToken, publicKey: Uint8Ar
   return isSignedBy(publicKey, signedText, signature);
 }
 
-/** Returns the token of an `authorization` header with the scheme `Bearer`. */
+/** Returns the token in an `authorization` header with the scheme `Bearer`, or undefined for any other header. */
 function bearerToken(header: string): string | undefined {
   return /^Bearer +([\w-]+\.[\w-]+\.[\w-]+) *$/i.exec(header)?.[1];
 }

@@ -7,14 +7,14 @@ import { morePermissive, tokenDocumentPermission, tokenFolderPermission } from '
 
 type Caller = ApiKeyCaller | UserCaller;
 
-/** Returns a filter of the documents that a caller may see: those of the user of a token, or all for an API key. */
+/** Returns a function that says whether a caller may see a document. With an API key, it is true for all documents. */
 export function maySeeDocument(caller: Caller): (document: DocumentAccess) => boolean {
   if (caller.level !== 'user') return () => true;
   const { access } = caller.user;
   return (document) => tokenDocumentPermission(access, document).errorCode === undefined;
 }
 
-/** Returns the folders that a caller may see, with the subfolders that it may see. */
+/** Returns the folders and subfolders that a caller may see. With an API key, these are all. */
 export function onlyVisibleFolders(caller: Caller, trees: readonly FolderTree[]): FolderTree[] {
   if (caller.level !== 'user') return [...trees];
   const { access } = caller.user;
@@ -23,7 +23,7 @@ export function onlyVisibleFolders(caller: Caller, trees: readonly FolderTree[])
     .map(({ folder, subFolders }) => ({ folder, subFolders: onlyVisibleFolders(caller, subFolders) }));
 }
 
-/** Returns a user's permissions. For the user of a token, the grants of the token count too. */
+/** Returns a user's permissions. If the caller has a user token, the token's grants count too. */
 export function permissionsOf(caller: Caller, user: UserAccess, requested: RequestedResources): UserPermissions {
   if (caller.level !== 'user') return userPermissions(user, requested);
   const { stored, token, all } = caller.user.access;

@@ -2,7 +2,7 @@ import { isObject } from '../../shared/schema.ts';
 import { ApiError } from '../../shared/errors.ts';
 import type { ActorField } from './userRule.ts';
 
-/** The acting user: the user of the token. */
+/** The user of the token, who acts. */
 export interface Actor {
   readonly userId: string;
   /** The stored profile. */
@@ -10,8 +10,9 @@ export interface Actor {
 }
 
 /**
- * Returns `data` with the acting user in each field. A missing field becomes the acting user, unless it has
- * `keepMissing`. Throws PERMISSION_DENIED if a field names another user. Other values stay for the schema to reject.
+ * Returns `data` with the acting user filled into the given fields. A field with `keepMissing` is filled only if it
+ * exists. Throws PERMISSION_DENIED if a field names another user. A value of the wrong type stays, because the schema
+ * rejects it.
  */
 export function fillActor(data: unknown, fields: readonly ActorField[], actor: Actor): unknown {
   return fields.reduce<unknown>(
@@ -21,8 +22,8 @@ export function fillActor(data: unknown, fields: readonly ActorField[], actor: A
 }
 
 /**
- * Returns `input` with the stored profile in each field that holds a user, so that a browser cannot write under the
- * name of someone else.
+ * Returns `input` with the acting user's stored profile in each field that contains a user. Otherwise a browser could
+ * write under someone else's name.
  */
 export function completeActor(input: unknown, fields: readonly ActorField[], actor: Actor): unknown {
   const { userId, profile } = actor;
@@ -41,7 +42,7 @@ export function completeActor(input: unknown, fields: readonly ActorField[], act
   );
 }
 
-/** Throws PERMISSION_DENIED if a request has one of these fields with another value than `false`. */
+/** Throws PERMISSION_DENIED if `data` has one of these fields, unless its value is `false` or null. */
 export function requireAbsent(data: unknown, fields: readonly string[]): void {
   for (const path of fields)
     changeAt(data, path.split('.'), (value) => {
@@ -76,7 +77,10 @@ function actorIn(value: unknown, { path, holds, keepMissing }: ActorField, { use
   return value;
 }
 
-/** Returns a copy of a value in which `change` has replaced the fields at `path`. Missing objects on the path stay missing. */
+/**
+ * Returns a copy of a value with the results of `change` in the fields at `path`. If an object on the path is missing,
+ * nothing is added.
+ */
 function changeAt(value: unknown, path: readonly string[], change: (value: unknown) => unknown): unknown {
   const [first, ...remaining] = path;
   if (first === undefined) return change(value);

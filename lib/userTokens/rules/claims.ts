@@ -1,30 +1,33 @@
 import * as z from 'zod';
 import type { AccessRole, ResourceType } from '../../directory/rules/access.ts';
 
-/** How long a user token lives: 48 hours, in seconds. */
+/** The lifetime of a user token in seconds: 48 hours. */
 export const USER_TOKEN_SECONDS = 48 * 60 * 60;
 
-/** A grant in a user token. It names resources by internal id, so a document that is created again has no grants. */
+/**
+ * A grant in a user token. It has the internal id of a resource, so it does not apply to a new resource with the same
+ * customer id.
+ */
 export interface TokenGrant {
   readonly organizationKey: string;
   readonly resourceType: ResourceType;
   readonly internalId: string;
   readonly accessRole: AccessRole;
-  /** The end of the grant, Unix seconds. */
+  /** When the grant ends, Unix seconds. */
   readonly expiresAt?: number | undefined;
 }
 
 /** The content of a user token. */
 export interface UserClaims {
   readonly tenant: string;
-  /** The customer's id of the user. */
+  /** The id that the customer chose for the user. */
   readonly userId: string;
-  /** The internal id of the user, so that a token of an erased user does not work for a new user with the same id. */
+  /** The internal id of the user. A token of an erased user does not work for a new user with the same id. */
   readonly userKey: string;
   readonly tokenId: string;
   /**
-   * A secret of the user that all tokens of the user have. Stored answers of calls with an `Idempotency-Key` are
-   * encrypted with it, so a renewed token can read them. It is not stored.
+   * A secret that is in all tokens of the user and is not stored. Stored answers of calls with an `Idempotency-Key` are
+   * encrypted with it, so that a renewed token can read them.
    */
   readonly answerKey: string;
   readonly isAdmin: boolean;
@@ -35,7 +38,10 @@ export interface UserClaims {
   readonly grants: readonly TokenGrant[];
 }
 
-/** The resource type and role of a grant as two letters. A token with a hundred grants must fit into a header. */
+/**
+ * The resource type and the role of a grant as two letters. The short form lets a token with a hundred grants fit into
+ * a header.
+ */
 const grantCodes = {
   oe: ['organization', 'editor'],
   ov: ['organization', 'viewer'],
@@ -46,7 +52,10 @@ const grantCodes = {
 } as const satisfies Record<string, readonly [ResourceType, AccessRole]>;
 type GrantCode = keyof typeof grantCodes;
 
-/** A grant in the form of the token: its code, the internal id of the resource, and the end in Unix seconds if the grant ends. */
+/**
+ * A grant as the token contains it: the two letters, the internal id of the resource, and the end in Unix seconds if it
+ * has one.
+ */
 const GrantTuple = z.union([
   z.tuple([z.enum(Object.keys(grantCodes) as GrantCode[]), z.string()]),
   z.tuple([z.enum(Object.keys(grantCodes) as GrantCode[]), z.string(), z.number()]),
@@ -61,15 +70,15 @@ const Payload = z.object({
   answerKey: z.string(),
   iat: z.number(),
   exp: z.number(),
-  /** The exact time of issue, epoch ms. `iat` has seconds. */
+  /** The exact time of issue, epoch ms. `iat` has only seconds. */
   issuedAt: z.number(),
   isAdmin: z.boolean(),
-  /** The grants by organization: the internal id of the organization and its grants. */
+  /** Grants by organization, as pairs of the organization's internal id and its grants. */
   grants: z.array(z.tuple([z.string(), z.array(GrantTuple)])),
 });
 export type TokenPayload = z.output<typeof Payload>;
 
-/** Returns the payload of a token. Grants are grouped by organization, because tokens travel in a header. */
+/** Returns the payload of a token. Grouping by organization makes it shorter, because tokens must fit into a header. */
 export function toPayload(issuer: string, claims: UserClaims): TokenPayload {
   const byOrganization = Map.groupBy(claims.grants, ({ organizationKey }) => organizationKey);
   return {
@@ -93,7 +102,7 @@ export function toPayload(issuer: string, claims: UserClaims): TokenPayload {
   };
 }
 
-/** Returns the claims in a payload; undefined unless it is the payload of a user token of this issuer. */
+/** Returns the claims in a payload, or undefined if it is not the payload of a user token of this issuer. */
 export function toClaims(issuer: string, payload: unknown): UserClaims | undefined {
   const { data } = Payload.safeParse(payload);
   if (data?.iss !== issuer) return undefined;
@@ -115,19 +124,19 @@ export function toClaims(issuer: string, payload: unknown): UserClaims | undefin
   };
 }
 
-/** A token in its parts, before its signature is verified. */
+/** The parts of a token whose signature is not verified yet. */
 export interface UnverifiedToken {
   /** The id of the key that signed the token. */
   readonly keyId: string;
   readonly claims: UserClaims;
-  /** The text that is signed. */
+  /** The part of the token that the signature covers. */
   readonly signedText: string;
   readonly signature: Uint8Array;
 }
 
 const Header = z.object({ alg: z.literal('EdDSA'), kid: z.string() });
 
-/** Returns the parts of a user token; undefined for any other text. The signature is not verified. */
+/** Returns the parts of a user token, or undefined for any other text. Does not verify the signature. */
 export function parseToken(issuer: string, token: string): UnverifiedToken | undefined {
   const [header = '', payload = '', signature = '', ...others] = token.split('.');
   if (others.length > 0 || signature === '') return undefined;

@@ -1,6 +1,6 @@
 import { ApiError } from '../../shared/errors.ts';
 
-/** Returns the error for a user without the needed access. It does not say whether the resource exists. */
+/** Returns the error for missing access. It is the same for resources that do not exist, so ids cannot be guessed. */
 export function accessDenied(): ApiError {
   return new ApiError('PERMISSION_DENIED', 'The user has no access to this resource, or a role that is not enough.');
 }

@@ -3,14 +3,17 @@ import { invalid } from '../../shared/errors.ts';
 import { isObject } from '../../shared/schema.ts';
 import type { UserRule } from './userRule.ts';
 
-/** The resources that a request names, by the customer's ids. Without documents and a folder it names the organization. */
+/**
+ * The resources that a request names, by the ids that the customer chose. A request without documents and folder names
+ * the organization.
+ */
 export interface NamedResources {
   readonly organizationId: string;
   readonly documentIds: readonly string[];
   readonly folderId: string | undefined;
 }
 
-/** Returns the resources that an input names. Throws INVALID_ARGUMENT if a field is missing that the rule needs. */
+/** Returns the resources that a request names. Throws INVALID_ARGUMENT if the rule needs a field that is missing. */
 export function namedResources({ on }: Pick<UserRule, 'on'>, input: unknown): NamedResources {
   const fields = isObject(input) ? input : {};
   const organizationId = requireText(fields.organizationId, 'organizationId');

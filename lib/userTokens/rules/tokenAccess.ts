@@ -10,32 +10,35 @@ import {
 } from '../../directory/rules/access.ts';
 import type { UserClaims } from './claims.ts';
 
-/** The record that a user lost access, which ends grants in tokens that were issued before. */
+/** The record that a user lost access to a resource. It ends the grants in tokens that were issued before. */
 export interface AccessRemoval {
   /** The internal id of the organization, folder or document. */
   readonly internalId: string;
   /** Epoch ms. */
   readonly removedAt: number;
-  /** Whether the user was removed from the resource with everything in it. Otherwise only the grant on it was removed. */
+  /** True if the user was removed from the resource and everything in it. False if only the grant on the resource was removed. */
   readonly isRevocation: boolean;
-  /** Whether the resource is a folder. Documents and folders in it can be moved out later. */
+  /** True for a folder. Documents and folders that were in it can be elsewhere now. */
   readonly folder?: boolean | undefined;
 }
 
-/** The longest time between the start of a request that moves something (`movedAt`) and its write, in ms. */
+/**
+ * The longest time between the start of a request that moves something and its write, in milliseconds. The start is
+ * stored as `movedAt`.
+ */
 const MAX_MOVE_MILLISECONDS = 60_000;
 
-/** A user's stored access in an organization, and what ends grants of tokens there. */
+/** A user's stored access in an organization, and what ends the grants of older tokens there. */
 export interface StoredAccess {
   readonly user: UserAccess;
   readonly removals: readonly AccessRemoval[];
-  /** The last time at which the organization was disabled, epoch ms. */
+  /** When the organization was last disabled, epoch ms. */
   readonly disabledAt?: number | undefined;
 }
 
 /**
- * The access of a user with a token. `stored` has the stored grants. `token` has the grants of the token that still count.
- * `all` has both.
+ * The access of a user with a token. `stored` has the stored grants, `token` the grants of the token that are still
+ * valid, and `all` both.
  */
 export interface TokenAccess {
   readonly stored: UserAccess;
@@ -44,13 +47,13 @@ export interface TokenAccess {
 }
 
 /**
- * Returns the access of a user with a token in an organization. A grant of the token does not count if one of these
- * happened since the token was issued:
- * - the grant on the same resource was removed
- * - the user was removed from the resource, a folder above it, or the organization
- * - the organization was disabled
- * - the user was removed from a folder of the organization, and the resource or a folder above it was moved since the
- *   issue, so it can have been in that folder
+ * Returns the access of a user with a token in an organization. A grant of the token is not valid if one of these
+ * happened after the token was issued:
+ * - The grant on the same resource was removed.
+ * - The user was removed from the resource, a folder above it, or the organization.
+ * - The organization was disabled.
+ * - The user was removed from a folder of the organization, and the resource or a folder above it was moved. The
+ * resource may have been in that folder.
  */
 export function tokenAccess(
   { grants, issuedAt }: Pick<UserClaims, 'grants' | 'issuedAt'>,
@@ -63,8 +66,8 @@ export function tokenAccess(
   const leftFolder = removals.some(
     ({ isRevocation, folder, removedAt }) => isRevocation && folder === true && removedAt >= issuedAt,
   );
-  // A second removal from a folder overwrites the time of the first removal. Moves since the issue of the token therefore
-  // count.
+  // Only the time of the last removal from a folder is stored. There may have been an earlier one, so all moves since
+  // the issue of the token count.
   const unmovedSince = leftFolder ? issuedAt - MAX_MOVE_MILLISECONDS : undefined;
   const tokenGrants = grants
     .filter(({ organizationKey, internalId }) => organizationKey === user.organizationId && !removed.has(internalId))
@@ -85,34 +88,34 @@ export function tokenAccess(
   return { stored, token, all: { ...stored, grants: [...stored.grants, ...token.grants] } };
 }
 
-/** The fields of a permission entry that decide which of two entries is more permissive. */
+/** The fields of a permission that decide which of two is more permissive. */
 interface ComparableEntry {
   readonly accessRole?: AccessRole | undefined;
   readonly errorCode?: string | undefined;
 }
 
-/** Returns the more permissive of the entries that the stored grants and the grants of the token give. */
+/** Returns the more permissive of two permissions: by stored grants, and by grants of the token. */
 export function morePermissive<E extends ComparableEntry>(stored: E, token: E): E {
   if (stored.errorCode !== undefined) return token;
   return token.errorCode === undefined && isEnough(token.accessRole, 'editor') ? token : stored;
 }
 
-/** Returns the entry of a document for a user with a token. */
+/** Returns the permission of a user with a token on a document. */
 export function tokenDocumentPermission({ stored, token }: TokenAccess, document: DocumentAccess): PermissionEntry {
   return morePermissive(documentPermission(stored, document), documentPermission(token, document));
 }
 
-/** Returns the entry of a folder for a user with a token. */
+/** Returns the permission of a user with a token on a folder. */
 export function tokenFolderPermission({ stored, token }: TokenAccess, folder: FolderAccess): PermissionEntry {
   return morePermissive(folderPermission(stored, folder), folderPermission(token, folder));
 }
 
-/** Returns the entry of the organization for a user with a token. */
+/** Returns the permission of a user with a token on the organization. */
 export function tokenOrganizationPermission({ stored, token }: TokenAccess): PermissionEntry {
   return morePermissive(organizationPermission(stored), organizationPermission(token));
 }
 
-/** Returns whether a role includes another role. */
+/** Returns whether a role includes the needed role. */
 export function isEnough(role: AccessRole | undefined, needed: AccessRole): boolean {
   return role === 'editor' || (role === 'viewer' && needed === 'viewer');
 }
