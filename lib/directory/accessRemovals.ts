@@ -3,12 +3,12 @@ import { defineEntity } from '../table/entity.ts';
 import { upsert, type WriteOp } from '../table/table.ts';
 import { type OrganizationScope, organizationPartition } from './folders/folders.ts';
 
-/** How long a removal is kept, in seconds: the 48 hours of a user token, and an hour because clocks differ. */
+/** How long a record is kept, in seconds. A user token is valid for 48 hours. One hour is added because clocks differ. */
 const LIFETIME_SECONDS = 49 * 60 * 60;
 
 /**
- * The record that a user lost access to an organization, folder or document. Grants in user tokens that were issued before do
- * not count. Stored grants do not need this record, because they are removed.
+ * The record that a user lost access to an organization, folder or document. User tokens from before that time still contain the
+ * user's grants. This record makes those grants invalid.
  */
 export const AccessRemovalEntity = defineEntity({
   type: 'AccessRemoval',
@@ -17,17 +17,20 @@ export const AccessRemovalEntity = defineEntity({
   ownedBy: 'expiry',
   purpose: 'That a user lost access, for as long as an older user token can grant it',
   schema: z.object({
-    /** The internal id of the organization, folder or document. */
+    /** The internal id of the organization, folder or document that the user lost access to. */
     internalId: z.string(),
-    /** Epoch ms. */
+    /** The time of the removal in epoch ms. */
     removedAt: z.number(),
-    /** Whether the user was removed from the resource and everything in it. False if only the grant on the resource was removed. */
+    /**
+     * True if the user was removed from the resource and everything in it. False if only the user's grant on the resource was
+     * removed.
+     */
     isRevocation: z.boolean(),
-    /** Whether the resource is a folder. */
+    /** True if `internalId` is the id of a folder. */
     folder: z.boolean().optional(),
   }),
   pk: (of: { tenant: string; organizationKey: string; userId: string }) => organizationPartition(of, 'USER', of.userId),
-  // The sort keys follow those of grants, so one query reads both.
+  // Removals sort directly after grants, so one query reads both.
   sk: (key: { internalId: string; isRevocation: boolean }) => [
     'GRANT_REMOVED',
     key.isRevocation ? 'user' : 'grant',
@@ -36,7 +39,10 @@ export const AccessRemovalEntity = defineEntity({
   expiresAt: ({ removedAt }) => Math.floor(removedAt / 1000) + LIFETIME_SECONDS,
 });
 
-/** Returns the operation that records a removal. The last removal of a user from a resource counts. */
+/**
+ * Returns the operation that records a removal. It replaces an earlier record of the same user, resource and kind
+ * (`isRevocation`).
+ */
 export function recordRemoval(
   scope: OrganizationScope,
   userId: string,

@@ -26,7 +26,7 @@ const DISABLED = 'The document is disabled';
 export interface DocumentUpdate {
   readonly documentId: string;
   readonly documentName?: string | undefined;
-  /** The metadata that replaces the stored metadata, or is merged into it if the request has `merge`. */
+  /** Replaces the stored metadata. If the request has `merge`, only the fields in it replace stored fields. */
   readonly metadata?: Readonly<Record<string, unknown>> | undefined;
 }
 
@@ -42,15 +42,14 @@ export interface DisabledResult {
   readonly message: string;
 }
 
-/** How an endpoint that changes a list of documents changes one of them. */
+/** How an endpoint changes each document of a request, and which result it returns for the document. */
 interface ChangeRule<I, R> {
-  /** Returns the changed fields, or why the document cannot be changed. */
+  /** Returns the fields to change, or why the document must not be changed (`refused`). */
   change(stored: Stored<Document>, item: I): Partial<Document> | { readonly refused: string };
   succeeded(stored: Stored<Document>): R;
   failed(documentId: string, message: string, code: 'not-found' | 'internal'): R;
 }
 
-/** Changes existing documents. */
 export class DocumentChanger {
   readonly #table: Table;
   readonly #documents: DocumentReader;
@@ -61,9 +60,9 @@ export class DocumentChanger {
   }
 
   /**
-   * Changes names and metadata. Sent metadata replaces the stored metadata. With `merge`, it replaces only the sent fields. Ids
-   * must be distinct. Returns one result per document. Only the own result of a document fails if the document is unknown or
-   * disabled, or if its metadata would be too large.
+   * Changes names and metadata. Ids must be distinct. Sent metadata replaces all stored metadata. With `merge`, only the sent
+   * fields are replaced. A document that is unknown, disabled, or would get too much metadata fails in its own result only. The
+   * others are changed.
    */
   async update(
     scope: OrganizationScope,
@@ -82,7 +81,10 @@ export class DocumentChanger {
     });
   }
 
-  /** Sets the own access type of documents. Ids must be distinct. An unknown or disabled document fails in its own result only. */
+  /**
+   * Sets the documents' own access type. Ids must be distinct. An unknown or disabled document fails in its own result only. The
+   * others are changed.
+   */
   async updateAccess(
     scope: OrganizationScope,
     documentIds: readonly string[],
@@ -96,7 +98,10 @@ export class DocumentChanger {
     });
   }
 
-  /** Disables or enables documents. Ids must be distinct. An unknown document fails in its own result only. */
+  /**
+   * Disables or enables documents. Ids must be distinct. An unknown document fails in its own result only. The others are
+   * changed.
+   */
   async disable(
     scope: OrganizationScope,
     documentIds: readonly string[],
@@ -111,9 +116,9 @@ export class DocumentChanger {
   }
 
   /**
-   * Moves at most 30 distinct documents into a folder, or out of all folders if `folder` is undefined. Moves all documents or none.
-   * Throws NOT_FOUND if a document does not exist, and FAILED_PRECONDITION if a document is disabled. `details.issues` has the
-   * indexes of these documents in the list.
+   * Moves at most 30 distinct documents into a folder, or out of all folders if `folder` is undefined. Moves all documents or
+   * none. Throws NOT_FOUND if a document does not exist, and FAILED_PRECONDITION if a document is disabled. `details.issues`
+   * names these documents by their indexes in `documentIds`.
    */
   async move(
     scope: OrganizationScope,
@@ -132,7 +137,7 @@ export class DocumentChanger {
     });
   }
 
-  /** Returns the operations that record the move for running jobs that remove users from folders. */
+  /** Returns the operations that record the move. Running jobs that remove users from folders read these records. */
   async #recordCrossings(
     scope: OrganizationScope,
     documents: readonly Stored<Document>[],
@@ -184,7 +189,7 @@ function withDocumentId(documentId: string): WithDocumentId {
   return { documentId };
 }
 
-/** Returns the operation that changes a document. Returns no operation if all fields have these values already. */
+/** Returns the operation that changes a document, or none if the fields have these values already. */
 function changeOps(
   scope: OrganizationScope,
   stored: Stored<Document>,
@@ -210,7 +215,10 @@ function moveOps(
   ];
 }
 
-/** Throws an error that names the wrong items of the request's `documentIds`, if there are any. */
+/**
+ * Throws an error if `isWrong` returns true for an item. The error names each such item by its index in `documentIds` of the
+ * request.
+ */
 function rejectIf<T>(
   items: readonly T[],
   isWrong: (item: T) => boolean,

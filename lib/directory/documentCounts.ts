@@ -4,10 +4,10 @@ import type { Table } from '../table/table.ts';
 import { pages } from '../table/pages.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 
-/** The number of documents on one page of a count that reads the documents. */
+/** The page size of the documents that a count reads while folders change. */
 const PAGE = 1_000;
 
-/** Counts documents. DynamoDB charges a count like a read of the documents. */
+/** Counts documents. DynamoDB bills a count like a read of the same documents. */
 export class DocumentCounter {
   readonly #table: Table;
 
@@ -16,8 +16,8 @@ export class DocumentCounter {
   }
 
   /**
-   * Returns the number of documents of an organization, or only of its documents outside of folders. While folders change, it reads
-   * all documents with their folders, and leaves out documents in deleted folders.
+   * Returns the number of documents in an organization. With `outsideFolders`, counts only the documents that are in no folder.
+   * While folders change, the count of all documents reads them with their folders, and leaves out documents in deleted folders.
    */
   async all(scope: OrganizationScope, { outsideFolders = false } = {}): Promise<number> {
     if (outsideFolders) return this.#table.count(DocumentEntity, scope, [], { without: 'folder' });

@@ -7,11 +7,11 @@ import type { PageOptions, QueryPage, Table } from '../table/table.ts';
 import { pages } from '../table/pages.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 
-/** The largest number of documents, and of bytes of their metadata, that one filtered count reads. */
+/** A count with filters gives up after this many documents, or after metadata of this length (characters of JSON). */
 const MAX_COUNTED_DOCUMENTS = 10_000;
 const MAX_COUNTED_BYTES = 32_000_000;
 
-/** Which documents a search reads: all documents of an organization, or the documents directly in `folder`. */
+/** The documents that a search reads: those directly in `folder`, or all of the organization if `folder` is undefined. */
 export interface SearchScope {
   readonly scope: OrganizationScope;
   readonly folder: Stored<Folder> | undefined;
@@ -28,7 +28,7 @@ export function matches(
   );
 }
 
-/** Searches documents by their metadata. No index contains metadata, so a search reads all documents of its scope. */
+/** Searches documents by their metadata. No index contains metadata, so a search reads every document in its scope. */
 export class DocumentSearch {
   readonly #documents: DocumentReader;
   readonly #maxCounted: number;
@@ -39,8 +39,8 @@ export class DocumentSearch {
   }
 
   /**
-   * Returns a page of the matching documents, by id. Without filters, all documents match. With filters, one page reads about 2,000
-   * documents, so it can be short or empty and still have a `next`.
+   * Returns a page of the matching documents, ordered by id. Without filters, all documents match. With filters, one page reads
+   * about 2,000 documents. The page can then be short or empty and still have a `next`.
    */
   async page(
     searched: SearchScope,
@@ -57,7 +57,7 @@ export class DocumentSearch {
     );
   }
 
-  /** Returns the number of matching documents. Returns undefined if there are too many documents to read. */
+  /** Returns the number of matching documents. Returns undefined if a limit is reached before all documents are read. */
   async count(searched: SearchScope, filters: readonly MetadataFilter[]): Promise<number | undefined> {
     let [count, documentsRead, bytes] = [0, 0, 0];
     for await (const { values, next } of pages((after) => this.#read(searched, { limit: RECORDS_PER_READ, after }))) {

@@ -22,15 +22,16 @@ const Schema = z.object({
   internalId: z.string(),
   documentName: z.string().optional(),
   /**
-   * The document's own access type. It applies only if the document is not in a folder. A folder's access type applies otherwise.
+   * The document's own access type. It applies only while the document is in no folder. Otherwise the folder's access type
+   * applies.
    */
   accessType: z.enum(accessTypes),
   /**
-   * The folder that contains the document directly. The folder's ancestors are not stored here, so a move of a folder rewrites no
-   * documents.
+   * The folder that contains the document directly. The folders above it are not stored here, so a move of a folder does not
+   * rewrite documents.
    */
   folder: z.object({ folderId: z.string(), internalId: z.string() }).optional(),
-  /** When the document itself was last moved, in epoch ms. A move of a folder above does not change this time. */
+  /** When the document itself was last moved, in epoch ms. A move of a folder above the document does not change this time. */
   movedAt: z.number().optional(),
   disabled: z.boolean(),
   /** The customer's own fields, as JSON text. */
@@ -58,7 +59,7 @@ export interface NewDocument {
   readonly metadata?: string | undefined;
 }
 
-/** A document with the stored folder that contains it. `folder` is undefined if the document is in no folder. */
+/** A document with its stored folder. `folder` is undefined if the document is in no folder. */
 export type DocumentWithFolder = Omit<Stored<Document>, 'folder'> & { readonly folder: Stored<Folder> | undefined };
 
 export const ABSENT = 'Document does not exist';
@@ -73,7 +74,7 @@ export class DocumentReader {
     this.#folders = new FolderReader(table);
   }
 
-  /** Returns the documents with these ids, in the same order. An entry is undefined if the document does not exist. */
+  /** Returns one document per id, in the same order. The value is undefined for a document that does not exist. */
   async getByIds(scope: OrganizationScope, documentIds: readonly string[]): Promise<(Stored<Document> | undefined)[]> {
     return (await this.find(scope, documentIds)).map(({ current }) => current);
   }
@@ -88,8 +89,9 @@ export class DocumentReader {
   }
 
   /**
-   * Returns the stored and the current document for each id, in the same order. A document in a deleted folder is stored, but has
-   * no current state. Sends one BatchGet per 100 ids. While folders change, it also reads the documents' folders.
+   * Returns the stored and the current state of one document per id, in the same order. A document in a deleted folder is stored
+   * until it is purged, but has no current state. Sends one BatchGet per 100 ids. While folders change, it also reads the
+   * documents' folders.
    */
   async find(scope: OrganizationScope, documentIds: readonly string[]): Promise<CurrentAndStored<Document>[]> {
     const documents = await this.#table.getMany(
@@ -101,14 +103,14 @@ export class DocumentReader {
     return documents.map((stored, index) => ({ current: withFolders[index] && stored, stored }));
   }
 
-  /** Returns a page of an organization's documents, by id. */
+  /** Returns a page of an organization's documents, ordered by id. */
   async list(scope: OrganizationScope, options: PageOptions): Promise<QueryPage<DocumentWithFolder>> {
     const page = await this.#table.query(DocumentEntity, scope, options);
     const documents = await this.attachFolders(scope, page.values);
     return { values: documents.filter((document) => document !== undefined), next: page.next };
   }
 
-  /** Returns a page of the documents that are directly in a folder, by id. */
+  /** Returns a page of the documents directly in a folder, ordered by id. */
   async listInFolder(
     scope: OrganizationScope,
     folder: Stored<Folder>,
@@ -134,8 +136,8 @@ export class DocumentReader {
   }
 
   /**
-   * Returns the documents with their folders, in the same order. An entry is undefined if the folder of the document is deleted.
-   * Reads nothing if no document is in a folder.
+   * Returns each document with its folder, in the same order. The value is undefined for a document in a deleted folder. Reads
+   * nothing if no document is in a folder.
    */
   async attachFolders(
     scope: OrganizationScope,
@@ -162,8 +164,8 @@ export class DocumentWriter {
   }
 
   /**
-   * Creates documents with an own access type, in `folder` if it is given. Ids must be distinct. A document that exists already
-   * is not changed and fails in its own result only.
+   * Creates documents with this access type, in `folder` if it is given. Ids must be distinct. A document that already exists is
+   * not changed and fails in its own result only.
    */
   async add(
     scope: OrganizationScope,
@@ -207,7 +209,8 @@ export class DocumentWriter {
   }
 
   /**
-   * Returns the document with this id. Creates a missing document if `create` is given. Otherwise throws NOT_FOUND.
+   * Returns the document with this id. Creates a missing document if `create` is given. Throws NOT_FOUND if the document is
+   * missing and `create` is undefined.
    */
   async ensure(
     scope: OrganizationScope,
@@ -220,19 +223,19 @@ export class DocumentWriter {
   }
 }
 
-/** Returns the fields of a folder that its documents store. */
+/** Returns the ids of a folder that each of its documents stores. */
 export function folderReference(folder: Folder | undefined): Document['folder'] {
   return folder && { folderId: folder.folderId, internalId: folder.internalId };
 }
 
-/** Returns the operations that add a document to the entries of its folder. Returns none for a document in no folder. */
+/** Returns the operation that writes the document's entry in its folder. Returns none for a document in no folder. */
 export function folderEntryWrite(scope: OrganizationScope, { folder, documentId, internalId }: Document): WriteOp[] {
   if (!folder) return [];
   const entry = { folderKey: folder.internalId, kind: 'document', id: documentId, internalId } as const;
   return [insert(FolderEntryEntity, { ...scope, ...entry })];
 }
 
-/** Returns the operations that remove a document from the entries of its folder. Returns none for a document in no folder. */
+/** Returns the operation that deletes the document's entry in its folder. Returns none for a document in no folder. */
 export function folderEntryRemoval(scope: OrganizationScope, { folder, documentId }: Document): WriteOp[] {
   if (!folder) return [];
   return [remove(FolderEntryEntity, { ...scope, folderKey: folder.internalId, kind: 'document', id: documentId })];

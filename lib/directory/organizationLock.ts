@@ -6,12 +6,12 @@ import type { Stored } from '../table/entity.ts';
 import { retryOnConflict } from '../table/retryOnConflict.ts';
 import { replace, type Table, type WriteOp } from '../table/table.ts';
 
-/** The fields of an organization that count its running jobs. */
+/** A field of an organization that counts its running jobs of one kind. */
 export type JobCount = 'folderChanges' | 'folderRevocations';
 
 /**
- * An optimistic lock on an organization. Each write of a request also writes the organization, and counts the jobs that the write
- * starts. It conflicts if another request has changed the organization.
+ * An optimistic lock on an organization. Each `write` also writes the organization, so it conflicts if another request has
+ * changed the organization.
  */
 export class OrganizationLock {
   readonly #table: Table;
@@ -30,8 +30,8 @@ export class OrganizationLock {
   }
 
   /**
-   * Returns the organization's scope. Reads the organization again after a conflict. Throws INVALID_ARGUMENT if the organization
-   * was deleted, and ABORTED if it was deleted and created again.
+   * Returns the organization's scope. After a conflict, it first reads the organization again. Throws INVALID_ARGUMENT if the
+   * organization was deleted, and ABORTED if it was deleted and created again.
    */
   async scope(): Promise<OrganizationScope> {
     if (this.#isStale) {
@@ -46,7 +46,7 @@ export class OrganizationLock {
   }
 
   /**
-   * Writes `ops` and the organization in one transaction. Adds `startedJobs` to the organization's count of jobs. Returns
+   * Writes `ops` and the organization in one transaction. Adds `startedJobs` to the organization's field `count`. Returns
    * `conflict` if another request has changed the organization or an item of `ops`.
    */
   async write(count: JobCount, startedJobs: number, ops: readonly WriteOp[]): Promise<'done' | 'conflict'> {
@@ -65,7 +65,7 @@ export class OrganizationLock {
 
 /**
  * Ends a job and subtracts it from the organization's count, in one transaction. If the organization no longer exists, only ends
- * the job. Returns `done`, or `otherwise` if another worker has changed the job.
+ * the job. Returns `done`. If another worker has changed the job, changes nothing and returns `otherwise`.
  */
 export async function endCountedJob(
   table: Table,

@@ -11,18 +11,19 @@ import { storeCapability } from '../table/storeCapability.ts';
 const Schema = z.object({
   organizationId: z.string(),
   /**
-   * A new id at each creation. The keys of all content contain it, so an organization that is deleted and created again is empty.
+   * A new id for each creation. The keys of all content contain it. An organization that is deleted and created again is
+   * therefore empty.
    */
   internalId: z.string(),
   organizationName: z.string().optional(),
   disabled: z.boolean(),
-  /** The last time at which it was disabled, epoch ms. Grants in user tokens from before do not count. */
+  /** When the organization was last disabled, in epoch ms. Grants in user tokens from before this time do not count. */
   disabledAt: z.number().optional(),
   /** The customer's own fields, as JSON text. A DynamoDB map would lose `__proto__` keys, long numbers and deep nesting. */
   metadata: z.string().optional(),
-  /** The number of running jobs that change the tree of folders. Readers of folders read the changes only if it is not 0. */
+  /** The number of running jobs that apply changes of folders. If it is not 0, readers of folders also read these changes. */
   folderChanges: z.number().optional(),
-  /** The number of running jobs that remove users from folders. Moves are recorded for these jobs. */
+  /** The number of running jobs that remove users from folders. If it is not 0, moves are recorded for these jobs. */
   folderRevocations: z.number().optional(),
   createdAt: z.number(),
   lastUpdated: z.number(),
@@ -52,11 +53,11 @@ export interface NewOrganization {
   readonly metadata?: string | undefined;
 }
 
-/** The requested changes of an organization. It has only the fields that were sent. */
+/** The fields of an organization that a request changes. */
 export interface OrganizationChange {
   readonly organizationId: string;
   readonly organizationName?: string | undefined;
-  /** The customer's own fields. */
+  /** The sent fields of the customer. They replace stored fields with the same names. */
   readonly open: Readonly<Record<string, unknown>>;
 }
 
@@ -71,19 +72,19 @@ export const unknownOrganizationResult: OrganizationResult = {
 /** The result for one item of a request that adds or changes a list of items. */
 export interface AddedResult {
   readonly success: boolean;
-  /** The id in the result, for most kinds the internal id. Empty if the item failed and no such id is known. */
+  /** The id of the item, for most kinds its internal id. Empty if the item failed and its id is not known. */
   readonly id: string;
   readonly message: string;
 }
 
 export const ORGANIZATION_BUSY = 'Organization is being changed by another request.';
 
-/** The number of organizations whose keys a process keeps. */
+/** The largest number of organizations whose keys one process caches. */
 const MAX_CACHED_ORGANIZATIONS = 1_000;
 
 export class OrganizationReader {
   readonly #table: Table;
-  /** The keys of the organizations that were read last, with the revision that they had. */
+  /** The keys of the organizations that were read last, each with its revision at that time. */
   readonly #cached = new Map<string, { readonly keys: OrganizationKeys; readonly revision: number }>();
 
   constructor(table: Table) {
@@ -98,12 +99,12 @@ export class OrganizationReader {
   }
 
   /**
-   * Returns the organization with this id, and what `read` returns for it. Throws INVALID_ARGUMENT if the organization does not
+   * Returns the organization with this id, and the result of `read` for it. Throws INVALID_ARGUMENT if the organization does not
    * exist.
    *
-   * If an earlier call read the organization, `read` starts at once with the keys from memory, while the organization is read
-   * again. If the organization then has another revision, that first result is discarded, and `read` runs again. The result is
-   * therefore never older than one that is read after the organization. `read` may run twice, so it must not write.
+   * If the keys of the organization are cached, `read` starts with them while the organization is read again. If the organization
+   * has changed since, that result is discarded and `read` runs again. The result is therefore never older than the organization.
+   * `read` must not write, because it can run twice.
    */
   async readWithin<T>(
     tenant: string,
@@ -136,7 +137,7 @@ export class OrganizationReader {
     if (this.#cached.size > MAX_CACHED_ORGANIZATIONS && oldest !== undefined) this.#cached.delete(oldest);
   }
 
-  /** Returns the organizations with these ids, in the same order. An entry is undefined if the organization does not exist. */
+  /** Returns one organization per id, in the same order. The value is undefined for an organization that does not exist. */
   async find(tenant: string, organizationIds: readonly string[]): Promise<(Stored<Organization> | undefined)[]> {
     return this.#table.getMany(
       OrganizationEntity,
@@ -144,7 +145,7 @@ export class OrganizationReader {
     );
   }
 
-  /** Returns a page of all organizations, by id. */
+  /** Returns a page of the tenant's organizations, ordered by id. */
   async list(tenant: string, options: PageOptions): Promise<QueryPage<Organization>> {
     return this.#table.query(OrganizationEntity, { tenant }, options);
   }
@@ -160,7 +161,7 @@ export class OrganizationWriter {
   }
 
   /**
-   * Creates organizations. Ids must be distinct. An organization that exists already is not changed and fails in its own result
+   * Creates organizations. Ids must be distinct. An organization that already exists is not changed and fails in its own result
    * only.
    */
   async add(tenant: string, organizations: readonly NewOrganization[], now: number): Promise<AddedResult[]> {
@@ -175,8 +176,8 @@ export class OrganizationWriter {
   }
 
   /**
-   * Changes organizations. A sent field replaces the stored field. Other fields stay. Ids must be distinct. An organization that is
-   * unknown, or whose fields would be too large, fails in its own result only.
+   * Changes organizations. Sent fields replace the stored fields, and other fields stay. Ids must be distinct. An organization
+   * that is unknown, or whose fields would become too large, fails in its own result only. The others are changed.
    */
   async update(tenant: string, changes: readonly OrganizationChange[], now: number): Promise<OrganizationResult[]> {
     return this.#change(
@@ -191,7 +192,10 @@ export class OrganizationWriter {
     );
   }
 
-  /** Disables or enables organizations. Ids must be distinct. An unknown organization fails in its own result only. */
+  /**
+   * Disables or enables organizations. Ids must be distinct. An unknown organization fails in its own result only. The others are
+   * changed.
+   */
   async disable(
     tenant: string,
     organizationIds: readonly string[],
@@ -206,7 +210,7 @@ export class OrganizationWriter {
     }));
   }
 
-  /** Writes the fields that `rule` returns for each organization. Writes nothing if no field differs. */
+  /** Writes the fields that `rule` returns for each organization. An organization that has these values already is not written. */
   async #change<C extends { readonly organizationId: string }>(
     tenant: string,
     changes: readonly C[],
@@ -248,7 +252,8 @@ export class OrganizationWriter {
   }
 
   /**
-   * Returns the organization with this id. Creates a missing organization if `create` is true. Otherwise throws INVALID_ARGUMENT.
+   * Returns the organization with this id. Creates a missing organization if `create` is true. Throws INVALID_ARGUMENT if the
+   * organization is missing and `create` is false.
    */
   async ensure(tenant: string, organizationId: string, create: boolean, now: number): Promise<Organization> {
     const stored = await this.#table.get(OrganizationEntity, { tenant, organizationId });

@@ -16,8 +16,8 @@ import { documentResource, folderResource, organizationResource, type Resource, 
 import { storeCapability } from '../table/storeCapability.ts';
 
 /**
- * Returns the document or folder that a request names, or the organization if the request names neither. Throws NOT_FOUND if the
- * document or folder does not exist, and with `writable` FAILED_PRECONDITION if the document is disabled.
+ * Returns the document or folder that a request names. Returns the organization if the request names neither. Throws NOT_FOUND if
+ * the document or folder does not exist. With `writable`, throws FAILED_PRECONDITION if the document is disabled.
  */
 export async function requireResource(
   stores: { readonly documents: Pick<DocumentReader, 'require'>; readonly folders: Pick<FolderReader, 'require'> },
@@ -42,9 +42,9 @@ interface EnsuredResource {
 }
 
 /**
- * Returns the document or folder that a request names, or the organization if the request names neither, to write to. Creates a
- * missing document if `newDocument` is given, and a missing folder with `createFolder`. Throws like `requireResource` with
- * `writable`.
+ * Returns the resource that a request writes to: the named document or folder, or the organization if neither is named. Creates a
+ * missing document if `newDocument` is given, and a missing folder if `createFolder` is true. Otherwise throws NOT_FOUND for a
+ * missing resource. Throws FAILED_PRECONDITION if the document is disabled.
  */
 export async function ensureResource(
   stores: { readonly documents: Pick<DocumentWriter, 'ensure'>; readonly folders: Pick<FolderWriter, 'ensure'> },
@@ -63,7 +63,7 @@ export async function ensureResource(
   return organizationResource(scope);
 }
 
-/** An organization, folder or document in a request for permissions, named by the ids that the customer chose. */
+/** An organization, folder or document in a request for permissions. `id` is the id that the customer chose. */
 export interface ResourceReference {
   readonly type: ResourceType;
   readonly id: string;
@@ -71,10 +71,7 @@ export interface ResourceReference {
   readonly organizationId?: string | undefined;
 }
 
-/**
- * Finds the resources of requests for permissions, across organizations. Reads the organizations, then their folders and
- * documents.
- */
+/** Finds the resources that a request for permissions names. They can be in several organizations. */
 export class ResourceFinder {
   readonly #table: Table;
 
@@ -83,8 +80,8 @@ export class ResourceFinder {
   }
 
   /**
-   * Returns the resources in the order of `references`. Throws INVALID_ARGUMENT if an organization does not exist, and NOT_FOUND
-   * if a folder or document does not exist. `details.issues` has the path of each missing resource. With `writable`, throws
+   * Returns the resources in the order of `named`. Throws INVALID_ARGUMENT if an organization does not exist, and NOT_FOUND if a
+   * folder or document does not exist. `details.issues` has the path of each missing resource. With `writable`, throws
    * FAILED_PRECONDITION if an organization or document is disabled.
    */
   async require(
@@ -173,8 +170,8 @@ interface ScopedId {
 }
 
 /**
- * Reads the resources with `readAll`. While folders of an organization change, reads them with `readScope`, one call per
- * organization.
+ * Returns the resources in the order of `named`. Calls `readAll` once. While folders of one of the organizations change, calls
+ * `readScope` once per organization instead.
  */
 async function readResources<T>(
   named: readonly ScopedId[],
@@ -201,7 +198,7 @@ function organizationOf({ type, id, organizationId }: ResourceReference): string
   return type === 'organization' ? id : (organizationId as string);
 }
 
-/** Returns an issue for each undefined value. `path` returns the four parts of the path of a value in the request. */
+/** Returns an issue for each undefined value. `path` returns the path of a value in the request, which has four parts. */
 function missingIssues(values: readonly unknown[], path: (index: number) => (string | number)[]) {
   return values.flatMap((value, index) => {
     if (value !== undefined) return [];

@@ -1,7 +1,4 @@
-/**
- * Records of a list with their sort keys. The next read continues after the key `next`. `next` is undefined at the end of the
- * list.
- */
+/** Records of a list, each with its sort key. The next read continues after `next`, which is undefined at the end of the list. */
 interface ReadPage<V> {
   readonly records: readonly { readonly key: string; readonly value: V }[];
   readonly next: string | undefined;
@@ -10,22 +7,22 @@ interface ReadPage<V> {
 export interface SearchOptions<V> {
   /** The largest number of matching records on a page. */
   readonly limit: number;
-  /** `next` of the previous page. */
+  /** The `next` of the previous page. Undefined for the first page. */
   readonly after: string | undefined;
   readonly isMatch: (value: V) => boolean;
 }
 
-/** The number of records that one read returns. */
+/** The largest number of records that one read returns. */
 export const RECORDS_PER_READ = 500;
 /** The largest number of reads for one page. */
 const READS = 4;
-/** The largest size in bytes of a page's values as JSON, so that a response stays below the limit of 5 MB. */
+/** The largest size of a page's values as JSON, in bytes. A response must stay below 5 MB. */
 const PAGE_BYTES = 4_000_000;
 
 /**
- * Returns a page of the matching records of a list. `read` returns the records after a sort key. The page ends after at most four
- * reads, so it can have fewer than `limit` values, or none, and a `next`. The next page starts after the last record that was
- * checked, so that no record is lost or repeated.
+ * Returns a page of the records that match. `read` returns the records after a sort key. One page makes at most four reads, so it
+ * can have fewer than `limit` values, or none, and still have a `next`. The next page starts after the last record that was
+ * checked.
  */
 export async function searchPage<V>(
   read: (after: string | undefined) => Promise<ReadPage<V>>,

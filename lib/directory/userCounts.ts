@@ -10,7 +10,7 @@ import { tableWith } from '../table/storeCapability.ts';
 import type { Table } from '../table/table.ts';
 import { ContactEntity, documentResource, readUsers, type Resource, UserEntity, type UserReader } from './users.ts';
 
-/** The largest number of documents whose contact lists one request counts. Each list needs a query. */
+/** The largest number of documents whose contact lists one request counts. Each list takes a query of its own. */
 export const MAX_COUNTED_DOCUMENTS = 2_000;
 const DOCUMENTS_PER_PAGE = 1_000;
 const PARALLEL = 16;
@@ -21,7 +21,7 @@ interface CounterDeps {
   readonly documents: DocumentReader;
 }
 
-/** Counts users in contact lists. With a user id, it counts only this user. */
+/** Counts the users in contact lists. With a user id, the methods count only this user. */
 export class UserCounter {
   readonly #deps: CounterDeps;
 
@@ -29,7 +29,9 @@ export class UserCounter {
     this.#deps = deps;
   }
 
-  /** Returns the number of users in the contact list of a resource. With a user id, returns 1 or 0. */
+  /**
+   * Returns the number of users in a resource's contact list. With `userId`, returns 1 if this user is in the list, otherwise 0.
+   */
   async of(scope: OrganizationScope, resource: Resource, userId: string | undefined): Promise<number> {
     const { users } = this.#deps;
     if (userId === undefined) return users.count(scope, resource);
@@ -37,8 +39,8 @@ export class UserCounter {
   }
 
   /**
-   * Returns the sum of the numbers of users in the contact lists of all documents. A user in several lists counts several times.
-   * Throws FAILED_PRECONDITION if the organization has more than 2,000 documents.
+   * Returns the number of users in the contact lists of all documents. A user in several lists is counted once per list. With
+   * `userId`, counts only this user. Throws FAILED_PRECONDITION if the organization has more than 2,000 documents.
    */
   async ofAllDocuments(scope: OrganizationScope, userId: string | undefined): Promise<number> {
     let [count, documentsRead] = [0, 0];
@@ -65,7 +67,10 @@ export class UserCounter {
     return count;
   }
 
-  /** Returns the number of documents whose contact list has the user. Documents that the user was removed from do not count. */
+  /**
+   * Returns the number of documents whose contact list has the user. A contact does not count if the user was removed from the
+   * document after it was written.
+   */
   async #countOne(scope: OrganizationScope, documents: readonly DocumentWithFolder[], userId: string): Promise<number> {
     const { table } = this.#deps;
     const [[user], contacts] = await Promise.all([

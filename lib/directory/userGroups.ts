@@ -34,7 +34,7 @@ export const GroupEntity = defineEntity({
 
 const MemberSchema = z.object({
   userId: z.string(),
-  /** When the user was added, in epoch ms. It is later than the revocations that the user had then. */
+  /** When the user was added, in epoch ms. It is later than all revocations that the user had at that time. */
   addedAt: z.number(),
 });
 export type GroupMember = z.output<typeof MemberSchema>;
@@ -58,13 +58,13 @@ export const GroupMemberEntity = defineEntity({
   },
 });
 
-/** A group with the members that are on a page. */
+/** A group with those of its members that are on the page. */
 export interface GroupWithMembers {
   readonly group: Group;
   readonly users: readonly User[];
 }
 
-/** Reads groups of a listing after a position. `next` is undefined if no group follows. */
+/** Reads groups after a position in a listing. `next` is undefined if no more groups follow. */
 type GroupSource = (
   after: string | undefined,
   limit: number,
@@ -73,7 +73,7 @@ type GroupSource = (
   readonly next: string | undefined;
 }>;
 
-/** The largest number of groups that are read together to be listed with their members. */
+/** The largest number of groups whose members are read at the same time. */
 const GROUPS_PER_READ = 10;
 
 export class GroupReader {
@@ -83,7 +83,7 @@ export class GroupReader {
     this.#table = table;
   }
 
-  /** Returns the groups with these ids, in the same order. An entry is undefined if the group does not exist. */
+  /** Returns one group per id, in the same order. The value is undefined for a group that does not exist. */
   async getByIds(scope: OrganizationScope, groupIds: readonly string[]): Promise<(Stored<Group> | undefined)[]> {
     return this.#table.getMany(
       GroupEntity,
@@ -91,7 +91,7 @@ export class GroupReader {
     );
   }
 
-  /** Returns a page of an organization's groups, by id. */
+  /** Returns a page of an organization's groups, ordered by id. */
   async list(
     scope: OrganizationScope,
     options: { limit: number; after?: string | undefined },
@@ -100,8 +100,8 @@ export class GroupReader {
   }
 
   /**
-   * Returns a page of the users in a group, by user id. Returns an empty page for an unknown group. Leaves out users who were
-   * removed from the organization or erased, so a page can be shorter than `limit`.
+   * Returns a page of the users in a group, ordered by user id. Returns an empty page for an unknown group. Leaves out users who
+   * were erased or removed from the organization, so a page can be shorter than `limit`.
    */
   async members(
     scope: OrganizationScope,
@@ -119,20 +119,22 @@ export class GroupReader {
   }
 
   /**
-   * Returns the users among `userIds` that are in at least one of the groups, in the order of `userIds`. `groups` are internal ids.
+   * Returns the users among `userIds` who are in at least one of the groups, in the order of `userIds`. `groups` has internal
+   * ids.
    */
   async membersNamed(scope: OrganizationScope, groups: readonly string[], userIds: readonly string[]): Promise<User[]> {
     const keys = userIds.flatMap((userId) => groups.map((group) => ({ ...scope, groupKey: group, userId })));
     const members = (await this.#table.getMany(GroupMemberEntity, keys)).filter((member) => member !== undefined);
-    // A user who was removed and added again can have a membership from before the removal, which does not count, and a newer one.
+    // A user who was removed and added again can have an old membership in one group and a new one in another. The old one does
+    // not count.
     const users = await this.#users(scope, members);
     const byUserId = new Map([...users.values()].map((user) => [user.userId, user]));
     return userIds.flatMap((userId) => byUserId.get(userId) ?? []);
   }
 
   /**
-   * Returns a page of an organization's groups, or of the groups with `groupIds`, with their members. `limit` counts groups and
-   * members. A group whose members do not fit continues on the next page.
+   * Returns a page of an organization's groups with their members. With `groupIds`, only these groups are listed. `limit` counts
+   * groups and members together. If a group's members do not fit, the next page continues with this group.
    */
   async listWithMembers(
     scope: OrganizationScope,
@@ -210,8 +212,8 @@ export class GroupReader {
   }
 
   /**
-   * Returns the users of group members, by member. Leaves out users who were erased, or who were removed from the organization
-   * after they were added to the group.
+   * Returns the user of each group member. Leaves out users who were erased, or who were removed from the organization after they
+   * were added to the group.
    */
   async #users<M extends GroupMember>(
     { tenant, organizationKey }: OrganizationScope,
@@ -254,7 +256,7 @@ export class GroupWriter {
     this.#groups = new GroupReader(table);
   }
 
-  /** Adds groups. Ids must be distinct. A group that exists already is not changed and fails in its own result only. */
+  /** Creates groups. Ids must be distinct. A group that already exists is not changed and fails in its own result only. */
   async add(scope: OrganizationScope, groups: readonly NewGroup[], now: number): Promise<AddedResult[]> {
     return writeEach<NewGroup, Stored<Group> | undefined, AddedResult>({
       table: this.#table,
@@ -285,8 +287,8 @@ export class GroupWriter {
   }
 
   /**
-   * Adds users to a group. Ids must be distinct. Adding a member again succeeds and changes nothing. A user who does not exist in
-   * the tenant fails in its own result only. Throws NOT_FOUND if the group does not exist.
+   * Adds users to a group. Ids must be distinct. If a user is a member already, the addition succeeds and changes nothing. A user
+   * who does not exist in the tenant fails in its own result only. Throws NOT_FOUND if the group does not exist.
    */
   async addMembers(
     scope: OrganizationScope,
@@ -318,8 +320,8 @@ export class GroupWriter {
         const result = { success: true, message: 'User added to organization user group.' };
         if (member && !hasEnded(user.revocations, [scope.organizationKey], member.addedAt)) return { result, ops: [] };
         const added = { ...groupScope, userId, addedAt: accessTimeAfter(user.revocations, scope.organizationKey, now) };
-        // The first revision is the time, so that a member that is removed and added again never has the revision of the
-        // earlier member.
+        // The first revision is the time of the addition. If a member is removed and added again, the new item therefore never
+        // has the revision of the earlier one.
         return {
           result,
           ops: [
@@ -332,17 +334,16 @@ export class GroupWriter {
   }
 }
 
-/** How long one request removes members, in milliseconds. The timeout of the function is some seconds longer. */
+/** How long one request removes members (milliseconds). The timeout of the function is some seconds longer. */
 const REMOVAL_MILLISECONDS = 20_000;
 const MEMBERS_PER_READ = 500;
-/** The largest size in bytes of all results in one response, and the size in bytes of a result without its ids. */
+/** The largest size of all results in one response, and the size of one result without its ids, in bytes. */
 const RESPONSE_BYTES = 4_400_000;
 const RESULT_BYTES = 120;
 
 export const memberRemoved: MemberChanged = { success: true, message: 'User deleted from organization user group.' };
 const NOT_A_MEMBER: MemberChanged = { success: false, message: 'User is not in the organization user group.' };
 
-/** Removes users from groups. */
 export class GroupMemberRemover {
   readonly #table: Table;
 
@@ -362,7 +363,10 @@ export class GroupMemberRemover {
     return group;
   }
 
-  /** Removes users from a group. Ids must be distinct. A user who is not a member fails in its own result only. */
+  /**
+   * Removes users from a group. Ids must be distinct. A user who is not a member fails in its own result only. The others are
+   * removed.
+   */
   async remove(scope: OrganizationScope, group: Group, userIds: readonly string[]): Promise<MemberChanged[]> {
     const keys = userIds.map((userId) => ({ ...scope, groupKey: group.internalId, userId }));
     const members = await this.#table.getMany(GroupMemberEntity, keys);
@@ -372,8 +376,8 @@ export class GroupMemberRemover {
 
   /**
    * Removes all users from a group and returns their ids. Throws UNAVAILABLE if the removal takes more than 20 s, or if the ids
-   * do not fit one response. Users who were removed before the error stay removed. A repeated request removes the remaining
-   * users.
+   * would not fit into one response. Users who were removed before the error stay removed. Send the request again to remove the
+   * remaining users.
    */
   async removeAll(scope: OrganizationScope, group: Group, clock: () => number = Date.now): Promise<string[]> {
     const deadline = clock() + REMOVAL_MILLISECONDS;

@@ -17,20 +17,24 @@ import { type ListedUser, readUsers, type Resource, type UserReader } from './us
 
 export interface ListOptions {
   readonly limit: number;
-  /** `next` of the previous page. */
+  /** The `next` of the previous page. Undefined for the first page. */
   readonly after: string | undefined;
-  /** Returns whether a user is listed. Without it, all users are. With it, a page can be short or empty and still have a `next`. */
+  /**
+   * Returns whether a user is listed. If it is undefined, all users are listed. If it is set, a page can be short or empty and
+   * still have a `next`.
+   */
   readonly isMatch?: ((user: ListedUser) => boolean) | undefined;
 }
 
-/** A page of users. The next page starts after the position `next`. On the last page, `next` is undefined. */
+/** A page of users. `next` is the position after which the next page starts, or undefined on the last page. */
 export interface UserPage {
   readonly values: ListedUser[];
   readonly next: string | undefined;
 }
 
 /**
- * Selects users: those in the contact list of the resource `from`, or those in groups. With `userIds`, only users with these ids.
+ * The users to list: those in the contact list of the resource `from`, or those in the groups if `from` is undefined. With
+ * `userIds`, only users with these ids are listed.
  */
 export interface UserSelection {
   readonly from: Resource | undefined;
@@ -39,8 +43,8 @@ export interface UserSelection {
 }
 
 /**
- * The number of bytes that each searched user adds to the bytes read by a listing over documents. With it, a page reads a few
- * thousand users at most.
+ * A listing over documents ends a page after a number of bytes. A search adds this many bytes for each user that it checks, so a
+ * page checks a few thousand users at most.
  */
 const SEARCHED_USER_BYTES = 8_000;
 
@@ -57,7 +61,6 @@ interface UserListsDeps {
   readonly groups: GroupReader;
 }
 
-/** Lists users of resources, groups and documents. */
 export class UserLists {
   readonly #deps: UserListsDeps;
 
@@ -65,7 +68,7 @@ export class UserLists {
     this.#deps = deps;
   }
 
-  /** Returns a page of a selection of users. Throws NOT_FOUND if a group does not exist. */
+  /** Returns a page of the selected users. Throws NOT_FOUND if a group does not exist. */
   async page(
     scope: OrganizationScope,
     { from, groupIds = [], userIds }: UserSelection,
@@ -78,7 +81,7 @@ export class UserLists {
     return { values: options.isMatch ? users.filter(options.isMatch) : users, next: undefined };
   }
 
-  /** Returns a page of the contact list of a resource, by user id. */
+  /** Returns a page of a resource's contact list, ordered by user id. */
   async ofResource(
     scope: OrganizationScope,
     resource: Resource,
@@ -94,8 +97,8 @@ export class UserLists {
   }
 
   /**
-   * Returns a page of the users who are in at least one of the groups, by user id. Each user occurs once. Throws NOT_FOUND if a
-   * group does not exist.
+   * Returns a page of the users who are in at least one of the groups, ordered by user id. A user in several groups is listed
+   * once. Throws NOT_FOUND if a group does not exist.
    */
   async ofGroups(
     scope: OrganizationScope,
@@ -147,8 +150,8 @@ export class UserLists {
   }
 
   /**
-   * Returns a page of the contact lists of all documents, by document and then by user. A page can be short and still have a
-   * `next`.
+   * Returns a page of the contact lists of all documents, ordered by document and then by user. A page can be short and still
+   * have a `next`.
    */
   async ofDocuments(
     scope: OrganizationScope,

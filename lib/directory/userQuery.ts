@@ -65,9 +65,8 @@ export type UserQueryStores = Opened<{
   involved: typeof readInvolvedDocuments;
 }>;
 
-/** A listing of users, page by page. */
 export interface UserListing {
-  /** Identifies the listing. A page token contains it and is valid for this listing only. */
+  /** Identifies the listing. A page token contains this id and is valid for the same listing only. */
   readonly id: readonly string[];
   read(page: { readonly limit: number; readonly after: string | undefined }): Promise<{
     data: UserResponse[] | Record<string, UserResponse[]>;
@@ -75,7 +74,7 @@ export interface UserListing {
   }>;
 }
 
-/** The users of an answer, as a list or by document id. */
+/** The users in a response: a list, or lists by document id. */
 type UserData = UserResponse[] | Record<string, UserResponse[]>;
 
 /** Returns the users as other users see them: names and avatars, without e-mail addresses. */
@@ -88,7 +87,7 @@ export function toPublicUsers(data: UserData): UserData {
   return dict(Object.entries(data).map(([documentId, users]) => [documentId, users.map(toPublic)] as const));
 }
 
-/** Returns the listing that a query selects. Throws NOT_FOUND if its document or folder does not exist. */
+/** Returns the listing that a query selects. Throws NOT_FOUND if the document or folder in the query does not exist. */
 export async function openUserListing(
   stores: UserQueryStores,
   scope: OrganizationScope,

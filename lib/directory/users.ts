@@ -31,28 +31,28 @@ import { storeCapability, tableWith } from '../table/storeCapability.ts';
 export type Profile = z.output<typeof StoredProfile>;
 
 const RevocationSchema = z.object({
-  /** The internal ids of the organization (`organizationKey`) and of the resource that the user was removed from (`resource`). */
+  /** The internal ids of the organization and of the resource that the user was removed from. */
   organizationKey: z.string(),
   resource: z.string(),
-  /** The time of the removal in epoch ms. Access and actions of the user up to this time no longer count. */
+  /** The time of the removal in epoch ms. The user's access and actions in the resource up to this time no longer count. */
   at: z.number(),
-  /** The id of the job that purges the user's access and content in the resource, and then this record. */
+  /** The id of the job that purges the user's access and content in the resource. At its end, the job deletes this record. */
   jobId: z.string(),
-  /** Whether the resource is a folder. */
+  /** True if `resource` is a folder. */
   folder: z.boolean().optional(),
 });
 
 const UserSchema = StoredProfile.extend({
   userId: z.string(),
   internalId: z.string(),
-  /** The resources that the user was removed from. A job removes each entry after it has purged the user's data in the resource. */
+  /** The resources that the user was removed from. A job deletes an entry after it has purged the user's data in that resource. */
   revocations: z.array(RevocationSchema).optional(),
   createdAt: z.number(),
   lastUpdated: z.number(),
 });
 export type User = z.output<typeof UserSchema>;
 
-/** A user of the tenant, independent of organizations. Only an erasure (GDPR) removes the item. */
+/** A user of the tenant, independent of organizations. Only an erasure (GDPR) deletes the item. */
 export const UserEntity = defineEntity({
   type: 'User',
   version: 1,
@@ -64,7 +64,7 @@ export const UserEntity = defineEntity({
   sk: (_key: unknown) => ['PROFILE'],
 });
 
-/** Returns a map of the users that exist, by user id. */
+/** Returns the users that exist, by user id. */
 export function profilesOf(users: readonly (User | undefined)[]): ReadonlyMap<string, User> {
   return new Map(users.flatMap((user) => (user ? [[user.userId, user] as const] : [])));
 }
@@ -76,13 +76,13 @@ const GrantSchema = z.object({
   /** When the grant ends, in Unix seconds. */
   expiresAt: z.number().optional(),
   accessFields: z.array(z.string()).optional(),
-  /** When the grant was written, in epoch ms. It is later than the revocations that the user had then. */
+  /** When the grant was written, in epoch ms. It is later than all revocations that the user had at that time. */
   grantedAt: z.number().default(0),
 });
 
 /**
- * A user's role on an organization, folder or document. One query reads all grants of a user in an organization. A
- * grant on the organization is a membership.
+ * A user's role on an organization, folder or document. A grant on the organization is a membership. One query reads all grants
+ * of a user in an organization.
  */
 export const GrantEntity = defineEntity({
   type: 'Grant',
@@ -122,7 +122,7 @@ export const ContactEntity = defineEntity({
   },
 });
 
-/** Returns the key parts of the gsi1 partition with the contact lists and groups that a user is in. */
+/** Returns the parts of the gsi1 partition key for the contact lists and groups of a user. */
 export function userIndex(user: OrganizationScope & { readonly userId: string }): string[] {
   return organizationPartition(user, 'USER', user.userId);
 }
@@ -134,7 +134,7 @@ export interface NewUser {
   readonly accessRole?: AccessRole | undefined;
 }
 
-/** A membership to give to a user with `register`. */
+/** A membership that `register` gives to a user. */
 export interface NewMembership {
   readonly scope: OrganizationScope;
   readonly accessRole: AccessRole;
@@ -142,7 +142,7 @@ export interface NewMembership {
   readonly expiresAt?: number | undefined;
 }
 
-/** A stored user. Undefined for a user who does not exist in the tenant. */
+/** Undefined for a user who does not exist in the tenant. */
 type MaybeUser = Stored<User> | undefined;
 
 /** An organization, folder or document, by its internal id. */
@@ -150,8 +150,8 @@ export interface Resource {
   readonly resourceType: ResourceType;
   readonly internalId: string;
   /**
-   * The id, chosen by the customer, of the folder that contains the resource directly, or a function that reads this id. The
-   * function is called only if users have revocations.
+   * The customer's id of the folder that contains the resource directly, or a function that reads this id. The function is called
+   * only if a user was removed from another resource of the organization.
    */
   readonly folderId?: string | (() => Promise<string | undefined>) | undefined;
 }
@@ -180,7 +180,6 @@ export function folderResource({
   return { resourceType: 'folder', internalId, folderId: ancestors.at(-1)?.folderId };
 }
 
-/** A resource and the organization that it is in. */
 export interface ScopedResource {
   readonly scope: OrganizationScope;
   readonly resource: Resource;
@@ -188,7 +187,7 @@ export interface ScopedResource {
 
 export type ScopedGrant = ScopedResource & Omit<Grant, 'resourceType' | 'internalId' | 'grantedAt'>;
 
-/** Returns the last entry for each resource, because a transaction must not contain an item twice. */
+/** Returns the last entry of each resource. One write must not contain an item twice. */
 function distinctResources<R extends ScopedResource>(resources: readonly R[]): R[] {
   return [...new Map(resources.map((entry) => [entry.resource.internalId, entry])).values()];
 }
@@ -210,7 +209,7 @@ export class UserReader {
     this.#table = table;
   }
 
-  /** Returns the users with these ids, in the same order. An entry is undefined if the user does not exist in the tenant. */
+  /** Returns one user per id, in the same order. The value is undefined for a user who does not exist in the tenant. */
   async find(tenant: string, userIds: readonly string[]): Promise<MaybeUser[]> {
     return this.#table.getMany(
       UserEntity,
@@ -226,8 +225,8 @@ export class UserReader {
   }
 
   /**
-   * Returns a page of a resource's contact list, by user id. Leaves out users who were removed, so a page can be shorter than
-   * `limit` until a job has purged their contacts.
+   * Returns a page of a resource's contact list, ordered by user id. Leaves out users who were removed. A page can therefore be
+   * shorter than `limit` until a job has purged their contacts.
    */
   async contacts(
     scope: OrganizationScope,
@@ -238,7 +237,7 @@ export class UserReader {
     return { values: records.map(({ value }) => value), next };
   }
 
-  /** Returns the page of `contacts` with the sort key of each user and the number of bytes that were read. */
+  /** Returns the same page as `contacts`, with each user's sort key and the number of bytes that were read. */
   async contactRecords(
     scope: OrganizationScope,
     resource: Resource,
@@ -257,7 +256,7 @@ export class UserReader {
     return { records, next, bytes };
   }
 
-  /** Returns the users among `userIds` that are in the contact list of a resource. */
+  /** Returns the users among `userIds` who are in the contact list of a resource. */
   async contactsNamed(scope: OrganizationScope, resource: Resource, userIds: readonly string[]): Promise<ListedUser[]> {
     const [contacts, users] = await Promise.all([
       this.#table.getMany(
@@ -271,13 +270,13 @@ export class UserReader {
 
   /**
    * Returns the number of users in a contact list. Removed users count until a job has purged their contacts. Sends one query per
-   * 1 MB.
+   * 1 MB of contacts.
    */
   async count(scope: OrganizationScope, resource: Resource): Promise<number> {
     return this.#table.count(ContactEntity, { ...scope, resource: resource.internalId });
   }
 
-  /** Returns the users who have a contact and were not removed since it was added. `contacts` and `users` have the same order. */
+  /** Returns the users who have a contact and were not removed after it was written. `contacts` and `users` have the same order. */
   async #current(
     scope: OrganizationScope,
     resource: Resource,
@@ -291,7 +290,7 @@ export class UserReader {
     });
   }
 
-  /** Returns the revocations of each user. Call it after the read of the organization's folders. */
+  /** Returns the revocations of each user, in the order of `users`. Call it after the organization's folders were read. */
   async revocations(
     scope: OrganizationScope,
     users: readonly MaybeUser[],
@@ -300,9 +299,9 @@ export class UserReader {
   }
 
   /**
-   * Returns a function that returns whether a user's access to the resource has ended. Its arguments are the index of the user in
-   * `users`, and the time (epoch ms) when the access was given. Reads the folders of the resource only if one of the users was
-   * removed from another resource of the organization.
+   * Returns a function that says whether a user's access to the resource has ended. It takes the user's index in `users`, and the
+   * time (epoch ms) at which the access was given. Reads the folders above the resource only if one of the users was removed from
+   * another resource of the organization.
    */
   async findEndedAccess(
     scope: OrganizationScope,
@@ -315,8 +314,8 @@ export class UserReader {
   }
 
   /**
-   * Returns the internal ids of the resource, the folders above it, and the organization. Reads the folders only if revocations
-   * need them.
+   * Returns the internal ids of the resource, of the folders above it, and of the organization. Leaves out the folders if no
+   * revocation needs them.
    */
   async #keysAbove(scope: OrganizationScope, resource: Resource, users: readonly MaybeUser[]): Promise<string[]> {
     const { organizationKey } = scope;
@@ -338,7 +337,7 @@ interface UserState {
   readonly user: MaybeUser;
   readonly grant: Stored<z.output<typeof GrantSchema>> | undefined;
   readonly contact: Stored<Contact> | undefined;
-  /** Whether access that was given at a time (epoch ms) has ended. */
+  /** Returns whether access that was given at a time (epoch ms) has ended. */
   readonly hasEnded: (at: number) => boolean;
 }
 
@@ -356,9 +355,9 @@ export class UserWriter {
   }
 
   /**
-   * Adds users to the tenant, grants them the resource, and adds them to its contact list. Existing grants and contacts stay,
-   * unless they are from before the user was removed. Sent profile fields replace the stored fields. Ids must be distinct. A new grant gets
-   * the role and end of `newGrant`.
+   * Adds users to the tenant, grants them the resource, and adds them to its contact list. Ids must be distinct. Sent profile
+   * fields replace stored fields. Existing grants and contacts stay, unless the user was removed after they were written. A new
+   * grant gets the end of `newGrant`. It gets the user's `accessRole`, or the role of `newGrant` if the user has none.
    */
   async add(
     scope: OrganizationScope,
@@ -384,8 +383,8 @@ export class UserWriter {
   }
 
   /**
-   * Creates a user or changes the sent profile fields, and makes the user a member of the organizations. An existing
-   * membership stays as it is. Returns one result of `add` per organization. Without organizations, returns one result.
+   * Creates a user or changes the sent profile fields, and makes the user a member of the organizations. An existing membership
+   * stays as it is. Returns one result per organization, or one result if there are no organizations.
    */
   async register(
     tenant: string,
@@ -402,15 +401,16 @@ export class UserWriter {
         },
       });
     const results: AddedResult[] = [];
-    // Memberships are added one after the other, because each write also writes the user.
+    // Memberships are added one after another, because each write also writes the user.
     for (const { scope, ...membership } of memberships)
       results.push(...(await this.add(scope, organizationResource(scope), [user], now, membership)));
     return results;
   }
 
   /**
-   * Changes the sent profile fields of users, and their roles on a resource, as `add` does. Without `target`, sent roles are
-   * ignored. Contact lists are not changed. Ids must be distinct. An unknown user fails in its own result only.
+   * Changes the sent profile fields of users, and their roles on the resource of `target`. Without `target`, sent roles are
+   * ignored. Contact lists do not change. Ids must be distinct. An unknown user fails in its own result only. The others are
+   * changed.
    */
   async update(
     tenant: string,
@@ -438,8 +438,8 @@ export class UserWriter {
   }
 
   /**
-   * Grants a user several resources. Replaces existing grants on these resources. `user` is the stored user. If it is undefined,
-   * adds the user to the tenant. A retry after a partial failure writes the same items.
+   * Grants a user several resources. Replaces the user's existing grants on these resources. `user` is the stored user. If it is
+   * undefined, the user is added to the tenant. A call that failed in part can be repeated.
    */
   async grant(
     tenant: string,
@@ -467,8 +467,8 @@ export class UserWriter {
   }
 
   /**
-   * Removes a user's grants on the resources, also the grants in user tokens that were issued before. Does nothing for a grant that
-   * does not exist.
+   * Removes a user's grants on the resources. Grants in user tokens from before this time no longer count either. Does nothing
+   * for a grant that does not exist.
    */
   async revoke(userId: string, resources: readonly ScopedResource[], now: number): Promise<void> {
     const distinctGrants = distinctResources(resources);
@@ -479,7 +479,7 @@ export class UserWriter {
         isRevocation: false,
         ...(resource.resourceType === 'folder' && { folder: true }),
       });
-    // Two writes cost half of one transaction. A call that fails between them is repeated.
+    // Two writes cost half as much as one transaction. If only one of them succeeds, the caller repeats the call.
     await Promise.all([
       this.#table.writeAll(
         distinctGrants.map(({ scope, resource }) => remove(GrantEntity, { ...scope, ...resource, userId })),
@@ -517,8 +517,8 @@ export class UserWriter {
   }
 
   /**
-   * Returns the users with their grants and contacts on a resource, in the order of `userIds`. Skips contacts if `contacts` is
-   * false.
+   * Returns the stored user, grant and contact of each user on a resource, in the order of `userIds`. Does not read contacts if
+   * `contacts` is false.
    */
   async #readState(
     scope: OrganizationScope,
@@ -553,8 +553,8 @@ export class UserWriter {
 const unmailable: AddedResult = { success: false, id: '', message: 'email must be an address that can receive mail.' };
 
 /**
- * Returns the user with the e-mail address in the form that mail needs (domain in punycode). Returns undefined if no mail can be
- * sent to the address.
+ * Returns the user with the e-mail address in the form that mail needs (domain in punycode). Returns undefined if the address
+ * cannot receive mail.
  */
 function withMailableAddress(item: NewUser): NewUser | undefined {
   const { email } = item.profile;
@@ -585,8 +585,8 @@ function profileWrite(
   };
 }
 
-// The first revision of a grant or contact is its time. A job removes a grant or contact only at the revision that it read, so it
-// never removes a newer one with the same key.
+// A new grant or contact gets its time as its first revision. A job deletes a grant or contact only at the revision that it read,
+// so it never deletes a newer item with the same key.
 
 function grantWrite(
   scope: OrganizationScope,
@@ -618,7 +618,7 @@ function contactWrite(
   return ended(stored.addedAt) ? replace(ContactEntity, fresh, stored._r) : undefined;
 }
 
-// Access depends on the folders above a resource, so stores of users also read folders.
+// Access depends on the folders above a resource, so these stores also read folders.
 export const readUsers = /* @__PURE__ */ combine(
   { table: /* @__PURE__ */ tableWith(['BatchGetItem', 'Query']), folders: readFolders },
   ({ table }) => new UserReader(table),

@@ -20,46 +20,48 @@ import { REQUESTS_ENDED_MS, type StepResult, type StoredJob } from '../../jobs/j
 import { endCountedJob } from '../organizationLock.ts';
 import { remove, replace, type Table } from '../../table/table.ts';
 
-/** The limits of one step: its time in milliseconds, and its number of pages of entries. */
+/** The limits of one step: its time in milliseconds, and the number of pages of folder entries that it reads. */
 const STEP_MILLISECONDS = 2_000;
 const PAGES = 40;
-/** The number of entries on one page: when folders are rewritten, and when they are deleted. */
+/** The number of entries on a page, for folders that are rewritten and for folders that are deleted. */
 const REWRITTEN_PAGE = 100;
 const REMOVED_PAGE = 25;
 const PARALLEL = 8;
-/** The time in milliseconds between two checks whether the jobs that this job waits for have ended. */
+/** How long the job waits between two checks whether the jobs in `waitFor` have ended (milliseconds). */
 const CHECK_INTERVAL = 5_000;
 
 const Data = z.object({
   organizationKey: z.string(),
   /** The organization id that the customer chose. */ organizationId: z.string(),
 });
-/** The organization of a job that changes folders. The folders are in the stored changes (`FolderChangeEntity`). */
+/**
+ * The organization of a job that changes folders. The changed folders are stored as items (`FolderChangeEntity`), not in the job.
+ */
 export type FolderJobData = z.output<typeof Data>;
 
 const Progress = z.object({
-  /** The round that runs. The second round starts after the end of all requests that read the tree before the change. */
+  /** The current round. The second round starts after the end of all requests that may have read the tree before the change. */
   round: z.enum(['first', 'second']),
   /**
-   * The internal id of the changed folder that the round processes. Changed folders with smaller ids are done in this
-   * round.
+   * The internal id of the changed folder that the round is processing. Changed folders with smaller internal ids are done in
+   * this round.
    */
   at: z.string().optional(),
   stack: WalkStack.optional(),
-  /** True if the walk found an entry or a parent whose folder no longer existed. */
+  /** True if the walk reached a folder that no longer existed. */
   missed: z.boolean(),
-  /** The ids of the jobs whose end this job waits for. They delete folders. */
+  /** The ids of the jobs that this job waits for. They delete folders. */
   waitFor: z.array(z.string()).optional(),
 });
 type Progress = z.output<typeof Progress>;
 
 /**
- * Runs a step of the job that applies a request's changes of folders to the folders below.
- * 1. The first round rewrites the descendants of each folder that was moved or has a new access type. Each descendant is computed
- *    from its parent.
- * 2. The second round starts after the end of all requests that read the tree before the change. It rewrites the descendants again,
- *    and deletes the content of deleted folders.
- * 3. The last step removes the changes, and subtracts the job from the organization's count.
+ * Runs one step of the job that applies a request's changes to the folders below the changed folders.
+ * 1. The first round rewrites the folders below each folder that was moved or has another access type. It computes the fields
+ *    of each folder from the folder's parent.
+ * 2. The second round starts after the end of all requests that may have read the tree before the change. It rewrites the
+ *    folders again, and deletes the content of deleted folders.
+ * 3. The last step deletes the records of the changes, and subtracts the job from the organization's count of jobs.
  */
 export async function changeFoldersStep(
   table: Table,
@@ -85,8 +87,8 @@ export async function changeFoldersStep(
       return { progress: { round: 'second', missed: walk.missed } satisfies Progress, notBefore: secondRoundAt };
   }
 
-  // This job could not rewrite folders below a folder that another job deletes. If this job removed its changes now, these folders
-  // would be visible again until the other job has deleted them. So this job waits for the end of the other job.
+  // This job could not rewrite folders below a folder that another job deletes. Without this job's records, requests would see
+  // those folders until the other job has deleted them. So this job waits until the other job has ended.
   const otherDeletions = allChanges
     .filter(({ kind, jobId }) => kind === 'removed' && jobId !== job.jobId)
     .map(({ jobId }) => jobId);
@@ -120,13 +122,13 @@ export interface Walk {
   readonly scope: OrganizationScope;
   readonly clock: () => number;
   readonly deadline: number;
-  /** True after the walk found an entry or a parent whose folder no longer exists. */
+  /** True if the walk reached a folder that no longer existed. */
   missed: boolean;
 }
 
 /**
- * Applies the changes of a job, in the order of the folders' internal ids. Returns the progress, or undefined if all changes are
- * applied.
+ * Applies a job's changes in the order of the folders' internal ids. Returns undefined if all changes are applied. Otherwise
+ * returns the progress for the next step.
  */
 async function applyChanges(
   walk: Walk,
@@ -147,13 +149,13 @@ async function applyChanges(
   }
   return undefined;
 
-  /** Returns a budget with this page size. All walks of the step share the number of pages. */
+  /** Returns a walk budget with this page size. All budgets of a step share its remaining pages and time. */
   function counted(page: number): WalkBudget {
     return { page, pages: Infinity, hasTime: () => budget.pages-- > 0 && hasTime() };
   }
 }
 
-/** Returns a visitor that rewrites the position and access type of folders from those of their parents. */
+/** Returns a visitor that computes the position and access type of subfolders from their parent, and writes them if they differ. */
 function rewriteVisitor(walk: Walk): FolderVisitor {
   const { table, scope } = walk;
   return {
@@ -162,8 +164,8 @@ function rewriteVisitor(walk: Walk): FolderVisitor {
       const subfolders = new Set<string>();
       let waiting = entries;
       while (waiting.length > 0) {
-        // Read the children before the parent. If another request then writes a child from an older state of the
-        // parent, the child's revision changes and the write of this job conflicts.
+        // The children are read before the parent. If another request then writes a child that it computed from an older parent,
+        // the child's revision changes, and the write of this job conflicts.
         const children = await table.getMany(
           FolderEntity,
           waiting.map(({ id }) => ({ ...scope, folderId: id })),

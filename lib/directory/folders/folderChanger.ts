@@ -36,11 +36,13 @@ import { insert, remove, replace, type Table, upsert, type WriteOp } from '../..
 import { writeEach } from '../../table/writeEach.ts';
 import { tableWith } from '../../table/storeCapability.ts';
 
-/** The largest number of folders below a folder that moves to a deeper level. A request reads at most this number. */
+/**
+ * The largest number of folders below a folder that moves to a deeper level. The request reads all of them to check their depth.
+ */
 export const MAX_FOLDERS_BELOW = 1_000;
 /** The number of folders whose entries are read in parallel. */
 const PARALLEL = 16;
-/** The time in milliseconds after which the sweep starts the job, if its queue message was lost. */
+/** The sweep starts the job this long after the change if the job's queue message was lost (milliseconds). */
 const SWEPT_AFTER = 60_000;
 const BUSY = 'Folder is being changed by another request.';
 
@@ -48,19 +50,19 @@ const BUSY = 'Folder is being changed by another request.';
 export interface FolderUpdate {
   readonly folderId: string;
   readonly folderName?: string | undefined;
-  /** The id of the new parent folder. Null moves the folder to the root. */
+  /** The folder id of the new parent. Null moves the folder to the root. Undefined leaves the folder in its parent. */
   readonly parentFolderId?: string | null | undefined;
 }
 
 export interface FolderAccessResult {
   readonly success: boolean;
-  /** The own access type. Null if the folder inherits its access type, or was not changed. */
+  /** The folder's own access type. Null if the folder inherits its access type, or if the change failed. */
   readonly accessType: AccessType | null;
   readonly inheritFromParent?: boolean;
   readonly message: string;
 }
 
-/** The organization whose folders a request changes, and the time (epoch ms) and log of the request. */
+/** A request that changes folders of an organization. `now` is its time in epoch ms. */
 export interface FolderRequest {
   readonly tenant: string;
   readonly organization: Stored<Organization>;
@@ -69,8 +71,8 @@ export interface FolderRequest {
 }
 
 /**
- * Changes folders. Readers see a change after its transaction, because they combine the stored folders with the recorded changes. A
- * job then rewrites or purges the folders and documents below.
+ * Changes folders. Readers combine the stored folders with the recorded changes, so they see a change at once. A job later
+ * rewrites or purges the folders and documents below the changed folders.
  */
 export class FolderChanger {
   readonly #table: Table;
@@ -84,9 +86,9 @@ export class FolderChanger {
   }
 
   /**
-   * Renames and moves folders, in the order of the request. Ids must be distinct. Returns one result per folder. Only the own
-   * result of a folder fails if the folder or its new parent is unknown, if it would be too deep, or if the new parent is the
-   * folder itself or below it.
+   * Renames folders, then moves folders in the order of the request. Ids must be distinct. Returns one result per folder. A
+   * folder that cannot be changed fails in its own result only. This happens if the folder or the new parent is unknown, if the
+   * folder would be too deep, or if the new parent is the folder itself or below it.
    */
   async update(request: FolderRequest, updates: readonly FolderUpdate[]): Promise<AddedResult[]> {
     const { tenant, organization, now } = request;
@@ -94,7 +96,7 @@ export class FolderChanger {
     const renamed = await this.#rename(organizationScope(tenant, organization), renames, now);
     const results = new Map(renames.map((rename, index) => [rename, renamed[index] as AddedResult]));
     const change = new TreeChange(this.#table, request);
-    // Moves run one after the other, because a move can change the ancestors of the next folder's parent.
+    // Moves run one after another, because a move can change the ancestors of the next folder's new parent.
     for (const update of updates)
       if (update.parentFolderId !== undefined) results.set(update, await this.#move(change, update));
     await change.notify(this.#queue);
@@ -102,8 +104,8 @@ export class FolderChanger {
   }
 
   /**
-   * Sets the own access type of folders. If `accessType` is undefined, the folders inherit the access type of their parents. Ids
-   * must be distinct. An unknown folder fails in its own result only.
+   * Sets the folders' own access type. If `accessType` is undefined, the folders inherit the access type of their parents. Ids
+   * must be distinct. An unknown folder fails in its own result only. The others are changed.
    */
   async updateAccess(
     request: FolderRequest,
@@ -141,7 +143,7 @@ export class FolderChanger {
     return results;
   }
 
-  /** Deletes a folder. A job purges its content. Throws NOT_FOUND if it does not exist. */
+  /** Deletes a folder. A job later purges its content. Throws NOT_FOUND if the folder does not exist. */
   async delete(request: FolderRequest, folderId: string): Promise<void> {
     const change = new TreeChange(this.#table, request);
     await retryOnConflict(async () => {
@@ -221,8 +223,8 @@ export class FolderChanger {
   }
 
   /**
-   * Returns why a folder, with the folders below it, cannot be at a depth. Returns undefined if it can. Reads the folders below
-   * only if the folder moves to a deeper level.
+   * Returns why a folder must not move to this depth, or undefined if it may. Reads the folders below it only if the new depth is
+   * greater.
    */
   async #refuseDepth(scope: OrganizationScope, folder: Folder, depth: number): Promise<string | undefined> {
     if (depth > deepestFolder) return 'Folder would be too deep.';
@@ -264,14 +266,14 @@ export class FolderChanger {
 
 interface WithParent {
   readonly folder: Stored<Folder>;
-  /** The parent folder. Undefined if the folder is at the root. */
+  /** Undefined if the folder is at the root. */
   readonly parent: Stored<Folder> | undefined;
 }
 
 /**
- * The changes of the folder tree by one request. The transaction of the first change stores the job, and counts it in the
- * organization. Moves and deletions also write the organization, with an optimistic lock. Of two concurrent moves, the later one
- * conflicts and reads the tree again. Therefore moves cannot form a circle.
+ * The changes that one request makes to the folder tree. The transaction of the first change also stores the job, and counts it
+ * in the organization. Moves and deletions write the organization with an optimistic lock. Of two concurrent moves, one therefore
+ * conflicts and reads the tree again, so that moves cannot form a circle.
  */
 class TreeChange {
   readonly now: number;
@@ -287,12 +289,15 @@ class TreeChange {
     this.#jobId = newId('job', request.now);
   }
 
-  /** Returns the scope for reads of the tree. Reads the organization again after a conflict. */
+  /** Returns the organization's scope. After a conflict, it first reads the organization again. */
   async scope(): Promise<OrganizationScope> {
     return this.#lock.scope();
   }
 
-  /** Stores the job before changes that do not write the organization. */
+  /**
+   * Stores the job, if this request has not stored it yet. Changes of access types call it first, because their transactions do
+   * not write the organization.
+   */
   async start(): Promise<void> {
     if (this.#isStarted) return;
     await retryOnConflict(async () => {
@@ -301,7 +306,10 @@ class TreeChange {
     });
   }
 
-  /** Writes a change and the organization in one transaction. It conflicts if another request has changed the organization. */
+  /**
+   * Writes a change and the organization in one transaction. Returns `conflict` if another request has changed the organization
+   * or an item of `ops`.
+   */
   async write(ops: readonly WriteOp[]): Promise<'done' | 'conflict'> {
     const data: FolderJobData = this.#lock.ids;
     const job = { jobId: this.#jobId, kind: 'changeFolders', data, dueAt: this.now + SWEPT_AFTER } as const;
@@ -314,8 +322,8 @@ class TreeChange {
   }
 
   /**
-   * Returns the operation that records a changed or deleted folder. The record stays until the job has rewritten or purged the
-   * folders and documents below the folder.
+   * Returns the operation that records a changed or deleted folder. The record is kept until the job has rewritten or purged
+   * everything below the folder.
    */
   record({ folderId, internalId }: Folder, kind: 'changed' | 'removed'): WriteOp {
     return upsert(FolderChangeEntity, {
@@ -329,7 +337,7 @@ class TreeChange {
     });
   }
 
-  /** Sends the queue message of the job if the job was stored. */
+  /** Sends the job's queue message if the job was stored. */
   async notify(queue: QueueSender): Promise<void> {
     const { tenant, log } = this.#request;
     if (this.#isStarted) await notifyJobs(queue, [{ tenant, jobId: this.#jobId }], log);

@@ -14,7 +14,8 @@ export const FolderResponse = z.object({
   ancestors: z.array(z.string()),
   accessType: z.enum(accessTypes),
   inheritAccessFromParent: z.boolean(),
-  // Subfolders have the same fields as this folder. The OpenAPI document does not allow a schema that contains itself.
+  // Subfolders have the same fields as this folder. Only `folderId` is declared, because the OpenAPI document does not allow a
+  // schema that contains itself.
   subFolders: z.array(z.looseObject({ folderId: z.string() })),
 });
 export type FolderResponse = z.output<typeof FolderResponse>;
@@ -28,7 +29,7 @@ const OlderFolderResponse = FolderResponse.omit({
 });
 type OlderFolderResponse = z.output<typeof OlderFolderResponse>;
 
-/** Returns the response of a folder with its subfolders. */
+/** Returns a folder and its subfolders in the form of responses. */
 export function toFolderResponse(
   { folder: { internalId: _, accessFrom: __, movedAt: ___, _r, ancestors, ...fields }, subFolders }: FolderTree,
   ids: { readonly organizationId: string; readonly apiKey: string },
@@ -43,7 +44,7 @@ export function toFolderResponse(
   };
 }
 
-/** Returns the response of `/v1` for a folder. */
+/** Returns a folder in the form of `/v1` responses, which have fewer fields. */
 function toOlderFolderResponse({
   apiKey: _,
   ancestors: __,
@@ -55,12 +56,12 @@ function toOlderFolderResponse({
   return { ...folder, subFolders: subFolders.map((subFolder) => toOlderFolderResponse(subFolder as FolderResponse)) };
 }
 
-/** Joins two pages. If a page continues the subfolders of the last folder, the folder of both pages becomes one. */
+/** Joins two pages of folders. If a folder ends one page and begins the next, it becomes one folder with the subfolders of both. */
 function joinFolderPages(rows: readonly FolderResponse[], page: readonly FolderResponse[]): FolderResponse[] {
   const [last, first] = [rows.at(-1), page[0]];
   if (!last || last.folderId !== first?.folderId) return [...rows, ...page];
   return [...rows.slice(0, -1), { ...last, subFolders: [...last.subFolders, ...first.subFolders] }, ...page.slice(1)];
 }
 
-/** How `/v1` returns folders: all pages in one response, and fewer fields per folder. */
+/** How `/v1` returns folders: all pages in one response, with fewer fields per folder. */
 export const olderFolderRows = { row: OlderFolderResponse, toRow: toOlderFolderResponse, join: joinFolderPages };

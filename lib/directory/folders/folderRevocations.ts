@@ -8,14 +8,16 @@ import { insert, type Table, type WriteOp } from '../../table/table.ts';
 import { pages } from '../../table/pages.ts';
 
 const LIFETIME_SECONDS = 30 * 24 * 60 * 60;
-/** The largest number of jobs for which one request records its moves. With this limit, moves and records fit one transaction. */
+/**
+ * The largest number of jobs for which one request records its moves. The moves and their records then fit into one transaction.
+ */
 const MAX_RECORDED_JOBS = 10;
 const PAGE = 1_000;
 
 /**
- * A folder that a job removes users from, and the documents and folders that were moved into or out of this folder since. A grant
- * ends if its document or folder was in the folder when the users were removed. The first item of a job is written with the job.
- * Each move adds an item. The end of the job removes all items.
+ * A folder that a job is removing users from. The items of the job record which moved documents and folders were in the folder
+ * when the users were removed. The first item is written with the job, and each later move adds one. The end of the job deletes
+ * all.
  */
 export const FolderRevocationEntity = defineEntity({
   type: 'FolderRevocation',
@@ -26,22 +28,22 @@ export const FolderRevocationEntity = defineEntity({
   schema: z.object({
     jobId: z.string(),
     folderKey: z.string(),
-    /** The id of the job for its first item, otherwise the id of the move. */
+    /** The job's id in the first item of the job. Otherwise the id of the move. */
     id: z.string(),
     /** The internal ids of moved documents and folders that were in the folder when the users were removed. */
     inside: z.array(z.string()),
     /** The internal ids of moved documents and folders that were outside the folder when the users were removed. */
     outside: z.array(z.string()),
-    /** When the item was written, in epoch ms. */
+    /** The time of the write in epoch ms. */
     at: z.number(),
   }),
   pk: (of: { tenant: string; organizationKey: string }) => organizationPartition(of, 'FOLDER_REVOCATIONS'),
   sk: (key: { jobId: string; id: string }) => [key.jobId, key.id],
-  // If a move runs at the same time as the end of the job, its item can remain. It then expires.
+  // A move that runs while the job ends can leave an item in the table. That item then expires.
   expiresAt: ({ at }) => Math.floor(at / 1000) + LIFETIME_SECONDS,
 });
 
-/** A folder that a job removes users from. */
+/** A folder that a job is removing users from. */
 export interface RevokedFolder {
   /** The internal id of the folder. */
   readonly resource: string;
@@ -49,8 +51,8 @@ export interface RevokedFolder {
 }
 
 /**
- * Returns the folders of an organization that users are being removed from, by job id. Call it after the read of the folders, so
- * that the result includes every move that the folders already show.
+ * Returns the folders that users are being removed from, by job id. Call it after the folders were read. The result then includes
+ * every move that those folders already show.
  */
 export async function readRevokedFolders(
   table: Table,
@@ -69,8 +71,8 @@ export async function readRevokedFolders(
 }
 
 /**
- * Returns the revocations of each user. Revocations of folders include the moves since the revocation. Reads the table only if one
- * of the users is being removed from a folder of the organization. Call it after the read of the folders.
+ * Returns the revocations of each user. Revocations of folders include the moves since the users were removed. Reads the table
+ * only if one of the users is being removed from a folder of this organization. Call it after the folders were read.
  */
 export async function readRevocations(
   table: Table,
@@ -90,8 +92,8 @@ export async function readRevocations(
 }
 
 /**
- * A moved document or folder, and the folders that contain it before (`from`) and after (`to`) the move, from the nearest up. All
- * are internal ids.
+ * A moved document or folder. `from` and `to` are the folders that contain it before and after the move, nearest first. All
+ * values are internal ids.
  */
 export interface Move {
   readonly internalId: string;
@@ -100,8 +102,8 @@ export interface Move {
 }
 
 /**
- * Returns the operations that record moves into or out of folders that users are being removed from. They belong in the transaction
- * of the moves. Throws ABORTED if the moves concern too many such folders.
+ * Returns the operations that record moves into or out of folders that users are being removed from. Write them in the
+ * transaction of the moves. Throws ABORTED if the moves need records for too many jobs.
  */
 export async function recordCrossings(
   table: Table,
@@ -132,7 +134,7 @@ export async function recordCrossings(
   return ops;
 }
 
-/** Returns the operation that writes the first item of a job. It belongs in the transaction that stores the job. */
+/** Returns the operation that writes the first item of a job. Write it in the transaction that stores the job. */
 export function startFolderRevocation(
   scope: OrganizationScope,
   jobId: string,
@@ -142,7 +144,7 @@ export function startFolderRevocation(
   return insert(FolderRevocationEntity, { ...scope, jobId, folderKey, id: jobId, inside: [], outside: [], at: now });
 }
 
-/** Removes all items of a job. */
+/** Deletes all items of a job. */
 export async function endFolderRevocation(table: Table, scope: OrganizationScope, jobId: string): Promise<void> {
   const read = (after: string | undefined) =>
     table.query(FolderRevocationEntity, scope, { limit: PAGE, prefix: [jobId], after });

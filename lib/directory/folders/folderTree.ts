@@ -6,7 +6,6 @@ import { type Folder, FolderEntryEntity, FolderReader, type OrganizationScope } 
 import type { PageOptions, Table } from '../../table/table.ts';
 import { storeCapability } from '../../table/storeCapability.ts';
 
-/** A folder with the folders below it. */
 export interface FolderTree {
   readonly folder: Stored<Folder>;
   readonly subFolders: readonly FolderTree[];
@@ -15,17 +14,16 @@ export interface FolderTree {
 export interface TreeOptions {
   /** The number of levels to read, at least 1. */
   readonly maxDepth: number;
-  /** The largest number of folders of the first level. */
+  /** The largest number of folders on the first level. */
   readonly limit: number;
   readonly after?: string | undefined;
 }
 
-/** The largest number of folders in one response. With this limit, a response is fast and below 5 MB. */
+/** The largest number of folders in one response. It keeps responses fast and below 5 MB. */
 export const MAX_FOLDERS = 1_000;
 /** The number of folders whose entries are read in parallel. */
 const PARALLEL = 16;
 
-/** Reads folders with the folders below them. */
 export class FolderTreeReader {
   readonly #table: Table;
 
@@ -39,8 +37,8 @@ export class FolderTreeReader {
   }
 
   /**
-   * Returns a page of the folders that are directly in `folder`, or at the root if `folder` is undefined, each with the folders
-   * below it. Folders are ordered by id. Throws INVALID_ARGUMENT if there are too many folders for one response.
+   * Returns a page of the folders directly in `folder`, each with the folders below it, ordered by id. If `folder` is undefined,
+   * returns the folders at the root. Throws INVALID_ARGUMENT if one response would have too many folders.
    */
   async readBelow(
     scope: OrganizationScope,
@@ -72,7 +70,7 @@ export class FolderTreeReader {
     return { trees: first.folders.map(toTree), next: first.next };
   }
 
-  /** Returns a page of the folders that are directly in a folder, by id. Only the last page can be empty. */
+  /** Returns a page of the folders directly in a folder, ordered by id. A page without folders is the last page. */
   async #children(
     scope: OrganizationScope,
     parentKey: string,
@@ -85,7 +83,10 @@ export class FolderTreeReader {
     return this.#children(scope, parentKey, { limit, after: next });
   }
 
-  /** Returns the folders that exist and have an expected parent. An entry can be stale, because its folder was moved since. */
+  /**
+   * Returns the folders that exist and whose parent passes `isParent`. Entries of other folders are stale, because the folder was
+   * deleted or moved.
+   */
   async #foldersIn(
     scope: OrganizationScope,
     folderIds: readonly string[],

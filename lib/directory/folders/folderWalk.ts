@@ -9,43 +9,45 @@ export interface FolderEntry {
   readonly internalId: string;
 }
 
-/** A folder on the path of a walk, and the position in its entries. */
+/** A folder on the path of a walk, and the position up to which its entries are done. */
 const Level = z.object({
   internalId: z.string(),
   /** The folder id that the customer chose. */
   id: z.string(),
-  /** The sort key of the last entry that is done, or of the subfolder that contains the current folder of the walk. */
+  /**
+   * The sort key of the last entry that is done. While the walk is inside a subfolder of this folder, the sort key of that
+   * subfolder's entry.
+   */
   after: z.string().optional(),
 });
 type Level = z.output<typeof Level>;
 
 /**
- * The position of a walk: the folders on the path from its first folder down to its current folder. A job stores the position in
- * its progress, as JSON.
+ * The position of a walk: the folders on the path from the folder where it began down to its current folder. A job stores this
+ * list in its progress, as JSON.
  */
 export const WalkStack = z.array(Level);
 export type WalkStack = z.output<typeof WalkStack>;
 
 export interface FolderVisitor {
-  /** `folder` if only entries of subfolders are visited. Undefined if all entries are visited. */
+  /** `folder` if the walk visits folders only. Undefined if it also visits documents. */
   readonly kind?: 'folder';
   /**
-   * Processes a page of entries of a folder. Returns the ids of the subfolders to walk through. Returns `stop` if the page
-   * is not complete. A later walk then visits the page again.
+   * Processes a page of a folder's entries. Returns the ids of the subfolders that the walk enters. Returns `stop` if it has not
+   * processed the whole page. A later walk then visits the page again.
    */
   visit(folder: WalkedFolder, entries: readonly FolderEntry[]): Promise<ReadonlySet<string> | 'stop'>;
   /** Runs after all entries of a folder and of the folders below it were visited. */
   afterFolder?(folder: WalkedFolder, parent: WalkedFolder | undefined): Promise<void>;
 }
 
-/** The two ids of a folder. */
 export interface WalkedFolder {
   readonly internalId: string;
   /** The folder id that the customer chose. */
   readonly id: string;
 }
 
-/** The limits of a walk: the number of entries on a page (`page`), the number of pages, and the time. */
+/** The limits of a walk: the number of entries on a page, the number of pages, and the time. */
 export interface WalkBudget {
   readonly page: number;
   readonly pages: number;
@@ -55,24 +57,24 @@ export interface WalkBudget {
 
 interface OpenLevel extends Level {
   /**
-   * The visited subfolders that the walk has not entered yet. The stored position does not contain them, so the next walk visits
-   * them again.
+   * The visited subfolders that the walk has not entered yet. The stored position does not contain them. The next walk therefore
+   * visits their entries again.
    */
   readonly waitingSubfolders: FolderEntry[];
-  /** The sort key of the last entry that was read. `end` after the last page. */
+  /** The sort key of the last entry that was read, or `end` after the last page. Undefined before the first page. */
   read: string | undefined;
 }
 
-/** Returns the start position of a walk through a folder. */
+/** Returns the position at which a walk through a folder starts. */
 export function walkFrom({ internalId, id }: WalkedFolder): WalkStack {
   return [{ internalId, id }];
 }
 
 /**
- * Visits all entries of a folder and of the folders below it, depth first. A page of entries is visited before the subfolders of
- * that page. Returns the position from which the next walk continues if the budget is used up or the visitor stops the walk.
- * Returns undefined at the end. The next walk can repeat entries that were visited shortly before the stop. Entries that are
- * added before the position of the walk are not visited.
+ * Visits all entries of a folder and of the folders below it, depth first. A page of entries is visited before the subfolders on
+ * that page. Returns undefined when all entries are visited. If the budget ends or the visitor stops the walk, returns the
+ * position for the next walk. The next walk can visit the last entries again. Entries that are added behind the current position
+ * are not visited.
  */
 export async function walkFolders(
   table: Table,
@@ -103,7 +105,8 @@ export async function walkFolders(
     );
     const subfolders = await visitor.visit(level, values);
     if (subfolders === 'stop') break;
-    // Subfolders are entered in the order of their entries, because the position means that all entries before it are done.
+    // Subfolders are entered in the order of their entries, because the stored position states that all entries before it are
+    // done.
     level.waitingSubfolders.push(...values.filter(({ id, kind }) => kind === 'folder' && subfolders.has(id)));
     level.read = next ?? 'end';
     const last = values.at(-1);

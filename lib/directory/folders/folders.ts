@@ -24,14 +24,17 @@ const Schema = z.object({
   folderId: z.string(),
   internalId: z.string(),
   folderName: z.string().optional(),
-  /** The folders above this folder, from the top down. */
+  /** The folders above this folder. The first is at the root. */
   ancestors: z.array(FolderName),
-  /** The effective access type: the folder's own access type, or the inherited one if it has none. */
+  /** The effective access type: the folder's own access type, or the inherited one if the folder has none. */
   accessType: z.enum(accessTypes),
-  /** The internal id of the folder whose own access type is the effective one. `root` if no folder defines it. */
+  /**
+   * The internal id of the folder that the effective access type comes from: this folder or one above it. `root` if none of them
+   * has an own access type.
+   */
   accessFrom: z.string().default(rootFolderId),
   inheritAccessFromParent: z.boolean(),
-  /** When this folder itself was last moved, in epoch ms. `ancestors` has the times of the folders above. */
+  /** When this folder itself was last moved, in epoch ms. `ancestors` has the same time for each folder above it. */
   movedAt: z.number().optional(),
   createdAt: z.number(),
   lastUpdated: z.number(),
@@ -50,8 +53,8 @@ export const FolderEntity = defineEntity({
 });
 
 /**
- * The documents and folders directly in a folder, by the ids that the customer chose. A reader compares each entry with the stored
- * document or folder, and skips an entry that is stale.
+ * An entry for a document or folder directly in a folder. Its key contains the id that the customer chose. Readers compare the
+ * entry with the stored document or folder, and skip a stale entry.
  */
 export const FolderEntryEntity = defineEntity({
   type: 'FolderEntry',
@@ -77,9 +80,8 @@ const ChangeSchema = z.object({
 export type StoredFolderChange = Stored<z.output<typeof ChangeSchema>>;
 
 /**
- * The record of a folder that was moved, deleted or given a new access type. It is written in the transaction of the folder. The
- * job that rewrites or purges the folders below removes it at its end. Until then, readers combine the stored folders with the
- * record.
+ * The record of a folder that was moved, deleted or given another access type. It is written in the transaction of the change.
+ * Readers combine the stored folders with it. The job that rewrites or purges the folders below deletes it at its end.
  */
 export const FolderChangeEntity = defineEntity({
   type: 'FolderChange',
@@ -98,20 +100,17 @@ export interface NewFolder {
   readonly accessType?: AccessType | undefined;
 }
 
-/** The organization whose folders are read or written. */
+/** An organization by its internal id, and whether jobs are changing its folders. */
 export interface OrganizationScope {
   readonly tenant: string;
   readonly organizationKey: string;
-  /** Whether jobs are applying changes of folders. Readers then combine the stored folders with the changes. */
+  /** Whether jobs are applying changes of folders. Readers must then combine the stored folders with the recorded changes. */
   readonly hasFolderChanges?: boolean | undefined;
-  /**
-   * Whether jobs are removing users from folders. Readers then also read the recorded moves into and out of these
-   * folders.
-   */
+  /** Whether jobs are removing users from folders. Readers must then also read the recorded moves into and out of these folders. */
   readonly hasFolderRevocations?: boolean | undefined;
 }
 
-/** Returns the parts of a partition key within an organization. */
+/** Returns the parts of a partition key of an organization. */
 export function organizationPartition(
   { tenant, organizationKey }: Pick<OrganizationScope, 'tenant' | 'organizationKey'>,
   ...parts: readonly string[]
@@ -119,7 +118,7 @@ export function organizationPartition(
   return [tenant, 'ORGANIZATION', organizationKey, ...parts];
 }
 
-/** Returns the scope of an organization. */
+/** Returns the scope of an organization, with its running jobs from the stored counts. */
 export function organizationScope(
   tenant: string,
   {
@@ -137,16 +136,15 @@ export function organizationScope(
 }
 
 /**
- * The folder or document with an id that the customer chose. `current` is its current state, or undefined if it does not exist.
- * `stored` is the item in the table. If only `stored` is defined, the item was deleted with a folder above it, and can be
- * overwritten.
+ * The state of a folder or document. `stored` is the item in the table. `current` is the state that requests see, or undefined if
+ * it does not exist for them. If only `stored` is defined, a folder above was deleted, and a new item may replace `stored`.
  */
 export interface CurrentAndStored<T> {
   readonly current: Stored<T> | undefined;
   readonly stored: Stored<T> | undefined;
 }
 
-/** Returns the changes of folders that jobs are applying in an organization. */
+/** Returns the recorded changes of an organization's folders that jobs have not completely applied yet. */
 export async function folderChangesOf(table: Table, scope: OrganizationScope): Promise<StoredFolderChange[]> {
   return readAll((after) => table.query(FolderChangeEntity, scope, { limit: CHANGES_PER_PAGE, after }));
 }
@@ -155,7 +153,7 @@ const PARENT_ABSENT = 'Parent folder does not exist.';
 const TOO_DEEP = 'Folder would be too deep.';
 
 const CHANGES_PER_PAGE = 1_000;
-/** How often a read of folders is tried if other requests change the folders meanwhile. */
+/** How often a read of folders is tried if other requests change the folders during the read. */
 const READING_TRIES = 5;
 
 export class FolderReader {
@@ -165,7 +163,7 @@ export class FolderReader {
     this.#table = table;
   }
 
-  /** Returns the folders with these ids, in the same order. An entry is undefined if the folder does not exist. */
+  /** Returns one folder per id, in the same order. The value is undefined for a folder that does not exist. */
   async getByIds(scope: OrganizationScope, folderIds: readonly string[]): Promise<(Stored<Folder> | undefined)[]> {
     return (await this.find(scope, folderIds)).map(({ current }) => current);
   }
@@ -180,9 +178,9 @@ export class FolderReader {
   }
 
   /**
-   * Returns the stored and the current folder for each id, in the same order. Sends one BatchGet per 100 ids. While folders
-   * change, it also reads the changes, and then the changed folders. Throws a throttling error if other requests change the
-   * folders during every try.
+   * Returns the stored and the current state of one folder per id, in the same order. Sends one BatchGet per 100 ids. While
+   * folders change, it also reads the recorded changes and the changed folders. Throws a throttling error if other requests
+   * change the folders during every try.
    */
   async find(scope: OrganizationScope, folderIds: readonly string[]): Promise<CurrentAndStored<Folder>[]> {
     const read = () =>
@@ -203,8 +201,8 @@ export class FolderReader {
   }
 
   /**
-   * Returns the current state of the folders. An entry is undefined if the folder does not exist. Returns undefined instead of a
-   * list if folders changed between the reads, so that the caller must read again.
+   * Returns the current state of each folder. The value is undefined for a folder that does not exist. Returns undefined instead
+   * of a list if folders changed between the reads. The caller must then read again.
    */
   async #resolved(
     scope: OrganizationScope,
@@ -244,9 +242,9 @@ export class FolderWriter {
   }
 
   /**
-   * Creates folders. Parents are created before their children, in whatever order the request has them. Ids must be distinct.
-   * Returns one result per folder. Only the own result of a folder fails if its id exists already, if its parent is unknown, or
-   * if it would be too deep.
+   * Creates folders. Ids must be distinct. The request can list parents and children in any order. Returns one result per folder.
+   * A folder that cannot be created fails in its own result only. This happens if its id exists already, if its parent is
+   * unknown, or if it would be too deep.
    */
   async add(scope: OrganizationScope, folders: readonly NewFolder[], now: number): Promise<AddedResult[]> {
     const results = new Map<NewFolder, AddedResult>();
@@ -297,12 +295,12 @@ export class FolderWriter {
 }
 
 interface AddState {
-  /** The folder that has the requested id already, if there is one. */
+  /** The state of the requested folder id. Both of its fields are undefined if the id is free. */
   readonly folder: CurrentAndStored<Folder>;
   readonly parent: Folder | undefined;
 }
 
-/** Returns the id of the parent. Returns undefined for a folder at the root: `parentFolderId` is `root` or not given. */
+/** Returns the id of the parent, or undefined for a folder at the root. */
 function parentIdOf({ parentFolderId }: NewFolder): string | undefined {
   return parentFolderId === rootFolderId ? undefined : parentFolderId;
 }

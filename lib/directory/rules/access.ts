@@ -6,7 +6,7 @@ export type AccessRole = (typeof accessRoles)[number];
 export const accessTypes = ['public', 'restricted', 'organizationPrivate'] as const;
 export type AccessType = (typeof accessTypes)[number];
 
-/** The access type of a folder or document that was created without an access type. */
+/** The access type of a folder or document that is created without an access type. */
 export const defaultAccessType: AccessType = 'public';
 export const defaultAccessRole: AccessRole = 'editor';
 
@@ -23,20 +23,20 @@ export interface Grant {
   readonly accessRole: AccessRole;
   /** When the grant ends, in Unix seconds. */
   readonly expiresAt?: number | undefined;
-  /** The access context as sorted `field:value` items. */
+  /** The items that the grant adds to the user's access context, as sorted `field:value` texts. */
   readonly accessFields?: readonly string[] | undefined;
   /** When the grant was written, in epoch ms. */
   readonly grantedAt?: number | undefined;
   /**
-   * Epoch ms. If it is defined, the grant does not count after its document or folder, or a folder above, was moved at or after this
-   * time. Only grants of user tokens have it.
+   * Epoch ms. The grant does not count if its document or folder, or a folder above it, was moved at or after this time. Only
+   * grants in user tokens have this field.
    */
   readonly unmovedSince?: number | undefined;
 }
 
 /**
- * The record that a user was removed from an organization, or from one of its folders or documents. Grants, contacts
- * and group memberships from before this time no longer count, even if they are still stored.
+ * The record that a user was removed from an organization, folder or document. Grants, contacts and group memberships from before
+ * the removal no longer count, even while they are still stored.
  */
 export interface Revocation {
   readonly organizationKey: string;
@@ -44,28 +44,27 @@ export interface Revocation {
   readonly resource: string;
   /** The time of the removal in epoch ms. */
   readonly at: number;
-  /** The id of the job that purges the user's access and content in the resource, and then this record. */
+  /** The id of the job that purges the user's access and content in the resource. At its end, the job deletes this record. */
   readonly jobId: string;
-  /** Whether the resource is a folder. Documents and folders can be moved into and out of a folder before the job ends. */
+  /** True if the resource is a folder. Documents and folders can be moved into and out of it until the job ends. */
   readonly folder?: boolean | undefined;
   /** The documents and folders that were moved into or out of the folder since the removal. */
   readonly moved?: MovedKeys | undefined;
 }
 
 /**
- * Whether each moved document or folder was in a folder when users were removed from that folder, by internal id. The value of a
- * moved folder also holds for everything below the moved folder.
+ * Moved documents and folders, by internal id. The value is true if the document or folder was in a given folder when users were
+ * removed from that folder. The value of a moved folder also holds for everything below the moved folder.
  */
 export type MovedKeys = ReadonlyMap<string, boolean>;
 
-/**
- * The value of `resource` and `organizationKey` in the revocation of an erased user. It stands for every organization of the tenant.
- */
+/** The value of `resource` and `organizationKey` in the revocation of an erased user. It means every organization of the tenant. */
 export const everywhere = '*';
 
 /**
- * Returns whether a user's grant or action from the time `at` (epoch ms) no longer counts, because the user was removed since then.
- * `within` are the internal ids of the resource, of the folders above it from the nearest up, and of the organization.
+ * Returns whether a user's access or action from the time `at` (epoch ms) no longer counts, because the user was removed at or
+ * after that time. `within` has the internal ids of the resource, of the folders above it (nearest first), and of the
+ * organization.
  */
 export function hasEnded(
   revocations: readonly Revocation[] | undefined,
@@ -81,7 +80,7 @@ export function hasEnded(
 }
 
 /**
- * Returns whether a document or folder was in a resource when users were removed from the resource. `within` has the same ids as
+ * Returns whether a document or folder was in `resource` when users were removed from `resource`. `within` has the same ids as
  * for `hasEnded`.
  */
 export function wasIn({ resource, moved }: Pick<Revocation, 'resource' | 'moved'>, within: readonly string[]): boolean {
@@ -94,9 +93,9 @@ export function wasIn({ resource, moved }: Pick<Revocation, 'resource' | 'moved'
 }
 
 /**
- * Returns the value to record for a moved document or folder: whether it was in a folder when users were removed from that
- * folder. Returns undefined if nothing must be recorded: the new position gives the same value, or the value is recorded already.
- * `from` and `to` are the internal ids of the folders before and after the move, from the nearest up.
+ * Returns whether a moved document or folder was in a folder when users were removed from that folder. Returns undefined if this
+ * need not be recorded, because it is recorded already or the move does not change the answer. `from` and `to` have the internal
+ * ids of the folders above before and after the move, nearest first.
  */
 export function findCrossing(
   revoked: Pick<Revocation, 'resource' | 'moved'>,
@@ -110,8 +109,8 @@ export function findCrossing(
 }
 
 /**
- * Returns the time (epoch ms) to store with a user's new access in an organization. It is `now`, but later than all revocations of
- * the organization.
+ * Returns the time (epoch ms) to store with a user's new access in an organization. It is `now`, or 1 ms after the user's last
+ * revocation in the organization if that is later.
  */
 export function accessTimeAfter(
   revocations: readonly Revocation[] | undefined,
@@ -124,16 +123,20 @@ export function accessTimeAfter(
   return Math.max(now, ...fromOrganization.map(({ at }) => at + 1));
 }
 
-/** The largest number of revocations of one user. They are stored in the user's item, which many requests read. */
+/**
+ * The largest number of revocations of one user. They are stored in the user's item, which must stay small because many requests
+ * read it.
+ */
 export const MAX_REVOCATIONS = 100;
 
 /**
- * Returns a user's revocations with one more. The new revocation is at least as late as all times in `since`. Returns undefined if
- * there are too many revocations. The new revocation replaces revocations that it covers:
- * - revocations of the same document or organization
- * - revocations of anything in the organization, if the user is removed from the whole organization
+ * Returns a user's revocations with one more. Returns undefined if there would be more than `MAX_REVOCATIONS`. The added
+ * revocation gets a time that is not before any time in `since`. It replaces:
+ * - earlier revocations of the same document or organization
+ * - all revocations in the organization, if the user is removed from the organization itself
  *
- * An earlier revocation of the same folder stays, because documents may have been moved out between the two revocations.
+ * An earlier revocation of the same folder stays, because documents may have been moved out of the folder between the two
+ * revocations.
  */
 export function addRevocation(
   revocations: readonly Revocation[] | undefined,
@@ -148,13 +151,16 @@ export function addRevocation(
   return next.length > MAX_REVOCATIONS ? undefined : next;
 }
 
-/** A document or folder, and when it was last moved (epoch ms). A document or folder that was never moved has no time. */
+/** A document or folder. `movedAt` is the time of its last move in epoch ms, or undefined if it was never moved. */
 interface MovableResource {
   readonly internalId: string;
   readonly movedAt?: number | undefined;
 }
 
-/** The fields of a folder that decide access: its effective access type, and the folders above it from the root down. */
+/**
+ * The fields of a folder that decide access. `accessType` is its effective access type. `ancestors` are the folders above it, the
+ * one at the root first.
+ */
 export interface FolderAccess extends MovableResource {
   readonly accessType: AccessType;
   readonly ancestors: readonly MovableResource[];
@@ -173,7 +179,10 @@ export interface PermissionEntry {
   errorCode?: (typeof permissionErrorCodes)[number];
 }
 
-/** A user in an organization: whether the user exists in the tenant, and the user's grants in the organization. */
+/**
+ * A user's access in an organization. `exists` says whether the user exists in the tenant. `organizationId` is the internal id of
+ * the organization.
+ */
 export interface UserAccess {
   readonly exists: boolean;
   readonly organizationId: string;
@@ -185,14 +194,16 @@ export interface UserAccess {
 }
 
 /**
- * Returns the user's grant on a resource, or undefined if it has ended. `above` are the internal ids of the folders above the
- * resource.
+ * Returns the user's grant on a resource, or undefined if no such grant counts. `above` has the internal ids of the folders above
+ * the resource.
  */
 function findActiveGrant(user: UserAccess, internalId: string, above: readonly string[] = []): Grant | undefined {
   return user.grants.find((grant) => grant.internalId === internalId && isInForce(user, grant, above));
 }
 
-/** Returns whether a grant has neither expired nor ended because the user was removed from its resource. */
+/**
+ * Returns whether a grant counts: it has not expired, and the user was not removed from its resource since the grant was written.
+ */
 function isInForce(user: UserAccess, grant: Grant, above: readonly string[] = []): boolean {
   return (
     isUnexpired(grant, user.now) &&
@@ -226,15 +237,15 @@ export function missingEntry(type: 'folder' | 'document'): PermissionEntry {
   return { error: `${type === 'folder' ? 'Folder' : 'Document'} does not exist`, errorCode: 'does_not_exist' };
 }
 
-/** Returns the permission entry of the organization. A member has the role of the membership. Other users are denied. */
+/** Returns the permission entry of the organization. A member gets the role of the membership. Other users are denied. */
 export function organizationPermission(user: UserAccess): PermissionEntry {
   const membership = findActiveGrant(user, user.organizationId);
   return membership ? grantedEntry(membership) : deniedEntry('organization');
 }
 
 /**
- * Returns the permission entry of a folder. The user's grant on the folder decides, otherwise the nearest grant on a folder above
- * it, otherwise the access type.
+ * Returns the permission entry of a folder. The user's grant on the folder decides. Without one, the nearest grant on a folder
+ * above it decides. Without any, the access type decides.
  */
 export function folderPermission(user: UserAccess, folder: FolderAccess): PermissionEntry {
   return (
@@ -243,8 +254,8 @@ export function folderPermission(user: UserAccess, folder: FolderAccess): Permis
 }
 
 /**
- * Returns the permission entry of a document. The user's grant on the document decides, otherwise the nearest grant on a folder
- * above it, otherwise the access type. A document in a folder has the access type of the folder.
+ * Returns the permission entry of a document. The user's grant on the document decides. Without one, the nearest grant on a
+ * folder above it decides. Without any, the access type decides. A document in a folder has the access type of the folder.
  */
 export function documentPermission(user: UserAccess, document: DocumentAccess): PermissionEntry {
   const accessType = document.folder?.accessType ?? document.accessType;
@@ -253,8 +264,8 @@ export function documentPermission(user: UserAccess, document: DocumentAccess): 
 }
 
 /**
- * Returns when a user's access to a document ends because grants expire, in Unix seconds. Returns undefined for access without
- * such an end.
+ * Returns when a user's access to a document ends because grants expire, in Unix seconds. Returns undefined if no grant's end
+ * takes the access away.
  */
 export function findAccessEnd(user: UserAccess, document: DocumentAccess): number | undefined {
   const ends = user.grants.flatMap(({ expiresAt }) =>
@@ -265,12 +276,12 @@ export function findAccessEnd(user: UserAccess, document: DocumentAccess): numbe
     .find((now) => documentPermission({ ...user, now }, document).errorCode !== undefined);
 }
 
-/** Returns the internal ids of a folder and of the folders above it, from the nearest up. */
+/** Returns the internal ids of a folder and of the folders above it, nearest first. */
 export function folderChain(folder: FolderAccess): string[] {
   return withAncestors(folder).map(({ internalId }) => internalId);
 }
 
-/** Returns a folder and the folders above it, from the nearest up. */
+/** Returns a folder and the folders above it, nearest first. */
 function withAncestors(folder: FolderAccess): MovableResource[] {
   return [folder, ...folder.ancestors.toReversed()];
 }
@@ -288,15 +299,15 @@ function entryOfGrant(
   return undefined;
 }
 
-/** Returns whether one of the documents and folders was moved at or after a time (epoch ms). Returns false without a time. */
+/** Returns whether one of the resources was moved at or after `since` (epoch ms). Returns false if `since` is undefined. */
 function wasMoved(resources: readonly MovableResource[], since: number | undefined): boolean {
   return since !== undefined && resources.some(({ movedAt }) => movedAt !== undefined && movedAt >= since);
 }
 
 /**
- * Returns the permission entry of a user without a grant on the resource. `public` allows every user of the tenant,
- * `organizationPrivate` allows members, and `restricted` allows nobody. A member has the role of the membership. With
- * `organizationPrivate`, the access ends with the membership.
+ * Returns the permission entry of a user without a grant on the resource or on a folder above it. `public` allows every user of
+ * the tenant, `organizationPrivate` allows members, and `restricted` allows nobody. A member gets the role of the membership.
+ * With `organizationPrivate`, the access ends with the membership.
  */
 function entryOfAccessType(user: UserAccess, type: 'folder' | 'document', accessType: AccessType): PermissionEntry {
   const membership = findActiveGrant(user, user.organizationId);
@@ -307,9 +318,9 @@ function entryOfAccessType(user: UserAccess, type: 'folder' | 'document', access
 }
 
 /**
- * Returns the access context of a user: the sorted items of all grants that have not ended. Returns undefined if there are none.
- * `above` returns the internal ids of the folders above a resource, or undefined if the caller did not read them. A grant on such a
- * resource counts until a job removes the grant, even if the user was removed from a folder above.
+ * Returns a user's access context: the sorted `field:value` items of all grants that count. Returns undefined if there are none.
+ * `above` returns the internal ids of the folders above a resource, or undefined if the caller has not read them. If they are
+ * undefined, a removal from a folder above is ignored until a job has deleted the grant.
  */
 export function accessContext(
   user: UserAccess,
@@ -324,8 +335,8 @@ export function accessContext(
 }
 
 /**
- * Returns whether an access context (`allowed`) includes every `field:value` item of a record. Every context allows a record
- * without items.
+ * Returns whether an access context (`allowed`) includes every `field:value` item of a record. A record without items is always
+ * allowed.
  */
 export function contextAllows(
   { accessFields: required = [] }: { readonly accessFields?: readonly string[] | undefined },
@@ -334,7 +345,10 @@ export function contextAllows(
   return required.every((field) => allowed.includes(field));
 }
 
-/** Returns an access context in the form `{ field: value or values }` as sorted, distinct `field:value` items. */
+/**
+ * Returns the items of an access context as sorted, distinct `field:value` texts. Requests send them as `{ field: value or values
+ * }`.
+ */
 export function accessFields(
   access: Readonly<Record<string, string | number | readonly (string | number)[]>>,
 ): string[] {

@@ -14,9 +14,9 @@ export const filterOperators = [
 ] as const;
 export type FilterOperator = (typeof filterOperators)[number];
 
-/** The operators whose value is a list of values. */
+/** The operators whose `value` is a list. */
 export const listOperators: readonly FilterOperator[] = ['in', 'not-in', 'array-contains-any'];
-/** The operators that compare the order of two numbers, strings or booleans. */
+/** The operators that compare two numbers, strings or booleans by their order. */
 export const orderOperators: readonly FilterOperator[] = ['<', '<=', '>', '>='];
 
 /** A condition on one field of a document's metadata. */
@@ -30,8 +30,8 @@ export interface MetadataFilter {
 type Metadata = Readonly<Record<string, unknown>>;
 
 /**
- * Returns whether metadata matches all filters. Metadata without the field of a filter does not match, not even with `!=` or
- * `not-in`.
+ * Returns whether metadata matches all filters. Metadata that does not have the field of a filter does not match it, not even
+ * with `!=` or `not-in`.
  */
 export function matchesFilters(filters: readonly MetadataFilter[], metadata: Metadata | undefined): boolean {
   return filters.every(({ key, operator, value }) => {

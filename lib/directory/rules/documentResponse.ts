@@ -1,7 +1,6 @@
 import * as z from 'zod';
 import { accessTypes } from './access.ts';
 
-/** A document in a response. */
 export const DocumentResponse = z.object({
   id: z.string(),
   documentName: z.string().optional(),
@@ -12,7 +11,7 @@ export const DocumentResponse = z.object({
 });
 type DocumentResponse = z.output<typeof DocumentResponse>;
 
-/** A stored document with its folder. */
+/** The fields of a stored document and its folder that a response is made from. */
 interface RespondedDocument extends Pick<DocumentResponse, 'documentName' | 'disabled' | 'accessType'> {
   readonly documentId: string;
   readonly folder?: Required<Pick<DocumentResponse, 'accessType' | 'folderId'>> | undefined;

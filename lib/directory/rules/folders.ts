@@ -3,7 +3,7 @@ import { type AccessType, defaultAccessType } from './access.ts';
 /** The largest depth of a folder. A folder at the root has depth 1. */
 export const deepestFolder = 20;
 
-/** The id of the root of an organization's tree. The root is not a folder. */
+/** The id of the root of an organization's folder tree. The root itself is not a folder. */
 export const rootFolderId = 'root';
 
 export interface FolderName {
@@ -14,19 +14,18 @@ export interface FolderName {
 }
 
 export interface FolderPosition {
-  /** The folders above the folder, from the root down. */
+  /** The folders above the folder. The first is at the root. */
   readonly ancestors: readonly FolderName[];
-  /** The effective access type: the folder's own access type, or the parent's if it has none. */
+  /** The effective access type: the folder's own access type, or the parent's effective one if the folder has none. */
   readonly accessType: AccessType;
   /**
-   * The internal id of the folder whose own access type is the effective one: the folder itself or a folder above it. `root` if no
-   * folder defines it.
+   * The internal id of the folder that the effective access type comes from: this folder or one above it. `root` if none of them
+   * has an own access type.
    */
   readonly accessFrom: string;
   readonly inheritAccessFromParent: boolean;
 }
 
-/** A folder with its position in the tree. */
 export interface FolderWithPosition extends FolderName, FolderPosition {}
 
 /** A folder's own access type. Undefined if the folder inherits the access type of its parent. */
@@ -35,7 +34,10 @@ export interface OwnAccess {
   readonly accessType: AccessType | undefined;
 }
 
-/** Returns the position and effective access type of a folder directly in `parent`, or at the root if `parent` is undefined. */
+/**
+ * Returns the position and effective access type of a folder directly in `parent`. If `parent` is undefined, the folder is at the
+ * root.
+ */
 export function computePosition(
   parent: FolderWithPosition | undefined,
   { internalId, accessType }: OwnAccess,
@@ -49,7 +51,7 @@ export function computePosition(
   };
 }
 
-/** Returns the entry of a folder in the ancestors of the folders below it. */
+/** Returns the fields of a folder that the folders below it store in `ancestors`. */
 function nameOf({ folderId, internalId, movedAt }: FolderName): FolderName {
   return { folderId, internalId, ...(movedAt !== undefined && { movedAt }) };
 }
@@ -64,7 +66,8 @@ export function ownAccess({
 }
 
 /**
- * Returns the internal id of a folder's parent. The stored parent is right even while a job applies changes of the folders above.
+ * Returns the internal id of a folder's parent, or `root`. The stored parent is right even while a job applies changes of the
+ * folders above.
  */
 export function parentOf({ ancestors }: Pick<FolderPosition, 'ancestors'>): string {
   return ancestors.at(-1)?.internalId ?? rootFolderId;
@@ -94,18 +97,18 @@ export function isSamePosition(a: FolderPosition, b: FolderPosition): boolean {
   );
 }
 
-/** A changed or deleted folder. The folders below it are not all rewritten or purged yet. */
+/** A changed or deleted folder, while a job is still rewriting or purging what is below it. */
 export interface FolderChange {
   /** The folder id that the customer chose. */
   readonly folderId: string;
-  /** `changed` if the folder was moved or has a new access type. `removed` if it was deleted. */
+  /** `changed` if the folder was moved or got another access type. `removed` if it was deleted. */
   readonly kind: 'changed' | 'removed';
 }
 
-/** The changes that jobs are applying, and the changed folders that were read. Both are by internal id. */
+/** The recorded changes that jobs are applying, and the changed folders that were read. Both maps have internal ids as keys. */
 export interface FolderChanges {
   readonly changes: ReadonlyMap<string, FolderChange>;
-  /** The changed folders that were read. The value is undefined if the folder does not exist. */
+  /** The value is undefined for a folder that does not exist. */
   readonly read: ReadonlyMap<string, FolderWithPosition | undefined>;
 }
 
@@ -113,16 +116,16 @@ export interface FolderChanges {
  * The result of `resolveFolder`:
  * - `folder`: the current state of the folder
  * - `deleted`: the folder, or a folder above it, was deleted
- * - `needs`: a changed folder that must be read first
+ * - `needs`: a changed folder above it that must be read first
  * - `inconsistent`: folders changed between the reads, so the caller must read again
  */
 export type Resolution<F> = { readonly folder: F } | 'deleted' | { readonly needs: FolderName } | 'inconsistent';
 
 /**
- * Returns the current state of a stored folder while folders above it change. The stored parent and own access type are always
- * right. The stored ancestors are right from the folder up to the deepest changed ancestor. Above this ancestor, the ancestors
- * that the changed ancestor itself stores are right. `path` has the ids of the folders whose resolution led to this folder. With
- * it, circles are detected.
+ * Returns the current state of a stored folder while folders above it change. A folder's stored parent and own access type are
+ * always right. Its stored ancestors are right only from the parent up to the deepest changed folder. The ancestors of that
+ * changed folder are resolved in the same way. `path` has the ids of the folders that were resolved on the way to this folder, to
+ * detect circles.
  */
 export function resolveFolder<F extends FolderWithPosition>(
   folder: F,
@@ -154,8 +157,8 @@ interface RequestedFolder {
 }
 
 /**
- * Splits the folders of one request into waves. The parent of a folder is in an earlier wave, so a request can list a tree in any
- * order. `circular` has the folders whose parents form a circle.
+ * Splits the folders of one request into waves. A folder's parent is in an earlier wave, so a request can list a tree in any
+ * order. `circular` has the folders that fit no wave, because their parents form a circle.
  */
 export function splitIntoWaves<F extends RequestedFolder>(folders: readonly F[]): { waves: F[][]; circular: F[] } {
   const waves: F[][] = [];

@@ -43,8 +43,8 @@ export const UserPermissions = z.object({
 export type UserPermissions = z.output<typeof UserPermissions>;
 
 /**
- * Returns the permissions of one user for a response: an entry for each requested folder and document, also if it is denied or does
- * not exist, the entry of the organization, and the access context unless it is empty.
+ * Returns the permissions of one user for a response. Each requested folder and document has an entry, also if it is denied or
+ * does not exist. The organization has an entry too. The access context is left out if it is empty.
  */
 export function userPermissions(user: UserAccess, requested: RequestedResources): UserPermissions {
   const above = new Map([

@@ -1,24 +1,24 @@
-/** The position at which a listing of groups with their members continues. */
+/** The position from which a listing of groups with their members continues. */
 export interface GroupCursor {
-  /** The position of the last group that is listed completely. Absent at the beginning. */
+  /** The position of the last group that is listed completely. Undefined if there is none. */
   readonly after?: string;
-  /** The internal id of the group whose members are listed in part, and the position of its last listed member. */
+  /** The group whose members are listed only in part: its internal id, and the position of its last listed member. */
   readonly within?: { readonly groupKey: string; readonly after: string };
 }
 
-/** A group with the members that were read. */
+/** A group with those of its members that were read. */
 export interface ReadGroup<G, M> {
   readonly group: G;
   readonly internalId: string;
   readonly position: string;
   readonly members: readonly { readonly member: M; readonly position: string }[];
-  /** Whether the group has more members than were read. */
+  /** True if the group has more members than were read. */
   readonly hasMore: boolean;
 }
 
 /**
- * Groups with the members that fit a page, the room that remains on the page, and the position of the next page if the page ends
- * here.
+ * Groups and members for a page, and the room that remains on the page. If the page is full, `next` is the position of the next
+ * page. Otherwise `next` is undefined.
  */
 export interface GroupPagePart<G, M> {
   readonly groups: readonly { readonly group: G; readonly members: readonly M[] }[];
@@ -27,9 +27,9 @@ export interface GroupPagePart<G, M> {
 }
 
 /**
- * Returns the groups that fit a page with room for `remainingRoom` groups and members together. An empty page (`isBegun` is false)
- * takes at least one group and one of its members. A group whose members do not fit ends the page. The next page begins with its
- * remaining members, so that no member is lost or repeated.
+ * Returns the groups and members that fit a page. `remainingRoom` counts groups and members together. If the page has no group
+ * yet (`isBegun` is false), at least one group and one of its members are returned. If a group's members do not fit, the next
+ * page continues with its remaining members.
  */
 export function fillPage<G, M>(
   readGroups: readonly ReadGroup<G, M>[],

@@ -1,19 +1,16 @@
-/**
- * A page of a list: values in the order of their keys, and the key at which the page ends (`next`). On the last page, `next` is
- * undefined.
- */
+/** A page of a list, ordered by key. `next` is the key at which the page ends, or undefined on the last page. */
 export interface ListPage<V> {
   readonly values: readonly { readonly key: string; readonly value: V }[];
   readonly next: string | undefined;
 }
 
 /**
- * Merges pages of several lists into one page, in the order of keys. Each key occurs once. The pages must start after the same
- * key and have at least `limit` values, unless their list ends. The next page starts after `next`, so that no value is lost or
- * repeated.
+ * Merges pages of several lists into one page, ordered by key. Each key occurs once. All pages must start after the same key. The
+ * next merged page starts after `next`.
  */
 export function mergePages<V>(pages: readonly ListPage<V>[], limit: number): { values: V[]; next: string | undefined } {
-  // The list whose page ends first can have values after this end that were not read. So the merged page must end there too.
+  // The list whose page ends first can have more values after that end. They were not read, so the merged page must end there
+  // too.
   const [end] = pages.flatMap(({ next }) => next ?? []).sort(byBytes);
   const merged = new Map<string, V>();
   for (const { key, value } of pages.flatMap(({ values }) => values))
@@ -26,10 +23,7 @@ export function mergePages<V>(pages: readonly ListPage<V>[], limit: number): { v
   };
 }
 
-/**
- * Compares texts by their UTF-8 bytes, because DynamoDB sorts keys in this order. JavaScript sorts characters beyond U+FFFF
- * differently.
- */
+/** Compares texts by their UTF-8 bytes, as DynamoDB compares keys. JavaScript sorts characters beyond U+FFFF differently. */
 function byBytes(a: string, b: string): number {
   return Buffer.compare(Buffer.from(a), Buffer.from(b));
 }

@@ -4,8 +4,8 @@ interface ProfileFields {
 }
 
 /**
- * Returns a stored profile with its fields replaced by the sent fields. A new name also changes the initial, unless an initial was
- * sent.
+ * Returns the stored profile with the sent fields in place of the stored ones. A new name also changes the initial, unless an
+ * initial was sent.
  */
 export function mergeProfile<P extends ProfileFields>(stored: P, sent: P): P {
   const sentFields = Object.fromEntries(Object.entries(sent).filter(([, value]) => value !== undefined)) as P;
@@ -13,7 +13,7 @@ export function mergeProfile<P extends ProfileFields>(stored: P, sent: P): P {
   return { ...stored, ...sentFields, ...(initial !== undefined && { initial }) };
 }
 
-/** Returns the first character (grapheme) of a name in upper case. */
+/** Returns the first character (grapheme) of a name in upper case, or undefined if the name is blank. */
 function initialOf(name: string): string | undefined {
   const [first] = new Intl.Segmenter().segment(name.trim());
   return first?.segment.toUpperCase();
@@ -26,8 +26,8 @@ interface SearchableUser {
 }
 
 /**
- * Returns a function that returns whether a user matches a search text: each word of the text is part of the user's name, e-mail
- * address or user id. Upper and lower case match each other.
+ * Returns a function that checks whether a user matches a search text. Each word of the text must be part of the user's name,
+ * e-mail address or user id. Case is ignored.
  */
 export function matchesUser(searchKey: string): (user: SearchableUser) => boolean {
   const words = normalize(searchKey)
@@ -39,7 +39,10 @@ export function matchesUser(searchKey: string): (user: SearchableUser) => boolea
   };
 }
 
-/** Returns a text in lower case and in the Unicode form NFKC, in which compatible characters are equal. */
+/**
+ * Returns a text in lower case and in the Unicode form NFKC. This form replaces variants such as full-width letters by the plain
+ * characters.
+ */
 function normalize(text: string): string {
   return text.normalize('NFKC').toLowerCase();
 }
