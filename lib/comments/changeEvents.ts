@@ -19,14 +19,17 @@ import type { DocumentContext } from '../content/documentScope.ts';
 /** Returns whether changes with this verb write activities. */
 export type LoggedVerbs = (verb: CommentVerb) => boolean;
 
-/** Returns which verbs write activities by the customer's configuration. Without `log` no verb writes any, and nothing is read. */
+/**
+ * Returns a function that says which verbs write activities, as the customer configured. If `log` is false, no verb writes any,
+ * and nothing is read.
+ */
 export async function readLoggedVerbs(table: Table, tenant: string, log: boolean): Promise<LoggedVerbs> {
   if (!log) return () => false;
   const config = await table.get(ActivityConfigEntity, { tenant });
   return (verb) => isActivityEnabled(config, verb);
 }
 
-/** Returns the change event of a deleted thread. If the thread had one comment only, the event names this comment. */
+/** Returns the change event of a deleted thread. If the thread had only one comment, the event names this comment. */
 export function threadDeletedEvent(
   { thread, comments }: { thread: Stored<Thread>; comments: readonly Comment[] },
   { actor = thread.from, notify, log }: ChangeOptions,
@@ -35,7 +38,7 @@ export function threadDeletedEvent(
   return { verb: 'deleted', actor, thread, revision: thread._r, comment, comments, notify, log };
 }
 
-/** Returns the operations that write the events and activities of changes. They belong in the transaction of the changes. */
+/** Returns the operations that write the events and activities of changes. Write them in the transaction of the changes. */
 export function changeEventOps(
   { scope, organization, document }: DocumentContext,
   changes: readonly ContentChange[],

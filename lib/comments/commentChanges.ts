@@ -6,23 +6,23 @@ import type { DocumentScope } from '../content/documentScope.ts';
 import { commentInvolvementOps } from './commentInvolvements.ts';
 import { CommentEntity, ThreadEntity } from './threads.ts';
 
-/** The number of operations that a transaction can have besides the head of the thread. DynamoDB allows 100 in all. */
+/** The largest number of operations in a transaction besides the write of the thread's head. DynamoDB allows 100 in all. */
 export const OPS_BESIDE_HEAD = 99;
 
-/** Returns whether the operations fit one transaction: at most 100 operations and 4 MB. */
+/** Returns whether the operations fit into one transaction: at most 100 operations and 4 MB. */
 export function fitsTransaction(ops: readonly WriteOp[]): boolean {
   const single = ops.map((op) => ({ ops: [op] }));
   return inTransactions(single, { operations: OPS_BESIDE_HEAD + 1 }).length <= 1;
 }
 
-/** A comment before and after a change, and the operations of its events. */
+/** A comment before and after a change, and the operations that write its events. */
 export interface ChangedComment {
   readonly before: Stored<Comment>;
   readonly after: Comment;
   readonly eventOps: readonly WriteOp[];
 }
 
-/** Returns the operations that change a comment and its involvements, and the operations of its events. */
+/** Returns the operations that write a changed comment, its involvements and its events. */
 export function changeOps(
   scope: DocumentScope,
   thread: Thread,
@@ -36,8 +36,8 @@ export function changeOps(
 }
 
 /**
- * Writes changes of comments of one thread, in as few transactions as possible. Each transaction updates the thread too.
- * Returns the thread after all changes, `conflict` if another request changed the thread, or why the changes are refused.
+ * Writes changes of a thread's comments in as few transactions as possible. Each transaction also writes the thread. Returns the
+ * thread after all changes. Returns `conflict` if another request changed the thread, or the reason if a change is refused.
  */
 export async function writeChanges(
   table: Table,

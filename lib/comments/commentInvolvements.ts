@@ -4,7 +4,7 @@ import type { WriteOp } from '../table/table.ts';
 import { addInvolvement, removeInvolvement } from '../content/involvements.ts';
 import type { DocumentScope } from '../content/documentScope.ts';
 
-/** The fields of a thread that decide which users its comments involve. */
+/** The fields of a thread that decide which users a comment involves. */
 export type AssignedThread = Pick<Thread, 'first'> & { readonly assignedTo?: { readonly userId: string } | undefined };
 
 export interface CommentInThread {
@@ -13,8 +13,8 @@ export interface CommentInThread {
 }
 
 /**
- * Returns the users whom a comment involves: its author, mentioned users, and the thread's assignee if the comment is the first
- * one. The value of a user is true if the user wrote the comment.
+ * Returns the users whom a comment involves: its author, the mentioned users, and for the first comment also the thread's
+ * assignee. The value is true for the author and false for the other users.
  */
 function usersInvolved(state: CommentInThread | undefined): ReadonlyMap<string, boolean> {
   if (!state) return new Map();
@@ -25,8 +25,8 @@ function usersInvolved(state: CommentInThread | undefined): ReadonlyMap<string, 
 }
 
 /**
- * Returns the operations that update the involvements of a comment after a change. `before` or `after` is undefined if the
- * comment does not exist then.
+ * Returns the operations that update the involvements of a comment after a change. `before` is undefined for a new comment,
+ * `after` for a deleted comment.
  */
 export function commentInvolvementOps(
   scope: DocumentScope,

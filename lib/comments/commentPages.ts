@@ -20,22 +20,22 @@ export interface CommentWithReactions {
   readonly reactions: readonly Reaction[];
 }
 
-/** The options of a page of a thread's comments. */
+/** Which page of a thread's comments to read. */
 export interface CommentListing {
-  /** The user ids of the authors whose comments are returned. Without this list, comments of all authors are returned. */
+  /** User ids of authors. Only comments of these authors are returned. If undefined, comments of all authors are returned. */
   readonly userIds?: readonly string[] | undefined;
   readonly limit: number;
-  /** `next` of the previous page. */
+  /** The `next` of the previous page. Undefined for the first page. */
   readonly after?: string | undefined;
-  /** The user who reads. Comments that this user may not see are left out. */
+  /** The user who reads. Comments that this user may not see are left out. If undefined, no comment is left out. */
   readonly viewer?: Viewer | undefined;
 }
 
-/** The size in bytes of JSON at which a page ends early, so that a response stays below its limit of 5 MB. */
+/** A page ends early when its comments have this size as JSON, in bytes. A response must stay below 5 MB. */
 const PAGE_BYTES = 4_000_000;
-/** The largest size in bytes of JSON of one comment's reactions in a response. */
+/** The largest size of one comment's reactions in a response, as JSON, in bytes. */
 const REACTION_BYTES = 500_000;
-/** The number of reactions that one read returns. It returns more only if a single comment has more. */
+/** The largest number of reactions that are read together. Only a single comment can have more. */
 const REACTIONS_PER_READ = 300;
 
 /** A thread, named by the ids that the customer chose. */
@@ -43,7 +43,7 @@ export interface ThreadReference extends DocumentReference {
   readonly annotationId: string;
 }
 
-/** A thread that was found: its key, and the ids that responses name. */
+/** A thread that was found. `names` has the ids that responses contain. */
 export interface LocatedThread {
   readonly names: ContentNames;
   readonly context: DocumentContext;
@@ -57,7 +57,6 @@ interface CommentPagesDeps {
   readonly documents: Pick<DocumentReader, 'require'>;
 }
 
-/** Reads the comments of one thread with their reactions. */
 export class CommentPages {
   readonly #deps: CommentPagesDeps;
   readonly #threads: ThreadReader;
@@ -67,10 +66,7 @@ export class CommentPages {
     this.#threads = new ThreadReader(deps.table);
   }
 
-  /**
-   * Returns the key of a thread. Throws INVALID_ARGUMENT for an unknown organization and NOT_FOUND for an unknown document or
-   * thread.
-   */
+  /** Finds a thread. Throws INVALID_ARGUMENT for an unknown organization, and NOT_FOUND for an unknown document or thread. */
   async findThread(
     tenant: string,
     { organizationId, documentId, annotationId }: ThreadReference,
@@ -78,7 +74,8 @@ export class CommentPages {
     const { organizations, documents, table } = this.#deps;
     const { organization, content } = await organizations.readWithin(tenant, organizationId, (keys) => {
       const scope = organizationScope(tenant, keys);
-      // A record id contains the customer's `documentId`, so its read does not wait for the document.
+      // The key of a record id contains the customer's `documentId`. The record id can therefore be read at the same time as the
+      // document.
       return Promise.all([
         documents.require(scope, documentId),
         findRecordIds(table, scope, [{ kind: 'thread', id: annotationId, within: documentId }]),
@@ -96,9 +93,9 @@ export class CommentPages {
   }
 
   /**
-   * Returns a page of a thread's comments in the order of their ids, converted by `toResponse`. A page ends early at about 4 MB.
-   * With `userIds`, comments of other authors count too, so a page can be empty although more comments follow.
-   * Ids never change, so a comment that exists during the whole listing is returned exactly once.
+   * Returns a page of a thread's comments, ordered by id and converted by `toResponse`. A page ends early at about 4 MB. With
+   * `userIds` or `viewer`, a page can be empty although more comments follow. A comment's id never changes, so a comment that
+   * exists during the whole listing is returned exactly once.
    */
   async list<V>(
     { scope, key }: LocatedThread,
@@ -124,7 +121,10 @@ export class CommentPages {
     return { values, next: read.next };
   }
 
-  /** Returns the comments with these ids, in the same order. An entry is undefined if the thread has no such comment. */
+  /**
+   * Returns one comment per id, in the same order. The value is undefined if the thread has no such comment, or if the viewer may
+   * not see it.
+   */
   async findByIds(
     { scope, key }: LocatedThread,
     commentIds: readonly number[],
@@ -137,7 +137,7 @@ export class CommentPages {
     return commentIds.map((commentId) => byId.get(commentId));
   }
 
-  /** Returns the result of `reading`. Throws NOT_FOUND if the thread has no head, because such a thread is being deleted. */
+  /** Returns the result of `reading`. Throws NOT_FOUND if the thread has no head. Such a thread is being deleted. */
   async #withThread<T>(scope: DocumentScope, key: ThreadKey, reading: Promise<T>): Promise<T> {
     const [read, thread] = await Promise.all([reading, this.#deps.table.get(ThreadEntity, { ...scope, ...key })]);
     if (!thread) throw threadNotFound();
@@ -145,7 +145,7 @@ export class CommentPages {
   }
 
   /**
-   * Yields comments with their reactions. Reads the reactions of one group at a time, so a page that ends early skips the
+   * Yields comments with their reactions. Reads the reactions group by group. A page that ends early therefore does not read the
    * remaining groups.
    */
   async *#withReactions(
@@ -163,7 +163,7 @@ export class CommentPages {
   }
 }
 
-/** Returns the comments in groups whose reactions are read together. */
+/** Splits comments into groups whose reactions are read together. */
 function groupByReactions(comments: readonly Stored<Comment>[]): Stored<Comment>[][] {
   const groups: Stored<Comment>[][] = [];
   let room = 0;
@@ -181,7 +181,7 @@ function groupByReactions(comments: readonly Stored<Comment>[]): Stored<Comment>
   return groups;
 }
 
-/** Returns the reactions that exist, up to the size limit of one comment. */
+/** Returns the reactions that still exist, up to the size limit of one comment. */
 function limitReactions(reactions: readonly (Reaction | undefined)[]): Reaction[] {
   let bytes = 0;
   return reactions

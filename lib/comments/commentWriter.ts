@@ -39,7 +39,7 @@ import { commentInvolvementOps } from './commentInvolvements.ts';
 import { CommentEntity, readThreads, ThreadEntity, type ThreadKey, threadNotFound, ThreadReader } from './threads.ts';
 import { findUsersWithAccess } from '../content/accessChecks.ts';
 
-/** The result for one comment of a call. */
+/** The result for one comment of a request. */
 export interface CommentResult extends ItemOutcome {
   readonly commentId: number;
 }
@@ -53,7 +53,7 @@ interface Addition {
   readonly now: number;
 }
 
-/** A change or deletion of comments of a thread. */
+/** A request that changes or deletes comments of a thread. */
 interface CommentCall {
   readonly context: DocumentContext;
   readonly key: ThreadKey;
@@ -61,16 +61,16 @@ interface CommentCall {
   readonly logged: LoggedVerbs;
 }
 
-/** Selects comments of a thread by id, by author, or by both. Without ids and authors it selects all comments. */
+/** Selects comments of a thread by id, by author, or by both. If both fields are undefined, selects all comments. */
 export interface CommentSelection {
   readonly commentIds?: readonly number[] | undefined;
   /** The user ids of authors. */
   readonly userIds?: readonly string[] | undefined;
 }
 
-/** The number of comments that are read together to change or delete them. Each can have 256 KB. */
+/** The number of comments that are read together before they are changed or deleted. Each can have 256 KB. */
 const COMMENTS_PER_BATCH = 20;
-/** The number of comments of one page when all comments of a thread are read. */
+/** The page size when all comments of a thread are read. */
 const PAGE_SIZE = 200;
 
 export class CommentWriter {
@@ -85,10 +85,10 @@ export class CommentWriter {
   /**
    * Adds comments to a thread, all or none, and returns their ids. Throws:
    * - NOT_FOUND for an unknown thread or agent
-   * - ALREADY_EXISTS for a comment id that the thread has already
+   * - ALREADY_EXISTS for a comment id that the thread already has
    * - FAILED_PRECONDITION if the thread is full
-   * - INVALID_ARGUMENT if the comments do not fit one transaction
-   * - PERMISSION_DENIED, with `verify`, if an author has no access to the document
+   * - INVALID_ARGUMENT if the comments do not fit into one transaction
+   * - PERMISSION_DENIED if `verify` is true and an author has no access to the document
    */
   async add(
     context: DocumentContext,
@@ -108,7 +108,7 @@ export class CommentWriter {
     return retryOnConflict(() => this.#tryAdd({ context, key, sent, logged, now }));
   }
 
-  /** Tries once to add the comments. It uses one transaction, so that a reader sees all of the comments or none. */
+  /** Tries once to add the comments, in one transaction. A reader therefore sees all of them or none. */
   async #tryAdd(addition: Addition): Promise<number[] | 'conflict'> {
     const { context, key, sent, now } = addition;
     const { scope } = context;
@@ -134,7 +134,7 @@ export class CommentWriter {
     return 'conflict';
   }
 
-  /** Throws ALREADY_EXISTS if the thread already has a comment with an id that the caller chose. */
+  /** Throws ALREADY_EXISTS if the thread already has a comment with an id from the request. */
   async #requireFreeIds({ context, key, sent }: Addition): Promise<void> {
     const commentIds = sent.flatMap(({ commentId }) => commentId ?? []);
     const comments = await this.#threads.findComments(context.scope, key, commentIds);
@@ -143,8 +143,8 @@ export class CommentWriter {
   }
 
   /**
-   * Changes the selected comments of a thread and returns one result per comment. If a comment does not exist or has another
-   * author, only its own result fails. Throws NOT_FOUND for an unknown thread or agent.
+   * Changes the selected comments of a thread. Returns one result per comment. A comment that does not exist, or has an author
+   * who is not selected, fails in its own result only. Throws NOT_FOUND for an unknown thread or agent.
    */
   async update(
     context: DocumentContext,
@@ -183,7 +183,7 @@ export class CommentWriter {
       const after = changeComment(before, change, now);
       if ('refused' in after) return { commentId, success: false, message: after.refused };
       const eventOps = updateEventOps(call, thread, before, after);
-      // All comments get the same agent, so the first changed comment records the run of the agent.
+      // All comments get the same agent, so its run is recorded once, with the first changed comment.
       if (changes.length === 0) eventOps.push(...agents.recordRuns(named, now).ops);
       const changed = { before, after, eventOps };
       if (changeOps(scope, thread, changed).length > OPS_BESIDE_HEAD)
@@ -200,8 +200,8 @@ export class CommentWriter {
 
   /**
    * Deletes the selected comments of a thread with their reactions. A thread is deleted with its last comment. Returns one result
-   * per comment. If a comment does not exist or has another author, only its own result fails. Throws NOT_FOUND for an unknown
-   * thread.
+   * per comment. A comment that does not exist, or has an author who is not selected, fails in its own result only. Throws
+   * NOT_FOUND for an unknown thread.
    */
   async delete(
     context: DocumentContext,
@@ -224,7 +224,10 @@ export class CommentWriter {
     });
   }
 
-  /** Tries once to delete comments. Adds the id of each deleted comment to `deletedIds`, which all tries of a request share. */
+  /**
+   * Tries once to delete comments. Adds the ids of deleted comments to `deletedIds`, so that the next try still reports them as
+   * deleted.
+   */
   async #tryDelete(
     call: CommentCall,
     ids: readonly number[],
@@ -251,7 +254,7 @@ export class CommentWriter {
     return outcome === 'busy' ? 'conflict' : 'done';
   }
 
-  /** Deletes comments of a thread that keeps at least one other comment, in as few transactions as possible. */
+  /** Deletes comments of a thread that keeps at least one comment, in as few transactions as possible. */
   async #deleteSome(
     call: CommentCall,
     thread: Stored<Thread>,
@@ -265,7 +268,7 @@ export class CommentWriter {
       return { comment, eventOps, ops: [...commentDeletionOps(scope, thread, comment), ...eventOps] };
     });
     let head = thread;
-    // Three operations are reserved. They can start a job, and involve the assignee in the new first comment.
+    // Three operations are kept free. One can start a job. Two can move the assignee's involvement to the new first comment.
     for (const group of inTransactions(units, { operations: OPS_BESIDE_HEAD - 3 })) {
       const current = head;
       const removed = group.map(({ comment }) => comment);
@@ -289,7 +292,7 @@ export class CommentWriter {
     return 'done';
   }
 
-  /** Returns the new first comment if the current one is removed, and the new last comment if the current one is removed. */
+  /** Returns the comments that become the first and the last comment of the thread. Each is undefined if the current one stays. */
   async #findNewEnds(
     { context }: CommentCall,
     thread: Thread,
@@ -310,8 +313,8 @@ export class CommentWriter {
   }
 
   /**
-   * Returns the operations that delete the reactions on comments, if at most `room` operations are necessary. Otherwise returns one
-   * operation that starts a job for them.
+   * Returns the operations that delete the reactions on comments, if there are at most `room` of them. Otherwise returns one
+   * operation. It starts a job that deletes the reactions.
    */
   async #reactionsOf(
     { context, options }: CommentCall,
@@ -337,7 +340,7 @@ export class CommentWriter {
     return { context, key, options, logged };
   }
 
-  /** Returns the distinct ids of the selected comments. Ids from the request are returned without a check. */
+  /** Returns the distinct ids of the selected comments. Ids from the request are not checked. */
   async #selectIds(
     { context, key }: CommentCall,
     { commentIds, userIds }: CommentSelection,
@@ -350,7 +353,7 @@ export class CommentWriter {
     return ids;
   }
 
-  /** Returns the head of a thread and its comments with these ids, in the same order. Missing items are undefined. */
+  /** Returns the head of a thread, and its comments with these ids in the same order. A missing item is undefined. */
   async #readComments(
     { context: { scope }, key }: CommentCall,
     ids: readonly number[],
@@ -373,7 +376,7 @@ export class CommentWriter {
 }
 
 /**
- * Returns the operations that add comments: the changed thread, the comments, their involvements and events. Throws
+ * Returns the operations that add comments. They write the thread, the comments, their involvements and their events. Throws
  * FAILED_PRECONDITION if the thread would be too large.
  */
 function additionOps(
@@ -438,8 +441,8 @@ function deletionEventOps(
 type CommentFilter = (comment: Comment) => boolean;
 
 /**
- * Returns a filter that accepts comments of these authors, or all comments if `userIds` is undefined. The filter accepts a comment
- * again that it accepted before. A retry after a partial write needs this, because the write can have changed the author.
+ * Returns a filter that accepts comments of these authors, or all comments if `userIds` is undefined. A comment that was accepted
+ * once stays accepted. A retry needs this, because an earlier write of the same request can have changed the author.
  */
 function authorFilter(userIds: readonly string[] | undefined): CommentFilter {
   const authors = userIds && new Set(userIds);

@@ -20,20 +20,20 @@ import { type AssignedThread, commentInvolvementOps } from './commentInvolvement
 import type { Comment } from './rules/comments.ts';
 import { CommentEntity, ThreadEntity, threadHeadReader, ThreadReader } from './threads.ts';
 
-/** How long a request can purge the leftover of its own deletion. After this time the job worker purges the leftover. */
+/** How long a request has to purge the leftover of its own deletion (milliseconds). After this time, a job purges the leftover. */
 const PURGE_DEADLINE_MILLISECONDS = 5 * 60 * 1000;
-/** The largest thread that one transaction deletes with all its comments: the number of comments, and their size in bytes. */
+/** One transaction deletes a whole thread if it has at most this many comments, and if they have at most this size (bytes). */
 const MAX_COMMENTS_IN_TRANSACTION = 20;
 const MAX_BYTES_IN_TRANSACTION = 300_000;
-/** The number of threads that are loaded together. Each can have `WHOLE_COMMENTS` comments in memory. */
+/** The number of threads that are loaded at the same time. Each can have `MAX_COMMENTS_IN_TRANSACTION` comments in memory. */
 const THREADS_PER_BATCH = 50;
-/** The largest number of operations in a transaction of DynamoDB. */
+/** The largest number of operations in one DynamoDB transaction. */
 const MAX_OPERATIONS = 100;
 /** The number of comments that one read of a purge returns. */
 const COMMENTS_PER_PAGE = 25;
 const PARALLEL = 4;
 
-/** The records that a deletion left. No endpoint returns them any more. A job stores this object as its data. */
+/** Records that a deletion left in the table. No endpoint returns them. The job that purges them has this object as its data. */
 const Leftover = z.object({
   /** The internal ids of the organization and the document. */
   organizationKey: z.string(),
@@ -41,8 +41,8 @@ const Leftover = z.object({
   /** The document id that the customer chose. */
   documentId: z.string(),
   /**
-   * A thread whose head is deleted. No new thread can have its id until its last comment is purged. Otherwise the new thread would
-   * get old comments.
+   * A thread whose head is deleted. Its id stays reserved until its last comment is purged. Otherwise a new thread with this id
+   * would contain old comments.
    */
   thread: z
     .object({
@@ -66,7 +66,7 @@ export interface UnfinishedLeftover {
 }
 
 /**
- * Returns the operation that starts the job for a leftover. It belongs in the transaction of the deletion. Call
+ * Returns the operation that starts the job for a leftover. Write it in the transaction of the deletion. Call
  * `finishLeftoverPurge` after that transaction.
  */
 export function startLeftoverPurge(
@@ -80,7 +80,7 @@ export function startLeftoverPurge(
   return { op: startJob(tenant, job, now), unfinished: { jobId, leftover } };
 }
 
-/** Purges a leftover and removes its job. */
+/** Purges a leftover and deletes its job. */
 export async function finishLeftoverPurge(
   table: Table,
   tenant: string,
@@ -90,7 +90,7 @@ export async function finishLeftoverPurge(
   await table.writeAll([endJob(tenant, jobId)]);
 }
 
-/** Purges the leftover in the data of a job. Several workers can run it for the same job, even at the same time. */
+/** Purges the leftover that a job has as its data. Several workers can do this for the same job at the same time. */
 export async function purgeLeftover(table: Table, tenant: string, data: unknown): Promise<void> {
   const { organizationKey, documentKey, documentId, thread, reactions = [], editor } = Leftover.parse(data);
   const scope: DocumentScope = { tenant, organizationKey, documentKey };
@@ -111,13 +111,13 @@ async function purgeThread(
       table.get(ThreadEntity, { ...scope, ...thread }),
       reader.listComments(scope, thread, { limit: COMMENTS_PER_PAGE }),
     ]);
-    // Another worker finished this purge, and the customer added a thread with the same id again.
+    // Another worker has finished this purge, and then the customer has added a thread with the same id.
     if (head) return;
     if (values.length === 0) break;
     const references = values.flatMap((comment) => comment.reactions ?? []);
     await deleteReactions(table, scope, documentId, references);
     const groups = inTransactions(values.map((comment) => ({ ops: commentDeletionOps(scope, thread, comment) })));
-    // On a conflict, a comment got a reaction meanwhile. The next round reads the comment and the reaction.
+    // A conflict means that a comment got a new reaction. The next round reads the comment and the reaction.
     for (const group of groups) await table.write(group.flatMap(({ ops }) => ops));
   }
   if (thread.assignedTo) await table.write([removeAssigneeInvolvement(scope, thread, thread.assignedTo)]);
@@ -127,8 +127,8 @@ async function purgeThread(
 }
 
 /**
- * Returns the operation that removes the involvement of the assignee in the first comment. Only the head names the assignee, so a
- * purge that deletes the first comment without the head cannot remove this involvement.
+ * Returns the operation that removes the assignee's involvement in the first comment. Only the head names the assignee. After the
+ * head is deleted, the purge of the comments can no longer find this involvement.
  */
 export function removeAssigneeInvolvement(
   scope: DocumentScope,
@@ -160,7 +160,7 @@ async function deleteReactions(
   });
 }
 
-/** Returns the operations that delete a comment with its involvements, but not its reactions. */
+/** Returns the operations that delete a comment and its involvements, but not its reactions. */
 export function commentDeletionOps(scope: DocumentScope, thread: AssignedThread, comment: Stored<Comment>): WriteOp[] {
   return [
     remove(CommentEntity, { ...scope, ...comment }, comment._r),
@@ -174,13 +174,16 @@ export interface DeletableThread {
   readonly comments: readonly Stored<Comment>[];
 }
 
-/** The result of a deletion: `absent` if the thread did not exist, `busy` if other requests changed the thread during every try. */
+/**
+ * `removed`: the thread was deleted. `absent`: the thread did not exist. `busy`: other requests changed the thread during every
+ * try.
+ */
 export type ThreadDeletion = 'removed' | 'absent' | 'busy';
 
 /**
- * Deletes threads with their comments, reactions, ids and involvements, and returns one result per thread. A thread disappears in
- * one transaction. Records that do not fit the transaction are purged before this function returns, or by a job if the invocation
- * ends early. `threads` must be distinct. `eventOps` returns the operations of a thread's events.
+ * Deletes threads with their comments, reactions, ids and involvements. Returns one result per thread. Each thread disappears in
+ * one transaction. Records that do not fit into it are purged before this function returns, or by a job if the invocation ends
+ * early. `threads` must be distinct. `eventOps` returns the operations of a thread's events.
  */
 export async function deleteThreads(
   table: Table,
@@ -207,7 +210,7 @@ export async function deleteThreads(
 }
 
 interface LoadedThread extends DeletableThread {
-  /** Whether `comments` and `reactionOps` cover all comments and reactions of the thread. */
+  /** True if `comments` and `reactionOps` cover all comments and reactions of the thread. */
   readonly isComplete: boolean;
   readonly reactionOps: readonly WriteOp[];
 }
@@ -244,7 +247,7 @@ function decideDeletion(
   now: number,
 ): Decision<DeletionResult> {
   const { annotationId, createdAt, first, assignedTo, documentId } = thread;
-  // The reader of the tombstone knows the organization.
+  // The organization id stays empty in the tombstone, because every reader of the tombstone has the id.
   const access = threadAccessOf(thread, '');
   const headOps = [
     remove(ThreadEntity, { ...scope, ...thread }, thread._r),

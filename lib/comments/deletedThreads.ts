@@ -15,12 +15,12 @@ export const DeletedThread = z.object({
   annotationId: z.string(),
   /** The document id that the customer chose. */
   documentId: z.string(),
-  /** Epoch ms. */
+  /** The time of the deletion in epoch ms. */
   deletedAt: z.number(),
 });
 export type DeletedThread = z.output<typeof DeletedThread>;
 
-/** The tombstone of a deleted thread. Clients that poll for deletions read it. */
+/** The tombstone of a deleted thread. Clients read it when they poll for deletions. */
 export const DeletedThreadEntity = defineEntity({
   type: 'DeletedThread',
   version: 1,
@@ -28,7 +28,7 @@ export const DeletedThreadEntity = defineEntity({
   ownedBy: 'document',
   purpose: 'The id of a thread that was deleted in the last 30 days',
   schema: DeletedThread.extend({
-    /** The users who could see a private thread: a `ThreadAccess` as JSON text. Absent for a public thread. */
+    /** Who could see a private thread: a `ThreadAccess` as JSON text. Undefined for a public thread. */
     access: z.string().optional(),
   }),
   pk: (of: DocumentScope) => recordPartition(of, 'DELETED_THREADS'),
@@ -37,7 +37,7 @@ export const DeletedThreadEntity = defineEntity({
 });
 
 /**
- * Returns the operation that writes the tombstone of a thread, for the transaction of the deletion. `access` says who
+ * Returns the operation that writes the tombstone of a thread. Write it in the transaction of the deletion. `access` says who
  * could see a private thread.
  */
 export function recordThreadDeletion(
@@ -55,17 +55,14 @@ export function recordThreadDeletion(
   });
 }
 
-/**
- * Returns a page of the threads of a document that were deleted at or after `deletedAfter` (epoch ms). The oldest deletion is
- * first.
- */
+/** Returns a page of a document's threads that were deleted at or after `deletedAfter` (epoch ms), oldest deletion first. */
 export async function listDeletedThreads(
   table: Table,
   scope: DocumentScope,
   deletedAfter: number,
   { after, limit }: RecordPageOptions,
 ): Promise<RecordPage<DeletedThread>> {
-  // A key that ends after the time sorts before all keys that begin with the same time.
+  // Keys begin with the time of the deletion. A key that has only a time sorts directly before all keys with this time.
   const start = after ?? joinKey([isoTime(deletedAfter)]);
   return readRecordPage(table, DeletedThreadEntity, scope, { after: start, limit }, (thread) => ({
     annotationId: thread.annotationId,

@@ -6,7 +6,7 @@ import { DeletedThreadEntity } from './deletedThreads.ts';
 import { commentDeletionOps, removeAssigneeInvolvement } from './deleteThreads.ts';
 import { CommentEntity, ThreadEntity } from './threads.ts';
 
-/** The partition of threads and their comments. */
+/** Reads threads and comments, which share a partition. */
 const threadItems = {
   partition: (of: Parameters<typeof ThreadEntity.partition>[0]) => ThreadEntity.partition(of),
   fromItem(item: Parameters<typeof ThreadEntity.fromItem>[0], now: number) {
@@ -17,8 +17,8 @@ const threadItems = {
   },
 };
 /**
- * A thread for which no comment counts as the first one. The deletion of a comment then leaves the involvement of the assignee,
- * which is removed with the head.
+ * Stands for a thread without a first comment. The operations that delete a comment then keep the assignee's involvement, which
+ * is removed with the head.
  */
 const noFirstComment = { first: { commentId: -1, createdAt: 0 } };
 
@@ -27,7 +27,8 @@ export const purgeThreads = purgeRecords(
   [ThreadEntity, CommentEntity, InvolvementEntity, RecordIdEntity],
   threadItems,
   (document, items) => ({
-    // The ids of threads also come from comments, because a thread without a head keeps its id until its last comment is removed.
+    // A thread can have comments but no head any more. Its id stays reserved until its last comment is purged, so ids are taken
+    // from comments too.
     recordIds: distinct(items.map(({ annotationId }) => annotationId)).map((id) => ({
       kind: 'thread',
       id,
@@ -40,7 +41,7 @@ export const purgeThreads = purgeRecords(
   }),
 );
 
-/** Purges the records of threads that were deleted before their document. */
+/** Purges the tombstones of threads that were deleted before their document. */
 export const purgeDeletedThreads = purgeRecords([DeletedThreadEntity], DeletedThreadEntity, () => ({
   recordIds: [],
   keys: [],

@@ -10,7 +10,7 @@ import { type Thread, threadAccessOf } from './rules/threads.ts';
 
 const LIFETIME_SECONDS = 2 * 60 * 60;
 
-/** Who could see a thread before its access changed. The push channel tells the users who can no longer see the thread. */
+/** Who could see a thread before its access changed. The push channel reads this record to notify users who lost the thread. */
 export const ThreadAccessChangeEntity = defineEntity({
   type: 'ThreadAccessChange',
   version: 1,
@@ -20,9 +20,9 @@ export const ThreadAccessChangeEntity = defineEntity({
   schema: z.object({
     annotationId: z.string(),
     createdAt: z.number(),
-    /** Epoch ms. */
+    /** The time of the change in epoch ms. */
     changedAt: z.number(),
-    /** JSON text of `ThreadAccess`. */
+    /** A `ThreadAccess` as JSON text. */
     formerAccess: z.string(),
   }),
   pk: (of: DocumentScope) => recordPartition(of, 'THREAD_ACCESS_CHANGES'),
@@ -31,8 +31,8 @@ export const ThreadAccessChangeEntity = defineEntity({
 });
 
 /**
- * Returns the operations that record the former access of a changed thread, for the transaction of the change. There are none
- * unless a user may have lost the thread.
+ * Returns the operation that records who could see a thread before a change. Returns none if no user can have lost the thread.
+ * Write it in the transaction of the change.
  */
 export function threadAccessOps(scope: DocumentScope, before: Thread, after: Thread, now: number): WriteOp[] {
   const formerAccess = threadAccessOf(before, '');

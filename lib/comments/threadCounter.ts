@@ -14,7 +14,7 @@ import { AccessChecks } from '../content/accessChecks.ts';
 import { findLiveDocuments } from '../content/recordListing.ts';
 import type { Viewer } from '../content/rules/viewer.ts';
 
-/** The number of threads of a document that a user can see, and the number of unread threads among them. */
+/** The number of a document's threads that a user can see, and how many of them are unread. */
 export interface ThreadCount {
   readonly total: number;
   readonly unread: number;
@@ -45,8 +45,9 @@ export class ThreadCounter {
   }
 
   /**
-   * Returns the exact counts of the threads that a user can see, one entry per document id. The counts are 0 if the document does
-   * not exist or the user cannot see it. `documentIds` must be distinct. Throws INVALID_ARGUMENT for an unknown organization.
+   * Returns one entry per document id, with the exact number of threads that a user can see. The numbers are 0 if the document
+   * does not exist or the user cannot see it. `documentIds` must be distinct. Throws INVALID_ARGUMENT for an unknown
+   * organization.
    */
   async count(
     tenant: string,

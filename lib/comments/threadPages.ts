@@ -37,7 +37,10 @@ import {
   toListed,
 } from '../content/recordListing.ts';
 
-/** The documents of a request: one document, several documents, all of a folder, or all of the organization. */
+/**
+ * The documents of a request: one document, several documents, or all documents in a folder. If no field names documents, all
+ * documents of the organization.
+ */
 export interface ThreadSelection {
   readonly organizationId: string;
   readonly documentId?: string | undefined;
@@ -56,15 +59,15 @@ export interface ThreadPageOptions {
   readonly filters: ThreadFilters;
   readonly descending: boolean;
   readonly limit: number;
-  /** The position at which the previous page ended. */
+  /** The position at which the previous page ended. Undefined for the first page. */
   readonly from?: ListingPosition | undefined;
-  /** The user who reads. Threads and comments that this user may not see are left out. */
+  /** The user who reads. Threads and comments that this user may not see are left out. If undefined, nothing is left out. */
   readonly viewer?: Viewer | undefined;
-  /** Epoch ms. */
+  /** The time of the request in epoch ms. */
   readonly now: number;
 }
 
-/** The documents of a request with their organization. */
+/** The documents that a request selects, with their organization. */
 export interface ThreadListingScope {
   readonly organizationId: string;
   readonly scope: OrganizationScope;
@@ -78,12 +81,14 @@ interface ThreadPagesDeps {
   readonly folders: FolderReader;
 }
 
-/** The largest size in bytes of all comments in a response to a request for threads by id. */
+/** The largest size of all comments in a response to a request for threads by id, in bytes. */
 const MAX_COMMENT_BYTES = 4_000_000;
-/** The largest number of threads that are read for one thread id if the request names no document. Each is in another document. */
+/**
+ * Without a document in the request, the same thread id can exist in several documents. At most this many threads are read for
+ * one id.
+ */
 const MAX_THREADS_PER_ID = 100;
 
-/** Reads pages of threads across documents, and threads by id. */
 export class ThreadPages {
   readonly #deps: ThreadPagesDeps;
   readonly #threads: ThreadReader;
@@ -94,8 +99,8 @@ export class ThreadPages {
   }
 
   /**
-   * Returns the documents of a request. Unknown ids in `documentIds` are skipped. Throws INVALID_ARGUMENT for an unknown
-   * organization and NOT_FOUND for an unknown `documentId` or folder.
+   * Returns the documents that a request selects. Unknown ids in `documentIds` are skipped. Throws INVALID_ARGUMENT for an
+   * unknown organization, and NOT_FOUND for an unknown `documentId` or folder.
    */
   async resolveScope(tenant: string, selection: ThreadSelection): Promise<ThreadListingScope> {
     const { organizationId } = selection;
@@ -122,7 +127,7 @@ export class ThreadPages {
   }
 
   /**
-   * Returns a page of the threads that match the filters, document by document. Threads of a document are ordered by creation
+   * Returns a page of the threads that match the filters, document by document. The threads of a document are ordered by creation
    * time.
    */
   async list(
@@ -147,8 +152,8 @@ export class ThreadPages {
   }
 
   /**
-   * Returns a page of the threads that were deleted at or after `deletedAfter` (epoch ms), document by document. The oldest
-   * deletion of a document is first.
+   * Returns a page of the threads that were deleted at or after `deletedAfter` (epoch ms), document by document. The deletions of
+   * a document are ordered by time, oldest first.
    */
   async listDeleted(
     { documents }: ThreadListingScope,
@@ -163,7 +168,7 @@ export class ThreadPages {
   }
 
   /**
-   * Returns, for each id, the threads with this id that match the filters: at most one per document. `annotationIds` must be
+   * Returns one list per id: the threads with this id that match the filters, at most one per document. `annotationIds` must be
    * distinct.
    */
   async findByIds(
@@ -204,7 +209,7 @@ export class ThreadPages {
     return annotationIds.map((annotationId) => byId.get(annotationId) ?? []);
   }
 
-  /** Returns the keys of the threads with these ids, in existing documents of the selection. */
+  /** Returns the keys of the threads with these ids. Leaves out threads in documents that do not exist or are not selected. */
   async #findKeys(
     scope: OrganizationScope,
     { documentId, documentIds: sentDocumentIds, folderId }: ThreadSelection,
@@ -216,7 +221,8 @@ export class ThreadPages {
     const recordIds = documentIds.flatMap((within) =>
       annotationIds.map((id) => ({ kind: 'thread', id, within }) as const),
     );
-    // A record id contains the customer's `documentId`, so its read does not wait for the document.
+    // The key of a record id contains the customer's `documentId`. Record ids can therefore be read at the same time as the
+    // documents.
     const [live, positions] = await Promise.all([
       documentId === undefined
         ? findLiveDocuments(documents, scope, documentIds)
@@ -259,8 +265,8 @@ export class ThreadPages {
 }
 
 /**
- * Returns the threads of each requested id in the form of a response: by document id, or as a list with null for an id without
- * threads.
+ * Returns the threads for a response. With `groupByDocumentId`, they are grouped by document id. Otherwise they are a list, with
+ * null for each requested id that has no thread.
  */
 export function toThreadsResponse(
   threadsOfIds: readonly (readonly ListedThread[])[],

@@ -68,19 +68,18 @@ export interface ThreadAdded {
 /** The result of updating or deleting one thread. */
 export interface ThreadWritten extends ItemOutcome {
   readonly annotationId: string;
-  /** The id of the job that embeds the judgment. Undefined if the change stored no judgment. */
+  /** The id of the job that turns the stored judgment into vectors. Undefined if the change stored no judgment. */
   readonly embedding?: string | undefined;
 }
 
-/** An update of threads. */
 export interface ThreadsUpdate {
   readonly change?: ThreadChange | undefined;
   readonly users?: readonly UserReplacement[] | undefined;
-  /** The reason of the decision. A change with a reason can store a judgment. */
+  /** The reason for a decision. A change with a reason can store a judgment, which semantic search can find. */
   readonly reason?: string | undefined;
 }
 
-/** A thread to add that passed the checks which need no read. */
+/** A thread to add. It has passed all checks that need no read. */
 interface ThreadDraft {
   readonly annotationId: string;
   readonly createdAt: number;
@@ -90,13 +89,13 @@ interface ThreadDraft {
   readonly result: ThreadAdded;
 }
 
-/** A thread that a request selects, as it was read. `thread` is undefined if the thread does not exist or does not match. */
+/** A thread that a request selects. `thread` is undefined if the thread does not exist or does not match the filters. */
 interface SelectedThread {
   readonly annotationId: string;
   readonly thread: Stored<Thread> | undefined;
 }
 
-/** The current state of a thread to change. `first` is its first comment if the change needs the comment. */
+/** The current state of a thread that a request changes. `first` is the thread's first comment, if the change needs it. */
 interface ThreadState {
   readonly thread: Stored<Thread> | undefined;
   readonly first: Comment | undefined;
@@ -106,7 +105,7 @@ const BUSY = 'Annotation is being changed by another request.';
 const TOO_LARGE =
   'Annotation is too large for one call: send some of its comments with /v2/commentannotations/comments/add.';
 const PARALLEL = 4;
-/** The number of comments that one read of a user replacement returns. */
+/** The number of comments that one read returns while users are replaced. */
 const COMMENTS_PER_PAGE = 20;
 
 export class ThreadWriter {
@@ -117,12 +116,12 @@ export class ThreadWriter {
   }
 
   /**
-   * Adds threads with their first comments, each thread in one transaction with its event. Thread ids must be distinct. Returns one
-   * result per thread. If one of these conditions holds for a thread, only its own result fails:
-   * - A thread with its id exists already.
-   * - The thread does not fit a transaction.
-   * - The thread names an unknown agent.
-   * - With `verify`: an author of its comments has no access to the document.
+   * Adds threads with their first comments. Each thread is written in one transaction with its event. Thread ids must be
+   * distinct. Returns one result per thread. A thread with one of these faults fails in its own result, and the others are added:
+   * - Its id exists already.
+   * - It does not fit into one transaction.
+   * - It names an unknown agent.
+   * - `verify` is true, and an author of its comments has no access to the document.
    */
   async add(
     context: DocumentContext,
@@ -155,8 +154,7 @@ export class ThreadWriter {
     const { tenant, organizationKey } = scope;
     const recordIdOf = (id: string) => ({ kind: 'thread', id, within: document.documentId }) as const;
     const agentsIn = (threads: readonly ThreadDraft[]) => threads.flatMap(({ agents }) => agents);
-    // The thread numbers are reserved once per call, in parallel with the first reads. The number of a thread that fails stays
-    // unused.
+    // The thread numbers are reserved once per request, during the first reads. A thread that fails leaves its number unused.
     const reserveNumbers = lazy(() => reserveThreadNumbers(this.#table, scope, drafts.length));
     let agents: AgentLookup;
     let numbers: ReadonlyMap<string, number>;
@@ -177,7 +175,7 @@ export class ThreadWriter {
       decide: (draft, stored) => {
         const { annotationId } = draft;
         const refuse = (message: string) => ({ result: notAddedResult(annotationId, message), ops: [] });
-        // A stored position with another document key belongs to a deleted document with the same id, and does not count.
+        // A stored position with another document key belongs to a deleted document with the same id. It does not count.
         if (stored?.documentKey === scope.documentKey) return refuse('Annotation already exists.');
         const missing = agents.findMissing(draft.agents);
         if (missing !== undefined) return refuse(agentNotFound(missing));
@@ -194,7 +192,7 @@ export class ThreadWriter {
   }
 
   /**
-   * Updates the threads that match the filters. First replaces `users` as authors, assignees and mentioned users, then applies
+   * Updates the threads that match the filters. First replaces `users` as authors, assignees and mentioned users. Then applies
    * `change`. Returns one result per thread. An unknown id fails in its own result only. Throws INVALID_ARGUMENT if more than 500
    * threads match.
    */
@@ -262,8 +260,8 @@ export class ThreadWriter {
   }
 
   /**
-   * Replaces users in a thread. The head comes first, with the involvements of the first comment, which depend on the assignee.
-   * Then all comments follow. Returns why the replacement is refused, or undefined.
+   * Replaces users in a thread. Writes the head first, together with the involvements of the first comment, which depend on the
+   * assignee. Then writes the comments. Returns why the replacement is refused, or undefined if it succeeded.
    */
   async #replaceUsers(
     scope: DocumentScope,
@@ -332,7 +330,7 @@ export class ThreadWriter {
     });
   }
 
-  /** Returns the threads that match the filters. An id from the request that matches no thread has an entry without a thread. */
+  /** Returns the threads that match the filters. For a requested id that matches no thread, `thread` is undefined. */
   async #select({ scope, document }: DocumentContext, filters: ThreadFilters): Promise<SelectedThread[]> {
     if (filters.annotationIds) {
       const annotationIds = distinct(filters.annotationIds);
@@ -436,7 +434,7 @@ function firstCommentKey(scope: DocumentScope, { annotationId, createdAt, first 
   return { ...scope, annotationId, threadCreatedAt: createdAt, commentId: first.commentId };
 }
 
-/** Returns the operations that move the involvement in the first comment from the previous assignee to the new assignee. */
+/** Returns the operations that move the involvement in the first comment from the former assignee to the new one. */
 function firstCommentOps(scope: DocumentScope, before: Thread, after: Thread, comment: Comment | undefined): WriteOp[] {
   if (!comment) return [];
   return commentInvolvementOps(scope, { thread: before, comment }, { thread: after, comment });

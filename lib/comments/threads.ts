@@ -15,13 +15,12 @@ import type { DocumentScope } from '../content/documentScope.ts';
 import { findRecordIds } from '../content/recordIds.ts';
 import type { RecordPage, ListedRecord } from '../content/recordListing.ts';
 
-/** The key of a thread. The keys of its comments begin with the thread's key, so that the items of a thread are contiguous. */
+/** The key of a thread. The keys of its comments begin with this key, so all items of a thread are next to each other. */
 export type ThreadKey = Pick<Thread, 'createdAt' | 'annotationId'>;
 const threadKey = ({ createdAt, annotationId }: ThreadKey) => recordSortKey(createdAt, annotationId);
 
 /**
- * The head of a thread. A thread without a head does not exist for callers: a deletion removes the head first and the leftover
- * comments later.
+ * The head of a thread. Callers see a thread only while it has a head. A deletion deletes the head first and the comments later.
  */
 export const ThreadEntity = defineEntity({
   type: 'Thread',
@@ -36,7 +35,7 @@ export const ThreadEntity = defineEntity({
   indexes: { gsi2: locationIndex('thread', 'threads with a location') },
 });
 
-/** A comment. Its key follows the head of the thread. */
+/** A comment. It sorts after the head of its thread. */
 export const CommentEntity = defineEntity({
   type: 'Comment',
   version: 1,
@@ -52,14 +51,14 @@ export const CommentEntity = defineEntity({
   ],
 });
 
-/** Threads and comments in the order of the partition that they share. */
+/** Threads and comments, in the order of the partition that they share. */
 const ThreadItems: QueryableEntity<Thread | Comment, DocumentScope> = {
   partition: (scope) => ThreadEntity.partition(scope),
   fromItem: (item, now) =>
     item._t === CommentEntity.type ? CommentEntity.fromItem(item, now) : ThreadEntity.fromItem(item, now),
 };
 
-/** The counter of thread numbers. It is incremented outside of transactions, so that calls never conflict on it. */
+/** The counter of thread numbers. It is incremented outside of transactions, so requests never conflict on it. */
 export const ThreadCounterEntity = defineEntity({
   type: 'ThreadCounter',
   version: 1,
@@ -72,8 +71,8 @@ export const ThreadCounterEntity = defineEntity({
 });
 
 /**
- * Reserves `count` consecutive thread numbers of a document and returns the first number. Numbers begin with 1. No number is
- * returned twice, so an unused number leaves a gap.
+ * Reserves `count` consecutive thread numbers of a document and returns the first one. Numbers begin at 1. A reserved number that
+ * stays unused is never reserved again.
  */
 export async function reserveThreadNumbers(table: Table, scope: DocumentScope, count: number): Promise<number> {
   return (await table.increment(ThreadCounterEntity, scope, count)) - count + 1;
@@ -90,19 +89,18 @@ export interface StoredThread extends ThreadWithComments, FirstComments {
   readonly comments: readonly Stored<Comment>[];
 }
 
-/** A query of the threads of a document. */
 export interface ThreadQuery {
-  /** Whether the newest thread comes first. */
+  /** True if the newest thread comes first. */
   readonly descending: boolean;
   readonly filters: ThreadFilters;
   readonly limit: number;
-  /** `next` of the previous page, or the sort key of its last thread. */
+  /** The `next` of the previous page, or the sort key of its last thread. Undefined for the first page. */
   readonly after?: string | undefined;
 }
 
-/** The largest size in bytes of one thread's comments in a listing. Another endpoint returns the other comments. */
+/** The largest size of one thread's comments in a listing, in bytes. Another endpoint returns the remaining comments. */
 const THREAD_BYTES = 1_000_000;
-/** The largest number of bytes and of items that one step of a listing reads. One query of DynamoDB returns about 1 MB. */
+/** One step of a listing reads at most this many bytes and this many items. One DynamoDB query returns about 1 MB. */
 const STEP_BYTES = 1_000_000;
 const STEP_ITEMS = 2_000;
 
@@ -114,8 +112,8 @@ export class ThreadReader {
   }
 
   /**
-   * Returns the heads of the threads with these ids, in the same order. An entry is undefined if no such thread exists.
-   * `documentId` is the id that the customer chose.
+   * Returns one head of a thread per id, in the same order. The value is undefined for a thread that does not exist. `documentId`
+   * is the id that the customer chose.
    */
   async findByIds(
     scope: DocumentScope,
@@ -135,7 +133,7 @@ export class ThreadReader {
     return positions.map((position) => position && threads.next().value);
   }
 
-  /** Returns a page of a thread's comments in the order of their ids. */
+  /** Returns a page of a thread's comments, ordered by id. */
   async listComments(
     scope: DocumentScope,
     thread: ThreadKey,
@@ -150,7 +148,7 @@ export class ThreadReader {
     for await (const { values } of pages(read)) yield values;
   }
 
-  /** Returns the comments with these ids, in the same order. An entry is undefined if the thread has no such comment. */
+  /** Returns one comment per id, in the same order. The value is undefined if the thread has no such comment. */
   async findComments(
     scope: DocumentScope,
     { annotationId, createdAt }: ThreadKey,
@@ -169,7 +167,7 @@ export class ThreadReader {
   }
 
   /**
-   * Returns the comment of each involvement with the head of its thread. An entry is undefined if the comment or the head is
+   * Returns one comment per involvement, with the head of its thread. The value is undefined if the comment or the head is
    * deleted.
    */
   async findInvolvedComments(
@@ -196,9 +194,9 @@ export class ThreadReader {
   }
 
   /**
-   * Returns the next threads of a document that match the filters, with their comments. One call reads about 1 MB, so
-   * it can return fewer than `limit` threads, or none. Keys never change, so a listing neither loses nor repeats a
-   * thread that is changed meanwhile.
+   * Returns the next threads of a document that match the filters, with their comments. One call reads about 1 MB, so it can
+   * return fewer than `limit` threads, or none. Keys never change, so a thread that changes during a listing is neither lost nor
+   * repeated.
    */
   async list(
     scope: DocumentScope,
@@ -216,7 +214,7 @@ export class ThreadReader {
     });
     const bytes = values.reduce((sum, value) => sum + Buffer.byteLength(JSON.stringify(value)), 0);
     const groups = groupByThread(values, descending);
-    // The last thread may be incomplete. If this call read other threads, the next call reads the last thread again.
+    // The last thread may be incomplete. The next call reads it again. If no other thread was read, it is read completely now.
     const incomplete = next === undefined ? undefined : groups.pop();
     if (incomplete && groups.length === 0) groups.push(await this.#readWhole(scope, incomplete.key));
     const records: ListedRecord<StoredThread>[] = [];
@@ -229,7 +227,7 @@ export class ThreadReader {
     return { records, next: next === undefined || !last ? undefined : sortKeyAfter(last.key, descending), bytes };
   }
 
-  /** Yields all threads that match the filters, page by page, without their comments. The oldest thread is first. */
+  /** Yields all threads that match the filters, page by page, oldest first and without their comments. */
   async *pages(scope: DocumentScope, filters: ThreadFilters, limit: number): AsyncGenerator<Stored<Thread>[]> {
     const read = (after: string | undefined) => this.list(scope, { descending: false, filters, limit, after });
     for await (const { records } of pages(read)) yield records.map(({ value }) => value.thread);
@@ -245,8 +243,8 @@ export class ThreadReader {
 }
 
 /**
- * Returns a function that reads the heads of threads. If the given heads were just read (`isFresh`), the first call of the function
- * returns them unchanged, and only a retry reads.
+ * Returns a function that reads the heads of threads. If `isFresh` is true, the given heads were just read. The first call then
+ * returns them unchanged, and only later calls read.
  */
 export function threadHeadReader(
   table: Table,
@@ -266,7 +264,7 @@ export function threadHeadReader(
   };
 }
 
-/** The items of one thread. The head is undefined while the thread is being deleted. */
+/** The items of one thread. `thread` is undefined if its head is deleted. */
 interface ThreadItemGroup {
   readonly key: ThreadKey;
   readonly thread?: Stored<Thread> | undefined;
@@ -274,7 +272,7 @@ interface ThreadItemGroup {
   readonly more?: boolean;
 }
 
-/** Returns the items of a partition in groups, one per thread, with comments in the order of their ids. */
+/** Returns the items of a partition in groups, one per thread. The comments of a group are ordered by id. */
 function groupByThread(items: readonly Stored<Thread | Comment>[], descending: boolean): ThreadItemGroup[] {
   const groups: { key: ThreadKey; thread?: Stored<Thread>; comments: Stored<Comment>[] }[] = [];
   for (const item of items) {
@@ -290,7 +288,10 @@ function groupByThread(items: readonly Stored<Thread | Comment>[], descending: b
   return groups;
 }
 
-/** Returns the sort key after which the next thread begins: after the last comment if ascending, the head if descending. */
+/**
+ * Returns the sort key after which the next thread begins. If ascending, it sorts after the thread's last comment. If descending,
+ * it is the key of the thread's head.
+ */
 function sortKeyAfter(key: ThreadKey, descending: boolean): string {
   if (descending) return ThreadEntity.key({ tenant: '', organizationKey: '', documentKey: '', ...key }).SK;
   // `$` sorts directly after the separator `#`, and therefore after all keys of this thread.
@@ -298,24 +299,25 @@ function sortKeyAfter(key: ThreadKey, descending: boolean): string {
 }
 
 /**
- * Returns whether there are filters besides the creation time. Such a filter is applied after the read, so some read threads are
- * dropped.
+ * Returns whether there are filters other than the creation time. They are applied after the read, so some of the threads that
+ * were read are dropped.
  */
 function hasOtherFilters({ createdAfter: _, createdBefore: __, ...others }: ThreadFilters): boolean {
   return Object.values(others).some((filter) => filter !== undefined);
 }
 
-/** Returns the range of sort keys for the filters by creation time. Returns undefined without these filters. */
+/** Returns the range of sort keys for the filters by creation time, or undefined without such filters. */
 function createdBetween({ createdAfter, createdBefore }: ThreadFilters): [from: string, to: string] | undefined {
   if (createdAfter === undefined && createdBefore === undefined) return undefined;
-  // `/` sorts before every digit, `:` after every digit. A time without an id sorts before all keys that begin with the same time.
+  // `/` sorts before every digit, and `:` sorts after every digit. A time without an id sorts before all keys that begin with
+  // this time.
   return [
     createdAfter === undefined ? '/' : isoTime(createdAfter),
     createdBefore === undefined ? ':' : isoTime(createdBefore),
   ];
 }
 
-/** Returns the NOT_FOUND error of a thread. */
+/** Returns the NOT_FOUND error for a thread. */
 export function threadNotFound(): ApiError {
   return new ApiError('NOT_FOUND', 'Annotation does not exist');
 }

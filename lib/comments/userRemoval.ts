@@ -28,9 +28,9 @@ import { removeComments, type Thread } from './rules/threads.ts';
 import { CommentEntity, type StoredThread, ThreadEntity, type ThreadKey, ThreadReader } from './threads.ts';
 
 const PARALLEL = 4;
-/** The number of comments of one thread that one read returns. */
+/** The number of comments of a thread that one read returns. */
 const COMMENTS_PER_PAGE = 200;
-/** The largest number of operations in a transaction of DynamoDB. */
+/** The largest number of operations in one DynamoDB transaction. */
 const MAX_OPERATIONS = 100;
 
 /** Erases users from the threads of a document, page by page. */
@@ -50,7 +50,7 @@ export const eraseThreads: EraseHook = {
   },
 };
 
-/** Removes the user from a comment and the head of its thread. */
+/** Removes a user from a comment and from the head of its thread. */
 export const removeCommentUser: RemoveInvolved = (removal, involvement) => {
   const { id: annotationId, createdAt, commentId = -1 } = involvement;
   return changeComment(removal, { annotationId, createdAt }, commentId, [
@@ -99,8 +99,8 @@ async function eraseFromWholeThread(
 }
 
 /**
- * Tries once to remove users from a comment and from the head of its thread. Removes the whole thread if one of the
- * users started the thread. In mode `erase`, removes the comment if one of the users wrote the comment. Writes `extraOps` too.
+ * Tries once to remove users from a comment and from the head of its thread. Deletes the whole thread if one of the users started
+ * it. In mode `erase`, deletes the comment if one of the users wrote it. Also writes `extraOps`.
  */
 async function changeComment(
   removal: DocumentRemoval,
@@ -114,7 +114,7 @@ async function changeComment(
     itemOf(ThreadEntity, { ...scope, annotationId, createdAt }),
     itemOf(CommentEntity, { ...scope, annotationId, threadCreatedAt: createdAt, commentId }),
   );
-  // Another worker or request is deleting a thread without a head, and its involvements.
+  // Another worker or request is deleting the thread or the comment, with its involvements.
   if (!thread || !comment) return writeOnce(table, extraOps);
   if (isThreadOf(thread, removedUsers)) return removeThread(removal, thread, extraOps);
   if (mode === 'erase' && isCommentOf(comment, removedUsers)) return removeComment(removal, thread, comment, extraOps);
@@ -129,18 +129,18 @@ async function changeComment(
   ]);
 }
 
-/** Tries once to remove a thread with all its records. On success, writes `extraOps`. */
+/** Tries once to delete a thread with all its records. Writes `extraOps` after the deletion has succeeded. */
 async function removeThread(
   { table, scope, clock }: DocumentRemoval,
   thread: Stored<Thread>,
   extraOps: readonly WriteOp[] = [],
 ): Promise<Outcome> {
   const [outcome] = await deleteThreads(table, scope, [thread], clock());
-  // `extraOps` can contain items that the deletion contains too, and a transaction must not contain an item twice.
+  // The deletion and `extraOps` can contain the same item. One transaction must not contain an item twice.
   return outcome === 'removed' ? writeOnce(table, extraOps) : 'conflict';
 }
 
-/** Tries once to remove a comment with its reactions. Removes the whole thread if it has no other comment. */
+/** Tries once to delete a comment with its reactions. Deletes the whole thread if it has no other comment. */
 async function removeComment(
   removal: DocumentRemoval,
   thread: Stored<Thread>,
@@ -163,7 +163,8 @@ async function removeComment(
   const ops = [
     replace(ThreadEntity, { ...scope, ...next }, thread._r),
     ...commentDeletionOps(scope, thread, comment),
-    // The assignee is involved in the first comment. If the first comment is removed, the assignee is involved in the next comment.
+    // The assignee's involvement refers to the first comment. If that comment is deleted, the involvement moves to the next
+    // comment.
     ...(first ? commentInvolvementOps(scope, { thread, comment: first }, { thread: next, comment: first }) : []),
   ];
   const otherOps = extraOps.filter((extraOp) => !ops.some((op) => isSameKey(op, extraOp)));

@@ -12,15 +12,15 @@ import { accessFieldsOf, type Comment } from './rules/comments.ts';
 import { type Thread, threadAccessOf, type ThreadWithComments } from './rules/threads.ts';
 import { ThreadEntity } from './threads.ts';
 
-/** The organization of the threads, by the internal id in `scope` and by the customer's id. */
+/** The organization of the threads. `organizationId` is the id that the customer chose. */
 interface OrganizationOfThreads {
   readonly scope: OrganizationScope;
   readonly organizationId: string;
 }
 
 /**
- * Returns which threads a user may see, by visibility and access context. The access to the document was checked before.
- * `now` is in epoch ms.
+ * Returns for each thread whether a user may see it, by visibility and access context. The caller has already checked the access
+ * to the document. `now` is in epoch ms.
  */
 async function findVisible(
   table: Table,
@@ -34,14 +34,20 @@ async function findVisible(
   return checks.canSee(threads.map((thread) => ({ thread: threadAccessOf(thread, organizationId) })));
 }
 
-/** Returns a filter of the comments that a user may see in a visible thread, by the access context of each. */
+/**
+ * Returns a filter for the comments of a visible thread. It accepts the comments whose access context the viewer has. Without a
+ * viewer, it accepts all comments.
+ */
 export function commentFilter(viewer: Viewer | undefined): (comment: Comment) => boolean {
   if (!viewer) return () => true;
   const allowed = accessContext(viewer.access);
   return ({ context }) => contextAllows({ accessFields: accessFieldsOf(context) }, allowed);
 }
 
-/** Returns the records whose thread a user may see, with the comments that the user may see; all records without a user. */
+/**
+ * Returns the records whose thread the viewer may see, with only those comments that the viewer may see. Without a viewer,
+ * returns all records unchanged.
+ */
 export async function onlyVisible<R extends { readonly value: ThreadWithComments }>(
   table: Table,
   organization: OrganizationOfThreads,
@@ -58,14 +64,13 @@ export async function onlyVisible<R extends { readonly value: ThreadWithComments
     .map((record) => ({ ...record, value: { ...record.value, comments: record.value.comments.filter(isReadable) } }));
 }
 
-/** The document of the threads: its keys, and the customer's ids. */
+/** The document of the threads, with the ids that the customer chose. */
 interface DocumentOfThreads {
   readonly scope: DocumentScope;
   readonly organization: { readonly organizationId: string };
   readonly document: { readonly documentId: string };
 }
 
-/** Checks the threads that a user names. */
 export class VisibleThreads {
   readonly #table: Table;
 
@@ -74,8 +79,9 @@ export class VisibleThreads {
   }
 
   /**
-   * Throws PERMISSION_DENIED unless all threads exist in the document, the user may see them, and `mayChange` returns
-   * true for each. A user must name threads: undefined is refused too. Reads nothing without a user. Sends two BatchGets.
+   * Throws PERMISSION_DENIED if a thread does not exist in the document, if the user may not see it, or if `mayChange` returns
+   * false for it. Also throws if `annotationIds` is undefined, because a user must name threads. Without a viewer, checks
+   * nothing.
    */
   async require(
     { scope, organization, document }: DocumentOfThreads,
@@ -90,7 +96,7 @@ export class VisibleThreads {
     if (threads.length < ids.length || !threads.every(mayChange)) throw accessDenied();
   }
 
-  /** Returns those of the threads that exist in the document and that the user may see. Ids are distinct. */
+  /** Returns the threads with these ids that exist in the document and that the user may see. Ids must be distinct. */
   async find(
     { scope, organization: { organizationId }, document: { documentId } }: DocumentOfThreads,
     viewer: Viewer,

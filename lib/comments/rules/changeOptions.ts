@@ -2,15 +2,15 @@ import * as z from 'zod';
 import { ContentUser } from '../../content/rules/user.ts';
 import { optional } from '../../shared/schema.ts';
 
-/** The fields that all requests for changes of threads or comments share. */
+/** Fields that all requests for changes of threads or comments have. */
 export const changeOptionFields = {
-  /** The user whom events and activities name as the actor. Without this field they name the author of each changed record. */
+  /** The user whom events and activities name as the actor. If it is not given, they name the author of each changed record. */
   actionUser: optional(ContentUser),
   triggerNotification: optional(z.boolean()),
   triggerActivities: optional(z.boolean()),
 };
 
-/** `changeOptionFields` of a request with their defaults, and the time of the request in epoch ms. */
+/** The values of `changeOptionFields` in a request, with defaults. `now` is the time of the request in epoch ms. */
 export interface ChangeOptions {
   /** If undefined, the author of each changed record is the actor. */
   readonly actor?: ContentUser | undefined;

@@ -10,14 +10,14 @@ export interface CommentAgent {
   readonly run: AgentRun | undefined;
 }
 
-/** Returns a text that is unique for an agent and its execution. */
+/** Returns a key that is unique for an agent and its execution. */
 export function agentRunKey({ agentId, run }: CommentAgent): string {
   return JSON.stringify([agentId, run?.executionId]);
 }
 
 /**
- * Returns the agents of the service that wrote the comments, once per execution. An execution has the time of its comment, or
- * `createdAt` if the comment has no time, but at most `now`. All times are epoch ms.
+ * Returns the agents of the service that wrote the comments, once per execution. The time of an execution is the time of its
+ * comment, or `createdAt` if the comment has none. It is never later than `now`. All times are epoch ms.
  */
 export function agentsOfComments(
   comments: readonly Pick<NewComment, 'agent' | 'createdAt'>[],

@@ -17,30 +17,30 @@ import { isPrivate } from '../../content/rules/visibility.ts';
 
 export type CommentVerb = keyof typeof commentVerbs;
 
-/** A change of a thread or of one of its comments. Events and activities are made from it. */
+/** A change of a thread or of one of its comments. Its event and its activity are made from it. */
 export interface ContentChange {
   readonly verb: CommentVerb;
   readonly actor: ContentUser;
   /** The thread after the change. For a deletion, the thread before the change. */
   readonly thread: Thread;
-  /** The revision of the changed record. Event ids include it, so that two changes at the same time have different ids. */
+  /** The revision of the changed record. Event ids contain it, so that two changes at the same time have different ids. */
   readonly revision: number | string;
   /** The changed comment. Undefined for a change of the thread. */
   readonly comment?: Comment | undefined;
-  /** The comments that the event includes. By default only `comment`. */
+  /** The comments that the event contains. If undefined, only `comment`. */
   readonly comments?: readonly Comment[] | undefined;
   /** The added or deleted reaction. */
   readonly reaction?: ReactionResponse | undefined;
   /** The old value of the changed field (`from`) and its new value (`to`). */
   readonly from?: unknown;
   readonly to?: unknown;
-  /** Whether to emit an event. */
+  /** Whether the change emits an event. */
   readonly notify: boolean;
-  /** Whether to write an activity. */
+  /** Whether the change writes an activity. */
   readonly log: boolean;
 }
 
-/** The document of a change. */
+/** The document of a change, and the time of the change in epoch ms. */
 export interface EventScope {
   readonly names: ContentNames;
   /** The internal ids of the organization and the document. */
@@ -48,14 +48,13 @@ export interface EventScope {
   readonly now: number;
 }
 
-/** Identifies a change. A change that is written twice has an equal cause, and therefore the same event id. */
+/** Identifies a change. A change that is written twice has the same cause both times, and therefore the same event id. */
 interface Cause {
   readonly type: 'Thread' | 'Comment';
   readonly id: string;
   readonly revision: string;
 }
 
-/** An event to emit. */
 export interface CommentEvent {
   readonly event: TriggerType;
   readonly cause: Cause;
@@ -67,7 +66,7 @@ export interface CommentEvent {
 /** A changed field of a thread. */
 export type ThreadFieldChange = Pick<ContentChange, 'verb' | 'from' | 'to'>;
 
-/** The fields of a thread whose changes make events, with the verb of each change. */
+/** The fields of a thread whose changes make events, each with the verb of its event. */
 const watchedFields: readonly { readonly verb: CommentVerb; readonly read: (thread: Thread) => unknown }[] = [
   { verb: 'statusChanged', read: ({ status }) => readJson(status) },
   // Only the id is compared, because a changed name is not a new assignee.
@@ -106,7 +105,7 @@ function userIdsIn(users: string | undefined): string[] {
   return (readJson<ContentUser[]>(users) ?? []).map(({ userId }) => userId);
 }
 
-/** Returns one event per change that has `notify` and whose verb is an event type. */
+/** Returns one event for each change that has `notify` and whose verb is an event type. */
 export function toEvents(changes: readonly ContentChange[], eventScope: EventScope): CommentEvent[] {
   const { organizationId } = eventScope.names.organization;
   const { documentId } = eventScope.names.document;
@@ -123,7 +122,7 @@ function isEvent(type: string): type is TriggerType {
   return (triggerTypes as readonly string[]).includes(type);
 }
 
-/** Returns one activity per change that has `log` and whose verb is enabled. */
+/** Returns one activity for each change that has `log` and whose verb is enabled. */
 export function toActivities(
   changes: readonly ContentChange[],
   eventScope: EventScope,
@@ -151,7 +150,7 @@ export function toActivities(
     });
 }
 
-/** For each verb: the field that it changes, and the phrase of its activity. */
+/** The field that each verb changes, and the phrase of its activity. */
 const phrases: Readonly<Record<CommentVerb, readonly [field: string, phrase: string]>> = {
   newlyAdded: ['comments', 'started a thread'],
   added: ['comments', 'added a comment'],
@@ -173,14 +172,15 @@ const phrases: Readonly<Record<CommentVerb, readonly [field: string, phrase: str
   unsubscribed: ['unsubscribedUsers', 'unsubscribed from a thread'],
 };
 
-/** Returns the cause of a change. It includes the time, so that a record that is deleted and added again gets other event ids. */
+/** Returns the cause of a change. It includes the time. A record that is deleted and added again therefore gets other event ids. */
 function causeOf({ thread, comment, revision }: ContentChange, { scope, now }: EventScope): Cause {
   const id = [scope.organizationKey, scope.documentKey, thread.annotationId, ...(comment ? [comment.commentId] : [])];
   return { type: comment ? 'Comment' : 'Thread', id: JSON.stringify(id), revision: `${revision}@${now}` };
 }
 
 /**
- * Returns the payload of an event. If it would be too large, its data has ids only. So a change never fails because of its event.
+ * Returns the payload of an event. If it would be too large, its data has only ids. A change therefore never fails because of its
+ * event.
  */
 function payloadOf(change: ContentChange, eventScope: EventScope): EventPayload {
   const whole: EventPayload = {
@@ -240,9 +240,9 @@ function reducedDataOf(change: ContentChange, { names }: EventScope): Record<str
 
 /**
  * Returns the recipients of an event:
- * - `addressed`: the users whom the event's comments mention, the assignee and the author of the thread. For a reaction, only the
- *   author of the comment.
- * - `following`: all other participants and subscribers who did not unsubscribe.
+ * - `addressed`: the users whom the event's comments mention, the assignee, and the author of the thread. For a reaction, only
+ *   the author of the comment.
+ * - `following`: the other participants and the subscribers. Users who unsubscribed are left out.
  */
 function audienceOf(change: ContentChange, { names, scope }: EventScope): Audience {
   const { actor, thread, comment, reaction } = change;

@@ -32,20 +32,22 @@ export const MAX_COMMENTS = 1_000;
 const MAX_COMMENT_BYTES = 256 * 1024;
 const MAX_ATTACHMENTS = 50;
 
-/** The id of a comment. A sort key has room for 16 digits, so ids that follow the largest accepted id fit too. */
+/**
+ * The id of a comment. Sort keys have room for 16 digits, so there is room for ids after the largest one that a request can send.
+ */
 export const CommentId = z.int().min(0).max(999_999_999_999_999);
 
-/** The fields of a request that selects comments of a thread. */
+/** The fields with which a request selects comments of a thread. */
 export const commentSelectors = {
   organizationId: Id,
   documentId: Id,
   annotationId: Id,
   commentIds: optional(list(CommentId, limits.list)),
-  /** The user ids of authors. A comment must match `commentIds` and `userIds`. A field that is not given matches every comment. */
+  /** User ids of authors. If `commentIds` is given too, a comment must match both fields. */
   userIds: optional(list(Id, limits.list)),
 };
 
-/** The results of a call that changes or deletes comments, by comment id. */
+/** The results of a request that changes or deletes comments, by comment id. */
 export const CommentResults = z.object({
   data: z.record(z.string(), z.object({ success: z.boolean(), id: z.number(), message: z.string() })),
 });
@@ -53,7 +55,7 @@ export const CommentResults = z.object({
 /** The access context of a thread or comment. */
 export const Context = z.object({ access: optional(AccessContext) });
 
-/** The documented fields of an agent and of its finding. An agent can have other fields, which are stored unchanged. */
+/** The documented fields of an agent and of its finding (`reason`). Other fields are stored unchanged. */
 const DocumentedAgent = z
   .object({
     /** `external`, `svc` or the name of the service. `requireAgentSources` checks the value. */
@@ -82,7 +84,7 @@ const DocumentedAgent = z
 type Open = Readonly<Record<string, unknown>>;
 const Agent = unchangedObject(DocumentedAgent);
 
-/** Returns `external` for an external agent. Otherwise returns `svc`, also if the caller sent the name of the service. */
+/** Returns `external` for an external agent. Otherwise returns `svc`, even if the request has the name of the service. */
 export function agentSourceOf(agentSource: string): 'svc' | 'external' {
   return agentSource === 'external' ? 'external' : 'svc';
 }
@@ -108,7 +110,7 @@ function taggedUserId(tagged: Open): string | undefined {
   return userId ?? contact?.userId ?? undefined;
 }
 
-/** The fields that a caller can add and change. */
+/** The fields that a request can set when it adds or changes a comment. */
 const fields = {
   commentText: optional(Text),
   commentHtml: optional(Text),
@@ -119,7 +121,7 @@ const fields = {
   agent: optional(Agent),
   progress: optional(Progress),
   actions: optional(Actions),
-  /** True if the customer stores the text. A resolver in the client then loads the text. */
+  /** True if the customer stores the text. Clients then load the text with the customer's resolver. */
   isCommentResolverUsed: optional(z.boolean()),
   isCommentTextAvailable: optional(z.boolean()),
   metadata: optional(OpenObject),
@@ -143,7 +145,7 @@ const involvesFew = z.refine<MentioningComment>(
   },
 );
 
-/** A comment as callers add it. */
+/** A comment to add, as a request sends it. */
 export const NewComment = z
   .object({
     commentId: optional(CommentId),
@@ -169,7 +171,7 @@ export const NewComment = z
   );
 export type NewComment = z.output<typeof NewComment>;
 
-/** The comments of one call. An id that the caller chooses must not occur twice. */
+/** The comments of one request. An id must not occur twice. */
 export const NewComments = list(NewComment, MAX_COMMENTS_PER_CALL).check(({ value, issues }) => {
   const seen = new Set<number>();
   for (const [index, { commentId }] of value.entries()) {
@@ -180,8 +182,8 @@ export const NewComments = list(NewComment, MAX_COMMENTS_PER_CALL).check(({ valu
 });
 
 /**
- * The fields for the comments of a call: `commentData`, or its alias `comments`. `oneCommentList` requires exactly one of the
- * fields.
+ * The fields for the comments of a request: `commentData`, or its alias `comments`. `oneCommentList` requires exactly one of the
+ * two.
  */
 export const commentLists = { commentData: optional(NewComments), comments: optional(NewComments) };
 
@@ -199,12 +201,12 @@ export const oneCommentList = withFieldRule(
   }),
 );
 
-/** Returns the comments of a call that passed `oneCommentList`. */
+/** Returns the comments of a request that passed `oneCommentList`. */
 export function sentComments({ commentData, comments }: CommentLists): NewComment[] {
   return commentData ?? comments ?? [];
 }
 
-/** A change of a comment. It has at least one field. */
+/** A change of a comment, with at least one field. */
 export const CommentChange = z.object({ ...fields, from: optional(ContentUser) }).check(
   isSmall,
   involvesFew,
@@ -214,10 +216,10 @@ export const CommentChange = z.object({ ...fields, from: optional(ContentUser) }
 );
 export type CommentChange = z.output<typeof CommentChange>;
 
-/** A comment as it is stored. Objects and lists of the caller are stored as JSON text. */
+/** A stored comment. Objects and lists from the request are stored as JSON text. */
 export const Comment = z.object({
   annotationId: z.string(),
-  /** The creation time of the thread in epoch ms. It is a part of the comment's key. */
+  /** The time at which the thread was created, in epoch ms. It is part of the comment's key. */
   threadCreatedAt: z.number(),
   commentId: z.number(),
   from: StoredUser,
@@ -268,8 +270,8 @@ function toStored(sent: CommentChange | NewComment): Partial<Comment> {
 }
 
 /**
- * The values that new comments get from their thread and request. `createdAt` is the time of comments that were sent without a
- * time.
+ * The values that new comments get from their thread and request. `createdAt` is the creation time of comments that were sent
+ * without one. All times are epoch ms.
  */
 export interface NewCommentContext {
   readonly annotationId: string;
@@ -279,8 +281,8 @@ export interface NewCommentContext {
 }
 
 /**
- * Returns the new comments of a call. A comment without an id gets the next id after `lastCommentId` and after all ids in
- * the call.
+ * Returns the comments to store. A comment that was sent without an id gets an id after `lastCommentId` and after all ids in the
+ * request.
  */
 export function newComments(sent: readonly NewComment[], lastCommentId: number, context: NewCommentContext): Comment[] {
   let last = Math.max(lastCommentId, ...sent.map(({ commentId }) => commentId ?? 0));
@@ -296,7 +298,7 @@ export function newComments(sent: readonly NewComment[], lastCommentId: number, 
   }));
 }
 
-/** Returns a changed comment, or why the change is refused. */
+/** Returns the comment after a change, or why the change is refused. */
 export function changeComment(comment: Comment, change: CommentChange, now: number): Comment | { refused: string } {
   const changed: Comment = { ...comment, ...toStored(change), isEdited: true, lastUpdated: now };
   if (!hasContent({ ...changed, attachments: readList(changed.attachments) }))
@@ -314,8 +316,8 @@ export function hasTextChange(before: Comment, after: Comment): boolean {
 }
 
 /**
- * Returns the distinct ids of the users in `to` and `taggedUserContacts`. The author is included only if one of these fields names
- * the author.
+ * Returns the distinct ids of the users whom a comment mentions in `to` and `taggedUserContacts`. The author is included only if
+ * one of these fields names the author.
  */
 export function commentMentions({ to, taggedUserContacts }: Comment): string[] {
   return mentionedBy(readList<ContentUser>(to), readList<Open>(taggedUserContacts));
@@ -333,14 +335,17 @@ function mentionedBy(
   ]);
 }
 
-/** Returns the users whose data includes a comment: its author (`made` is true) and the mentioned users. */
+/** Returns the users whose data a comment belongs to: its author (`made` is true) and the mentioned users. */
 export function usersOfComment(comment: Comment): { userId: string; made: boolean }[] {
   const author = comment.from.userId;
   const others = commentMentions(comment).filter((userId) => userId !== author);
   return [{ userId: author, made: true }, ...others.map((userId) => ({ userId, made: false }))];
 }
 
-/** Returns the comment with its author and mentioned users replaced, or the same object if nothing changes. */
+/**
+ * Returns the comment with its author and mentioned users replaced. A user for whom `replacement` returns undefined stays.
+ * Returns the same object if nothing changes.
+ */
 export function replaceCommentUsers(
   comment: Comment,
   replacement: (userId: string) => ContentUser | undefined,
@@ -371,10 +376,12 @@ function readList<T>(text: string | undefined): T[] {
 
 const OpenResponse = z.record(z.string(), z.unknown());
 
-/** An access context in a response: `access` as it was sent, and `accessFields` as a list of `field:value`. */
+/**
+ * An access context in a response. `access` is as it was sent. `accessFields` has the same items as a list of `field:value`
+ * texts.
+ */
 export const ContextResponse = z.object({ access: OpenResponse.optional(), accessFields: z.array(z.string()) });
 
-/** A comment in a response. */
 export const CommentResponse = z.object({
   commentId: z.number(),
   type: z.literal('text'),
@@ -393,9 +400,9 @@ export const CommentResponse = z.object({
   isCommentTextAvailable: z.boolean().optional(),
   isEdited: z.boolean(),
   reactionAnnotationIds: z.array(z.string()),
-  /** Epoch milliseconds. */
+  /** The time of creation in epoch ms. */
   createdAt: z.number(),
-  /** ISO 8601. */
+  /** The time of the last change. */
   lastUpdated: IsoTime,
   metadata: OpenResponse,
 });
@@ -415,7 +422,7 @@ export function toCommentResponse(names: ContentNames, comment: Comment): Commen
   };
 }
 
-/** A comment in the form of the endpoints that read comments. It has all lists and flags, also if they are empty. */
+/** A comment in responses of endpoints that read comments. All lists and flags are present, even if they are empty. */
 export const CommentRow = CommentResponse.extend({
   isDraft: z.literal(false),
   to: z.array(StoredUser),
@@ -429,7 +436,8 @@ export const CommentRow = CommentResponse.extend({
 export type CommentRow = z.output<typeof CommentRow>;
 
 /**
- * Returns a comment with all lists and flags. Drafts, groups, recorders and custom lists exist in clients only, so they are empty.
+ * Returns a comment with all lists and flags. Drafts, groups, recorders and custom lists exist only in clients, so these fields
+ * are always empty.
  */
 export function toCommentRow(comment: CommentResponse): CommentRow {
   const { commentText, commentHtml } = comment;
@@ -446,14 +454,14 @@ export function toCommentRow(comment: CommentResponse): CommentRow {
   };
 }
 
-/** Returns a stored access context in the form of responses. Returns undefined for undefined. */
+/** Returns a stored access context in the form of responses, or undefined if there is none. */
 export function toContextResponse(text: string | undefined): z.output<typeof ContextResponse> | undefined {
   if (text === undefined) return undefined;
   const { access } = JSON.parse(text) as z.output<typeof Context>;
   return { access, accessFields: accessFields(access ?? {}) };
 }
 
-/** Returns the `field:value` items of a stored access context. Returns undefined if there are none. */
+/** Returns the `field:value` items of a stored access context, or undefined if it has none. */
 export function accessFieldsOf(text: string | undefined): string[] | undefined {
   const items = toContextResponse(text)?.accessFields ?? [];
   return items.length > 0 ? items : undefined;

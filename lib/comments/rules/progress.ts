@@ -14,7 +14,10 @@ const Step = z.object({
   metadata: optional(OpenObject),
 });
 
-/** The progress of the work that a comment reports. It is stored and returned unchanged. Only clients apply `visibleToUserIds`. */
+/**
+ * The progress of the work that a comment reports. It is stored and returned unchanged. Clients apply `visibleToUserIds`, and the
+ * service does not.
+ */
 export const Progress = unchangedObject(
   z.object({
     state: z.enum(['active', 'completed', 'failed', 'cancelled']),

@@ -17,24 +17,27 @@ const StatusObject = unchangedObject(
 
 const statusTypes = ['default', 'ongoing', 'terminal'] as const;
 
-/** A status without an id. Clients of `/v1` send this form. */
+/** A status without an id, as clients of `/v1` send it. */
 const StatusOfType = z.object({ id: z.null().optional(), type: z.enum(statusTypes) });
 
-/** A status in a request: an object with an id, an id, or an object with a type only. */
+/** A status in a request: an id, an object with an id, or an object with only a type. */
 export const SentStatus = z.union([Id, StatusObject, StatusOfType], {
   error: `must be the id of a status, an object with the id, or an object with a type (${statusTypes.join(', ')})`,
 });
 
 export const initialStatus: Status = standardStatuses.OPEN as Status;
 
-/** Returns a sent object with an id unchanged. Returns the standard status of an id or type, or `{ id }` for an unknown id. */
+/**
+ * Returns the status to store. An object with an id stays as it was sent. An id or a type becomes the standard status that has
+ * it. An unknown id becomes `{ id }`.
+ */
 export function resolveStatus(sent: z.output<typeof SentStatus>): Status {
   if (typeof sent === 'string') return findStandardStatus(sent) ?? { id: sent };
   if (typeof sent.id === 'string') return sent;
   return Object.values(standardStatuses).find(({ type }) => type === sent.type) as Status;
 }
 
-/** Returns whether the type of a status is `terminal`. A status without a type has the type of the standard status with its id. */
+/** Returns whether a status has the type `terminal`. A status without a type has the type of the standard status with its id. */
 export function isTerminal({ id, type }: Status): boolean {
   return (type ?? findStandardStatus(id)?.type) === 'terminal';
 }

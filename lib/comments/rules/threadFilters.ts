@@ -28,13 +28,13 @@ import { Instant } from '../../shared/times.ts';
 /** The fields that select the threads of a request. */
 export const threadSelectors = {
   annotationIds: optional(list(Id, limits.readIds)),
-  /** Ids of locations, as `locationId` in responses. */
+  /** Ids of locations, as in `locationId` of responses. */
   locationIds: optional(list(LocationKey, limits.readIds)),
-  /** The user ids of participants: users who wrote in a thread, are mentioned in it, or have it assigned. */
+  /** User ids of participants: users who wrote in a thread, are mentioned in it, or are its assignee. */
   userIds: optional(list(Id, limits.readIds)),
 };
 
-/** The additional fields that select threads of agents in a deletion. */
+/** Additional fields of a deletion. They select threads by their agent. */
 export const agentSelectors = {
   agentId: optional(Id),
   agentSuggestions: optional(z.boolean()),
@@ -45,7 +45,7 @@ export const agentSelectors = {
 type Selector = keyof typeof threadSelectors | keyof typeof agentSelectors;
 const selectorNames = [...Object.keys(threadSelectors), ...Object.keys(agentSelectors)] as Selector[];
 
-/** Requires a selector, so that no call changes all threads of a document by accident. */
+/** Requires at least one selector, so that no request changes all threads of a document by accident. */
 export const requireSelector = withFieldRule(
   'anyOf',
   selectorNames,
@@ -56,8 +56,8 @@ export const requireSelector = withFieldRule(
 );
 
 /**
- * Rejects a deletion whose only selector is `agentSuggestions: false`. This value selects nothing, and a deletion without a
- * selector deletes all threads.
+ * Rejects a deletion whose only selector is `agentSuggestions: false`. This value selects nothing, so the request would delete
+ * all threads.
  */
 export const rejectEmptySelector = z.refine<{ readonly [S in Selector]?: unknown }>(
   (sent) =>
@@ -73,14 +73,13 @@ export const requireAgentUrl = z.refine<{ readonly agentUrls?: readonly string[]
 
 const REASON_CHARACTERS = 4_000;
 
-/** An update of threads. */
 export const ThreadsUpdateRequest = closedObject({
   organizationId: Id,
   documentId: Id,
   ...threadSelectors,
   updatedData: optional(ThreadChange),
   updateUsers: optional(UserReplacements),
-  /** The reason of a decision. With a reason, the change also stores a judgment for semantic search. */
+  /** The reason for a decision. If it is given, the decision is also stored as a judgment, which semantic search can find. */
   reason: optional(Text.min(1).max(REASON_CHARACTERS)),
   ...changeOptionFields,
 }).check(
@@ -103,13 +102,13 @@ export const ThreadsUpdateRequest = closedObject({
   }),
 );
 
-/** The additional filters of a listing. A time is epoch ms or ISO 8601. */
+/** Additional filters of a listing. Times are epoch ms or ISO 8601. */
 export const listingFilters = {
   mentionedUserIds: optional(list(Id, limits.readIds)),
   /** The user who resolved the thread. */
   resolvedBy: optional(Id),
   statusIds: optional(list(Id, limits.readIds)),
-  /** The id of one status. If `statusIds` is given too, a thread must match both fields. */
+  /** One status id. If `statusIds` is given too, a thread must match both fields. */
   statusId: optional(Id),
   createdAfter: optional(Instant),
   createdBefore: optional(Instant),
@@ -138,7 +137,9 @@ export const oneAgentFilter = z.refine<Partial<Record<(typeof agentFilters)[numb
   { path: ['agentId'], error: `must not be given with another of ${agentFilters.join(', ')}` },
 );
 
-/** Rejects `deletedAfter` with other filters. Only the id, document and time of a deleted thread are stored. */
+/**
+ * Rejects `deletedAfter` together with other filters. The record of a deleted thread does not have the fields that they compare.
+ */
 const rejectFiltersWithDeletedAfter = z.refine<
   { readonly deletedAfter?: unknown } & { readonly [field: string]: unknown }
 >(
@@ -174,7 +175,10 @@ export const ThreadListing = z
     includeMetadata: optional(z.boolean()),
     /** Whether rows have `pageInfo`. The default is true. */
     includePageInfo: optional(z.boolean()),
-    /** Lists the threads that were deleted at or after this time (epoch ms or ISO 8601), in `deletedAnnotations`. */
+    /**
+     * If given, the response lists the threads that were deleted at or after this time, in `deletedAnnotations`. Epoch ms or ISO
+     * 8601.
+     */
     deletedAfter: optional(Instant),
     order: optional(z.enum(['asc', 'desc'])),
     pageSize: optional(PageSize),
@@ -183,8 +187,8 @@ export const ThreadListing = z
   .check(oneScope, oneAgentFilter, rejectFiltersWithDeletedAfter);
 
 /**
- * Returns the filters of a request for threads, and which optional parts its rows have. If `agentSource` is the name of the
- * service, the filter is `svc`.
+ * Returns the filters of a request for threads, and which optional parts its rows have. The name of the service in `agentSource`
+ * becomes `svc`.
  */
 export function toListingOptions(
   request: z.output<typeof ThreadListing>,
@@ -206,8 +210,8 @@ export function toListingOptions(
 }
 
 /**
- * Filters of threads. A thread must match every given filter, and at least one value of a list. Times are epoch ms. Names with
- * `After` are inclusive, names with `Before` exclusive.
+ * Filters of threads. A thread must match every filter that is given. Of a list, it must match at least one value. Times are
+ * epoch ms. Filters named `...After` are inclusive, filters named `...Before` are exclusive.
  */
 export type ThreadFilters = z.output<z.ZodObject<typeof threadSelectors & typeof listingFilters>> & {
   readonly agentUrls?: readonly string[] | undefined;

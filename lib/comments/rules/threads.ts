@@ -34,22 +34,22 @@ export const threadTypes = ['comment', 'suggestion'] as const;
 
 /** The largest size in bytes of a thread as JSON, without comments and participants. DynamoDB limits an item to 400 KB. */
 const MAX_THREAD_BYTES = 256 * 1024;
-/** The largest size in bytes of a thread's participants as JSON. Events repeat their user ids. */
+/** The largest size in bytes of a thread's participants as JSON. Events contain the ids of these users. */
 const MAX_PARTICIPANT_BYTES = 48 * 1024;
 const MAX_SUBSCRIBERS = 50;
 const MAX_CUSTOM_LIST_ITEMS = 100;
-/** The largest number of user replacements in one call. Each can change every comment. */
+/** The largest number of user replacements in one request. Each can change every comment. */
 const MAX_USER_REPLACEMENTS = 10;
 
-/** A suggestion: a status, and any other fields of the caller. */
+/** A suggestion: a status, and any other fields that the customer sends. */
 const Suggestion = unchangedObject(z.object({ status: optional(z.enum(['pending', 'accepted', 'rejected'])) }));
 
-/** A priority: an id, or any object of the customer with an id. */
+/** A priority: an id, or an object of the customer with an id. */
 const Priority = z.union([Id, unchangedObject(z.object({ id: Id }))], {
   error: 'must be the id of a priority, or an object with the id',
 });
 
-/** The names of the fields with a thread's position on a page. Their unit is up to the client. */
+/** The fields for a thread's position on a page. Clients choose the unit. */
 const pageNumbers = [
   'positionX',
   'positionY',
@@ -68,7 +68,7 @@ function pagePosition<B, N>(flag: B, number: N) {
 
 const storedPosition = pagePosition(z.boolean().optional(), z.number().optional());
 
-/** The fields that a caller can add and change. */
+/** The fields that a request can set when it adds or changes a thread. */
 const fields = {
   location: optional(Location),
   targetElement: optional(OpenObject),
@@ -88,7 +88,7 @@ const fields = {
   metadata: optional(OpenObject),
 };
 
-/** A thread as callers add it, with its first comments. */
+/** A thread to add with its first comments, as a request sends it. */
 export const NewThread = z
   .object({
     annotationId: optional(Id),
@@ -110,7 +110,7 @@ export const NewThread = z
   }));
 export type NewThread = z.output<typeof NewThread>;
 
-/** A change of threads. It has at least one field. A new suggestion without a status keeps the status of the old suggestion. */
+/** A change of threads, with at least one field. If a suggestion is sent without a status, the stored status stays. */
 export const ThreadChange = z
   .object({
     ...fields,
@@ -128,7 +128,7 @@ export const ThreadChange = z
   );
 export type ThreadChange = z.output<typeof ThreadChange>;
 
-/** User replacements. No replacement is itself replaced, so that a repeated call has the same result. */
+/** User replacements. A new user must not be replaced by another replacement, so that a repeated request has the same result. */
 export const UserReplacements = list(
   z.object({ oldUser: ContentUser, newUser: ContentUser }),
   MAX_USER_REPLACEMENTS,
@@ -144,7 +144,7 @@ export const UserReplacements = list(
 });
 export type UserReplacement = z.output<typeof UserReplacements>[number];
 
-/** The agent of the first comment. */
+/** The agent that wrote the first comment. */
 const ThreadAgent = z.object({
   agentId: z.string(),
   agentSource: z.enum(['svc', 'external']),
@@ -153,10 +153,10 @@ const ThreadAgent = z.object({
   url: z.string().optional(),
 });
 
-/** A thread as it is stored, without its comments. Objects and lists of the caller are stored as JSON text. */
+/** A stored thread without its comments. Objects and lists from the request are stored as JSON text. */
 export const Thread = z.object({
   annotationId: z.string(),
-  /** The number of the thread in its document, from 1. Threads that are older than this field have none. */
+  /** The number of the thread in its document, counted from 1. Threads that are older than this field do not have it. */
   annotationNumber: z.number().optional(),
   /** The document id that the customer chose. */
   documentId: z.string(),
@@ -183,7 +183,7 @@ export const Thread = z.object({
   agent: ThreadAgent.optional(),
   subscribedUsers: z.string().optional(),
   unsubscribedUsers: z.string().optional(),
-  /** The users whom the comments name, as JSON text of a list of `Participant`. */
+  /** The users who wrote comments or are mentioned in comments: a list of `Participant` as JSON text. */
   participants: z.string(),
   resolvedByUserId: z.string().optional(),
   statusUpdatedByUserId: z.string().optional(),
@@ -191,7 +191,7 @@ export const Thread = z.object({
   commentCount: z.number(),
   /** The largest comment id that the thread ever had. New comments get larger ids, so no id is used twice. */
   lastCommentId: z.number(),
-  /** The first comment and its creation time. The assignee is involved in this comment. */
+  /** The first comment and its creation time. The assignee's involvement refers to this comment. */
   first: z.object({ commentId: z.number(), createdAt: z.number() }),
   /** The comment with the largest id, and its author. */
   last: z.object({ commentId: z.number(), userId: z.string() }),
@@ -200,12 +200,12 @@ export const Thread = z.object({
 });
 export type Thread = z.output<typeof Thread>;
 
-/** Why a change is refused: the message of its entry in the response. */
+/** The reason why a change is refused, as a message for the response. */
 export interface Refused {
   readonly refused: string;
 }
 
-/** A user, the number of comments by the user, and the number of comments that mention the user. */
+/** A user, the number of comments that the user wrote, and the number of comments that mention the user. */
 type Participant = readonly [userId: string, wrote: number, mentionedIn: number];
 
 function participantsOf({ participants }: Pick<Thread, 'participants'>): Participant[] {
@@ -213,7 +213,7 @@ function participantsOf({ participants }: Pick<Thread, 'participants'>): Partici
 }
 
 /**
- * Returns the participants, as JSON text, after comments were added and removed. The counts stay exact although no other comment is
+ * Returns the participants as JSON text after comments were added and removed. The counts stay exact although no other comment is
  * read.
  */
 function countParticipants(
@@ -241,7 +241,7 @@ function countParticipants(
   );
 }
 
-/** Returns the thread, or why it is refused if it is too large for one item of the table. */
+/** Returns the thread, or a refusal if it is too large for one item of the table. */
 function checkSize(thread: Thread): Thread | Refused {
   if (isLongerThan(thread.participants, MAX_PARTICIPANT_BYTES))
     return { refused: 'Annotation would involve too many users.' };
@@ -264,7 +264,7 @@ const jsonFields = [
 ] as const;
 const plainFields = ['assignedTo', 'visibility', 'isPageAnnotation', ...pageNumbers] as const;
 
-/** Returns the sent fields as they are stored. Fields that depend on other fields are left out, such as the status. */
+/** Returns the sent fields in their stored form. Leaves out fields that depend on other fields, such as the status. */
 function toStored(sent: ThreadChange | NewThread): Partial<Thread> {
   const location = sent.location && {
     location: JSON.stringify(sent.location),
@@ -273,15 +273,16 @@ function toStored(sent: ThreadChange | NewThread): Partial<Thread> {
   return { ...toStoredFields<ThreadChange>(sent, jsonFields, plainFields), ...location };
 }
 
-/**
- * Returns a suggestion as it is stored. Its status is the sent status, otherwise the status of `before`, otherwise `pending`.
- */
+/** Returns a suggestion in its stored form. Its status is the sent one, or else the one in `before`, or else `pending`. */
 function toStoredSuggestion(sent: Readonly<Record<string, unknown>>, before?: string): string {
   const status = sent.status ?? readJson<{ status: string }>(before)?.status ?? 'pending';
   return JSON.stringify({ ...sent, status });
 }
 
-/** Returns a new thread with its comments, or why it is refused. Comments without an id get ids from 1 on. */
+/**
+ * Returns a new thread with its comments, or why it is refused. Comments that were sent without an id get ids from 1, or after
+ * the largest sent id.
+ */
 export function newThread(
   sent: NewThread,
   { annotationId, documentId, now }: { annotationId: string; documentId: string; now: number },
@@ -329,7 +330,7 @@ function lastOf(comments: readonly Comment[]): Thread['last'] {
   return { commentId, userId: from.userId };
 }
 
-/** Returns a thread after comments were added, or why the comments are refused. */
+/** Returns a thread after comments were added, or why the addition is refused. */
 export function addComments(thread: Thread, added: readonly Comment[], now: number): Thread | Refused {
   const last = lastOf(added);
   return checkSize({
@@ -359,8 +360,8 @@ export function changeComments(
 }
 
 /**
- * Returns a thread after some of its comments were deleted. `first` is the new first comment, `last` the new last comment. They are
- * undefined if they did not change.
+ * Returns a thread after some of its comments were deleted. `first` and `last` are the comments that become the first and the
+ * last one. Each is undefined if that comment stays the same.
  */
 export function removeComments(
   thread: Thread,
@@ -396,7 +397,10 @@ export function changeThread(
   });
 }
 
-/** Returns the status fields after a change. The resolver stays while the status is terminal. An open thread has no resolver. */
+/**
+ * Returns the status fields after a change. The user who resolved the thread stays recorded while the status is terminal. An open
+ * thread has no such user.
+ */
 function changeStatus(
   thread: Thread,
   change: ThreadChange,
@@ -432,7 +436,7 @@ export function threadAccessOf(
   return { visibility, accessFields: accessFieldsOf(context), authorId: from.userId, organizationId };
 }
 
-/** Returns the ids of the users who wrote in a thread, are mentioned in it, or have it assigned. */
+/** Returns the ids of the users who wrote in a thread, are mentioned in it, or are its assignee. */
 export function involvedUserIds(thread: Thread): string[] {
   return distinct([
     ...participantsOf(thread).map(([userId]) => userId),
@@ -445,7 +449,7 @@ export function mentionedUserIds(thread: Thread): string[] {
   return participantsOf(thread).flatMap(([userId, , mentioned]) => (mentioned > 0 ? [userId] : []));
 }
 
-/** Returns whether a thread is unread for a user. A thread is unread if another user wrote its last comment. */
+/** Returns whether a thread is unread for a user, because another user wrote its last comment. */
 export function isUnread({ last }: Thread, userId: string): boolean {
   return last.userId !== userId;
 }
@@ -459,12 +463,11 @@ export interface ThreadWithComments {
 
 const OpenResponse = z.record(z.string(), z.unknown());
 
-/** A thread in a response. */
 export const ThreadResponse = z.object({
   annotationId: z.string(),
-  /** The number of the thread in its document, from 1. */
+  /** The number of the thread in its document, counted from 1. */
   annotationNumber: z.int().optional(),
-  /** `annotationNumber` minus 1. */
+  /** `annotationNumber` minus 1, so it is counted from 0. */
   annotationIndex: z.int().optional(),
   type: z.enum(threadTypes),
   commentType: z.string().optional(),
@@ -494,7 +497,7 @@ export const ThreadResponse = z.object({
   unsubscribedUsers: z.array(StoredUser).optional(),
   involvedUserIds: z.array(z.string()),
   mentionedUserIds: z.array(z.string()),
-  /** Epoch milliseconds. */
+  /** The times of creation and of the last change, in epoch ms. */
   createdAt: z.number(),
   lastUpdated: z.number(),
   metadata: OpenResponse,
@@ -540,7 +543,7 @@ export interface RowParts {
   readonly pageInfo: boolean;
 }
 
-/** A thread in the form of `/v2/commentannotations/get`. It has all lists and flags, also if they are empty. */
+/** A thread in responses of `/v2/commentannotations/get`. All lists and flags are present, even if they are empty. */
 export const ThreadRow = ThreadResponse.extend({
   comments: z.array(CommentRow),
   context: ContextResponse,
@@ -555,7 +558,10 @@ export const ThreadRow = ThreadResponse.extend({
 });
 export type ThreadRow = z.output<typeof ThreadRow>;
 
-/** Returns a thread with all lists and flags. Subscribed groups and drafts exist in clients only, so they are empty. */
+/**
+ * Returns a thread with all lists and flags. Subscribed groups and drafts exist only in clients, so these fields are always
+ * empty.
+ */
 export function toThreadRow(thread: ThreadResponse, parts: RowParts): ThreadRow {
   return {
     ...thread,

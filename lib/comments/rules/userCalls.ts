@@ -2,7 +2,7 @@ import type { Viewer } from '../../content/rules/viewer.ts';
 import type { ActorField, UserRule } from '../../userTokens/rules/userRule.ts';
 import type { Thread, ThreadChange } from './threads.ts';
 
-/** The fields of a comment that only servers send: agents, and times of comments from another system. */
+/** Fields of a comment that only servers may send: its agent, and the times of a comment from another system. */
 const serverFields = ['agent', 'createdAt', 'lastUpdated'];
 
 const createFlags = ['createOrganization', 'createDocument'];
@@ -20,7 +20,7 @@ function serverFieldsOf(list: string): string[] {
   );
 }
 
-/** Who may start threads: everyone who may read the document, as the author. */
+/** Every user who may read a document may start threads in it. The author is the calling user. */
 export const newThreadsByUsers: UserRule = {
   needs: 'viewer',
   on: 'document',
@@ -33,7 +33,7 @@ export const newThreadsByUsers: UserRule = {
   ],
 };
 
-/** Who may reply: everyone who may read the thread, as the author. */
+/** Every user who may read a thread may reply. The author of the reply is the calling user. */
 export const newCommentsByUsers: UserRule = {
   needs: 'viewer',
   on: 'document',
@@ -49,10 +49,10 @@ const ownComments: ActorField[] = [
   { path: 'actionUser', holds: 'user' },
 ];
 
-/** Who may delete comments: their authors. `userIds` selects the comments of the user. */
+/** Users may delete their own comments. `userIds` always selects the calling user. */
 export const commentDeletionsByUsers: UserRule = { needs: 'viewer', on: 'document', actor: ownComments };
 
-/** Who may change comments: their authors. `userIds` selects the comments of the user. */
+/** Users may change their own comments. `userIds` always selects the calling user. */
 export const commentChangesByUsers: UserRule = {
   needs: 'viewer',
   on: 'document',
@@ -60,7 +60,7 @@ export const commentChangesByUsers: UserRule = {
   refuses: ['updatedData.agent'],
 };
 
-/** Who may change threads, see `mayUpdate`. Users name the threads by id. */
+/** Users may change threads that they name by id. `mayUpdate` checks each thread. */
 export const threadUpdatesByUsers: UserRule = {
   needs: 'viewer',
   on: 'document',
@@ -73,7 +73,7 @@ export const threadUpdatesByUsers: UserRule = {
   refuses: ['locationIds', 'userIds', 'updateUsers', 'updatedData.createdAt', 'updatedData.lastUpdated'],
 };
 
-/** Who may delete threads: their authors. Users name the threads by id. */
+/** Users may delete their own threads, which they name by id. The endpoint checks the author. */
 export const threadDeletionsByUsers: UserRule = {
   needs: 'viewer',
   on: 'document',
@@ -81,7 +81,7 @@ export const threadDeletionsByUsers: UserRule = {
   refuses: ['locationIds', 'userIds', 'agentId', 'agentSuggestions', 'agentUrls'],
 };
 
-/** The fields of someone else's thread that an editor may change. */
+/** The fields that an editor may change in another user's thread. */
 const editorFields = new Set([
   'status',
   'assignedTo',
@@ -91,7 +91,10 @@ const editorFields = new Set([
   'resolvedByUserId',
 ]);
 
-/** Returns whether a user may change a thread. An author may change every field. An editor may resolve the threads of others. */
+/**
+ * Returns whether a user may change a thread. The author may change every field. An editor may change only `editorFields` in
+ * another user's thread.
+ */
 export function mayUpdate(
   { userId, role }: Viewer,
   thread: Pick<Thread, 'from'>,

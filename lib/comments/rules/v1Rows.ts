@@ -4,7 +4,6 @@ import { IsoTime } from '../../shared/schema.ts';
 import { CommentResponse } from './comments.ts';
 import { StoredUser } from '../../content/rules/user.ts';
 
-/** A comment in a response of `/v1`. */
 export const V1Comment = CommentResponse.pick({
   commentId: true,
   commentText: true,
@@ -15,28 +14,27 @@ export const V1Comment = CommentResponse.pick({
   type: true,
 });
 
-/** A thread in a response of `/v1`. */
 export const V1Thread = z.object({
   annotationId: z.string(),
   comments: z.array(V1Comment),
   from: StoredUser,
-  /** The colour of the author. */
+  /** The author's colour. */
   color: z.string().optional(),
-  /** Epoch milliseconds. */
+  /** The time of creation in epoch ms. */
   createdAt: z.number(),
-  /** ISO 8601. */
+  /** The time of the last change. */
   lastUpdated: IsoTime,
   status: z.record(z.string(), z.unknown()),
 });
 
 type V2Thread = Omit<z.output<typeof V1Thread>, 'color' | 'lastUpdated'> & { readonly lastUpdated: number };
 
-/** Returns the `/v1` form of a comment. Returns null for null, which stands for an unknown id. */
+/** Returns the `/v1` form of a comment. Null stands for an unknown id and stays null. */
 export function toV1Comment(row: z.output<typeof V1Comment> | null): z.output<typeof V1Comment> | null {
   return row && V1Comment.parse(row);
 }
 
-/** Returns the `/v1` form of a thread. Returns null for null, which stands for an unknown id. */
+/** Returns the `/v1` form of a thread. Null stands for an unknown id and stays null. */
 export function toV1Thread(row: V2Thread | null): z.output<typeof V1Thread> | null {
   return row && V1Thread.parse({ ...row, color: row.from.color, lastUpdated: isoTime(row.lastUpdated) });
 }
