@@ -30,14 +30,14 @@ import { GrantEntity, type User, UserEntity, UserReader } from '../directory/use
 import type { DocumentContext } from './documentScope.ts';
 import { ThreadEntity } from '../comments/threads.ts';
 
-/** The ids, chosen by the customer, of a user and an organization. */
+/** A user and an organization, by the ids that the customer chose. */
 export interface Membership {
   readonly organizationId: string;
   readonly userId: string;
 }
 
 /**
- * Returns, for each pair, whether the user is a member of the organization. An unknown organization has no members. Sends two
+ * Returns for each pair whether the user is a member of the organization. An unknown organization has no members. Sends two
  * BatchGets, one after the other.
  */
 export async function checkMemberships(
@@ -87,8 +87,8 @@ interface ThreadKey {
 }
 
 /**
- * Returns the current access rules of each thread, or undefined for a deleted thread. `organizationId` is the id that the
- * customer chose. Sends one BatchGet per 100 threads.
+ * Returns the current access rules of each thread. The value is undefined for a deleted thread. `organizationId` is the id that
+ * the customer chose. Sends one BatchGet per 100 threads.
  */
 export async function readThreadAccess(
   table: Table,
@@ -124,7 +124,7 @@ const PARALLEL_USERS = 10;
  * - nothing, if every user may see the record
  * - otherwise one BatchGet per 100 keys
  * - two more BatchGets, if the record is visible to the members of another organization
- * - the grants of each user that passed the checks above, if the record has an access context
+ * - the grants of each user who passed the checks before, if the record has an access context
  */
 export async function findUsersWhoCanSee(
   table: Table,
@@ -168,7 +168,7 @@ export class AccessChecks {
   readonly #userId: string;
   #access: Promise<UserAccess> | undefined;
 
-  /** `access` is the user's access in the organization, if it was read before. */
+  /** `access` is the user's access in the organization, if the caller has read it already. */
   constructor(table: Table, scope: CheckScope, userId: string, access?: UserAccess) {
     this.#access = access && Promise.resolve(access);
     this.#table = table;
@@ -177,10 +177,10 @@ export class AccessChecks {
   }
 
   /**
-   * Returns, for each record, whether the user may see it. Reads from the table:
+   * Returns for each record whether the user may see it. Reads from the table:
    * - nothing, if every user may see all records
-   * - otherwise the user and the user's grants, only in the first call
-   * - in each call, two BatchGets if a record is visible to the members of another organization
+   * - otherwise the user and the user's grants, but only in the first call
+   * - two BatchGets in each call that has a record which members of another organization may see
    */
   async canSee(records: readonly RecordAccess[]): Promise<boolean[]> {
     if (records.every(isOpenToAll)) return records.map(() => true);
@@ -228,8 +228,8 @@ export class AccessChecks {
 }
 
 /**
- * Returns the organization whose members may see the thread, if only the members of one organization may. Returns undefined if that
- * organization is `organizationId`.
+ * Returns the id of the organization whose members alone may see a thread. Returns undefined if this is `organizationId`, or if
+ * the thread is not limited to members of an organization.
  */
 function findOtherOrganization(thread: ThreadAccess | undefined, organizationId: string): string | undefined {
   const visibleTo = thread && visibleToMembersOf(thread);
@@ -238,7 +238,7 @@ function findOtherOrganization(thread: ThreadAccess | undefined, organizationId:
 
 /**
  * Returns which of the users have access to a document. Unknown users have no access. Nobody has access to a document in a
- * deleted folder. Sends one BatchGet for the folder, then one BatchGet per 100 keys.
+ * deleted folder. Sends one BatchGet for the folder, and then one BatchGet per 100 keys.
  */
 export async function findUsersWithAccess(
   table: Table,
@@ -258,8 +258,8 @@ export async function findUsersWithAccess(
 }
 
 /**
- * Returns when the access of users to a document ends, in epoch ms by user id. The time is Infinity for access without an end.
- * Users without access are not in the map. Sends one BatchGet per 100 keys.
+ * Returns when each user's access to a document ends, by user id (epoch ms). The time is Infinity for access that no expiring
+ * grant ends. The map has no users without access. Sends one BatchGet per 100 keys.
  */
 export async function readAccessEnds(
   table: Table,
@@ -278,7 +278,8 @@ export async function readAccessEnds(
 }
 
 /**
- * Returns the access of each user: the user's grants on the organization, the document and all folders that contain the document.
+ * Returns the access of each user. It has the user's grants on the organization, the document and all folders that contain the
+ * document.
  */
 async function readUserAccess(
   table: Table,

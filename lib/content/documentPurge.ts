@@ -7,25 +7,24 @@ import { findRecordIds, RecordIdEntity, type RecordIdKey, releaseRecordId } from
 
 /** Purges the items of one feature in a deleted document or organization. */
 export interface PurgeHook<S> {
-  /** The entities that the hook purges. A test checks that the hooks cover every entity. */
+  /** The entities that the hook purges. A test checks that all hooks together cover every entity. */
   readonly entities: readonly { readonly type: string }[];
   /**
-   * Purges a few hundred items, or runs for about a second. Returns whether nothing remains. No request uses the items any more, so
-   * the purge writes without conditions. It first removes the items that can be found only through a record, then the record. After
+   * Purges a few hundred items, or runs for about a second. Returns true if nothing remains. No request uses the items any more,
+   * so the purge writes without conditions. Items that can be found only through a record are deleted before this record. After
    * an interruption, the next run therefore finds these items again.
    */
   purge(table: Table, scope: S, budget: PurgeBudget): Promise<boolean>;
 }
 
-/** A deleted document. */
 export interface DeletedDocument extends DocumentScope {
   /** The document id that the customer chose. */
   readonly documentId: string;
-  /** Whether the organization is also deleted. Ids of the document's records can then not belong to a new document. */
+  /** True if the organization is deleted too. No new document can then have the ids of the records. */
   readonly withOrganization?: boolean | undefined;
 }
 
-/** Runs each hook at least once, until nothing remains or the budget is used up. Returns whether nothing remains. */
+/** Runs each hook at least once, until nothing remains or the budget is used up. Returns true if nothing remains. */
 export async function runPurgeHooks<S>(
   hooks: readonly PurgeHook<S>[],
   table: Table,
@@ -40,7 +39,7 @@ export async function runPurgeHooks<S>(
   return unfinished.length === 0;
 }
 
-/** Returns a hook that purges the one item of an entity that a document has. */
+/** Returns a hook for an entity with one item per document. */
 export function purgeItem(entity: {
   readonly type: string;
   key(document: DocumentScope): Key;
@@ -54,7 +53,7 @@ export function purgeItem(entity: {
   };
 }
 
-/** Returns a hook that purges the partition that an entity has for each document. */
+/** Returns a hook for an entity with one partition per document. */
 export function purgeItems(entity: {
   readonly type: string;
   partition(document: DocumentScope): string;
@@ -66,18 +65,18 @@ export function purgeItems(entity: {
 }
 
 /**
- * The most records that are read at a time, and about the most bytes. A record can have 360 KB, and several documents are purged at
- * the same time.
+ * One read returns at most this many records, and about this many bytes. A record can have 360 KB, and several documents are
+ * purged at the same time.
  */
 const RECORDS = 200;
 const BYTES = 1_000_000;
 const PARALLEL = 16;
 
-/** Items that can be found only through the records of a document. They are purged before the records. */
+/** Items that can be found only through a document's records. They are purged before the records. */
 interface Derived {
-  /** The keys of items that belong only to the records, for example involvements of users. */
+  /** The keys of items that belong only to these records, such as the involvements of users. */
   readonly keys: readonly Key[];
-  /** The ids of the records. A new document can have taken over such an id. */
+  /** The ids of the records. A record in a new document can have the same id. */
   readonly recordIds: readonly RecordIdKey[];
 }
 
@@ -85,7 +84,8 @@ const KEY = Symbol('key');
 type WithKey<T> = T & { readonly [KEY]: Key };
 
 /**
- * Returns a hook that purges the records in one partition. It first purges the items that can be found only through these records.
+ * Returns a hook that purges the records in one partition. It first purges the items that can be found only through these
+ * records.
  */
 export function purgeRecords<T>(
   entities: readonly { readonly type: string }[],
@@ -112,7 +112,7 @@ export function purgeRecords<T>(
 }
 
 /**
- * Removes the ids of records that still belong to this document. A new document with the same document id can have records with the
+ * Deletes the record ids that still belong to this document. A new document with the same document id can have records with the
  * same ids.
  */
 async function purgeRecordIds(table: Table, document: DeletedDocument, ids: readonly RecordIdKey[]): Promise<void> {
@@ -122,7 +122,7 @@ async function purgeRecordIds(table: Table, document: DeletedDocument, ids: read
   const stored = await findRecordIds(table, document, ids);
   await inParallel([...ids.entries()], PARALLEL, async ([index, id]) => {
     const position = stored[index];
-    // After a conflict, the id belongs to a new record and must stay.
+    // A conflict means that the id now belongs to a new record. The id must then stay.
     if (position) await table.write([releaseRecordId(document, id, position._r)]);
   });
 }
@@ -132,7 +132,10 @@ export function keysOf(ops: readonly WriteOp[]): Key[] {
   return ops.flatMap((op) => ('remove' in op ? [op.remove] : []));
 }
 
-/** Returns the keys of the involvements that operations remove. Other code removes the record and its id. */
+/**
+ * Returns the keys of the involvements that operations remove. Leaves out the records and their ids, which the purge deletes
+ * itself.
+ */
 export function involvementKeys(ops: readonly WriteOp[]): Key[] {
   return keysOf(ops).filter(({ SK }) => SK.startsWith('DATA#'));
 }

@@ -6,7 +6,7 @@ import type { Stored } from '../table/entity.ts';
 import { type OrganizationScope, organizationScope } from '../directory/folders/folders.ts';
 import { findOrganization, type Organization, writeOrganizations } from '../directory/organizations.ts';
 
-/** The keys of a document. The keys of all its content contain them. */
+/** The keys of a document. The key of everything in the document contains them. */
 export interface DocumentScope extends OrganizationScope {
   /** The document's internal id. */
   readonly documentKey: string;
@@ -31,12 +31,15 @@ export interface CreateFlags {
   readonly createDocument?: boolean | undefined;
 }
 
-/** Returns a document. Throws INVALID_ARGUMENT for an unknown organization and NOT_FOUND for an unknown document. */
+/**
+ * Returns a document with its organization. Throws INVALID_ARGUMENT for an unknown organization, and NOT_FOUND for an unknown
+ * document.
+ */
 export type FindDocument = (tenant: string, reference: DocumentReference) => Promise<DocumentContext>;
 
 /**
- * Returns a document to write to. Creates a missing organization or document if the request has the flag for it. Throws like
- * `FindDocument`, and FAILED_PRECONDITION for a disabled organization or document.
+ * Returns a document to write to. Creates a missing organization or document if the request has the flag for it. Otherwise throws
+ * like `FindDocument`. Throws FAILED_PRECONDITION for a disabled organization or document.
  */
 export type EnsureDocument = (
   tenant: string,
@@ -49,7 +52,7 @@ function toContext(tenant: string, organization: Organization, document: Documen
   return { organization, document, scope };
 }
 
-/** Throws FAILED_PRECONDITION for a disabled organization or document, because disabled ones can only be read. */
+/** Throws FAILED_PRECONDITION if the organization or the document is disabled. Disabled ones can only be read. */
 export function requireWritable({
   organization,
   document,
@@ -72,7 +75,10 @@ export const findDocument: Capability<FindDocument> = /* @__PURE__ */ combine(
     },
 );
 
-/** Returns a document to write to. Throws like `FindDocument`, and FAILED_PRECONDITION for a disabled organization or document. */
+/**
+ * Returns a document to write to. Throws like `FindDocument`, and also throws FAILED_PRECONDITION if the organization or the
+ * document is disabled.
+ */
 export const findWritableDocument: Capability<FindDocument> = /* @__PURE__ */ combine(
   { find: findDocument },
   ({ find }): FindDocument =>
@@ -83,7 +89,10 @@ export const findWritableDocument: Capability<FindDocument> = /* @__PURE__ */ co
     },
 );
 
-/** Returns an organization to write to. Throws INVALID_ARGUMENT for an unknown, FAILED_PRECONDITION for a disabled organization. */
+/**
+ * Returns an organization to write to. Throws INVALID_ARGUMENT for an unknown organization, and FAILED_PRECONDITION for a
+ * disabled one.
+ */
 type FindWritableOrganization = (tenant: string, organizationId: string) => Promise<Stored<Organization>>;
 
 export const findWritableOrganization: Capability<FindWritableOrganization> = /* @__PURE__ */ combine(
@@ -97,8 +106,8 @@ export const findWritableOrganization: Capability<FindWritableOrganization> = /*
 );
 
 /**
- * Returns an organization to write to, and a document of the organization if the request names a document. Throws like
- * `FindWritableOrganization`, NOT_FOUND for an unknown document, and FAILED_PRECONDITION for a disabled document.
+ * Returns an organization to write to, and its document if the request names one. Throws like `FindWritableOrganization`. Also
+ * throws NOT_FOUND for an unknown document, and FAILED_PRECONDITION for a disabled document.
  */
 type FindWritableSelection = (
   tenant: string,
@@ -121,8 +130,8 @@ export const findWritableSelection: Capability<FindWritableSelection> = /* @__PU
 );
 
 /**
- * Returns an organization to write to, like `FindWritableOrganization`. With `createOrganization`, creates a missing
- * organization.
+ * Returns an organization to write to. With `createOrganization`, creates a missing organization. Otherwise throws like
+ * `FindWritableOrganization`.
  */
 type EnsureOrganization = (
   tenant: string,

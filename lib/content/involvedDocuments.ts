@@ -16,13 +16,13 @@ import { findLiveDocuments } from './recordListing.ts';
 
 /** The documents of an organization that a user is involved in. */
 export interface InvolvedDocuments {
-  /** The document ids that the customer chose. The document with the latest record is first. */
+  /** The document ids that the customer chose. The document with the user's latest record is first. */
   readonly documentIds: readonly string[];
-  /** True if older records were not read. Documents can then be missing. */
+  /** True if older records were not read, so that documents can be missing. */
   readonly hasMore: boolean;
 }
 
-/** The largest number of users in one call. Each user needs a read of up to 1,000 involvements of every kind. */
+/** The largest number of users in one request. For each user, up to 1,000 involvements of every kind are read. */
 const MAX_USERS = 5;
 
 /** Requires 1 to 5 user ids in a request that asks for involved documents or their count. */
@@ -47,7 +47,9 @@ export const InvolvedFields = {
   hasMoreInvolvedDocuments: z.boolean().optional(),
 };
 
-/** Returns the fields for involved documents in the response of a user. */
+/**
+ * Returns the fields for involved documents in the response of a user. `withIds` and `withCount` say what the request asked for.
+ */
 export function toInvolvedFields(
   { documentIds, hasMore }: InvolvedDocuments = { documentIds: [], hasMore: false },
   {
@@ -62,17 +64,17 @@ export function toInvolvedFields(
   };
 }
 
-/** The largest number of involvements of each kind that are read for one user. The latest are read. */
+/** The largest number of involvements of each kind that are read for one user. They are read from the latest back. */
 export const INVOLVEMENTS_READ = 1_000;
 
-/** A document and the time (epoch ms) of a user's latest record in it. */
+/** A document, and the time (epoch ms) of a user's latest record in it. */
 interface LatestRecord {
   readonly documentId: string;
   readonly documentKey: string;
   readonly at: number;
 }
 
-/** Reads which documents users are involved in by comments, reactions, recordings or notifications. */
+/** Reads which documents users are involved in through comments, reactions, recordings or notifications. */
 export class InvolvedDocumentsReader {
   readonly #table: Table;
 
@@ -81,8 +83,8 @@ export class InvolvedDocumentsReader {
   }
 
   /**
-   * Returns the involved documents of each user, in the order of `userIds`. Deleted documents do not count, and neither do
-   * records from before the user was removed from the document.
+   * Returns the involved documents of each user, in the order of `userIds`. Deleted documents do not count. Records from before
+   * the user was removed from a document do not count either.
    */
   async read(scope: OrganizationScope, userIds: readonly string[]): Promise<InvolvedDocuments[]> {
     const [latestRecords, users] = await Promise.all([
@@ -94,7 +96,7 @@ export class InvolvedDocumentsReader {
     ]);
     const documentIds = latestRecords.flatMap(({ latest }) => latest.map(({ documentId }) => documentId));
     const liveDocuments = await findLiveDocuments(new DocumentReader(this.#table), scope, documentIds);
-    // `readRevocations` must run after the read of the folders. It then includes all moves that the folders show.
+    // `readRevocations` must run after the folders were read. Its result then includes all moves that these folders show.
     const revocations = await readRevocations(this.#table, scope, users);
     return latestRecords.map(({ latest, hasMore }, index) => {
       const involved = latest.filter(({ documentId, documentKey, at }) => {
@@ -107,7 +109,7 @@ export class InvolvedDocumentsReader {
     });
   }
 
-  /** Returns the latest record of a user in each document. The latest of these records is first. */
+  /** Returns the user's latest record in each document, latest first. */
   async #readLatest(scope: OrganizationScope, userId: string): Promise<{ latest: LatestRecord[]; hasMore: boolean }> {
     const kinds = await Promise.all(involvedKinds.map((kind) => this.#readLatestOfKind(scope, userId, kind)));
     const byTime = kinds.flatMap(({ latest }) => latest).sort((a, b) => b.at - a.at);

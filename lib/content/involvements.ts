@@ -12,9 +12,9 @@ export type InvolvedKind = (typeof involvedKinds)[number];
 const Schema = z.object({
   /** The document's internal id. */
   documentKey: z.string(),
-  /** The id of the annotation or notification. */
+  /** The id of the reaction, recording or notification. For a comment, the id of its thread. */
   id: z.string(),
-  /** The creation time of the annotation or notification in epoch ms. Its sort key contains this time. */
+  /** When the record with this id was created, in epoch ms. The sort key of that record contains this time. */
   createdAt: z.number(),
   /** The id of the comment. Undefined for other kinds. */
   commentId: z.number().optional(),
@@ -22,17 +22,20 @@ const Schema = z.object({
   made: z.boolean(),
 });
 
-/** The involvement of a user in a record. */
+/** A user's involvement in a record, such as a comment that mentions the user. */
 export interface Involvement extends z.output<typeof Schema> {
   readonly userId: string;
   readonly kind: InvolvedKind;
-  /** The creation time of the record in epoch ms. It never changes, so that paging neither loses nor repeats records. */
+  /**
+   * The creation time of the comment, reaction, recording or notification in epoch ms. It never changes, so paging neither loses
+   * nor repeats records.
+   */
   readonly at: number;
 }
 
 /**
- * The involvement of a user in a record. Its partition belongs to the user and the organization. An index with the same content
- * would be eventually consistent.
+ * A user's involvement in a record. Its partition belongs to the user. An index with the same content would be eventually
+ * consistent.
  */
 export const InvolvementEntity = defineEntity({
   type: 'Involvement',
@@ -52,7 +55,7 @@ export const InvolvementEntity = defineEntity({
   ],
 });
 
-/** Returns the operation that adds an involvement. A repeated write changes nothing. */
+/** Returns the operation that adds an involvement. If it is written twice, the second write changes nothing. */
 export function addInvolvement({ tenant, organizationKey }: OrganizationScope, involvement: Involvement): WriteOp {
   return upsert(InvolvementEntity, { tenant, organizationKey, ...involvement });
 }
@@ -65,7 +68,7 @@ export function removeInvolvement(
   return remove(InvolvementEntity, { tenant, organizationKey, ...involvement });
 }
 
-/** An annotation that an involvement names. */
+/** The record that an involvement names. For a comment, the thread of the comment. */
 export type InvolvedRecord = Pick<Involvement, 'documentKey' | 'id' | 'createdAt'>;
 
 /** Returns the keys of the reactions or recordings of involvements. */
@@ -82,10 +85,10 @@ export function involvedRecordKeys(
   }));
 }
 
-/** Stands for the user id in the involvement of a notification for everybody. No user has this id. */
+/** The user id in the involvement of a notification for everybody. No real user has this id. */
 export const EVERYBODY = '\u0000everybody';
 
-/** Returns the parts of a record's sort key: its creation time as ISO 8601, and its id. */
+/** Returns the parts of a record's sort key: its creation time as ISO 8601 text, and its id. */
 export function recordSortKey(createdAt: number, id: string): [string, string] {
   return [isoTime(createdAt), id];
 }
@@ -96,8 +99,8 @@ export function recordPartition(scope: DocumentScope, records: string): string[]
 }
 
 /**
- * Returns the definition of `gsi2` for records with a location. A partition has the records of one document id and location, by
- * organization.
+ * Returns the definition of the index `gsi2` for records with a location. One partition has all records with the same document id
+ * and the same location, ordered by organization.
  */
 export function locationIndex(kind: string, holds: string) {
   return {

@@ -15,12 +15,12 @@ import { ThreadEntity } from '../comments/threads.ts';
 /** The largest number of records on one page. */
 const RECORDS_PER_PAGE = 100;
 
-/** A location of a document. `key` is a result of `locationKey`. `documentId` is the id that the customer chose. */
+/** A location in a document. `key` is a result of `locationKey`. `documentId` is the id that the customer chose. */
 export interface DocumentLocation {
   readonly tenant: string;
   readonly documentId: string;
   readonly key: string;
-  /** The internal id of the organization to read. If it is undefined, all organizations of the tenant are read. */
+  /** The internal id of the organization to read. If undefined, all organizations of the tenant are read. */
   readonly organizationKey?: string | undefined;
 }
 
@@ -30,7 +30,7 @@ export interface LocatedRecord<T> {
   readonly record: Stored<T>;
 }
 
-/** The records of a location by kind. */
+/** The records at a location, by kind. */
 export interface LocationRecords {
   readonly threads: readonly LocatedRecord<Thread>[];
   readonly reactions: readonly LocatedRecord<Reaction>[];
@@ -41,8 +41,9 @@ export interface LocationRecords {
 }
 
 /**
- * Returns a page of the records of a location. Reads their keys from an index and the records from the table. Leaves out records
- * that have another location now. Also leaves out records of a deleted document, because a new document can have the same id.
+ * Returns a page of the records at a location. Reads their keys from an index, and the records from the table. Leaves out records
+ * that have another location by now. Leaves out records of a deleted document, because a new document can have the same document
+ * id.
  */
 export async function readLocationRecords(
   table: Table,
@@ -88,7 +89,7 @@ export async function readLocationRecords(
   return { threads, reactions, recordings, notifications, next };
 }
 
-/** Returns the document that the partition key of a record names. */
+/** Returns the scope of the document that the partition key of a record contains. */
 function scopeOfKey(tenant: string, { PK }: Key): DocumentScope {
   const [, , , organization = '', , document = ''] = PK.split('#');
   return { tenant, organizationKey: organization, documentKey: document };

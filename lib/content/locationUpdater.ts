@@ -24,7 +24,7 @@ import { ReactionEntity } from '../reactions/reactions.ts';
 import { RecordingEntity } from '../recordings/recordings.ts';
 import { ThreadEntity } from '../comments/threads.ts';
 
-/** How long one call changes records. The timeout of the function is some seconds longer. */
+/** How long one call changes records (milliseconds). The timeout of the function is some seconds longer. */
 const UPDATES_FOR_MILLISECONDS = 20_000;
 const PARALLEL = 4;
 
@@ -33,7 +33,7 @@ export interface LocationUpdate extends LocationChange {
   /** The document id that the customer chose. */
   readonly documentId: string;
   readonly oldLocation: Location;
-  /** The organization id that the customer chose. If it is undefined, all organizations of the tenant are changed. */
+  /** The organization id that the customer chose. If undefined, all organizations of the tenant are changed. */
   readonly organizationId?: string | undefined;
 }
 
@@ -42,7 +42,6 @@ interface WithLocation {
   readonly locationKey?: string | undefined;
 }
 
-/** Changes the location of records. */
 export class LocationUpdater {
   readonly #table: Table;
   readonly #clock: () => number;
@@ -54,9 +53,9 @@ export class LocationUpdater {
 
   /**
    * Changes the location of the threads, reactions, recordings and notifications at `oldLocation`, also in disabled documents.
-   * Can miss a record that was written a moment ago, because the index with the locations is eventually consistent. Throws:
+   * Can miss a record that was written a moment ago, because the index of locations is eventually consistent. Throws:
    * - INVALID_ARGUMENT for an unknown organization, or if a changed record would be too large
-   * - UNAVAILABLE after 20 s. A repeated call skips the changed records and continues.
+   * - UNAVAILABLE after 20 s. The same request, sent again, changes the remaining records.
    */
   async update(tenant: string, { documentId, organizationId, oldLocation, ...change }: LocationUpdate): Promise<void> {
     const organization =
@@ -74,7 +73,7 @@ export class LocationUpdater {
       });
   }
 
-  /** Returns one task per record of a page. The task changes the location of the record. */
+  /** Returns one task per record of a page. Each task changes the location of its record. */
   #tasksOf(
     { threads, reactions, recordings, notifications }: LocationRecords,
     change: LocationChange,
@@ -105,8 +104,8 @@ export class LocationUpdater {
   }
 
   /**
-   * Writes a record with its new location. Skips the record if it has the new location already, was moved elsewhere meanwhile, or
-   * is deleted.
+   * Writes a record with its new location. Does nothing if the record has the new location already, if another request moved it
+   * to another location, or if it is deleted.
    */
   async #change<K, T extends WithLocation & K>(
     entity: Entity<T, DocumentScope, K>,
@@ -119,7 +118,7 @@ export class LocationUpdater {
       const location = changeLocation(current.location, change);
       const stored = storedLocation(location);
       if (stored.location === current.location) return 'done';
-      // The item stays at its key, which does not contain the location. The write updates the key in the index.
+      // The record keeps its key, which does not contain the location. The write changes the record's key in the index.
       const changed = { ...scope, ...changeRecord(current, stored, location) };
       if ((await this.#table.write([replace(entity, changed, current._r)])) === 'done') return 'done';
       const latest = await this.#table.get(entity, { ...scope, ...current });

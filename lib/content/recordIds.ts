@@ -5,8 +5,8 @@ import { insert, remove, replace, type Table, type WriteOp } from '../table/tabl
 import type { DocumentScope } from './documentScope.ts';
 
 /**
- * The kinds of content. Ids of threads, reactions and recordings are unique in their document. Ids of notifications and activities
- * are unique in their organization.
+ * The kinds of records that have an id. Ids of threads, reactions and recordings are unique in their document. Ids of
+ * notifications and activities are unique in their organization.
  */
 export const recordKinds = ['thread', 'reaction', 'recording', 'notification', 'activity'] as const;
 export type RecordKind = (typeof recordKinds)[number];
@@ -14,19 +14,20 @@ export type RecordKind = (typeof recordKinds)[number];
 const Schema = z.object({
   /** The internal id of the record's document. */
   documentKey: z.string(),
-  /** The creation time of the record in epoch ms. Its sort key contains this time. */
+  /** The creation time of the record in epoch ms. The sort key of the record contains this time. */
   createdAt: z.number(),
   /**
-   * The document id that the customer chose. Only kinds whose ids are unique in the organization store it. Readers check with it
-   * whether the document still exists.
+   * The document id that the customer chose. Only kinds whose ids are unique in the organization store it. Readers need it to
+   * check whether the document still exists.
    */
   documentId: z.string().optional(),
 });
 export type RecordPosition = z.output<typeof Schema>;
 
 /**
- * The position of the record with an id that the customer chose. It is needed because the keys of records begin with the creation
- * time. Positions of a deleted document can remain. Readers ignore them, because no document has their `documentKey`.
+ * The position of the record with an id that the customer chose. The id alone does not find a record, because the keys of records
+ * begin with the creation time. Positions of a deleted document can remain. Readers ignore them, because no document has their
+ * `documentKey`.
  */
 export const RecordIdEntity = defineEntity({
   type: 'RecordId',
@@ -36,13 +37,13 @@ export const RecordIdEntity = defineEntity({
   purpose: 'The position of the thread, reaction, recording, notification or activity with an id',
   schema: Schema,
   pk: (of: OrganizationScope & { kind: RecordKind; id: string }) => organizationPartition(of, 'RECORD', of.kind, of.id),
-  // The key has the document id that the customer chose, so the position and the document can be read in parallel.
+  // The key has the document id that the customer chose, so a request can read the position and the document at the same time.
   sk: (key: { within: string }) => ['IN', key.within],
 });
 
 /**
- * The id of a record. `within` is the document id that the customer chose. It is empty for kinds whose ids are unique in the
- * organization.
+ * The id of a record. `within` is the document id that the customer chose. For kinds whose ids are unique in the organization,
+ * `within` is empty.
  */
 export interface RecordIdKey {
   readonly kind: RecordKind;
@@ -51,8 +52,8 @@ export interface RecordIdKey {
 }
 
 /**
- * Returns the positions of records, in the order of `names`. An entry is undefined if there is no such record, or if `scope` is a
- * document and the record belongs to another document. Sends one BatchGet per 100 names.
+ * Returns one position per name, in the same order. The value is undefined if there is no such record. If `scope` is a document,
+ * it is also undefined for a record of another document. Sends one BatchGet per 100 names.
  */
 export async function findRecordIds(
   table: Table,
@@ -70,7 +71,7 @@ export async function findRecordIds(
 }
 
 /**
- * Returns the operation that stores the position of a new record. `stored` is the position of an older record with the same id in a
+ * Returns the operation that stores the position of a new record. `stored` is the position of a record with the same id in a
  * deleted document, if there is one.
  */
 export function claimRecordId(
@@ -81,11 +82,13 @@ export function claimRecordId(
 ): WriteOp {
   const { tenant, organizationKey, documentKey } = scope;
   const value = { tenant, organizationKey, ...name, documentKey, createdAt };
-  // The first revision is the creation time, so that a record that is deleted and added again gets another revision.
+  // The first revision is the creation time. A record that is deleted and created again therefore gets another revision.
   return stored ? replace(RecordIdEntity, value, stored._r) : insert(RecordIdEntity, value, createdAt);
 }
 
-/** Returns the operation that frees the id of a record. With `revision`, it fails if the position has another revision. */
+/**
+ * Returns the operation that frees the id of a record. With `revision`, the operation fails if the position has another revision.
+ */
 export function releaseRecordId(
   { tenant, organizationKey }: OrganizationScope,
   name: RecordIdKey,

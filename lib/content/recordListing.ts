@@ -13,7 +13,8 @@ import type { QueryPage, QueryOptions, Table } from '../table/table.ts';
 import type { DocumentScope } from './documentScope.ts';
 
 /**
- * The position at which a page ended: in a document after the sort key `after`, or, without `after`, at the end of the document.
+ * The position at which a page ended: in the document `documentId`, after the sort key `after`. If `after` is undefined, at the
+ * end of that document.
  */
 export interface ListingPosition {
   /** The document id that the customer chose. */
@@ -43,7 +44,6 @@ export interface RecordPageOptions {
   readonly limit: number;
 }
 
-/** A document of a listing. */
 export interface ListedDocument {
   /** The document id that the customer chose. */
   readonly documentId: string;
@@ -52,16 +52,16 @@ export interface ListedDocument {
 
 /** The documents of a listing, ordered by document id. */
 export interface DocumentSource {
-  /** Returns the next documents, beginning with the document `from`. Returns none only if no document follows. */
+  /** Returns the next documents. The first is `from` itself, if it exists. Returns no documents only at the end of the list. */
   list(from: string | undefined): Promise<{ readonly documents: readonly ListedDocument[]; readonly more: boolean }>;
 }
 
 export interface ListingOptions<V> {
   readonly documents: DocumentSource;
-  /** `next` of the previous page. */
+  /** The `next` of the previous page. Undefined for the first page. */
   readonly from?: ListingPosition | undefined;
   readonly limit: number;
-  /** Returns a page of the records of one document. Sends one query. */
+  /** Reads a page of the records of one document. Sends one query. */
   readonly read: (document: ListedDocument, options: RecordPageOptions) => Promise<RecordPage<V>>;
 }
 
@@ -71,29 +71,29 @@ export interface ListingPage<V> {
   readonly next: ListingPosition | undefined;
 }
 
-/** The largest size in bytes of a page as JSON, so that a response stays below its limit of 5 MB. */
+/** The largest size of a page as JSON, in bytes. A response must stay below 5 MB. */
 const PAGE_BYTES = 4_000_000;
-/** The number of documents, and of bytes read, after which a page ends early. */
+/** A page ends early after it has read this many documents, or this many bytes. */
 const MAX_DOCUMENTS = 500;
 const MAX_BYTES_READ = 32_000_000;
-/** The number of documents that one query of documents returns. */
+/** The number of documents that one query of the document list returns. */
 const DOCUMENTS_PER_PAGE = 100;
 /** The largest number of documents whose records are read in parallel. */
 const MAX_PARALLEL_DOCUMENTS = 8;
 /** The number of documents that the first step reads in parallel. */
 const FIRST_PARALLEL_DOCUMENTS = 4;
 /**
- * The number of records that the first step reads of each document after the first. The first document often fills the page. The
- * records of the other documents were then read in vain.
+ * The number of records that the first step reads of each document except the first. The first document often fills the page. The
+ * records of the other documents are then not used.
  */
 const PROBED_RECORDS = 10;
-/** The number of records that one query reads if a filter applies. */
+/** The number of records that one query reads if records are filtered. */
 const FILTERED_RECORDS = 2_000;
 
 /**
- * Returns a page of the records of several documents, document by document. A page ends early at about 4 MB, or after
- * many records that do not match. Such a page can be empty and have a `next`. Keys of records and ids of documents never
- * change, so a record that exists during the whole listing is returned exactly once.
+ * Returns a page of the records of several documents, document by document. A page ends early at about 4 MB, or after many
+ * records that do not match. Such a page can be empty and still have a `next`. Sort keys and document ids never change, so a
+ * record that exists during the whole listing is returned exactly once.
  */
 export async function listAcrossDocuments<V>({
   documents,
@@ -120,7 +120,7 @@ export async function listAcrossDocuments<V>({
       continue;
     }
     const batch = waiting.slice(0, parallel);
-    // One record more than the page needs shows whether there is a next page.
+    // One record more than fits on the page shows whether there is a next page.
     const remaining = limit + 1 - values.length;
     const share = Math.ceil(remaining / batch.length);
     const limits = batch.map((_document, index) => {
@@ -148,8 +148,8 @@ export async function listAcrossDocuments<V>({
       waiting.shift();
       documentsDone += 1;
     }
-    // Documents with few records are read in parallel. A document with several pages is read alone, because the page ends within
-    // this document, and records of later documents would be read in vain.
+    // Documents with few records are read in parallel. A document with several pages is read alone. The page ends inside it, so
+    // records of later documents would not be used.
     parallel = position?.after === undefined ? Math.min(parallel * 2, MAX_PARALLEL_DOCUMENTS) : 1;
   }
   return { values, next: position };
@@ -203,7 +203,8 @@ function pagedDocuments(
   scope: OrganizationScope,
   { keyOf, list, includes }: PagedDocuments,
 ): DocumentSource {
-  // A page is empty if all its documents are deleted. A source returns no empty page before the end, so read the next page.
+  // A page is empty if all its documents are deleted. The next page is then read, because a source returns no documents only at
+  // the end.
   async function listAfter(after: string | undefined): Promise<QueryPage<DocumentWithFolder>> {
     const page = await list(after);
     return page.values.length > 0 || page.next === undefined ? page : listAfter(page.next);
@@ -220,7 +221,7 @@ function pagedDocuments(
   };
 }
 
-/** Returns a document as an entry of a listing. */
+/** Returns a document in the form of listings. */
 export function toListed(
   scope: OrganizationScope,
   { documentId, internalId }: { readonly documentId: string; readonly internalId: string },
@@ -242,14 +243,14 @@ export async function findLiveDocuments(
 /** The documents of a request: one document, or all documents of an organization. */
 export interface Listing {
   readonly organization: OrganizationScope;
-  /** The document of the request. Undefined if the request names no document. */
+  /** Undefined if the request names no document. */
   readonly document: ListedDocument | undefined;
   readonly documents: DocumentSource;
 }
 
 /**
- * Returns what `read` returns for the documents of a request. `read` may run twice (`OrganizationReader.readWithin`). Throws
- * INVALID_ARGUMENT for an unknown organization and NOT_FOUND for an unknown document.
+ * Calls `read` with the documents of a request and returns its result. `read` can run twice, see `OrganizationReader.readWithin`.
+ * Throws INVALID_ARGUMENT for an unknown organization, and NOT_FOUND for an unknown document.
  */
 type ReadListing = <T>(
   tenant: string,
@@ -272,7 +273,7 @@ export const readListing: Capability<ReadListing> = /* @__PURE__ */ combine(
     },
 );
 
-/** Converts positions to the cursors of page tokens and back. */
+/** Converts positions to the cursors in page tokens, and back. */
 export const listingCursor = {
   of: (position: ListingPosition | undefined): string | undefined =>
     position && JSON.stringify([position.documentId, position.after]),
@@ -286,14 +287,11 @@ export const listingCursor = {
 interface RecordListing<T, V> extends Pick<ListingOptions<V>, 'documents' | 'from' | 'limit'> {
   readonly descending: boolean;
   readonly toResponse: (value: Stored<T>) => V;
-  /** Returns whether a record matches. Without this function all records match. */
+  /** Returns whether a record matches. If undefined, all records match. */
   readonly isMatch?: ((value: Stored<T>) => boolean) | undefined;
 }
 
-/**
- * Returns a page of the records of one entity, document by document. The records of a document are in the order of their sort
- * keys.
- */
+/** Returns a page of the records of one entity, document by document. The records of a document are ordered by sort key. */
 export async function listRecords<T extends K, K, V>(
   table: Table,
   entity: Entity<T, DocumentScope, K>,

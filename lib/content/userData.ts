@@ -25,7 +25,7 @@ import { findLiveDocuments } from './recordListing.ts';
 /** A comment in the data of a user, with the ids of its thread and document. */
 export type UserComment = CommentResponse & { readonly annotationId: string; readonly documentId: string };
 
-/** The position in the records of each kind: a sort key. Undefined stands for the start, null for the end. */
+/** The position in the records of each kind: a sort key, undefined at the start, or null at the end. */
 export type UserDataCursor = { readonly [K in InvolvedKind]?: string | null };
 
 export interface UserDataPage {
@@ -39,16 +39,16 @@ export interface UserDataPage {
 
 /** The largest number of records of each kind on one page. */
 const RECORDS_PER_KIND = 100;
-/** The size in bytes of JSON at which a page ends early, so that a response stays below its limit of 5 MB. */
+/** A page ends early when its records have this size as JSON, in bytes. A response must stay below 5 MB. */
 const PAGE_BYTES = 4_000_000;
 
-/** A record in the data of a user, before the check of its document. */
+/** A record in the data of a user. It is not yet known whether its document exists. */
 interface UserRecord<V> {
   readonly key: string;
   readonly documentKey: string;
-  /** The creation time in epoch ms. */
+  /** The creation time of the record in epoch ms. */
   readonly at: number;
-  /** The record in the response. Undefined if the record is deleted. */
+  /** The record in the form of responses. Undefined if the record is deleted. */
   readonly response: RecordResponse<V> | undefined;
 }
 
@@ -69,13 +69,13 @@ interface KindPage<V> {
 
 type ReadResponses<V> = (involvements: readonly Involvement[]) => Promise<readonly UserRecord<V>['response'][]>;
 
-/** The user whose data is read, and the organization. */
+/** The user whose data is read, and the organization that it is read from. */
 interface UserDataRequest {
   readonly scope: OrganizationScope;
   readonly organization: OrganizationKeys;
   readonly userId: string;
   readonly names: { readonly apiKey: string; readonly organizationId: string };
-  /** Epoch ms. */
+  /** The time of the request in epoch ms. */
   readonly now: number;
 }
 
@@ -88,8 +88,8 @@ export class UserDataReader {
   }
 
   /**
-   * Returns a page of a user's data in an organization: up to 100 records of each kind, ordered by time. A page of large records
-   * has fewer. A record that exists during the whole listing is returned exactly once. Leaves out
+   * Returns a page of a user's data in an organization: up to 100 records of each kind, ordered by time. A page with large
+   * records has fewer. A record that exists during the whole listing is returned exactly once. Leaves out:
    * - records of deleted threads and documents
    * - records that the user did not make and may not see
    * - records from before the user was removed from the document
@@ -174,8 +174,8 @@ export class UserDataReader {
   }
 
   /**
-   * Returns the records that belong on the page. Each record and its document exist, the user may see the record, and the user
-   * was not removed from the document since the record was made.
+   * Returns the records that belong on the page. The record and its document must exist, and the user may see the record. The
+   * user must not have been removed from the document after the record was made.
    */
   async #findIncluded(
     { scope, organization, userId, now }: UserDataRequest,
@@ -241,7 +241,7 @@ export class UserDataReader {
 }
 
 /**
- * Converts records to responses. An entry is undefined if its record is deleted. Calls `accessOf` once per existing record, in
+ * Converts records to responses. The value is undefined for a deleted record. Calls `accessOf` once per existing record, in
  * order.
  */
 function toResponses<R extends { readonly documentId: string }, V>(
@@ -258,7 +258,7 @@ function toResponses<R extends { readonly documentId: string }, V>(
 }
 
 /**
- * Returns the included records up to `share` bytes, but at least one record, and the sort key at which the page ends. The end is
+ * Returns the included records up to `share` bytes, but at least one record. `end` is the sort key at which the page ends, or
  * null if no record of this kind follows.
  */
 function cutPage<V>(

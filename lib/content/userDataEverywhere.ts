@@ -2,20 +2,21 @@ import { type Capability, combine } from '../app/capability.ts';
 import { type OrganizationReader, readOrganizations } from '../directory/organizations.ts';
 import { readUserData, type UserDataCursor, type UserDataPage, type UserDataReader } from './userData.ts';
 
-/** The position in a listing of all organizations. */
+/** The position in a listing of a user's data in all organizations. */
 export interface EverywhereCursor {
-  /** The sort key of the last organization that is listed completely. Undefined if none is. */
+  /** The sort key of the last organization that is listed completely. Undefined if there is none. */
   readonly after?: string | undefined;
-  /** The position in the organization that follows, and the internal id of that organization. */
+  /** The organization that is listed only in part: its internal id, and the position in its data. */
   readonly within?: { readonly organizationKey: string; readonly cursor: UserDataCursor } | undefined;
 }
 
 /**
- * The largest number of organizations that one page reads, so that a page is fast if most organizations have no data of the user.
+ * The largest number of organizations that one page reads. The limit keeps a page fast if most organizations have no data of the
+ * user.
  */
 const ORGANIZATIONS_PER_PAGE = 10;
 
-/** Reads the data of a user in all organizations of a tenant, one organization after the other. */
+/** Reads the data of a user in all organizations of a tenant, one organization after another. */
 export class UserDataEverywhereReader {
   readonly #organizations: Pick<OrganizationReader, 'list'>;
   readonly #data: UserDataReader;
@@ -26,8 +27,8 @@ export class UserDataEverywhereReader {
   }
 
   /**
-   * Returns a page of the user's data in one organization. If ten organizations have no data of the user, the page is empty and
-   * has a `next`.
+   * Returns a page of the user's data in one organization. If the next ten organizations have no data of the user, the page is
+   * empty and has a `next`.
    */
   async page(
     tenant: string,
@@ -42,7 +43,7 @@ export class UserDataEverywhereReader {
         next,
       } = await this.#organizations.list(tenant, { limit: 1, after: lastComplete });
       if (!organization) return { ...empty, next: undefined };
-      // If the organization of the cursor was deleted since the previous page, the list returns another organization.
+      // If the organization of the cursor was deleted since the previous page, the list returns the organization after it.
       const isOfCursor = organizationsRead === 0 && within?.organizationKey === organization.internalId;
       const position = isOfCursor ? within.cursor : {};
       const { next: cursor, ...data } = await this.#data.page(tenant, organization, userId, position, now);

@@ -13,12 +13,13 @@ export const RECORDS_PER_PAGE = 1_000;
 const PARALLEL = 4;
 
 /**
- * Why users are removed. With `remove`, the customer removed the users, and their comments in threads of other users stay. With
- * `erase` (GDPR), these comments are removed too.
+ * Why users are removed.
+ * - `remove`: the customer removed the users. Their comments in threads of other users stay.
+ * - `erase`: the users are erased (GDPR). These comments are deleted too.
  */
 export type RemovalMode = 'remove' | 'erase';
 
-/** The users to remove, and the document that the users are removed from. */
+/** The users to remove, and the document from which they are removed. */
 export interface DocumentRemoval {
   readonly table: Table;
   readonly scope: DocumentScope;
@@ -27,7 +28,7 @@ export interface DocumentRemoval {
   readonly clock: () => number;
 }
 
-/** The result of one try. `conflict` means that another request changed a record after it was read. */
+/** The result of one try. `conflict` means that another request changed a record after this try had read it. */
 export type Outcome = 'done' | 'conflict';
 
 /** Erases users from the records that one feature stored in a document. */
@@ -35,14 +36,14 @@ export interface EraseHook {
   /** The entities whose records the hook erases users from. A test checks that each entity with users has a hook. */
   readonly entities: readonly { readonly type: string }[];
   /**
-   * Erases users from the page of records that follows the sort key `after`. It does not need involvements to find the records.
-   * Returns the sort key at which the page ends, or undefined after the last page. Writes only records that change, with an
-   * optimistic lock. Throws ABORTED if other requests keep changing a record.
+   * Erases users from the next page of records, after the sort key `after`. Finds the records without involvements. Returns the
+   * sort key at which the page ends, or undefined after the last page. Writes only records that change, with an optimistic lock.
+   * Throws ABORTED if other requests change a record during every try.
    */
   erase(removal: DocumentRemoval, after: string | undefined): Promise<string | undefined>;
 }
 
-/** Tries once to remove an involvement, and to remove the user from the record of the involvement, in one transaction. */
+/** Tries once to remove a user from a record, and the user's involvement in this record, in one transaction. */
 export type RemoveInvolved = (removal: DocumentRemoval, involvement: Involvement) => Promise<Outcome>;
 
 /** Tries once to write operations in one transaction. */
@@ -55,7 +56,7 @@ export function isSameKey(a: WriteOp, b: WriteOp): boolean {
   return 'remove' in a && 'remove' in b && a.remove.PK === b.remove.PK && a.remove.SK === b.remove.SK;
 }
 
-/** Returns a page of the records of a document that were created before or at the time of the removal. */
+/** Returns a page of a document's records that were created before or at the time of the removal. */
 export function recordsUpTo<T, K>(
   { table, scope, removedUsers }: DocumentRemoval,
   entity: Entity<T, DocumentScope, K>,
@@ -70,8 +71,8 @@ export function recordsUpTo<T, K>(
 }
 
 /**
- * Writes the operations of each record, one transaction per record. After a conflict, calls `opsOf` again, which reads the record
- * again.
+ * Writes the operations of each record in a transaction of its own. After a conflict, calls `opsOf` again. `opsOf` must therefore
+ * read the record.
  */
 export async function writeEachRecord<T>(
   { table }: DocumentRemoval,

@@ -1,7 +1,7 @@
 import type { ApiKeyCaller, UserCaller } from '../app/callers.ts';
 import type { Viewer } from './rules/viewer.ts';
 
-/** Returns the user of a call with a user token; undefined for a call of an API key, which may see everything. */
+/** Returns the user of a call with a user token. Returns undefined for a call with an API key, which may see everything. */
 export function viewerOf(caller: ApiKeyCaller | UserCaller): Viewer | undefined {
   if (caller.level !== 'user') return undefined;
   const { userId, role, access } = caller.user;

@@ -4,7 +4,7 @@ import { Location, locationKey } from './location.ts';
 /** The change of a stored location by `locations/update`. */
 export interface LocationChange {
   readonly newLocation: Location;
-  /** True to merge the first-level fields of `newLocation` into the stored location. False to replace the stored location. */
+  /** If true, the first-level fields of `newLocation` are merged into the stored location. If false, `newLocation` replaces it. */
   readonly merge: boolean;
 }
 
@@ -15,8 +15,8 @@ export interface StoredLocation {
 }
 
 /**
- * Returns the changed location of a record. `before` is the stored location as JSON text. Throws INVALID_ARGUMENT if the merged
- * location is too large.
+ * Returns the location of a record after a change. `before` is the stored location as JSON text. Throws INVALID_ARGUMENT if the
+ * merged location is too large.
  */
 export function changeLocation(before: string | undefined, { newLocation, merge }: LocationChange): Location {
   if (!merge || before === undefined) return newLocation;
@@ -25,7 +25,7 @@ export function changeLocation(before: string | undefined, { newLocation, merge 
   return data;
 }
 
-/** Returns both objects merged, like a spread of both, but keeps a key named `__proto__`. */
+/** Returns the fields of both objects. A field of `after` replaces the same field of `before`. A key named `__proto__` is kept. */
 function withFields(before: object, after: object): Record<string, unknown> {
   return Object.fromEntries([...Object.entries(before), ...Object.entries(after)]);
 }

@@ -1,6 +1,6 @@
 import type { Location } from './location.ts';
 
-/** The id and name that the customer gave an organization, and the customer's own fields as JSON text (`metadata`). */
+/** The id and name that the customer gave an organization. `metadata` has the customer's own fields as JSON text. */
 interface OrganizationNames {
   readonly organizationId: string;
   readonly organizationName?: string | undefined;
@@ -14,7 +14,7 @@ interface DocumentNames {
   readonly folder?: { readonly folderId: string } | undefined;
 }
 
-/** The organization and document of content, in the form that responses and events are made from. */
+/** The organization and document of a record. The metadata of responses and events is made from them. */
 export interface ContentNames {
   readonly apiKey: string;
   readonly organization: OrganizationNames;
@@ -22,8 +22,8 @@ export interface ContentNames {
 }
 
 /**
- * Returns the `metadata` of a record in a response: the customer's own fields, overwritten by the ids of organization and
- * document.
+ * Returns the `metadata` of a record for a response: the customer's own fields, and the ids of the organization and the document.
+ * The ids replace own fields with the same names.
  */
 export function recordMetadata(
   { apiKey, organization, document }: ContentNames,
@@ -32,10 +32,10 @@ export function recordMetadata(
   return { ...parsed(own), apiKey, organizationId: organization.organizationId, documentId: document.documentId };
 }
 
-/** The organization and document of an event. An event that is not about a document has no document. */
+/** The organization and document of an event. `document` is undefined if the event is not about a document. */
 export type EventNames = Omit<ContentNames, 'document'> & { readonly document?: DocumentNames | undefined };
 
-/** Returns the `metadata` of an event: the organization and document with their names and the customer's own fields. */
+/** Returns the `metadata` of an event: the organization and the document, with their names and the customer's own fields. */
 export function eventMetadata(
   { apiKey, organization, document }: EventNames,
   location?: Location,
@@ -60,7 +60,7 @@ function documentMetadata({ documentId, documentName, folder, metadata }: Docume
   };
 }
 
-/** Returns the `metadata` of an event whose payload would be too large. It has ids only. */
+/** Returns the `metadata` of an event whose payload would otherwise be too large. It has only ids. */
 export function eventMetadataIds({
   apiKey,
   organization: { organizationId },

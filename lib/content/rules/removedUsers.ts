@@ -8,17 +8,17 @@ import type { Thread } from '../../comments/rules/threads.ts';
 import type { ContentUser } from './user.ts';
 
 /**
- * Pure rules for users who are removed from a document, folder or organization, and for users who are erased (GDPR).
+ * Pure rules for users who were removed from a document, folder or organization, and for users who were erased (GDPR).
  *
- * The id of an erased user stays where other users mention or address the user, in `changes` of activities, and in the customer's
- * own fields. Name, e-mail address, picture and colours are removed from every object with the `userId` of the user. Names in
- * free text stay, because they cannot be recognised.
+ * An erased user's id stays where other users mention or address the user, in `changes` of activities, and in the customer's own
+ * fields. Name, e-mail address, picture and colours are deleted from every object with the `userId` of the user. Names in free
+ * text stay, because they cannot be recognised.
  */
 
 /** The removed or erased users. */
 export interface RemovedUsers {
   readonly userIds: ReadonlySet<string>;
-  /** The time of the removal in epoch ms. Records from after this time do not change. */
+  /** The time of the removal in epoch ms. Records that were created later do not change. */
   readonly removedAt: number;
 }
 
@@ -35,17 +35,20 @@ const personalFields: ReadonlySet<string> = new Set([
   'plan',
 ]);
 
-/** Returns an object with the id only for a removed user. Returns other users unchanged. */
+/** Returns a removed user with only the id. Returns other users unchanged. */
 function keepId<U extends ContentUser>(user: U, { userIds }: RemovedUsers): U | { userId: string } {
   return userIds.has(user.userId) ? { userId: user.userId } : user;
 }
 
-/** Returns whether one of the removed users made a record of this time (epoch ms) before the removal. */
+/**
+ * Returns whether a removed user made a record. `at` is the time of the record in epoch ms. Records from after the removal do not
+ * count.
+ */
 function isMadeBy(userId: string, at: number, { userIds, removedAt }: RemovedUsers): boolean {
   return at <= removedAt && userIds.has(userId);
 }
 
-/** Returns a customer's value without the personal fields of objects, at any depth, whose `userId` is a removed user. */
+/** Returns the value after personal fields were deleted from every object, at any depth, whose `userId` is a removed user. */
 function removePersonalFields(value: unknown, removed: RemovedUsers): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map((item) => removePersonalFields(item, removed));
@@ -56,7 +59,7 @@ function removePersonalFields(value: unknown, removed: RemovedUsers): unknown {
   return Object.fromEntries(remaining.map(([key, part]) => [key, removePersonalFields(part, removed)]));
 }
 
-/** Returns JSON text without the personal fields of removed users. Returns the same text if nothing changes. */
+/** Returns JSON text after the personal fields of removed users were deleted. Returns the same text if nothing changes. */
 function removePersonalFieldsFromText(text: string | undefined, removed: RemovedUsers): string | undefined {
   if (text === undefined || !canMention(text, removed)) return text;
   const before: unknown = JSON.parse(text);
@@ -70,7 +73,7 @@ function canMention(text: string, { userIds }: RemovedUsers): boolean {
   return false;
 }
 
-/** Returns the fields with JSON text that change, without the personal fields of removed users. */
+/** Returns the new values of the JSON fields that change if the personal fields of removed users are deleted. */
 function changedFieldsWithoutPersonal<T extends object>(
   record: T,
   fields: readonly (keyof T)[],
@@ -84,7 +87,7 @@ function changedFieldsWithoutPersonal<T extends object>(
   return Object.fromEntries(changed) as Partial<T>;
 }
 
-/** Returns the changed record, or the same object if nothing changes, so that callers can skip the write. */
+/** Returns the record with the changes. Returns the same object if nothing changes, so that callers can skip the write. */
 function withChanges<T extends object>(before: T, changes: Partial<T>): T {
   const different = Object.entries(changes).some(
     ([field, value]) => JSON.stringify(value) !== JSON.stringify(before[field as keyof T]),
@@ -92,21 +95,19 @@ function withChanges<T extends object>(before: T, changes: Partial<T>): T {
   return different ? { ...before, ...changes } : before;
 }
 
-/** Returns a list of users, as JSON text, without the removed users. */
+/** Returns a list of users without the removed users. Both lists are JSON text. */
 function withoutUsers(text: string | undefined, { userIds }: RemovedUsers): string | undefined {
   return text === undefined
     ? undefined
     : JSON.stringify((JSON.parse(text) as ContentUser[]).filter(({ userId }) => !userIds.has(userId)));
 }
 
-/** Returns whether a removed user started the thread before the removal. Such a thread is removed. */
+/** Returns whether a removed user started the thread before the removal. Such a thread is deleted. */
 export function isThreadOf({ from, createdAt }: Pick<Thread, 'from' | 'createdAt'>, removed: RemovedUsers): boolean {
   return isMadeBy(from.userId, createdAt, removed);
 }
 
-/**
- * Returns a thread after users were removed. Their subscriptions are removed. A removed assignee or author keeps the id only.
- */
+/** Returns a thread after users were removed. Their subscriptions are deleted. A removed author or assignee keeps only the id. */
 export function removeFromThread(thread: Thread, removed: RemovedUsers): Thread {
   if (thread.createdAt > removed.removedAt) return thread;
   return withChanges(thread, {
@@ -118,8 +119,8 @@ export function removeFromThread(thread: Thread, removed: RemovedUsers): Thread 
 }
 
 /**
- * Returns a thread after users were erased: without their subscriptions, assignments, status changes and visibility.
- * Comments and participants of the thread are erased separately.
+ * Returns a thread after users were erased: without their subscriptions, assignments, status changes and visibility. The comments
+ * and participants of the thread are erased separately.
  */
 export function eraseFromThread(thread: Thread, removed: RemovedUsers): Thread {
   if (thread.createdAt > removed.removedAt) return thread;
@@ -151,15 +152,12 @@ export function isCommentOf({ from, createdAt }: Pick<Comment, 'from' | 'created
   return isMadeBy(from.userId, createdAt, removed);
 }
 
-/** Returns a comment after users were removed. A removed author keeps the id only. */
+/** Returns a comment after users were removed. A removed author keeps only the id. */
 export function removeFromComment(comment: Comment, removed: RemovedUsers): Comment {
   return isCommentOf(comment, removed) ? withChanges(comment, { from: keepId(comment.from, removed) }) : comment;
 }
 
-/**
- * Returns a comment of another user after users were erased. Erased users whom the comment mentions or addresses keep the id
- * only.
- */
+/** Returns another user's comment after users were erased. Erased users whom the comment mentions or addresses keep only the id. */
 export function eraseFromComment(comment: Comment, removed: RemovedUsers): Comment {
   if (comment.createdAt > removed.removedAt) return comment;
   const { to, taggedUserContacts } = comment;
@@ -173,7 +171,10 @@ export function eraseFromComment(comment: Comment, removed: RemovedUsers): Comme
   });
 }
 
-/** Returns a mention with the id only, if it mentions an erased user. Its other fields can contain the user's name. */
+/**
+ * Returns a mention of an erased user with only the id, because its other fields can contain the user's name. Returns other
+ * mentions unchanged.
+ */
 function keepTaggedId(tagged: Open, { userIds }: RemovedUsers): Open {
   const contact = tagged.contact as Open | null | undefined;
   const userId = tagged.userId ?? contact?.userId;
@@ -184,7 +185,7 @@ function keepTaggedId(tagged: Open, { userIds }: RemovedUsers): Open {
   };
 }
 
-/** Returns a reaction without the removed users. Returns undefined if no user remains. */
+/** Returns a reaction without the removed users, or undefined if no user remains. */
 export function removeReactors(reaction: Reaction, removed: RemovedUsers): Reaction | undefined {
   const fromUsers = reaction.fromUsers.filter(({ from, lastUpdated }) => !isMadeBy(from.userId, lastUpdated, removed));
   if (fromUsers.length === 0) return undefined;
@@ -199,7 +200,7 @@ export function isRecordingOf(
   return isMadeBy(from.userId, createdAt, removed);
 }
 
-/** Returns a recording of another user after users were erased. */
+/** Returns another user's recording after users were erased. */
 export function eraseFromRecording(recording: Recording, removed: RemovedUsers): Recording {
   return recording.createdAt > removed.removedAt
     ? recording
@@ -210,7 +211,7 @@ export function eraseFromRecording(recording: Recording, removed: RemovedUsers):
 }
 
 /**
- * Returns a notification without the removed recipients. A removed actor keeps the id only. Returns undefined if no recipient
+ * Returns a notification without the removed recipients. A removed actor keeps only the id. Returns undefined if no recipient
  * remains.
  */
 export function removeFromNotification(notification: Notification, removed: RemovedUsers): Notification | undefined {
@@ -221,7 +222,7 @@ export function removeFromNotification(notification: Notification, removed: Remo
   return withChanges(notification, { notifyUsers: recipients, actionUser: keepId(actionUser, removed) });
 }
 
-/** Returns the key of the comment that a notification quotes. Returns undefined if it quotes none. */
+/** Returns the key of the comment that a notification quotes, or undefined if it quotes none. */
 export function quotedComment({
   thread,
   notificationSourceData,
@@ -233,8 +234,9 @@ export function quotedComment({
 }
 
 /**
- * Returns a notification after users were erased: without erased recipients and readers. If it quotes a comment of an erased user
- * (`quotes`), the quote is removed too. Returns undefined if an erased user caused the notification, or if no recipient remains.
+ * Returns a notification after users were erased, without erased recipients and readers. If `quotes` is true, it quotes a comment
+ * of an erased user, and the quote is deleted too. Returns undefined if an erased user caused the notification, or if no
+ * recipient remains.
  */
 export function eraseFromNotification(
   notification: Notification,
@@ -250,7 +252,7 @@ export function eraseFromNotification(
   const readers = readByUserIds?.filter((userId) => !removed.userIds.has(userId));
   const erased = withChanges(remaining, {
     readByUserIds: readers?.length === 0 ? undefined : readers,
-    // An empty id stands for an erased author, because no user has an empty id.
+    // An empty id stands for an erased author. No real user has an empty id.
     thread: thread && {
       ...thread,
       authorId: removed.userIds.has(thread.authorId) ? '' : thread.authorId,
@@ -273,8 +275,8 @@ function withoutQuote(notification: Notification): Notification {
 }
 
 /**
- * Returns an activity after users were erased. Returns undefined if an erased user was the actor. If the activity has a snapshot
- * of a record that an erased user made, the snapshot is removed. With a removed target, `changes` are removed too.
+ * Returns an activity after users were erased, or undefined if an erased user was the actor. A snapshot of a record that an
+ * erased user made is deleted. If that record is the target of the activity, `changes` are deleted too.
  */
 export function eraseFromActivity(activity: Activity, removed: RemovedUsers): Activity | undefined {
   if (activity.createdAt > removed.removedAt) return activity;

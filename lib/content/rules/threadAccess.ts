@@ -9,15 +9,15 @@ import {
 } from '../../directory/rules/access.ts';
 import { type ThreadAccess, isPrivate, visibleToMembersOf } from './visibility.ts';
 
-/** The access rules of a record: a thread, or a comment, notification or event in a document. */
+/** What decides who may see a record. The record is a thread, or a comment, notification or event in a document. */
 export interface RecordAccess {
-  /** The document of the record. If it is undefined, access to a document is not required. */
+  /** The document of the record. If undefined, no access to a document is required. */
   readonly document?: DocumentAccess | undefined;
   /** The thread that contains the record, or that the record is about. */
   readonly thread?: ThreadAccess | undefined;
-  /** The access context of the record itself, as `field:value`. */
+  /** The access context that the record itself requires, as `field:value` items. */
   readonly accessFields?: readonly string[] | undefined;
-  /** True if a public document is visible to users of the tenant only. By default every user id can see a public document. */
+  /** If true, only users of the tenant may see a record in a public document. Otherwise every user id may. */
   readonly knownUsersOnly?: boolean | undefined;
 }
 
@@ -25,11 +25,11 @@ export interface RecordAccess {
 export interface CheckedUser {
   readonly userId: string;
   /**
-   * The user's access. It needs the grants on the document, its folders and the organization. For an access context, it needs all
-   * grants.
+   * The user's access, with the grants on the document, its folders and the organization. To check an access context, it must
+   * have all grants of the user.
    */
   readonly access: UserAccess;
-  /** The ids, chosen by the customer, of other organizations that the user is a member of. */
+  /** The ids of other organizations that the user is a member of. The customer chose these ids. */
   readonly memberOf: ReadonlySet<string>;
 }
 
@@ -47,8 +47,8 @@ export function isOpenToAll(record: RecordAccess): boolean {
 }
 
 /**
- * Returns whether a user may see a record. Three rules must allow the user: access to the document, the visibility of the thread,
- * and the access context. The visibility never excludes the author of a thread. The other rules can.
+ * Returns whether a user may see a record. Three rules must all allow it: access to the document, the visibility of the thread,
+ * and the access context. The author of a thread always passes the rule of visibility.
  */
 export function canSee(record: RecordAccess, user: CheckedUser): boolean {
   return (
@@ -58,7 +58,8 @@ export function canSee(record: RecordAccess, user: CheckedUser): boolean {
 }
 
 /**
- * Returns whether a user has access to the document of a record and may see its thread. `canSee` also checks the access context.
+ * Returns whether a user has access to the document of a record, and whether the visibility of its thread allows the user. Unlike
+ * `canSee`, does not check the access context.
  */
 export function canSeeWithoutContext(record: RecordAccess, user: CheckedUser): boolean {
   if (isOpenToAll(record)) return true;
@@ -78,7 +79,10 @@ function isVisible(thread: ThreadAccess, { userId, access, memberOf }: CheckedUs
   return members === organizationId ? organizationPermission(access).errorCode === undefined : memberOf.has(members);
 }
 
-/** Returns the access context of a user. Revocations are checked with the current folders of the record's document. */
+/**
+ * Returns the access context of a user. It leaves out grants that ended because the user was removed from a folder above the
+ * record's document.
+ */
 function contextOf({ access }: CheckedUser, { document }: RecordAccess): readonly string[] | undefined {
   const chain = document ? [document.internalId, ...(document.folder ? folderChain(document.folder) : [])] : [];
   return accessContext(access, (internalId) => {

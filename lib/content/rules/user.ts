@@ -22,7 +22,7 @@ export function isIncomplete({ name, email }: NamedUser): boolean {
   return name === undefined || email === undefined;
 }
 
-/** Returns a user of a request. If the name or e-mail address is missing, missing fields are taken from the stored profile. */
+/** Returns a user of a request. If its name or e-mail address is missing, its missing fields are taken from the stored profile. */
 export function completeUser<U extends NamedUser>(user: U, profile: ProfileResponse | undefined): U {
   if (!profile || !isIncomplete(user)) return user;
   const { name, email, photoUrl } = profile;

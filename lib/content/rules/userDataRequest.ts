@@ -3,8 +3,8 @@ import { invalid } from '../../shared/errors.ts';
 import { Id, optional, PageToken } from '../../shared/schema.ts';
 
 /**
- * A request for the data of a user. The names of two more fields begin with the name of the service, which is a setting.
- * `requireUser` reads these fields.
+ * A request for the data of a user. It can have two more fields, whose names begin with the name of the service. `requireUser`
+ * reads these fields.
  */
 export const UserDataRequest = z.looseObject({
   organizationId: optional(Id),
@@ -15,7 +15,7 @@ export const UserDataRequest = z.looseObject({
 
 /**
  * Returns the user of a request, and whether all organizations are read. Throws INVALID_ARGUMENT for missing fields, for fields
- * that contradict each other, and for a field without an effect.
+ * that contradict each other, and for a field that has no effect.
  */
 export function requireUser(
   input: z.output<typeof UserDataRequest>,

@@ -4,7 +4,7 @@ import { Id, list, optional } from '../../shared/schema.ts';
 
 export const visibilityTypes = ['public', 'organizationPrivate', 'restricted'] as const;
 
-/** The largest number of users of a restricted thread. */
+/** The largest number of users who can see one restricted thread. */
 const MAX_USERS = 500;
 /** The largest size in bytes of a visibility as JSON. Every event of the thread contains the visibility twice. */
 const MAX_BYTES = 32 * 1024;
@@ -13,7 +13,7 @@ const MAX_BYTES = 32 * 1024;
 export const Visibility = z
   .object({
     type: z.enum(visibilityTypes),
-    /** For `organizationPrivate`: the organization whose members see the thread. The default is the organization of the thread. */
+    /** For `organizationPrivate`: the organization whose members see the thread. The default is the thread's own organization. */
     organizationId: optional(Id),
     /** For `restricted`: the users who see the thread besides the author. */
     userIds: optional(list(Id, MAX_USERS, 0)),
@@ -31,10 +31,10 @@ export const Visibility = z
   );
 export type Visibility = z.output<typeof Visibility>;
 
-/** The fields of a thread from which `canSee` decides which users may see the thread. */
+/** The fields of a thread with which `canSee` decides who may see it. */
 export interface ThreadAccess {
   readonly visibility?: Visibility | undefined;
-  /** The access context, as `field:value`. */
+  /** The access context that the thread requires, as `field:value` items. */
   readonly accessFields?: readonly string[] | undefined;
   /** The user id of the thread's author. The visibility never excludes the author. */
   readonly authorId: string;
@@ -47,7 +47,7 @@ export function isPrivate(visibility: Visibility | undefined): visibility is Vis
   return visibility !== undefined && visibility.type !== 'public';
 }
 
-/** Returns the id of the organization whose members see a thread. Returns undefined unless the thread is `organizationPrivate`. */
+/** Returns the id of the organization whose members see a thread, or undefined if the thread is not `organizationPrivate`. */
 export function visibleToMembersOf({ visibility, organizationId }: ThreadAccess): string | undefined {
   return visibility?.type === 'organizationPrivate' ? (visibility.organizationId ?? organizationId) : undefined;
 }
