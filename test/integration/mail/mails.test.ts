@@ -59,7 +59,6 @@ const settings = (userId: string, email: string, documentIds?: string[]) =>
     documentIds,
   });
 
-/** Each test has a new tenant, which sends its mails through SES. */
 beforeEach(async () => {
   customer = await newCustomer();
   system = new MailSystem(engine, customer);
@@ -144,7 +143,8 @@ describe('the mails of an event', () => {
     await addThread({ subscribedUsers: [linus] }, { taggedUserContacts: [{ userId: 'grace' }, { userId: 'bob' }] });
     await reply({ from: grace });
     await system.deliver();
-    // Linus only subscribed to the thread, so MINE excludes him. Ada's setting for this document is ALL.
+    // Ada gets a mail by her setting ALL for this document. Linus does not: he only subscribed to the thread, and MINE
+    // leaves out subscribers.
     expect(system.mailed.sort()).toEqual(['ada@example.com', 'grace@example.com']);
   });
 
@@ -384,7 +384,7 @@ describe('the sending of a mail after failures of workers and providers', () => 
     }
     expect(attemptMinutes).toEqual([1, 6, 36, 156, 516]);
     expect(await only()).toMatchObject({ status: 'FAILED', attempts: 6, reason: '500' });
-    // The sixth attempt is the last one of the schedule and is not retried.
+    // The sixth attempt is the last one of the schedule, so no retry follows.
     expect(system.measures.counted).toEqual(
       new Map([
         ['MailAttemptsFailed', 5],

@@ -26,7 +26,7 @@ import { recordingMeasures } from '../../support/workers.ts';
 const MINUTE = 60_000;
 const acme = { organizationId: 'acme' };
 const actionUser = { userId: 'grace' };
-/** An error of Titan that is not retried. With it, no test waits for retries. */
+/** An error that is not retried. With it, tests do not wait for retries. */
 const refused: TitanReply = { status: 403, error: 'AccessDeniedException' };
 
 let engine: Engine;
@@ -42,7 +42,7 @@ afterAll(async () => {
   await Promise.all([titan.stop(), queues.stop(), engine.stop()]);
 });
 beforeEach(async () => {
-  // The sweeper reads the jobs of all tenants.
+  // The sweeper reads the jobs of all tenants, also those that earlier tests left.
   await clearTable(engine);
   deployWith('lexical');
   queues.clear();
@@ -56,7 +56,7 @@ beforeEach(async () => {
   });
 });
 
-/** Configures the model and restarts the functions, as a deployment does. */
+/** Configures the model and restarts the functions, like a deployment. */
 function deployWith(model: 'lexical' | typeof TITAN_MODEL): void {
   process.env.EMBEDDING_MODEL = model;
   restartFunctions();
@@ -96,8 +96,8 @@ async function search(query: string): Promise<string[]> {
 const both = (lexical: number, titanic: number) => ({ [LEXICAL_MODEL]: lexical, [TITAN_MODEL]: titanic });
 
 /**
- * Returns the stored state: the embedding state, the number of vectors by model, judgments, and jobs, oldest first.
- * Vectors are not read, since that takes seconds.
+ * Returns what is stored: the embedding state, the number of vectors of each model, the judgments and the jobs (oldest
+ * first). Counts vectors without reading them, because reading takes seconds.
  */
 async function stored() {
   const { Items } = await engine.lean.send(
@@ -121,7 +121,7 @@ async function stored() {
     jobs: of('Job').toSorted((first, second) => first.createdAt - second.createdAt),
   };
 }
-/** Returns the expected stored state when no job is left. */
+/** Returns what must be stored when no job is left. */
 const stateAtRest = (model: string, vectors: Record<string, number>) => ({
   state: { model },
   vectors,
@@ -253,7 +253,7 @@ describe('a change of the embedding model', () => {
 
     deployWith(TITAN_MODEL);
     await expectBest();
-    // Titan does not embed queries before all judgments have Titan vectors.
+    // Queries are not sent to Titan until all judgments have Titan vectors.
     await expectBest();
     expect([titan.calls, (await stored()).jobs.map(({ kind }) => kind)]).toEqual([[], ['changeEmbedding']]);
     await add(judgedBy('tone', 'Too formal for our brand voice'));
@@ -268,7 +268,7 @@ describe('a change of the embedding model', () => {
     await expectBest();
     expect(titan.calls.slice(before).map(({ inputText }) => inputText)).toEqual([LIABILITY]);
 
-    // The model is changed back to lexical. Functions then cannot call Titan.
+    // After the change back to lexical, functions may not call Titan.
     deployWith('lexical');
     queues.clear();
     await expectBest();
@@ -321,8 +321,8 @@ describe('a change of the embedding model', () => {
     const worker = new EmbeddingWorker(Date.now());
     await worker.run(message!, { deadline: 0 });
     expect((await stored()).state).toEqual({ model: LEXICAL_MODEL, next: TITAN_MODEL });
-    // All judgments have vectors, but a function that read the old state may still write one without. The job checks
-    // again after that time.
+    // All judgments have Titan vectors now. A function that read the old state could still store one without, so the
+    // job checks again later.
     worker.sent.length = 0;
     await worker.deps.steps.changeEmbedding((await worker.job(message!))!, () => worker.now, worker.call);
     await worker.run(message!, { deadline: 0 });
@@ -336,7 +336,7 @@ describe('a change of the embedding model', () => {
         Key: (await stored()).vectorKeys.find(({ SK }) => SK.includes(TITAN_MODEL)),
       }),
     );
-    // A function of the previous deployment stores a judgment. Its worker leaves the judgment to the new deployment.
+    // A function of the previous deployment stores a judgment. The worker of that deployment does nothing for it.
     deployWith('lexical');
     queues.clear();
     expect((await add(judgedBy('late', 'Written by the version before'))).late!.message).toMatch(
@@ -371,7 +371,6 @@ describe('a change of the embedding model', () => {
   });
 });
 
-/** Runs the sweeper at a given time. */
 async function sweepAt(now: number): Promise<void> {
   const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
   const sweep = jobSweep.open(environment(process.env));

@@ -19,7 +19,7 @@ const LIMIT = 10;
 
 let engine: Engine;
 let customer: Customer;
-/** The number of SearchVectors calls since the last reset. */
+/** The number of SearchVectors calls since a test last set it to 0. */
 let searches = 0;
 const judgments = manyJudgments(COUNT);
 let stored: readonly SentJudgment[] = [];
@@ -44,8 +44,8 @@ async function search(data: object): Promise<any> {
 }
 
 /**
- * Compares the results of two searches with an exact ranking of the same vectors. Returns the recall and the number of
- * matching judgments.
+ * Sends two searches and ranks the same vectors exactly. Returns the share of the exact results that the searches
+ * found (`recall`), and the number of judgments that match the filters.
  */
 async function recall(
   seed: number,

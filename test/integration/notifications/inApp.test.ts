@@ -44,7 +44,7 @@ const nda = { organizationId: 'acme', documentId: 'nda' };
 const ada = { userId: 'ada', name: 'Ada' };
 const mention = (...userIds: string[]) => ({ taggedUserContacts: userIds.map((userId) => ({ userId })) });
 
-/** Returns the events of the customer, oldest first. */
+/** Returns the customer's events, oldest first. */
 async function events(): Promise<OccurredEvent[]> {
   const items = (await everyItem(engine)).filter(({ PK }) => PK.startsWith(`T#${customer.apiKey}#EVENT#`));
   const payloads = new Map(

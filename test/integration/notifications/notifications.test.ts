@@ -35,7 +35,6 @@ const grace = { userId: 'grace', email: 'grace@example.com' };
 const texts = { displayHeadlineMessageTemplate: '{actionUser} signed', displayBodyMessage: 'It is done.' };
 const md5 = (text: string) => createHash('md5').update(text).digest('hex');
 
-/** Adds a notification for Grace. */
 const add = (notificationId: string, more: object = {}) =>
   customer.ok(ADD, {
     ...nda,

@@ -44,7 +44,7 @@ const notificationIds = async (userId: string, more: object = {}) =>
     ({ id }: { id: string }) => id,
   ) as string[];
 
-/** Returns all pages of a user's notifications. `between` runs after each page. */
+/** Returns all pages of a user's notifications. Calls `between` after each page. */
 async function pages(
   data: object,
   between: (page: number) => Promise<unknown> = async () => undefined,

@@ -41,7 +41,7 @@ const scope = async () => {
   const document = await table.get(DocumentEntity, { tenant, organizationKey, documentId: 'nda' });
   return { tenant, organizationKey, documentKey: document!.internalId };
 };
-/** A run of the sweep at a time, far from its deadline. */
+/** Returns the options of a run of the sweep at a time. The run has no deadline. */
 const runAt = (now: number) => ({ clock: () => now, deadline: Infinity });
 const revisionOf = async (userId: string) => (await table.get(PresenceEntity, { ...(await scope()), userId }))?._r;
 

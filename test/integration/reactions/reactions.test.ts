@@ -43,7 +43,7 @@ beforeEach(async () => {
   await addDocument(customer);
 });
 
-/** Waits until the clock shows a later time than all earlier writes have, and returns this time. */
+/** Waits until the clock shows a later millisecond than before. Returns the new time. */
 function nextMillisecond(): number {
   const before = Date.now();
   while (Date.now() === before);

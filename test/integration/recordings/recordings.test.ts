@@ -61,7 +61,7 @@ const scope = async (documentId = 'nda') => {
   }))!;
   return { tenant: customer.apiKey, organizationKey, documentKey };
 };
-/** Returns the events of the customer with their data. */
+/** Returns the customer's events with their data. */
 async function events(): Promise<any[]> {
   const items = (await everyItem(engine)).filter(({ PK }) => PK.startsWith(`T#${customer.apiKey}#EVENT#`));
   return items

@@ -24,10 +24,10 @@ import { post } from '../../support/requests.ts';
 type Numbers = readonly [calls: number, roundTrips: number, readUnits: number, writeUnits: number];
 type Costs = Readonly<Record<string, Numbers>>;
 
-// The numbers are exact, so the test also notices improvements. The cost of a new endpoint is in the tests that
-// `npm run new:endpoint` writes.
+// The numbers are exact, so the test also notices improvements. A comment explains the rows that follow it. A new
+// endpoint has its cost in the tests that `npm run new:endpoint` writes.
 
-/** The request contains all data that the endpoint needs. */
+/** These endpoints need no data of the table. */
 const readsOfNothing: Costs = {
   '/v2/agents/extract a table': [0, 0, 0, 0],
   '/v2/auth/generate_signature of one permission': [0, 0, 0, 0],
@@ -67,7 +67,7 @@ const readsInOrganizations: Costs = {
 };
 
 const writesOfOneThing: Costs = {
-  // Writes one item of the log. The first change after a pause also starts the job of its event, for 4 more units.
+  // Writes one item of the log. The first change after a pause also starts an event job, for 4 more units.
   '/v2/crdt/update one': [4, 3, 3, 1],
   '/v2/crdt/update one unchanged': [3, 2, 3, 0],
   '/v2/crdt/updates/push one': [4, 3, 3, 1],
@@ -89,9 +89,9 @@ const writesOfOneThing: Costs = {
   '/v2/users/update one': [3, 3, 2, 1],
   '/v2/users/update a role': [4, 3, 3, 1],
   '/v2/auth/permissions/add one document': [4, 3, 3, 1],
-  // Removes the grant. Another write ends the grant in user tokens.
+  // Removes the stored grant. A second write ends the same grant in user tokens.
   '/v2/auth/permissions/remove one document': [4, 3, 2, 2],
-  // A stored user with the same profile is not written again.
+  // The stored user has the same profile already, so the user is not written again.
   '/v2/auth/generate_token for a known user and a document': [4, 4, 4, 0],
   '/v2/auth/token/get for a known member': [5, 3, 5, 0],
   '/v1/auth/token/get for a known member': [6, 4, 6, 0],
@@ -110,24 +110,24 @@ const writesOfOneThing: Costs = {
   '/v2/agents/groups/remove-agents one': [2, 2, 1, 1],
 };
 
-/** Most endpoints write in one transaction, which costs twice as many units as its items. */
+/** Most of these endpoints write in one transaction. In a transaction, an item costs twice as many units. */
 const writesOfSeveralThings: Costs = {
   // The transaction also writes the revision of the webhook settings.
   '/v2/workspace/advancedwebhookconfig/update it': [3, 2, 2, 4],
   '/v2/workspace/webhookconfig/update it': [3, 2, 2, 4],
   '/v2/workspace/advancedwebhook/endpoints/update one': [4, 3, 3, 4],
   '/v2/workspace/advancedwebhook/endpoints/secret/rotate of one endpoint': [4, 3, 3, 4],
-  // Writes the group and the count of groups, which enforces the limit of groups.
+  // Writes the group, and the number of groups, which enforces their limit.
   '/v2/agents/groups/create one': [3, 3, 2, 4],
   '/v2/agents/groups/delete one': [3, 2, 2, 4],
-  // Writes the judgment, its vectors with up to four index entries, and the start and end of the job that adds missing vectors
-  // after a crash.
+  // Writes the judgment, and its vectors with up to four index entries. Also writes the start and the end of a job.
+  // The job would add missing vectors after a crash.
   '/v2/memory/judgments/add one': [8, 5, 4, 11],
   '/v2/memory/judgments/add one with content': [8, 5, 4, 12],
   '/v2/memory/judgments/add one of a thread': [8, 5, 4, 12],
   // Writes the thread, the judgment and the job that adds the vectors of the judgment.
   '/v2/commentannotations/update one with a reason': [6, 5, 5, 11],
-  // Writes the organization and the purge job, which is indexed.
+  // Writes the organization, and the purge job with its index entry.
   '/v2/organizations/delete one': [2, 2, 1, 5],
   // Writes the event and its payload, each indexed twice. A test event also has a delivery.
   '/v2/events/publish one': [2, 2, 1, 6],
@@ -136,18 +136,18 @@ const writesOfSeveralThings: Costs = {
   '/v2/workspace/advancedwebhook/endpoints/test one': [2, 2, 3, 12],
   '/v2/workspace/advancedwebhook/endpoints/recover nothing': [3, 3, 4.5, 0],
   '/v2/workspace/advancedwebhook/messages/resend one': [4, 3, 5, 3],
-  // Reads the profile of the actor together with the document if the call leaves out the name or the e-mail address.
+  // Without name or e-mail address in the call, reads the profile of the actor together with the document.
   '/v2/notifications/add one': [4, 3, 3, 8],
   '/v2/notifications/add one that exists': [9, 7, 8, 0],
   '/v2/notifications/add one to verified users': [6, 5, 8, 6],
   '/v2/notifications/update one': [6, 5, 5, 1],
   '/v2/notifications/config/set of one user': [4, 4, 3, 1],
-  // Writes the job, its status, and the user with the record of the removal.
+  // Writes the job, its status, and the user together with the record of the removal.
   '/v2/users/data/delete of a user in one organization': [4, 4, 2, 6],
   '/v2/notifications/delete one': [6, 5, 5, 8],
   '/v1/organizations/documents/locations/update of one notification': [4, 4, 2.5, 1],
   '/v1/organizations/documents/locations/data/delete with one notification': [4, 4, 2.5, 9],
-  // Writes the head, its first update and the job of its event.
+  // Writes the head, its first update and an event job.
   '/v2/crdt/add one': [3, 2, 2, 7],
   // Writes the head and the purge job.
   '/v2/crdt/delete one': [4, 3, 3, 5],
@@ -163,11 +163,11 @@ const writesOfSeveralThings: Costs = {
   // with the first reads.
   '/v2/commentannotations/add one': [5, 4, 3, 9],
   '/v2/commentannotations/add one that notifies users': [5, 4, 3, 17],
-  // Also writes the execution of the agent and the indexed job that counts the execution. Reads the agent and the state of the
-  // execution.
+  // Also writes the agent's execution, and the job that counts it with an index entry. Also reads the agent and the
+  // state of the execution.
   '/v2/commentannotations/add one of an agent': [6, 4, 6, 14],
   '/v2/commentannotations/delete one': [6, 5, 5, 10],
-  // Writes the head, the comment and its involvements. The two items of an event are indexed twice.
+  // Writes the head, the comment and its involvements. The two items of an event have two index entries each.
   '/v2/commentannotations/comments/add one': [5, 4, 4, 6],
   '/v2/commentannotations/comments/add one that notifies users': [5, 4, 4, 14],
   '/v2/commentannotations/comments/add one of an agent': [6, 4, 7, 11],
@@ -186,22 +186,23 @@ const writesOfSeveralThings: Costs = {
   '/v2/organizations/folders/add one at the top': [3, 3, 2, 4],
   '/v2/organizations/folders/add one in a folder': [3, 3, 3, 4],
   '/v2/organizations/documents/add one in a folder': [5, 4, 4, 4],
-  // Writes the document and its entry in a folder. A deletion also starts a purge job, which is indexed.
+  // Writes the document, and its entry in a folder. A deletion also starts a purge job, which has an index entry.
   '/v2/organizations/documents/move one to the top': [3, 3, 2, 4],
   '/v2/organizations/documents/move one into a folder': [4, 4, 3, 4],
   '/v2/organizations/documents/delete one': [3, 3, 2, 5],
   '/v2/organizations/documents/delete one of a folder': [3, 3, 2, 7],
-  // Writes the organization, the job, the folder and its change record. A move also writes the entries of both folders.
+  // Writes the organization, the job, the folder and its change record. A move also writes the folder's entries above:
+  // the old one and the new one.
   '/v2/organizations/folders/update one moved to the top': [3, 3, 2, 13],
   '/v2/organizations/folders/access/update one': [4, 4, 2, 9],
-  // Reads the change records together with the folder, because a change of the tree is running.
+  // A change of the folder tree is running. So reads the change records together with the folder.
   '/v2/organizations/folders/delete one': [4, 3, 3, 11],
-  // Writes the user, and the grant, which is indexed.
+  // Writes the user, and the grant with its index entry.
   '/v2/auth/permissions/add one document, to a new user': [5, 3, 3, 3],
-  // Writes the user, the grant and the contact. The grant and the contact are indexed.
+  // Writes the user, and the grant and the contact with their index entries.
   '/v2/users/add one to an organization': [5, 3, 4, 8],
   '/v2/users/add one to a document': [6, 4, 5, 8],
-  // Writes the job, which is indexed. Then writes the user and the contact, which is indexed too.
+  // Writes the job with its index entry. Then writes the user, and the contact with its index entry.
   '/v2/users/delete one from an organization': [5, 3, 3, 9],
   '/v2/users/delete one from a document': [6, 4, 4, 9],
   // Writes the workspace, the owner's address, the key, the key's list entry and the token. The counter of the rate limit is
@@ -216,9 +217,9 @@ const writesOfSeveralThings: Costs = {
   '/v2/agents/create one with a secret': [2, 2, 1, 6],
   '/v2/agents/version/update one': [3, 3, 2, 4],
   '/v2/agents/versions/restore one': [4, 4, 3, 4],
-  // Removes the agent and writes the job that deletes its versions, which is indexed. Then reads the groups.
+  // Removes the agent, and writes the job that deletes its versions with an index entry. Then reads the groups.
   '/v2/agents/delete one': [4, 3, 3, 7],
-  // Writes the endpoint, the count of endpoints and the uid.
+  // Writes the endpoint, the number of endpoints and the uid.
   '/v2/workspace/advancedwebhook/endpoints/create one': [3, 3, 2, 4],
   '/v2/workspace/advancedwebhook/endpoints/create one with a uid': [4, 3, 3, 6],
   '/v2/workspace/advancedwebhook/endpoints/delete one': [4, 3, 3, 4],
@@ -227,10 +228,10 @@ const writesOfSeveralThings: Costs = {
   '/v2/workspace/email/send-login-link to one owner': [7, 6, 5, 3],
 };
 
-/** Reads that cost more than the limits of the groups above. */
+/** Reads that cost more than the groups above allow. */
 const costlyReads: Costs = {
-  // Reads the embedding model, the search, and one unit for each judgment found. Also reads their organizations and documents
-  // unless the call names them.
+  // Reads the embedding model, searches, and reads one unit for each result. If the call does not name documents, also
+  // reads the organizations and documents of the results.
   '/v2/memory/search a document': [6, 3, 13, 0],
   '/v2/memory/search an organization': [7, 5, 14, 0],
   '/v2/memory/search everything': [9, 6, 17.5, 0],
@@ -243,7 +244,7 @@ const costlyReads: Costs = {
   '/v2/crdt/get all of a document': [3, 2, 3, 0],
   '/v2/crdt/updates/get everything': [3, 2, 3, 0],
   '/v2/crdt/updates/get nothing new': [3, 2, 3, 0],
-  // Queries each shard of the tenant's events, then reads the events and their deliveries.
+  // Queries each shard of the tenant's events. Then reads the events with their deliveries.
   '/v2/workspace/advancedwebhook/messages/get a page': [19, 3, 11, 0],
   '/v2/workspace/advancedwebhook/messages/get a page of an endpoint': [11, 3, 7, 0],
   '/v2/workspace/advancedwebhook/attempts/get of a message': [4, 1, 4, 0],
@@ -258,8 +259,8 @@ const costlyReads: Costs = {
   '/v1/notifications/get of a document': [3, 2, 3, 0],
   '/v2/notifications/config/get of one document': [3, 2, 4, 0],
   '/v2/users/data/get of one user': [13, 4, 22, 0],
-  // Reads the organization, the document and the ids of its records, then the records. Reads records of an organization
-  // from four documents at a time.
+  // Reads the organization, the document and the ids of its records, then the records. In an organization, reads the
+  // records of four documents at a time.
   '/v2/activities/get by id': [4, 2, 4, 0],
   '/v2/activities/get a page of a document': [3, 2, 11, 0],
   '/v2/activities/get a page of an organization': [5, 3, 13, 0],
@@ -267,21 +268,21 @@ const costlyReads: Costs = {
   '/v2/recordings/get by id': [4, 3, 4, 0],
   '/v2/recordings/get a page of a document': [3, 2, 3, 0],
   '/v2/recordings/get a page of an organization': [5, 3, 5, 0],
-  // Reads the organization, then the document and the id, then the head and the comments, then the reactions.
+  // Reads one after the other: the organization, the document with the id, the head with the comments, the reactions.
   '/v2/commentannotations/comments/get by id': [5, 2, 5, 0],
   '/v2/commentannotations/comments/get a page': [5, 2, 5, 0],
   '/v2/commentannotations/comments/get a page with a reaction': [6, 3, 6, 0],
-  // Needs a second round trip, because a document in a folder has the access type of the folder.
+  // A document in a folder has the folder's access type. Reading it takes a second round trip.
   '/v2/auth/permissions/get on a document in a folder': [5, 2, 5, 0],
   '/v2/organizations/documents/get by id, in a folder': [3, 2, 3, 0],
   '/v2/organizations/documents/get a page': [3, 2, 3, 0],
   // Reads the folder, its entries and the documents.
   '/v2/organizations/documents/get a page of a folder': [4, 3, 4, 0],
-  // Reads the folder together with the change records of folders, then the moved folder.
+  // Reads the folder together with the change records, then the folder that is moved.
   '/v2/organizations/documents/get by id, while folders are moved': [6, 3, 6, 0],
   '/v2/organizations/folders/get at the top': [3, 2, 3, 0],
   '/v2/organizations/folders/get one with those directly in it': [4, 3, 4, 0],
-  // Needs two round trips for each level of folders.
+  // Each level of folders takes two more round trips.
   '/v2/organizations/folders/get two levels': [5, 4, 5, 0],
   // Reads each item that it counts.
   '/v2/organizations/documents/count/get of an organization': [2, 1, 9, 0],
@@ -290,10 +291,10 @@ const costlyReads: Costs = {
   '/v2/organizations/documents/get a hundred': [3, 2, 10, 0],
   '/v2/organizations/documents/get a hundred of a folder': [4, 3, 108, 0],
   '/v2/users/get a hundred': [3, 2, 110, 0],
-  // Reads the groups, their members, then the profiles of the members.
+  // Reads the groups, then their members, then the profiles of the members.
   '/v2/organizations/usergroups/get a page with the users': [4, 3, 6, 0],
-  // Reads the contacts, then their profiles. With `allDocuments`, reads four documents at a time. For a group, reads its
-  // members first.
+  // Reads the contacts, then their profiles. With `allDocuments`, reads four documents at a time. If the call names a
+  // group, reads its members first.
   '/v2/users/get a page': [3, 2, 3, 0],
   '/v2/users/get a page of all documents': [6, 4, 6, 0],
   '/v2/users/get a page of a group': [5, 3, 7, 0],
@@ -301,11 +302,11 @@ const costlyReads: Costs = {
   '/v2/users/count/get of an organization': [2, 1, 10, 0],
   '/v2/users/count/get of one document': [3, 2, 3, 0],
   '/v2/users/get a page of a document': [4, 3, 4, 0],
-  // Reads the object and its list in parallel.
+  // The item and its list are read in parallel.
   '/v2/workspace/get its own': [2, 1, 2, 0],
   '/v2/workspace/authtokens/get of one key': [2, 1, 2, 0],
   '/v2/workspace/apikeyconfig/get it': [2, 1, 2, 0],
-  // Reads the config, which says whether webhooks are enabled.
+  // Reads the webhook configuration, which says whether webhooks are on.
   '/v2/workspace/advancedwebhook/endpoints/get a page': [2, 1, 2, 0],
   '/v2/workspace/advancedwebhook/endpoints/secret/get of one endpoint': [2, 2, 2, 0],
 };
@@ -329,7 +330,7 @@ afterAll(async () => {
   await recorder.stop();
   await engine.stop();
 });
-// The clock advances 1 ms per call, so that caches do not expire on a slow machine.
+// The clock advances 1 ms with each reading, so that caches do not expire on a slow machine.
 beforeEach(() => {
   let now = Date.now();
   jest.spyOn(Date, 'now').mockImplementation(() => now++);
@@ -345,7 +346,7 @@ describe('the cost of a warm request', () => {
   test.each(scenarios.map((scenario) => [nameOf(scenario), scenario] as const))('%s', async (name, scenario) => {
     const cost = await costOf(recorder, subject, scenario);
     expect(numbersOf(cost)).toEqual(expected[name]);
-    // The ids of a run change the length of keys by a few bytes.
+    // Ids are random, so the length of keys and texts differs by a few bytes between runs.
     const { written, searched } = vectorConsumption[name] ?? {
       written: cost.vectorBytesWritten,
       searched: cost.vectorBytesSearched,
@@ -420,8 +421,8 @@ describe('the middleware stack', () => {
       const { calls } = await recorder.record(read);
       const answer = await warm();
       const cold = costOfCalls(calls);
-      // The check reads the API key with its domains in one BatchGet. Then it reads the organization and the user, then the
-      // grants and the document. The first answer also waits for the organization before it reads the document.
+      // Only the first call checks the token: it reads the API key with its domains, then the organization and the
+      // user, then the grants and the document. The first call also reads the organization before the document.
       expect(calls.slice(0, 2).map(({ operation }) => operation)).toEqual(['BatchGetItem', 'BatchGetItem']);
       expect([cold.calls - answer.calls, cold.roundTrips - answer.roundTrips]).toEqual([
         checkTrips + 2,

@@ -37,7 +37,10 @@ beforeEach(async () => {
 
 const REPLAYED = 'idempotency-replayed';
 
-/** Creates an API key with an Idempotency-Key. The number of API keys shows how often the call ran. */
+/**
+ * Creates an API key in a call with an Idempotency-Key. The workspace then has one key more for each time that the
+ * call ran.
+ */
 const create = (key: string, data: object = {}, headers = {}) =>
   post(
     createKey,
@@ -200,7 +203,7 @@ describe('Idempotency.once', () => {
     runs = 0;
   });
 
-  /** Runs the call. The answer has the number of runs. */
+  /** Runs the call once per key. The answer contains the number of runs so far. */
   const once = (change: Partial<IdempotentCall> = {}, answer: Partial<IdempotentAnswer> = {}) =>
     idempotency.once({ ...call, ...change }, async () => ({ httpStatus: 200, body: `run ${++runs}`, ...answer }));
   const item = () => storedItem(engine, IdempotencyEntity.key(call));
@@ -314,7 +317,7 @@ describe('Idempotency.once', () => {
     );
     expect(bytes.includes(secret)).toBe(false);
     expect(bytes.includes('token":"')).toBe(false);
-    expect(bytes.includes(Buffer.from([0x1f, 0x8b, 0x08]))).toBe(false); // The answer is compressed before it is sealed.
+    expect(bytes.includes(Buffer.from([0x1f, 0x8b, 0x08]))).toBe(false); // Compressed data begin with these bytes. They do not appear, because the answer is compressed first and then sealed.
     const bound = [call.owner, call.path, call.key];
     expect(openBytes(deriveKey('another token', ['idempotency']), stored!.sealed, bound)).toBeUndefined();
     expect(

@@ -7,7 +7,7 @@ import { type Engine, startEngine } from '../../support/engine.ts';
 import { post } from '../../support/requests.ts';
 import { newWorkspace, type TestWorkspace } from '../../support/workspaces.ts';
 
-/** All texts of the first tenant contain this mark. No answer to the second tenant may contain it. */
+/** All texts of the first tenant contain this mark. Answers to the second tenant must not contain it. */
 const MARK = 'OF-THE-FIRST';
 
 let engine: Engine;
@@ -215,7 +215,7 @@ const byAgent = (id: string) => ({
 const group = { organizationId: 'acme', organizationUserGroupId: 'group' };
 const resources = [{ type: 'document', id: 'document', organizationId: 'acme' }];
 
-/** Requests of the second tenant with ids of the first tenant, by endpoint. */
+/** By endpoint: requests of the second tenant that name ids of the first tenant. */
 const cases: Record<string, () => object[]> = {
   '/v1/notifications/get': () => [
     { organizationId: 'acme' },

@@ -16,14 +16,13 @@ let hooks: WebhookReceiver;
 let client: DynamoDBDocumentClient;
 const memory = new MemoryTable();
 const cloud = new Cloud();
-/** The capacity units that each call consumed on the engine and on the table in memory. */
+/** The capacity units of each call, on the engine and on the table in memory. */
 const consumed: { readonly call: string; readonly engine: number; readonly memory: number }[] = [];
 
-/** Sends a command to both tables, records the units of both, and returns the answer of the engine. */
+/** Sends a command to both tables and records the units of both. Returns the answer of the engine. */
 async function send(command: Command): Promise<Item> {
   const { name } = command.constructor;
   const before = { ...memory.consumed };
-  // The table in memory counts its units before it returns the promise.
   const stored = memory.send(command).catch(() => undefined);
   const units = memory.consumed.read - before.read + memory.consumed.written - before.written;
   await stored;
@@ -66,7 +65,7 @@ test('the table in memory counts the same units for each call as the engine', as
   await cloud.tick();
   expect(hooks.received).toHaveLength(3 * ENDPOINTS);
   expect(cloud.failures).toBe(0);
-  // For an empty page of an index, the engine counts no unit. DynamoDB and the table in memory count half a unit.
+  // The engine counts no unit for an empty page of an index. DynamoDB and the table in memory count half a unit.
   const isEmptyPage = ({ call, engine: units, memory: own }: (typeof consumed)[number]) =>
     call === 'QueryCommand' && units === 0 && own === 0.5;
   expect(consumed.filter((call) => call.engine !== call.memory && !isEmptyPage(call))).toEqual([]);

@@ -112,7 +112,7 @@ async function store(things: ReturnType<typeof thing>[]): Promise<void> {
   await Promise.all(things.map((thing) => table.write([upsert(Thing, thing)])));
 }
 
-/** Returns a table whose client returns scripted answers. */
+/** Returns a table whose client gives these answers in order, and the inputs that the client received. */
 function scripted(...answers: ((input: any) => unknown)[]): { table: Table; inputs: any[] } {
   const inputs: any[] = [];
   const client = {
@@ -139,7 +139,7 @@ function cancelled(...codes: string[]): TransactionCanceledException {
   });
 }
 
-/** Returns a table whose client loses the answer of the first call, so that the SDK repeats the call. */
+/** Returns a table whose client loses the answer of the first call. The SDK then sends the call again. */
 function loseFirstAnswer(): Table {
   const client = new DynamoDBClient({});
   let lost = false;
@@ -382,7 +382,7 @@ describe('Table.getMany', () => {
 describe('Table.query', () => {
   const all = (options: object = {}) => table.query(Thing, { tenant }, { limit: 100, ...options });
   const ids = (page: { values: { id: string }[] }) => page.values.map(({ id }) => id);
-  /** Returns the ids of all pages. */
+  /** Returns the ids of each page. */
   async function pages(options: { limit: number; descending?: boolean; prefix?: string[] }): Promise<string[][]> {
     const seen: string[][] = [];
     let after: string | undefined;

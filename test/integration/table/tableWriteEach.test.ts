@@ -31,7 +31,10 @@ afterAll(() => engine.stop());
 
 const names = (count: number) => Array.from({ length: count }, (_, i) => `${i}`);
 
-/** Adds one to each tally of a tenant. Returns the new counts, and `busy` for a tally that still conflicts. */
+/**
+ * Adds one to each of the named tallies. Returns the new counts. A tally that conflicts until the end gets `busy`
+ * instead.
+ */
 function addToEach(tenant: string, items: readonly string[]): Promise<(number | 'busy')[]> {
   return writeEach<string, StoredTally, number | 'busy'>({
     table,
@@ -50,7 +53,7 @@ function addToEach(tenant: string, items: readonly string[]): Promise<(number | 
   });
 }
 
-/** Returns the counts of the tallies of a tenant. */
+/** Returns the stored counts of the named tallies. */
 async function counts(tenant: string, items: readonly string[]): Promise<number[]> {
   return (
     await table.getMany(
@@ -71,13 +74,13 @@ describe('writeEach on the table engine', () => {
     const items = names(40);
     const calls = await Promise.all(
       Array.from({ length: 6 }, (_, shift) => {
-        const mine = items.slice(shift).concat(items.slice(0, shift)); // Each call has another order of names.
+        const mine = items.slice(shift).concat(items.slice(0, shift)); // Each call has the names in another order.
         return addToEach('shared', mine).then((results) => new Map(mine.map((id, index) => [id, results[index]])));
       }),
     );
     const done = items.map((id) => calls.map((results) => results.get(id)).filter((result) => result !== 'busy'));
     expect(await counts('shared', items)).toEqual(done.map(({ length }) => length));
-    // No two successful calls of a tally returned the same count.
+    // Every successful call on a tally returned another count, from 1 upwards.
     for (const seen of done) expect(seen.toSorted()).toEqual(seen.map((_, index) => index + 1));
   });
 
@@ -87,7 +90,7 @@ describe('writeEach on the table engine', () => {
 });
 
 describe('writeEach on a scripted table', () => {
-  /** Returns a table whose transactions conflict on the keys that `conflicting` returns. */
+  /** Returns a table whose transactions fail with conflicts on the keys that `conflicting` returns. */
   function scripted(conflicting: (keys: string[], transaction: number) => string[]) {
     const transactions: string[][] = [];
     const client = {
@@ -106,7 +109,7 @@ describe('writeEach on a scripted table', () => {
     return { table: new Table(client as unknown as DynamoDBDocumentClient, 'table'), transactions };
   }
 
-  /** Writes `width` items for each name. Returns how often each item was decided. */
+  /** Writes `width` items for each name. Returns how often `decide` was called for each name. */
   async function run(stub: Table, items: readonly string[], width = 1) {
     const decisions = new Map<string, number>();
     const reads: string[][] = [];
@@ -164,7 +167,7 @@ describe('writeEach on a scripted table', () => {
     expect(results).toEqual(names(60).map((id) => `done ${id}`));
     expect(reads.map((ids) => ids.length)).toEqual([60, 30]);
     expect(names(60).map((id) => decided.get(id))).toEqual(names(60).map((id) => (Number(id) < 30 ? 2 : 1)));
-    // The conflicting item is retried alone, so the other items cannot fail again.
+    // The conflicting item is retried in its own write, so that the other items cannot fail again.
     expect(
       transactions
         .slice(2)
@@ -180,7 +183,7 @@ describe('writeEach on a scripted table', () => {
     const { results, decided } = await time.run(() => run(stub, names(3)));
     expect(results).toEqual(['done 0', 'busy 1', 'done 2']);
     expect(time.sleeps.reduce((sum, pause) => sum + pause, 0)).toBe(3_000);
-    // The write is tried three times without a pause, and once after each pause.
+    // The write is tried three times without a pause, and then once after each pause.
     expect([decided.get('1'), decided.get('0')]).toEqual([3 + time.sleeps.length, 2]);
     expect(transactions.filter((keys) => keys.includes('1'))).toHaveLength(3 + time.sleeps.length);
   });

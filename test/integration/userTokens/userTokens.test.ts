@@ -43,12 +43,12 @@ const restrict = () =>
     ...{ organizationId: 'acme', documentIds: ['nda'], accessType: 'restricted' },
   });
 const TEN_SECONDS = 10 / 3_600;
-/** Returns whether the user can read the document after everything in memory has expired. */
+/** Waits until everything in memory has expired. Returns whether the user can then read the document. */
 async function canRead(user: TestUser): Promise<boolean> {
   hours += TEN_SECONDS;
   return (await user.status(THREADS, nda)) === 'OK';
 }
-/** Runs all jobs until they are done, and continues at the time of their end. */
+/** Runs all jobs to their ends. The clock of the test then shows the time of the last end. */
 async function finishJobs(): Promise<void> {
   const messages = queues.messagesOf('jobs');
   queues.clear();
@@ -196,7 +196,7 @@ describe('a user token', () => {
     expect(await canRead(ada)).toBe(true);
     await customer.call('/v2/auth/permissions/remove', { userId: 'ada', permissions: { resources: [document] } });
     expect(await canRead(ada)).toBe(false);
-    // A grant that is given again is a stored grant.
+    // This access comes from the stored grant and not from the token.
     await customer.call('/v2/auth/permissions/add', {
       user: { userId: 'ada' },
       permissions: { resources: [{ ...document, accessRole: 'viewer' }] },
@@ -204,7 +204,7 @@ describe('a user token', () => {
     expect(await canRead(ada)).toBe(true);
     const editor = { ...nda, editorId: 'summary', update: 'AAA=' };
     expect(await ada.status('/v2/crdt/updates/push', editor)).toBe('PERMISSION_DENIED');
-    // A newer token is not affected.
+    // A token that was created after the removal keeps its access.
     expect(await canRead(await newUser(customer, 'ada', [document]))).toBe(true);
   });
 

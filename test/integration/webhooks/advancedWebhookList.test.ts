@@ -33,7 +33,7 @@ const idOf = (n: number) => `ep_${String(n).padStart(27, '0')}`;
 const ids = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => idOf(from + i));
 const table = () => openTable(environment(process.env));
 
-/** Creates endpoints with the given ids, which define their order. */
+/** Creates endpoints with these ids. Lists are in the order of the ids. */
 async function add(...endpointIds: string[]): Promise<void> {
   for (const endpointId of endpointIds) {
     await table().write([
@@ -101,7 +101,7 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/get', () => {
     while (back.at(-1)!.prevIterator) back.push(await list({ limit: 10, iterator: back.at(-1)!.prevIterator }));
     expect(back.map((page) => page.ids)).toEqual([ids(20, 25), ids(10, 20), ids(0, 10)]);
     expect(back.at(-1)).toMatchObject({ prevIterator: null, done: false });
-    // The iterator of the first page leads forward again.
+    // The iterator of the first page leads to the second page.
     const next = await list({ limit: 10, iterator: back.at(-1)!.iterator });
     expect(next.ids).toEqual(ids(10, 20));
   });
@@ -117,7 +117,7 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/get', () => {
   test('neither skips nor repeats endpoints after the second page while others are added and deleted', async () => {
     await add(...ids(10, 40));
     const first = await list({ limit: 8 });
-    await drop(idOf(10), idOf(17), idOf(18)); // The endpoints are the first and the last of this page, and the first of the next page.
+    await drop(idOf(10), idOf(17), idOf(18)); // The deleted endpoints are the first and the last one of the first page, and the first one of the next page.
     await add(idOf(5), idOf(60));
     const second = await list({ limit: 8, iterator: first.iterator });
     expect(second.ids).toEqual(ids(19, 27));
@@ -194,7 +194,7 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/get', () => {
                 move === 'next'
                   ? all.filter((id) => id > from).slice(0, limit)
                   : all.filter((id) => id < from).slice(-limit);
-              // If no earlier endpoint exists, the list returns the first page instead of an empty page.
+              // If no endpoint comes before, the list returns the first page instead of an empty one.
               expect(page.ids).toEqual(move === 'previous' && expected.length === 0 ? all.slice(0, limit) : expected);
             }
             const [first, last] = [page.ids.at(0), page.ids.at(-1)];

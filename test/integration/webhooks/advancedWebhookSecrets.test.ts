@@ -35,7 +35,7 @@ const rotate = (data: object = {}) => customer.ok(paths.rotate, { endpointId, ..
 const stored = async (): Promise<{ sealed: string; createdAt: number; expiresAt?: number }[]> =>
   (await storedItem(engine, WebhookEndpointEntity.key({ tenant: customer.apiKey, endpointId })))?.secrets;
 
-/** Advances the clock. */
+/** Makes the clock show a later time. */
 function later(milliseconds: number): void {
   const now = Date.now();
   jest.restoreAllMocks();

@@ -34,14 +34,14 @@ beforeEach(async () => {
 });
 afterEach(() => hooks.stop());
 
-/** Creates an endpoint for a path of the receiver. Returns its id. */
+/** Creates a webhook endpoint with the receiver's URL of a path. Returns its id. */
 async function endpoint(path: string, fields: object = {}): Promise<string> {
   return (await customer.ok(paths.create, { url: hooks.url(path), ...fields })).id;
 }
 
 /**
- * A payload with an audience. The fan-out runs the consumers for mails and notifications, and stores the first
- * attempts in a group.
+ * Fields of an event that has recipients of mails and notifications. Its fan-out writes these too, and stores the
+ * first attempts in a group.
  */
 const withAudience = { source: 'huddle', data: {}, audience: { addressed: ['grace'], following: [] } } as const;
 
@@ -131,7 +131,7 @@ describe('the fan-out of an event', () => {
   test('writes nothing for an event that the stream repeats', async () => {
     const endpointId = await endpoint('/a');
     const eventId = await system.emit(tenant);
-    // The fan-outs run in parallel, as when Lambda splits a batch while another batch still runs.
+    // When Lambda splits a batch, fan-outs of the same event can run in parallel.
     await Promise.all([1, 2, 3].map(() => system.fanOut(tenant, eventId)));
     await system.drain();
     await system.fanOut(tenant, eventId);
@@ -164,7 +164,7 @@ describe('the fan-out of an event', () => {
     await system.drain();
     expect(hooks.at('/a')).toHaveLength(3);
 
-    // The failed event is still in the outbox, where the sweeper finds it.
+    // The event whose fan-out failed is still in the outbox, where the sweeper finds it.
     system.replacedPorts.fanOut = {};
     system.now += 3 * MINUTE + 1;
     await system.sweep();
@@ -298,7 +298,7 @@ describe('a failed attempt', () => {
       })),
     );
 
-    // The event about the exhausted delivery is in the outbox and not yet fanned out.
+    // An event about the exhausted delivery is in the outbox. It was not fanned out yet.
     const exhaustedEvents = (await everyItem(engine)).filter(
       ({ _t, event, PK }) => _t === 'Event' && event === 'message.attempt.exhausted' && PK.startsWith(`T#${tenant}#`),
     );
@@ -424,7 +424,7 @@ describe('a worker that receives a queue message', () => {
     expect(system.retryQueue.messages).toMatchObject([{ body: { eventId, endpointId, attemptNo: 2 } }]);
     await system.drain();
     expect(await stateOf(eventId, endpointId)).toEqual(['DELIVERED', 2]);
-    // A delivery that has ended needs no message.
+    // The delivery has ended, so this late message has no effect.
     await system.processMessage(message!);
     expect(system.retryQueue.messages).toEqual([]);
   });
@@ -536,7 +536,7 @@ describe('a worker that receives a queue message', () => {
   test('delivers after a fault at any call of the table', async () => {
     const endpointId = await endpoint('/a');
     hooks.answer('/a', async ({ headers }) => {
-      // The first attempt fails: its delivery is not stored before the attempt ends.
+      // A delivery is only stored after its first attempt, so the first attempt gets 500.
       const delivery = await system.delivery({ tenant, eventId: String(headers['webhook-id']), endpointId });
       return { status: delivery ? 200 : 500 };
     });
@@ -599,7 +599,7 @@ describe('the rate limit of an endpoint', () => {
     system.replacedPorts.attempt = {
       requests: {
         async prepare(...attempt) {
-          // The preparation takes so long that the slots of the first second expire.
+          // The preparation lasts longer than the slots of the first second, so these expire.
           await sleep(calls++ < 20 ? SECOND : 0);
           return requests.prepare(...attempt);
         },
@@ -646,13 +646,13 @@ describe('the rate limit of an endpoint', () => {
       Array.from({ length: 64 }, () => own.reserve({ tenant, endpointId: 'ep_1' }, 100, () => system.now)),
     );
     expect(slots.sort((a, b) => a - b)).toEqual(Array.from({ length: 64 }, (_each, index) => system.now + index * 10));
-    // Another process gets the next slots. A process that starts much later gets a slot at its own time.
+    // Another process gets the next free slots. If it starts much later, its slot is at its own time.
     const other = new DeliverySystem(tenant).attemptPorts.slots;
     expect(await other.reserve({ tenant, endpointId: 'ep_1' }, 100, () => system.now)).toBe(system.now + 640);
     expect(await other.reserve({ tenant, endpointId: 'ep_1' }, 100, () => system.now + MINUTE)).toBe(
       system.now + MINUTE,
     );
-    // Endpoints do not share a limit.
+    // Each endpoint has its own limit.
     expect(await other.reserve({ tenant, endpointId: 'ep_2' }, 100, () => system.now)).toBe(system.now);
   });
 });
@@ -662,7 +662,7 @@ describe('a slow endpoint', () => {
     const endpointId = await endpoint('/slow');
     await endpoint('/fast');
     const health = async () => system.table.get(EndpointHealthEntity, { tenant, endpointId });
-    // The receiver answers when the endpoint counts as slow.
+    // The receiver does not answer before the endpoint counts as slow.
     hooks.answer('/slow', async () => {
       while (!(await health())?.slowUntil) await new Promise((resolve) => setImmediate(resolve));
       return { status: 200 };
@@ -681,7 +681,7 @@ describe('a slow endpoint', () => {
     await system.drain();
     expect(await stateOf(second, endpointId)).toEqual(['DELIVERED', 1]);
 
-    // After a minute the first queue makes attempts to the slow endpoint again.
+    // A minute later, the queue of first attempts serves the slow endpoint again.
     system.now += MINUTE + SECOND;
     await system.publish(tenant);
     for (const message of system.firstQueue.messages.splice(0))
@@ -765,7 +765,7 @@ describe('the breaker of an endpoint', () => {
 });
 
 describe('an endpoint that fails for days', () => {
-  /** Stores the health of an endpoint that has failed for some days. Returns the time of the first failure. */
+  /** Stores the health of an endpoint that has failed for days. Returns the time of its first failure. */
   const failingSince = async (endpointId: string, days: number, warned = 3) => {
     const { _r } = (await system.table.get(WebhookEndpointEntity, { tenant, endpointId }))!;
     const since = system.now - days * DAY;
@@ -812,7 +812,7 @@ describe('an endpoint that fails for days', () => {
       data: { endpointId, firstFailureAt: new Date(since).toISOString(), metadata: { apiKey: tenant } },
     });
 
-    // After the endpoint is enabled again, its failures are counted from zero.
+    // After an endpoint is enabled again, its earlier failures do not count.
     await customer.ok(paths.update, { endpointId, disabled: false });
     hooks.answer('/dead', { status: 500 });
     await system.publish(tenant);

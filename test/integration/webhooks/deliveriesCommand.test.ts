@@ -36,7 +36,7 @@ const urls = new Map<string, string>();
 const operate = (...args: string[]) => run(args, process.env);
 const show = () => operate('endpoint', tenant, endpointId);
 
-/** Returns the values of the first block of a printed page, by the names of the rows. */
+/** Returns the values in the first block of a printed page, by the names of their rows. */
 function rowsOf(printed: string): Record<string, string> {
   const [rows] = printed.split('\n\n');
   return Object.fromEntries(rows!.split('\n').map((row) => row.split(/ {2,}/) as [string, string]));
@@ -140,7 +140,7 @@ describe('npm run deliveries', () => {
       Number(rowsOf(await run(['status'], process.env, system.now))['Endpoints with an open circuit breaker']);
     const before = await pausing();
     await customer.ok(paths.update, { endpointId, url: hooks.url('/b') });
-    // The changed endpoint does not count as unhealthy.
+    // The endpoint has a new URL, so its old failures do not count.
     expect(await pausing()).toBe(before - 1);
     await system.publish(tenant);
     await system.processNextMessage();
@@ -148,7 +148,7 @@ describe('npm run deliveries', () => {
     const rows = rowsOf(await show());
     expect(rows).toMatchObject({ 'Deliveries paused': 'no', Failing: 'no' });
     expect(rows['Last delivered']!.slice(0, 10)).toBe(new Date(system.now).toISOString().slice(0, 10));
-    // The next attempt replaces the outdated health.
+    // The next attempt replaces the old health, which belongs to the old URL.
     const { _r: about } = (await system.table.get(WebhookEndpointEntity, { tenant, endpointId }))!;
     expect(await new EndpointHealthStore(system.table).get({ tenant, endpointId })).toMatchObject({
       about,

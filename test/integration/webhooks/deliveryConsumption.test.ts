@@ -2,11 +2,15 @@ import { describe, expect, test } from '@jest/globals';
 import { deliveryConsumption, type DeliveryConsumption } from '../../../infra/commands/cost/deliveries.ts';
 import { measureConsumption } from '../../bench/deliveries/consumption.ts';
 
-/** The accepted relative difference. Random ids decide which parked deliveries share a shard, so their consumption varies. */
+/**
+ * The accepted relative difference. In rows of exhausted deliveries it is larger, because random ids decide which
+ * parked deliveries share a shard.
+ */
 const TOLERANCE = { exhausted: 0.02, other: 0.001 };
 /**
- * The accepted difference of SQS requests for an exhausted delivery. The sweep sends one message for each shard with due work,
- * so their number varies too: 0.28 to 0.32 in nine runs. A million of these deliveries costs $0.02 more or less by that.
+ * The accepted difference in the number of SQS requests of an exhausted delivery. The sweep sends one message for each
+ * shard that has due work. Nine runs measured 0.28 to 0.32 requests. For a million of these deliveries, that changes
+ * the cost by about $0.02.
  */
 const EXHAUSTED_SQS_TOLERANCE = 0.05;
 
@@ -16,13 +20,13 @@ describe('the consumption that npm run cost prices', () => {
     for (const [name, { consumed }] of Object.entries(deliveryConsumption)) {
       const tolerance = name === 'exhausted' ? TOLERANCE.exhausted : TOLERANCE.other;
       const actual = measured[name as keyof typeof measured];
-      // A failure shows all figures of a row, because they are compared together.
+      // All figures of a row are compared at once, so that a failure shows all of them.
       expect([name, nearTo(consumed, actual, tolerance)]).toEqual([name, rounded(actual)]);
     }
   });
 });
 
-/** Returns the expected figures. Replaces each figure that is within the tolerance by the measured one. */
+/** Returns the expected figures. A figure that is within the tolerance is replaced by the measured one. */
 function nearTo(expected: DeliveryConsumption, actual: DeliveryConsumption, tolerance: number): DeliveryConsumption {
   const acceptedDifference = (name: keyof DeliveryConsumption) =>
     name === 'sqs' && tolerance === TOLERANCE.exhausted

@@ -25,11 +25,11 @@ afterAll(async () => {
 
 const written = (calls: readonly AwsCall[]) => calls.reduce((sum, { writeUnits }) => sum + writeUnits, 0);
 
-/** A payload that names no user, so no delivery reads a profile. */
+/** The event's data name no user, so deliveries do not read profiles. */
 const payload = { source: 'huddle' as const, data: { huddleId: 'h1' } };
 const read = (calls: readonly AwsCall[]) => calls.reduce((sum, { readUnits }) => sum + readUnits, 0);
 const shape = (calls: readonly AwsCall[]) => calls.map(({ operation, writeUnits }) => [operation, writeUnits]);
-/** Returns dollars per million repetitions of the calls, by the list prices of us-east-1. */
+/** Returns what a million repetitions of the calls cost in dollars, by the list prices of us-east-1. */
 const tableDollars = (calls: readonly AwsCall[]) => 0.625 * written(calls) + 0.125 * read(calls);
 
 test('makes 5 calls for an event with one delivery that succeeds at once', async () => {
@@ -37,7 +37,7 @@ test('makes 5 calls for an event with one delivery that succeeds at once', async
   const tenant = customer.apiKey;
   const system = new DeliverySystem(tenant);
   await customer.ok(paths.create, { url: hooks.url('/a') });
-  // The first delivery reads secrets and settings and opens connections. The process keeps them for later deliveries.
+  // The first delivery also reads secrets and settings and opens connections. The process keeps them.
   await system.publish(tenant);
   await system.drain();
 
@@ -45,12 +45,12 @@ test('makes 5 calls for an event with one delivery that succeeds at once', async
   const [event] = await system.insertedEvents(tenant, [emitted.result]);
   const fannedOut = await recorder.record(() => system.fanOutEvents([event!]));
   const delivered = await recorder.record(() => system.drain());
-  // Writes the event and its payload with two index entries.
+  // Writes the event and its payload, each with two index entries.
   expect(shape(emitted.calls)).toEqual([['TransactWriteItems', 6]]);
-  // Reads the revision of the settings and the API key.
+  // Reads the revision of the webhook settings, and the API key.
   expect(shape(fannedOut.calls)).toEqual([['BatchGetItem', 0]]);
-  // Reads event, payload, delivery, health and revision. Writes the delivery with its index entry. Removes the event
-  // from the outbox.
+  // Reads the event, its payload, the delivery, the endpoint's health and the revision of the settings. Writes the
+  // delivery with its index entry. Removes the event from the outbox.
   expect(shape(delivered.calls)).toEqual([
     ['BatchGetItem', 0],
     ['PutItem', 2],
@@ -72,10 +72,10 @@ test('makes at most 118 calls for an event with 50 deliveries, at $96 per millio
     await system.fanOutEvents(await system.insertedEvents(tenant, [eventId]));
     for (const { body } of system.firstQueue.messages.splice(0)) await system.processMessage(body);
   });
-  // The test reads the inserted event instead of receiving it from the stream. This read is not counted.
+  // In reality, the event comes from the stream. The test reads it instead, and does not count this read.
   expect([calls.length - 1, written(calls), read(calls) - 1]).toEqual([62, 120, 111]);
-  // Each of the three messages is sent, received and deleted in a batch of ten.
-  // Lambda costs $0.21 per million messages if a run of 300 ms processes ten messages.
+  // Each of the three messages is sent, received and deleted in a batch of ten. A Lambda run of 300 ms processes ten
+  // messages, which is $0.21 per million messages.
   const queueAndFunctions = 3 * (0.3 * 0.4 + 0.21);
   expect(tableDollars(calls) + queueAndFunctions).toBeLessThanOrEqual(96);
 });
@@ -91,14 +91,17 @@ test('costs 2 write units for a delivery that succeeds at once, $3 per million i
   const messages = system.firstQueue.messages.splice(0).map(({ body }) => body);
 
   const ten = await recorder.record(() => Promise.all(messages.map((body) => system.processMessage(body))));
-  // One BatchGet reads for all deliveries. Each delivery is written once, and each event is removed from the outbox.
+  // One BatchGet reads the items of all deliveries. Each delivery is one write, and so is the removal of each event
+  // from the outbox.
   expect(ten.calls.map(({ operation }) => operation).sort()).toEqual(['BatchGetItem', ...Array(20).fill('PutItem')]);
   const mark = 2;
   expect(written(ten.calls)).toBe(10 * (2 + mark));
-  // Reads event, payload and delivery for each message, and once the health of the endpoint and the revision.
+  // Reads the event, its payload and its delivery for each message. Reads the endpoint's health and the revision of
+  // the settings only once.
   expect(read(ten.calls)).toBe(10 * 3 + 2);
   const inTen = tableDollars(ten.calls) / 10 - 0.625 * mark;
-  // The cost of SQS and Lambda: three SQS requests and a Lambda run of 300 ms, for ten messages or for one message.
+  // Three SQS requests and a Lambda run of 300 ms: in the first line for ten messages together, in the second line for
+  // one message.
   expect(inTen + 0.3 * 0.4 + 0.21).toBeLessThanOrEqual(3);
   expect(inTen + 0.125 + 3 * 0.4 + 1.53).toBeLessThanOrEqual(5);
 });
@@ -121,7 +124,8 @@ test('reads half a unit for each shard when a sweep finds no work, as the idle b
   const deps = openAll(sweep.uses, environment(process.env));
   const { calls } = await recorder.record(() => sweep.run({ ...system.call, deps, deadline: Date.now() + 50_000 }));
   expect(new Set(calls.map(({ operation }) => operation))).toEqual(new Set(['Query']));
-  // Deliveries, first attempts and events have 128 shards each, mails and jobs 16, presences 8, sessions 2, endpoints 1.
+  // The number of shards: 128 each for deliveries, first attempts and events, 16 each for mails and jobs, 8 for
+  // presences, 2 for sessions, 1 for endpoints.
   expect(calls).toHaveLength(3 * 128 + 2 * 16 + 8 + 2 + 1);
   expect([read(calls), written(calls)]).toEqual([SWEEP_UNITS_READ, 0]);
 });

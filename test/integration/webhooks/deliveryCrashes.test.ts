@@ -36,9 +36,9 @@ const MINUTE = 60 * SECOND;
 let engine: Engine;
 let receiver: Receiver;
 let cloud: Cloud;
-/** The number of times that the receiver got an event, by `<event id> <endpoint id>`. */
+/** How often the receiver got each event, by `<event id> <endpoint id>`. */
 const arrivals = new Map<string, number>();
-/** Whether the failing and hanging receivers have recovered. */
+/** Whether the receivers that failed or hung answer correctly from now on. */
 let haveRecovered: boolean;
 
 beforeAll(async () => {
@@ -73,7 +73,7 @@ interface TestEndpoint {
 
 let tenants = 0;
 
-/** Creates a tenant with advanced webhooks. Its endpoints have the ids `<tenant>_ep_0`, `<tenant>_ep_1` and so on. */
+/** Creates a tenant with these advanced webhook endpoints. Their ids are `<tenant>_ep_0`, `<tenant>_ep_1` and so on. */
 async function newTenant(endpoints: readonly TestEndpoint[]): Promise<string> {
   const tenant = `key${tenants++}`;
   const now = cloud.now;
@@ -109,7 +109,7 @@ async function newTenant(endpoints: readonly TestEndpoint[]): Promise<string> {
 
 let causes = 0;
 
-/** Writes an event. The trial records the AWS calls for this event. Returns the id of the event. */
+/** Writes an event, whose AWS calls the trial records. Returns the id of the event. */
 async function writeEvent(tenant: string, trial?: Trial): Promise<string> {
   const ops = emit(
     tenant,
@@ -126,7 +126,6 @@ async function writeEvent(tenant: string, trial?: Trial): Promise<string> {
   return eventId;
 }
 
-/** A trial with its tenant and events. */
 interface Subject {
   readonly trial: Trial;
   readonly tenant: string;
@@ -134,7 +133,7 @@ interface Subject {
 }
 type Begin = (trial: Trial) => Promise<Subject>;
 
-/** Runs trials in one cloud until no work is due. */
+/** Begins the trials and runs the cloud until no work is due. */
 async function runTrials(begin: Begin, trials: readonly Trial[]): Promise<Subject[]> {
   const subjects: Subject[] = [];
   await inParallel(trials, 10, async (trial) => void subjects.push(await begin(trial)));
@@ -143,19 +142,22 @@ async function runTrials(begin: Begin, trials: readonly Trial[]): Promise<Subjec
 }
 
 /**
- * Returns how often a stream record or a queue message is delivered. A lossy trial delivers it once:
- * the sweeper must repeat the work when a worker fails.
+ * Returns how often stream records and messages of a trial are delivered. In a lossy trial it is once. The sweeper
+ * must then repeat the work of a failed worker.
  */
 const everySecondLost = (trial: Trial | undefined) => (trial?.isLossy ? 1 : 3);
 
-/** Returns a trial for each fault. Every second trial is lossy, so each call has a lossy trial and one with redelivery. */
+/**
+ * Returns a trial for each fault. Every second one is lossy, so that calls are tested both with and without
+ * redelivery.
+ */
 function trialsOf(faults: readonly Fault[]): Trial[] {
   return faults.map((fault, index) => Object.assign(new Trial(fault), { isLossy: index % 2 === 1 }));
 }
 
 /**
- * Runs a trial without faults, and then one trial for each of its calls and each kind of fault.
- * Expects that the first trial makes calls of exactly the given kinds, and that every fault occurs.
+ * Runs a trial without faults, and then one trial for each fault of each of its calls. Expects the first trial to make
+ * calls of exactly the kinds `kinds`, and every fault to occur.
  */
 async function withEachFault(kinds: readonly string[], begin: Begin): Promise<Subject[]> {
   const [undisturbed] = await runTrials(begin, [new Trial()]);
@@ -169,20 +171,20 @@ async function withEachFault(kinds: readonly string[], begin: Begin): Promise<Su
   return [undisturbed!, ...subjects];
 }
 
-/** The kinds of AWS calls of a fan-out, of an attempt that succeeds at once, and of an attempt that fails. */
+/** The kinds of AWS calls of a fan-out, of a successful first attempt, and of a failed attempt. */
 const fanOutCalls = ['BatchGet', 'Query', 'SendMessageBatch deliver'];
 const firstSuccess = ['BatchGet', 'Query', 'GetSecretValue', 'POST', 'Put Delivery', 'Put Event'];
 const failure = [...firstSuccess, 'Put Attempt', 'Put EndpointHealth'];
-/** The call that writes a delivery whose last attempt has failed. */
+/** The call that writes a delivery after its last attempt has failed. */
 const exhaustion = 'TransactWrite Delivery Event EventPayload';
 const kindsOf = (...parts: readonly (readonly string[])[]) => [...new Set(parts.flat())];
 
 interface Ends {
-  /** The expected status and number of attempts of a delivery, by the number of its endpoint. */
+  /** The expected status and number of attempts of the delivery to an endpoint. The key is the endpoint's number. */
   readonly [endpoint: number]: readonly [status: string, attempts: number];
 }
 
-/** Shortens the margin after which the sweeper runs, so that it runs while a crashed worker still holds its lease. */
+/** Lets the sweeper repeat work very early, while a crashed worker still holds its lease. */
 function impatientSweeper(): void {
   cloud.now += 10 * SECOND;
   cloud.webhookTiming = { schedule: [0, 5 * SECOND, 20 * MINUTE], marginMs: 30 * SECOND };
@@ -190,13 +192,13 @@ function impatientSweeper(): void {
 
 const itemsOfType = async (type: string) => (await everyItem(engine)).filter(({ _t }) => _t === type);
 
-/** Returns the expectation that the deliveries to the first `count` endpoints are DELIVERED at the first attempt. */
+/** Returns the expectation that the deliveries to the first `count` endpoints succeed at the first attempt. */
 const allDelivered = (count: number): Ends =>
   Object.fromEntries(Array.from({ length: count }, (_each, index) => [index, ['DELIVERED', 1] as const]));
 
 /**
- * Expects that no work is due, no attempt was late, every delivery has its expected end, and no attempt was repeated
- * without a fault.
+ * Expects that no work is due and no attempt was late. Every delivery must have its expected end. Without a fault, no
+ * attempt may be repeated.
  */
 async function expectNothingLost(subjects: readonly Subject[], ends: Ends): Promise<void> {
   expect(await cloud.due()).toEqual([]);
@@ -288,7 +290,8 @@ describe('deliveries with a fault at any call of AWS', () => {
     const kinds = kindsOf(fanOutCalls, firstSuccess, ['Put Attempt', 'SendMessageBatch deliverSlow', 'Update']);
     const subjects = await withEachFault(kinds, async (trial) => {
       const tenant = await newTenant([{ mode: 'good', fields: { rateLimit: 1 } }]);
-      // The next ten slots are taken. The worker defers the first message and waits for the slot of the second message.
+      // The slots of the next ten seconds are taken. The worker defers the first message, and waits for the slot of
+      // the second one.
       await cloud.table.write([
         insert(EndpointSlotsEntity, {
           tenant,
@@ -357,7 +360,7 @@ describe('deliveries with a fault at any call of AWS', () => {
   });
 });
 
-/** Returns the position of a fault's call among all calls, from 1. Returns 0 if there is no such call. */
+/** Returns the position of a fault's call among all calls, counted from 1. Returns 0 if there is no such call. */
 function positionOf(calls: readonly string[], { kind, occurrence }: Fault): number {
   const positions = calls.flatMap((name, index) => (name === kind ? [index + 1] : []));
   return positions[occurrence - 1] ?? 0;
@@ -438,7 +441,7 @@ describe('mails with a fault at any call of AWS', () => {
           faults: [fault],
         } = trialOfEvent.get(about.eventId)!;
         const times = cloud.mailCounts.get(mailId) ?? 0;
-        // The fault is at the claim, the send or the write of the result.
+        // The status UNKNOWN is only allowed if the fault hit the claim, the send or the write of the result.
         const position = positionOf(undisturbed.calls, fault!);
         const ambiguous =
           status === 'UNKNOWN' &&
@@ -454,7 +457,10 @@ describe('mails with a fault at any call of AWS', () => {
   );
 });
 
-/** The kinds of AWS calls of a sweep that finds every kind of work: of the timer, and of the worker for its messages. */
+/**
+ * The kinds of AWS calls of a sweep that finds every kind of work. Includes the calls of the timer, and of the worker
+ * for its messages.
+ */
 const sweepCalls: readonly string[] = [
   'BatchGet',
   'GetQueueAttributes',
@@ -487,12 +493,15 @@ describe('the sweeper', () => {
     cloud.webhookTiming = { schedule: [0, 20 * MINUTE], marginMs: MINUTE };
     cloud.mailTiming = { schedule: [0, MINUTE], marginMs: MINUTE };
     let losing = true;
-    // The stream delivers no record, and the queues lose each message.
+    // Stream records are not delivered, and all messages except those of the sweep are lost.
     cloud.stubs.tries = () => (losing ? 0 : 3);
     const isLost = (queue: QueueName) => losing && queue !== 'sweep';
     cloud.stubs.lost = isLost;
     const stored: { readonly tenant: string; readonly eventId: string }[] = [];
-    /** Makes an event in the outbox, a group of first attempts, a failed first attempt, mails and a job, all of them due. */
+    /**
+     * Stores work of every kind that is due: an event in the outbox, a group of first attempts, a failed first
+     * attempt, mails and a job.
+     */
     const prepare = async () => {
       const [good, bad] = [await newTenant([{ mode: 'good' }]), await newTenant([{ mode: 'bad' }])];
       const grouped = await writeEvent(good);
@@ -501,17 +510,18 @@ describe('the sweeper', () => {
       stored.push({ tenant: bad, eventId: retried });
       cloud.now += 4 * MINUTE;
       cloud.stubs.lost = (queue, { eventId }) => isLost(queue) && eventId !== retried;
-      // The sweep stores both groups of first attempts. One message is lost. The attempt of the other message fails.
+      // The sweep stores the first attempts of both events in groups. The message of one group is lost. The attempt of
+      // the other one fails.
       await cloud.sweep();
       await cloud.run(cloud.now);
       cloud.stubs.lost = isLost;
       cloud.now += 16 * MINUTE;
       stored.push({ tenant: good, eventId: await writeEvent(good) });
-      // The job finds no parked deliveries and ends.
+      // There are no parked deliveries, so this job ends at its first step.
       await cloud.table.write([startJob(good, parkingJob(`${good}_ep_0`, cloud.now), cloud.now)]);
       cloud.now += 4 * MINUTE;
     };
-    /** Sends everything that is due, so that the next sweep has only the work of its own fault. */
+    /** Sends all due work without losses. The next sweep then finds only the work of its own fault. */
     const sendAll = async () => {
       [losing, haveRecovered] = [false, true];
       await cloud.run();
@@ -525,7 +535,7 @@ describe('the sweeper', () => {
     const kinds = [...new Set(clean.calls)].sort();
     expect(kinds).toEqual(sweepCalls);
     for (const fault of faultsOfEveryKind(clean.calls)) {
-      // The sweep without faults found the mails of the first thread. This sweep needs the mails of a new thread.
+      // The sweep without faults has sent the mails of the first thread. The next sweep needs mails of a new thread.
       await newMailings(1, () => undefined);
       await prepare();
       const trial = new Trial(fault);
@@ -547,7 +557,7 @@ describe('the sweeper', () => {
     const events = await Promise.all(Array.from({ length: 30 }, () => writeEvent(tenant)));
     await cloud.run(cloud.now);
     cloud.now += 4 * MINUTE;
-    // The sweep stores the first attempts in groups. Their messages are lost as well.
+    // The sweep stores the first attempts in groups, and the messages of the groups are lost too.
     await Promise.all([cloud.sweep(), cloud.sweep()]);
     cloud.now += 6 * MINUTE;
     await Promise.all([cloud.sweep(), cloud.sweep()]);
@@ -567,7 +577,7 @@ describe('queue messages', () => {
     const tenant = await newTenant(Array.from({ length: 25 }, () => ({ mode: 'good' as const })));
     let calls = 0;
     const healsAt = cloud.now + 5 * MINUTE;
-    // SQS rejects every third message, and the message of the second group for longer than the stream retries.
+    // SQS refuses every third message. It refuses the message of the second group for longer than the stream retries.
     const isSecondGroup = ({ more = [] }: DeliveryMessage) => more.length < 10;
     cloud.stubs.refused = (queue, body) =>
       queue === 'deliver' && (calls++ % 3 === 0 || (isSecondGroup(body as DeliveryMessage) && cloud.now < healsAt));
@@ -599,7 +609,7 @@ describe('queue messages', () => {
     expect(arrivals.size).toBe(10);
     expect(cloud.messagesOf('deliver')).toMatchObject([{ body: expect.stringContaining(events[3]!), receives: 1 }]);
     await cloud.run();
-    // Both faults occurred after the POST.
+    // Both faults come after the POST, so their attempts are repeated. This trial allows two repetitions.
     const trial = new Trial();
     trial.injected.push('write of a delivery', 'write of a delivery');
     await expectNothingLost([{ trial, tenant, events }], { 0: ['DELIVERED', 1] });
@@ -672,14 +682,17 @@ describe('queue messages', () => {
 });
 
 describe('the write of a delivery that conflicts with other transactions', () => {
-  /** Returns the items that a command puts into the table. */
+  /** Returns the items that a command writes by a put. */
   function itemsPutBy(command: string, input: any): Record<string, any>[] {
     if (command === 'PutCommand') return [input.Item];
     if (command === 'TransactWriteCommand') return input.TransactItems.map((write: any) => write.Put?.Item ?? {});
     return [];
   }
 
-  /** Makes the next `times` writes of a kind conflict. Returns a function that returns the number of remaining conflicts. */
+  /**
+   * Makes the next `times` writes of a kind conflict. Returns a function that says how many conflicts are still to
+   * come.
+   */
   function conflicts(
     kind: 'PutCommand' | 'TransactWriteCommand',
     times: number,
@@ -752,7 +765,8 @@ describe('the write of a delivery that conflicts with other transactions', () =>
 
 test('40 events are delivered to 50 endpoints while 5 fail and 2 hang, once to each healthy one and by retries to the others', async () => {
   cloud.webhookTiming = { schedule: [0, SECOND, 2 * SECOND, 5 * SECOND, MINUTE], marginMs: 5 * MINUTE };
-  // The one receiver of this test accepts a few hundred connections at the same time.
+  // Messages are processed one at a time in each batch. The one receiver of this test accepts only a few hundred
+  // connections at a time.
   cloud.batchSize = 1;
   cloud.timeoutMs = ({ url }) => (!haveRecovered && url.includes('/hang/') ? 200 : 10 * MINUTE);
   const modes = [...Array<Mode>(43).fill('good'), ...Array<Mode>(5).fill('bad'), ...Array<Mode>(2).fill('hang')];
@@ -768,12 +782,13 @@ test('40 events are delivered to 50 endpoints while 5 fail and 2 hang, once to e
   for (const { eventId, endpointId, status, attempts } of deliveries) {
     const mode = modes[Number(endpointId.split('_ep_')[1])];
     expect([status, attempts === 1]).toEqual(['DELIVERED', mode === 'good' || attempts === 1]);
-    // An attempt with a timeout may never have arrived.
+    // An attempt with a timeout may not have reached the receiver.
     const times = arrivals.get(`${eventId} ${endpointId}`)!;
     expect([times >= 1, times <= attempts, mode === 'hang' || times === attempts]).toEqual([true, true, true]);
   }
   expect(Math.max(...cloud.postCounts.values())).toBe(1);
-  // Ten failures in a row open a breaker. The failed attempts before that are retried, and paused deliveries are attempted later.
+  // Ten failures in a row open a breaker. The failed attempts are retried later, and so are the deliveries that the
+  // breaker paused.
   expect(cloud.measures.counted.get('CircuitBreakersOpened')).toBe(7);
   for (let index = 43; index < 50; index++)
     expect(
