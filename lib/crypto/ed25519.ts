@@ -22,7 +22,7 @@ export function keyPairOf(seed: Uint8Array): SigningKeyPair {
   return { privateKey, publicKey: new Uint8Array(publicKey.subarray(PUBLIC_KEY_HEADER.length)) };
 }
 
-/** Returns whether `signature` is an Ed25519 signature of a text that `publicKey` (32 bytes) verifies. */
+/** Returns whether `signature` is a valid Ed25519 signature of `text` for `publicKey` (32 bytes). */
 export function isSignedBy(publicKey: Uint8Array, text: string, signature: Uint8Array): boolean {
   const key = createPublicKey({ key: Buffer.concat([PUBLIC_KEY_HEADER, publicKey]), format: 'der', type: 'spki' });
   return verify(null, Buffer.from(text), key, signature);

@@ -5,8 +5,8 @@ import { clientSettings } from '../app/sdkSettings.ts';
 const Secret = z.object({ current: z.string() }).catchall(z.string());
 
 /**
- * The least time between two reads of the secret because of missing versions. Callers can send invented versions, and those must
- * not flood Secrets Manager.
+ * After a read of the secret, a missing version causes another read only when this time has passed. Callers can send invented
+ * versions, which must not flood Secrets Manager.
  */
 const RETRY_MILLISECONDS = 10_000;
 /** How long a process uses the current version before it reads the secret again. A rotation takes effect within this time. */

@@ -19,7 +19,6 @@ const REMOVES_FOR_MILLISECONDS = 20_000;
 const THREADS_AT_ONCE = 10;
 const PARALLEL = 4;
 
-/** Removes the data of a location. */
 export class LocationRemover {
   readonly #table: Table;
 

@@ -19,7 +19,7 @@ export const ContentPosition = z.object({
   listed: z.string().optional(),
   /**
    * The documents that were started and not finished. `part` is the index of the current hook in the list of hooks. `after` is the
-   * last sort key of that hook.
+   * last sort key that this hook has read.
    */
   open: z.array(z.object({ documentKey: z.string(), part: z.number(), after: z.string().optional() })),
 });

@@ -26,7 +26,7 @@ const Progress = z.object({
   pass: z.number(),
   /** The organization id of the last started organization. Present only if the job erases the users everywhere. */
   organizationId: z.string().optional(),
-  /** The number of started organizations in the job's list. */
+  /** The number of organizations in the job's list that the current pass has started. */
   index: z.number(),
   /** The internal id of the current organization. */
   organizationKey: z.string().optional(),
@@ -187,8 +187,8 @@ class ErasureStep {
   }
 
   /**
-   * Erases a user's partition in an organization, and the user's part in the records to which it refers. Returns true when nothing
-   * remains.
+   * Erases the items in a user's partition of an organization, and the user's data in the records to which they refer. Returns true
+   * when nothing remains.
    */
   async #eraseUser(scope: OrganizationScope, userId: string): Promise<boolean> {
     const removedAt = await this.#accessEndedAt(userId, scope.organizationKey);
@@ -206,7 +206,8 @@ class ErasureStep {
   }
 
   /**
-   * Returns the end of the user's access, epoch ms. A revocation ends the access, and it can be a little later than the request.
+   * Returns when the user's access ended, epoch ms. This is the time of the job's revocation, which can be a little later than the
+   * request.
    */
   async #accessEndedAt(userId: string, organization: string): Promise<number> {
     const user = await this.#table.get(UserEntity, { tenant: this.#job.tenant, userId });

@@ -80,7 +80,7 @@ export class ErasureReader {
 
 /**
  * Starts a job that erases users (GDPR), in some organizations or everywhere with their profiles. Hides the users before it
- * returns, with the exceptions of `hideUsers`. A repeated call with the same `jobId` starts no second job.
+ * returns, if possible (see `hideUsers`). A repeated call with the same `jobId` starts no second job.
  */
 type StartErasure = (request: ErasureRequest) => Promise<{ jobId: string; tasksCount: number }>;
 

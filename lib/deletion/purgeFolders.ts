@@ -10,7 +10,7 @@ import { purgeResource } from './purgeResource.ts';
 
 const PARALLEL = 8;
 
-/** Returns a visitor that purges the documents and folders in a deleted folder, for `walkFolders`. */
+/** Returns a visitor for `walkFolders`. The visitor purges the documents and folders in a deleted folder. */
 export function purgeFolders({ table, scope, clock, deadline }: Walk): FolderVisitor {
   const key = (folder: WalkedFolder, { kind, id }: FolderEntry) =>
     FolderEntryEntity.key({ ...scope, folderKey: folder.internalId, kind, id });
@@ -34,8 +34,8 @@ export function purgeFolders({ table, scope, clock, deadline }: Walk): FolderVis
       const removed: FolderEntry[] = [];
       await inParallel([...documents.entries()], PARALLEL, async ([index, entry]) => {
         const stored = storedDocuments[index];
-        // If the stored document is a new one with the same id, only the content of the deleted document is purged. If it is in
-        // another folder now, it was moved just before the deletion, and stays.
+        // A new document with the same id stays, and only the content of the deleted document is purged. A document that is in
+        // another folder now was moved just before the deletion, and stays.
         if (stored?.internalId === entry.internalId) {
           if (stored.folder?.internalId !== folder.internalId) return;
           if ((await table.write([remove(DocumentEntity, { ...scope, ...stored }, stored._r)])) !== 'done')

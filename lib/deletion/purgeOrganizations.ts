@@ -86,7 +86,7 @@ const purgeFolderChanges: PurgeHook<OrganizationScope> = {
 
 /**
  * Purges the content of folders that were deleted before their organization. Only the stored folder changes refer to this content.
- * The jobs of those deletions do nothing when the folder changes are gone. Returns true when nothing remains.
+ * When they are purged too, the jobs of those deletions have nothing left to do. Returns true when nothing remains.
  */
 async function purgeDeletedFolders(
   table: Table,
@@ -123,7 +123,7 @@ export const organizationPurges: readonly PurgeHook<OrganizationScope>[] = [
 ];
 
 interface PurgedListing<T> {
-  /** Returns a page of the remaining items, from the first one on. */
+  /** Returns the first page of the remaining items. */
   readonly list: () => Promise<QueryPage<T>>;
   readonly key: (item: Stored<T>) => Key;
   /** Purges the content of an item. Returns true when nothing remains. */

@@ -23,7 +23,7 @@ export interface UserContentPurge {
   readonly after?: string | undefined;
 }
 
-/** The number of involvements in one page. An involvement is the record that content belongs to the data of a user. */
+/** The number of involvements in one page. An involvement refers from a user to a record that contains data of the user. */
 const INVOLVEMENTS_PER_PAGE = 100;
 const PARALLEL = 4;
 

@@ -106,7 +106,7 @@ export async function removeUsersStep(
   }
   if (next) return { progress: { stage: progress.stage, portion: next, moved, user: 0 } };
   if (progress.stage === 'first') return { progress: { stage: 'second', user: 0 }, notBefore: secondPassAt };
-  // The pass can miss content that was moved while it ran. It is then repeated.
+  // The pass can miss content that was moved while it ran. In that case, the pass is repeated.
   const isComplete = moved === (await readMoves(step)).size;
   return { progress: { stage: isComplete ? 'revocations' : 'second', user: 0 } };
 }
@@ -206,8 +206,9 @@ async function readUsers(
 }
 
 /**
- * Returns the time up to which a user's items are purged, epoch ms. This is the time of the user's revocation by this job. For a
- * user who had no profile then, it is the time of the request. Returns undefined for other users, who were not removed.
+ * Returns the time up to which a user's items are purged, epoch ms. This is the time of the user's revocation by this job. If the
+ * user had no profile at the time of the request, it is the time of the request. Returns undefined for other users, who were not
+ * removed.
  */
 function purgeLimit({ job, removal }: RemovalStep, user: Stored<User> | undefined): number | undefined {
   const revocation = user?.revocations?.find(({ jobId }) => jobId === job.jobId);

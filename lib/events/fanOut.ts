@@ -19,7 +19,7 @@ export interface FanOutPorts {
   readonly outbox: Pick<OutboxStore, 'withPayloads' | 'markFannedOut'>;
   readonly subscriptions: Pick<SubscriptionReader, 'read'>;
   readonly groups: Pick<FirstAttemptStore, 'create'>;
-  /** The queue of first attempts. */
+  /** The queue of first attempts to deliver webhooks. */
   readonly firstQueue: QueueSender;
   readonly timing: Timing;
   /** Functions that create the consumers of one batch. A consumer reads the configuration of each tenant once. */
@@ -58,7 +58,8 @@ const PARALLEL = 10;
  * Finds the receivers of events, sends the messages of their first attempts, and runs the other consumers. Returns the ids of the
  * events whose fan-out failed. A failed event stays in the outbox and does not affect other events. Every step can run twice.
  *
- * A successful event leaves the outbox now if `PlannedEvent.isGrouped` is true, otherwise after its first attempts.
+ * If `PlannedEvent.isGrouped` is true, a successful event leaves the outbox at the end. Otherwise it leaves after its first
+ * attempts.
  */
 export async function fanOut(
   ports: FanOutPorts,
@@ -110,7 +111,7 @@ class FanOutBatch {
     );
   }
 
-  /** Stores the first attempts of the events with `isGrouped` as groups. Returns the messages to send for each event. */
+  /** Stores the first attempts in groups, for events with `isGrouped`. Returns the messages to send, by event. */
   async storeFirstAttempts(): Promise<ReadonlyMap<StoredEvent, readonly QueueMessage[]>> {
     const { groups, timing } = this.#ports;
     const messages = new Map<StoredEvent, readonly QueueMessage[]>();

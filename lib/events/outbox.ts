@@ -166,12 +166,15 @@ function toMessageId(digest: Buffer): string {
 }
 
 /**
- * Matches the ids of publishers that can be message ids. They are valid in a header, and do not begin with `msg_` as generated ids
+ * Matches event ids of customers that can be message ids. They are valid in a header, and do not begin with `msg_` as generated ids
  * do.
  */
 const MESSAGE_ID = /^(?!msg_)[\w-]{1,64}$/;
 
-/** Returns the message id for an id that a publisher chose: the same id if it can be a message id, otherwise a digest of it. */
+/**
+ * Returns the message id for an event id that a customer chose. It is the same id if that can be a message id, otherwise a digest
+ * of it.
+ */
 export function publishedId(tenant: string, id: string): string {
   return MESSAGE_ID.test(id) ? id : toMessageId(digestOf([tenant, 'Published', id]));
 }

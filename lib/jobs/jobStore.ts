@@ -129,8 +129,8 @@ export type StepResult =
   'done' | { readonly progress: object; readonly notBefore?: number | undefined; readonly isPaced?: boolean };
 
 /**
- * How long after a deletion earlier requests can still run, in milliseconds. After this time, they have ended and the indexes
- * contain all their writes.
+ * The time after a deletion in which earlier requests can still run, in milliseconds. When it has passed, these requests have ended
+ * and the indexes contain all their writes.
  */
 export const REQUESTS_ENDED_MS = 60_000;
 

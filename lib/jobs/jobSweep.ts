@@ -10,7 +10,7 @@ export interface JobSweepPorts {
   readonly queues: Readonly<Record<JobQueue, QueueSender>>;
 }
 
-/** The number of jobs of a shard that are postponed at the same time. */
+/** The number of parallel writes for the jobs of one shard. */
 const PARALLEL = 4;
 /** A job is due again this many milliseconds after the sweep sends its message, unless a worker has started it. */
 const DUE_AGAIN_AFTER = 5 * 60_000;

@@ -40,8 +40,8 @@ const MAX_RUN_MILLISECONDS = 10_000;
 /** How long the next message may take before the sweeper sends another one, in milliseconds. */
 const MARGIN = 5 * 60_000;
 /**
- * A waiting job sends the message of its next run only up to this age, in milliseconds. Later, the sweeper sends it, so that every
- * chain of messages ends. Jobs that wait only to limit their rate (`isPaced`) are exempt.
+ * A waiting job sends the message of its next run only until the job has this age, in milliseconds. Later, the sweeper sends it, so
+ * that every chain of messages ends. Jobs that wait only to limit their rate (`isPaced`) are exempt.
  */
 const MAX_CHAIN_MILLISECONDS = 60 * 60_000;
 /** The longest pause between runs of a job that always fails, in milliseconds. */
@@ -50,8 +50,7 @@ const MAX_PAUSE_MILLISECONDS = 6 * 60 * 60_000;
 /**
  * Runs steps of a job for up to 10 seconds. If the job is not done then, or if its next step starts later, sends a message for the
  * next run.
- *
- * - Optimistic lock: each step writes progress and lease over the revision that was read, so only one worker continues.
+ * - Optimistic lock: each step writes progress and lease only if the job has the revision that was read. Only one worker continues.
  * - After an interrupted run, the sweeper finds the job when its lease has expired. The next run continues after the last finished
  *   step.
  * - A job that always fails is retried with growing pauses of up to six hours, and is never deleted.
@@ -100,8 +99,8 @@ export async function runJob<Q extends JobQueue = 'jobs'>(
 const noLease = { leaseUntil: undefined, notBefore: undefined, tries: undefined };
 
 /**
- * Returns the fields of a job with a new lease. The sweeper sends the job's next message when the lease has ended. Each failed try
- * doubles that time, up to six hours.
+ * Returns the fields of a job with a new lease. If no run finishes a step, the job is due again when the lease ends. Each failed
+ * try doubles that time, up to six hours.
  */
 function newLease(now: number, tries: number) {
   const dueAt = now + Math.min(LEASE * 2 ** (tries - 1), MAX_PAUSE_MILLISECONDS);

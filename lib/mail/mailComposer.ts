@@ -38,7 +38,7 @@ export type ComposedMail =
   | {
       readonly mail: OutgoingMail;
       readonly sender: MailSender;
-      /** The revision of the tenant's e-mail configuration. */
+      /** The revision of the tenant's e-mail configuration. Absent for mails to owners. */
       readonly revision?: number;
     }
   | Skipped;

@@ -158,7 +158,10 @@ export class JsonService {
   }
 }
 
-/** Returns the text of a response's body. Unlike `text` of `node:stream/consumers`, it needs no iterator, which takes CPU time. */
+/**
+ * Returns the text of a response's body. Reads it by events, because the iterator in `text` of `node:stream/consumers` takes more
+ * CPU time.
+ */
 function readText(body: Readable): Promise<string> {
   return new Promise((resolve, reject) => {
     let text = '';

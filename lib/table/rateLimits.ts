@@ -4,7 +4,7 @@ import type { Table } from './table.ts';
 import { storeCapability } from './storeCapability.ts';
 
 /**
- * The number of calls of a subject in a time window. The item expires one window after the end of its own, because clocks differ.
+ * The number of calls of a subject in a time window. The item expires one window after its window has ended, because clocks differ.
  */
 export const RateLimitEntity = defineEntity({
   type: 'RateLimit',

@@ -2,7 +2,7 @@ import { inParallel } from '../shared/inParallel.ts';
 import { Retries } from './retryOnConflict.ts';
 import { inTransactions, type Table, type WriteOp } from './table.ts';
 
-/** The decision about one item of a list call: the result for the response, and the writes. */
+/** The decision about one item of a call: the item's result for the response, and its writes. */
 export interface Decision<R> {
   readonly result: R;
   readonly ops: readonly WriteOp[];

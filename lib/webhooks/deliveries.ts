@@ -131,7 +131,7 @@ export interface DeliveryKey extends EndpointKey {
   readonly eventId: string;
 }
 
-/** Selects the failed deliveries of an endpoint whose events are between two times (epoch ms), inclusive. */
+/** Selects failed deliveries of an endpoint by the time of their events: from `since` to `until` (epoch ms), both included. */
 export interface FailedRange extends EndpointKey {
   readonly since: number;
   readonly until: number;
@@ -247,8 +247,8 @@ export class DeliveryStore {
   }
 
   /**
-   * Lists the deliveries to an endpoint whose events are not older than `since` (epoch ms), by the time of the event. The index is
-   * eventually consistent.
+   * Lists an endpoint's deliveries of events since a time (epoch ms), in the order of the events. The index is eventually
+   * consistent.
    */
   async listOfEndpoint(
     { tenant, endpointId }: EndpointKey,

@@ -15,8 +15,8 @@ export class EndpointDisabler {
   }
 
   /**
-   * Disables an endpoint and writes the event `endpoint.disabled` in the same transaction. Returns `lost` if the endpoint has
-   * another revision than `revision`. The failures were counted for that revision.
+   * Disables an endpoint and writes the event `endpoint.disabled` in the same transaction. Returns `lost` if the endpoint is not at
+   * `revision` any more, because the failures were counted for that revision.
    */
   async disable(
     { tenant, endpointId }: EndpointKey,

@@ -12,7 +12,8 @@ export interface LastAttempt {
 }
 
 /**
- * Returns whether a change exhausts a delivery. A failed resend exhausts nothing, because the delivery gets its earlier state back.
+ * Returns whether a change exhausts a delivery, so that no attempt remains. A failed resend exhausts nothing, because the delivery
+ * gets its earlier state back.
  */
 export function isExhaustion(current: Delivery, next: Delivery): boolean {
   return next.status === 'EXHAUSTED' && current.otherwise === undefined;

@@ -15,7 +15,10 @@ const LIFETIME_SECONDS = 30 * 24 * 60 * 60;
 const groupPartition = (shard: number) => ['FIRST', String(shard)];
 export const dueGroupIndex: DueIndex = { shards: outboxShards, partition: groupPartition };
 
-/** A group of first attempts. It is deleted when each of its endpoints has a delivery. Until then, it has an entry in gsi3. */
+/**
+ * A group of first attempts: up to 20 endpoints to which an event is sent. It is deleted when each of its endpoints has a delivery.
+ * Until then, it has an entry in gsi3.
+ */
 export const FirstAttemptsEntity = defineEntity({
   type: 'FirstAttempts',
   version: 1,

@@ -11,7 +11,7 @@ import { isParked, type ParkedDelivery } from './rules/delivery.ts';
 import type { EndpointHealth } from './rules/health.ts';
 import { type EndpointKey, type Target, targetItem } from './targets.ts';
 
-/** The state of an endpoint, which decides what happens to the endpoint's parked deliveries. */
+/** The state of an endpoint. It decides what happens to the endpoint's parked deliveries, which wait for its circuit breaker. */
 export interface EndpointState {
   /** Undefined if the endpoint is deleted or disabled, or if advanced webhooks are disabled. */
   readonly target: Stored<Target> | undefined;

@@ -155,8 +155,8 @@ export class WebhookRequests {
   }
 
   /**
-   * Reads the thread of an event. Returns undefined for an event without a thread. If the thread is deleted, returns `deleted`, but
-   * undefined for `comment.delete`, which is sent without it.
+   * Reads the thread of an event. Returns undefined for an event without a thread. If the thread is deleted, returns undefined for
+   * `comment.delete`, which is sent without its thread, and `deleted` for other events.
    */
   async #readThread({
     tenant,
@@ -237,9 +237,7 @@ export class WebhookRequests {
   }
 }
 
-/**
- * Returns whether the request of a delivery needs more reads than the event: the thread, or for a basic payload the access rules.
- */
+/** Returns whether a request needs more reads than its event: those of a thread, or of access rules for a basic payload. */
 function readsContent(endpointId: string, audience: Audience | undefined): boolean {
   return audience !== undefined && (audience.thread !== undefined || isBasicTarget(endpointId));
 }

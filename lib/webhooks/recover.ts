@@ -13,7 +13,7 @@ import { deliveryTiming, type DueDelivery, nextAttemptMessages } from './deliver
 import type { Timing } from './rules/schedule.ts';
 import type { EndpointKey } from './targets.ts';
 
-/** The most messages that one recovery sends. A recovery sends messages again that failed at an endpoint. */
+/** The most messages of one recovery, which repeats messages that failed at an endpoint. */
 const MOST = 10_000;
 const PAGE = 100;
 const PARALLEL = 8;
@@ -36,7 +36,7 @@ const Progress = z.object({
   after: z.string().optional(),
 });
 
-/** Throws INVALID_ARGUMENT for a time (epoch ms) more than 14 days ago. */
+/** Throws INVALID_ARGUMENT if `since` (epoch ms) is more than 14 days ago. */
 export function requireRecoverable(since: number, now: number): void {
   if (since >= now - MAX_DAYS * DAY) return;
   throw invalid({ path: ['since'], code: 'too_early', message: `since must be at most ${MAX_DAYS} days ago` });
@@ -49,14 +49,14 @@ export interface StartRecoveryPorts {
 }
 
 export interface RecoveryRequest extends EndpointKey {
-  /** Messages of events before this time (epoch ms) are not sent again. */
+  /** The recovery leaves out messages of events before this time, epoch ms. */
   readonly since: number;
 }
 
 /**
- * Starts a job that sends the messages again that failed at an endpoint since a time. Returns the number of these messages. If a
- * job for the same endpoint and time runs, returns its number and starts no other job. Throws INVALID_ARGUMENT if there are more
- * than `most` messages.
+ * Starts a job that repeats the messages that failed at an endpoint since a time. Returns the number of these messages. If a job
+ * for the same endpoint and time runs already, returns the number of its messages and starts no other job. Throws INVALID_ARGUMENT
+ * if there are more than `most` messages.
  */
 export async function startRecovery(
   { deliveries, jobs, queue }: StartRecoveryPorts,

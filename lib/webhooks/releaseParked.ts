@@ -34,7 +34,7 @@ export interface ReleasePorts extends DisablingPorts {
 const PAGE = 500;
 /** The number of writes at the same time. */
 const PARALLEL = 16;
-/** The pause before the next step, in milliseconds, if all listed deliveries have changed since the index was written. */
+/** If the index lists only deliveries that are not parked any more, the next step waits for this time, in milliseconds. */
 const STALE_INDEX = 5_000;
 
 const Progress = z.object({

@@ -77,7 +77,7 @@ export function toWorkerLambda<S extends Source, U extends Uses>(
     } catch (error) {
       log.error(logMessages.workerRunFailed, { error });
       end({ failed: 1 }, 1);
-      // Lambda repeats the event as configured for its source. It splits the batch of a stream before.
+      // Lambda repeats the event as configured for its source. Before that, it splits the batch of a stream.
       throw error;
     }
     end(result.counts, result.faults);

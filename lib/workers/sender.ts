@@ -23,7 +23,7 @@ export interface QueueMessage {
 export interface QueueSender {
   /**
    * Sends any number of messages in batches, and repeats messages that SQS rejects temporarily. Throws if SQS still rejects a
-   * message, although it may have accepted others. API callers get UNAVAILABLE for this error.
+   * message, although it may have accepted others. If the rejection is temporary, API callers get UNAVAILABLE.
    *
    * Throws a RangeError and sends nothing if a message is too large, or if its delay or group is invalid.
    */

@@ -42,7 +42,7 @@ export const OwnerEmailEntity = defineEntity({
   schema: z.object({
     email: z.string(),
     workspaceId: z.string(),
-    /** When the API keys of the workspace stopped having an expiry, epoch ms. Absent before the address is verified. */
+    /** When the expiry of the workspace's API keys was removed after the verification, epoch ms. Absent before that. */
     reactivatedAt: z.number().optional(),
   }),
   pk: (of: { email: string }) => ['OWNER', of.email],
@@ -69,7 +69,7 @@ export const ApiKeyEntity = defineEntity({
     withheld: z.array(z.enum(features)).optional(),
     /** The limits in calls per second, by class of calls. The operator's settings have the limits of the other classes. */
     limits: z.partialRecord(z.enum(limitClasses), z.number()).optional(),
-    /** When the API key expires, epoch ms. Absent if the owner's address is verified. */
+    /** When the API key expires, epoch ms. Absent if it does not expire. */
     expiresAt: z.number().optional(),
     createdAt: z.number(),
   }),

@@ -3,7 +3,7 @@ import { distinct } from '../../shared/collections.ts';
 import { completeUser, isIncomplete, type NamedUser, type ProfileResponse } from '../../content/rules/user.ts';
 import { type EventPayload, MAX_PAYLOAD_BYTES } from './payload.ts';
 
-/** The most users of one event whose profiles are read at delivery. */
+/** The most profiles that are read for one event at its delivery. */
 const MAX_COMPLETED_USERS = 50;
 
 type Json = Readonly<Record<string, unknown>>;

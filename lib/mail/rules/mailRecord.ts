@@ -45,7 +45,9 @@ export const MailRecord = z.object({
   throttledAttempts: z.number(),
   /** The time of the next attempt. Only a READY mail has it. */
   nextAt: z.number().optional(),
-  /** When the sweeper sends a message about the mail, if no worker has changed it. Only a READY or SENDING mail has it. */
+  /**
+   * When the sweeper sends a message about the mail, unless a worker changes the mail before. Only a READY or SENDING mail has it.
+   */
   dueAt: z.number().optional(),
   /** The number of times that the sweeper repeated the queue message of the next attempt. */
   sweeps: z.number(),
@@ -87,7 +89,7 @@ export type MailResult =
 /** The time at which an attempt ended, and the settings for the next one. */
 export interface AttemptEnd {
   readonly now: number;
-  /** From 0 to 1. */
+  /** A random number from 0 to below 1. */
   readonly random: number;
   readonly timing: Timing;
 }

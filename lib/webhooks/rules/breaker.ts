@@ -31,7 +31,7 @@ export interface BreakerPauses {
 }
 
 /**
- * Returns a first pause of 30 seconds and a longest pause of 15 minutes. Each is shortened to the longest pause of the retry
+ * Returns a first pause of 30 seconds and a longest pause of 15 minutes. Neither is longer than the longest pause of the retry
  * schedule.
  */
 export function breakerPauses(schedule: readonly number[]): BreakerPauses {

@@ -48,13 +48,14 @@ export function markSlow(health: EndpointHealth, now: number): EndpointHealth {
 export interface HealthChange {
   readonly delivered: boolean;
   readonly isProbe: boolean;
-  /** From 0 to 1. */
+  /** A random number from 0 to 1. */
   readonly random: number;
   readonly now: number;
 }
 
 /**
- * After this time of failures, every success is counted, in milliseconds. Automatic disabling must not miss a success in a sample.
+ * If an endpoint has failed for this time (milliseconds), every success is counted. Automatic disabling must not miss a success
+ * because of sampling.
  */
 const LONG_FAILING = 10 * 60_000;
 

@@ -42,7 +42,7 @@ const MAX_AHEAD_MILLISECONDS = 1_600;
 
 /**
  * Returns how far ahead of now the next slot must be, in milliseconds. `expired` is the number of slots in a row that have expired.
- * After the first, the table or the machine is slow, and a slot that begins now would also expire.
+ * If there is one, the table or the machine is slow, and a slot that begins now would also expire.
  */
 export function reserveAhead(expired: number): number {
   return expired === 0 ? 0 : Math.min(MAX_AHEAD_MILLISECONDS, SLOT_TOLERANCE * 2 ** (expired - 1));

@@ -42,7 +42,7 @@ export interface FailedAttempt {
   readonly deadline: number;
   /** The pause that a 429 or 503 response requests, in seconds. */
   readonly retryAfterSeconds?: number | undefined;
-  /** From 0 to 1. */
+  /** A random number from 0 to 1. */
   readonly random: number;
 }
 

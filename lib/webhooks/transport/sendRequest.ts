@@ -10,7 +10,7 @@ const RESPONSE_HEADER_BYTES = 16 * 1024;
 /** The time limit of name lookup, connection and TLS handshake together, in milliseconds. */
 const CONNECT_MILLISECONDS = 5_000;
 
-/** A request without its connection. */
+/** A request that can be sent on any connection. */
 export interface HttpRequest {
   readonly secure: boolean;
   readonly options: https.RequestOptions;
@@ -82,8 +82,8 @@ export function sendRequest(
       };
       if (request.reusedSocket) {
         connected();
-        // Between two immediates, the event loop polls for input. If the receiver has already closed the connection, this is
-        // noticed before the first byte is written.
+        // Between two `setImmediate` callbacks, the event loop polls for input. A connection that the receiver has already closed
+        // is then found before the first byte is written.
         setImmediate(() => setImmediate(write));
       } else {
         socket.once(secure ? 'secureConnect' : 'connect', connected);

@@ -70,11 +70,11 @@ export interface DomainChange {
   readonly domains: string[];
   /** The added or removed domains. */
   readonly changed: string[];
-  /** The domains that needed no change, because they were in the list already, or were not in it. */
+  /** The domains that changed nothing: added ones that were in the list already, or removed ones that were not in it. */
   readonly skipped: string[];
 }
 
-/** Returns the list with `added`. Throws RESOURCE_EXHAUSTED if the list would have more than 500 domains. */
+/** Adds domains to the list `present`. Throws RESOURCE_EXHAUSTED if the list would have more than 500 domains. */
 export function addDomains(present: readonly string[], added: readonly string[]): DomainChange {
   const { listed: skipped, unlisted: changed } = partition(present, added);
   const domains = [...present, ...changed];
@@ -83,7 +83,7 @@ export function addDomains(present: readonly string[], added: readonly string[])
   return { domains, changed, skipped };
 }
 
-/** Returns the list without `deleted`. */
+/** Removes domains from the list `present`. */
 export function removeDomains(present: readonly string[], deleted: readonly string[]): DomainChange {
   const { listed: changed, unlisted: skipped } = partition(present, deleted);
   const removed = new Set(changed);

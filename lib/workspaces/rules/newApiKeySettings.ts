@@ -37,8 +37,8 @@ export interface InitialConfigs {
 }
 
 /**
- * Returns the configurations of a new API key. `sealed` has the settings with secrets, encrypted. Throws INVALID_ARGUMENT if
- * webhooks are to be encrypted but no public key is sent.
+ * Returns the configurations of a new API key. `sealed` has the settings that contain secrets, with these secrets encrypted. Throws
+ * INVALID_ARGUMENT if webhooks are to be encrypted but no public key is sent.
  */
 export function initialConfigs(
   sent: NewApiKeySettings,
