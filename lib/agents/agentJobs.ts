@@ -9,7 +9,7 @@ import type { BuiltInChange } from './rules/agents.ts';
 import { findBuiltInAgent } from './rules/builtIn.ts';
 import { addRuns, type AgentRun } from './rules/runs.ts';
 
-/** A step stops after this many milliseconds. The progress of the job is then stored, and another step continues. */
+/** A step stops after this many milliseconds. The progress of the job is stored, and the next step continues. */
 const STEP_MS = 2_000;
 /**
  * The largest number of runs that one transaction counts. A transaction has two operations per run and one for the

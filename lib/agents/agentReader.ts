@@ -16,7 +16,7 @@ import type { Agent, AgentVersion, BuiltInChange, AgentWithVersion } from './rul
 import { findBuiltInAgent } from './rules/builtIn.ts';
 
 const PAGE_AGENTS = 1_000;
-/** The most bytes of agents that a list reads. An answer cannot be larger. */
+/** A list reads at most this many bytes of agents. An answer cannot be larger. */
 const MAX_BYTES = 6_000_000;
 
 /** The custom agents of a tenant, oldest first, and the tenant's settings of built-in agents by agent id. */

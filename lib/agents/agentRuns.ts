@@ -12,7 +12,7 @@ interface RunOfAgent extends CommentAgent {
   readonly run: AgentRun;
 }
 
-/** The existing agents and the recorded runs among those that the comments of one call name. */
+/** Says which of the agents that comments name exist, and which executions of them are recorded as runs. */
 export class AgentLookup {
   readonly #tenant: string;
   /** The ids of existing custom agents. */
@@ -39,8 +39,8 @@ export class AgentLookup {
 
   /**
    * Returns the writes that record new runs of agents and start the jobs that count them. The caller adds these writes
-   * to the transaction of the comments, which conflicts if another call records the same run. The caller must call
-   * `onWritten` after the transaction, so that later transactions of the same call skip these runs.
+   * to the transaction that writes the comments. The transaction conflicts if another call records the same run. After
+   * it, the caller must call `onWritten`, so that later transactions of the same call skip these runs.
    */
   recordRuns(
     agents: readonly CommentAgent[],

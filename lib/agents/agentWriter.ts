@@ -111,7 +111,7 @@ export class AgentWriter {
   /**
    * Removes the current version and returns the number of the previous version, which is then current again. Returns
    * `first` if there is no previous version, and undefined for an unknown agent. Throws ABORTED if another call has
-   * changed the current version since the first read, because the caller did not ask to remove the new one.
+   * changed the current version since the first read. The caller did not ask to remove the new version.
    */
   async restore(tenant: string, agentId: string, { callId, now }: Call): Promise<number | 'first' | undefined> {
     let versionToRemove: string | undefined;

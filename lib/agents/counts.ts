@@ -10,8 +10,8 @@ type Counted = keyof typeof queryCount;
 
 /**
  * Returns the number of a tenant's custom agents or groups. If no number is stored yet, a query counts them. `add`
- * returns the write of the new number. Put this write into the transaction that adds or deletes the agent or group, so
- * that parallel calls cannot exceed the limit.
+ * returns the write that changes the number by 1 or -1. Put this write into the transaction that adds or deletes the
+ * agent or group, so that parallel calls cannot exceed the limit.
  */
 export async function readCount(
   table: Table,

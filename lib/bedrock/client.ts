@@ -29,7 +29,7 @@ const MAX_DOUBLINGS = 4;
 
 /**
  * Repeats a call, with exponential backoff and jitter, until it succeeds. Throws the call's last error if `canRetry`
- * returns false for it, if no attempt remains, or if the next attempt would begin after `deadline` (epoch ms). Throws
+ * returns false for it, no attempt remains, or the next attempt would begin after `deadline` (epoch ms). Throws
  * AbortError if `signal` is aborted during a pause.
  */
 export async function retryCall<T>(

@@ -16,7 +16,10 @@ const BUDGET_MS = 10_000;
  * token is four to five characters in most languages, and one character or less in a few.
  */
 const MAX_TEXT = 30_000;
-/** A text is not cut below this length. It cannot have too many tokens then, so the model rejects it for another reason. */
+/**
+ * A text that the model rejects is not made shorter than this. Such a text never has too many tokens, so the model
+ * rejects it for another reason.
+ */
 const MIN_CUT = 1_000;
 
 const Answer = z.object({ embedding: z.array(z.number()).length(DIMENSIONS) });

@@ -40,8 +40,8 @@ export interface EditorProviderEvents {
   /** True if the service has stored every local edit. */
   readonly saved: boolean;
   /**
-   * The service rejected an edit or a read, and a retry would not help: for example, the user may only view the
-   * document. The provider then stops sending edits.
+   * The service rejected an edit or a read, and a retry would not help. For example, the user may only view the
+   * document. The provider then stops.
    */
   readonly rejected: ServiceError;
 }
@@ -62,7 +62,7 @@ interface AwarenessMessage {
 }
 
 /**
- * Keeps a Yjs document in sync with an editor of the service. Editor bindings of Yjs can use it. Edits made without a
+ * Keeps a Yjs document in sync with an editor of the service, for use with editor bindings of Yjs. Edits made without a
  * connection are sent after the client has reconnected. The editor must already exist (`/v2/crdt/add`).
  */
 export class EditorProvider {
@@ -180,7 +180,7 @@ export class EditorProvider {
     else Y.applyUpdate(this.doc, fromBase64(update), this);
   }
 
-  /** Reads the updates that the local Yjs document lacks. During a read, schedules another read after it. */
+  /** Reads the updates that the local Yjs document lacks. If a read is already running, reads again after it. */
   #read(): void {
     if (this.#hasStopped) return;
     clearTimeout(this.#readTimer);

@@ -15,7 +15,7 @@ export class Emitter<Events extends object> {
       try {
         (listener as (value: Events[N]) => void)(value);
       } catch (error) {
-        // The browser or Node reports an error that a microtask throws as an uncaught error.
+        // The browser or Node reports an error as uncaught if a microtask throws it.
         queueMicrotask(() => {
           throw error;
         });

@@ -16,7 +16,7 @@ export interface ClientOptions extends CallSettings {
   /** The workspace id, for endpoints that need workspace credentials. */
   readonly workspaceId?: string;
   readonly workspaceAuthToken?: string;
-  /** The service name in the names of its headers; `svc` by default. */
+  /** The part of header names that names the service, as in `x-svc-api-key`; `svc` by default. */
   readonly serviceName?: string;
 }
 

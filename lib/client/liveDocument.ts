@@ -128,9 +128,9 @@ const RENEW_MILLISECONDS = 60_000;
 const CHECK_MILLISECONDS = 120_000;
 /** The client remembers this many hints of the user's own channel, so that it reports each hint once. */
 const MAX_REMEMBERED_HINTS = 1_000;
-/** The largest number of reads that one catch-up sends. Each read returns up to 500 changes. */
+/** The largest number of reads of one catch-up. Each read returns up to 500 changes. */
 const MAX_READS = 100;
-/** The event name for each hint family whose name differs from the event's. */
+/** The event for hints whose type begins with another name: `comment_annotation.add` is sent as `comment`. */
 const eventOfFamily: Readonly<Record<string, keyof LiveEvents>> = { comment_annotation: 'comment' };
 
 /**
@@ -303,7 +303,7 @@ export class LiveDocument {
     this.#renewal = setTimeout(() => void renew(), Math.max(expiresAt - Date.now() - RENEW_MILLISECONDS, 1_000));
   }
 
-  /** Schedules the next read of missed changes. Otherwise, if the last message was lost, nobody would notice. */
+  /** Schedules the next read of missed changes. If the last message of a channel was lost, only this read finds the change. */
   #scheduleCheck(socket: EventSocket): void {
     const check = async () => {
       try {

@@ -13,8 +13,8 @@ export interface UserClientOptions extends CallSettings {
 /** A client for one user. It has the endpoints that accept user tokens, and live documents. */
 export interface UserClient extends UserMethods {
   /**
-   * Returns the live connection of a document. All calls for the same document share one connection, which ends after
-   * each of them was closed.
+   * Returns the live connection of a document. All calls for the same document share one connection. The connection
+   * ends when `close` has been called once for each call.
    */
   live(document: DocumentName): LiveDocument;
 }
@@ -57,8 +57,8 @@ class UserToken {
       const token = await this.#source();
       const { sub, exp } = claimsOf(token);
       this.userId = sub;
-      // A token that expires soon is kept for two minutes anyway. Otherwise a server that always returns such tokens
-      // would be called all the time.
+      // A token that expires soon is still used for a minute. Otherwise, a server that returns such tokens would be
+      // called for every request.
       this.#expiresAt = exp === undefined ? Infinity : Math.max(exp * 1000, Date.now() + 2 * RENEW_MILLISECONDS);
       return token;
     } catch (error) {

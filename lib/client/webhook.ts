@@ -8,16 +8,16 @@ export class WebhookNotGenuine extends Error {
   }
 }
 
-/** The largest difference between the time of a webhook and the local clock. It limits the age of a webhook too. */
+/** The largest allowed difference between the time of a webhook and the local clock, in seconds. Older webhooks are rejected. */
 const TOLERANCE_SECONDS = 300;
 
 /** The headers of a request, in the forms that common frameworks provide. */
 type Headers = Readonly<Record<string, string | readonly string[] | undefined>> | { get(name: string): string | null };
 
 /**
- * Verifies the signature of a webhook (Standard Webhooks) and returns its payload. Throws WebhookNotGenuine if the webhook
- * is too old or not signed. `body` is the unparsed body of the request. `secrets` are the secrets of the endpoint
- * (`whsec_...`): both of them during a rotation.
+ * Verifies the signature of a webhook (Standard Webhooks) and returns its payload. Throws WebhookNotGenuine if the
+ * webhook is too old or not signed. `body` is the unparsed body of the request. `secrets` are the secrets of the
+ * endpoint (`whsec_...`). During a rotation, pass the old and the new secret.
  */
 export function readWebhook(
   headers: Headers,

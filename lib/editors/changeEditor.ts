@@ -19,9 +19,9 @@ export type EditorUpdate = (editors: EditorLog, context: DocumentContext, author
  * Changes an editor of a document. Throws the errors of `FindDocument` and `change`, and FAILED_PRECONDITION for a
  * disabled document.
  *
- * After the change, it sends the queue message of the event job, and compacts the log if that is due. Failures of both
- * steps are logged and not thrown. If the message was lost, the sweep starts the job. If a compaction failed, a later
- * change repeats it.
+ * After the change, it starts the job that reports the change in an event, and replaces a long log by a snapshot.
+ * Failures of both steps are logged and not thrown. If the message to the job was lost, the sweep starts the job. A
+ * later change repeats a failed compaction of the log.
  */
 type ChangeEditor = (
   tenant: string,

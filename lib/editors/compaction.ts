@@ -29,24 +29,25 @@ export function entryBytes(packed?: Uint8Array): number {
 }
 
 /**
- * Returns whether the writer of the newest update must compact the log: whether this update brought the log to the size
- * of a long log, or to a multiple of that size. Only one of several concurrent writers therefore compacts, and a later
- * update repeats a compaction that failed.
+ * Returns whether the writer of the newest update must compact the log. It must if this update made the log long, or if
+ * the size reached another multiple of the size of a long log. Only one of several concurrent writers therefore
+ * compacts. If a compaction fails, a later writer repeats it.
  */
 export function isDueForCompaction(head: Editor, before: EditorUpdate, newest: EditorUpdate): boolean {
   return countLongLogs(head, newest) > countLongLogs(head, before);
 }
 
-/** Returns the size of the log since the snapshot, in whole multiples of the size of a long log. */
+/** Returns how many times the log since the snapshot has the size of a long log, rounded down. */
 function countLongLogs({ snapshot }: Editor, { logBytes }: EditorUpdate): number {
   const limit = Math.min(Math.max((snapshot?.bytes ?? 0) / 2, MIN_LOG_BYTES), MAX_LOG_BYTES);
   return Math.floor((logBytes - (snapshot?.logBytes ?? 0)) / limit);
 }
 
 /**
- * Replaces a long log of an editor by a snapshot. Writes the blob of the snapshot, then the head that refers to the
- * blob, and then removes items that no reader needs any more. A concurrent reader notices if an item that its head
- * needs is missing, and reads again. After a crash, the next compaction removes useless items.
+ * Replaces a long log of an editor by a snapshot, which is one update with all changes. Writes the bytes of the
+ * snapshot, and then the head that refers to them. Then removes items that no reader needs any more. A concurrent
+ * reader notices if an item that its head needs is missing, and reads again. After a crash, the next compaction removes
+ * useless items.
  */
 export async function compactLog(table: Table, scope: DocumentScope, editorId: string, now: number): Promise<void> {
   const PK = EditorItems.partition(scope);

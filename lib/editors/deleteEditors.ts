@@ -95,8 +95,8 @@ export class EditorDeleter {
   }
 
   /**
-   * Returns up to `limit` editor ids of a document, and whether the document has more. Sends one query per editor, so
-   * that the items of logs and blobs are not read.
+   * Returns up to `limit` editor ids of a document, and whether the document has more. Sends one query per editor,
+   * which skips the editor's other items.
    */
   async listIds(scope: DocumentScope, limit: number): Promise<{ editorIds: string[]; hasMore: boolean }> {
     const editorIds: string[] = [];

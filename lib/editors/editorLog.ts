@@ -13,7 +13,10 @@ import { hasEventJob, startEventJob } from './eventJob.ts';
 import { openDocument } from './rules/yjs/document.ts';
 import { pack, writeBlob } from './storedBytes.ts';
 
-/** The largest size in bytes of an update in a log item. Larger updates are in blobs, so that reads of the log stay small. */
+/**
+ * The largest size in bytes of an update in a log item. Larger updates are stored as blobs in separate items, so that
+ * reads of the log stay small.
+ */
 const MAX_INLINE_BYTES = 8_192;
 const MAX_ATTEMPTS = 40;
 const RETRIES_UNTIL_MAX_PAUSE = 8;
@@ -25,11 +28,14 @@ export interface Author {
   readonly now: number;
 }
 
-/** The result of a change. */
+/** What a change of an editor did. */
 export interface Changed {
   /** The version under which the change is stored. If nothing changed, the current version. */
   readonly version: number;
-  /** The queue message of the event job that the change started. Undefined if the change started none. */
+  /**
+   * The queue message of a job that this change started. The job will report the change in an event. Undefined if such
+   * a job was pending already.
+   */
   readonly eventJob?: JobMessage | undefined;
   readonly isDueForCompaction: boolean;
 }
@@ -56,8 +62,8 @@ export class EditorLog {
   ): Promise<Changed> {
     const { scope } = context;
     const { now } = author;
-    // Versions begin with the time in microseconds. No editor gets a million updates per second, so an editor that is
-    // added later under the same id has larger versions.
+    // The first version is the time in microseconds, and later versions count up from it. No editor gets a million
+    // updates per second, so an editor that is added later under the same id has larger versions.
     const head = { editorId, internalId: newId('edt', now), type, contentKey, createdAt: now, first: now * 1000 };
     // This check comes first, because the blob of a large update is written before the transaction.
     if (update && update.length > MAX_INLINE_BYTES) await this.#requireAbsent(scope, editorId);
@@ -95,7 +101,10 @@ export class EditorLog {
     throw conflict();
   }
 
-  /** Tries once to append an update. If no event job is pending, starts one in the same transaction. */
+  /**
+   * Tries once to append an update. If no job is pending that will report the change in an event, starts one in the
+   * same transaction.
+   */
   async #append(
     context: DocumentContext,
     { head, newest, updates }: EditorState,

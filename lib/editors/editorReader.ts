@@ -11,8 +11,8 @@ import { partsOf } from './storedBytes.ts';
 
 const PAGE = { limit: 1_000, bytes: 1_000_000 };
 /**
- * The most that is read of the newest part of a log: items and bytes, and parts of their blobs. If there is more to
- * read, the whole editor is read from its snapshot instead.
+ * Limits for reading only the newest part of a log: items, bytes, and parts of large updates. Above a limit, the whole
+ * editor is read from its snapshot.
  */
 const LOG_END = { limit: 300, bytes: 1_000_000 };
 const MAX_LOG_END_PARTS = 20;
@@ -41,8 +41,8 @@ export class EditorReader {
   }
 
   /**
-   * Returns the state of an editor, or undefined if the editor does not exist. If this process has a cached state, one
-   * query reads the updates since.
+   * Returns the state of an editor, or undefined if the editor does not exist. If this process has a cached state,
+   * reads only the later updates.
    */
   async find(scope: DocumentScope, editorId: string): Promise<EditorState | undefined> {
     const cached = this.#cache.get(scope, editorId);
@@ -60,9 +60,9 @@ export class EditorReader {
   }
 
   /**
-   * Returns the updates after a version. Returns `unavailable` if the log does not have them, because they were
-   * compacted or the version belongs to an earlier editor with the same id. The caller must then read the whole editor.
-   * Throws NOT_FOUND if the editor does not exist.
+   * Returns the updates after a version. Returns `unavailable` if the log no longer has them, or if the version belongs
+   * to an earlier editor with the same id. The caller must then read the whole editor. Throws NOT_FOUND if the editor
+   * does not exist.
    */
   async findUpdatesSince(
     scope: DocumentScope,

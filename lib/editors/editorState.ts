@@ -10,7 +10,7 @@ export interface EditorState {
   readonly updates: readonly Uint8Array[];
 }
 
-/** The parts of blobs that were read so far. */
+/** The parts of blobs that were read so far. A blob is bytes that are stored in several items. */
 export class BlobParts {
   readonly #parts = new Map<string, Uint8Array>();
 
@@ -23,8 +23,8 @@ export class BlobParts {
   }
 
   /**
-   * Returns the bytes of an update as a list of one. The list is empty for an update without a change. All parts of the
-   * blob must have been added.
+   * Returns the Yjs update of a log item in a list. The list is empty for an item that changes nothing. All parts of
+   * the item's blob must have been added.
    */
   read({ packed, blob }: Pick<EditorUpdate, 'packed' | 'blob'>): Uint8Array[] {
     const parts = blob ? this.#bytesOf(blob).filter((bytes) => bytes !== undefined) : [];

@@ -47,14 +47,17 @@ const Update = z.object({
   version: z.number(),
   /** When the item was written, in epoch ms. */
   at: z.number(),
-  /** The Yjs update, packed. A large update is in `blob` instead. The update that an event job writes has neither. */
+  /** The Yjs update, packed. A large update is in `blob` instead. An update without a change has neither. */
   packed: Bytes.optional(),
   blob: Blob.optional(),
   /** When the value last changed, in epoch ms. `changedBy` and `sessionId` say who changed the value. */
   changedAt: z.number(),
   changedBy: z.string().optional(),
   sessionId: z.string().optional(),
-  /** When the pending event job started, in epoch ms. Absent if all changes up to this update have been in an event. */
+  /**
+   * When the pending job started that will report changes in an event, epoch ms. Absent if events have reported all
+   * changes up to this update.
+   */
   eventJobStartedAt: z.number().optional(),
   /** The size in bytes of the log up to this update, including updates that were removed since. */
   logBytes: z.number(),
@@ -77,7 +80,7 @@ const LOG = 'LOG';
 const META = 'META';
 const versionKey = (version: number) => String(version).padStart(16, '0');
 
-/** The head of an editor. An editor exists only while its head exists. */
+/** The main item (head) of an editor. An editor exists only while its head exists. */
 export const EditorEntity = defineEntity({
   type: 'Editor',
   version: 1,

@@ -5,7 +5,7 @@ import { newId } from '../shared/ids.ts';
 import type { WriteOp } from '../table/table.ts';
 import type { Editor, EditorUpdate } from './entities.ts';
 
-/** An event job runs this long after the first change (milliseconds). Its event reports all changes until it runs. */
+/** An event job reports the changes of an editor in one event. It runs this many milliseconds after the first change. */
 export const DEBOUNCE_MS = 5_000;
 /** If the queue message of the job was lost, the sweep starts the job this many milliseconds after it was due. */
 const MARGIN_MS = 30_000;

@@ -23,15 +23,15 @@ export function pack(bytes: Uint8Array): Uint8Array {
   return Buffer.concat([Uint8Array.of(isSmaller ? DEFLATED : PLAIN), isSmaller ? deflated : bytes]);
 }
 
-/** Returns the bytes that `pack` got. */
+/** Returns the bytes from which `pack` made the packed bytes. */
 export function unpack(packed: Uint8Array): Uint8Array {
   const content = packed.subarray(1);
   return packed[0] === PLAIN ? content : inflateRawSync(content, { maxOutputLength: MAX_UNPACKED_BYTES });
 }
 
 /**
- * Writes bytes that are too large for one item, as several parts. The caller must then write an item that refers to the
- * blob. If that write fails, no reader uses the parts, and the next compaction removes them.
+ * Writes bytes that are too large for one item as several items (a blob). The caller must then write an item that
+ * refers to the blob. If that write fails, no reader uses the blob, and the next compaction of the editor removes it.
  */
 export async function writeBlob(
   table: Table,

@@ -12,7 +12,7 @@ const RETRY_PAUSES = [50, 250, 1_000];
  * read again.
  */
 const FRESH_MILLISECONDS = 1_000;
-/** A publish to the channels that a document used before can still run for this long (milliseconds) after the channels changed. */
+/** After a document has got new channels, a publish to its old channels can still run for this long (milliseconds). */
 const RUNNING_MILLISECONDS = FRESH_MILLISECONDS + PUBLISH_MILLISECONDS + 250;
 /** The publisher keeps the time of the next publish for this many channels. */
 const MAX_REMEMBERED_CHANNELS = 10_000;
@@ -39,9 +39,9 @@ export class ChannelPublisher {
   }
 
   /**
-   * Publishes events in order. If a publish fails after all retries, the failure is counted and its events are dropped.
-   * Clients then find a gap in the versions and read the missing changes. If `isCurrent` returns false, the channel is
-   * no longer in use, and its events are dropped. Only publishes that start late call `isCurrent`.
+   * Publishes events in order. If a publish fails after all retries, its events are dropped and the failure is counted.
+   * Clients then find a gap in the versions and read the missing changes. A publish that starts late first calls
+   * `isCurrent`. If that returns false, the channel is no longer in use, and the events are dropped.
    */
   async publish(
     channel: string,
@@ -92,7 +92,7 @@ export class ChannelPublisher {
     if (startsAt > now) await this.#sleep(startsAt - now);
   }
 
-  /** Waits until no publish can still run that began with the channels from before the change. */
+  /** Waits until no publish to the old channels of a document can still run. */
   async waitForRunning(): Promise<void> {
     await this.#sleep(RUNNING_MILLISECONDS);
   }

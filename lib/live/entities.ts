@@ -8,7 +8,7 @@ import { LOG_SECONDS } from './rules/changes.ts';
 
 const ChannelSchema = z.object({
   documentKey: z.string(),
-  /** The ids that the customer chose. The access to the document is read by these ids. */
+  /** The ids that the customer chose. Reads of the access to the document need them. */
   organizationId: z.string(),
   documentId: z.string(),
   /**
@@ -25,7 +25,7 @@ const ChannelSchema = z.object({
   revoking: z.array(z.object({ epoch: z.number(), by: z.string() })).optional(),
   /** Until when a client may be connected, epoch ms. Changes after this time are not recorded. */
   activeUntil: z.number(),
-  /** The sequence number of the last recorded stream record, for each kind of content (name of the table partition). */
+  /** The sequence number of the last recorded stream record, by name of the table partition, such as `THREADS`. */
   marks: z.record(z.string(), z.string()),
 });
 export type LiveChannel = z.output<typeof ChannelSchema>;
@@ -103,7 +103,7 @@ const SessionSchema = UserSessionSchema.extend({
   hasStoredAccess: z.boolean(),
   /** When the access ends because a grant or the user token expires, epoch ms. Absent if the access has no end. */
   accessEndsAt: z.number().optional(),
-  /** True between `accessEndsAt` and the publisher's next check of the access. */
+  /** True after the access has ended, until the publisher has checked the access again. */
   hasExpired: z.boolean().optional(),
   /** When the user lost access, epoch ms. Absent while the user has access. */
   endedAt: z.number().optional(),
@@ -144,7 +144,7 @@ export const DocumentSessionEntity = defineEntity({
 
 const USER_SESSIONS = 'LIVE_SESSIONS';
 
-/** The same session in the partition of its user, which lists the documents to which the user connected. */
+/** A session in the partition of its user. The partition lists the documents to which the user connected. */
 export const UserSessionEntity = defineEntity({
   type: 'UserSession',
   version: 1,

@@ -2,10 +2,7 @@ import * as z from 'zod';
 import { type Capability, type Environment, optionalVariable } from '../app/capability.ts';
 import { RequestSigner, type SigningCredentials } from '../crypto/requestSigner.ts';
 
-/**
- * The time-out of a publish, in milliseconds. `system.revoked` is published only after this time, so that no earlier
- * publish follows it.
- */
+/** The time-out of a publish, in milliseconds. `system.revoked` waits for this time, so that no earlier publish follows it. */
 export const PUBLISH_MILLISECONDS = 2_000;
 
 /** The answer to a publish. AppSync answers 200 even if it rejects some events. */
@@ -25,8 +22,8 @@ export interface EventApiAddress {
 }
 
 /**
- * Returns the address of the Event API. If the environment variable `AWS_ENDPOINT_URL_APPSYNC` is set, it is used
- * instead, as AWS SDKs do.
+ * Returns the address of the Event API. The environment variable `AWS_ENDPOINT_URL_APPSYNC` replaces the address, as in
+ * AWS SDKs.
  */
 export function eventApiAddress(env: Environment): EventApiAddress {
   const host = env.LIVE_HTTP_HOST;

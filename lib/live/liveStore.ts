@@ -33,8 +33,8 @@ import type { DocumentKeys, Hint, ThreadPosition, VersionedHint } from './rules/
 import type { SessionAccess } from './rules/sessionAccess.ts';
 
 /**
- * Changes of a document are recorded this long after the last connect, in seconds. A client may use its token until it
- * expires, and then read the hints of the last two hours.
+ * Changes of a document are recorded this long after the last connect, in seconds. It is the lifetime of the client's
+ * token plus the time for which hints are kept.
  */
 const RECORDED_SECONDS = TOKEN_SECONDS + LOG_SECONDS;
 /** The largest duration of a connection in seconds, after which AppSync ends it. */
@@ -102,8 +102,9 @@ export class LiveStore {
 
   /**
    * Opens the channels of a document for a user and records the session. If the channels were closed for a time, the
-   * version grows by one without a hint, and clients with an older version read the document again. Throws ABORTED for
-   * a user without stored access who lost access in the last 15 s, because the endpoint may have checked older rights.
+   * version grows by one without a hint. Clients with an older version then read the document again. Throws ABORTED for
+   * a user without stored access who lost access in the last 15 s. The rights that the endpoint checked may be older
+   * than the loss.
    */
   async connect(
     scope: DocumentScope,
@@ -331,8 +332,8 @@ export class LiveStore {
   }
 
   /**
-   * Returns when the stored access of users to a document ends: epoch ms by user id, Infinity if the access has no end.
-   * Users without stored access are not in the map.
+   * Returns when the stored access of users to a document ends, by user id. The time is epoch ms, or Infinity if the
+   * access has no end. Users without stored access are not in the map.
    */
   async accessEnds(
     { scope, organization, documentInFolder }: OpenDocument,

@@ -43,12 +43,12 @@ export const publishedRemovals: FromChanges['removals'] = [
       suffix: `#${name}`,
     })),
   },
-  // A compaction removes many items of an editor. Only a deletion removes the item with the key META.
+  // Only the deletion of an editor removes its item META. A compaction removes many other items, which are not published.
   { PK: [{ suffix: '#EDITORS' }], SK: [{ suffix: '#META' }] },
   { SK: ['PROFILE', { prefix: 'GRANT#' }] },
 ];
 
-/** How many documents are processed at the same time. For each, as many users. */
+/** The number of documents, and of users per document, that are processed at the same time. */
 const PARALLEL = 8;
 
 /**

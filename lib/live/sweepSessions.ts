@@ -10,7 +10,10 @@ import { DocumentSessionEntity, endingSessions, SESSION_SHARDS } from './entitie
 
 /** The number of sessions of one shard that are written at the same time. */
 const PARALLEL = 4;
-/** A run does not wait for sessions that end in its last milliseconds. The next run marks them. */
+/**
+ * A run waits for no session that ends in the last milliseconds (this many) before its deadline. The next run marks
+ * that session.
+ */
 const SPARE = 2_000;
 
 /** Finds sessions whose access has ended because a grant or a user token expired. */

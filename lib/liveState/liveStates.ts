@@ -21,7 +21,7 @@ export const LiveStateEntity = defineEntity({
   ownedBy: 'document',
   purpose: 'The last data that was broadcast in a document under an id',
   schema: LiveState.extend({
-    /** Internal ids. The publisher reads items from the stream and needs these ids. */
+    /** The internal ids of the organization and the document, for readers that find the item in the stream. */
     organizationKey: z.string(),
     documentKey: z.string(),
   }),

@@ -13,8 +13,8 @@ import { changeTo, completeChange, type EmbeddingState, withoutStaleModel } from
 const Walk = z.object({
   model: z.string(),
   /**
-   * When the stored state first named the model. A function that read the state before this time can still write
-   * judgments without vectors of the model.
+   * When the tenant's embedding state first named the model. A function that read the state before this time can still
+   * write judgments without vectors of the model.
    */
   since: z.number(),
   /** When this pass started. */

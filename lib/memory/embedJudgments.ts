@@ -4,7 +4,7 @@ import { contentText, type Judgment, reviewText } from './rules/judgments.ts';
 
 type JudgmentTexts = Pick<Judgment, 'decision' | 'reasoning' | 'content'>;
 
-/** A judgment and the vectors of its texts by one model. */
+/** A judgment, and the vectors that one model made of its texts. */
 export interface Embedded<J> {
   readonly judgment: J;
   readonly review: Float32Array;
@@ -12,13 +12,13 @@ export interface Embedded<J> {
   readonly content?: Float32Array | undefined;
 }
 
-/** The vectors of the same judgments by several models. */
+/** The vectors that several models made of the same judgments. */
 export interface EmbeddingResult<J> {
   readonly vectors: readonly { readonly model: string; readonly embedded: readonly Embedded<J>[] }[];
   /** The error of a model whose vectors are missing. */
   readonly failure?: Error;
   /**
-   * Set if searches of the tenant will change to this model, but this deployment cannot call it. A deployment that is
+   * The model to which the tenant's searches will change, if this deployment cannot call it. A deployment that is
    * configured for the model can.
    */
   readonly unavailableModel?: string;

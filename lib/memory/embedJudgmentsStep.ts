@@ -16,9 +16,9 @@ const JUDGMENTS_PER_STEP = 25;
 const RETRY_DELAY_MS = 60_000;
 
 /**
- * Runs a step of the job that embeds judgments. The job is needed if the model did not answer during the request that
- * added the judgments, or if that request does not embed. Throws if a model fails. The job then repeats the step, after
- * a longer wait each time.
+ * Runs a step of the job that embeds judgments. The job does what the request that added the judgments did not: the
+ * model did not answer then, or such a request never embeds. Throws if a model fails. The job then repeats the step,
+ * after a longer wait each time.
  */
 export async function embedJudgmentsStep(
   store: EmbeddingStore,
@@ -43,8 +43,8 @@ export async function embedJudgmentsStep(
 }
 
 /**
- * Returns the embedding state of a tenant. Creates it if this job is the first to need it. A change of a thread adds a
- * judgment without the state.
+ * Returns the embedding state of a tenant. Creates it if it is missing, because a change of a thread adds a judgment
+ * without it.
  */
 async function ensureState(store: EmbeddingStore, tenant: string, model: string) {
   const state = await store.getState(tenant);

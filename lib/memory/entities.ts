@@ -88,7 +88,7 @@ export function threadListing(
 
 /** Returns the first and the last sort key of a listing in a time range. */
 export function listingRange({ from, to }: TimeRange): [from: string, to: string] {
-  // The character after the time in a sort key is `#`. In the order of characters, `$` follows `#`.
+  // In a sort key, `#` follows the time. `$` sorts after `#`, so the range includes all keys with the last time.
   return [isoTime(from), `${isoTime(to)}$`];
 }
 
@@ -128,7 +128,7 @@ const JudgmentVector = z.object({
 });
 export type JudgmentVector = z.output<typeof JudgmentVector>;
 
-/** The vectors of a judgment by one model. The item has the same revision as the judgment whose texts were embedded. */
+/** The vectors that one model made of a judgment. The item has the same revision as the judgment whose texts were embedded. */
 export const JudgmentVectorEntity = defineEntity({
   type: 'JudgmentVector',
   version: 1,

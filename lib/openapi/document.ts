@@ -33,7 +33,7 @@ export interface Operation {
   readonly operationId: string;
   readonly tags: readonly string[];
   readonly summary: string;
-  /** For the same operation in the other version of the API (a twin): its endpoint, and how the two differ. Otherwise absent. */
+  /** Only for a twin, which is the same operation in the other version of the API: the other endpoint, and how the two differ. */
   readonly description?: string;
   readonly 'x-twin-of'?: string;
   readonly security: readonly Readonly<Record<string, readonly string[]>>[];
@@ -69,7 +69,7 @@ const description = [
   'Calls of an API key are limited per second, separately for reads, writes and expensive calls. Above the limit the answer is RESOURCE_EXHAUSTED with a `retry-after` header.',
 ].join(' ');
 
-/** The credential headers of each auth level, without `x-<service>-`. Keys are the names of their security schemes. */
+/** The credential headers of each auth level without `x-<service>-`, by name of the security scheme. */
 const credentialHeaders: Record<AuthLevel, Readonly<Record<string, string>>> = {
   apiKey: { apiKey: 'api-key', authToken: 'auth-token' },
   workspace: { workspaceId: 'workspace-id', workspaceAuthToken: 'workspace-auth-token' },

@@ -72,8 +72,8 @@ function replacementFor(schema: z.core.$ZodType, fromZod: JsonSchema): JsonSchem
 }
 
 /**
- * Returns the schema of an object with the field changes of a twin (the same operation in the other version of the
- * API). Fields that only the twin requires cannot be null.
+ * Returns the schema of an object in a twin, which is the same operation in the other version of the API. Fields that
+ * only the twin requires cannot be null.
  */
 function withChanges({ properties = {}, required = [], ...schema }: JsonSchema, changes: FieldChanges): JsonSchema {
   const { ignored = [], required: alsoRequired = [] } = changes;

@@ -5,10 +5,7 @@ import type { Table, WriteOp } from '../table/table.ts';
 import { endIfExpired, PresenceEntity } from './presences.ts';
 import type { Presence } from './rules.ts';
 
-/**
- * The sweep has certainly run at least once this long after a user joined, in milliseconds. It then watches the
- * presence itself.
- */
+/** The sweep starts at least one run in this time (milliseconds). A longer lease therefore needs no job of its own. */
 const SWEPT_MILLISECONDS = 75_000;
 /** A step starts this long after the end of the lease, in milliseconds. */
 const MARGIN = 500;
@@ -30,7 +27,7 @@ export interface StartedJob {
 
 /**
  * Returns a job that ends the presence of a user who joins. Returns undefined if the lease is long enough for the sweep
- * to find its end. While nobody is present, the sweep runs only once a minute, so it would end a short lease too late.
+ * to find its end. While nobody is present, the sweep looks only once a minute, so it would end a short lease too late.
  */
 export function watchJoin(
   { tenant, organizationKey, documentKey }: DocumentScope,

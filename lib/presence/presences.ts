@@ -31,7 +31,7 @@ const PARALLEL = 8;
 const PAGE = 500;
 
 const Schema = Presence.extend({
-  /** The internal ids of the organization and the document. The sweep and the publisher find items without them. */
+  /** The internal ids of the organization and the document, for readers that find the item by an index or in the stream. */
   organizationKey: z.string(),
   documentKey: z.string(),
   shard: z.number(),

@@ -2,9 +2,9 @@ import { combine } from '../app/capability.ts';
 import type { Sweep } from '../workers/sweep.ts';
 import { sweepPresence as openSweeper, type PresenceSweeper } from './presences.ts';
 
-/** The time between two passes, in milliseconds. Clients therefore learn the end of a lease within 15 s. */
+/** The time between two passes over all presences, in milliseconds. Clients therefore learn the end of a lease within 15 s. */
 const PASS_MILLISECONDS = 12_000;
-/** No pass starts in the last milliseconds of a run. */
+/** No pass starts in the last milliseconds (this many) of a run. */
 const SPARE = 2_000;
 
 export interface PresenceSweepPorts {

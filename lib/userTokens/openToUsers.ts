@@ -47,7 +47,10 @@ const checker: Capability<UserAccessChecker> = /* @__PURE__ */ combine(
   ({ credentials, access }) => new TokenAccessChecker(credentials, access),
 );
 
-/** Returns what the declaration of an endpoint needs to accept user tokens. Each call is checked by the rule. */
+/**
+ * Returns what the declaration of an endpoint needs to accept user tokens. Every call with a user token is checked
+ * against the rule.
+ */
 export function openToUsers(rule: UserRule): OpenToUsers {
   return { ...rule, checker: checker };
 }

@@ -120,8 +120,9 @@ export class UserAccessReader {
   }
 
   /**
-   * Reads the documents and the folder that a request names. Returns a function from a user's access to the permission
-   * on each of them, or on the organization if the request names neither. A missing resource gives undefined.
+   * Reads the documents and the folder that a request names. Returns a function that computes the user's permission on
+   * each of them from the user's access. Without documents and folder, it computes the permission on the organization.
+   * The permission on a missing resource is undefined.
    */
   async #readResources(
     member: MemberRecord,
@@ -201,8 +202,8 @@ export class UserAccessReader {
   }
 
   /**
-   * Returns whether the access of a refused user may be read again now. Without `await`, parallel requests cannot pass
-   * this check together.
+   * Returns whether the access of a refused user may be read again now. The method has no `await`, so only one of
+   * several parallel requests gets true.
    */
   #mayReread(id: string, now: number): boolean {
     if ((this.#rereadAt.get(id) ?? -Infinity) + REREAD_MILLISECONDS > now) return false;

@@ -2,9 +2,9 @@ import { everywhere } from '../../directory/rules/access.ts';
 import { type DocumentKeys, documentOf, type ItemChange, partitionName } from './hints.ts';
 
 /**
- * Whose access to which documents may be lost by a change: of one user, of one user in one document, of all users in
- * one document, or of all users in an organization. `tenantPart` and `userPart` are ids as keys contain them. A long id
- * is a hash there.
+ * From whom a change may have taken access: one user (`user`), one user in one document (`session`), all users in a
+ * document, or all users in an organization. `tenantPart` and `userPart` are ids as keys contain them. A long id is a
+ * hash there.
  */
 export type AccessChange =
   | {
@@ -43,7 +43,7 @@ export function accessChangeOf({ change, key, item }: ItemChange): AccessChange 
     const endsTokensOf = change === 'remove' ? 'all' : documentsOf(revocations);
     return { kind: 'user', tenantPart, userPart: parts[3] ?? '', endsTokensOf };
   }
-  // New organizations and other changes take no access away.
+  // Only disabling an organization takes access away. Adding or changing it does not.
   if (kind === 'ORGANIZATIONS' && parts.length === 3)
     return change === 'modify' && item?.disabled === true
       ? { kind: 'organization', tenantPart, organizationKey: String(item.internalId) }

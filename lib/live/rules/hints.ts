@@ -77,9 +77,11 @@ export interface ThreadPosition {
 }
 
 /**
- * Who gets a hint: everybody who may open the document, users who may see a thread, users who could see a thread and no
- * longer can, or the recipients of a notification. `access` has the access rules of a deleted private thread, which can
- * no longer be read.
+ * Who gets a hint:
+ * - `document`: everybody who may open the document
+ * - `thread`: users who may see the thread. A deleted private thread can no longer be read, so `access` has its rules
+ * - `formerReaders`: users who could see the thread and no longer can
+ * - `users`: the recipients of a notification
  */
 export type HintAudience =
   | { readonly kind: 'document' }

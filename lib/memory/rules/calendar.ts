@@ -23,7 +23,7 @@ export function calendarOf(time: number): { readonly year: string; readonly mont
   return { year: nameOf('year', time), month: nameOf('month', time), day: nameOf('day', time) };
 }
 
-/** Returns the smallest calendar unit that contains a range. */
+/** Returns the range with the name of the smallest calendar unit that contains it. */
 export function periodOf({ from, to }: TimeRange): CalendarPeriod {
   const unit = units.findLast((candidate) => nameOf(candidate, from) === nameOf(candidate, to)) ?? 'all';
   return { unit, name: nameOf(unit, from), from, to };

@@ -29,8 +29,8 @@ export function needsModelChange(state: EmbeddingState | undefined, configured: 
 }
 
 /**
- * Returns the state from which the job changes searches to the configured model. Returns an equal state if nothing
- * needs to change.
+ * Returns the state in which the configured model is the model of searches or the next one. Returns an equal state if
+ * it already is.
  */
 export function changeTo({ model, next, stale = [] }: EmbeddingState, configured: string): EmbeddingState {
   const target = model === configured ? undefined : configured;
@@ -40,7 +40,7 @@ export function changeTo({ model, next, stale = [] }: EmbeddingState, configured
   return newState(model, target, [...unused]);
 }
 
-/** Returns the state in which searches use the next model. */
+/** Returns the state after all judgments have vectors of the next model, which searches then use. */
 export function completeChange({ model, next, stale = [] }: EmbeddingState): EmbeddingState {
   return next === undefined ? newState(model, next, stale) : newState(next, undefined, [...stale, model]);
 }

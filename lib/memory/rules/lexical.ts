@@ -41,7 +41,7 @@ function hashOf(text: string): number {
   return hash >>> 0;
 }
 
-/** Mixes a value with the final steps of MurmurHash3. Every bit of the value changes every bit of the result with even chance. */
+/** Mixes a value with the final steps of MurmurHash3, so that each bit of the value affects all bits of the result. */
 function mixBits(value: number): number {
   let mixed = value >>> 0;
   mixed = Math.imul(mixed ^ (mixed >>> 16), 0x85ebca6b);

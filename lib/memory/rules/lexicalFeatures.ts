@@ -48,8 +48,8 @@ const ENDINGS: readonly (readonly [ending: string, replacement: string])[] = [
 const MIN_STEM = 4;
 
 /**
- * Returns the features of a text with their weights: words, stems, parts of words, and pairs of neighbouring words.
- * Because of the parts, words with other endings, compounds and typos are similar. If a text has no letters or digits,
+ * Returns the features of a text with their weights: words, stems, pieces of words, and pairs of neighbouring words.
+ * Because of the pieces, words with other endings, compounds and typos are similar. If a text has no letters or digits,
  * its characters are the features. An empty text has a feature that no other text has.
  */
 export function features(text: string): Map<string, number> {
@@ -85,7 +85,7 @@ function toWeights(counts: ReadonlyMap<string, number>): Map<string, number> {
     if (UNSPACED.test(word)) continue;
     add(`s:${stemOf(word)}`, weight * WEIGHT.stem);
     const pieces = piecesOf(word);
-    // Dividing by the square root of their number gives the parts of each word the same influence, whatever the word's length.
+    // Dividing by the square root of their number gives the pieces of every word the same influence, whatever the word's length.
     for (const piece of pieces) add(`g:${piece}`, (weight * WEIGHT.pieces) / Math.sqrt(pieces.length));
   }
   return weights;
@@ -121,8 +121,8 @@ function stemOf(word: string): string {
 }
 
 /**
- * Returns the parts of a word. The word's ends are marked, as in `<contract>`, so that the first and last parts differ
- * from inner ones.
+ * Returns the pieces of a word. The word's ends are marked, as in `<contract>`, so that the first and last pieces
+ * differ from inner ones.
  */
 function piecesOf(word: string): string[] {
   const marked = `<${word}>`;

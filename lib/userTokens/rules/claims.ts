@@ -52,10 +52,7 @@ const grantCodes = {
 } as const satisfies Record<string, readonly [ResourceType, AccessRole]>;
 type GrantCode = keyof typeof grantCodes;
 
-/**
- * A grant as the token contains it: the two letters, the internal id of the resource, and the end in Unix seconds if it
- * has one.
- */
+/** A grant as the token contains it: the two letters, the resource's internal id, and the end in Unix seconds if there is one. */
 const GrantTuple = z.union([
   z.tuple([z.enum(Object.keys(grantCodes) as GrantCode[]), z.string()]),
   z.tuple([z.enum(Object.keys(grantCodes) as GrantCode[]), z.string(), z.number()]),

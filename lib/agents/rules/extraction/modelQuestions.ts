@@ -46,8 +46,8 @@ export type ModelAnswer =
 const texts = z.array(z.string());
 
 /**
- * The fields of an agent that a model may fill. URLs that an agent calls and secrets are not among them: a file is
- * untrusted, so it must not decide where an agent sends data.
+ * The fields of an agent that a model may fill. A file is untrusted, so it must not decide where an agent sends data.
+ * The model can therefore fill neither URLs that an agent calls nor secrets.
  */
 const AgentDraft = z.object({
   name: z.string().describe('A short name for the agent, unique among the agents'),
@@ -143,8 +143,8 @@ const failures = {
 } as const;
 
 /**
- * Returns the result of a model's answers. `answers` has one answer per part, in the order of the parts. Throws an
- * `ApiError` if the model failed on every part.
+ * Returns the result that follows from the answers of a model. `answers` has one answer per part, in the order of the
+ * parts. Throws an `ApiError` if the model failed on every part.
  */
 export function extractFromAnswers(
   { parts, skipped, notes }: FileParts,

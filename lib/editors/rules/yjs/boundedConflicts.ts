@@ -6,7 +6,7 @@ export class TooManyConflicts extends Error {}
 
 /**
  * Runs `work`, and limits how many steps Yjs may take in it to order concurrent changes. To place a struct, Yjs passes
- * all structs that other clients inserted at the same position, so n structs can take n * n steps. Throws
+ * all structs that other clients inserted at the same position. So n structs can take n * n steps. Throws
  * TooManyConflicts above the limit. Documents that `work` opened must then be discarded.
  */
 export function withBoundedConflicts<T>(work: () => T): T {
@@ -21,7 +21,7 @@ export function withBoundedConflicts<T>(work: () => T): T {
   try {
     return work();
   } catch (error) {
-    // `openDocument` turns this error into MalformedUpdate, so it is thrown again.
+    // `openDocument` turns TooManyConflicts into MalformedUpdate, so TooManyConflicts is thrown again.
     throw steps < 0 ? new TooManyConflicts() : error;
   } finally {
     Y.Item.prototype.integrate = integrate;

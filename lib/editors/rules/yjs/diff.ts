@@ -1,6 +1,6 @@
 /**
- * One difference between an old and a new sequence: `removed` elements from index `at` of the old sequence become
- * `added` elements from index `from` of the new sequence.
+ * One difference of two sequences. `removed` elements from index `at` of the old sequence become `added` elements from
+ * index `from` of the new one.
  */
 export interface Edit {
   readonly at: number;
@@ -9,10 +9,7 @@ export interface Edit {
   readonly added: number;
 }
 
-/**
- * How many more steps all searches together may take. A search takes a number of steps that grows with the square of
- * the differences.
- */
+/** How many more steps all searches together may take. The steps of a search grow with the square of the number of differences. */
 export interface Budget {
   steps: number;
 }
@@ -104,7 +101,7 @@ function findShortestEdits(a: Int32Array, b: Int32Array, range: Range, budget: B
 }
 
 /**
- * Returns the edits of a search. Follows the traces from the end of the search back to its start. Each trace gives an
+ * Returns the edits of a search. Follows its recorded steps (`traces`) from the end to the start. Each step gives an
  * edit of one element.
  */
 function editsOfTraces(traces: readonly Int32Array[], n: number, m: number, aFrom: number, bFrom: number): Edit[] {

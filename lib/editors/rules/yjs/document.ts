@@ -1,6 +1,6 @@
 import * as Y from 'yjs';
 
-/** Thrown if bytes are neither a Yjs update nor, where one is expected, a state vector. */
+/** Thrown if bytes that should be a Yjs update or a state vector are neither. */
 export class MalformedUpdate extends Error {}
 
 /**

@@ -25,8 +25,8 @@ export function readArray(array: Shared): unknown[] {
 }
 
 /**
- * Returns the JSON value of content of any kind that clients can put into a map or an array. Returns undefined if JSON
- * has no form for it.
+ * Returns the JSON value of any content that a client can store in a map or an array. Returns undefined for bytes and
+ * subdocuments, which JSON cannot express.
  */
 function readAny(content: unknown): unknown {
   if (content instanceof Y.Text) return readText(content as Shared);
@@ -49,7 +49,7 @@ export interface JsonTools {
 }
 
 /**
- * Changes a map key by key to the target. Objects, arrays and texts that keep their kind change in place, so that
+ * Changes a map to the target, key by key. Objects, arrays and texts that keep their kind change in place, so that
  * concurrent edits in them survive.
  */
 export function replaceMap(map: Y.Map<unknown>, target: Json, tools: JsonTools): void {

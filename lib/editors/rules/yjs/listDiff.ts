@@ -45,8 +45,8 @@ export type Similarity = (at: number, from: number) => number;
 
 const MAX_STEPS = 1_000_000;
 /**
- * The best pairs are searched with at most this many comparisons of elements. A larger edit gets the first pairs that
- * are similar at all.
+ * If an edit has more combinations of old and new elements than this, it gets the first similar pairs instead of the
+ * best pairs.
  */
 const MAX_COMBINATIONS = 10_000;
 
@@ -66,8 +66,8 @@ export function listEdits(before: readonly number[], after: readonly number[], s
 }
 
 /**
- * Returns the pairs with the largest sum of similarities. `best` is the table of the search: the largest sum for the
- * old elements from `i` on and the new elements from `j` on.
+ * Returns the pairs with the largest sum of similarities. `best` has this sum for every two ends of the lists: old
+ * elements from `i` on, and new elements from `j` on.
  */
 function findBestPairs({ at: start, removed, from, added }: Edit, similarity: Similarity): [number, number][] {
   const width = added + 1;
@@ -95,7 +95,7 @@ function findBestPairs({ at: start, removed, from, added }: Edit, similarity: Si
   return pairs;
 }
 
-/** Returns pairs of elements that are similar at all, in order. Used for edits that are too large for the best pairs. */
+/** Returns the first pairs of similar elements, in order. Used for edits that are too large for a search of the best pairs. */
 function findFirstPairs({ at: start, removed, from, added }: Edit, similarity: Similarity): [number, number][] {
   const pairs: [number, number][] = [];
   for (let i = 0, j = 0; i < removed && j < added;) {

@@ -22,8 +22,8 @@ export function replaceText(text: Y.Text, target: string): void {
 }
 
 /**
- * Returns a function that converts the index of a character to its position in Yjs, which counts each embedded object
- * as one character.
+ * Returns a function that converts the index of a character to its position in Yjs. Yjs counts each embedded object as
+ * one character.
  */
 function positionsWithEmbeds(text: Shared): (index: number) => number {
   /** The number of characters before each embedded object. */

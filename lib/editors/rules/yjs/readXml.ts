@@ -10,7 +10,7 @@ import { writeXml } from './xmlNodes.ts';
  */
 const MAX_CHARACTERS = 16 * 1024 * 1024;
 
-/** The key of the spelling edits in the root type `spellingKey`. */
+/** The key under which the root type `spellingKey` stores the edits. */
 export const SPELLING_EDITS = 'edits';
 
 /**
@@ -19,8 +19,8 @@ export const SPELLING_EDITS = 'edits';
  *
  * The same XML can be spelled in many ways (`<br/>`, `<br></br>`, quotes, order of attributes, comments, line breaks).
  * The content does not store the spelling. A second root type stores the edits that turn the service's own spelling
- * into the written one, and a digest of the service's spelling. If the digest differs, the content has changed, and the
- * edits are ignored.
+ * into the written one. It also stores a digest of the service's spelling. If the digest differs, the content has
+ * changed, and the edits are ignored.
  */
 export function readXml(doc: Y.Doc, contentKey: string, limit = MAX_CHARACTERS): string {
   const plain = readPlainXml(doc, contentKey, limit);

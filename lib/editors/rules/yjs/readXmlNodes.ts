@@ -24,8 +24,8 @@ interface Position {
 export type StoredNode = XmlNode & Position;
 
 /**
- * Returns how the nodes of a root type are stored. An empty root type counts as one of Lexical if its name is `root`,
- * the name that Lexical uses.
+ * Returns how the nodes of a root type are stored: as Lexical or as ProseMirror stores them. If the root type is empty,
+ * the name `root` means Lexical.
  */
 export function kindOf(root: Shared | undefined, contentKey: string): ListKind {
   const items = root ? [...itemsOf(root)] : [];
@@ -90,7 +90,7 @@ function extend<T extends Position>(node: T, { at, length }: Position): T {
   return { ...node, length: at + length - node.at };
 }
 
-/** Returns the node of an item that is neither a text nor a span: a block, an element, or an `opaque` node for any other item. */
+/** Returns the node of an item that is neither a text nor a span. The node is a block, an element, or otherwise `opaque`. */
 function readNode({ content }: Y.Item, type: Shared | undefined): ElementNode {
   const lexicalType = type && lexicalTypeOf(type);
   if (type instanceof Y.XmlText) {

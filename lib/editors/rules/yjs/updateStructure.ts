@@ -1,7 +1,7 @@
 import { createDecoder, readVarUint } from 'lib0/decoding';
 import { crdtLimits } from './values.ts';
 
-/** The sizes of an update that are limited. */
+/** The counts of an update for which limits exist. */
 export interface UpdateStructure {
   readonly clients: number;
   /** The number of structs and of ranges of deletions, together. */
@@ -18,7 +18,7 @@ const [GC, SKIP, XML_ELEMENT, XML_HOOK] = [0, 10, 3, 5];
 /** Numbers of value types in the encoding of lib0. */
 const [OBJECT, ARRAY, INTEGER] = [118, 117, 125];
 /**
- * The size in bytes of values with a fixed size, by the number of their type: undefined, null, true, false, and numbers
+ * The size in bytes of values by type number. These types have a fixed size: undefined, null, true, false, and numbers
  * of 32 or 64 bits.
  */
 const fixedSizes: ReadonlyMap<number, number> = new Map([

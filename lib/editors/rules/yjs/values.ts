@@ -34,8 +34,8 @@ export const tooDeep = `Data must not be nested deeper than ${crdtLimits.depth} 
 const tooManyParts = `Data must not have more than ${crdtLimits.parts} keys, objects and arrays in all.`;
 
 /**
- * Returns why a value is rejected: it does not fit the type, exceeds a limit, or contains half of a surrogate pair,
- * which cannot be stored. Returns undefined for an accepted value. Does not parse XML (see `findValueFault`).
+ * Returns why a value is rejected: it does not fit the type, exceeds a limit, or has half of a surrogate pair. Returns
+ * undefined for an accepted value. Does not parse XML (see `findValueFault`).
  */
 export function findJsonFault(type: CrdtType, value: unknown): string | undefined {
   if (shapeOf(value) !== shapes[type]) return `Data must be ${shapes[type]} for type ${type}.`;

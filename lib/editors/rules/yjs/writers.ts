@@ -2,14 +2,12 @@ import * as Y from 'yjs';
 
 /**
  * The smallest Yjs client id under which the service writes. Clients choose random ids of 32 bits, so all larger ids
- * belong to the service. The first replacement of a document's value chooses 32 ids for the document at random, and
- * later replacements find these ids in the state. State vectors would grow without end if each replacement used a new
- * id.
+ * belong to the service. The first replacement of a document's value chooses 32 ids for the document at random. Later
+ * replacements find these ids in the state. If each replacement used a new id, state vectors would grow without end.
  *
  * Using an id again is safe. A replacement is stored only if no other update was stored since the state was read. Two
  * different changes therefore never have the same id and clock. After a document was deleted, a client can still send
- * the service's changes of the old document to a new document with the same name. `findUpdateFault` rejects such
- * updates.
+ * the service's changes of that document. If a new document has the same name, `findUpdateFault` rejects them.
  */
 const FIRST_WRITER = 2 ** 32;
 /** The number of ids per document. With one id, keys that are rewritten in turns would each keep a trace of every rewrite. */
@@ -39,8 +37,7 @@ export class Writer {
 
   /**
    * Runs `write`, which overwrites a map key or an attribute. `item` is the item that is overwritten. If it is the
-   * latest item of its client id, the same id is used again, because Yjs joins the traces of consecutive rewrites by
-   * one id.
+   * latest item of its client id, that id writes again, because Yjs then keeps a single trace of both rewrites.
    */
   overwrite(item: Y.Item | undefined, write: () => void): void {
     if (item) this.#doc.clientID = this.#writerAfter(item);

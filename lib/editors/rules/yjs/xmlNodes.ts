@@ -2,8 +2,8 @@ import { encodeName, escapeAttribute, escapeText, replaceDisallowed } from './xm
 
 /**
  * A node of an XML document, as an editor stores it. ProseMirror and TipTap store elements (`element`) and formatted
- * texts (`text`), whose marks are elements around the text in XML. Lexical stores each block as a text that contains
- * its children (`block`), and each text as a map of properties followed by the characters (`span`).
+ * texts (`text`). In XML, the marks of a text are elements around it. Lexical stores each block as a text that contains
+ * its children (`block`). It stores each text as a map of properties followed by the characters (`span`).
  */
 export type XmlNode = TextNode | ElementNode | SpanNode;
 

@@ -84,8 +84,8 @@ export class Vocabulary {
   }
 
   /**
-   * Returns the value to store for the text of an attribute. It has the kind of the value before, otherwise the kind
-   * that this attribute usually has.
+   * Returns the value to store for the text of an attribute. It has the kind of the previous value (`before`),
+   * otherwise the kind that this attribute usually has.
    */
   attributeValue(owner: string, name: string, text: string, before: unknown, isLexical: boolean): unknown {
     const kind = kindOfValue(before) ?? this.#kinds.get(attributeKey(owner, name)) ?? commonKinds[name];
