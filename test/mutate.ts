@@ -2,8 +2,8 @@ import { globSync, statSync } from 'node:fs';
 import { Stryker } from '@stryker-mutator/core';
 
 /**
- * `npm run mutate -- lib/webhooks/rules`: runs mutation tests of a folder or file. Makes one small change of the code after the
- * other, and reports the changes that no unit test of the feature notices.
+ * `npm run mutate -- lib/webhooks/rules` runs mutation tests of a folder or file. It makes many small changes to the
+ * code, one at a time. It reports the changes that no unit test of the feature notices.
  */
 const [target] = process.argv.slice(2);
 const feature = /^lib\/(\w+)/.exec(target ?? '')?.[1];
@@ -21,7 +21,8 @@ const results = await new Stryker({
     config: { testMatch: [`<rootDir>/test/unit/${feature}/**/*.test.ts`] },
     enableFindRelatedTests: true,
   },
-  // The tests have an environment of their own, which does not record which test covers which mutant.
+  // The tests run in their own Jest environment. It cannot record which test covers which change, so every change runs
+  // all tests.
   coverageAnalysis: 'off',
   concurrency: 2,
   reporters: ['clear-text', 'progress'],

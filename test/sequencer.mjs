@@ -1,6 +1,9 @@
 import TestSequencer from '@jest/test-sequencer';
 
-/** Files that take long, the longest first: where they come late, the last of them runs alone while the other cores have nothing to do. */
+/**
+ * Files that take long, the longest first. If they ran last, one core would still be busy when the others have nothing
+ * to do.
+ */
 const LONG = [
   'e2e/localRun',
   'infra/types',
@@ -31,7 +34,10 @@ const LONG = [
   'integration/editors/crdt',
 ];
 
-/** Jest's order but for these: it goes by how long files took, and on a machine that never ran them by how large they are. */
+/**
+ * Runs the long files first, and then all others in Jest's own order: by their last duration, or by size if it is
+ * unknown.
+ */
 export default class Sequencer extends TestSequencer {
   sort(tests) {
     const rank = ({ path }) => {

@@ -6,8 +6,8 @@ export const times = <T>(count: number, make: (index: number) => T): T[] =>
   Array.from({ length: count }, (_each, index) => make(index));
 
 /**
- * Calls of the agent endpoints with the credentials of the current customer of a test file. Paths are relative to
- * `/v2/agents/`.
+ * Returns functions that call agent endpoints with the credentials of the test file's current customer. Paths are
+ * relative to `/v2/agents/`.
  */
 export function agentCalls(customer: () => Customer) {
   const call = (path: string, data: object) => customer().call(`/v2/agents/${path}`, data);
@@ -17,7 +17,7 @@ export function agentCalls(customer: () => Customer) {
     ok,
     /** Creates an agent and returns its id. */
     create: async (fields: object = {}): Promise<string> => (await ok('create', { name: 'Agent', ...fields })).agentId,
-    /** Returns `success` or the status of the error. */
+    /** Returns `success`, or the status of the error. */
     async status(path: string, data: object): Promise<string> {
       const { body } = await call(path, data);
       return body.error?.status ?? body.result.status;
@@ -27,7 +27,7 @@ export function agentCalls(customer: () => Customer) {
 
 type Ops = Parameters<Table['write']>[0];
 
-/** Spies on `Table.write` and runs `work` before the first write for which `matches` returns true. Returns the spy. */
+/** Runs `work` once, before the first write for which `matches` returns true. Returns the spy on `Table.write`. */
 export function beforeWrite(work: () => Promise<unknown>, matches: (ops: Ops) => boolean = () => true) {
   const { write } = Table.prototype;
   let isDone = false;

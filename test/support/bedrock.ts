@@ -4,8 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 
 /**
- * Starts a fake Bedrock over HTTP/2 and sets its URL for the SDK of this process. Must be called after `startEngine` and
- * before the first call of the SDK. Returns a function that stops the fake.
+ * Starts a fake Bedrock over HTTP/2 and points the SDK of this process to it. Call it after `startEngine` and before
+ * the first call of the SDK. Returns a function that stops the fake.
  */
 export async function startBedrock(
   onCall: (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, body: any) => void | Promise<void>,

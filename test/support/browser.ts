@@ -1,19 +1,21 @@
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { browserProgram } from './chromium.ts';
 
-/** A browser page, with its problems and requests so far. */
+/** A page in the browser. Also records what went wrong in it and what it requested. */
 export interface Tab {
   readonly page: Page;
-  /** Console errors (including violations of the content security policy), thrown errors and failed requests. */
+  /**
+   * Console errors, thrown errors and failed requests. Violations of the content security policy are console errors.
+   */
   readonly problems: readonly string[];
   /** The URLs of all requests, including blocked ones. */
   readonly requestedUrls: readonly string[];
 }
 
-/** The timeout of waits for a condition on a page. */
+/** The maximum wait for an element or a condition in a page. */
 const TIMEOUT_MILLISECONDS = 20_000;
 
-/** A real headless browser. It can only connect to this machine. */
+/** A headless Chromium. It can only connect to this machine. */
 export class TestBrowser {
   readonly #browser: Browser;
 
@@ -23,8 +25,8 @@ export class TestBrowser {
 
   static async start(): Promise<TestBrowser> {
     const program = await browserProgram();
-    // This option makes other machines unreachable for the browser. Request interception is not used, because it accepts all
-    // CORS preflight requests.
+    // With this option, the browser finds no address of another machine. Playwright could instead intercept all
+    // requests, but it then answers all CORS preflight requests itself.
     return new TestBrowser(
       await chromium.launch({
         ...program,
@@ -33,10 +35,10 @@ export class TestBrowser {
     );
   }
 
-  /** Opens a new tab with a separate context. */
+  /** Opens a tab that shares no cookies or storage with other tabs. */
   async open(options: BrowserContextOptions = {}): Promise<Tab> {
-    // Without this option, the browser uses the locale of the process. On a server, JavaScript may not support that
-    // locale.
+    // Sets the locale. Otherwise the browser takes it from the environment, where it can be one that JavaScript does
+    // not know.
     const context = await this.#browser.newContext({ serviceWorkers: 'block', locale: 'en-US', ...options });
     context.setDefaultTimeout(TIMEOUT_MILLISECONDS);
     const [problems, requestedUrls]: [string[], string[]] = [[], []];

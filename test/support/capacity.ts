@@ -5,34 +5,42 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { openTablesWithSdk } from './leanClient.ts';
 
-/** The capacity that DynamoDB calls consumed, and the smallest possible cost of their items. */
+/** The capacity that DynamoDB calls consumed, and the least that their items can cost. */
 export interface Consumption {
   readonly readUnits: number;
-  /** The write units, including index writes and transactions. */
+  /** All write units, including those for index entries and transactions. */
   readonly writeUnits: number;
-  /** The part of `writeUnits` that exists only because of a transaction: half of its write units in the table. */
+  /**
+   * The part of `writeUnits` that the same writes would not cost without a transaction: half of the units in the
+   * table.
+   */
   readonly transactionUnits: number;
-  /** The read units of the items if each is read alone and consistently. */
+  /** The read units if each item were read alone, with a consistent read. */
   readonly readFloor: number;
-  /** The write units of the items if each is written alone. */
+  /** The write units if each item were written alone. */
   readonly writeFloor: number;
-  /** The bytes of the items. Deleted and updated items count as 0, because the request does not contain them. */
+  /** The sizes of the items. Deleted and updated items count as 0, because requests do not contain them. */
   readonly readBytes: number;
   readonly writtenBytes: number;
-  /** The bytes that DynamoDB meters for writes to vector indexes, and for searches in them. They are billed apart from units. */
+  /**
+   * Bytes that DynamoDB counts for writes to vector indexes (`vectorBytesWritten`) and for searches in them. They are
+   * billed in addition to units.
+   */
   readonly vectorBytesWritten: number;
   readonly vectorBytesSearched: number;
 }
 
-/** One call of AWS. */
 export interface AwsCall extends Consumption {
   readonly operation: string;
-  /** The number of the call's wave. All calls of a wave run at the same time, after the answers of the previous wave. */
+  /**
+   * The number of the wave to which the call belongs. All calls of a wave ran at the same time, after the answers to
+   * the previous wave.
+   */
   readonly wave: number;
 }
 
 export interface Recorder {
-  /** Runs `work` and returns its result and its calls. Must not be called while another `work` runs. */
+  /** Runs `work` and returns its result and its calls. Only one `work` may run at a time. */
   record<T>(work: () => Promise<T>): Promise<{ result: T; calls: AwsCall[] }>;
   stop(): Promise<void>;
 }
@@ -42,15 +50,18 @@ type Json = Record<string, any>;
 
 const READ_UNIT_BYTES = 4_096;
 const WRITE_UNIT_BYTES = 1_024;
-/** The time without a new call after which a wave is complete. A process sends its calls much faster. */
+/** A wave is complete after this time without a new call. Calls of one wave come much faster. */
 const QUIET_MILLISECONDS = 10;
-/** On a slow machine, a wave also needs this many turns of the event loop without a new call. */
+/**
+ * A wave also needs this many turns of the event loop without a new call, because the time alone can be too short on a
+ * slow machine.
+ */
 const QUIET_TURNS = 20;
 
 /**
- * Starts a recording proxy between the AWS SDK of this process and the table and secrets of `startEngine`. Must be called
- * before the first request. The proxy requests the consumed capacity of each table call. It does not record mails. It
- * forwards calls in waves, so that the recorded dependencies of calls do not depend on timing.
+ * Starts a proxy between the SDK of this process and the table and secrets of `startEngine`. Call it before the first
+ * request. The proxy records all calls and asks for the consumed capacity of table calls. It does not record mails.
+ * It forwards calls in waves, so the recorded order of calls does not depend on timing.
  */
 export async function startRecorder(): Promise<Recorder> {
   openTablesWithSdk();
@@ -96,7 +107,7 @@ export async function startRecorder(): Promise<Recorder> {
   };
 }
 
-/** Sorts calls by wave. Within a wave the order of calls is random, so sorts them by operation and units. */
+/** Sorts calls by wave. In a wave their order is random, so sorts them by operation and units there. */
 function inOrder(calls: readonly AwsCall[]): AwsCall[] {
   return calls.toSorted(
     (a, b) =>
@@ -107,7 +118,7 @@ function inOrder(calls: readonly AwsCall[]): AwsCall[] {
   );
 }
 
-/** Collects calls into waves. Releases a wave when no more calls arrive. */
+/** Collects the calls that arrive into a wave. When no more arrive, lets all calls of the wave go on. */
 class Waves {
   #number = 0;
   #waiting: ((wave: number) => void)[] = [];
@@ -205,7 +216,7 @@ function consumption(operation: string, request: Json, answer: Json): Consumptio
   }
 }
 
-/** Returns the bytes that a write added to all vector indexes. A refused write consumes nothing. */
+/** Returns the bytes that a write added to all vector indexes. A refused write adds none. */
 function vectorBytesOf({
   VectorIndexes = {},
 }: {
@@ -235,8 +246,8 @@ function unitsOf(bytes: number, unitBytes: number): number {
 }
 
 /**
- * Returns the size of items in bytes by the rules of DynamoDB. Names and texts count in UTF-8. A number has two digits per
- * byte. Each map and list has an overhead.
+ * Returns the size of items in bytes as DynamoDB counts it: names and texts in UTF-8, two digits of a number per byte,
+ * and some bytes for each map and list.
  */
 export function bytesOf(items: readonly (Item | undefined)[]): number {
   return items.reduce((sum, item) => sum + fieldBytes(item ?? {}), 0);
@@ -246,7 +257,7 @@ function fieldBytes(fields: Item): number {
   return Object.entries(fields).reduce((sum, [name, value]) => sum + Buffer.byteLength(name) + valueBytes(value), 0);
 }
 
-/** Returns the size of a value in wire format, where bytes are base64. */
+/** Returns the size of a value in DynamoDB's JSON format, in which bytes are base64. */
 function valueBytes({ S, N, B, L, M }: AttributeValue): number {
   if (S !== undefined) return Buffer.byteLength(S);
   if (N !== undefined) return Math.ceil(N.replace(/^-?0*\.?0*|[.]|0+$/g, '').length / 2) + (N.startsWith('-') ? 2 : 1);

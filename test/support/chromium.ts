@@ -10,15 +10,15 @@ const run = promisify(execFile);
 const projectDir = resolve(import.meta.dirname, '../..');
 const packageDir = join(projectDir, 'node_modules/@sparticuz/chromium');
 
-/** The command that starts a browser. */
+/** What starts a browser. */
 export interface BrowserProgram {
   readonly executablePath: string;
   readonly env: Record<string, string>;
 }
 
 /**
- * Returns the Chromium of the package `@sparticuz/chromium`, so that tests need no installed browser. Unpacks it into
- * `dist` at the first call. If `CHROME_PATH` is set, returns that program instead.
+ * Returns the Chromium in the package `@sparticuz/chromium`, so tests need no installed browser. The first call
+ * unpacks it into `dist`. If `CHROME_PATH` is set, returns that program instead.
  */
 export async function browserProgram(): Promise<BrowserProgram> {
   const env = Object.fromEntries(
@@ -39,32 +39,35 @@ export async function browserProgram(): Promise<BrowserProgram> {
 }
 
 /**
- * Unpacks into a temporary folder and renames it. A killed run then leaves no partial program, and parallel runs do not
- * conflict.
+ * Unpacks into a temporary folder and then renames it. A killed run then leaves no incomplete program, and parallel
+ * runs do not disturb each other.
  */
 async function unpackInto(dir: string): Promise<void> {
   await mkdir(join(dir, '..'), { recursive: true });
   const draft = await mkdtemp(`${dir}.`);
   try {
-    // With this variable, the package also unpacks the libraries that are missing in Lambda and on minimal systems.
+    // With this variable, the package also unpacks libraries that Lambda and minimal systems lack.
     await run(process.execPath, [join(import.meta.dirname, 'unpackChromium.mjs')], {
       env: { ...process.env, TMPDIR: draft, AWS_EXECUTION_ENV: 'AWS_Lambda_nodejs24.x' },
     });
-    // Only the fonts of the package are used, so that a page has the same width on every machine.
+    // The browser uses only the fonts of the package, so texts have the same width on every machine.
     await writeFile(
       join(draft, 'fonts.conf'),
       `<?xml version="1.0"?>\n${String(html`<fontconfig><dir>${join(dir, 'fonts')}</dir><cachedir>${join(dir, 'fonts-cache')}</cachedir></fontconfig>`)}\n`,
     );
     await rename(draft, dir);
   } catch (error) {
-    // Another run may have created the folder meanwhile.
+    // If a parallel run has created the folder, the rename fails, and the folder can be used.
     if (!existsSync(dir)) throw error;
   } finally {
     await rm(draft, { recursive: true, force: true });
   }
 }
 
-/** Adds the libraries of the package on a system without NSS. They need glibc 2.34, so they are not used by default. */
+/**
+ * Adds the package's libraries on a system without NSS. Other systems use their own libraries, because the package's
+ * need glibc 2.34.
+ */
 async function withOwnLibraries(program: BrowserProgram, dir: string): Promise<BrowserProgram> {
   const programWithLibraries = { ...program, env: { ...program.env, LD_LIBRARY_PATH: join(dir, 'al2023/lib') } };
   if (await starts(programWithLibraries)) return programWithLibraries;

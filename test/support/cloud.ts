@@ -88,13 +88,13 @@ interface StreamRecord {
 
 type Item = Record<string, any>;
 
-/** A replacement of a call, for example one that fails. If it returns undefined, the real call is made. */
+/** A replacement of a call, for example a failing one. If it returns undefined, the real call is made. */
 type Stub<A, T> = (about: A) => Promise<T | undefined>;
 
 /**
- * Simulates the stream, the queues and the schedule that call the workers of deliveries and mails. The workers are the real
- * ones, on the real table. Each invocation is a simulated process. Each of its calls to the table, a queue, SES or a
- * receiver can have a fault. The clock stands still while an invocation works.
+ * Simulates the stream, the queues and the schedule that call the workers of deliveries and mails. The workers and the
+ * table are real. Each invocation is a simulated process. Any of its calls to the table, a queue, SES or a receiver
+ * can have a fault. The clock stands still while an invocation works.
  */
 export class Cloud {
   now = Math.ceil(Date.now() / MINUTE) * MINUTE;
@@ -106,27 +106,30 @@ export class Cloud {
   timeoutMs: (request: WebhookRequest) => number = () => 10 * MINUTE;
   readonly measures = recordingMeasures();
   readonly errors: { readonly message: string; readonly keys: Record<string, unknown> | undefined }[] = [];
-  /** The number of posts of each attempt, by event, endpoint and attempt number. */
+  /** How often each attempt was posted, by event, endpoint and number of the attempt. */
   readonly postCounts = new Map<string, number>();
-  /** The time of the first post of each attempt, by event, endpoint and attempt number. */
+  /** When each attempt was first posted, by event, endpoint and number of the attempt. */
   readonly postedAt = new Map<string, number>();
-  /** The number of times that SES received each mail. */
+  /** How often SES received each mail. */
   readonly mailCounts = new Map<string, number>();
   /** The ids of deleted endpoints. */
   readonly deletedEndpoints = new Set<string>();
-  /** The number of attempts that began after the deletion of their endpoint. */
+  /** The number of attempts that started after their endpoint was deleted. */
   lateAttempts = 0;
   sweeps = 0;
   /**
-   * The replacements for SQS, SES, the table and the stream. `refused` and `lost` return whether SQS refuses or loses a
-   * message.
+   * Replacements of calls to SQS, SES, the table and the stream. `refused` says whether SQS refuses a message, and
+   * `lost` whether it loses one.
    */
   readonly stubs: {
     refused?: (queue: QueueName, body: unknown) => boolean;
     lost?: (queue: QueueName, body: any) => boolean;
     mail?: Stub<string, Error>;
     table?: Stub<Command, Item>;
-    /** How often the stream and the queues deliver a failing record. With 0, the record is never delivered. */
+    /**
+     * Returns how often the stream and the queues deliver a failing record or message. With 0, they do not deliver it
+     * at all.
+     */
     tries?: (trial: Trial | undefined) => number;
   } = {};
   readonly deadLetters: string[] = [];
@@ -146,14 +149,14 @@ export class Cloud {
   readonly #invocations = new Map<Invocation, { readonly runs: number; ended: number; asleep: number }>();
   #sleepers: { readonly at: number; readonly wake: () => void }[] = [];
   #changed: () => void = () => undefined;
-  /** The partitions of the due index at the start of the last sweep. */
+  /** The partitions of the due index that had entries at the start of the last sweep. */
   #partitions: ReadonlySet<string> | undefined;
-  /** The partitions of parked deliveries to which this cloud has written. Only its workers park deliveries. */
+  /** The partitions of parked deliveries that this cloud has written to. No other process parks deliveries. */
   readonly #parkedPartitions = new Set<string>();
 
   readonly #document = new LeanClient();
   readonly #http = createWebhookClient({ allowLoopback: true });
-  /** The table for direct use by tests. Its calls belong to no trial. */
+  /** The table as tests use it. Calls through it belong to no trial. */
   readonly table: Table;
   readonly box: SecretBox;
 
@@ -175,17 +178,16 @@ export class Cloud {
     error: (message: string, keys?: Record<string, unknown>) => void this.errors.push({ message, keys }),
   };
 
-  /** Counts all calls about an event or a job in a trial. */
+  /** Makes a trial count all calls about an event or a job. */
   watch(id: string, trial: Trial): void {
     this.#trials.set(id, trial);
   }
 
-  /** Plans an action for a simulated time. */
   plan(at: number, act: () => Promise<void>): void {
     this.#plans.push({ at, act });
   }
 
-  /** Adds an event to the stream. Tests call it for events that they wrote without this class. */
+  /** Adds an event to the stream. Tests call it for events that they wrote directly. */
   addStreamRecord(item: Item): void {
     this.#streamed.add(item.eventId);
     if (this.stubs.tries?.(this.#trials.get(item.eventId)) !== 0) this.#stream.push({ item, at: this.now, tries: 0 });
@@ -201,7 +203,7 @@ export class Cloud {
     this.#queues[queue].push({ body: JSON.stringify(body), visibleAt: this.now + delayMs, receives: 0 });
   }
 
-  /** Runs until no work is due, waiting or asleep, at the latest until a simulated time. */
+  /** Runs until no work is due and no message or invocation waits. Stops at a simulated time if that comes first. */
   async run(until = Infinity): Promise<void> {
     const end = this.now + MAX_RUN;
     for (;;) {
@@ -223,8 +225,8 @@ export class Cloud {
   }
 
   /**
-   * Returns whether a query of the sweep or of a job reads a partition of the due index without entries. The query then
-   * needs no call of the engine.
+   * Returns whether a command queries a partition of the due index that has no entries. Such a query is answered
+   * without the engine, which saves time.
    */
   #isEmptyShard({ input }: Command): boolean {
     if (input.IndexName !== 'gsi3') return false;
@@ -233,7 +235,10 @@ export class Cloud {
     return this.#partitions !== undefined && isSwept(partition) && !this.#partitions.has(partition);
   }
 
-  /** Runs the timer of the sweep once, and its worker for each message. Returns false if a process crashed or failed. */
+  /**
+   * Runs the timer of the sweep once, and the worker for each of its messages. Returns false if a process crashed or
+   * failed.
+   */
   async sweep(trial?: Trial): Promise<boolean> {
     this.sweeps++;
     this.#partitions = new Set((await this.#entries()).map(({ gsi3pk }) => String(gsi3pk)));
@@ -261,7 +266,10 @@ export class Cloud {
     return { clock: this.#clock, log: this.#log, measures: this.measures, deadline: this.now + 55 * SECOND };
   }
 
-  /** Runs the worker for a message. SQS would redeliver a failed message after more than a minute, so the worker would drop it. */
+  /**
+   * Runs the worker for a message. A failed message is not delivered again: SQS would do so after more than a minute,
+   * and the worker drops such old messages.
+   */
   async #sweepShard(message: SweepMessage, trial: Trial | undefined): Promise<boolean> {
     const invocation = new Invocation(trial);
     const process = this.#process(invocation);
@@ -297,10 +305,10 @@ export class Cloud {
     return hasSucceeded(invocation, () => runShardSweeps(sweeps, [message], this.#sweepCall()));
   }
 
-  /** Starts invocations for all work that is ready, and waits until all invocations have ended or sleep. */
+  /** Starts invocations for all work that is ready. Waits until each of them has ended or sleeps. */
   async #runReady(): Promise<void> {
     for (;;) {
-      // A woken invocation counts as running from the next turn of the event loop on.
+      // An invocation that wakes up counts as running only after this turn of the event loop.
       if (this.#wake()) await new Promise(setImmediate);
       while (this.#running() < MAX_CONCURRENCY && this.#begin());
       if (this.#running() === 0) return;
@@ -310,7 +318,7 @@ export class Cloud {
     }
   }
 
-  /** Returns the number of invocations in which at least one run neither has ended nor sleeps. */
+  /** Returns the number of invocations that have a run which has not ended and does not sleep. */
   #running(): number {
     return [...this.#invocations.values()].filter(({ runs, ended, asleep }) => asleep === 0 || ended + asleep < runs)
       .length;
@@ -333,7 +341,7 @@ export class Cloud {
     return due.length > 0;
   }
 
-  /** Starts an invocation for records or messages that are ready. Returns false if there are none. */
+  /** Starts an invocation for the records or messages that are ready. Returns false if there are none. */
   #begin(): boolean {
     return (
       this.#beginFanOut() || (Object.keys(this.#queues) as QueueName[]).some((queue) => this.#beginMessages(queue))
@@ -357,7 +365,7 @@ export class Cloud {
       batch.length,
       () => handleInserts(run, insertsEvent(batch.map(({ item }) => item)), this.#call(deps)),
       (failed) => {
-        // Like Lambda's event source, delivers all records from the first failed one on again.
+        // When a record fails, delivers it and all later records again, as Lambda does.
         const from = failed === 'all' ? 0 : Math.min(batch.length, ...failed.map((id) => Number(id) - 1));
         for (const record of batch.slice(from)) {
           if (++record.tries < (this.stubs.tries?.(trial) ?? STREAM_TRIES))
@@ -450,7 +458,7 @@ export class Cloud {
     };
   }
 
-  /** Runs an invocation. `end` receives the ids of failed items, or `all` if the process crashed. */
+  /** Runs an invocation. `end` gets the ids of failed items, or `all` if the process crashed. */
   #invoke(
     invocation: Invocation,
     runs: number,
@@ -490,14 +498,14 @@ export class Cloud {
     ];
   }
 
-  /** Returns the next full minute in which the sweep has work, or Infinity. */
+  /** Returns the next full minute in which the sweep has work, or Infinity if there is none. */
   async #nextTick(): Promise<number> {
     const due = (await this.due()).map(({ at }) => at);
     const first = Math.min(...due);
     return first === Infinity ? Infinity : (Math.floor(Math.max(first, this.now) / MINUTE) + 1) * MINUTE;
   }
 
-  /** Returns the entries of the due index, each with the time from which the sweep processes it. */
+  /** Returns the entries of the due index. For each, returns the time from which the sweep handles it. */
   async due(): Promise<{ readonly kind: string; readonly at: number }[]> {
     return (await this.#entries()).flatMap(({ gsi3pk, gsi3sk }) => {
       if (!isSwept(String(gsi3pk))) return [];
@@ -511,7 +519,10 @@ export class Cloud {
     return Items as Item[];
   }
 
-  /** Opens the ports of a simulated process. Each call through them is a call of the invocation. `prefix` begins the names of its calls of the table. */
+  /**
+   * Opens the ports of a simulated process. Each call through them can have a fault. The names of its table calls
+   * begin with `prefix`.
+   */
   #process(invocation: Invocation, prefix = '') {
     const send = (command: Command) =>
       invocation.call(`${prefix}${nameOf(command)}`, () => this.#send(command, invocation.trial));
@@ -603,7 +614,7 @@ export class Cloud {
     return { table, box, sender, deliveries, groups, health, fanOut, attempts, release, sendMail };
   }
 
-  /** Calls the table. Adds written events to the stream. Adds written mails to the trial of their event. */
+  /** Calls the table. Sends written events to the stream, and counts written mails in the trial of their event. */
   async #send(command: Command, trial: Trial | undefined): Promise<Item> {
     const written = writtenItems(command);
     for (const { gsi3pk } of written) if (isParked(String(gsi3pk))) this.#parkedPartitions.add(String(gsi3pk));
@@ -631,7 +642,7 @@ export class Cloud {
     return { Failed };
   }
 
-  /** Posts to the receiver and counts the post. The id of the endpoint is the last part of its URL. */
+  /** Posts to the receiver and counts the post. The last part of the URL is the endpoint's id. */
   async #post({ eventId, attemptNo }: DeliveryMessage, request: WebhookRequest): Promise<AttemptResult> {
     const endpointId = request.url.split('/').at(-1) ?? '';
     const attempt = `${eventId} ${endpointId} ${attemptNo}`;
@@ -665,13 +676,16 @@ function writtenItems({ input }: Command): Item[] {
   return operations.flatMap(({ Put }) => (Put?.Item ? [Put.Item] : []));
 }
 
-/** Returns the name of a call: the command and the types of its items or its partition. Faults and trials name calls so. */
+/**
+ * Returns the name of a call, by which faults and trials refer to it. It has the command, and the types of its items
+ * or the kind of its partition.
+ */
 function nameOf(command: Command): string {
   const { input } = command;
-  // As in the SDK, all retries of a transaction have the same token.
+  // All retries of a transaction have the same token, as in the SDK.
   if (input.TransactItems) input.ClientRequestToken ??= randomUUID();
   const objects = input.IndexName
-    ? // The name has the kind of the partition without ids and shards.
+    ? // Ids and numbers of shards are left out, because they differ between runs.
       [
         String(input.ExpressionAttributeValues[':pk'])
           .split('#')
@@ -681,7 +695,7 @@ function nameOf(command: Command): string {
   return [command.constructor.name.replace('Command', ''), ...objects].join(' ');
 }
 
-/** Returns what a partition of the due index contains, by its key. */
+/** Returns what kind of work a partition of the due index contains. */
 function kindOf(partition: string): string {
   return partition.split('#')[1] ?? '';
 }
@@ -691,7 +705,10 @@ function isParked(partition: string): boolean {
   return partition.split('#')[2] === 'PARKED';
 }
 
-/** Whether the sweep reads a partition of the due index. Jobs read others, such as the parked deliveries of an endpoint. */
+/**
+ * Returns whether the sweep reads a partition of the due index. Only jobs read the others, such as the parked
+ * deliveries of an endpoint.
+ */
 function isSwept(partition: string): boolean {
   return ['DUE', 'FIRST', 'PENDING', 'MAILS', 'JOBS'].includes(kindOf(partition));
 }

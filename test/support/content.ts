@@ -2,7 +2,6 @@ import { ScanCommand } from '@aws-sdk/lib-dynamodb';
 import type { Customer } from './customer.ts';
 import { type Engine, TABLE_NAME } from './engine.ts';
 
-/** The default document of a test. */
 export const nda = { organizationId: 'acme', documentId: 'nda' } as const;
 
 /** Creates the document `nda`. */
@@ -14,14 +13,14 @@ export async function addDocument(customer: Customer): Promise<void> {
   });
 }
 
-/** An event that a change emitted, with its payload. */
+/** An emitted event with its payload. */
 export interface Emitted {
   readonly event: string;
   readonly data: any;
   readonly audience: any;
 }
 
-/** Returns the stored items of one type of a customer. */
+/** Returns a customer's stored items of one type. */
 export async function itemsOf(engine: Engine, { apiKey }: Customer, type: string): Promise<Record<string, any>[]> {
   const items: Record<string, any>[] = [];
   let from: Record<string, any> | undefined;
@@ -41,7 +40,7 @@ export async function itemsOf(engine: Engine, { apiKey }: Customer, type: string
   return items;
 }
 
-/** Returns the emitted events of a customer in no particular order. */
+/** Returns a customer's emitted events, in no particular order. */
 export async function emitted(engine: Engine, customer: Customer): Promise<Emitted[]> {
   const [events, payloads] = [
     await itemsOf(engine, customer, 'Event'),
@@ -52,8 +51,8 @@ export async function emitted(engine: Engine, customer: Customer): Promise<Emitt
 }
 
 /**
- * Returns the involvements of a user, sorted. Each is a list: kind, id, comment id (if any), and whether the user created
- * the record.
+ * Returns a user's involvements, sorted. Each is a list of the kind, the id, the comment id (if any), and whether the
+ * user created the record.
  */
 export async function involvements(engine: Engine, customer: Customer, userId: string): Promise<unknown[][]> {
   const involvements = (await itemsOf(engine, customer, 'Involvement')).filter(({ PK }) =>

@@ -3,7 +3,7 @@ import { startBedrock } from './bedrock.ts';
 
 /** A reply of the fake Converse API. */
 export type ConverseReply =
-  /** A use of the tool. The default stop reason is `tool_use`. */
+  /** The fields of a tool use. If the model stops for another reason than `tool_use`, that reason is a field too. */
   | { readonly input: unknown; readonly stopReason?: string }
   /** A text instead of a tool use. */
   | { readonly text: string; readonly stopReason: string }
@@ -15,7 +15,7 @@ export type ConverseReply =
 
 export interface ConverseCall {
   readonly modelId: string;
-  /** The text of the file, or the PDF in base64. */
+  /** The text of the file. A PDF is base64. */
   readonly file: string;
   readonly task: string;
   /** The whole request. */
@@ -25,12 +25,12 @@ export interface ConverseCall {
 export interface Converse {
   /** The calls so far, in order. */
   readonly calls: ConverseCall[];
-  /** Returns the reply to a call, counted from 0. */
+  /** Returns the reply to a call. The first call has the number 0. */
   script: (call: ConverseCall, number: number) => ConverseReply;
   stop(): Promise<void>;
 }
 
-/** Starts a fake of the Converse API with `startBedrock`. */
+/** Starts a fake Converse API with `startBedrock`. */
 export async function startConverse(): Promise<Converse> {
   const converse: Converse = {
     calls: [],
@@ -54,7 +54,7 @@ function answer(stream: ServerHttp2Stream, { request }: ConverseCall, reply: Con
   if (reply === 'hang') return;
   if ('status' in reply) {
     stream.respond({ ':status': reply.status, 'content-type': 'application/json', 'x-amzn-errortype': reply.error });
-    // Like Bedrock, an error can repeat the request.
+    // The fake's error contains the request, which real errors of Bedrock can do too.
     stream.end(JSON.stringify({ message: JSON.stringify(request.messages) }));
     return;
   }

@@ -1,11 +1,11 @@
-/** The CPU time of the loop in `slowdownNow` on the reference machine. */
+/** The loop in `slowdownNow` takes this CPU time on a machine of reference speed. */
 const REFERENCE_MILLISECONDS = 30;
 const RUNS = 3;
 
 /**
- * Returns the CPU time of `work` in milliseconds of the reference machine: the smallest of at most three runs, divided by
- * the current slowdown of this machine. A busy or slow machine changes the result little. A quadratic algorithm changes it
- * by orders of magnitude. Stops after a run below `limit`.
+ * Returns the CPU time of `work` in milliseconds, converted to a machine of reference speed. It is the smallest time
+ * of at most three runs. No more runs follow one that is below `limit`.
+ * A busy or slow machine changes the result little. A quadratic algorithm makes it many times larger.
  */
 export function cpuMilliseconds(work: () => unknown, { limit = 0, runs = RUNS } = {}): number {
   let smallest = Infinity;
@@ -18,7 +18,7 @@ export function cpuMilliseconds(work: () => unknown, { limit = 0, runs = RUNS } 
   return smallest;
 }
 
-/** Returns how many times slower this machine is now than the reference machine. The smallest result is 1. */
+/** Returns how many times slower this machine is now than a machine of reference speed. Returns at least 1. */
 export function slowdownNow(): number {
   const from = process.cpuUsage();
   let hash = 0;

@@ -1,17 +1,20 @@
 /** How a call fails: the process crashes, an unknown error is thrown, or the answer is lost and the SDK retries the call. */
 export type Failure = 'crash' | 'error' | 'repetition';
 
-/** A fault of one call. It happens before the call or after the call's effect. */
+/** A fault of one call, before the call or after its effect. */
 export interface Fault {
-  /** The name of the call: the command, and the types of its items or its partition. If undefined, calls of all names count. */
+  /**
+   * The name of the call: the command, and the types of its items or its partition. If undefined, the fault can be at
+   * any call.
+   */
   readonly kind?: string;
-  /** The number of the call among the calls with this name, counted from 1. */
+  /** Which of the calls with this name has the fault. The first one is 1. */
   readonly occurrence: number;
   readonly failure: Failure;
   readonly when: 'before' | 'after';
 }
 
-/** All combinations of a failure and its time. */
+/** All combinations of a failure and its time that make a difference. */
 export const allFailures = [
   { failure: 'crash', when: 'before' },
   { failure: 'crash', when: 'after' },
@@ -20,7 +23,10 @@ export const allFailures = [
   { failure: 'repetition', when: 'after' },
 ] as const satisfies readonly Omit<Fault, 'occurrence' | 'kind'>[];
 
-/** Returns the faults of each call. A read has only three, because an error after it and a repetition have no effect. */
+/**
+ * Returns all faults of each call. A read has only three. For a read, a failure after the call is the same as one
+ * before it.
+ */
 export function everyFault(calls: readonly string[]): Fault[] {
   return calls.flatMap((kind, index) => {
     const count = calls.slice(0, index + 1).filter((name) => name === kind).length;
@@ -28,7 +34,10 @@ export function everyFault(calls: readonly string[]): Fault[] {
   });
 }
 
-/** Returns the faults of the first and the last call of each kind, for work with many calls of the same kind. */
+/**
+ * Returns the faults of the first and the last call of each kind. This is enough for work that makes many similar
+ * calls.
+ */
 export function faultsOfEveryKind(calls: readonly string[]): Fault[] {
   const counts = new Map(calls.map((kind) => [kind, calls.filter((name) => name === kind).length] as const));
   return [...counts].flatMap(([kind, count]) =>
@@ -43,26 +52,26 @@ function faultsOf(kind: string): readonly Omit<Fault, 'occurrence' | 'kind'>[] {
   return allFailures.slice(0, reads ? 3 : undefined);
 }
 
-/** An error that no code handles. */
+/** An error that no code expects. */
 export class InjectedError extends Error {
   override readonly name = 'InjectedError';
 }
 
-/** Counts the calls of all invocations that process one event or job, and injects faults into some calls. */
+/** Counts the calls of all invocations that process one event or job. Injects faults into some of them. */
 export class Trial {
-  /** The names of the calls so far. */
+  /** The names of all calls so far. */
   readonly calls: string[] = [];
-  /** Descriptions of the injected faults. */
+  /** A description of each injected fault. */
   readonly injected: string[] = [];
   readonly faults: readonly Fault[];
-  /** Whether the stream and the queues lose failed records and messages, so that only the sweep can find their work. */
+  /** Whether the stream and the queues lose records and messages that fail. Then only the sweep can find their work. */
   isLossy = false;
 
   constructor(...faults: readonly Fault[]) {
     this.faults = faults;
   }
 
-  /** Counts a call. Returns its fault, or undefined. */
+  /** Counts a call. Returns the fault that it has, if any. */
   next(name: string): Fault | undefined {
     this.calls.push(name);
     const ofKind = this.calls.filter((call) => call === name).length;
@@ -92,12 +101,12 @@ export class Invocation {
     this.crashed.catch(() => undefined);
   }
 
-  /** Whether the process has crashed. Its pending calls then never return. */
+  /** Whether the process has crashed. Calls that were still running then never return. */
   get hasCrashed(): boolean {
     return this.#over;
   }
 
-  /** Makes a call of the process, with the fault of the trial. With `once`, the SDK does not retry the call. */
+  /** Makes a call in the process, with the fault of the trial. With `once`, the SDK does not retry the call. */
   async call<T>(name: string, effect: () => Promise<T>, once = false): Promise<T> {
     if (this.#over) return never;
     const fault = this.trial?.next(name);
@@ -119,7 +128,7 @@ export class Invocation {
   }
 }
 
-/** Waits for a promise. Returns a function that returns the promise's value or throws its error. */
+/** Waits for a promise. Returns a function that then returns the promise's value or throws its error. */
 async function outcomeOf<T>(work: Promise<T>): Promise<() => T> {
   try {
     const value = await work;
@@ -131,7 +140,7 @@ async function outcomeOf<T>(work: Promise<T>): Promise<() => T> {
   }
 }
 
-/** Throws an error with the attempt count that the SDK sets after a retry. */
+/** Throws an error with the number of attempts that the SDK adds after retries. */
 function asRepetition(error: Error & { $metadata?: { attempts?: number } }): never {
   if (error.$metadata) error.$metadata.attempts = 2;
   throw error;

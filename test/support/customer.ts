@@ -8,7 +8,7 @@ import { newWorkspace } from './workspaces.ts';
 
 const handlers = new Map<string, Handler>();
 
-/** Imports the declaration of an endpoint, from the file of its path or of its twin's path. */
+/** Imports the declaration of an endpoint by its path. A twin's path leads to the other version's file. */
 async function importDeclaration(
   path: string,
 ): Promise<{ endpoint: Parameters<typeof toLambdaWithTwin>[0]; twin?: Parameters<typeof toLambdaWithTwin>[1] }> {
@@ -18,7 +18,7 @@ async function importDeclaration(
   return import(`../../${file}`);
 }
 
-/** Returns the handler of an endpoint or a twin. Requests to it have the route of `path`. */
+/** Returns the handler of an endpoint or a twin. It gives all requests the route of `path`. */
 export async function handlerOf(path: string): Promise<Handler> {
   let handler = handlers.get(path);
   if (!handler) {
@@ -30,7 +30,7 @@ export async function handlerOf(path: string): Promise<Handler> {
   return handler;
 }
 
-/** Deletes all handlers. The next calls create new ones, which have no credentials in memory. */
+/** Discards all handlers. Later calls create new ones, which have no credentials in memory. */
 export function restartFunctions(): void {
   handlers.clear();
 }
@@ -41,13 +41,13 @@ export interface Customer {
   readonly workspaceHeaders: Headers;
   readonly apiKey: string;
   readonly authToken: string;
-  /** Sends `data` to an endpoint with the customer's credentials. */
+  /** Sends `data` to an endpoint with this customer's credentials. */
   call(path: string, data: unknown, headers?: Headers): Promise<Response>;
-  /** Like `call`, for calls that must succeed. Returns the `data` of the answer. */
+  /** Sends a call that must succeed. Returns the `data` of the answer. */
   ok(path: string, data: unknown): Promise<any>;
 }
 
-/** Creates a customer with its own workspace and API key. */
+/** Creates a customer, which has its own workspace and API key. */
 export async function newCustomer(): Promise<Customer> {
   const { headers: workspaceHeaders, keyHeaders, apiKey, authToken } = await newWorkspace();
   const call = async (path: string, data: unknown, headers: Headers = {}) =>

@@ -35,7 +35,7 @@ beforeAll(async () => {
 });
 afterAll(() => engine.stop());
 beforeEach(async () => {
-  // The sweeper reads the items of all tenants.
+  // The sweeper reads the items of all tenants, also those that earlier tests left.
   await clearTable(engine);
   hooks = await new WebhookReceiver().start();
   customer = await newWebhookCustomer();
@@ -98,7 +98,8 @@ describe('the sweep of deliveries', () => {
     system.now += 6 * MINUTE;
     await system.sweep();
     expect(system.retryQueue.messages.map(({ body }) => [body.eventId, body.attemptNo])).toEqual([[retried, 2]]);
-    // The sweeper checks first attempts again later. It sends a lost message when the queue is short again.
+    // The sweeper checks each first attempt again after some minutes. The queue is short now, so the sweeper sends the
+    // lost message.
     system.backlog = 0;
     system.now += 11 * MINUTE;
     await system.sweep();
@@ -143,7 +144,7 @@ describe('the sweep of deliveries', () => {
     const events = await Promise.all(Array.from({ length: 230 }, () => system.emit(tenant)));
     const store = new DeliveryStore(system.table);
     for (const event of await system.insertedEvents(tenant, events)) {
-      // All deliveries are in one shard, so the shard has several pages.
+      // All deliveries get the same shard, so that the shard has several pages.
       const first = { ...toDelivery(event, endpointId, system.now, system.timing), shard: 0 };
       await store.replace(first, first);
       await system.table.write([replace(EventEntity, { ...event, fannedOutAt: system.now }, event._r)]);
@@ -245,7 +246,10 @@ describe('the other sweeps', () => {
 
   describe('the count of unhealthy endpoints', () => {
     const create = async () => (await customer.ok(paths.create, { url: hooks.url('/a') })).id as string;
-    /** Stores the health of an endpoint with the end of the breaker's pause and the day of the last warning. */
+    /**
+     * Stores the health of an endpoint. `until` is the end of the breaker's pause, `warned` the day of the last
+     * warning.
+     */
     const storeHealth = async (id: string, until: number | undefined, warned: number) => {
       const { _r: about } = (await system.table.batchGet(targetItem({ tenant, endpointId: id })))[0]!;
       await system.table.write([
@@ -345,7 +349,7 @@ describe('the other sweeps', () => {
 });
 
 describe('the timer of the sweep', () => {
-  /** Runs the timer. Returns its messages. */
+  /** Runs the timer. Returns the messages that it sends. */
   const messagesOfTimer = async (reader: Pick<DueIndexReader, 'oldestDue'> = new DueIndexReader(system.table)) => {
     const sent: QueueMessage[] = [];
     const queue = { send: async (messages: readonly QueueMessage[]) => void sent.push(...messages) };
@@ -371,7 +375,7 @@ describe('the timer of the sweep', () => {
     system.now += 3 * MINUTE + 1;
     const [later, sooner] = jobs;
     expect((await messagesOfTimer()).bodies).toEqual([{ work: 'events', shard: event!.shard }, sooner, later]);
-    // Nothing was written, so the next run sends the same messages.
+    // The timer writes nothing, so its next run sends the same messages.
     expect((await messagesOfTimer()).bodies).toHaveLength(3);
   });
 
@@ -462,7 +466,7 @@ describe('resend and recover of a delivery', () => {
     expect(system.now).toBe(resentAt);
     expect(hooks.at('/a')).toHaveLength(3);
     expect(await delivery(eventId)).toMatchObject({ status: 'PENDING', attempts: 3, nextAt: waits });
-    // The resend does not count: the schedule still makes eight attempts.
+    // The resend is an extra attempt. The schedule still makes its eight attempts.
     await system.runUntilEnded(tenant, eventId, [endpointId]);
     expect(await delivery(eventId)).toMatchObject({ status: 'EXHAUSTED', attempts: 9 });
     expect(hooks.at('/a')).toHaveLength(9);
@@ -485,7 +489,7 @@ describe('resend and recover of a delivery', () => {
     await system.drain();
     const { values: deliveries, next } = await store().listOfEndpoint({ tenant, endpointId }, 0, { limit: 100 });
     expect(next).toBeUndefined();
-    // The events about the two exhausted deliveries are not fanned out here.
+    // The list does not contain the events about the exhausted deliveries, because no fan-out runs here.
     expect(deliveries.map(({ eventId, status }) => [eventId, status])).toEqual([
       [failed[0], 'EXHAUSTED'],
       [failed[1], 'EXHAUSTED'],
@@ -543,7 +547,8 @@ describe('resend and recover of a delivery', () => {
       system.timing,
     );
     await system.table.write(ops);
-    // The fan-out worker also receives the event from the stream, and skips it.
+    // The first attempts of the event are stored already. So the fan-out worker skips the event when it comes from the
+    // stream.
     await system.firstQueue.send([firstAttemptMessage(group, 0)]);
     await system.drain();
     expect(hooks.received.map(({ path }) => path)).toEqual(['/a']);

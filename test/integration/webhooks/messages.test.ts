@@ -36,7 +36,7 @@ interface Made {
   readonly to?: readonly (Partial<Delivery> & { endpointId: string })[];
 }
 
-/** Returns the id of an event of a given time, and the operations that write the event with its deliveries. */
+/** Returns the id of a new event, and the operations that write the event with its deliveries. */
 function newEvent({ at, channels, to = [] }: Made): { eventId: string; ops: WriteOp[] } {
   const recorded = recordEvent(
     tenant,
@@ -78,7 +78,7 @@ async function storeEvents(...all: Made[]): Promise<string[]> {
 const list = (data: object = {}): Promise<any> => customer.ok(MESSAGES, data);
 const idsOf = ({ messages }: any): string[] => messages.map(({ id }: any) => id);
 
-/** Reads all pages of messages. Runs `between` before each page after the first. */
+/** Reads all pages of messages. Calls `between` before each page after the first one. */
 async function listAll(
   data: object,
   between: () => Promise<unknown> = async () => undefined,
@@ -160,7 +160,7 @@ describe('POST /v2/workspace/advancedwebhook/messages/get', () => {
     expect(pages).toBe(5);
     expect(read).toHaveLength(400);
     expect([...read].sort()).toEqual([...ids].sort());
-    // The messages that were added meanwhile are at the top of the list.
+    // The messages that were added during the paging are at the top of the list.
     expect((await list({ limit: 250 })).messages.slice(0, 8).every(({ id }: any) => !ids.includes(id))).toBe(true);
     expect(
       (

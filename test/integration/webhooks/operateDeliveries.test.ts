@@ -63,7 +63,7 @@ const disabled = [
 ];
 const unknown = ['NOT_FOUND', 'Advanced webhook provider request failed. No endpoint has this endpointId.'];
 
-/** Processes the messages that handlers sent to a queue. */
+/** Processes the messages that endpoints sent to a queue. Returns them. */
 async function workOn(queue: 'deliver' | 'deliverSlow'): Promise<DeliveryMessage[]> {
   const messages = queues.messagesOf(queue).map(({ body }) => body as DeliveryMessage);
   queues.clear();
@@ -120,7 +120,8 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/test', () => {
     expect(await workOn('deliver')).toEqual([
       { tenant, eventId: messageId, endpointId, group: expect.any(String), attemptNo: 1 },
     ]);
-    // The fan-out worker also receives the event from the stream.
+    // The first attempts of the event are stored already. So the fan-out worker skips the event when it comes from the
+    // stream.
     await system.fanOut(tenant, messageId);
     expect(queues.messagesOf('deliver')).toEqual([]);
     expect(
@@ -269,7 +270,10 @@ describe('POST /v2/workspace/advancedwebhook/messages/resend', () => {
   });
 });
 
-/** Writes one delivery per status. They are created one second apart, from the given time on. Returns the ids of their events. */
+/**
+ * Writes a delivery for each status. The first one is created at `from`, each other one a second after the one before.
+ * Returns the ids of their events.
+ */
 async function deliveries(endpointId: string, from: number, statuses: readonly DeliveryStatus[]): Promise<string[]> {
   const ids: string[] = [];
   for (const [index, status] of statuses.entries()) {
@@ -355,7 +359,7 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/recover', () => {
     const [message] = queuedJobs() as [JobMessage];
     await run(message);
     expect(await job(message)).toBeUndefined();
-    // The job recovered all deliveries.
+    // No delivery is left to recover.
     expect(await customer.ok(RECOVER, { endpointId, since })).toEqual({ messages: 0 });
   });
 
@@ -397,12 +401,12 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/recover', () => {
       Promise.all(ids.map(async (eventId) => (await system.delivery({ tenant, eventId, endpointId }))?.status));
     expect((await states()).filter((status) => status === 'PENDING')).toHaveLength(100);
 
-    // The lease of the crashed run has not expired, so this run does nothing.
+    // The crashed run still holds the lease, so this run does nothing.
     await runJob(deps, call);
     expect((await states()).filter((status) => status === 'PENDING')).toHaveLength(100);
     system.now += 2 * MINUTE;
     await system.sweep();
-    // The sweeper also finds items of other tests.
+    // The sweeper also finds the items of other tests.
     expect(system.jobs).toContainEqual(message);
     await runJob(deps, call);
     expect(new Set(await states())).toEqual(new Set(['PENDING']));
@@ -492,7 +496,7 @@ describe('POST /v2/commentannotations/delete', () => {
       createdAt: head.createdAt,
       first: { commentId: comment!.commentId, createdAt: comment!.createdAt },
     };
-    // Writes the state that remains when the function ends right after its first transaction.
+    // Writes what is stored if the function ends right after its first transaction.
     await system.table.write([
       { remove: { PK: head.PK, SK: head.SK } },
       startJob(

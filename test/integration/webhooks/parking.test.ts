@@ -40,7 +40,10 @@ afterEach(() => hooks.stop());
 const create = async (fields: object): Promise<string> =>
   (await customer.ok(paths.create, { url: hooks.url('/dead'), filterTypes: ['comment.add'], ...fields })).id;
 
-/** Opens the breaker of the endpoint by ten failures. Their retries are removed from the queue, but not from the table. */
+/**
+ * Opens the endpoint's breaker by ten failures. The messages of their retries are removed from the queue. In the
+ * table, the retries stay due.
+ */
 async function openBreaker(): Promise<void> {
   for (let i = 0; i < 10; i++) await system.publish(tenant);
   for (let i = 0; i < 10; i++) await system.processNextMessage();
@@ -119,7 +122,7 @@ describe('a delivery to an endpoint with an open breaker', () => {
     expect(await parkingOf()).toBeUndefined();
     await openBreaker();
     expect(await parkingOf()).toMatchObject({ kind: 'releaseParked', notBefore: system.now + 30 * SECOND });
-    // openBreaker removed the messages of the retries, and the sweeper does not run. Nothing is parked.
+    // The retries have no messages and the sweeper does not run, so no delivery is parked.
     const from = system.now;
     await system.drain();
     expect(await parkingOf()).toBeUndefined();
@@ -133,7 +136,7 @@ describe('the probe of an endpoint', () => {
     const ids = await park(30);
     const from = system.now;
     await system.drain(from + 2 * HOUR);
-    // The pauses are 0.5, 1, 2, 4, 8, 15, 15 ... minutes long.
+    // Between the probes are pauses of 0.5, 1, 2, 4, 8, 15, 15 ... minutes.
     const probes = hooks.at('/dead').slice(10);
     expect(probes.length).toBeGreaterThanOrEqual(10);
     expect(probes.length).toBeLessThanOrEqual(13);
@@ -154,7 +157,7 @@ describe('the probe of an endpoint', () => {
         post: async (request) => (crashes-- > 0 ? Promise.reject(new Error('crash')) : client.post(request)),
       },
     };
-    // The message of the crashed worker is lost too.
+    // Removes the message of the crashed worker too, as if it were lost.
     while (crashes > 0) {
       await system.runNextJob();
       for (const message of system.retryQueue.messages.splice(0))
@@ -204,7 +207,8 @@ describe('the probe of an endpoint', () => {
       mostWaiting = Math.max(mostWaiting, system.waiting.length);
       await system.drain(system.now);
     }
-    // A step releases the deliveries of ten seconds. The page of this step and the page before it wait in the queue.
+    // A step releases the deliveries of ten seconds. At most two pages wait in the queue: those of this step and of
+    // the step before.
     expect(mostWaiting).toBeLessThanOrEqual(40);
     await system.drain();
     expect(await statesOf(ids)).toEqual(times(45, 'DELIVERED 1'));
@@ -225,7 +229,7 @@ describe('the release of parked deliveries', () => {
     const states = await statesOf(ids);
     expect(states.filter((state) => state === 'DELIVERED 1')).toHaveLength(50);
     expect(hooks.at('/dead').length).toBeLessThan(120);
-    // All other deliveries are parked without a message.
+    // All other deliveries are parked and have no message.
     expect(states.filter((state) => state === 'PENDING 0').length).toBeGreaterThan(500);
     expect(system.waiting.length).toBeLessThan(100);
     hooks.answer('/dead', { status: 200 });
@@ -271,7 +275,7 @@ describe('the release of parked deliveries', () => {
       await system.runNextJob();
       await system.drain(system.now);
     }
-    // The job reads the empty index twice, a minute apart. This is the second read.
+    // The job ends when it has found the index empty twice, a minute apart. This is the second time.
     await system.runNextJob();
     const [event] = await system.insertedEvents(tenant, [eventId]);
     const first = toDelivery(event!, endpointId, system.now, system.timing);
@@ -290,7 +294,7 @@ describe('a parked delivery', () => {
     system.now += 10 * HOUR + 20 * MINUTE;
     await system.drain(system.now + 5 * MINUTE);
     const ended = (await statesOf(ids)).filter((state) => state.startsWith('EXHAUSTED'));
-    // Deliveries that were probes have their own time for the next attempt.
+    // A delivery that was a probe is attempted again at its own time.
     expect(ended.length).toBeGreaterThanOrEqual(50);
     expect((await statesOf(young)).filter((state) => state.startsWith('PENDING'))).toHaveLength(5);
     const exhaustedEvents = (await everyItem(engine)).filter(
@@ -298,7 +302,7 @@ describe('a parked delivery', () => {
     );
     expect(exhaustedEvents).toHaveLength(ended.length);
     expect(system.measures.counted.get('DeliveriesExhausted')).toBe(ended.length);
-    // No endpoint receives these events, so they need no fan-out.
+    // No endpoint receives these events, so they count as fanned out from the start.
     expect(exhaustedEvents.filter(({ fannedOutAt }) => fannedOutAt === undefined)).toEqual([]);
   });
 
@@ -358,7 +362,7 @@ describe('a parked delivery', () => {
     await park(20);
     system.now += HOUR;
     await system.sweep();
-    // Only the ten failed deliveries are due. Their retries were removed from the queue.
+    // Only the ten failed deliveries are due. The messages of their retries were removed.
     expect(system.measures.counted.get('DeliveriesDue')).toBe(10);
     expect(system.jobs).toEqual([{ tenant, jobId: parkingJob(endpointId, 0).jobId }]);
   });

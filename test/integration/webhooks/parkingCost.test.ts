@@ -6,16 +6,19 @@ import { WebhookReceiver } from '../../support/hooks.ts';
 import { newWebhookCustomer, paths } from '../../support/webhooks.ts';
 
 const PARKED = 100;
-/** Prices in dollars per million units, by the list prices of us-east-1. */
+/** Dollars per million units, by the list prices of us-east-1. */
 const WRITTEN = 0.625;
 const READ = 0.125;
 /**
- * Dollars per million deliveries for SQS and Lambda. A message is sent, received and deleted in batches of ten. Lambda
- * runs 30 ms.
+ * What SQS and Lambda cost for a million deliveries, in dollars. Messages are sent, received and deleted in batches of
+ * ten. A Lambda run lasts 30 ms.
  */
 const OTHERS = 0.3 * 0.4 + 0.25;
 const GOAL = 8;
-/** The write units for the removal of an event from the outbox. They belong to the cost of the event and not of its deliveries. */
+/**
+ * The write units for removing an event from the outbox. They are a cost of the event, so the cost of a delivery
+ * excludes them.
+ */
 const OUTBOX = 2;
 
 let engine: Engine;
@@ -55,8 +58,8 @@ test('a delivery that is exhausted while its endpoint is paused costs at most $8
 
   const written = (sum(parking.calls, 'writeUnits') + sum(exhausting.calls, 'writeUnits')) / PARKED - OUTBOX;
   const read = (sum(parking.calls, 'readUnits') + sum(exhausting.calls, 'readUnits')) / PARKED;
-  // Parking writes the delivery with its entries in two indexes.
-  // Exhausting writes an event, and the delivery with its new index entry.
+  // Parking writes the delivery, and its entries in two indexes. Exhausting writes an event, the delivery and its new
+  // index entry.
   expect(sum(parking.calls, 'writeUnits') / PARKED - OUTBOX).toBe(3);
   expect(sum(exhausting.calls, 'writeUnits') / PARKED).toBeLessThan(6.5);
   expect(written * WRITTEN + read * READ + OTHERS).toBeLessThan(GOAL);

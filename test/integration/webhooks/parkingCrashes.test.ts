@@ -55,16 +55,19 @@ interface Subject {
 }
 
 interface TrialTimes {
-  /** How long the breaker of the endpoint pauses, milliseconds. */
+  /** How long the endpoint's breaker pauses, in milliseconds. */
   readonly pauseMs: number;
-  /** How long before the trial the events happened, milliseconds. */
+  /** The age of the events at the start of the trial, in milliseconds. */
   readonly eventAge: number;
 }
 const inTime: TrialTimes = { pauseMs: MINUTE, eventAge: 0 };
 
 let tenants = 0;
 
-/** Creates a tenant with one endpoint whose breaker is open for `pauseMs`, and publishes events. The trial records all AWS calls. */
+/**
+ * Creates a tenant with one endpoint and publishes events. The endpoint's breaker is open for `pauseMs`. The trial
+ * records all AWS calls.
+ */
 async function startTrial(trial: Trial, { pauseMs, eventAge }: TrialTimes): Promise<Subject> {
   const tenant = `parking${tenants++}`;
   const endpointId = `${tenant}_ep`;
@@ -76,7 +79,8 @@ async function startTrial(trial: Trial, { pauseMs, eventAge }: TrialTimes): Prom
       endpointId,
       url: receiver.url,
       disabled: false,
-      // The endpoint does not get the events about exhausted deliveries. They would be retried for thirty hours.
+      // Without this filter, the endpoint would get the events about exhausted deliveries. They would be retried for
+      // thirty hours.
       filterTypes: ['huddle.create'],
       secrets: [secret.stored],
       createdAt: now,
@@ -108,7 +112,7 @@ async function startTrial(trial: Trial, { pauseMs, eventAge }: TrialTimes): Prom
   return { trial, tenant, endpointId, events };
 }
 
-/** Runs trials until no work is left. Calls `recover` when all deliveries of the trials are parked. */
+/** Starts trials. Calls `recover` when all their deliveries are parked. Runs until no work is left. */
 async function runTrials(trials: readonly Trial[], recover: () => void, times = inTime): Promise<Subject[]> {
   const subjects: Subject[] = [];
   healthy = false;
@@ -119,13 +123,13 @@ async function runTrials(trials: readonly Trial[], recover: () => void, times = 
   return subjects;
 }
 
-/** Runs a trial without faults, and then one trial for each of its calls and each kind of fault. */
+/** Runs a trial without faults, and then one trial for each fault of each of its calls. */
 async function withEachFault(recover: () => void, times?: TrialTimes): Promise<Subject[]> {
   const [undisturbed] = await runTrials([new Trial()], recover, times);
   const { calls } = undisturbed!.trial;
   const trials = everyFault(calls).map((fault) => new Trial(fault));
   const subjects = await runTrials(trials, recover, times);
-  // The order of the calls varies. A few trials end before they reach the call with the fault.
+  // The order of the calls varies, so a few trials end before the call that has the fault.
   expect(subjects.filter(({ trial }) => trial.injected.length > 0).length).toBeGreaterThan(0.9 * subjects.length);
   return [undisturbed!, ...subjects];
 }
@@ -136,8 +140,8 @@ async function statesOf(): Promise<Map<string, string>> {
 }
 
 /**
- * Expects that every delivery has the given status and that no job is left.
- * Each attempt may be repeated once per fault of its trial.
+ * Expects that every delivery has this status and that no job is left. An attempt may be repeated once for each fault
+ * of its trial.
  */
 async function expectNothingLost(subjects: readonly Subject[], status: string): Promise<void> {
   expect(await cloud.due()).toEqual([]);
@@ -162,8 +166,8 @@ describe('parked deliveries with a fault at any call', () => {
   });
 
   test('are exhausted in bulk after their deadline, each with one event', async () => {
-    // The breaker pauses until after the deadline, so that no delivery is attempted.
-    // A delivery has at least an hour, also for an old event.
+    // The breaker pauses for longer than the deliveries live, so none is attempted. Even a delivery of an old event
+    // lives for at least an hour.
     const eventAge = deliveryLifetime(cloud.webhookTiming.schedule);
     const subjects = await withEachFault(() => undefined, { pauseMs: 62 * MINUTE, eventAge });
     await expectNothingLost(subjects, 'EXHAUSTED');

@@ -12,7 +12,7 @@ let lines: string[];
 
 beforeAll(async () => {
   engine = await startEngine();
-  // With POWERTOOLS_DEV, Powertools writes log lines to the console, where the test reads them.
+  // With POWERTOOLS_DEV, Powertools writes its log to the console, where the test reads it.
   Object.assign(process.env, { POWERTOOLS_DEV: 'true', POWERTOOLS_LOG_LEVEL: 'DEBUG' });
 });
 afterAll(() => engine.stop());
@@ -24,7 +24,7 @@ beforeEach(() => {
     });
 });
 
-/** Returns a secret in the encodings in which it could leak. */
+/** Returns a secret in each encoding in which it could leak. */
 const formsOf = (secret: string) => [
   secret,
   Buffer.from(secret).toString('base64'),
@@ -75,14 +75,14 @@ test('signing secrets and auth tokens are in no item of the table, no log line a
       expect(lines.join('\n')).not.toContain(form);
       expect(failures).not.toContain(form);
     }
-    // A signing secret contains its key as base64. The raw key must not be stored either.
+    // The key in a signing secret is encoded as base64. Its raw bytes must not be stored either.
     expect(items.includes(Buffer.from(secret.replace('whsec_', ''), 'base64'))).toBe(false);
   }
   for (const form of formsOf(USERINFO)) {
     expect(lines.join('\n')).not.toContain(form);
     expect(failures).not.toContain(form);
   }
-  // The stored URL shows that the search finds texts in items.
+  // Checks the search itself: the stored URL contains this text.
   expect(items.includes(USERINFO)).toBe(true);
   expect(lines.filter((line) => line.includes('"request completed"')).length).toBeGreaterThan(10);
 });

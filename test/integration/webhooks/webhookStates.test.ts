@@ -39,7 +39,7 @@ describe('advanced webhooks by state', () => {
   type State = 'never configured' | 'enabled' | 'disabled';
   const states: State[] = ['never configured', 'enabled', 'disabled'];
 
-  /** Creates a customer in a state, with an endpoint where the state allows one. */
+  /** Creates a customer in a state. Except in the state `never configured`, the customer has an endpoint. */
   async function customerIn(state: State): Promise<{ customer: Customer; endpointId: string }> {
     const customer = await newCustomer();
     if (state === 'never configured') return { customer, endpointId: 'ep_000000000000000000000000000' };
@@ -49,7 +49,10 @@ describe('advanced webhooks by state', () => {
     return { customer, endpointId: id };
   }
 
-  /** Returns the state of a customer. Only the error message of endpoints/get distinguishes "never configured" from "disabled". */
+  /**
+   * Returns the state of a customer. Only the error message of endpoints/get shows whether webhooks were never
+   * configured or are disabled.
+   */
   async function stateOf(customer: Customer): Promise<State> {
     const answer = await outcome(customer, paths.list, {});
     if (answer === 'done') return 'enabled';
@@ -175,7 +178,10 @@ describe('the basic webhook service by state', () => {
   const empty = { authToken: '', rawNotificationUrl: '', processedNotificationUrl: '' };
   const on = { ...defaultWebhookTriggers };
 
-  /** The calls that lead to each state, and the stored config. No trigger is stored if `triggers` is undefined or empty. */
+  /**
+   * For each state: the requests that lead to it, and what is then stored. If `triggers` is undefined or empty, no
+   * triggers are stored.
+   */
   const states: Record<string, { requests: object[]; use: boolean; config: Record<string, any> }> = {
     'never configured': { requests: [], use: false, config: empty },
     'configured, no triggers': {

@@ -30,7 +30,7 @@ const emptyEmail = {
   tagTemplateId: '',
 };
 
-/** The response of get for each configuration that was never stored. */
+/** What `get` answers for each configuration before it is first stored. */
 const initial: Readonly<Record<string, object>> = {
   emailconfig: { useEmailService: false, emailServiceConfig: emptyEmail },
   activityconfig: { activityServiceConfig: { isEnabled: false } },

@@ -22,7 +22,7 @@ let customer: Customer;
 let lines: string[];
 beforeAll(async () => {
   engine = await startEngine();
-  // With POWERTOOLS_DEV, Powertools writes log lines to the console, where the test reads them.
+  // With POWERTOOLS_DEV, Powertools writes its log to the console, where the test reads it.
   Object.assign(process.env, { POWERTOOLS_DEV: 'true', POWERTOOLS_LOG_LEVEL: 'DEBUG' });
 });
 afterAll(() => engine.stop());
@@ -38,7 +38,7 @@ afterEach(() => {
   jest.restoreAllMocks();
 });
 
-/** Expects that a text contains no secret, neither plain nor in a reversible encoding. */
+/** Expects that a text contains no secret, neither as it is nor in an encoding that can be decoded. */
 function expectNoSecret(text: string): void {
   for (const secret of secrets) {
     for (const form of [

@@ -42,7 +42,6 @@ beforeEach(() => {
   reads = [];
 });
 
-/** Stores an API key with tokens of these texts. */
 async function storeKey(apiKey: string, tokens: string[], expiresAt?: number): Promise<void> {
   await table.write([
     upsert(ApiKeyEntity, {
@@ -209,7 +208,7 @@ describe('the cache of credentials', () => {
       tenant: 'key_revoked',
     });
     await expect(credentials.apiKey('key_revoked', 'old', optionsAt(NOW + 10_000))).rejects.toMatchObject(denied);
-    // After the rejection, a consistent read checks whether the token is new.
+    // Before a token is rejected, a consistent read checks that it is not a new token.
     expect(reads).toEqual([{ consistent: false }, { consistent: false }, { consistent: true }]);
   });
 
@@ -219,7 +218,7 @@ describe('the cache of credentials', () => {
     for (let now = NOW; now < NOW + 10_000; now += 1_000) await credentials.apiKey('key_busy', 'old', optionsAt(now));
     await storeKey('key_busy', ['new']);
     await expect(credentials.apiKey('key_busy', 'old', optionsAt(NOW + 10_000))).rejects.toMatchObject(denied);
-    // After the rejection, a consistent read checks whether the token is new.
+    // Before a token is rejected, a consistent read checks that it is not a new token.
     expect(reads).toEqual([{ consistent: false }, { consistent: false }, { consistent: true }]);
   });
 
@@ -366,13 +365,13 @@ describe('the cache of credentials', () => {
       credentials.workspace(mine.id, mine.workspaceAuthToken, optionsAt(NOW + 10_000)),
     ).rejects.toMatchObject(denied);
     await table.write([upsert(WorkspaceEntity, stored!)]);
-    // After the rejection, a consistent read checks whether the token is new.
+    // Before a token is rejected, a consistent read checks that it is not a new token.
     expect(reads).toEqual([{ consistent: false }, { consistent: false }, { consistent: true }]);
   });
 });
 
 describe('the size of the cache of credentials', () => {
-  /** Returns credentials on a table that has every API key with the token `t`, and the keys that were read. */
+  /** Returns credentials on a table in which every API key has the token `t`, and the list of keys that were read. */
   function counting() {
     const ids: string[] = [];
     let failures = 0;

@@ -31,7 +31,6 @@ afterEach(() => {
 const someone = () => `someone-${randomUUID()}@example.com`;
 const sendLink = (email: string, continueUrl: string, to = handler) => post(to, {}, { email, continueUrl });
 
-/** Stores the allowed domains of an API key. */
 async function allow(apiKey: string, domains: string[]): Promise<void> {
   await openTable(environment(process.env)).write([upsert(AllowedDomainsEntity, { tenant: apiKey, domains })]);
 }
@@ -87,7 +86,7 @@ describe('a login link', () => {
       jest.spyOn(console, method).mockImplementation((...values) => {
         written.push(...values.map(String));
       });
-    // The logger reads its level when it is created, so this test imports new handlers.
+    // A logger reads its level when it is created, so the test needs new handlers.
     const { infoHandlers } = await loggingHandlers();
     await sendLink(workspace.ownerEmail, CONTINUE_URL, infoHandlers.send);
     const token = tokenIn(engine.mails[0]!.text);
@@ -100,7 +99,7 @@ describe('a login link', () => {
   });
 });
 
-/** Imports new handlers that log at level INFO. */
+/** Imports the handlers again. They log at level INFO. */
 async function loggingHandlers() {
   process.env.POWERTOOLS_LOG_LEVEL = 'INFO';
   jest.resetModules();

@@ -34,13 +34,13 @@ afterEach(() => {
 const status = (ownerEmail: string) => post(handler, {}, { ownerEmail });
 const storedKey = (apiKey: string) => storedItem(engine, ApiKeyEntity.key({ apiKey }));
 
-/** Verifies the owner of a workspace: opens the mailed link and submits the page. */
+/** Opens the mailed link and submits its page, which verifies the owner of the workspace. */
 async function verify(workspace: TestWorkspace): Promise<void> {
   const { status: pageStatus } = await pressButton(await mailedToken(engine, workspace));
   expect(pageStatus).toBe(200);
 }
 
-/** Returns whether the API key of a workspace is accepted at a time. */
+/** Returns whether the workspace's API key is accepted at a time. */
 async function works({ keyHeaders }: TestWorkspace, now: number): Promise<boolean> {
   const clock = jest.spyOn(Date, 'now').mockReturnValue(now);
   const { status: answered, body } = await post(getOrganizations, keyHeaders, {});
@@ -111,7 +111,7 @@ describe('the API keys of an owner who verifies late', () => {
     await verify(workspace);
     expect(await works(workspace, expiry + 40_000)).toBe(false);
     await status(workspace.ownerEmail);
-    // The cache keeps a rejection for a second. This call is made later, by the clock of the credentials.
+    // The cache keeps a rejection for a second. At the time of this call, that second is over.
     expect(await works(workspace, expiry + 60_000)).toBe(true);
     expect(await works(workspace, expiry + 3_650 * DAY)).toBe(true);
   });

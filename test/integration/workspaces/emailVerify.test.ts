@@ -28,7 +28,7 @@ afterEach(() => {
 const workspaceItem = ({ id }: TestWorkspace) => storedItem(engine, WorkspaceEntity.key({ workspaceId: id }));
 const isVerified = async (workspace: TestWorkspace) => (await workspaceItem(workspace))?.verifiedAt !== undefined;
 
-/** Expects the page that every used, expired or unknown link shows. */
+/** Expects the page of a link that is used, expired or unknown. It is the same for all three. */
 async function expectUsedLink(page: PageAnswer): Promise<void> {
   const unknown = await openLink(randomBytes(32).toString('base64url'));
   expect(unknown.status).toBe(410);
@@ -141,7 +141,7 @@ describe('POST /v2/workspace/email/verify', () => {
     const workspace = await newWorkspace();
     const token = await mailedToken(engine, workspace);
     const query = table.query.bind(table);
-    // The owner is verified after apikey/create has read the workspace and before it writes.
+    // The owner is verified while apikey/create runs: after it has read the workspace and before it writes.
     jest.spyOn(table, 'query').mockImplementationOnce(async (...args) => {
       expect((await pressButton(token)).status).toBe(200);
       return query(...args);
@@ -158,7 +158,7 @@ describe('POST /v2/workspace/email/verify', () => {
     const write = jest.spyOn(table, 'write').mockResolvedValue({ conflicts: [1] });
     const answer = await pressButton(token);
     expect(answer.status).toBe(409);
-    // The write is retried with jitter for 3 s, so the number of retries is random.
+    // Retries have random pauses and end after 3 s, so their number differs between runs.
     expect(write.mock.calls.length).toBeGreaterThan(3);
     expect(answer.html).toContain('Please try again in a moment.');
     write.mockRestore();

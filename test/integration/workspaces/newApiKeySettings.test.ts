@@ -30,7 +30,7 @@ const create = (data: object) =>
     ...data,
   });
 
-/** Creates an API key. Returns a function that reads a configuration of the key. */
+/** Creates an API key. Returns a function that reads one of its configurations. */
 async function created(data: object): Promise<(config: string) => Promise<any>> {
   const { status, body } = await create(data);
   expect({ status, error: body.error }).toEqual({ status: 200, error: undefined });
@@ -170,7 +170,7 @@ describe('POST /v2/workspace/apikey/create with settings', () => {
     } finally {
       table.write = write;
     }
-    // The transaction writes the workspace, the key, the key's list entry, its token and five configurations.
+    // The transaction writes the workspace, the key, the key's list entry, the token and five configurations.
     expect(transactions).toEqual([9]);
   });
 

@@ -26,8 +26,8 @@ beforeAll(async () => {
 afterAll(() => engine.stop());
 
 /**
- * Takes tokens for calls of one class, one after the other, all at the same time of the clock. Returns the number of
- * allowed calls.
+ * Takes tokens for calls of one class, one after the other. The clock does not advance. Returns the number of allowed
+ * calls.
  */
 async function countAllowed(
   buckets: RateBuckets,
@@ -52,11 +52,12 @@ describe('RateBuckets', () => {
     for (let round = 0; round < 100; round++)
       for (const buckets of processes) count += await countAllowed(buckets, 1, { tenant: 'shared' });
     expect(count).toBeGreaterThanOrEqual(40);
-    // The tolerance is twice the calls of a tenth of a second (two calls) for each of the four processes.
+    // Each of the four processes may exceed the limit by twice the calls of a tenth of a second, which are two.
     expect(count).toBeLessThanOrEqual(40 + 2 * 4 * 2);
     expect(move.mock.calls.length).toBeLessThanOrEqual(count / 2);
     move.mockRestore();
-    // The shared bucket counts all allowed calls, also those above the limit. At most one call of each process is not written.
+    // The shared bucket counts all allowed calls, also those above the limit. In each process, at most one call is not
+    // written yet.
     const shared = await table.get(RateBucketEntity, { tenant: 'shared', limitClass: 'read' });
     expect(shared!.at).toBeGreaterThanOrEqual(NOW + (count - 4) * 50);
     expect(shared!.at).toBeLessThanOrEqual(NOW + count * 50);
@@ -93,7 +94,7 @@ describe('RateBuckets', () => {
       count++;
       await decision.sharedBucketWrite?.catch(() => failures++);
     }
-    // After a failure, the process does not write to the shared bucket for a second.
+    // After this failure, the process does not try to write to the shared bucket for a second.
     expect([count, failures]).toEqual([40, 1]);
     fails = false;
     await countAllowed(buckets, 1, { tenant: 't', now: NOW + 1_000 });

@@ -51,7 +51,7 @@ function operate(args: string[], env: NodeJS.ProcessEnv = process.env, name = 'w
   });
 }
 
-/** Starts a stub of CloudFormation with one stack and its outputs. */
+/** Starts a fake CloudFormation that has one stack with these outputs. */
 async function startCloudFormation(stack: string, outputs: Record<string, string>): Promise<Server> {
   const members = Object.entries(outputs).map(
     ([key, value]) => `<member><OutputKey>${key}</OutputKey><OutputValue>${value}</OutputValue></member>`,
@@ -326,7 +326,6 @@ describe('the settings of npm run workspace', () => {
   });
 });
 
-/** Returns the issuer (`iss`) of a signed token. */
 function issuerOf(token: string): unknown {
   return (JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as { iss: unknown }).iss;
 }

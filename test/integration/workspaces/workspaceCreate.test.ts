@@ -24,7 +24,6 @@ afterAll(() => engine.stop());
 const DAY = 86_400_000;
 const someone = () => `someone-${randomUUID()}@example.com`;
 
-/** Calls a handler with the given source address. */
 function postFrom(sourceIp: string, to: Handler, data: unknown): Promise<Response> {
   const event = eventOf(JSON.stringify({ data }));
   return send(to, {
@@ -33,7 +32,7 @@ function postFrom(sourceIp: string, to: Handler, data: unknown): Promise<Respons
   });
 }
 
-/** Returns a handler of the endpoint with other settings. */
+/** Returns a handler of the endpoint with some settings replaced. */
 function handlerWith(settings: Record<string, string>): Handler {
   return toLambda(endpoint, { ...process.env, ...settings });
 }

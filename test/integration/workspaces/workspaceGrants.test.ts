@@ -8,7 +8,7 @@ const endpoints = (Object.values(registry) as Endpoint[]).filter(
   ({ auth, path }) => auth === 'workspace' || path === '/v2/workspace/create',
 );
 
-/** Returns the actions on a resource that the function of an endpoint is granted. */
+/** Returns the actions that the function of an endpoint may make on a resource. */
 function granted(endpoint: Endpoint, resource: string): string[] {
   return (
     mergeGrants(capabilitiesOf(endpoint).flatMap(({ grants }) => grants)).find((grant) => grant.resource === resource)

@@ -34,7 +34,7 @@ const create = (data: object = {}, of = workspace) =>
   post(createKey, of.headers, { ownerEmail: of.ownerEmail, type: 'testing', ...data });
 const list = (data: object = {}, of = workspace) => post(getKeys, of.headers, data);
 
-/** Adds API keys to the workspace until it has `total`. Returns all keys in the order of the list. */
+/** Adds API keys until the workspace has `total`. Returns all keys in the order of the list. */
 async function addKeysUpTo(total: number): Promise<string[]> {
   const ids = Array.from({ length: total - 1 }, (_, index) => `key_z${String(index).padStart(3, '0')}-${workspace.id}`);
   for (const apiKey of ids)
@@ -164,7 +164,7 @@ describe('POST /v2/workspace/apikey/create', () => {
     await addKeysUpTo(99);
     const real = table.get.bind(table);
     const get = jest.spyOn(table, 'get');
-    // The first read is for the credentials.
+    // This first read is the one of the credentials.
     get.mockImplementationOnce(real);
     get.mockImplementationOnce(async (entity, key) => {
       get.mockRestore();
@@ -350,7 +350,7 @@ describe('POST /v2/workspace/apikeys/get', () => {
     test('is rejected at another endpoint', async () => {
       const stored = await table.get(WorkspaceEntity, { workspaceId: workspace.id });
       await expectRefused(sealPageToken(stored!.pageKey, ['/v2/another'], 'KEY#', Date.now()));
-      // The same token with the path of this endpoint is accepted. The rejection was therefore due to the other path.
+      // With the path of this endpoint, the same token is accepted. So the endpoint rejected it for its other path.
       const { status } = await list({
         pageToken: sealPageToken(stored!.pageKey, ['/v2/workspace/apikeys/get'], 'KEY#', Date.now()),
       });

@@ -255,7 +255,7 @@ test('no token and no API key is readable in the table', async () => {
     workspace.authToken,
     created.body.result.data.authToken,
     renewed.body.result.data.newAuthToken.token,
-    // The value of the master key and the signing key in this test.
+    // In this test, the master key and the signing key have this value.
     'k'.repeat(64),
   ];
   const stored = (await everyItem(engine)).flatMap(bytesOf);
@@ -267,18 +267,18 @@ test('no token and no API key is readable in the table', async () => {
       Buffer.from(secret).toString('base64url'),
       Buffer.from(secret).toString('hex'),
     ];
-    // A leak could also contain the raw bytes of a hexadecimal token, or only the signature of a signed token.
+    // Other forms of a leak: the bytes that a hexadecimal token encodes, and the signature alone of a signed token.
     const parts = [Buffer.from(secret, 'hex'), Buffer.from(secret.split('.')[2] ?? '')].filter(
       ({ length }) => length >= 16,
     );
     for (const form of [...forms, ...parts]) expect(haystack.includes(form)).toBe(false);
   }
-  // The stored address and hash show that the search finds strings and binary values at any depth.
+  // Checks the search itself: the stored items contain this e-mail address as a string and this hash as bytes.
   expect(haystack.includes(workspace.ownerEmail)).toBe(true);
   expect(haystack.includes(Buffer.from(tokenHash(workspace.workspaceAuthToken)))).toBe(true);
 });
 
-/** Returns all keys, texts and binary values in a value, as bytes. */
+/** Returns all keys, strings and binary values inside a value, each as bytes. */
 function bytesOf(value: unknown): Buffer[] {
   if (value instanceof Uint8Array) return [Buffer.from(value)];
   if (value instanceof Set || Array.isArray(value)) return [...value].flatMap(bytesOf);
