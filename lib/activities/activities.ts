@@ -46,8 +46,8 @@ const targetParts = (scope: OrganizationScope, targetEntityId: string) =>
   organizationPartition(scope, 'TARGET', targetEntityId);
 
 /**
- * An activity log record. Every write of an activity also writes its id item, with an optimistic lock. So an activity can be
- * replaced without a read of the activity.
+ * A record of the activity log. Every write of an activity also writes the item of its id (`RecordIdEntity`), with an optimistic
+ * lock. An activity can therefore be replaced without being read first.
  */
 export const ActivityEntity = defineEntity({
   type: 'Activity',
@@ -71,8 +71,8 @@ export const ActivityEntity = defineEntity({
 const recordName = (id: string) => ({ kind: 'activity', id, within: '' }) as const;
 
 /**
- * Returns the operations that add an activity about a change of content. They belong in the transaction of the change. The caller
- * must check `isActivityEnabled`. An equal `cause` gives the same activity id.
+ * Returns the operations that add an activity about a change of content. Write them in the transaction of the change. The caller
+ * must check `isActivityEnabled`. The same `cause` at the same time gives the same activity id.
  */
 export function activityOps(
   scope: DocumentScope,
@@ -92,11 +92,11 @@ export function activityOps(
 /** An activity to add, with the id that it will have. */
 export interface IdentifiedActivity extends NewActivity {
   readonly id: string;
-  /** True if the service generated the id. No stored activity can then have this id. */
+  /** True if the service generated the id. No stored activity can then have it. */
   readonly generated: boolean;
 }
 
-/** The filter and order of a listing of activities, and the ids that responses name. */
+/** The filter and order of a listing of activities. `names` has the ids that responses contain. */
 export interface ActivityListing extends ActivityFilter {
   readonly descending: boolean;
   readonly names: { readonly apiKey: string; readonly organizationId: string };
@@ -104,12 +104,12 @@ export interface ActivityListing extends ActivityFilter {
 
 type AnyScope = OrganizationScope | DocumentScope;
 
-/** The position of an activity in a document that exists. */
+/** Where an activity is stored. Its document exists. */
 interface ActivityPosition {
   readonly id: string;
   readonly position: Stored<RecordPosition>;
   readonly scope: DocumentScope;
-  /** Whether the document is disabled. */
+  /** True if the document is disabled. */
   readonly disabled: boolean;
 }
 
@@ -117,15 +117,14 @@ interface StoredActivity extends ActivityPosition {
   readonly activity: Activity;
 }
 
-/** The number of activities that one query of the index of target entities returns. */
+/** The largest number of activities that one query by target entity returns. */
 const TARGET_PAGE = 100;
-/** The number of activities that are read together to change them. One activity can have 360 KB. */
+/** The number of activities that are read together before they are changed. One activity can have 360 KB. */
 const CHANGED_AT_ONCE = 30;
-/** The largest number of activities of a document or target entity that one call deletes. */
+/** The largest number of activities that one call deletes if it selects them by document or by target entity. */
 const MAX_DELETED_ACTIVITIES = 2_000;
 /**
- * The number of operations in one transaction, which is the limit of DynamoDB. With fewer transactions, fewer calls can fail
- * halfway.
+ * The number of operations in one transaction: as many as DynamoDB allows. With fewer transactions, fewer calls can fail halfway.
  */
 const ADD_OPERATIONS = 100;
 
@@ -153,8 +152,8 @@ export class ActivityReader {
   }
 
   /**
-   * Returns a page of the activities of a target entity in an organization or document, by time. The index is
-   * eventually consistent.
+   * Returns a page of the activities of a target entity, ordered by time. `scope` is an organization or a document. The index
+   * that is read is eventually consistent.
    */
   async listOfTarget(
     scope: AnyScope,
@@ -173,7 +172,7 @@ export class ActivityReader {
         bytes: activities.reduce((sum, { activity }) => sum + Buffer.byteLength(JSON.stringify(activity)), 0),
       };
     };
-    // The listing treats the target entity as its only document.
+    // The target entity takes the place of the only document of this listing.
     return listAcrossDocuments({
       ...page,
       documents: givenDocuments([{ documentId: '', scope: { ...scope, documentKey: '' } }]),
@@ -181,7 +180,7 @@ export class ActivityReader {
     });
   }
 
-  /** Returns the activities with these ids that exist and match the filter, by time. */
+  /** Returns the activities with these ids that exist and match the filter, ordered by time. */
   async listByIds(
     scope: AnyScope,
     ids: readonly string[],
@@ -196,14 +195,17 @@ export class ActivityReader {
   }
 
   /**
-   * Returns the positions of the activities with these ids, in the same order. An entry is undefined if there is no such
+   * Returns where the activities with these ids are stored, in the same order. The value is undefined if there is no such
    * activity, or if its document is deleted.
    */
   async findPositions(scope: AnyScope, ids: readonly string[]): Promise<(ActivityPosition | undefined)[]> {
     return this.#inLiveDocuments(scope, ids, await findRecordIds(this.#table, scope, ids.map(recordName)));
   }
 
-  /** Returns the activities with these ids, in the same order. An entry is undefined if there is no such activity. */
+  /**
+   * Returns one activity per id, in the same order. The value is undefined if there is no such activity, or if its document is
+   * deleted.
+   */
   async find(scope: AnyScope, ids: readonly string[]): Promise<(StoredActivity | undefined)[]> {
     const { tenant, organizationKey } = scope;
     const positions = await findRecordIds(this.#table, scope, ids.map(recordName));
@@ -244,8 +246,8 @@ export class ActivityReader {
   }
 
   /**
-   * Returns a page of the activities of a target entity. The index can name activities that were deleted or have another target
-   * now. These activities are left out.
+   * Returns a page of the activities of a target entity. The index can still name activities that were deleted or have another
+   * target by now. Such activities are left out.
    */
   async readTarget(
     scope: AnyScope,
@@ -289,13 +291,14 @@ export class ActivityWriter {
   }
 
   /**
-   * Adds activities to a document, all of them or none. An activity with an existing id is overwritten and keeps its time. If an
-   * id occurs several times, the last activity counts. An activity of another document of the organization moves to this
-   * document. Throws INVALID_ARGUMENT if such an activity must not move, because activity logs are `immutable` or its document is
-   * disabled.
+   * Adds activities to a document. An activity whose id exists already is overwritten and keeps its time. If the request has an
+   * id several times, the last activity counts.
    *
-   * 50 activities with at most 4 MB are one transaction. If a call with several transactions fails between them, a call with the
-   * same ids completes it.
+   * An activity of another document in the organization moves to this document. Throws INVALID_ARGUMENT if it must not move,
+   * because activity logs are `immutable` or the other document is disabled.
+   *
+   * Up to 50 activities with at most 4 MB in all are written in one transaction, all or none. If a call with several transactions
+   * fails between them, a call with the same ids completes it.
    */
   async add(
     { scope, document: { documentId } }: DocumentContext,
@@ -334,7 +337,10 @@ export class ActivityWriter {
     }
   }
 
-  /** Replaces fields of activities. Ids must be distinct. An id without an activity fails in its own result only. */
+  /**
+   * Replaces fields of activities. Ids must be distinct. An activity that does not exist, or has a disabled document, fails in
+   * its own result only. The others are changed.
+   */
   async update(scope: OrganizationScope, changes: readonly ActivityChange[]): Promise<ItemOutcome[]> {
     const failed = { success: false, message: 'Failed to update activity.' };
     return inSlices(changes, CHANGED_AT_ONCE, (slice) =>
@@ -364,8 +370,9 @@ export class ActivityWriter {
   }
 
   /**
-   * Deletes the activities with these ids. If a document or target entity is given, deletes only its activities. Ids must be
-   * distinct. Returns one result per id. An id whose activity is not deleted fails in its own result only.
+   * Deletes the activities with these ids. If `scope` is a document, or if `targetEntityId` is given, deletes only activities of
+   * this document or target entity. Ids must be distinct. Returns one result per id. An activity that is not deleted fails in its
+   * own result only.
    */
   async delete(scope: AnyScope, ids: readonly string[], targetEntityId?: string): Promise<DeletedActivities> {
     if (!('documentKey' in scope) && targetEntityId === undefined) {
@@ -387,7 +394,7 @@ export class ActivityWriter {
     return { results, hasMore: false };
   }
 
-  /** Deletes up to 2,000 activities of a document. The oldest are deleted first. */
+  /** Deletes up to 2,000 activities of a document, oldest first. */
   async deleteOfDocument(scope: DocumentScope): Promise<DeletedActivities> {
     return this.#deletePages(scope, async (options) => {
       const page = await this.#table.query(ActivityEntity, scope, options);
@@ -400,8 +407,8 @@ export class ActivityWriter {
   }
 
   /**
-   * Deletes the activities of a target entity in an organization or document, oldest first, at most 2,000 in one call.
-   * Those of disabled documents fail.
+   * Deletes up to 2,000 activities of a target entity, oldest first. `scope` is an organization or a document. Activities of
+   * disabled documents fail in their own results.
    */
   async deleteOfTarget(scope: AnyScope, targetEntityId: string): Promise<DeletedActivities> {
     return this.#deletePages(scope, async (options) => {
@@ -430,7 +437,10 @@ export class ActivityWriter {
     return { results, hasMore: false };
   }
 
-  /** Deletes activities. If an activity has a `position` that differs from the stored one, its own result fails. */
+  /**
+   * Deletes activities. If an activity is given with a `position` that differs from the stored one, it fails in its own result
+   * only.
+   */
   async #delete(scope: OrganizationScope, activities: readonly Deletion[]): Promise<ActivityResult[]> {
     const outcomes = await writeEach<Deletion, ActivityPosition | undefined, ItemOutcome>({
       table: this.#table,
@@ -456,8 +466,8 @@ export class ActivityWriter {
   }
 
   /**
-   * Returns the earlier positions of activities to add. Throws INVALID_ARGUMENT if an activity is in another document and must
-   * not move.
+   * Returns for each activity to add where an activity with its id is stored already. Throws INVALID_ARGUMENT if that activity is
+   * in another document and must not move.
    */
   async #findEarlier(
     scope: DocumentScope,
@@ -503,7 +513,7 @@ export class ActivityWriter {
   }
 }
 
-/** The earlier position of an activity with the same id, and whether the document of that position exists. */
+/** Where an activity with the same id is stored already. `isLive` says whether the document of that position still exists. */
 interface Earlier {
   readonly position?: Stored<RecordPosition> | undefined;
   readonly isLive?: boolean;
@@ -513,13 +523,13 @@ type ActivityResult = readonly [id: string, outcome: ItemOutcome];
 
 interface Deletion {
   readonly id: string;
-  /** The position that the activity must have. Undefined if the activity may be at any position. */
+  /** The position at which the activity must be stored. If undefined, every position is accepted. */
   readonly position?: Pick<RecordPosition, 'documentKey' | 'createdAt'>;
 }
 
 const DELETION_FAILED: ItemOutcome = { success: false, message: 'Failed to delete activity.' };
 
-/** The results of a deletion, by id. `hasMore` is true if there are more activities to delete. */
+/** The results of a deletion, by id. `hasMore` is true if activities remain. */
 export interface DeletedActivities {
   readonly results: readonly ActivityResult[];
   readonly hasMore: boolean;

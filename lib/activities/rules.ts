@@ -14,14 +14,14 @@ export type FeatureType = (typeof featureTypes)[number];
 
 const isObject = (value: unknown) => typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** A map from the names of changed fields to `{ from, to }`. It is stored unchanged. */
+/** The changed fields by name, each with `{ from, to }`. They are stored unchanged. */
 const Changes = OpenObject.check(
   z.refine((changes) => Object.values(changes).every(isObject), {
     error: 'must map each field to an object of from and to',
   }),
 );
 
-/** The fields that an update can replace. */
+/** The fields of an activity that an update can replace. */
 const details = {
   changes: optional(Changes),
   entityData: optional(JsonValue),
@@ -32,7 +32,7 @@ const details = {
   actionIcon: optional(Text),
 };
 
-/** An activity in a request. */
+/** An activity to add, as a request sends it. */
 export const NewActivity = z
   .object({
     id: optional(Id),
@@ -60,7 +60,7 @@ export const ActivityChange = z.object({ id: Id, ...details }).check(
 );
 export type ActivityChange = z.output<typeof ActivityChange>;
 
-/** An activity as it is stored. Fields that can have any JSON value are stored as JSON text. */
+/** A stored activity. Fields that can have any JSON value are JSON text. */
 export const Activity = z.object({
   id: z.string(),
   featureType: z.enum(featureTypes),
@@ -77,12 +77,11 @@ export const Activity = z.object({
   isActivityResolverUsed: z.boolean().optional(),
   /** The document id that the customer chose. */
   documentId: z.string(),
-  /** When the activity was added first, in epoch ms. Responses have it as `timestamp`. */
+  /** When the activity was first added, in epoch ms. Responses have this time as `timestamp`. */
   createdAt: z.number(),
 });
 export type Activity = z.output<typeof Activity>;
 
-/** An activity in a response. */
 export const ActivityResponse = z.object({
   ...Activity.omit({ documentId: true, createdAt: true }).shape,
   changes: z.record(z.string(), z.unknown()).optional(),
@@ -90,7 +89,7 @@ export const ActivityResponse = z.object({
   entityTargetData: z.unknown().optional(),
   displayMessageTemplateData: z.record(z.string(), z.unknown()).optional(),
   metadata: z.object({ apiKey: z.string(), documentId: z.string(), organizationId: z.string() }),
-  /** Epoch milliseconds. */
+  /** When the activity was first added, in epoch ms. */
   timestamp: z.number(),
 });
 export type ActivityResponse = z.output<typeof ActivityResponse>;
@@ -98,7 +97,7 @@ export type ActivityResponse = z.output<typeof ActivityResponse>;
 /** The fields that are stored as JSON text. */
 const jsonFields = ['changes', 'entityData', 'entityTargetData', 'displayMessageTemplateData'] as const;
 
-/** Returns an activity as it is stored. */
+/** Returns an activity in its stored form. */
 export function toActivity(
   sent: Omit<NewActivity, 'id'>,
   fixed: Pick<Activity, 'id' | 'documentId' | 'createdAt'>,
@@ -111,7 +110,7 @@ export function changeActivity(stored: Activity, { id: _, ...change }: ActivityC
   return { ...stored, ...definedFields({ ...change, ...toJsonFields(jsonFields, change) }) } as Activity;
 }
 
-/** Returns an activity in the form of responses. `apiKey` and `organizationId` become a part of its metadata. */
+/** Returns an activity in the form of responses. Its metadata contains `apiKey` and `organizationId`. */
 export function toActivityResponse(
   { apiKey, organizationId }: { apiKey: string; organizationId: string },
   activity: Activity & { readonly _r?: number },
@@ -125,7 +124,7 @@ export function toActivityResponse(
   } as ActivityResponse;
 }
 
-/** Selects activities. An activity must match every given field. */
+/** Selects activities. An activity must match every field that is given. */
 export interface ActivityFilter {
   readonly targetEntityId?: string | undefined;
   readonly featureTypes?: readonly FeatureType[] | undefined;
@@ -146,7 +145,10 @@ export function matchesFilter(
   );
 }
 
-/** Returns whether a change of content writes an activity. Activity logs and the trigger of the verb must be enabled. */
+/**
+ * Returns whether a change of content writes an activity. Activity logs must be enabled, and so must the trigger of the change's
+ * verb.
+ */
 export function isActivityEnabled(
   { isEnabled, triggers }: ActivityConfig = initialActivityConfig,
   verb: keyof typeof commentVerbs,
@@ -163,7 +165,7 @@ export function requireActivityLogsEnabled(config: ActivityConfig | undefined): 
     );
 }
 
-/** Throws FAILED_PRECONDITION if activity logs are immutable, because activities then must not be changed or deleted. */
+/** Throws FAILED_PRECONDITION if activity logs are immutable. Activities must then not be changed or deleted. */
 export function requireActivityLogsMutable(config: ActivityConfig | undefined): void {
   if (config?.immutable)
     throw new ApiError(
@@ -176,7 +178,7 @@ export function requireActivityLogsMutable(config: ActivityConfig | undefined): 
 export interface ServiceActivity extends Omit<NewActivity, 'id' | 'actionUser' | keyof typeof details> {
   readonly actionUser: z.output<typeof StoredUser>;
   readonly changes?: Readonly<Record<string, { readonly from?: unknown; readonly to?: unknown }>> | undefined;
-  /** A snapshot of the content. `entityData` and `entityTargetData` are left out if they are over 64 KB. */
+  /** A snapshot of the content. It is left out if it has more than 64 KB. The same is true for `entityTargetData`. */
   readonly entityData?: unknown;
   readonly entityTargetData?: unknown;
   readonly displayMessageTemplate?: string | undefined;
@@ -184,8 +186,8 @@ export interface ServiceActivity extends Omit<NewActivity, 'id' | 'actionUser' |
 }
 
 /**
- * Returns an activity of the service as it is stored. Fields over 64 KB are left out, so that the change of content does not
- * fail.
+ * Returns an activity of the service in its stored form. Leaves out JSON fields over 64 KB, so that the change of content does
+ * not fail.
  */
 export function toServiceActivity(
   own: ServiceActivity,

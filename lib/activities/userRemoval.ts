@@ -5,8 +5,8 @@ import { remove, upsert } from '../table/table.ts';
 import { ActivityEntity } from './activities.ts';
 
 /**
- * Erases users from the activities of a document, page by page. Also changes immutable activities, because the GDPR overrides
- * immutability.
+ * Erases users from the activities of a document, page by page. Also changes activities of immutable logs, because the GDPR takes
+ * precedence.
  */
 export const eraseActivities: EraseHook = {
   entities: [ActivityEntity],
@@ -17,8 +17,8 @@ export const eraseActivities: EraseHook = {
       removal,
       page.values.filter((activity) => eraseFromActivity(activity, removedUsers) !== activity),
       async ({ id, createdAt }) => {
-        // A change of an activity also writes its id item. The id item is read first, so that its revision detects a
-        // concurrent change.
+        // A change of an activity also writes the item of its id. This item is read first. Its revision then detects a concurrent
+        // change.
         const [position] = await findRecordIds(table, scope, [{ kind: 'activity', id, within: '' }]);
         const activity = await table.get(ActivityEntity, { ...scope, id, createdAt });
         const erased = activity && eraseFromActivity(activity, removedUsers);

@@ -7,12 +7,12 @@ import { distinct } from '../shared/collections.ts';
 import { isObject } from '../shared/schema.ts';
 import type { ActivityResponse } from './rules.ts';
 
-/** Features whose activities are about threads: `targetEntityId` is the id of the thread. */
+/** Features whose activities are about threads. `targetEntityId` of such an activity is the id of the thread. */
 const threadFeatures: readonly string[] = ['comment', 'reaction'];
 
 /**
- * Returns the activities that a user may see: those about comments and reactions only if the user may see the thread
- * and the comment. Activities of deleted threads are left out. Returns all activities without a user.
+ * Returns the activities that a user may see. An activity about a comment or reaction is included only if the user may see the
+ * thread and the comment. Activities of deleted threads are left out. Without a viewer, returns all activities.
  */
 type FindVisibleActivities = (
   listing: { readonly organizationId: string; readonly document: ListedDocument | undefined },
@@ -46,7 +46,7 @@ export const visibleActivities = /* @__PURE__ */ combine(
     },
 );
 
-/** Returns the access context that the comment of an activity requires. */
+/** Returns the access context that the comment in an activity requires, as `field:value` items. */
 function fieldsOfComment(comment: unknown): string[] {
   const context = isObject(comment) ? comment.context : undefined;
   const fields = isObject(context) ? context.accessFields : undefined;

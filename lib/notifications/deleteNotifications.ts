@@ -9,14 +9,11 @@ import { type NotificationFilter, NotificationReader } from './notificationReade
 import { NotificationWriter, isSelected } from './notifications.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 
-/**
- * The limits of a call that does not name ids: the number of deleted notifications, and the time in milliseconds, after which it
- * stops.
- */
+/** A request without ids stops after it has deleted this many notifications, or after this time (milliseconds). */
 const MAX_DELETED_NOTIFICATIONS = 2_000;
 const MAX_MILLISECONDS = 15_000;
 
-/** The results of a deletion, by id. `hasMore` is true if there can be more notifications to delete. */
+/** The results of a deletion, by id. `hasMore` is true if notifications may remain. */
 export interface DeletedNotifications {
   readonly results: readonly (readonly [id: string, ItemOutcome])[];
   readonly hasMore: boolean;
@@ -34,9 +31,9 @@ export class NotificationDeleter {
   }
 
   /**
-   * Deletes the notifications that a filter selects. If the filter has a user, deletes only notifications that name the user in
-   * `notifyUsers`. If it has ids, one call deletes all of them. Otherwise the call stops after about 2,000 notifications or 15 s.
-   * `document` is the document of the filter.
+   * Deletes the notifications that a filter selects. With a user in the filter, deletes only notifications that have this user in
+   * `notifyUsers`. With ids in the filter, one call deletes all of them. Otherwise the call stops after about 2,000 notifications
+   * or 15 s. `document` is the document that the filter names.
    */
   async delete(
     tenant: string,

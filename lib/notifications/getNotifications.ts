@@ -4,7 +4,7 @@ import { limits, list, optional } from '../shared/schema.ts';
 import { type NotificationFilter, notificationReader } from './notificationReader.ts';
 import { NotificationId, selectorFields } from './rules.ts';
 
-/** The part of the declaration that `/v1/notifications/get` and `/v2/notifications/get` share. */
+/** The part of the declarations that `/v1/notifications/get` and `/v2/notifications/get` share. */
 export const getNotifications = {
   auth: 'apiKey',
   kind: 'read',

@@ -18,7 +18,7 @@ import { derivedId } from '../shared/ids.ts';
 import { AccessContext, optional } from '../shared/schema.ts';
 import { type AudienceDeps, type EventConsumer, readRecipientRules, type OccurredEvent } from '../events/audience.ts';
 
-/** The largest size in bytes (UTF-8) of a comment's text in a notification. */
+/** The largest size of a comment's text in a notification, in bytes of UTF-8. */
 const TEXT_BYTES = 4 * 1024;
 
 type Verb = keyof typeof commentVerbs;
@@ -52,7 +52,7 @@ const headlines: Readonly<Record<Verb, string>> = {
 const Context = optional(z.object({ access: optional(AccessContext) }));
 const Comment = z.object({ commentId: z.number(), commentText: z.string().optional(), context: Context });
 
-/** The fields of an event's data that notifications use. An event that a customer published may not have them. */
+/** The fields of an event's data that notifications are made from. An event that a customer published may not have them. */
 const CommentData = z.object({
   actionUser: StoredUser,
   commentAnnotation: z.object({
@@ -65,7 +65,10 @@ const CommentData = z.object({
   targetComment: Comment.optional(),
 });
 
-/** Returns whether an event creates in-app notifications. The notification service and the trigger of the verb must be on. */
+/**
+ * Returns whether an event creates in-app notifications. The notification service must be on, and so must the trigger of the
+ * event's verb.
+ */
 export function createsNotifications(config: NotificationConfig | undefined, event: string): boolean {
   const verb = verbOf.get(event);
   return (
@@ -76,8 +79,8 @@ export function createsNotifications(config: NotificationConfig | undefined, eve
 }
 
 /**
- * Returns the notifications of a comment event, one for each 50 recipients. Returns none for an event without a thread. The same
- * event always gives the same notifications, so it can be consumed more than once.
+ * Returns the notifications for a comment event, one for each group of at most 50 recipients. Returns none for an event without a
+ * thread. The same event always gives the same notifications, so it may be consumed more than once.
  */
 export function toInAppNotifications(
   { eventId, event, documentId, createdAt, payload }: OccurredEvent,
@@ -129,7 +132,7 @@ export function toInAppNotifications(
   );
 }
 
-/** Returns the access context of a notification: the union of the contexts of the thread and the comment. */
+/** Returns the access context of a notification. It combines the contexts of the thread and of the comment. */
 function contextOf(
   contexts: readonly z.output<typeof Context>[],
 ): { access: z.output<typeof AccessContext> } | undefined {
@@ -143,7 +146,7 @@ function contextOf(
   return { access: dict([...access]) };
 }
 
-/** Returns the beginning of a text, at most 4 KB. The cut is between two characters. */
+/** Returns the beginning of a text, at most 4 KB. The cut never splits a character. */
 function clipText(text: string): string {
   return new TextDecoder().decode(Buffer.from(text).subarray(0, TEXT_BYTES), { stream: true });
 }
@@ -153,8 +156,9 @@ export interface InAppDeps extends AudienceDeps {
 }
 
 /**
- * Returns a function that makes a consumer of events for one batch. The consumer creates in-app notifications for recipients who
- * have access and whose settings allow them. It reads the configuration of each tenant once. A repeated event changes nothing.
+ * Returns a function that makes a consumer of events for one batch. The consumer creates in-app notifications for the recipients
+ * of an event who have access and whose settings allow it. It reads the configuration of each tenant once per batch. If an event
+ * is consumed twice, the second time changes nothing.
  */
 export function fanOutInApp({ table, clock, notifications }: InAppDeps): () => EventConsumer {
   const configOf = async (tenant: string) =>

@@ -23,7 +23,7 @@ import { pages } from '../table/pages.ts';
 import { accessDenied } from '../userTokens/rules/denied.ts';
 import type { Viewer } from '../content/rules/viewer.ts';
 
-/** Selects notifications. A notification must match every given field. */
+/** Selects notifications. A notification must match every field that is given. */
 export interface NotificationFilter {
   readonly documentId?: string | undefined;
   readonly locationId?: string | undefined;
@@ -34,7 +34,7 @@ export interface NotificationFilter {
 
 interface PageRequest {
   readonly limit: number;
-  /** `next` of the previous page. */
+  /** The `next` of the previous page. Undefined for the first page. */
   readonly after?: string | undefined;
   readonly ascending?: boolean;
 }
@@ -42,7 +42,7 @@ interface PageRequest {
 export interface NotificationPageOptions extends PageRequest {
   /** The time of the request in epoch ms. */
   readonly now: number;
-  /** The user of a user token, who is the user of the filter. */
+  /** The user of a user token. The filter names the same user. */
   readonly viewer?: Viewer | undefined;
 }
 
@@ -52,28 +52,33 @@ export interface NotificationPage {
   readonly next: string | undefined;
 }
 
-/** The size in bytes of JSON at which a page ends early, so that a response stays below its limit of 5 MB. */
+/** A page ends early when its notifications have this size as JSON, in bytes. A response must stay below 5 MB. */
 const PAGE_BYTES = 4_000_000;
 /** The largest number of pages that are read for a response without paging. */
 const MAX_PAGES = 20;
-/** The largest number of queries of involvements for a page of a user's notifications. */
+/** The largest number of queries for one page of a user's notifications. */
 const MAX_QUERIES = 8;
-/** The number of involvements per query, and of notifications that are read together. One notification can have 360 KB. */
+/**
+ * The number of involvements that one query reads, and the number of notifications that are read at a time. One notification can
+ * have 360 KB.
+ */
 const INVOLVEMENTS_PER_QUERY = 1_000;
 const READ_AT_ONCE = 100;
 
-/** A notification with its sort key. A page that ends with this notification continues after the key. */
+/** A notification with its sort key. If a page ends with this notification, the next page starts after this key. */
 interface Candidate extends LocatedNotification {
   readonly key: string;
 }
 
-/** A batch of notifications in order. `cursor` is the position after the batch. Undefined if no batch follows. */
+/**
+ * A batch of notifications, in the order of the listing. `cursor` is the position after the batch, or undefined if no batch
+ * follows.
+ */
 interface Batch {
   readonly candidates: readonly Candidate[];
   readonly cursor: string | undefined;
 }
 
-/** Lists notifications of an organization. */
 export class NotificationReader {
   readonly #table: Table;
 
@@ -82,9 +87,9 @@ export class NotificationReader {
   }
 
   /**
-   * Returns a page of the notifications that a filter selects, by time. The newest notification is first, unless `ascending` is
-   * true. A whole organization is listed document by document. A page ends early at about 4 MB, or after a limited number of
-   * queries. It can be empty and have a `next`. Throws NOT_FOUND if the document does not exist.
+   * Returns a page of the notifications that a filter selects, newest first, or oldest first if `ascending` is true. A whole
+   * organization is listed document by document. A page ends early at about 4 MB, or after a limited number of queries, so it can
+   * be empty and still have a `next`. Throws NOT_FOUND if the document does not exist.
    */
   async list(
     tenant: string,
@@ -143,8 +148,8 @@ export class NotificationReader {
   }
 
   /**
-   * Returns the most recent notifications that a filter selects, at most 1,000 and about 4 MB. The newest is first. If the filter
-   * has ids, returns all notifications with these ids. Throws INVALID_ARGUMENT if too many notifications must be read.
+   * Returns the most recent notifications that a filter selects, newest first, at most 1,000 and about 4 MB. With ids in the
+   * filter, returns all notifications with these ids. Throws INVALID_ARGUMENT if more than 20 pages would have to be read.
    */
   async listRecent(
     tenant: string,
@@ -152,7 +157,8 @@ export class NotificationReader {
     filter: NotificationFilter,
     options: Pick<NotificationPageOptions, 'now' | 'viewer'>,
   ): Promise<NotificationResponse[]> {
-    // A listing that goes document by document must be read to its end to find the most recent notifications.
+    // A listing that goes document by document is not ordered by time. It is read to its end to find the most recent
+    // notifications.
     const endsEarly =
       filter.notificationIds === undefined && (filter.documentId !== undefined || filter.userId !== undefined);
     const notifications: NotificationResponse[] = [];
@@ -175,8 +181,8 @@ export class NotificationReader {
   }
 
   /**
-   * Throws PERMISSION_DENIED unless all notifications exist, are for the user and may be seen by the user. Ids are
-   * distinct. Reads nothing without a user.
+   * Throws PERMISSION_DENIED if a notification does not exist, is not for the user, or may not be seen by the user. Ids must be
+   * distinct. Without a viewer, checks nothing.
    */
   async requireOwn(
     tenant: string,
@@ -195,9 +201,9 @@ export class NotificationReader {
   }
 
   /**
-   * Yields the ids of the notifications that a filter without `notificationIds` selects, batch by batch. If the filter has a
-   * user, yields only notifications that name the user in `notifyUsers`. The caller can delete notifications between two batches.
-   * `document` is the document of the filter.
+   * Yields the ids of the notifications that a filter selects, batch by batch. The filter has no `notificationIds`. With a user
+   * in the filter, yields only notifications that have this user in `notifyUsers`. The caller may delete notifications between
+   * two batches. `document` is the document that the filter names.
    */
   async *listIds(
     scope: OrganizationScope,
@@ -225,7 +231,7 @@ export class NotificationReader {
     for await (const { values } of pages(read)) yield values;
   }
 
-  /** Returns a page of the notifications of a document, or of all documents. */
+  /** Returns a page of the notifications of a document. If `document` is undefined, of all documents of the organization. */
   async #listDocuments<V>(
     scope: OrganizationScope,
     document: Document | undefined,
@@ -246,7 +252,7 @@ export class NotificationReader {
     return { values, next: listingCursor.of(next) };
   }
 
-  /** Yields one batch with the notifications that have these ids. */
+  /** Yields the notifications with these ids, in one batch. */
   async *#findByIds(
     scope: OrganizationScope,
     ids: readonly string[],
@@ -266,8 +272,8 @@ export class NotificationReader {
   }
 
   /**
-   * Yields the notifications that the users are involved in, batch by batch. With `document` (internal id), only those of this
-   * document.
+   * Yields the notifications that the users are involved in, batch by batch. With `document` (internal id), yields only
+   * notifications of this document.
    */
   async *#listInvolved(
     scope: OrganizationScope,
@@ -278,7 +284,7 @@ export class NotificationReader {
   ): AsyncGenerator<Batch> {
     let from = after;
     for (let query = 0; query < maxQueries; query++) {
-      // If the first query does not fill the page, most notifications do not match. Then read more per query.
+      // If the first query does not fill the page, most notifications do not match. The next queries therefore read more.
       const count = query === 0 ? Math.min(limit + 1, INVOLVEMENTS_PER_QUERY) : INVOLVEMENTS_PER_QUERY;
       const { involvements, next } = await this.#mergeInvolvements(scope, userIds, {
         after: from,
@@ -301,7 +307,10 @@ export class NotificationReader {
     }
   }
 
-  /** Returns a page of the involvements of all these users together, in one order. Each notification occurs once. */
+  /**
+   * Returns a page of the involvements of all these users together, in one order. A notification that several of the users are
+   * involved in occurs once.
+   */
   async #mergeInvolvements(
     scope: OrganizationScope,
     userIds: readonly string[],
@@ -313,7 +322,8 @@ export class NotificationReader {
       ),
     );
     const order = byKey(!options.descending);
-    // The page of a user that ends first can be followed by involvements that were not read. So the merged page must end there.
+    // The user whose page ends first can have more involvements after that end. They were not read, so the merged page must end
+    // there too.
     const [next] = pages.flatMap((page) => (page.next === undefined ? [] : [{ key: page.next }])).sort(order);
     const involvements = pages.flatMap(({ values }) =>
       values.map((involvement) => ({
@@ -328,8 +338,8 @@ export class NotificationReader {
   }
 
   /**
-   * Returns the notifications that are for a user and that the user may see. They name the user, or are for everybody with access
-   * to the document. Notifications of deleted documents are left out.
+   * Returns the notifications that are for a user and that the user may see. Such a notification names the user, or is for
+   * everybody with access to its document. Notifications of deleted documents are left out.
    */
   async #filterVisible(
     { organization, scope, userId, checks }: Viewing,
@@ -350,7 +360,7 @@ export class NotificationReader {
       forUser.map(({ notification }, index) => {
         const guard = guards[index];
         const isNamed = notifiesUser(notification, userId);
-        // A named user may see a notification that is not about a thread, even without access to its document.
+        // A user whom a notification names may see it without access to its document, unless it is about a thread.
         const document = guard?.thread || !isNamed ? documents.get(notification.documentId) : undefined;
         return { ...guard, document, knownUsersOnly: !isNamed };
       }),
@@ -368,8 +378,8 @@ interface Viewing {
 }
 
 /**
- * Returns the access rules of each notification, without its document: its own access context, and the rules of its thread. If
- * the thread was deleted, its rules at the creation of the notification count.
+ * Returns the access rules of each notification: its own access context and the rules of its thread, without those of its
+ * document. For a deleted thread, returns the rules that it had when the notification was created.
  */
 export async function notificationGuards(
   table: Table,
@@ -387,7 +397,7 @@ export async function notificationGuards(
   }));
 }
 
-/** Returns the most recent notifications that fit one response. The newest is first. */
+/** Returns the most recent notifications that fit into one response, newest first. */
 function mostRecent(notifications: readonly NotificationResponse[]): NotificationResponse[] {
   let bytes = 0;
   const newestFirst = notifications.toSorted((a, b) => b.timestamp - a.timestamp).slice(0, limits.pageSize);

@@ -20,7 +20,7 @@ import { storeCapability } from '../table/storeCapability.ts';
 
 const Level = z.enum(notificationLevels).optional();
 
-/** The notification levels of a user, in an organization or in one document. A level that was never set is absent. */
+/** A user's notification levels in an organization or in one document. A level that was never set is undefined. */
 export const NotificationSettingsEntity = defineEntity({
   type: 'NotificationSettings',
   version: 1,
@@ -52,10 +52,16 @@ export const NotificationSettingsEntity = defineEntity({
   },
 });
 
-/** The prefix of the sort keys of settings for documents. The document key follows it unescaped. */
+/**
+ * The prefix of the sort keys of settings for documents. In the key, the document's internal id follows the prefix without
+ * escaping.
+ */
 export const settingsPrefix = ['SETTINGS'];
 
-/** The settings of a user for documents, with the document keys. Queries must use `settingsPrefix`. */
+/**
+ * Reads a user's settings for single documents, each with the internal id of its document. Queries must use `settingsPrefix`,
+ * because the partition has other items too.
+ */
 export const settingsOfDocuments: QueryableEntity<
   NotificationLevels & { readonly documentKey: string; readonly setAt?: number | undefined },
   OrganizationScope & { readonly userId: string }
@@ -69,12 +75,15 @@ export const settingsOfDocuments: QueryableEntity<
 
 export type EffectiveLevels = Record<NotificationChannel, NotificationLevel>;
 
-/** A scope of settings: the organization if `documentKey` is undefined, otherwise one document. */
+/** What settings apply to: one document, or the organization if `documentKey` is undefined. */
 export interface SettingsScope {
   readonly documentKey?: string | undefined;
 }
 
-/** The levels that are set in one scope, and the effective level of each channel. */
+/**
+ * `set` has each level that is set for the scope, or else for the organization. `effective` has a level for every channel: `ALL`
+ * if none is set.
+ */
 export interface ScopedSettings {
   readonly set: NotificationLevels;
   readonly effective: EffectiveLevels;
@@ -113,8 +122,9 @@ export class NotificationSettingsWriter {
   }
 
   /**
-   * Sets levels of users in each scope. Channels that are not sent keep their level, unless the user was removed since the level
-   * was set. Users and scopes must be distinct. Returns one result per user. An unknown user fails in its own result only.
+   * Sets levels of users in each scope. A channel that is not sent keeps its level, unless the user was removed after the level
+   * was set. Users and scopes must be distinct. Returns one result per user. An unknown user fails in its own result only. The
+   * others are changed.
    */
   async set(
     scope: OrganizationScope,

@@ -63,7 +63,6 @@ export const NotificationEntity = defineEntity({
   },
 });
 
-/** A notification with the internal id of its document. */
 export interface LocatedNotification {
   readonly documentKey: string;
   readonly notification: Stored<Notification>;
@@ -78,7 +77,10 @@ interface Selection {
   readonly userId?: string | undefined;
 }
 
-/** Returns whether a request selects a notification: by its document, its location and a user in its `notifyUsers`. */
+/**
+ * Returns whether a notification matches the filters of a request: its document, its location, and one of the users in its
+ * `notifyUsers`. A filter that the request does not have matches every notification.
+ */
 export function isSelected(
   document: Pick<Document, 'internalId'> | undefined,
   { locationId, userId }: Selection,
@@ -111,7 +113,7 @@ function involvementsOf(
 }
 
 /**
- * Returns the operations that delete a notification with its id and involvements. They fail if the notification has changed since
+ * Returns the operations that delete a notification with its id and involvements. They fail if the notification was changed after
  * it was read.
  */
 export function notificationRemovalOps(scope: DocumentScope, notification: Stored<Notification>): WriteOp[] {
@@ -123,8 +125,8 @@ export function notificationRemovalOps(scope: DocumentScope, notification: Store
 }
 
 /**
- * Returns the notification of each involvement. An entry is undefined if the notification is deleted. Sends one BatchGet per 100
- * involvements.
+ * Returns one notification per involvement, in the same order. The value is undefined if the notification is deleted. Sends one
+ * BatchGet per 100 involvements.
  */
 export async function readNotifications(
   table: Table,
@@ -138,8 +140,8 @@ export async function readNotifications(
 }
 
 /**
- * Returns the notifications with these ids, in the same order. An entry is undefined if there is no such notification, or if its
- * document is deleted. Sends two BatchGets, one after the other.
+ * Returns one notification per id, in the same order. The value is undefined if there is no such notification, or if its document
+ * is deleted. Reads the ids first, and then the notifications with their documents.
  */
 export async function findNotifications(
   table: Table,
@@ -164,12 +166,12 @@ export async function findNotifications(
   return ids.map((id) => byId.get(id));
 }
 
-/** The number of notifications that are read together to change or delete them. One notification can have 360 KB. */
+/** How many notifications an update or a deletion reads at a time. The number is small because one notification can have 360 KB. */
 const CHANGED_AT_ONCE = 50;
 
 /**
- * The result of an addition: `exists` if the document has a notification with this id already, `elsewhere` if another document
- * has one.
+ * `added`: the notification was added. `exists`: its document already has a notification with this id. `elsewhere`: another
+ * document has one.
  */
 export type NotificationAdded = 'added' | 'exists' | 'elsewhere';
 
@@ -177,7 +179,7 @@ type IsSelected = (notification: LocatedNotification) => boolean;
 
 interface NotificationUpdate extends NotificationInDocument {
   readonly change: NotificationChange;
-  /** The thread of the notification after the change. */
+  /** The thread that the notification is about after the change. Undefined if there is none. */
   readonly thread: ThreadReference | undefined;
 }
 
@@ -188,7 +190,10 @@ export class NotificationWriter {
     this.#table = table;
   }
 
-  /** Returns the thread that the source data of a notification names. Returns undefined if the document has no such thread. */
+  /**
+   * Finds the thread of a notification by the annotation id in the notification's source data. Returns undefined if the source
+   * data has no such id, or if the document has no such thread.
+   */
   async findThread(
     scope: DocumentScope,
     documentId: string,
@@ -201,14 +206,14 @@ export class NotificationWriter {
     return thread;
   }
 
-  /** Returns the actor. If the name or e-mail address is missing, reads the stored profile and adds missing fields from it. */
+  /** Returns the actor. If the name or e-mail address is missing, missing fields are taken from the stored profile. */
   async completeActor(tenant: string, user: ContentUser): Promise<ContentUser> {
     return isIncomplete(user)
       ? completeUser(user, await this.#table.get(UserEntity, { tenant, userId: user.userId }))
       : user;
   }
 
-  /** Returns the ids among `userIds` of users who have access to a document. */
+  /** Returns the user ids among `userIds` that have access to the document. */
   async selectUsersWithAccess(
     context: DocumentContext,
     userIds: readonly string[],
@@ -217,7 +222,7 @@ export class NotificationWriter {
     return findUsersWithAccess(this.#table, context, userIds, { now });
   }
 
-  /** Adds a notification. If its id exists in the organization already, changes nothing. */
+  /** Adds a notification. Changes nothing if the organization already has a notification with this id. */
   async add(scope: DocumentScope, notification: Notification): Promise<NotificationAdded> {
     const { id, documentId, createdAt } = notification;
     let position: Stored<RecordPosition> | undefined;
@@ -237,9 +242,9 @@ export class NotificationWriter {
   }
 
   /**
-   * Changes notifications. Ids must be distinct. Returns one result per notification. Only the own result of a notification fails
-   * if it does not exist, is not selected, becomes too large, or if its document is disabled. With `verifiedAt` (epoch ms), new
-   * readers without access to the document at that time are left out.
+   * Changes notifications. Ids must be distinct. A notification that does not exist, does not pass `isMeant`, is in a disabled
+   * document, or would become too large fails in its own result only. The others are changed. With `verifiedAt` (epoch ms), adds
+   * only readers who have access to the document at that time.
    */
   async update(
     tenant: string,
@@ -281,8 +286,8 @@ export class NotificationWriter {
   }
 
   /**
-   * Deletes notifications. Ids must be distinct. Returns one result per notification. Only the own result of a notification fails
-   * if it does not exist or is not selected, or if its document is disabled.
+   * Deletes notifications. Ids must be distinct. A notification that does not exist, does not pass `isMeant`, or is in a disabled
+   * document fails in its own result only. The others are deleted.
    */
   async delete(scope: OrganizationScope, ids: readonly string[], isMeant: IsSelected): Promise<ItemOutcome[]> {
     const failed = { success: false, message: 'Failed to delete notification.' };
@@ -340,7 +345,10 @@ export class NotificationWriter {
     return changes.map(({ id }) => updates.get(id));
   }
 
-  /** Returns the new readers who have access to the document of their notification, by document key. */
+  /**
+   * Returns, for each document key, the users who have access to the document. Checks only the users whom the changes name in
+   * `readByUserIds`.
+   */
   async #readersWithAccess(
     organization: Organization,
     scope: OrganizationScope,
@@ -360,7 +368,7 @@ export class NotificationWriter {
   }
 
   /**
-   * Returns the current thread of each notification. An entry is undefined if the notification is not about a thread, or if the
+   * Returns the current thread of each notification. The value is undefined if the notification is not about a thread, or if the
    * thread does not exist.
    */
   async #findThreads(

@@ -10,7 +10,7 @@ import { ContentUser, MAX_INVOLVED_USERS, StoredUser } from '../content/rules/us
 import { Visibility } from '../content/rules/visibility.ts';
 import type { UserRule } from '../userTokens/rules/userRule.ts';
 
-/** The largest sizes in bytes of a notification in a request, and of a stored notification. A DynamoDB item has at most 400 KB. */
+/** The largest size of a notification in a request, and of a stored notification, in bytes. DynamoDB limits an item to 400 KB. */
 const MAX_BYTES = 256 * 1024;
 const MAX_STORED_BYTES = 360 * 1024;
 
@@ -21,14 +21,14 @@ export const NotificationId = z
   .max(limits.idCharacters)
   .regex(/^[A-Za-z0-9_-]*$/, { error: 'must consist of letters, digits, _ and -' });
 
-/** The rule for reads by users: each user reads the own notifications. */
+/** Users may read their own notifications. `userId` always selects the calling user. */
 export const ownNotifications: UserRule = {
   needs: 'self',
   on: 'organization',
   actor: [{ path: 'userId', holds: 'userId' }],
 };
 
-/** The fields of a notification that only servers change. */
+/** The fields of a notification that only servers may change. */
 const serverFields = [
   'actionUser',
   'displayHeadlineMessageTemplate',
@@ -39,7 +39,7 @@ const serverFields = [
   'notificationSourceData',
 ];
 
-/** The rule for changes by users: each user marks the own notifications as read. */
+/** Users may mark their own notifications as read. */
 export const notificationChangesByUsers: UserRule = {
   needs: 'self',
   on: 'organization',
@@ -58,7 +58,7 @@ export const selectorFields = {
   userId: optional(Id),
 };
 
-/** The fields that an update can change. */
+/** The fields of a notification that an update can change. */
 const changeableFields = {
   actionUser: optional(ContentUser),
   /** A text with `{variable}` placeholders, which clients replace. */
@@ -70,12 +70,12 @@ const changeableFields = {
   notificationSourceData: optional(OpenObject),
 };
 
-/** A notification in a request. */
+/** A notification to add, as a request sends it. */
 export const NewNotification = z.object({
   ...changeableFields,
   actionUser: ContentUser,
   notifyUsers: list(ContentUser, MAX_INVOLVED_USERS, 0),
-  /** Whether everybody with access to the document is a recipient too, in addition to `notifyUsers`. */
+  /** True if everybody with access to the document is a recipient, besides the users in `notifyUsers`. The default is true. */
   notifyAll: optional(z.boolean()),
   notificationId: optional(NotificationId),
   notificationSource: optional(Name),
@@ -115,29 +115,29 @@ export const isSmall = z.refine<NewNotification>((sent) => !isLongerThan(JSON.st
 export const NotificationChange = z.object({
   id: NotificationId,
   ...changeableFields,
-  /** The user ids of additional readers. */
+  /** User ids of readers. They are added to the earlier readers. */
   readByUserIds: optional(list(Id, limits.list, 0)),
-  /** Whether readers keep the notification in their list. */
+  /** True if users who have read the notification keep it in their list. */
   persistReadForUsers: optional(z.boolean()),
 });
 export type NotificationChange = z.output<typeof NotificationChange>;
 
-/** The thread of a notification with the source `comment`. */
+/** The thread that a notification with the source `comment` is about. */
 const ThreadReference = z.object({
   annotationId: z.string(),
   /** The creation time of the thread in epoch ms. The thread's key contains it. */
   createdAt: z.number(),
   authorId: z.string(),
   /**
-   * The visibility of the thread at the creation of the notification. After the deletion of the thread, it and `accessFields`
-   * decide which users see the notification.
+   * The visibility of the thread when the notification was created. After the thread is deleted, this field and `accessFields`
+   * decide who may see the notification.
    */
   visibility: Visibility.optional(),
   accessFields: z.array(z.string()).optional(),
 });
 export type ThreadReference = z.output<typeof ThreadReference>;
 
-/** A notification as it is stored. Fields that can have any JSON value are stored as JSON text. */
+/** A stored notification. Fields that can have any JSON value are JSON text. */
 export const Notification = z.object({
   id: z.string(),
   notificationSource: z.string(),
@@ -149,7 +149,7 @@ export const Notification = z.object({
   displayBodyMessageTemplate: z.string().optional(),
   displayBodyMessageTemplateData: z.string().optional(),
   notifyAll: z.boolean(),
-  /** The users who are notified. A hash of the e-mail address is stored instead of the address. */
+  /** The users who are notified. Of their e-mail addresses, only hashes are stored. */
   notifyUsers: z.array(z.object({ userId: z.string(), emailHash: z.string().optional() })),
   context: z.string().optional(),
   accessFields: z.array(z.string()).optional(),
@@ -168,14 +168,14 @@ export const Notification = z.object({
 export type Notification = z.output<typeof Notification>;
 
 /**
- * Returns the MD5 hash of a text in hexadecimal. Responses name the users of a notification by such hashes, as pseudonyms. They
- * are not secret.
+ * Returns the MD5 hash of a text in hexadecimal. Responses contain such hashes as pseudonyms for the users of a notification. The
+ * hashes are not secret.
  */
 export function userHash(text: string): string {
   return hash('md5', text, 'hex');
 }
 
-/** Returns the hash of an e-mail address in lower case. */
+/** Returns the hash of an e-mail address, which is first changed to lower case. */
 function emailHash(email: string | undefined): string | undefined {
   return email === undefined ? undefined : userHash(email.toLowerCase());
 }
@@ -199,7 +199,7 @@ export interface NotificationOrigin {
   readonly thread?: ThreadReference | undefined;
 }
 
-/** Returns a new notification as it is stored. It is for everybody unless `notifyAll` is false. */
+/** Returns a new notification in its stored form. It is for everybody, unless `notifyAll` is false. */
 export function newNotification(
   sent: NewNotification,
   { id, documentId, now, thread }: NotificationOrigin,
@@ -224,8 +224,8 @@ export function newNotification(
 }
 
 /**
- * Returns a notification after an update. Fields that are not sent stay. New readers are added to the earlier readers. `thread`
- * is the thread of the notification after the update.
+ * Returns a notification after an update. Fields that are not sent stay. Readers are added to the earlier readers. `thread` is
+ * the notification's thread after the update.
  */
 export function changeNotification(
   stored: Notification,
@@ -251,9 +251,7 @@ interface NotificationSource {
   readonly notificationSourceData?: object | undefined;
 }
 
-/**
- * Returns the annotation id in the source data of a notification with the source `comment`. Returns undefined for other sources.
- */
+/** Returns the annotation id in the source data of a notification. Returns undefined if the source is not `comment`. */
 export function annotationIdOf({
   notificationSource,
   notificationSourceData = {},
@@ -269,7 +267,6 @@ export function notifiesUser({ notifyUsers }: Notification, userId: string): boo
 
 const OpenMap = z.record(z.string(), z.unknown());
 
-/** A notification in a response. */
 export const NotificationResponse = z.object({
   ...Notification.omit({ accessFields: true, locationKey: true, thread: true, documentId: true, createdAt: true })
     .shape,
@@ -277,20 +274,23 @@ export const NotificationResponse = z.object({
   displayHeadlineMessageTemplateData: OpenMap.optional(),
   displayBodyMessageTemplateData: OpenMap.optional(),
   metadata: OpenMap,
-  /** The notified users, by the MD5 hash of their e-mail addresses in lower case. `notifyUsersByUserId` uses hashes of user ids. */
+  /**
+   * The notified users. The keys are MD5 hashes of their e-mail addresses in lower case. In `notifyUsersByUserId`, the keys are
+   * hashes of their user ids.
+   */
   notifyUsers: z.record(z.string(), z.boolean()),
   notifyUsersByUserId: z.record(z.string(), z.boolean()),
   context: z.object({ access: OpenMap, accessFields: z.array(z.string()) }).optional(),
   location: OpenMap.optional(),
   locationId: z.string().optional(),
-  /** Epoch milliseconds. */
+  /** When the notification was created, in epoch ms. */
   timestamp: z.number(),
 });
 export type NotificationResponse = z.output<typeof NotificationResponse>;
 
 /**
- * Returns a notification in the form of responses. `apiKey` and `organizationId` become a part of its metadata. Placeholders in
- * templates are not replaced.
+ * Returns a notification in the form of responses. Its metadata contains `apiKey` and `organizationId`. Placeholders in templates
+ * are not replaced.
  */
 export function toNotificationResponse(
   { apiKey, organizationId }: { apiKey: string; organizationId: string },

@@ -27,15 +27,15 @@ export class Unsubscriber {
     this.#table = table;
   }
 
-  /** Returns the organization of an unsubscribe link. Returns undefined if it was deleted. */
+  /** Returns the organization that an unsubscribe link names, or undefined if it was deleted. */
   async findOrganization({ tenant, organizationId }: Subscriber): Promise<Organization | undefined> {
     return this.#table.get(OrganizationEntity, { tenant, organizationId });
   }
 
   /**
-   * Sets the user's e-mail level to NONE for the organization, and for each document with an own level, because this level would
-   * take precedence. The user need not exist, because mentioned people without a profile get mails too. The customer can change
-   * the levels again.
+   * Sets the user's e-mail level to NONE for the organization, and for each document with an e-mail level of its own. Otherwise
+   * the level of such a document would take precedence. The user need not exist, because people without a profile get mails when
+   * they are mentioned. The customer can change the levels again.
    */
   async unsubscribe(subscriber: Subscriber, now: number): Promise<void> {
     const organization = await this.findOrganization(subscriber);

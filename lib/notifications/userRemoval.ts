@@ -19,8 +19,8 @@ import { NotificationEntity, notificationRemovalOps } from './notifications.ts';
 import type { Notification } from './rules.ts';
 
 /**
- * Erases users from the notifications of a document, page by page. It must run before comments are erased, because they tell
- * whose text a notification quotes.
+ * Erases users from the notifications of a document, page by page. It must run before comments are erased, because it reads the
+ * quoted comments to find out who wrote them.
  */
 export const eraseNotifications: EraseHook = {
   entities: [NotificationEntity],
@@ -58,7 +58,7 @@ export const eraseNotifications: EraseHook = {
   },
 };
 
-/** Removes users from the notification of an involvement. Removes the notification if it has no other recipient. */
+/** Removes users from the notification that an involvement names. Deletes the notification if no recipient remains. */
 export const removeNotifiedUser: RemoveInvolved = async (removal, involvement) => {
   const { table, scope, removedUsers, mode } = removal;
   const notification = await table.get(NotificationEntity, {

@@ -23,41 +23,50 @@ import { reactionDeletionOps, ReactionEntity, reactionInvolvement, reactionUserR
 import { claimRecordId, findRecordIds, type RecordPosition } from '../content/recordIds.ts';
 import { CommentEntity, ThreadEntity, ThreadReader } from '../comments/threads.ts';
 
-/** The result for one reaction of a call. */
+/** The result for one reaction of a request. */
 export interface ReactionResult {
   readonly success: boolean;
   readonly annotationId: string;
   readonly message: string;
 }
 
-/** The id of a reaction. `on` is its comment, if the request names the comment. */
+/** The id of a reaction. `on` is the reaction's comment, if the request names it. */
 interface ReactionKey {
   readonly annotationId: string;
   readonly on?: CommentReference | undefined;
 }
 
-/** A reaction of a request, with those of its users that one transaction adds. */
+/** A reaction of a request, and the users whom one transaction adds to it (`stepUsers`). */
 interface ReactionStep extends ReactionRequest {
   readonly stepUsers: readonly ContentUser[];
 }
 
-/** The stored reaction and the position of its id. `target` is the comment that the reaction is on, or will be on. */
+/**
+ * What is stored for a reaction. `position` says where its id is stored. `target` is the comment that the reaction is on, or will
+ * be on.
+ */
 interface ReactionState {
   readonly position: Stored<RecordPosition> | undefined;
   readonly reaction: Stored<Reaction> | undefined;
   readonly target: { readonly thread: Stored<Thread>; readonly comment: Stored<Comment> } | undefined;
 }
 
-/** `actor` is the actor of events. `onlyOf` is the id of the user whose reactions are deleted. Without it, all reactions are. */
+/** `actor` is the actor of the events. With `onlyOf`, only the reactions of the user with this id are deleted. */
 interface DeletionOptions {
   readonly actor: ContentUser | undefined;
   readonly onlyOf?: string | undefined;
   readonly now: number;
 }
 
-/** The number of operations of one added user: reaction, id, involvement, comment, and the two items of an event. */
+/**
+ * The number of operations for each added user. They write the reaction, its id, the involvement, the comment, and the two items
+ * of an event.
+ */
 const OPS_PER_USER = 6;
-/** The number of operations of a deletion without the involvements: reaction, id, comment, and the two items of an event. */
+/**
+ * The number of operations of one deletion, without those for involvements. They write the reaction, its id, the comment, and the
+ * two items of an event.
+ */
 const OPS_PER_DELETION = 5;
 
 export class ReactionWriter {
@@ -68,8 +77,9 @@ export class ReactionWriter {
   }
 
   /**
-   * Adds reactions, or adds users to existing reactions. The same transaction adds the reaction to its comment and emits
-   * `comment.reaction_add` for each user. Returns one result per reaction. A refused reaction fails in its own result only.
+   * Adds reactions, or adds users to existing reactions. The same transaction writes the comment of the reaction, and emits
+   * `comment.reaction_add` for each user. Returns one result per reaction. A refused reaction fails in its own result only. The
+   * others are added.
    */
   async add(context: DocumentContext, reactions: readonly ReactionRequest[], now: number): Promise<ReactionResult[]> {
     const steps = reactions.flatMap((request) =>
@@ -93,11 +103,11 @@ export class ReactionWriter {
   }
 
   /**
-   * Deletes reactions. Ids must be distinct. Emits `comment.reaction_delete` for each reaction on a comment. The event's actor is
-   * `actor`, or the first user of the reaction if `actor` is undefined.
+   * Deletes reactions. Ids must be distinct. Emits `comment.reaction_delete` for each reaction on a comment. The actor of the
+   * event is `actor`, or the first user of the reaction if `actor` is undefined.
    *
-   * Returns one result per reaction. An unknown reaction fails in its own result only. With `onlyOf`, only this user is
-   * removed from a reaction that has other users too.
+   * Returns one result per reaction. An unknown reaction fails in its own result only. With `onlyOf`, a reaction that also has
+   * other users keeps them.
    */
   async delete(
     context: DocumentContext,
@@ -112,7 +122,7 @@ export class ReactionWriter {
       (key) => lockOf(key.annotationId, firstRead.get(key)?.reaction?.on),
       (key) => OPS_PER_DELETION + (firstRead.get(key)?.reaction?.fromUsers.length ?? 0),
     );
-    // The first try of the first wave uses the states that the call has read already. All other tries read again.
+    // The first try of the first wave uses the states that were read above. All other tries read again.
     const read = async (group: readonly ReactionKey[]) => {
       const firstStates = group.map((key) => firstRead.get(key));
       for (const key of group) firstRead.delete(key);
@@ -127,8 +137,8 @@ export class ReactionWriter {
   }
 
   /**
-   * Writes each group in one transaction and adds the results to `results`. A reaction that is in several waves keeps its first
-   * failure.
+   * Writes each group in one transaction, and adds the results to `results`. If a reaction is in several waves, its first failure
+   * is kept.
    */
   async #write<K extends ReactionKey>(
     groups: readonly (readonly K[])[],
@@ -155,7 +165,7 @@ export class ReactionWriter {
     const { tenant, organizationKey } = scope;
     const within = document.documentId;
     const threadIds = distinct(keys.flatMap(({ on }) => on?.annotationId ?? []));
-    // An id can belong to a record of a deleted document. It is then ignored, because this document has no such record.
+    // A position can belong to a deleted document with the same id. The read of the reaction in this document then finds nothing.
     const positions = await findRecordIds(this.#table, { tenant, organizationKey }, [
       ...keys.map(({ annotationId }) => ({ kind: 'reaction', id: annotationId, within }) as const),
       ...threadIds.map((id) => ({ kind: 'thread', id, within }) as const),
@@ -186,7 +196,7 @@ export class ReactionWriter {
   }
 }
 
-/** Decides which users react to comments of one thread, or with one reaction to the document. */
+/** Returns the results and operations for steps that all write the same record: a thread, or one reaction to the document. */
 function decideAddition(
   context: DocumentContext,
   steps: readonly ReactionStep[],
@@ -265,26 +275,26 @@ function decideDeletion(
   return { result, ops: [...ops, ...targets.ops(context)] };
 }
 
-/** The comments whose reactions one transaction changes, and their thread. */
+/** The comments whose reactions one transaction changes, and the thread of these comments. */
 class ChangedTargets {
   readonly #comments = new Map<string, Stored<Comment>>();
   #thread: Stored<Thread> | undefined;
 
   /**
-   * Updates `lastUpdated` of the thread, so that clients that poll find the thread. Returns the changed thread. A transaction
-   * changes one thread only.
+   * Returns the thread with a new `lastUpdated`, so that clients that poll for changes find the thread. A transaction changes
+   * only one thread.
    */
   touch(thread: Stored<Thread>, now: number): Stored<Thread> {
     this.#thread ??= { ...thread, lastUpdated: Math.max(now, thread.lastUpdated) };
     return this.#thread;
   }
 
-  /** Returns a comment with the changes that this object recorded. */
+  /** Returns the comment with the changes that this object has recorded for it. */
   current(comment: Stored<Comment>): Stored<Comment> {
     return this.#comments.get(keyOf(comment)) ?? comment;
   }
 
-  /** Changes the reactions of a comment. Returns false if `change` returns undefined. */
+  /** Changes the reactions of a comment. If `change` returns undefined, changes nothing and returns false. */
   changeReferences(
     comment: Stored<Comment>,
     change: (references: readonly ReactionReference[]) => readonly ReactionReference[] | undefined,
@@ -334,7 +344,7 @@ function failed(annotationId: string, message: string): ReactionResult {
   return { success: false, annotationId, message };
 }
 
-/** Returns one step per reaction, with the users of all its steps. */
+/** Merges all steps of the same reaction into one step with all their users. */
 function mergeSteps(steps: readonly ReactionStep[]): ReactionStep[] {
   return [...Map.groupBy(steps, ({ annotationId }) => annotationId).values()].map((stepsOfReaction) => ({
     ...(stepsOfReaction[0] as ReactionStep),
@@ -342,14 +352,14 @@ function mergeSteps(steps: readonly ReactionStep[]): ReactionStep[] {
   }));
 }
 
-/** Returns a text for the record that all changes of a reaction write: the thread of its comment, or the reaction itself. */
+/** Returns a key for the record that every change of a reaction writes: the thread of its comment, or the reaction itself. */
 function lockOf(annotationId: string, on: CommentReference | undefined): string {
   return JSON.stringify(on ? ['thread', on.annotationId] : ['reaction', annotationId]);
 }
 
 /**
- * Groups items into waves of transactions. Items with the same lock write the same record. They share a transaction if the
- * numbers of their operations (`countOps`) fit. Other items with the same lock are in later waves.
+ * Groups items into waves of transactions. Items with the same lock write the same record. They share a transaction as long as
+ * the numbers of their operations (`countOps`) fit. The remaining items with this lock are in later waves.
  */
 function groupIntoWaves<T>(items: readonly T[], lock: (item: T) => string, countOps: (item: T) => number): T[][][] {
   const waves: T[][][] = [];
@@ -369,10 +379,7 @@ function groupIntoWaves<T>(items: readonly T[], lock: (item: T) => string, count
   return waves;
 }
 
-/**
- * Returns the values of keys, in the order of the keys. Reads only keys that are defined. The value of an undefined key is
- * undefined.
- */
+/** Returns the values of keys, in the order of the keys. The value of an undefined key is undefined. Only defined keys are read. */
 async function readDefined<K, V>(
   keys: readonly (K | undefined)[],
   read: (keys: K[]) => Promise<(V | undefined)[]>,

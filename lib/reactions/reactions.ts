@@ -27,8 +27,8 @@ export const ReactionEntity = defineEntity({
 });
 
 /**
- * Returns the reaction of each involvement. An entry is undefined if the reaction is deleted. Sends one BatchGet per 100
- * involvements.
+ * Returns one reaction per involvement, in the same order. The value is undefined if the reaction is deleted. Sends one BatchGet
+ * per 100 involvements.
  */
 export async function readReactions(
   table: Table,
@@ -39,8 +39,8 @@ export async function readReactions(
 }
 
 /**
- * Returns the reaction of each reference in a comment. An entry is undefined if the reaction is deleted. Sends one BatchGet per
- * 100 references.
+ * Returns one reaction per reference in a comment, in the same order. The value is undefined if the reaction is deleted. Sends
+ * one BatchGet per 100 references.
  */
 export async function readCommentReactions(
   table: Table,
@@ -54,8 +54,8 @@ export async function readCommentReactions(
 }
 
 /**
- * Returns the operations that delete reactions with their ids and involvements: 3 to 52 operations per reaction. They do not
- * remove the reactions from their comments. `documentId` is the id that the customer chose.
+ * Returns the operations that delete reactions with their ids and involvements, 3 to 52 operations per reaction. They do not
+ * change the comments of the reactions. `documentId` is the id that the customer chose.
  */
 export function reactionDeletionOps(
   scope: DocumentScope,
@@ -79,7 +79,7 @@ export function reactionDeletionOps(
   );
 }
 
-/** Returns the operations that remove one user from a reaction, which keeps its other users. */
+/** Returns the operations that remove one user from a reaction. The reaction must have other users too. */
 export function reactionUserRemovalOps(
   scope: DocumentScope,
   reaction: Stored<Reaction>,
@@ -97,7 +97,7 @@ export function reactionUserRemovalOps(
   ];
 }
 
-/** Returns the fields of an involvement in a reaction that are equal for all users. */
+/** Returns the fields that are the same in the involvements of all users in a reaction. */
 export function reactionInvolvement(
   { documentKey }: DocumentScope,
   { annotationId, createdAt }: Pick<Reaction, 'annotationId' | 'createdAt'>,

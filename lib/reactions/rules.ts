@@ -6,8 +6,8 @@ import { type Location, locationKey } from '../content/rules/location.ts';
 import { type ContentUser, MAX_INVOLVED_USERS, StoredUser } from '../content/rules/user.ts';
 
 /**
- * The largest number of reactions of one comment, and the largest size in bytes of their references. A new reaction rewrites the
- * comment.
+ * The largest number of reactions on one comment, and the largest size of their references in bytes. Each new reaction rewrites
+ * the comment.
  */
 const MAX_REACTIONS = 200;
 const MAX_REFERENCE_BYTES = 64 * 1024;
@@ -18,19 +18,22 @@ const MAX_USER_BYTES = 256 * 1024;
 export const ReactionReference = z.object({ id: z.string(), createdAt: z.number() });
 export type ReactionReference = z.output<typeof ReactionReference>;
 
-/** A reaction as it is stored. */
 export const Reaction = z.object({
   annotationId: z.string(),
   icon: z.string(),
-  /**
-   * The users in the order in which they reacted. `lastUpdated` is the time of a user's reaction in epoch ms, and never changes.
-   */
+  /** The users in the order in which they reacted. `lastUpdated` is the time of a user's reaction in epoch ms. It never changes. */
   fromUsers: z.array(z.object({ from: StoredUser, lastUpdated: z.number() })),
-  /** The fields of the comment's key. Undefined for a reaction on the document. */
+  /** The fields of the comment's key. Undefined for a reaction on the document itself. */
   on: z.object({ annotationId: z.string(), commentId: z.number(), threadCreatedAt: z.number() }).optional(),
-  /** The reaction's own location as JSON text. Without one, the location that the thread had when the reaction was made. */
+  /**
+   * The reaction's own location as JSON text. If the reaction was sent without one, the location that its thread had at that
+   * time.
+   */
   location: z.string().optional(),
-  /** The key of the reaction's own location. Absent if it has none, because the location of the thread can change. */
+  /**
+   * The key of the reaction's own location. Undefined if the reaction was sent without one, because the location of its thread
+   * can change.
+   */
   locationKey: z.string().optional(),
   /** The document id that the customer chose. */
   documentId: z.string(),
@@ -39,7 +42,6 @@ export const Reaction = z.object({
 });
 export type Reaction = z.output<typeof Reaction>;
 
-/** The ids of a comment. */
 export interface CommentReference {
   readonly annotationId: string;
   readonly commentId: number;
@@ -54,19 +56,19 @@ export interface ReactionEntry {
   readonly location?: Location | undefined;
 }
 
-/** All entries of a request for one reaction. */
+/** All entries of a request for the same reaction. */
 export interface ReactionRequest {
   readonly annotationId: string;
   readonly icon: string;
-  /** The users of all these entries. */
+  /** The users of these entries. */
   readonly users: readonly ContentUser[];
   readonly on: CommentReference | undefined;
   readonly location: Location | undefined;
-  /** Whether all entries name the same icon and the same comment. */
+  /** True if all entries have the same icon and the same comment. */
   readonly isConsistent: boolean;
 }
 
-/** Returns the entries of a request grouped by reaction. The reactions are in the order of their first entries. */
+/** Groups the entries of a request by reaction. The reactions are in the order of their first entries. */
 export function groupEntries(entries: readonly ReactionEntry[]): ReactionRequest[] {
   return [...Map.groupBy(entries, ({ annotationId }) => annotationId)].map(([annotationId, ownEntries]) => {
     const { icon } = ownEntries[0] as ReactionEntry;
@@ -94,17 +96,18 @@ function isSameComment(a: CommentReference, b: CommentReference | undefined): bo
 export interface NewReactionContext {
   readonly documentId: string;
   readonly on?: Reaction['on'];
-  /** The location of the thread as JSON text. A reaction without a location gets it. */
+  /** The location of the thread as JSON text. A reaction that is sent without a location gets this location. */
   readonly threadLocation?: string | undefined;
 }
 
-/** The reaction after users were added, and the users who are new. Otherwise why the users are refused. */
+/** The reaction after users were added (`added` has the new ones), or the reason why all of them are refused. */
 export type ReactionOutcome =
   { readonly refused: string } | { readonly reaction: Reaction; readonly added: readonly ContentUser[] };
 
 /**
- * Returns a new or the stored reaction with `stepUsers`, who are some of the request's users, added. Refuses an icon or comment
- * that differs from the stored one. Refuses all users of the request if all of them together exceed 50 users or the size limit.
+ * Returns the reaction after `stepUsers` were added. They are some of the request's users. Refuses an icon or a comment that
+ * differs from the stored one. Refuses all users of the request if the reaction with all of them would have more than 50 users or
+ * be too large.
  */
 export function addReactionUsers(
   stored: Reaction | undefined,
@@ -140,9 +143,7 @@ export function addReactionUsers(
   return { added, reaction };
 }
 
-/**
- * Returns the reaction references of a comment after a reaction was added. Returns undefined if the comment would have too many.
- */
+/** Returns the reaction references of a comment after a reaction was added, or undefined if there would be too many. */
 export function addReference(
   references: readonly ReactionReference[],
   { annotationId: id, createdAt }: Reaction,
@@ -152,7 +153,6 @@ export function addReference(
   return all.length > MAX_REACTIONS || isLongerThan(JSON.stringify(all), MAX_REFERENCE_BYTES) ? undefined : all;
 }
 
-/** A reaction in a response. */
 export const ReactionResponse = z.object({
   annotationId: z.string(),
   type: z.literal('reaction'),
@@ -162,7 +162,7 @@ export const ReactionResponse = z.object({
   fromUsers: Reaction.shape.fromUsers,
   location: z.record(z.string(), z.unknown()).optional(),
   locationId: z.string().optional(),
-  /** The creation time. All times of a reaction are epoch milliseconds, also the times of its users. */
+  /** The time of creation. All times of a reaction and of its users are in epoch ms. */
   createdAt: z.number(),
   lastUpdated: z.number(),
   metadata: z.object({ apiKey: z.string(), organizationId: z.string(), documentId: z.string() }),

@@ -22,7 +22,7 @@ export const eraseReactions: EraseHook = {
   async erase(removal, after) {
     const { removedUsers } = removal;
     const page = await recordsUpTo(removal, ReactionEntity, after);
-    // Reactions are changed one after the other, because all reactions to a comment change this comment.
+    // Reactions are changed one after another, because all reactions to a comment change the same comment.
     for (const reaction of page.values)
       if (removeReactors(reaction, removedUsers) !== reaction)
         await retryOnConflict(() => changeReaction(removal, reaction));
@@ -30,13 +30,13 @@ export const eraseReactions: EraseHook = {
   },
 };
 
-/** Removes users from the reaction of an involvement, and removes the involvement. */
+/** Removes users from the reaction that an involvement names, and deletes the involvement. */
 export const removeReactor: RemoveInvolved = (removal, involvement) =>
   changeReaction(removal, { annotationId: involvement.id, createdAt: involvement.createdAt }, [
     removeInvolvement(removal.scope, involvement),
   ]);
 
-/** Tries once to remove users from a reaction. If no user remains, removes the reaction, also from its comment. */
+/** Tries once to remove users from a reaction. If no user remains, deletes the reaction and the reference to it in its comment. */
 async function changeReaction(
   removal: DocumentRemoval,
   key: { annotationId: string; createdAt: number },
@@ -56,7 +56,9 @@ async function changeReaction(
   ]);
 }
 
-/** Returns the operation that removes a reaction from its comment, or none if the comment does not have it. */
+/**
+ * Returns the operation that removes the reference to a reaction from its comment. Returns none if the comment does not have it.
+ */
 async function commentReferenceRemoval(
   table: Table,
   scope: DocumentScope,

@@ -11,13 +11,13 @@ import { accessDenied } from '../userTokens/rules/denied.ts';
 import { ReactionEntity } from './reactions.ts';
 import type { Reaction } from './rules.ts';
 
-/** An entry of a call that adds reactions. */
+/** An entry of a request that adds reactions. */
 interface SentReaction {
   readonly annotationId?: string | undefined;
   readonly commentAnnotationId?: string | undefined;
 }
 
-/** Checks the reactions that a user names. Reads nothing for a caller without a user. */
+/** Checks the reactions in the requests of users. Without a viewer, checks nothing. */
 export class VisibleReactions {
   readonly #table: Table;
   readonly #threads: VisibleThreads;
@@ -27,7 +27,7 @@ export class VisibleReactions {
     this.#threads = threads;
   }
 
-  /** Throws PERMISSION_DENIED unless the user may see the threads of the comments that get reactions. */
+  /** Throws PERMISSION_DENIED if the user may not see the thread of a comment that gets a reaction. */
   async requireTargets(
     context: DocumentContext,
     viewer: Viewer | undefined,
@@ -43,7 +43,7 @@ export class VisibleReactions {
     await this.#threads.require(context, viewer, distinct(threadIds), { now });
   }
 
-  /** Throws PERMISSION_DENIED unless all reactions exist, the user made each of them, and may see its thread. */
+  /** Throws PERMISSION_DENIED if a reaction does not exist, if the user has not made it, or if the user may not see its thread. */
   async requireOwn(
     context: DocumentContext,
     viewer: Viewer | undefined,

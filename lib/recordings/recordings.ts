@@ -46,8 +46,8 @@ export const RecordingEntity = defineEntity({
 });
 
 /**
- * Returns the recording of each involvement. An entry is undefined if the recording is deleted. Sends one BatchGet per 100
- * involvements.
+ * Returns one recording per involvement, in the same order. The value is undefined if the recording is deleted. Sends one
+ * BatchGet per 100 involvements.
  */
 export async function readRecordings(
   table: Table,
@@ -57,7 +57,7 @@ export async function readRecordings(
   return table.getMany(RecordingEntity, involvedRecordKeys(scope, involvements));
 }
 
-/** Returns the operations that delete recordings with their ids and involvements: three operations per recording. */
+/** Returns the operations that delete recordings with their ids and involvements, three operations per recording. */
 export function recordingDeletionOps(scope: DocumentScope, recordings: readonly Stored<Recording>[]): WriteOp[] {
   return recordings.flatMap((recording) => [
     remove(RecordingEntity, { ...scope, ...recording }, recording._r),
@@ -85,7 +85,7 @@ function involvementOf({ documentKey }: DocumentScope, { annotationId, createdAt
 /** A recording to add, with the id that it will have. */
 export interface IdentifiedRecording extends NewRecording {
   readonly annotationId: string;
-  /** True if the service generated the id. A recording with this id can then exist only from an earlier try of the same call. */
+  /** True if the service generated the id. If a recording with this id exists, an earlier try of the same call has added it. */
   readonly generated: boolean;
 }
 
@@ -108,8 +108,8 @@ export class RecordingReader {
   }
 
   /**
-   * Returns a page of the recordings of documents, or only of recordings with `ids`, document by document. The newest of a
-   * document is first.
+   * Returns a page of the recordings of documents, document by document. The recordings of a document are ordered by time, newest
+   * first. With `ids`, only these recordings are listed.
    */
   async list(
     documents: DocumentSource,
@@ -123,8 +123,8 @@ export class RecordingReader {
   }
 
   /**
-   * Returns the recordings of a document with these ids, in the same order. Skips unknown ids. Sends two BatchGets, one after the
-   * other.
+   * Returns the recordings of a document with these ids, in the same order. Leaves out unknown ids. Sends two BatchGets, one
+   * after the other.
    */
   async findByIds(
     { scope, documentId }: ListedDocument,
@@ -150,7 +150,8 @@ export class RecordingWriter {
   }
 
   /**
-   * Adds recordings to a document, each with its event. Ids must be distinct. If an id exists already, only its own result fails.
+   * Adds recordings to a document, each with its event. Ids must be distinct. A recording whose id exists already fails in its
+   * own result only. The others are added.
    */
   async add(
     context: DocumentContext,
@@ -187,7 +188,7 @@ function decideAddition(
   const recording = toRecording(sent, document.documentId, now);
   const event = {
     event: 'recorder.done',
-    // The revision is the time, so that a recording that is deleted and added again gets another event id.
+    // The revision is the time. A recording that is deleted and added again therefore gets another event id.
     cause: {
       type: 'Recording',
       id: JSON.stringify([scope.organizationKey, scope.documentKey, annotationId]),

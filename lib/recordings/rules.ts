@@ -12,12 +12,12 @@ export const recordingTypes = ['audio', 'video', 'screen'] as const;
 export const recordingModes = ['floating', 'thread'] as const;
 
 const MAX_ATTACHMENTS = 50;
-/** The maximum size of a recording as JSON. DynamoDB limits an item to 400 KB. */
+/** The largest size of a recording as JSON, in bytes. DynamoDB limits an item to 400 KB. */
 const MAX_RECORDING_BYTES = 256 * 1024;
 /** The version number of every recording. No endpoint adds a second version. */
 const ONLY_VERSION = 1;
 
-/** The documented fields of an attachment. Fields that are not in this list are stored too. */
+/** The documented fields of an attachment. Other fields are stored too. */
 const KnownAttachment = z.object({
   attachmentId: optional(z.number()),
   name: optional(Name),
@@ -28,7 +28,7 @@ const KnownAttachment = z.object({
 });
 type KnownAttachment = z.output<typeof KnownAttachment>;
 
-/** The fields that a caller sends to add a recording. */
+/** A recording to add, as a request sends it. */
 export const NewRecording = z
   .object({
     annotationId: optional(Id),
@@ -36,7 +36,7 @@ export const NewRecording = z
     mode: optional(z.enum(recordingModes)),
     from: ContentUser,
     displayName: optional(Name),
-    /** The length of the recording: `duration` in milliseconds, `display` as text for the user interface. */
+    /** The length of the recording. `duration` is in milliseconds, `display` is a text for users. */
     recordedTime: optional(
       unchangedObject(z.object({ duration: optional(z.number().min(0)), display: optional(Name) })),
     ),
@@ -54,7 +54,7 @@ export const NewRecording = z
   );
 export type NewRecording = z.output<typeof NewRecording>;
 
-/** A recording as it is stored. Objects and lists of the caller are stored as JSON text. */
+/** A stored recording. Objects and lists from the request are JSON text. */
 export const Recording = z.object({
   annotationId: z.string(),
   recordingType: z.enum(recordingTypes),
@@ -70,7 +70,7 @@ export const Recording = z.object({
   /** The document id that the customer chose. */
   documentId: z.string(),
   latestVersion: z.number(),
-  /** Epoch milliseconds. */
+  /** The times of creation and of the last change, in epoch ms. */
   createdAt: z.number(),
   lastUpdated: z.number(),
 });
@@ -79,7 +79,7 @@ export type Recording = z.output<typeof Recording>;
 const jsonFields = ['recordedTime', 'attachments', 'transcription', 'location', 'metadata'] as const;
 const plainFields = ['recordingType', 'from', 'displayName'] as const;
 
-/** Returns a new recording as it is stored. */
+/** Returns a new recording in its stored form. */
 export function toRecording(
   request: NewRecording & { readonly annotationId: string },
   documentId: string,
@@ -99,7 +99,6 @@ export function toRecording(
 
 const AnyObject = z.record(z.string(), z.unknown());
 
-/** A recording in a response. */
 export const RecordingResponse = z.object({
   annotationId: z.string(),
   type: z.literal('recorder'),
@@ -113,15 +112,15 @@ export const RecordingResponse = z.object({
   location: AnyObject.optional(),
   locationId: z.string().optional(),
   latestVersion: z.number(),
-  /** The creation time. This time and `lastUpdated` are in epoch milliseconds. */
+  /** The times of creation and of the last change, in epoch ms. */
   createdAt: z.number(),
   lastUpdated: z.number(),
-  /** The fields that the caller sent, and the ids of API key, organization and document. */
+  /** The customer's own fields, and the ids of API key, organization and document. */
   metadata: AnyObject,
 });
 export type RecordingResponse = z.output<typeof RecordingResponse>;
 
-/** Returns the response body of a recording. */
+/** Returns a recording in the form of responses. */
 export function toRecordingResponse(
   { apiKey, organizationId }: { apiKey: string; organizationId: string },
   recording: Recording,
@@ -142,8 +141,8 @@ export function toRecordingResponse(
 }
 
 /**
- * Returns the payload of the event `recorder.done`, with the attachments as assets. If the payload would be too large, it has ids
- * only. So a call never fails because of the size of its event.
+ * Returns the payload of the event `recorder.done`, with the attachments as assets. If it would be too large, it has only ids. A
+ * call therefore never fails because of its event.
  */
 export function recorderDonePayload(names: ContentNames, recording: Recording): EventPayload {
   const { annotationId: recorderId, from } = recording;
@@ -189,7 +188,7 @@ function toAsset({ url, mimeType, name, size, thumbnail }: KnownAttachment) {
 }
 
 /**
- * Returns the file format by the MIME type, or by the extension of the name if there is no MIME type. Returns undefined for an
+ * Returns the file format for a MIME type. Without a MIME type, uses the extension of the file name. Returns undefined for an
  * unknown format.
  */
 function findFileFormat(mimeType = '', name = ''): string | undefined {

@@ -10,7 +10,7 @@ import {
 import { replace } from '../table/table.ts';
 import { RecordingEntity, recordingDeletionOps } from './recordings.ts';
 
-/** Erases users from the recordings of a document, page by page. Removes recordings that one of the users made. */
+/** Erases users from the recordings of a document, page by page. Deletes recordings that one of the users made. */
 export const eraseRecordings: EraseHook = {
   entities: [RecordingEntity],
   async erase(removal, after) {
@@ -34,7 +34,7 @@ export const eraseRecordings: EraseHook = {
   },
 };
 
-/** Removes the recording of an involvement if one of the users made it. Otherwise only removes the involvement. */
+/** Deletes the recording that an involvement names if one of the users made it. Otherwise only deletes the involvement. */
 export const removeRecordingUser: RemoveInvolved = async (removal, involvement) => {
   const { table, scope, removedUsers } = removal;
   const recording = await table.get(RecordingEntity, {
