@@ -1,31 +1,30 @@
 import type { Capability, Opened, Uses } from './capability.ts';
 
-/** The content of an asset. */
 export interface AssetContent {
-  /** The media type, with the character set. */
+  /** The media type with its character set. */
   readonly type: string;
   readonly text: string;
-  /** The content security policy of an HTML document. Without a policy, the default header forbids all scripts, styles and images. */
+  /** The content security policy of an HTML document. If undefined, the default header forbids all scripts, styles and images. */
   readonly contentSecurityPolicy?: string;
 }
 
 /**
- * A public file, such as the reference. Its route, function, IAM policy, environment, bundle and alarm derive from the
+ * A public file, such as the API reference. Its route, function, IAM policy, environment, bundle and alarm derive from this
  * declaration.
  */
 export interface AssetDeclaration<U extends Uses, F extends string> {
   readonly path: `/${string}`;
   readonly summary: string;
-  /** The names of files that the build copies beside the bundle. */
+  /** The names of the files that the build copies next to the bundle. */
   readonly files: readonly F[];
   readonly uses: U;
-  /** The text of its alarm: what is broken without the asset, and for whom. */
+  /** The text of the asset's alarm: what is broken without the asset, and for whom. */
   readonly impact: string;
   readonly timeoutSeconds?: number;
   readonly memoryMb?: number;
 }
 
-/** Returns the content, made from the texts of the files. It is called once per process. */
+/** Makes the content from the texts of the files. It is called once per process. */
 export type MakeContent<U extends Uses, F extends string> = (
   files: Readonly<Record<F, string>>,
   deps: Opened<U>,
@@ -40,11 +39,11 @@ export interface AssetOf<U extends Uses, F extends string> extends AssetDeclarat
   readonly make: MakeContent<U, F>;
 }
 
-/** An asset with any type parameters, for readers of the registry. */
+/** An asset with any type parameters, for code that reads the list of all declarations. */
 export type Asset = AssetDeclaration<Record<string, Capability<unknown>>, string> &
   AssetKind & { readonly make: (files: never, deps: never) => AssetContent };
 
-/** Declares an asset. Importing a declaration has no side effects. */
+/** Declares an asset. Importing the declaration has no side effects. */
 export function defineAsset<U extends Uses, F extends string>(
   declaration: AssetDeclaration<U, F>,
   make: MakeContent<U, F>,

@@ -6,31 +6,31 @@ import type { UserClaims } from '../userTokens/rules/claims.ts';
 import type { TokenAccess } from '../userTokens/rules/tokenAccess.ts';
 import type { LimitClass } from '../workspaces/rules/rateLimit.ts';
 
-/** A caller with an API key. The API key is the tenant: all of a customer's data is stored under it. */
+/** A caller with an API key. The API key is the tenant, under which all of a customer's data is stored. */
 export interface ApiKeyCaller {
   readonly level: 'apiKey';
   readonly tenant: string;
   readonly workspaceId: string;
-  /** The SHA-256 of the auth token in the headers. */
+  /** The SHA-256 hash of the auth token in the headers. */
   readonly tokenHash: Uint8Array;
-  /** The features that this API key cannot use. The operator withholds them. */
+  /** The features that the operator withholds from this API key. */
   readonly withheld: readonly Feature[];
-  /** Calls per second by class. A class without a value has the limit from the settings. */
+  /** The limits of this API key in calls per second, by class of calls. A class without a value has the limit from the settings. */
   readonly limits: Readonly<Partial<Record<LimitClass, number>>>;
   /** The key of 32 bytes that seals the page tokens of this tenant. */
   readonly pageKey: Uint8Array;
 }
 
-/** The user of a user token, with the access to the organization of the request. */
+/** The user of a user token, and the user's access in the organization of the request. */
 export interface CallingUser {
   readonly userId: string;
   readonly profile: z.output<typeof StoredProfile>;
-  /** The lowest role on the resources that the request names; undefined if the endpoint needs none. */
+  /** The user's lowest role on the resources that the request names. Undefined if the endpoint needs no role. */
   readonly role: AccessRole | undefined;
   readonly access: TokenAccess;
 }
 
-/** A browser that calls with a user token of an API key. */
+/** A browser that calls with a user token. The token belongs to an API key, which is the tenant. */
 export interface UserCaller extends Omit<ApiKeyCaller, 'level' | 'tokenHash'> {
   readonly level: 'user';
   readonly claims: UserClaims;
@@ -51,7 +51,7 @@ export interface AnonymousCaller {
 }
 
 export interface CallerOf {
-  /** The caller of an endpoint that is open to users can be a user. */
+  /** An endpoint with this level can be open to users too, so its caller can be a user. */
   apiKey: ApiKeyCaller | UserCaller;
   user: UserCaller;
   workspace: WorkspaceCaller;

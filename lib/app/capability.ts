@@ -1,9 +1,9 @@
 /**
  * A capability is something that a function may use, such as a store or a queue. It has three parts:
  *
- * - `grants`, which become statements of the function's IAM role
- * - `env`, the environment variables of the function
- * - `open`, which makes the object for `run`
+ * - `grants`: become statements of the function's IAM role
+ * - `env`: the environment variables that the capability reads
+ * - `open`: makes the object that `run` gets
  *
  * Capabilities are imported objects, not names. A bundle therefore contains only the adapters that its endpoint uses.
  */
@@ -11,7 +11,7 @@
 export const indexNames = ['gsi1', 'gsi2', 'gsi3', 'gsi4'] as const;
 export type IndexName = (typeof indexNames)[number];
 
-/** The vector indexes of the table. `review` contains the decisions and reasons of judgments, `content` the reviewed content. */
+/** The vector indexes of the table. `review` has the decisions and reasons of judgments. `content` has the reviewed content. */
 export const vectorIndexNames = ['review', 'content'] as const;
 export type VectorIndexName = (typeof vectorIndexNames)[number];
 
@@ -83,7 +83,7 @@ export type Environment = Readonly<Record<EnvironmentName, string>>;
 export interface Capability<T> {
   readonly grants: readonly Grant[];
   readonly env: readonly EnvironmentName[];
-  /** Returns the object for `run`. It is called once per process, by the first request that needs the object. */
+  /** Returns the object that `run` gets. It is called once per process, by the first request that needs the object. */
   open(env: Environment): T;
 }
 
@@ -99,11 +99,11 @@ export function openAll<U extends Uses>(uses: U, env: Environment): Opened<U> {
 }
 
 /**
- * Returns one capability made of several. It has all their grants and environment variables. `open` gets the opened
- * parts and returns the object for `run`. Without `open`, that object is the record of the opened parts.
+ * Returns one capability made of several. It has the grants and environment variables of all of them. `open` gets the opened
+ * parts and returns the object that `run` gets. Without `open`, that object is the record of the opened parts.
  *
- * Mark every call at the top of a module with the comment `@__PURE__`. Otherwise esbuild keeps the call, and
- * everything that it names, in every bundle that imports the module.
+ * Mark every call at the top level of a module with the comment `@__PURE__`. Otherwise esbuild keeps the call, and everything
+ * that the call names, in every bundle that imports the module.
  */
 export function combine<U extends Uses>(parts: U): Capability<Opened<U>>;
 export function combine<U extends Uses, T>(
@@ -124,7 +124,7 @@ export function combine<U extends Uses>(
   };
 }
 
-/** Returns an environment that throws when a missing variable is read. */
+/** Returns an environment that throws an error when a variable is read that is not set. */
 export function environment(source: Record<string, string | undefined>): Environment {
   return new Proxy({} as Environment, {
     get(_target, name) {
@@ -139,19 +139,22 @@ export function environment(source: Record<string, string | undefined>): Environ
 /** The environment variables that only tests and the local run set. No template sets them. */
 export type LocalVariable = 'ALLOW_LOOPBACK_DELIVERY' | 'STRICT_OUTPUT';
 
-/** The environment variables that Lambda sets, and the one that replaces the address of AppSync. The SDK reads such variables itself. */
+/**
+ * The environment variables that Lambda sets, and `AWS_ENDPOINT_URL_APPSYNC`, which replaces the address of AppSync. The AWS SDK
+ * reads such variables itself.
+ */
 export type RuntimeVariable =
   'AWS_ACCESS_KEY_ID' | 'AWS_ENDPOINT_URL_APPSYNC' | 'AWS_REGION' | 'AWS_SECRET_ACCESS_KEY' | 'AWS_SESSION_TOKEN';
 
 /**
- * Returns the value of one of these variables, or undefined if it is not set. Capabilities do not list these variables in
- * `env`.
+ * Returns the value of a variable that need not be set. Returns undefined if it is not set. Capabilities do not list such
+ * variables in `env`.
  */
 export function optionalVariable(env: Environment, name: LocalVariable | RuntimeVariable): string | undefined {
   return name in env ? (env as Readonly<Record<string, string>>)[name] : undefined;
 }
 
-/** Returns the union of grants, sorted by resource. Each resource has one entry, which lists each of its actions once. */
+/** Returns the union of grants, with one entry per resource, sorted by resource. An entry lists each action once. */
 export function mergeGrants(grants: Iterable<Grant>): { resource: ResourceName; actions: string[] }[] {
   const byResource = new Map<ResourceName, Set<string>>();
   for (const grant of grants) {

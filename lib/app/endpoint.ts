@@ -7,7 +7,7 @@ import type { OpenToUsers } from './userRule.ts';
 
 export type * from './callers.ts';
 
-/** A message of the catalogue `observability/logMessages.ts`. */
+/** A message from the catalogue `observability/logMessages.ts`. */
 type LogMessage = (typeof logMessages)[keyof typeof logMessages];
 
 export interface Log {
@@ -16,18 +16,18 @@ export interface Log {
   error(message: LogMessage, keys?: Record<string, unknown>): void;
 }
 
-/** The argument of `run`. */
+/** The argument of an endpoint's `run`. */
 export interface EndpointCall<Input, U extends Uses, A extends AuthLevel> {
   readonly input: Input;
   readonly caller: CallerOf[A];
   readonly deps: Opened<U>;
-  /** The time of the request, epoch milliseconds. */
+  /** The time of the request in epoch ms. */
   readonly now: number;
   /** Returns a new id: `<prefix>_` and 27 base-62 characters. Ids with the same prefix sort by time. */
   readonly newId: (prefix: string) => string;
   /**
-   * Returns a new id like `newId`. A repeated call with the same Idempotency-Key gets the same id, so it does not
-   * create a second copy after an interrupted call. Each id of a call needs a different `number`.
+   * Returns an id like `newId`. A repeated call with the same Idempotency-Key gets the same id, so it does not create a second
+   * copy if the first call was interrupted. Each id of a call needs a different `number`.
    */
   readonly repeatableId: (prefix: string, number: number) => string;
   /** The IP address of the caller, as the gateway reports it. */
@@ -36,7 +36,7 @@ export interface EndpointCall<Input, U extends Uses, A extends AuthLevel> {
 }
 
 /**
- * Error messages that published clients depend on. They replace the general messages of an endpoint. `details.issues`
+ * Error messages that published clients depend on. The endpoint returns them instead of its general messages. `details.issues`
  * still names the wrong fields.
  */
 export interface FixedMessages {
@@ -51,8 +51,11 @@ export interface FixedMessages {
 }
 
 /**
- * The form of a request body. `required`: an object with `data`. `optional`: the same, or none. `bare or wrapped`: an
- * object with `data`, or the fields of `data` alone. In the bare form the body has an `organizationId` at the top.
+ * The form of a request body.
+ * - `required`: an object with `data`
+ * - `optional`: an object with `data`, or no body
+ * - `bare or wrapped`: an object with `data`, or the fields of `data` alone. A body with `organizationId` at the top has the
+ *   second form.
  */
 export type BodyForm = 'required' | 'optional' | 'bare or wrapped';
 
@@ -63,55 +66,52 @@ export interface Example {
   result: unknown;
 }
 
-/**
- * An endpoint. Its route, function, IAM policy, environment, bundle, alarm and OpenAPI operation derive from the
- * declaration.
- */
+/** An endpoint. Its route, function, IAM policy, environment, bundle, alarm and OpenAPI operation derive from this declaration. */
 export interface Declaration<I extends z.ZodType, O extends z.ZodType, U extends Uses, A extends AuthLevel> {
   readonly path: `/v1/${string}` | `/v2/${string}`;
   readonly summary: string;
-  /** `user` is for endpoints that only user tokens can call. */
+  /** The credentials that a caller needs. With `user`, only user tokens can call. */
   readonly auth: A;
-  /** Opens an endpoint of level `apiKey` to user tokens too. Required for level `user`. */
+  /** Opens an endpoint with `auth: 'apiKey'` to user tokens too. Required with `auth: 'user'`. */
   readonly user?: OpenToUsers;
   /** Whether calls read or write. A `write` with credentials accepts an `Idempotency-Key`. */
   readonly kind: 'read' | 'write';
   /**
-   * The limit of the API key that calls count towards, if they cost far more than others. By default, calls count as
-   * reads or writes.
+   * The limit of the API key that calls count towards, if they cost far more than other calls. By default, calls count as reads
+   * or writes.
    */
   readonly limitClass?: 'expensive';
   /** The schema of `data`. */
   readonly input: I;
-  /** The form of a request body; `required` by default. */
+  /** The form of a request body. The default is `required`. */
   readonly body?: BodyForm;
   /**
-   * The schema of the result without `status` and `message`, such as `{ data, nextPageToken }`. Fields that it does
-   * not declare are dropped.
+   * The schema of the result without `status` and `message`, such as `{ data, nextPageToken }`. Fields that it does not declare
+   * are removed from answers.
    */
   readonly output: O;
-  /** The `message` of the result. `null` means that the result has neither `status` nor `message`. */
+  /** The `message` of the result. If it is null, the result has neither `status` nor `message`. */
   readonly message: string | ((output: z.output<O>, input: z.output<I>) => string) | null;
   readonly fixedMessages?: FixedMessages;
-  /** The error statuses that `run` throws, without those of `commonErrors`. */
+  /** The error statuses that `run` throws, besides those in `commonErrors`. */
   readonly errors: readonly ErrorStatus[];
   readonly uses: U;
-  /** Whether credentials are read consistently instead of from memory. Endpoints that create or revoke credentials need it. */
+  /** True if credentials are read from the table and not from memory. Endpoints that create or revoke credentials need this. */
   readonly freshCredentials?: boolean;
-  /** The largest answer in bytes; 5 MB by default. Lambda allows 6 MB. */
+  /** The largest answer in bytes. The default is 5 MB. Lambda allows 6 MB. */
   readonly answerBytes?: number;
-  /** The parameter with which a caller gets a smaller answer. The error for a too large answer names it. */
+  /** The parameter with which a caller gets a smaller answer. The error for an answer that is too large names this parameter. */
   readonly narrowBy?: keyof z.output<I> & string;
-  /** The text of its alarm: what is broken when the endpoint fails, and for whom. */
+  /** The text of the endpoint's alarm: what is broken when the endpoint fails, and for whom. */
   readonly impact: string;
   readonly example: Example;
   readonly timeoutSeconds?: number;
   readonly memoryMb?: number;
-  /** The setting that must be on. Without it the endpoint is not deployed. */
+  /** The setting that must be on. Otherwise the endpoint is not deployed. */
   readonly requires?: 'live';
 }
 
-/** The error statuses that every endpoint may answer without a declaration. */
+/** The error statuses that every endpoint can answer without declaring them. */
 export const commonErrors = [
   'INVALID_ARGUMENT',
   'INTERNAL',
@@ -132,36 +132,36 @@ export interface EndpointOf<
   readonly run: Run<I, O, U, A>;
 }
 
-/** The same operation in the other version of the API. It shares the function of its endpoint. */
+/** An endpoint that does the same as an endpoint in the other version of the API, and shares that endpoint's function. */
 export interface TwinOf<
   I extends z.ZodType,
   O extends z.ZodType,
   U extends Uses,
   A extends AuthLevel,
 > extends EndpointOf<I, O, U, A> {
-  /** The path of the endpoint whose function it shares. */
+  /** The path of the endpoint whose function this endpoint shares. */
   readonly twinOf: string;
-  /** What differs, as a fragment after "The same as <path>, ". */
+  /** What differs, as the end of a sentence that begins with "The same as <path>, ". */
   readonly differs?: string;
 }
 
-/** An endpoint with any type parameters, for readers of the registry. */
+/** An endpoint with any type parameters, for code that reads the list of all declarations. */
 export type Endpoint = Omit<
   Declaration<z.ZodType, z.ZodType, Record<string, Capability<unknown>>, AuthLevel>,
   'narrowBy' | 'message'
 > & {
   readonly narrowBy?: string;
-  // `never` because the registry holds endpoints of every input and output type.
+  // `never`, because the list has endpoints of every input and output type.
   readonly message: string | ((output: never, input: never) => string) | null;
   readonly run: (call: never) => Promise<unknown>;
-  /** As in `TwinOf`; absent for an endpoint with its own function. */
+  /** The path of the endpoint whose function this endpoint shares. Undefined for an endpoint with its own function. */
   readonly twinOf?: string;
   readonly differs?: string;
 };
 
 /**
- * Declares an endpoint. Importing a declaration has no side effects: clients, environment and clock are used at the
- * first request.
+ * Declares an endpoint. Importing the declaration has no side effects. Clients, environment and clock are first used by a
+ * request.
  */
 export function defineEndpoint<I extends z.ZodType, O extends z.ZodType, U extends Uses, A extends AuthLevel>(
   declaration: Declaration<I, O, U, A>,
@@ -171,18 +171,18 @@ export function defineEndpoint<I extends z.ZodType, O extends z.ZodType, U exten
 }
 
 /**
- * Returns the name of an operation in logs, metrics and OpenAPI: `v2.auth.permissions.get` for
+ * Returns the name of an operation in logs, metrics and OpenAPI, such as `v2.auth.permissions.get` for
  * `/v2/auth/permissions/get`.
  */
 export function endpointId(path: string): string {
   return path.slice(1).split('/').join('.');
 }
 
-/** The family of paths with one part, such as `/docs`. The pages of the API reference have such paths. */
+/** The family of paths with only one part, such as `/docs`. The pages of the API reference have such paths. */
 const TOP_FAMILY = 'reference';
 
 /**
- * Returns the family of a path: `v2/auth` for `/v2/auth/permissions/get`, `reference` for `/docs`. Each family has its
+ * Returns the family of a path, such as `v2/auth` for `/v2/auth/permissions/get` and `reference` for `/docs`. Each family has its
  * own stack, alarm and dashboard row.
  */
 export function familyOf(path: string): string {
@@ -190,19 +190,19 @@ export function familyOf(path: string): string {
   return name === undefined ? TOP_FAMILY : `${version}/${name}`;
 }
 
-/** Returns the path without its family: `permissions/get` for `/v2/auth/permissions/get`, `docs` for `/docs`. */
+/** Returns the path without its family, such as `permissions/get` for `/v2/auth/permissions/get` and `docs` for `/docs`. */
 export function pathInFamily(path: string): string {
   const family = familyOf(path);
   return path.slice(family === TOP_FAMILY ? 1 : family.length + 2);
 }
 
-/** Returns the path in the other version of the API: `/v1/users/get` for `/v2/users/get`, and the reverse. */
+/** Returns the path in the other version of the API, such as `/v1/users/get` for `/v2/users/get`. */
 export function otherVersion(path: string): `/v1/${string}` | `/v2/${string}` {
   const unversioned = path.slice('/v1/'.length);
   return path.startsWith('/v1/') ? `/v2/${unversioned}` : `/v1/${unversioned}`;
 }
 
-/** Returns the source file of an endpoint: `functions/v2/auth/permissions/get.ts`. */
+/** Returns the source file of an endpoint, such as `functions/v2/auth/permissions/get.ts`. */
 export function sourceFile(path: string): string {
   return `functions${path}.ts`;
 }

@@ -4,7 +4,6 @@ import type { Capability, Opened, Uses } from './capability.ts';
 import type { Endpoint, Log } from './endpoint.ts';
 import type { Html } from '../shared/html.ts';
 
-/** The content of a page. */
 export interface View {
   /** The HTTP status. */
   readonly status: number;
@@ -12,38 +11,38 @@ export interface View {
   readonly body: Html;
 }
 
-/** The argument of a page's functions. */
+/** The argument of a page's `show` and `submit`. */
 export interface PageCall<Input, U extends Uses> {
   readonly input: Input;
   readonly deps: Opened<U>;
-  /** The time of the request, epoch milliseconds. */
+  /** The time of the request in epoch ms. */
   readonly now: number;
   readonly log: Log;
 }
 
-/** A page for a browser. Its route, function, IAM policy, environment, bundle and alarm derive from the declaration. */
+/** A page for browsers. Its route, function, IAM policy, environment, bundle and alarm derive from this declaration. */
 export interface PageDeclaration<I extends z.ZodType, U extends Uses> {
   readonly path: `/v2/${string}`;
   readonly summary: string;
   /** The schema of the fields. A GET sends them in the query string, a POST in the form. */
   readonly input: I;
-  /** Set if mail programs send the POST without opening the page (RFC 8058). Its fields are in the query string. */
+  /** True if mail programs send the POST without opening the page (RFC 8058). The fields are then in the query string. */
   readonly oneClick?: true;
   readonly uses: U;
-  /** The text of its alarm: what is broken when the page fails, and for whom. */
+  /** The text of the page's alarm: what is broken when the page fails, and for whom. */
   readonly impact: string;
   readonly timeoutSeconds?: number;
   readonly memoryMb?: number;
 }
 
 export interface PageRun<I extends z.ZodType, U extends Uses> {
-  /** Answers GET and HEAD. It must not change anything, because mail scanners open links too. */
+  /** Answers GET and HEAD. It must not change anything, because mail scanners also open links. */
   readonly show: (call: PageCall<z.output<I>, U>) => Promise<View>;
   /** Answers POST, which the button of the page sends. */
   readonly submit: (call: PageCall<z.output<I>, U>) => Promise<View>;
 }
 
-/** The kind of a page. Every page is public: its fields contain a token, which authorizes the change. */
+/** Every page is public. Its fields contain a token, which authorizes the change. */
 interface PageKind {
   readonly auth: 'none';
   readonly kind: 'page';
@@ -51,7 +50,7 @@ interface PageKind {
 
 export interface PageOf<I extends z.ZodType, U extends Uses> extends PageDeclaration<I, U>, PageRun<I, U>, PageKind {}
 
-/** A page with any type parameters, for readers of the registry. */
+/** A page with any type parameters, for code that reads the list of all declarations. */
 export type Page = PageDeclaration<z.ZodType, Record<string, Capability<unknown>>> &
   PageKind & {
     readonly [name in keyof PageRun<z.ZodType, Uses>]: (call: never) => Promise<View>;
@@ -67,7 +66,7 @@ export function isTwin(routed: Routed): routed is Twin {
   return 'twinOf' in routed;
 }
 
-/** Declares a page. Importing a declaration has no side effects. */
+/** Declares a page. Importing the declaration has no side effects. */
 export function definePage<I extends z.ZodType, U extends Uses>(
   declaration: PageDeclaration<I, U>,
   run: PageRun<I, U>,
@@ -75,10 +74,10 @@ export function definePage<I extends z.ZodType, U extends Uses>(
   return { ...declaration, ...run, auth: 'none', kind: 'page' };
 }
 
-/** The route of CORS preflights. It exists if an endpoint is open to users. */
+/** The route for CORS preflight requests. It exists if at least one endpoint is open to users. */
 export const PREFLIGHT_ROUTE = 'OPTIONS /{proxy+}';
 
-/** Returns whether browsers call an endpoint: whether it is open to users. */
+/** Returns whether an endpoint is open to users, who call it from browsers. */
 export function isOpenToUsers(routed: Routed): boolean {
   return 'user' in routed;
 }
@@ -86,8 +85,8 @@ export function isOpenToUsers(routed: Routed): boolean {
 const routeMethods = { page: 'ANY', asset: 'GET', read: 'POST', write: 'POST' } as const;
 
 /**
- * Returns the route of a declaration, such as `POST /v2/users/add`. The route of a page has every method. Otherwise
- * the gateway would answer other methods with JSON.
+ * Returns the route key of a declaration, such as `POST /v2/users/add`. The route of a page has every method. Otherwise the
+ * gateway would answer the other methods with JSON.
  */
 export function routeKey({ kind, path }: Pick<Routed, 'kind' | 'path'>): string {
   return `${routeMethods[kind]} ${path}`;

@@ -2,7 +2,7 @@ import type { Capability } from './capability.ts';
 import type { UserRule } from '../userTokens/rules/userRule.ts';
 import type { UserCaller } from './callers.ts';
 
-/** The part of an API key that calls with its user tokens share. */
+/** A caller with a valid user token, before the access of the user is checked. */
 export type UserTokenCaller = Pick<
   UserCaller,
   'level' | 'tenant' | 'workspaceId' | 'withheld' | 'limits' | 'pageKey' | 'claims'
@@ -10,23 +10,26 @@ export type UserTokenCaller = Pick<
 
 /** The result of reading a user token. */
 export interface ReadUserToken {
-  /** The caller; undefined for an invalid, expired or revoked token. */
+  /** Undefined if the token is invalid, expired or revoked. */
   readonly caller: UserTokenCaller | undefined;
-  /** The origin of the request, if the API key of the token allows it. Browsers there may read the answer. */
+  /** The origin of the request, if the API key of the token allows this origin. Browsers at this origin may read the answer. */
   readonly allowedOrigin: string | undefined;
 }
 
 /** Checks calls with user tokens. */
 export interface UserAccessChecker {
-  /** Reads the token in an `authorization` header. Never throws for a wrong token. */
+  /** Reads the token in an `authorization` header. Does not throw for a wrong token. */
   readToken(
     headers: { readonly authorization: string; readonly origin: string | undefined },
     options: { readonly now: number; readonly fresh: boolean },
   ): Promise<ReadUserToken>;
-  /** Returns `data` with the user of the token in the fields of the actor. Throws PERMISSION_DENIED for another user. */
+  /**
+   * Returns `data` after its fields for the actor were set to the user of the token. Throws PERMISSION_DENIED if they name
+   * another user.
+   */
   fillActor(rule: UserRule, caller: UserTokenCaller, data: unknown): unknown;
   /**
-   * Returns the caller with the user's access, and the input with the user's stored profile in the fields of the actor.
+   * Returns the caller with the user's access. In the returned `input`, the fields for the actor have the user's stored profile.
    * Throws PERMISSION_DENIED if the access is not enough.
    */
   checkAccess(
@@ -37,7 +40,7 @@ export interface UserAccessChecker {
   ): Promise<{ readonly caller: UserCaller; readonly input: unknown }>;
 }
 
-/** An endpoint's rule for user tokens, with the capability that checks it. `openToUsers` makes it. */
+/** An endpoint's rule for user tokens, with the capability that checks the rule. `openToUsers` makes this object. */
 export interface OpenToUsers extends UserRule {
   readonly checker: Capability<UserAccessChecker>;
 }

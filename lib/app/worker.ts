@@ -7,7 +7,7 @@ import type { Measures } from '../observability/measures.ts';
 /** A worker that gets the messages of a queue, one at a time. */
 export interface FromQueue<M extends z.ZodType = z.ZodType> {
   readonly queue: QueueName;
-  /** The schema of a message. SQS redelivers a message that does not match, and at last moves it to the dead-letter queue. */
+  /** The schema of a message. SQS redelivers a message that does not match, and finally moves it to the dead-letter queue. */
   readonly message: M;
 }
 
@@ -17,18 +17,18 @@ export interface FromInserts {
   readonly inserts: readonly [string, ...string[]];
 }
 
-/** Matches a part of an item's key: the whole text, its beginning or its end. */
+/** Matches one part of an item's key: the whole part, its beginning, or its end. */
 export type KeyPattern = string | { readonly prefix: string } | { readonly suffix: string };
 
 /** A worker that gets changed items from the table's stream. */
 export interface FromChanges {
-  /** The entity types (`_t`) whose new and modified items it gets. */
+  /** The entity types (`_t`) of the new and modified items that the worker gets. */
   readonly changes: readonly [string, ...string[]];
-  /** The removed items that it gets, by their keys: the stream does not have their types. */
+  /** The removed items that the worker gets, by patterns of their keys. The stream does not have the types of removed items. */
   readonly removals: readonly { readonly PK?: readonly KeyPattern[]; readonly SK?: readonly KeyPattern[] }[];
 }
 
-/** A worker that decides for the push service whether a user may connect, subscribe or publish. */
+/** A worker that decides whether a user of the push service may connect, subscribe or publish. */
 export interface FromAuthorizer {
   readonly authorizes: 'live';
 }
@@ -43,13 +43,13 @@ export type Source = FromQueue | FromInserts | FromChanges | FromAuthorizer | Fr
 /** The part of the argument of `run` that all workers get. */
 export interface WorkerCall<U extends Uses> {
   readonly deps: Opened<U>;
-  /** Returns the time in epoch milliseconds. */
+  /** Returns the current time in epoch ms. */
   readonly clock: () => number;
   /** Returns a new id: `<prefix>_` and 27 base-62 characters. Ids with the same prefix sort by time. */
   readonly newId: (prefix: string) => string;
   /**
-   * The time by which `run` must end, in epoch milliseconds. A run that takes longer counts as failed. It is half a
-   * second before Lambda ends the function.
+   * The time by which `run` must end, in epoch ms. A run that takes longer counts as failed. The deadline is half a second before
+   * Lambda ends the function.
    */
   readonly deadline: number;
   readonly log: Log;
@@ -60,7 +60,7 @@ export interface MessageCall<Message, U extends Uses> extends WorkerCall<U> {
   readonly message: Message;
   /** The number of times that SQS has delivered the message, including this time. */
   readonly receiveCount: number;
-  /** The time at which the message was sent, epoch milliseconds. */
+  /** The time at which the message was sent, in epoch ms. */
   readonly sentAt: number;
 }
 
@@ -71,12 +71,12 @@ export interface InsertedItem {
   readonly key: Key;
   /** The stored item. `fromItem` of its entity parses it. Lambda passes binary attributes as base64 text. */
   readonly item: Record<string, unknown>;
-  /** The time of writing in epoch milliseconds, rounded to seconds. */
+  /** The time of the write in epoch ms, rounded to seconds. */
   readonly createdAt: number;
 }
 
 export interface InsertsCall<U extends Uses> extends WorkerCall<U> {
-  /** The new items. Those of the same partition key are in the order in which they were written. */
+  /** The new items. Items with the same partition key are in the order in which they were written. */
   readonly records: readonly InsertedItem[];
 }
 
@@ -90,20 +90,20 @@ export interface ChangedItem {
   readonly key: Key;
   /** The stored item. Undefined for a removed item. Lambda passes binary attributes as base64 text. */
   readonly item: Record<string, unknown> | undefined;
-  /** The time of writing in epoch milliseconds, rounded to seconds. */
+  /** The time of the write in epoch ms, rounded to seconds. */
   readonly at: number;
 }
 
 export interface ChangesCall<U extends Uses> extends WorkerCall<U> {
-  /** The changes. Those of the same partition key are in the order in which they were written. */
+  /** The changes. Changes with the same partition key are in the order in which they were written. */
   readonly records: readonly ChangedItem[];
 }
 
-/** The operation for which a user of the push service asks. */
+/** What a user of the push service asks to do. */
 export interface AuthorizationRequest {
   readonly token: string;
   readonly operation: 'connect' | 'subscribe' | 'publish';
-  /** The path of the channel; empty for a connection. */
+  /** The path of the channel. Empty for a connection. */
   readonly channel: string;
 }
 
@@ -112,14 +112,14 @@ export interface AuthorizerCall<U extends Uses> extends WorkerCall<U> {
 }
 
 /**
- * The function of a worker. It may run twice for the same message, and several times at once. After an error:
+ * The function of a worker. It can run twice for the same message, and several times at once. After an error:
  *
  * - SQS redelivers a message after the visibility timeout, up to five times.
  * - Lambda repeats a batch of inserts or changes at once.
  * - A timer runs again in the next minute.
  *
- * A worker for inserts or changes returns the ids of the records that failed. Lambda repeats the first of them and all later
- * records. An authorizer returns whether the request is allowed.
+ * A worker for inserts or changes returns the ids of the records that failed. Lambda sends the first of them and all later
+ * records again. An authorizer returns whether the request is allowed.
  */
 export type WorkerRun<S extends Source, U extends Uses> =
   S extends FromQueue<infer M>
@@ -132,21 +132,18 @@ export type WorkerRun<S extends Source, U extends Uses> =
           ? (call: AuthorizerCall<U>) => Promise<boolean>
           : (call: WorkerCall<U>) => Promise<void>;
 
-/**
- * A worker. Its function, IAM policy, environment, bundle, event source, alarms and dashboard derive from the
- * declaration.
- */
+/** A worker. Its function, IAM policy, environment, bundle, event source, alarms and dashboard derive from this declaration. */
 export interface WorkerDeclaration<S extends Source, U extends Uses> {
   /** The name in camel case. The file of the worker is `functions/workers/<name>.ts`. */
   readonly name: string;
   readonly summary: string;
   readonly on: S;
   readonly uses: U;
-  /** The text of its alarms: what is broken when the worker fails, and for whom. */
+  /** The text of the worker's alarms: what is broken when the worker fails, and for whom. */
   readonly impact: string;
   readonly timeoutSeconds: number;
   readonly memoryMb?: number;
-  /** The setting that must be on. Without it the worker is not deployed. */
+  /** The setting that must be on. Otherwise the worker is not deployed. */
   readonly requires?: 'heartbeat' | 'live';
 }
 
@@ -154,13 +151,13 @@ export interface WorkerOf<S extends Source, U extends Uses> extends WorkerDeclar
   readonly run: WorkerRun<S, U>;
 }
 
-/** A worker with any type parameters, for readers of the registry. */
+/** A worker with any type parameters, for code that reads the list of all declarations. */
 export type Worker = WorkerDeclaration<Source, Record<string, Capability<unknown>>> & {
-  // `never` because the registry holds workers of every message type.
+  // `never`, because the list has workers of every message type.
   readonly run: (call: never) => Promise<unknown>;
 };
 
-/** Declares a worker. Importing a declaration has no side effects. */
+/** Declares a worker. Importing the declaration has no side effects. */
 export function defineWorker<S extends Source, U extends Uses>(
   declaration: WorkerDeclaration<S, U>,
   run: WorkerRun<S, U>,
@@ -168,17 +165,17 @@ export function defineWorker<S extends Source, U extends Uses>(
   return { ...declaration, run };
 }
 
-/** An error that a retry cannot fix. The worker then logs and counts the failure and acknowledges the message. */
+/** An error that a retry cannot fix. The worker logs and counts the failure, and then acknowledges the message. */
 export class PermanentError extends Error {
   override readonly name = 'PermanentError';
 }
 
-/** Returns the id of a worker's function: `worker.deliverWebhook`. */
+/** Returns the id of a worker's function, such as `worker.deliverWebhook`. */
 export function workerId(name: string): string {
   return `worker.${name}`;
 }
 
-/** Returns the source file of a worker: `functions/workers/deliverWebhook.ts`. */
+/** Returns the source file of a worker, such as `functions/workers/deliverWebhook.ts`. */
 export function workerFile(name: string): string {
   return `functions/workers/${name}.ts`;
 }

@@ -2,16 +2,16 @@ import { type CsvError, parse } from 'csv-parse/sync';
 import { boundedCells, isBlank, type Row, type Table, tableLimits, type UnreadPart } from './table.ts';
 
 const DELIMITERS = [',', ';', '\t', '|'];
-/** The number of rows at the start of a file that decide about the delimiter. */
+/** The number of rows at the start of a file that decide which delimiter is used. */
 const SAMPLE_ROWS = 20;
-/** The most quotes without an end. The parser can read the remaining file once for each of them. */
+/** The largest number of quotes without an end. The parser can read the rest of the file once for each of them. */
 const MAX_OPEN_QUOTES = 20;
 const MAX_EXCERPT_BYTES = 4 * 1_024;
 const FILE_TOO_LONG = 'The file is longer than the limit: this row and all rows after it were left out.';
 
 /**
- * Returns the table of a CSV text. The delimiter can be a comma, semicolon, tab or bar. The delimiter whose first rows get the
- * highest score from `scoreOf` is used.
+ * Returns the table in a CSV text. The delimiter can be a comma, semicolon, tab or vertical bar. The delimiter whose first rows
+ * get the highest score from `scoreOf` is used.
  */
 export function readCsv(text: string, scoreOf: (rows: readonly Row[]) => number): Table {
   const bytes = Buffer.from(text);
@@ -23,7 +23,7 @@ export function readCsv(text: string, scoreOf: (rows: readonly Row[]) => number)
   return readRows(bytes, delimiter);
 }
 
-/** Reads all rows. If a quote has no end, only the line of the quote is unreadable. */
+/** Reads all rows. A quote without an end makes only its own line unreadable. */
 function readRows(bytes: Buffer, delimiter: string): Table {
   const rows: Row[] = [];
   const unread: UnreadPart[] = [];
@@ -54,19 +54,19 @@ function readRows(bytes: Buffer, delimiter: string): Table {
   return { rows, unread };
 }
 
-/** Thrown if a quoted cell contains several lines and ends at a quote inside a later cell. */
+/** Thrown for a quoted cell with several lines whose last quote is inside a later cell. The quote was then never closed. */
 class OpenQuote extends Error {}
 
 interface Records {
-  /** All rows, also blank rows, with numbers from 1. */
+  /** All rows, including blank rows, numbered from 1. */
   readonly rows: Row[];
-  /** The number of bytes of the records. */
+  /** The number of bytes that the rows have in the file. */
   readonly bytes: number;
-  /** Whether the next line has a quote without an end. */
+  /** True if the next line has a quote without an end. */
   readonly hasOpenQuote: boolean;
 }
 
-/** Returns the first records of a text, at most `most`. */
+/** Returns the first rows of a CSV text, at most `most`. */
 function readRecords(bytes: Buffer, delimiter: string, most: number): Records {
   const rows: Row[] = [];
   let end = 0;
@@ -92,7 +92,7 @@ function readRecords(bytes: Buffer, delimiter: string, most: number): Records {
   return { rows, bytes: rows.length < most ? bytes.length : end, hasOpenQuote: false };
 }
 
-/** Returns whether all quotes are at positions that CSV allows. Files that people write can have quotes inside cells. */
+/** Returns whether all quotes are at positions that CSV allows. Files that people write by hand can have quotes inside cells. */
 function isStrictCsv(bytes: Buffer, delimiter: string): boolean {
   try {
     parse(bytes, { delimiter, record_delimiter: '\n', relax_column_count: true });

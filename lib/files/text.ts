@@ -3,7 +3,7 @@ import { InvalidFileError } from './invalidFileError.ts';
 /** Control characters that do not occur in text. Form feeds are allowed, because they separate pages. */
 const NOT_TEXT = /[\u0000-\u0008\u000B\u000E-\u001F\u007F]/;
 
-/** Byte order marks in hexadecimal. */
+/** Byte order marks in hexadecimal, each with its encoding. */
 const marks: readonly [mark: string, encoding: string][] = [
   ['efbbbf', 'utf-8'],
   ['fffe', 'utf-16le'],
@@ -11,7 +11,7 @@ const marks: readonly [mark: string, encoding: string][] = [
 ];
 
 /**
- * Returns the text of a file with `\n` as line end. The byte order mark decides about the encoding. Without a mark, the text is
+ * Returns the text of a file, with `\n` as line ends. The byte order mark decides the encoding. Without a mark, the text is
  * decoded as UTF-8, or as Windows-1252 if it is not valid UTF-8. Throws InvalidFileError if the bytes are not text.
  */
 export function decodeText(bytes: Uint8Array): string {

@@ -6,12 +6,12 @@ import { readSharedStrings, readSheet, type Sheet, type SheetCell } from './xlsx
 import { localName, newXmlBudget, readXml, type XmlBudget } from './xml.ts';
 import { Zip } from './zip.ts';
 
-/** The largest size of all parts of a workbook together, unpacked. */
+/** The largest unpacked size of all parts of a workbook together, in bytes. */
 const UNPACKED_BYTES = 12 * 1_024 * 1_024;
 const MAX_SHEETS = 10;
-/** The most sheets of a file. The answer contains the names of the sheets that were not read. */
+/** The largest number of sheets in a file. The answer contains the names of the sheets that were not read. */
 const MAX_NAMED_SHEETS = 200;
-/** Longer paths are ignored, because to resolve `..` in a path can take quadratic time. */
+/** Longer paths are ignored, because resolving `..` in a path can take quadratic time. */
 const MAX_PATH_CHARACTERS = 1_024;
 /** The first bytes, in hexadecimal, of spreadsheets from before 2007 and of spreadsheets with a password. */
 const OLD_FORMAT = 'd0cf11e0';
@@ -22,8 +22,8 @@ export interface NamedTable extends Table {
 }
 
 /**
- * Returns the visible sheets of an XLSX file. Only the first ten sheets are read. The text of a cell is its stored text: formulas
- * are not run, and links are not followed. Throws InvalidFileError if the file cannot be read.
+ * Returns the visible sheets of an XLSX file. Only the first ten of them are read. A cell has its stored text, because formulas
+ * are not run and links are not followed. Throws InvalidFileError if the file cannot be read.
  */
 export function readWorkbook(bytes: Buffer): NamedTable[] {
   if (bytes.toString('hex', 0, 4) === OLD_FORMAT)
@@ -65,7 +65,10 @@ export function readWorkbook(bytes: Buffer): NamedTable[] {
   }));
 }
 
-/** A relation of a part: its type, and the path of its target from the folder of the part. */
+/**
+ * A reference from one part of the file to another. `target` is the path of the other part, relative to the folder of the first
+ * part.
+ */
 interface Relation {
   readonly type: string;
   readonly target: string;
@@ -77,11 +80,11 @@ interface Index {
   readonly folder: string;
   /** The relations of the workbook, by id. */
   readonly targets: ReadonlyMap<string, Relation>;
-  /** Whether days are counted from 1904. */
+  /** True if days are counted from 1904. */
   readonly dates1904: boolean;
 }
 
-/** Returns the visible sheets of a workbook and its relations. */
+/** Returns the visible sheets of a workbook, and the relations of the workbook. */
 function readIndex(zip: Zip, budget: XmlBudget): Index {
   const relations = readRelations(zip, '', '', budget);
   const workbook = [...relations.values()].find(({ type }) => type === 'officeDocument')?.target ?? 'xl/workbook.xml';
@@ -102,7 +105,7 @@ function readIndex(zip: Zip, budget: XmlBudget): Index {
   return { sheets, folder: dir, targets: readRelations(zip, dir, base, budget), dates1904 };
 }
 
-/** Returns the relations of a part by id. A target that begins with a slash is a path from the root. */
+/** Returns the relations of a part, by id. A target that begins with a slash is a path from the root of the file. */
 function readRelations(zip: Zip, folder: string, file: string, budget: XmlBudget): Map<string, Relation> {
   const relations = new Map<string, Relation>();
   const part = zip.read(posix.join(folder, '_rels', `${file}.rels`));

@@ -2,12 +2,15 @@ import { readXml, type XmlBudget } from './xml.ts';
 
 /** The ids of built-in number formats that show a date or a time. */
 const BUILT_IN_DATES = [14, 15, 16, 17, 18, 19, 20, 21, 22, 45, 46, 47];
-/** A literal part of a format: quoted, escaped or in brackets. A quote or bracket without an end contains the remaining format. */
+/**
+ * The literal parts of a format: quoted, escaped or in brackets. A quote or bracket without an end extends to the end of the
+ * format.
+ */
 const LITERAL = /"[^"]*"?|\\.|_.|\*.|\[[^\]]*\]?/g;
 const MAX_FORMAT_CHARACTERS = 255;
 const MAX_STYLES = 70_000;
 const DAY_SECONDS = 86_400;
-/** The number of the day 9999-12-31. */
+/** Larger numbers are not read as dates. If days are counted from 1900, 9999-12-31 is day 2,958,465. */
 const MAX_DAYS = 2_958_466;
 
 /** Returns a function that says whether a cell style shows its number as a date. */
@@ -32,8 +35,8 @@ export function readDateStyles(part: Buffer | undefined, budget: XmlBudget): (st
 }
 
 /**
- * Returns the text of a date, for example `2026-03-01` or `2026-03-01 09:30:00`. Returns `text` itself if it is not a number of
- * days. Spreadsheets count days from 1904, or from 1900 with a 29 February that did not exist.
+ * Returns the text of a date, for example `2026-03-01` or `2026-03-01 09:30:00`. Returns `text` unchanged if it is not a number
+ * of days. Spreadsheets count days from 1904, or from 1900 with an additional 29 February that did not exist.
  */
 export function formatDate(text: string, dates1904: boolean): string {
   const days = Number(text);

@@ -1,14 +1,14 @@
 import { tableLimits, type UnreadPart } from './table.ts';
 import { readXml, STOP, type XmlBudget } from './xml.ts';
 
-/** A cell of a sheet. A cell of type `s` contains an index into the list of shared strings of the file, instead of its own text. */
+/** A cell of a sheet. The text of a cell of type `s` is an index into the file's list of shared strings. */
 export interface SheetCell {
   readonly type: string;
   readonly style: number;
   readonly text: string;
 }
 
-/** A sheet without its empty rows. In a row, `cells` is indexed by column, and an empty cell is undefined. */
+/** A sheet without empty rows. The index in `cells` is the column. An empty cell is undefined. */
 export interface Sheet {
   readonly rows: readonly { readonly number: number; readonly cells: readonly (SheetCell | undefined)[] }[];
   readonly unread: readonly UnreadPart[];

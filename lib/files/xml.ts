@@ -5,29 +5,32 @@ const MAX_ATTRIBUTES = 100;
 const MAX_DEPTH = 100;
 const CHUNK_BYTES = 64 * 1_024;
 
-/** The remaining numbers of elements and characters that may be read in the XML documents of one file. Both cost time. */
+/** How many elements and characters may still be read in the XML documents of one file. Reading them takes time. */
 export interface XmlBudget {
   elements: number;
   characters: number;
 }
 
-/** Returns the budget for all documents of one file. The parser uses about 0.7 s of CPU for a whole budget. */
+/** Returns the budget for all XML documents of one file. The parser needs about 0.7 s of CPU time to use it up. */
 export function newXmlBudget(): XmlBudget {
   return { elements: 300_000, characters: 6_000_000 };
 }
 
-/** Functions that are called for the parts of an XML document. Names have no prefixes. Each function may throw `STOP`. */
+/**
+ * Functions that are called for the parts of an XML document. Element names are passed without their prefixes. Each function may
+ * throw `STOP`.
+ */
 export interface XmlReader {
   open?(name: string, attributes: Readonly<Record<string, string>>): void;
   text?(text: string): void;
   close?(name: string): void;
 }
 
-/** A function of an `XmlReader` throws this value to end the reading of a document without an error. */
+/** A function of an `XmlReader` throws this value to stop reading a document without an error. */
 export const STOP = new Error('Stop');
 
 /**
- * Reads an XML document in chunks, and subtracts its elements and characters from the budget. Document types are rejected, so a
+ * Reads an XML document in chunks, and subtracts its elements and characters from the budget. Rejects document types, so a
  * document cannot define entities. Throws InvalidFileError if the document is malformed, nested too deep, or exceeds the budget.
  */
 export function readXml(bytes: Buffer, reader: XmlReader, budget: XmlBudget): void {
@@ -59,7 +62,7 @@ export function readXml(bytes: Buffer, reader: XmlReader, budget: XmlBudget): vo
       const text = decoder.decode(bytes.subarray(start, start + CHUNK_BYTES), { stream: true });
       budget.characters -= text.length;
       if (budget.characters < 0) throw new InvalidFileError('is too large: its parts have too many characters in all');
-      // The parser handles carriage returns one by one, which costs memory.
+      // The parser handles carriage returns one by one, which costs memory. They are therefore replaced first.
       parser.write(text.replace(/\r\n?/g, '\n'));
     }
     parser.write(decoder.decode()).close();
@@ -68,7 +71,7 @@ export function readXml(bytes: Buffer, reader: XmlReader, budget: XmlBudget): vo
   }
 }
 
-/** The encodings by their byte order mark in hexadecimal. */
+/** Encodings by their byte order mark in hexadecimal. */
 const encodings: ReadonlyMap<string, string> = new Map([
   ['fffe', 'utf-16le'],
   ['feff', 'utf-16be'],

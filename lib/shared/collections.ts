@@ -1,6 +1,6 @@
 /**
- * Returns an object with these entries and without a prototype. Ids such as `__proto__` and `constructor` are ordinary
- * keys of such an object. Use it for maps in answers.
+ * Returns an object without a prototype that has these entries. Ids such as `__proto__` and `constructor` are ordinary keys of
+ * such an object. Use it for maps in answers.
  */
 export function dict<V>(entries: Iterable<readonly [string, V]> = []): Record<string, V> {
   const record = Object.create(null) as Record<string, V>;
@@ -8,19 +8,19 @@ export function dict<V>(entries: Iterable<readonly [string, V]> = []): Record<st
   return record;
 }
 
-/** Returns the values without duplicates. Of several values with the same key, it returns the first. */
+/** Returns the values without duplicates. Of several values with the same key, the first is kept. */
 export function distinctBy<T>(values: readonly T[], key: (value: T) => string): T[] {
   const firstByKey = new Map<string, T>();
   for (const value of values) if (!firstByKey.has(key(value))) firstByKey.set(key(value), value);
   return [...firstByKey.values()];
 }
 
-/** Returns the ids of a list without duplicates, in the order of the list. */
+/** Returns the ids without duplicates, in the order of the list. */
 export function distinct<T extends string>(ids: readonly T[]): T[] {
   return [...new Set(ids)];
 }
 
-/** Returns an object without the fields that are undefined. */
+/** Returns the object without its undefined fields. */
 export function definedFields<T extends object>(value: T): Partial<T> {
   return Object.fromEntries(Object.entries(value).filter(([, field]) => field !== undefined)) as Partial<T>;
 }

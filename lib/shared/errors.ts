@@ -1,4 +1,7 @@
-/** The statuses of failed requests. The table in functions/README.md and the OpenAPI responses are generated from them. */
+/**
+ * The statuses of failed requests. The table in functions/README.md and the responses in the OpenAPI document are generated from
+ * this object.
+ */
 export const errorCatalogue = {
   INVALID_ARGUMENT: {
     http: 400,
@@ -44,13 +47,13 @@ export type ErrorStatus = keyof typeof errorCatalogue;
 
 /** A problem with a field of a request. */
 export interface Issue {
-  /** The names and list positions that lead from `data` to the field, such as `['folders', 3, 'folderId']`. */
+  /** The field names and list indexes that lead from `data` to the field, such as `['folders', 3, 'folderId']`. */
   path: (string | number)[];
   code: string;
   message: string;
 }
 
-/** An error whose status and message the caller gets. */
+/** An error whose status and message are sent to the caller. */
 export class ApiError extends Error {
   readonly status: ErrorStatus;
   readonly details: object | undefined;
@@ -70,7 +73,7 @@ export class ApiError extends Error {
   }
 }
 
-/** Returns INVALID_ARGUMENT with the message of the first problem. `details.issues` lists all problems. */
+/** Returns an INVALID_ARGUMENT error with the message of the first problem. Its `details.issues` lists all problems. */
 export function invalid(...issues: [Issue, ...Issue[]]): ApiError {
   return new ApiError('INVALID_ARGUMENT', issues[0].message, { details: { issues } });
 }

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const LENGTH = 27;
-/** 2014-05-13T16:53:20Z, the epoch of the KSUID format. Its 32-bit counter of seconds lasts until 2150. */
+/** The epoch of the KSUID format, 2014-05-13T16:53:20Z. Its 32-bit counter of seconds lasts until 2150. */
 const EPOCH_SECONDS = 1_400_000_000;
 
 /**
@@ -27,7 +27,7 @@ export function newId(prefix: string, now: number): string {
   return `${prefix}_${ksuid(now)}`;
 }
 
-/** Returns an id like `newId` that depends only on the prefix, the time and the values of `of`. */
+/** Returns an id like `newId`. The same prefix, time and values in `of` always give the same id. */
 export function derivedId(prefix: string, now: number, of: readonly (string | number)[]): string {
   return `${prefix}_${ksuid(now, createHash('sha256').update(JSON.stringify(of)).digest().subarray(0, 16))}`;
 }

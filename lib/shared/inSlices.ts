@@ -1,4 +1,4 @@
-/** Runs `work` for slices of at most `size` values, one after the other. Returns the results in the order of the values. */
+/** Runs `work` for slices of at most `size` values, one slice after another. Returns the results in the order of the values. */
 export async function inSlices<T, R>(
   values: readonly T[],
   size: number,

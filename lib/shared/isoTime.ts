@@ -1,7 +1,4 @@
-/**
- * Returns a time (epoch milliseconds) as ISO 8601 in UTC with milliseconds, for responses and sort keys. These texts sort
- * by time.
- */
+/** Returns a time (epoch ms) as ISO 8601 text in UTC with milliseconds, for responses and sort keys. Such texts sort by time. */
 export function isoTime(time: number): string {
   return new Date(time).toISOString();
 }

@@ -1,23 +1,23 @@
 import { definedFields } from './collections.ts';
 
 /**
- * Stored fields in which callers send any JSON. They are stored as JSON text. Otherwise a key such as `__proto__` could be
- * lost or read as an attribute.
+ * Fields in which customers send any JSON, in their stored form: as JSON text. In any other form, a key such as `__proto__` could
+ * be lost.
  */
 type JsonTexts<F extends string> = { readonly [K in F]?: string | undefined };
 
-/** Returns the value of a JSON text, or undefined without a text. */
+/** Returns the value of a JSON text, or undefined if there is no text. */
 // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- the caller knows the type of the text
 export function readJson<T>(text: string | undefined): T | undefined {
   return text === undefined ? undefined : (JSON.parse(text) as T);
 }
 
-/** Returns the parsed values of the named fields of a stored value. Missing fields stay missing. */
+/** Returns the parsed values of the named fields. Missing fields stay missing. */
 export function fromJsonFields<F extends string>(names: readonly F[], stored: JsonTexts<F>): { [K in F]?: unknown } {
   return mapFields(names, stored, (text) => readJson(text as string));
 }
 
-/** Returns the named fields of a value as JSON text. Missing fields stay missing. */
+/** Returns the named fields of a value as JSON texts. Missing fields stay missing. */
 export function toJsonFields<F extends string>(
   names: readonly F[],
   value: { readonly [K in F]?: unknown },
@@ -30,7 +30,10 @@ export function pickFields<T extends object, F extends keyof T>(object: T, field
   return Object.fromEntries(fields.map((field) => [field, object[field]])) as Pick<T, F>;
 }
 
-/** Returns the stored form of sent fields: `jsonFields` as JSON text, `plainFields` unchanged. Leaves out fields that were not sent. */
+/**
+ * Returns sent fields in their stored form: `jsonFields` as JSON text, `plainFields` unchanged. Leaves out fields that were not
+ * sent.
+ */
 export function toStoredFields<S extends object>(
   sent: S,
   jsonFields: readonly (keyof S & string)[],

@@ -2,9 +2,9 @@ import { isLongerThan } from './bytes.ts';
 import { limits } from './schema.ts';
 
 /**
- * Merges sent fields into stored metadata (JSON text) and returns the new JSON text, or undefined without any field. A
- * sent field replaces the stored field of the same name. If the result exceeds 64 KB, returns the error message in
- * `refused`.
+ * Merges sent fields into stored metadata, which is JSON text. A sent field replaces the stored field with the same name. Returns
+ * the new JSON text in `metadata`, or undefined if no fields remain. If the result would exceed 64 KB, returns an error message
+ * in `refused` instead.
  */
 export function mergeMetadata(
   stored: string | undefined,

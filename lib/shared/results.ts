@@ -1,17 +1,20 @@
 import * as z from 'zod';
 import { dict } from './collections.ts';
 
-/** The result of one item of a list call. Some items can fail in a call that succeeds. */
+/** The result for one item of a request that changes a list of items. Some items can fail in a request that succeeds. */
 export const ItemResult = z.object({ success: z.boolean(), id: z.string(), message: z.string() });
 
-/** Reasons why a document of a call failed. */
+/** The reasons why a document of a request can fail. */
 export const documentErrorCodes = ['already-exists', 'not-found', 'internal'] as const;
 
-/** The result of one document of a list call. `id` is the `documentKey`, or the `documentId` if the document failed. */
+/**
+ * The result for one document of a request that changes a list of documents. `id` is the `documentKey`. If the document failed,
+ * `id` is the `documentId`.
+ */
 export const DocumentResult = ItemResult.extend({ code: z.enum(documentErrorCodes).optional() });
 export type DocumentResult = z.output<typeof DocumentResult>;
 
-/** Returns the result of a document that failed. */
+/** Returns the result for a document that failed. */
 export function failedDocument(
   documentId: string,
   message: string,
@@ -20,17 +23,17 @@ export function failedDocument(
   return { success: false, id: documentId, message, code };
 }
 
-/** The answer of a list call about documents, by `documentId`. */
+/** The answer to a request that changes a list of documents: the result for each document, by `documentId`. */
 export const DocumentResults = z.object({ data: z.record(z.string(), DocumentResult) });
 
-/** The answer of a list call: one result per distinct id. */
+/** The answer to a request that changes a list of items: the result for each item, by the item's id. */
 export const ItemResults = z.object({ data: z.record(z.string(), ItemResult) });
 
-/** The result of one item in a map by id, without the id. */
+/** The result for one item, in a map whose keys are the ids of the items. */
 export const ItemOutcome = z.object({ success: z.boolean(), message: z.string() });
 export type ItemOutcome = z.output<typeof ItemOutcome>;
 
-/** The answer of a list call about the users of a group, by user id. */
+/** The answer to a request that adds users to a group or removes users from it: the result for each user, by user id. */
 export const GroupResults = z.object({
   data: z.record(
     z.string(),
@@ -38,17 +41,17 @@ export const GroupResults = z.object({
   ),
 });
 
-/** Returns a map of the results by id. `results` is in the order of the ids. */
+/** Returns the results as a map whose keys are `ids`. `results` has the order of `ids`. */
 export function byId<R>(ids: readonly string[], results: readonly R[]): Record<string, R> {
   return dict(ids.map((id, index) => [id, results[index] as R] as const));
 }
 
-/** Returns a map of the results by the ids of their items. `results` is in the order of the items. */
+/** Returns the results as a map whose keys are the ids of the items. `results` has the order of `items`. */
 export function byIdOf<T, R>(items: readonly T[], idOf: (item: T) => string, results: readonly R[]): Record<string, R> {
   return byId(items.map(idOf), results);
 }
 
-/** Returns a map by id of results. Each result in the map has its `id`. */
+/** Returns the results as a map whose keys are their ids. Each result in the map also contains its `id`. */
 export function toItemResults<I extends string | number, R extends ItemOutcome>(
   results: readonly R[],
   idOf: (result: R) => I,
@@ -61,7 +64,7 @@ export function toItemResults<I extends string | number, R extends ItemOutcome>(
   );
 }
 
-/** Returns the answer of a list call about the users of a group. `outcomes` is in the order of `userIds`. */
+/** Returns the answer to a request that adds users to a group or removes users from it. `outcomes` has the order of `userIds`. */
 export function toGroupResults(
   organizationUserGroupId: string,
   userIds: readonly string[],

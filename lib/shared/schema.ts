@@ -3,7 +3,7 @@ import { isLongerThan } from './bytes.ts';
 import { dict } from './collections.ts';
 import { filterOperators, isOrdered, listOperators, orderOperators } from '../directory/rules/documentFilters.ts';
 
-/** The limits of fields whose content the caller chooses. */
+/** The limits of fields whose content the customer chooses. */
 export const limits = {
   idCharacters: 512,
   /** The largest text, in bytes of UTF-8. */
@@ -12,15 +12,15 @@ export const limits = {
   objectBytes: 64 * 1024,
   /** The largest number of nested levels in an object. */
   objectDepth: 32,
-  /** The largest number of items in one list call. */
+  /** The largest number of items in a request that changes a list of items. */
   list: 500,
-  /** The largest number of ids in one list of a call of `/v2/auth/permissions` or `/v2/notifications/config/set`. */
+  /** The largest number of ids in one list of a request to `/v2/auth/permissions` or `/v2/notifications/config/set`. */
   permissionIds: 100,
   /** The largest number of values in the access context of one grant. */
   contextItems: 200,
-  /** The largest number of ids in one filter of a read. */
+  /** The largest number of ids in one filter of a request that reads. */
   readIds: 30,
-  /** The largest number of conditions on metadata in one call. */
+  /** The largest number of conditions on metadata in one request. */
   filters: 10,
   /** The largest value of a condition on metadata, in bytes as JSON. */
   filterValueBytes: 4_096,
@@ -46,7 +46,7 @@ export const Id = z
   )
   .meta({ pattern: '^[^\\u0000-\\u001F\\u007F-\\u009F]+$' });
 
-/** A time in an answer, ISO 8601 in UTC with milliseconds. */
+/** A time in an answer: ISO 8601 in UTC with milliseconds. */
 export const IsoTime = z.string().meta({ pattern: '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$' });
 
 /** A text of at most 32 KB of UTF-8. */
@@ -60,7 +60,9 @@ export function optional<S extends z.ZodType>(schema: S) {
   return schema.nullish().transform((value) => value ?? undefined) as unknown as z.ZodOptional<S>;
 }
 
-/** Returns the schema of a list of `least` to `most` items. It checks the length before the items, so a too long list costs little. */
+/**
+ * Returns the schema of a list with `least` to `most` items. It checks the length first, so a list that is too long costs little.
+ */
 export function list<S extends z.ZodType>(item: S, most: number, least = 1) {
   return z.array(z.unknown()).min(least).max(most).pipe(z.array(item).min(least).max(most)) as unknown as z.ZodType<
     z.output<S>[],
@@ -69,8 +71,8 @@ export function list<S extends z.ZodType>(item: S, most: number, least = 1) {
 }
 
 /**
- * Returns the schema of the `data` of a deletion, or of an update that selects items by filters. It refuses unknown
- * fields. Otherwise a misspelt filter would be ignored, and the call would delete or change too much.
+ * Returns the schema of the `data` of a request that deletes or updates what its filters select. It refuses unknown fields.
+ * Otherwise a misspelt filter would be ignored, and the request would delete or change too much.
  */
 export function closedObject<S extends z.ZodRawShape>(shape: S) {
   return z.strictObject(shape);
@@ -87,7 +89,10 @@ function jsonLimits(bytes: number) {
   ] as const;
 }
 
-/** Returns the schema of a JSON object of at most `bytes` bytes and 32 levels. It does not copy the value, so a key `__proto__` stays. */
+/**
+ * Returns the schema of a JSON object of at most `bytes` bytes and 32 levels. It does not copy the value, so a key named
+ * `__proto__` stays.
+ */
 export function openObject(bytes: number) {
   return z
     .custom<Record<string, unknown>>((value) => typeof value === 'object' && value !== null && !Array.isArray(value), {
@@ -110,14 +115,17 @@ export function isObject(value: unknown): value is Record<string, unknown> {
 
 const declaredKeys = new WeakMap<z.ZodType, z.ZodObject>();
 
-/** Returns the declared fields of a schema made by `withOpenKeys` or `unchangedObject`, for the OpenAPI document. */
+/**
+ * Returns the declared fields of a schema from `withOpenKeys` or `unchangedObject`, for the OpenAPI document. Returns undefined
+ * for other schemas.
+ */
 export function declaredKeysOf(schema: z.ZodType): z.ZodObject | undefined {
   return declaredKeys.get(schema);
 }
 
 /**
- * Returns the schema of an object with declared fields and any other fields. The parsed value has the other fields in
- * `open`. `bytes` limits all fields together. A loose object of zod would lose a key named `__proto__`.
+ * Returns the schema of an object that has declared fields and any other fields. The parsed value has the other fields in `open`.
+ * `bytes` limits the size of all fields together. A loose object of zod would lose a key named `__proto__`.
  */
 export function withOpenKeys<S extends z.ZodRawShape>(shape: S, bytes: number = limits.objectBytes) {
   const declared = z.object(shape);
@@ -135,12 +143,12 @@ export function withOpenKeys<S extends z.ZodRawShape>(shape: S, bytes: number = 
 }
 
 /**
- * Returns the schema of a JSON object of at most 64 KB. It checks the declared fields. The parsed value is the same object,
- * so a key `__proto__` stays.
+ * Returns the schema of a JSON object of at most 64 KB. It checks the declared fields. The parsed value is the same object, so a
+ * key named `__proto__` stays.
  */
 export function unchangedObject(declared: z.ZodObject): z.ZodType<Readonly<Record<string, unknown>>> {
   const schema = OpenObject.check(({ value, issues }) => {
-    // The check also runs on a value that is not an object.
+    // This check also runs on a value that is not an object.
     if (!isObject(value)) return;
     for (const issue of declared.safeParse(value, { reportInput: true }).error?.issues ?? [])
       issues.push({ ...issue, input: issue.input } as never);
@@ -149,7 +157,7 @@ export function unchangedObject(declared: z.ZodObject): z.ZodType<Readonly<Recor
   return schema;
 }
 
-/** A rule about the named fields of an object: a caller must send at least one (`anyOf`) or exactly one (`oneOf`) of them. */
+/** A rule about the named fields of an object. A request must have at least one of them (`anyOf`), or exactly one (`oneOf`). */
 export interface FieldRule {
   readonly rule: 'anyOf' | 'oneOf';
   readonly names: readonly string[];
@@ -157,18 +165,21 @@ export interface FieldRule {
 
 const fieldRules = new WeakMap<object, FieldRule>();
 
-/** Returns the check and notes its rule for the reference. The reference leaves out fields that the object does not have. */
+/**
+ * Returns the check, and records its rule for the API reference. The reference leaves out the names of fields that the object
+ * does not have.
+ */
 export function withFieldRule<C extends object>(rule: FieldRule['rule'], names: readonly string[], check: C): C {
   fieldRules.set(check, { rule, names });
   return check;
 }
 
-/** Returns the rules of the checks of a schema, for the reference. */
+/** Returns the rules of a schema's checks, for the API reference. */
 export function fieldRulesOf(schema: z.core.$ZodType): FieldRule[] {
   return (schema._zod.def.checks ?? []).flatMap((check) => fieldRules.get(check) ?? []);
 }
 
-/** The fields of `data` that a twin ignores or requires, unlike its endpoint. */
+/** The fields of `data` that a twin ignores or requires, unlike the endpoint whose function it shares. */
 export interface FieldChanges {
   readonly ignored?: readonly string[];
   readonly required?: readonly string[];
@@ -176,12 +187,15 @@ export interface FieldChanges {
 
 const changedFields = new WeakMap<z.core.$ZodType, { readonly base: z.ZodType; readonly changes: FieldChanges }>();
 
-/** Returns the base and the changes of a schema made by `withFieldChanges`, for the OpenAPI document. */
+/**
+ * Returns the base and the changes of a schema from `withFieldChanges`, for the OpenAPI document. Returns undefined for other
+ * schemas.
+ */
 export function fieldChangesOf(schema: z.core.$ZodType) {
   return changedFields.get(schema);
 }
 
-/** Returns a schema like `base` that ignores some fields and requires others. */
+/** Returns the schema `base`, changed so that it ignores some fields and requires others. */
 export function withFieldChanges<S extends z.ZodType>(
   base: S,
   changes: FieldChanges,
@@ -208,7 +222,10 @@ export function withFieldChanges<S extends z.ZodType>(
   return schema as unknown as z.ZodType<z.output<S>, z.input<S>>;
 }
 
-/** Returns whether a JSON value has at most `levels` nested levels. It does not recurse, so a deep value cannot overflow the stack. */
+/**
+ * Returns whether a JSON value has at most `levels` nested levels. It does not recurse, so a deeply nested value cannot overflow
+ * the stack.
+ */
 export function depthAtMost(value: unknown, levels: number): boolean {
   let level: unknown[] = [value];
   for (let depth = 0; level.length > 0; depth++) {
@@ -224,7 +241,7 @@ const FilterValue = JsonValue.check(
   }),
 ).meta({ description: 'Any JSON value' });
 
-/** Conditions on metadata. A document must meet all of them. */
+/** Conditions on the metadata of documents. A document must meet all of them. */
 export const MetadataFilters = list(
   z.object({ key: Name, operator: z.enum(filterOperators), value: FilterValue }).check(
     z.refine(
@@ -249,7 +266,10 @@ export function unsupportedField(error: string) {
   return optional(z.custom<undefined>(() => false, { error }).meta({ type: 'null', description: error }));
 }
 
-/** The `context` of added and removed users. This service does not support it, because no webhook reports these users. */
+/**
+ * The field `context` of a request that adds or removes users. This service does not support it, because no webhook reports these
+ * users.
+ */
 export const userContext = unsupportedField(
   'must be left out: no webhook and no resolver of this service reports added or removed users',
 );
@@ -266,7 +286,7 @@ export const UserProfile = z.object({
   plan: optional(Name),
 });
 
-/** The profile fields of a user as they are stored. */
+/** The fields of a user's profile as they are stored. */
 export const StoredProfile = z.object({
   name: z.string().optional(),
   email: z.string().optional(),
@@ -278,7 +298,7 @@ export const StoredProfile = z.object({
   plan: z.string().optional(),
 });
 
-/** A check that refuses `documentId` together with `folderId`. */
+/** Refuses `documentId` together with `folderId`. */
 export const documentOrFolder = z.refine<{ documentId?: string | undefined; folderId?: string | undefined }>(
   ({ documentId, folderId }) => documentId === undefined || folderId === undefined,
   { path: ['folderId'], error: 'must not be given together with documentId' },
@@ -294,7 +314,7 @@ export function notTogether(name: string, ...others: readonly string[]) {
   );
 }
 
-/** An access context: one value or a list of values per field, at most 200 values in all. */
+/** An access context in a request: a value or a list of values per field, at most 200 values in all. */
 export const AccessContext = OpenObject.check(
   z.refine((access) => Object.values(access).every((values) => [values].flat().every(isContextValue)), {
     error: 'must map each field to a string, a number or a list of them',

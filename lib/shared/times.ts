@@ -1,13 +1,16 @@
 import * as z from 'zod';
 import { optional } from './schema.ts';
 
-/** The latest time of a request, 9999-12-31T23:59:59.999Z. Later years have five digits, so sort keys would not sort by time. */
+/**
+ * The latest time that a request can contain: 9999-12-31T23:59:59.999Z. Later years have five digits, so their sort keys would
+ * not sort by time.
+ */
 const LAST_TIME = 253_402_300_799_999;
 
 /** A time in epoch milliseconds. */
 export const EpochMilliseconds = z.int().min(0).max(LAST_TIME);
 
-/** A time that callers send as epoch milliseconds or ISO 8601. The parsed value is in epoch milliseconds. */
+/** A time in a request, as epoch ms or ISO 8601. The parsed value is in epoch ms. */
 export const Instant = z.union(
   [
     EpochMilliseconds,
@@ -27,5 +30,5 @@ export const Instant = z.union(
   { error: 'must be an ISO 8601 time or epoch milliseconds' },
 );
 
-/** The times of content that is imported from another system. By default, content gets the time of the request. */
+/** The times of content that is imported from another system. If they are not sent, the content gets the time of the request. */
 export const importedTimes = { createdAt: optional(Instant), lastUpdated: optional(Instant) };
