@@ -1,6 +1,6 @@
 import { stripTypeScriptTypes } from 'node:module';
 
-/** As Node itself does it: types become blanks, so that every line and column stays where it was. */
+/** Transforms files as Node.js does: types become blanks, so that every line and column stays where it was. */
 export default {
   process: (source) => ({ code: stripTypeScriptTypes(source) }),
 };

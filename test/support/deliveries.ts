@@ -44,12 +44,12 @@ interface Queued<M = DeliveryMessage> {
   receives: number;
 }
 
-/** An in-memory queue that uses the clock of the test. */
+/** A queue in memory that follows the clock of the test. */
 class TestQueue<M extends { readonly tenant: string } = DeliveryMessage> implements QueueSender {
   readonly messages: Queued<M>[] = [];
   readonly #clock: () => number;
   readonly #tenant: string | undefined;
-  /** When set, the next send accepts this many messages and then throws. */
+  /** If set, the next send accepts this many messages and then throws. */
   failAfter: number | undefined;
 
   constructor(tenant: string | undefined, clock: () => number) {
@@ -59,7 +59,7 @@ class TestQueue<M extends { readonly tenant: string } = DeliveryMessage> impleme
 
   async send(messages: readonly QueueMessage[]): Promise<void> {
     const accepted = messages.slice(0, this.failAfter);
-    // The sweep also finds items of other tests.
+    // Messages of other tenants are dropped, because the sweep also finds items of other tests.
     const ownMessages = accepted.filter(
       ({ body }) => this.#tenant === undefined || (body as M).tenant === this.#tenant,
     );
@@ -80,18 +80,18 @@ class TestQueue<M extends { readonly tenant: string } = DeliveryMessage> impleme
   }
 }
 
-/** Deliveries on the real table, with queues and a clock that tests control. */
+/** The delivery of webhooks on the real table. Tests control its queues and its clock. */
 export class DeliverySystem {
-  /** The simulated time in epoch milliseconds. It advances only when all workers wait. */
+  /** The simulated time in epoch milliseconds. It advances only while all workers wait. */
   now = Date.now();
-  /** The sleeping workers while `drainInParallel` runs. Otherwise undefined, and a sleep advances the clock. */
+  /** The workers that sleep while `drainInParallel` runs. If undefined, a sleep advances the clock instead. */
   #sleepers: { readonly at: number; readonly wake: () => void }[] | undefined;
   #changed: () => void = () => undefined;
   readonly table: Table = openTable(environment(process.env));
   readonly firstQueue: TestQueue;
   readonly retryQueue: TestQueue;
   readonly jobQueue: TestQueue<JobMessage>;
-  /** The messages of jobs that the sweep sent. */
+  /** The messages of jobs that the sweep has sent. */
   readonly jobs: object[] = [];
   readonly measures = recordingMeasures();
   readonly ownerNotifications: (EndpointFailure & { tenant: string })[] = [];
@@ -102,14 +102,14 @@ export class DeliverySystem {
   };
   random = () => 0.5;
   backlog = 0;
-  /** The ports that a test replaces. */
+  /** Functions with which a test replaces some of the ports. */
   replacedPorts: {
     attempt?: Partial<AttemptPorts>;
     fanOut?: Partial<FanOutPorts>;
     sweep?: Partial<DeliverySweepPorts>;
   } = {};
 
-  // These ports are opened once, as in a Lambda function.
+  // These ports are opened once per process, as in a Lambda function.
   readonly #attempts: AttemptPorts = {
     ...attemptsFrom('deliver').open(environment(process.env)),
     client: createWebhookClient({ allowLoopback: true }),
@@ -121,7 +121,7 @@ export class DeliverySystem {
     error: (message: string, keys?: Record<string, unknown>) => void this.errors.push({ message, keys }),
   };
 
-  /** With a tenant, messages of other tenants are dropped. */
+  /** If given, messages of other tenants are dropped. */
   constructor(tenant?: string) {
     this.firstQueue = new TestQueue(tenant, () => this.now);
     this.retryQueue = new TestQueue(tenant, () => this.now);
@@ -171,7 +171,7 @@ export class DeliverySystem {
     };
   }
 
-  /** The sweeps of shards. The sweep of mails does nothing. */
+  /** The sweep of each kind of work. The sweep of mails does nothing here. */
   get shardSweeps(): Readonly<Record<SweptWork, ShardSweep>> {
     const outbox = new OutboxStore(this.table);
     const queues = {
@@ -193,7 +193,7 @@ export class DeliverySystem {
     };
   }
 
-  /** Writes an event in a transaction, as a change does. Returns its id. */
+  /** Writes an event in a transaction, as a changing endpoint does. Returns its id. */
   async emit(tenant: string, event: Partial<NewEvent> & { id?: string } = {}): Promise<string> {
     const { id = newId('cause', this.now), ...fields } = event;
     const ops = emit(
@@ -222,7 +222,7 @@ export class DeliverySystem {
     return [...(await fanOut(this.fanOutPorts, events, this.call))];
   }
 
-  /** Returns the events as the records of the stream have them: as they were inserted, without later changes. */
+  /** Returns events as the stream's records have them: as first written, without later changes. */
   async insertedEvents(tenant: string, eventIds: readonly string[]): Promise<StoredEvent[]> {
     const events = await this.table.getMany(
       EventEntity,
@@ -238,12 +238,12 @@ export class DeliverySystem {
     return eventId;
   }
 
-  /** Processes one message. `isFirstQueue` says whether it is of the queue of first attempts. */
+  /** Processes one message. `isFirstQueue` says whether it comes from the queue of first attempts. */
   async processMessage(message: DeliveryMessage, { isFirstQueue = false } = {}): Promise<void> {
     await attemptDelivery({ ...this.attemptPorts, isFirstQueue }, message, this.call);
   }
 
-  /** Runs the next job of parked deliveries. Returns false if none is due before `until`. */
+  /** Runs the next job for parked deliveries. Returns false if none is due before `until`. */
   async runNextJob(until = Infinity): Promise<boolean> {
     const [next] = this.jobQueue.messages.sort((a, b) => a.visibleAt - b.visibleAt);
     if (!next || next.visibleAt > until) return false;
@@ -301,7 +301,10 @@ export class DeliverySystem {
     return next.body;
   }
 
-  /** Processes messages of deliveries and of jobs of parked deliveries until no message waits, or until a simulated time. */
+  /**
+   * Processes the messages of deliveries and of jobs for parked deliveries. Ends when no message waits, or at the
+   * simulated time `until`.
+   */
   async drain(until = Infinity): Promise<void> {
     for (;;) {
       const job = Math.min(...this.jobQueue.messages.map(({ visibleAt }) => visibleAt));
@@ -311,7 +314,7 @@ export class DeliverySystem {
     if (until !== Infinity) this.now = Math.max(this.now, until);
   }
 
-  /** Processes all messages in parallel, each when it becomes visible. The clock advances when all workers wait. */
+  /** Processes all messages in parallel, each when it becomes visible. The clock advances while all workers wait. */
   async drainInParallel(): Promise<void> {
     this.#sleepers = [];
     let working = 0;
@@ -339,7 +342,7 @@ export class DeliverySystem {
     this.#sleepers = undefined;
   }
 
-  /** Runs the timer of the sweep, and then the worker for its messages. */
+  /** Runs the timer of the sweep, and then the worker for each of its messages. */
   async sweep(): Promise<void> {
     const call = { ...this.call, deadline: this.now + 50 * SECOND };
     const sent: object[] = [];
@@ -357,7 +360,9 @@ export class DeliverySystem {
     await runShardSweeps(this.shardSweeps, sent, call);
   }
 
-  /** Advances the time until all deliveries have ended. Runs a sweep in each minute that has due items. */
+  /**
+   * Advances the clock until all deliveries of the event have ended. Runs a sweep in each minute that has due items.
+   */
   async runUntilEnded(tenant: string, eventId: string, endpointIds: readonly string[]): Promise<void> {
     for (;;) {
       await this.drain();

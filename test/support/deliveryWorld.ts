@@ -33,23 +33,26 @@ const EVENT_ID = 'msg_1';
 
 export const worldTiming: Timing = { schedule: [0, 5_000, 20 * MINUTE], marginMs: 5 * MINUTE };
 
-/** The largest number of faults of each kind in a run. */
+/** The maximum number of faults of each kind in a run. */
 export interface Faults {
-  /** The number of processes that crash at a step, or that continue after the end of their lease. */
+  /** The number of processes that crash at a step or outlive their lease. */
   crashes: number;
   /** The number of messages that arrive twice. */
   duplicates: number;
   /** The number of messages and stream records that are lost. */
   losses: number;
-  /** The number of resends of a delivery in any state. */
+  /** The number of resends. A delivery in any state can be resent. */
   resends?: number;
 }
 
-/** Returns the index of the possibility that happens next. Possibility 0 is never a fault. `kinds` names the possibilities. */
+/**
+ * Chooses what happens next. Returns an index below `possibilities`. Index 0 is never a fault. `kinds` names the
+ * possibilities.
+ */
 export type Choose = (possibilities: number, kinds: readonly string[]) => number;
 
 interface Actor {
-  /** The functions that continue the actor. There are several if the actor works in parallel. */
+  /** Calling one of these functions lets the actor continue. There are several if the actor works in parallel. */
   readonly waiting: (() => void)[];
   ended: boolean;
   readonly onEnd: (failed: boolean) => void;
@@ -62,24 +65,24 @@ interface Message {
 }
 
 /**
- * Simulates the system for one event. Clock, table and queues are fakes. Fan-out, worker and sweep are the real code. Each
- * access to the table, a queue or a receiver is a step. Between steps, `choose` decides which possibility happens next.
+ * Simulates the processing of one event. Clock, table and queues are fakes, but fan-out, worker and sweep are real.
+ * Each access to the table, a queue or a receiver is a step. Before each step, `choose` decides what happens next.
  */
 export class World {
   now = START;
   crashes = 0;
   /**
-   * The number of messages that arrived twice, and of resends. Each can repeat a first attempt, because a first attempt
-   * takes no lease.
+   * The number of messages that arrived twice, plus the number of resends. Each can repeat a first attempt, because
+   * first attempts take no lease.
    */
   repeatedMessages = 0;
   steps = 0;
-  /** The number of sent requests by endpoint and attempt, such as `a/1`. */
+  /** The number of requests, by endpoint and attempt (such as `a/1`). */
   readonly sends = new Map<string, number>();
   readonly log: Pick<Attempt, 'endpointId' | 'attempt' | 'outcome'>[] = [];
   readonly rows = new Map<string, Delivery & { _r: number }>();
   readonly errors: unknown[] = [];
-  /** The number of requests that were sent after the deletion of their endpoint. */
+  /** The number of requests that were sent after their endpoint was deleted. */
   lateSends = 0;
   exhaustedEvents = 0;
   fannedOut = false;
@@ -104,7 +107,7 @@ export class World {
     choose: Choose;
     faults: Faults;
     deletes?: readonly string[];
-    /** Whether the event also has recipients of mails. Its first attempts are then in a stored group. */
+    /** Whether mails are sent about the event too. Its first attempts are then stored in a group. */
     hasAudience?: boolean;
   }) {
     const { hasAudience = false } = options;
@@ -129,10 +132,10 @@ export class World {
     );
   }
 
-  /** Runs until no step, message or sweep remains. */
+  /** Runs until there is no step, message or sweep left. */
   async run(): Promise<void> {
     for (;;) {
-      // This turn of the event loop lets all actors reach their next step.
+      // In this turn of the event loop, all actors reach their next step.
       await new Promise((resolve) => setImmediate(resolve));
       const possible = this.#possible();
       if (possible.length === 0) return;
@@ -272,7 +275,7 @@ export class World {
   }
 
   #step(actor: Actor): Promise<void> {
-    // The promise of a crashed actor never resolves.
+    // After a crash nothing calls `resolve`, so this promise never resolves.
     return new Promise((resolve) => void actor.waiting.push(resolve));
   }
 

@@ -17,13 +17,13 @@ export type Send = (path: string, data: object, headers?: Headers) => Promise<Re
 
 export interface EndpointCases {
   /**
-   * Creates the items that the requests need, through other endpoints. Must put `mark` into names and texts. Answers to
-   * another customer must not contain it.
+   * Creates, through other endpoints, the items that the requests need. Must put `mark` into names and texts, because
+   * no answer to another customer may contain it.
    */
   readonly prepare: (send: Send, mark: string) => Promise<void>;
-  /** Returns the `data` of a request that succeeds. `n` differs for each request, so that ids can be new. */
+  /** Returns the `data` of a request that succeeds. `n` differs for each request, so that ids can be unique. */
   readonly data: (n: number) => object;
-  /** The `data` with which another customer tries to reach the items that `prepare` created. */
+  /** The `data` of requests with which another customer tries to reach the items of `prepare`. */
   readonly foreignData: readonly object[];
   /** The cost of a warm request. */
   readonly cost: { calls: number; roundTrips: number; readUnits: number; writeUnits: number };
@@ -31,7 +31,10 @@ export interface EndpointCases {
 
 const MARK = 'ONLY-FOR-THE-OWNER';
 
-/** Declares the tests that every endpoint needs: documented answer, isolation between customers, idempotency and cost. */
+/**
+ * Declares the tests that every endpoint needs: a documented answer, isolation between customers, idempotency and
+ * cost.
+ */
 export function describeEndpoint(path: string, { prepare, data, foreignData, cost }: EndpointCases): void {
   const endpoint = endpointAt(path);
   let engine: Engine;
@@ -100,7 +103,10 @@ function senderOf(workspace: TestWorkspace): Send {
   };
 }
 
-/** Returns whether an endpoint has its own file with these tests. Tests with tables of all endpoints skip such an endpoint. */
+/**
+ * Returns whether an endpoint has these tests in its own file. Tests that have tables of all endpoints skip such an
+ * endpoint.
+ */
 export function hasOwnCases(path: string): boolean {
   return existsSync(join(projectDir, `test/endpoints${path}.test.ts`));
 }

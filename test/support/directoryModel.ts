@@ -1,5 +1,5 @@
 /**
- * A reference model of organizations, folders, documents, users and groups. It has plain objects and no background jobs, so
+ * A model of organizations, folders, documents, users and groups. It has plain objects and no background jobs, so
  * deletions and moves take effect at once. Its rules of access:
  * - The nearest grant counts.
  * - A document in a folder has the access type of the folder.
@@ -20,7 +20,6 @@ export interface ModelDocument {
   ownAccessType: AccessType;
   disabled: boolean;
   folder: ModelFolder | undefined;
-  /** The ids of the threads of the document. */
   readonly threads: Set<string>;
 }
 
@@ -31,12 +30,12 @@ interface Grant {
 }
 
 /**
- * A resource on which users have grants. Resources are compared by identity, because a resource that is created again under
- * the same id is another resource.
+ * A resource on which users can have grants. Resources are compared by identity. If one is deleted and created again
+ * with the same id, it is another resource.
  */
 export type ModelResource = ModelOrganization | ModelFolder | ModelDocument;
 
-/** The resource that a request names. */
+/** A resource as a request names it. */
 export interface NamedResource {
   readonly type: 'organization' | 'folder' | 'document';
   readonly id: string;
@@ -48,12 +47,12 @@ export class ModelOrganization {
   readonly folders = new Map<string, ModelFolder>();
   readonly documents = new Map<string, ModelDocument>();
   readonly groups = new Map<string, Set<string>>();
-  /** The grants by user id, then by resource. */
+  /** The users' grants: by user id, then by resource. */
   readonly grants = new Map<string, Map<ModelResource, Grant>>();
   readonly contacts = new Map<ModelResource, Set<string>>();
   /**
-   * The access fields of revoked grants, by user id. `permissions/get` reads access fields without checking the resources,
-   * so an answer may contain these fields until the jobs have ended.
+   * Access fields that an answer of `permissions/get` may still contain until the jobs have ended, by user id. They
+   * come from revoked grants, because `permissions/get` reads these fields without a check of the resources.
    */
   readonly revokedFields = new Map<string, Set<string>>();
 
@@ -61,7 +60,7 @@ export class ModelOrganization {
     this.id = id;
   }
 
-  /** Returns the named organization, folder or document, or undefined. */
+  /** Returns undefined if there is no such organization, folder or document. */
   find({ type, id }: NamedResource): ModelResource | undefined {
     if (type === 'organization') return this;
     return type === 'folder' ? this.folders.get(id) : this.documents.get(id);
@@ -71,7 +70,10 @@ export class ModelOrganization {
     return upsert(this.grants, userId, () => new Map());
   }
 
-  /** Returns the grant of a user on the resource itself, unless the grant has expired at `now` (epoch ms). */
+  /**
+   * Returns a user's grant on the resource itself. A grant that has expired at `now` (epoch milliseconds) does not
+   * count.
+   */
   currentGrant(userId: string, resource: ModelResource, now: number): Grant | undefined {
     const grant = this.grantsOf(userId).get(resource);
     return grant && (grant.expiresAt === undefined || grant.expiresAt > now / 1000) ? grant : undefined;
@@ -86,7 +88,7 @@ export class ModelOrganization {
     this.#revokeAll(document);
   }
 
-  /** Deletes a folder with all folders and documents in it. */
+  /** Deletes a folder with everything in it. */
   deleteFolder(folder: ModelFolder): void {
     for (const document of [...this.documents.values()])
       if (folderWithAncestors(document.folder).includes(folder)) this.deleteDocument(document);
@@ -116,7 +118,7 @@ export class ModelOrganization {
   }
 
   /**
-   * Returns the expected answer of `permissions/get` for a user on the organization and the named folders and
+   * Returns what `permissions/get` must answer about a user, for the organization and for the named folders and
    * documents.
    */
   permissions(
@@ -179,7 +181,7 @@ export function withAncestors(resource: ModelResource): ModelResource[] {
   return 'threads' in resource ? [resource, ...folderWithAncestors(resource.folder)] : folderWithAncestors(resource);
 }
 
-/** Returns the access type of a folder or document. A document in a folder has the access type of the folder. */
+/** Returns the access type of a folder or document. A document in a folder has the folder's access type. */
 export function accessTypeOf(resource: ModelFolder | ModelDocument): AccessType {
   if ('threads' in resource) return resource.folder ? accessTypeOf(resource.folder) : resource.ownAccessType;
   return resource.ownAccessType ?? (resource.parent ? accessTypeOf(resource.parent) : 'public');

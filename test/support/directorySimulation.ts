@@ -19,7 +19,7 @@ import {
 } from './directoryModel.ts';
 import { recordingMeasures } from './workers.ts';
 
-/** The ids that requests name, whether or not they exist at that time. */
+/** The ids that requests use. Their resources may exist or not. */
 export const names = {
   organizations: ['acme', 'beta'],
   folders: ['fa', 'fb', 'fc', 'fd'],
@@ -44,7 +44,7 @@ const quiet = {
 const byId = (a: { readonly id: string }, b: { readonly id: string }) => (a.id < b.id ? -1 : 1);
 
 /**
- * Runs the handlers and jobs of a tenant with a simulated clock, and compares their answers with the model of
+ * Runs requests and jobs of a tenant with a simulated clock. Compares the answers with the model in
  * `directoryModel.ts`.
  */
 export class DirectorySimulation {
@@ -54,7 +54,10 @@ export class DirectorySimulation {
   /** The simulated time of handlers and jobs in epoch milliseconds. */
   now: number;
   #threads = 0;
-  /** The job ids in the order of their first messages. The ids themselves are not in order within a second. */
+  /**
+   * The ids of the jobs in the order of their first messages. The order of the ids does not show it for jobs of the
+   * same second.
+   */
   readonly #jobOrder: string[] = [];
   readonly #engine: Engine;
   readonly #queues: Queues;
@@ -70,8 +73,8 @@ export class DirectorySimulation {
   }
 
   /**
-   * Sends a request. Returns its error status. Without an error, returns `done` or `failed` for `item`, or `done` without
-   * `item`.
+   * Sends a request. If it fails, returns the error status. Otherwise returns `done`, or `failed` if the answer says
+   * that `item` failed.
    */
   async outcome(path: string, data: object, item?: string): Promise<string> {
     const { body } = await this.#customer.call(path, data);
@@ -79,7 +82,7 @@ export class DirectorySimulation {
     return item === undefined || body.result.data[item].success ? 'done' : 'failed';
   }
 
-  /** Sends a request. Returns its error status or its data. */
+  /** Sends a request. Returns its data, or its error status if it fails. */
   async answer(path: string, data: object): Promise<any> {
     const { body } = await this.#customer.call(path, data);
     return body.error?.status ?? body.result.data;
@@ -111,7 +114,7 @@ export class DirectorySimulation {
     else await runJob(this.#jobs, { message: { tenant, jobId }, clock: () => this.now, deadline: 0, ...quiet });
   }
 
-  /** Runs all jobs to their end. After each run, the permissions must equal those of the model. */
+  /** Runs all jobs to their ends. Expects after each run that the permissions equal those of the model. */
   async finish(): Promise<void> {
     for (let round = 0; ; round++) {
       const jobs = await this.jobs();
@@ -129,7 +132,7 @@ export class DirectorySimulation {
         });
         await this.expectPermissions();
       }
-      // This time is longer than every lease and every wait of a job.
+      // Longer than every lease of a job and every pause between steps.
       this.now += 100_000;
     }
   }
@@ -145,7 +148,7 @@ export class DirectorySimulation {
     }
   }
 
-  /** Returns an answer without access fields of revoked grants, which may or may not be present. */
+  /** Returns an answer without the access fields of revoked grants, because the answer may contain them or not. */
   #withoutRevokedFields(
     org: ModelOrganization,
     userId: string,
@@ -159,7 +162,7 @@ export class DirectorySimulation {
     return { ...others, ...(fields?.length && { context: { accessFields: fields } }) };
   }
 
-  /** Expects that every listing equals the model. */
+  /** Expects that every listing equals the one of the model. */
   async expectListings(): Promise<void> {
     const existing = [...this.organizations.values()].sort(byId);
     expect(await this.answer('/v2/organizations/get', {})).toEqual(
@@ -247,13 +250,14 @@ export class DirectorySimulation {
     );
   }
 
-  /** Deletes the organizations and runs the jobs. Expects that only the users of the tenant remain. */
+  /** Deletes the organizations and runs their jobs. Expects that then only the tenant's users remain. */
   async expectNothingLeft(): Promise<void> {
     for (const organizationId of names.organizations)
       await this.outcome('/v2/organizations/delete', { organizationIds: [organizationId] });
     this.organizations.clear();
     await this.finish();
-    // DynamoDB deletes these records when no user token can be older.
+    // Records of removed access may remain. DynamoDB deletes each when all user tokens from before the removal have
+    // expired.
     const remaining = (await everyItem(this.#engine)).filter(
       ({ PK, _t }) => PK.startsWith(`T#${this.#customer.apiKey}#`) && _t !== AccessRemovalEntity.type,
     );
@@ -262,12 +266,12 @@ export class DirectorySimulation {
   }
 }
 
-/** Returns the resource fields of a permission request. */
+/** Returns the fields by which a permission request names a resource. */
 export function resourceOf({ type, id }: NamedResource, organizationId: string): object {
   return type === 'organization' ? { type, id: organizationId } : { type, id, organizationId };
 }
 
-/** Returns the scope fields of a request about users. */
+/** Returns the fields by which a request about users names its scope. */
 export function scopeOf({ type, id }: NamedResource): object {
   return type === 'organization' ? {} : { [`${type}Id`]: id };
 }

@@ -5,10 +5,10 @@ import { isIPv4 } from 'node:net';
 const TYPES: Readonly<Record<number, 'A' | 'AAAA'>> = { 1: 'A', 28: 'AAAA' };
 const FAILURES = { SERVFAIL: 2, NXDOMAIN: 3, REFUSED: 5 } as const;
 
-/** Returns the answer to a query: IPv4 or IPv6 addresses, a failure, or no answer. */
+/** Returns how the server answers a query: with IPv4 or IPv6 addresses, with a failure, or not at all. */
 export type Zone = (name: string, type: 'A' | 'AAAA') => readonly string[] | keyof typeof FAILURES | 'silence';
 
-/** Starts a local DNS server. Returns a resolver that uses it, and the received queries. */
+/** Starts a local DNS server. Returns a resolver that uses it, and the list of received queries. */
 export async function startDns(zone: Zone): Promise<{ resolver: Resolver; queries: string[]; stop: () => void }> {
   const queries: string[] = [];
   const socket = createSocket('udp4', (query, from) => {
@@ -39,7 +39,7 @@ function questionOf(query: Buffer): { name: string; type: 'A' | 'AAAA'; end: num
   return { name: labels.join('.'), type: TYPES[query.readUInt16BE(offset + 1)] ?? 'A', end: offset + 5 };
 }
 
-/** Returns a record with a TTL of one hour. The tested code must not cache a lookup, even with this TTL. */
+/** Returns a record that may be cached for an hour. The tested code must not cache it anyway. */
 function recordOf(address: string): Buffer {
   const data = isIPv4(address) ? Buffer.from(address.split('.').map(Number)) : ipv6Bytes(address);
   const head = Buffer.alloc(12);

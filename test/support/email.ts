@@ -5,7 +5,7 @@ import type { Engine } from './engine.ts';
 import { eventOf, post, type Response, send } from './requests.ts';
 import type { TestWorkspace } from './workspaces.ts';
 
-/** A page of the service. Every login link may redirect to it. */
+/** A page of the service. Login links are always allowed to redirect to it. */
 export const CONTINUE_URL = 'https://api.test/welcome';
 
 /** Calls a handler from another IP address. */
@@ -17,7 +17,7 @@ export function postFrom(sourceIp: string, to: Handler, data: unknown): Promise<
   });
 }
 
-/** Sends a login link to the owner of a workspace and returns its token. */
+/** Mails a login link to the owner of a workspace. Returns the token in the link. */
 export async function mailedToken(
   engine: Engine,
   { ownerEmail }: TestWorkspace,
@@ -28,7 +28,7 @@ export async function mailedToken(
   return tokenIn(engine.mails.at(-1)!.text);
 }
 
-/** Returns the token of the link in a mail. */
+/** Returns the token in the link of a mail. */
 export function tokenIn(text: string): string {
   const [, token] = /\?token=([\w-]+)$/m.exec(text) ?? [];
   if (!token) throw new Error(`There is no link in ${text}`);
@@ -64,7 +64,7 @@ export function openLink(
   return request(method, { ...(token !== undefined && { queryStringParameters: { token } }) }, handler);
 }
 
-/** Sends the POST request of the page's button. */
+/** Sends the POST request that the button of the page sends. */
 export function pressButton(token: string, handler = verificationPage): Promise<PageAnswer> {
   return request(
     'POST',

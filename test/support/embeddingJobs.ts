@@ -9,8 +9,8 @@ import { recordingMeasures } from './workers.ts';
 type Deps = RunJobDeps<'embed'>;
 
 /**
- * Runs embedding jobs as the worker does, with the model that was configured at its creation. The clock jumps to the time
- * of the next message.
+ * Runs embedding jobs as the worker does. Uses the model that was configured when the object was created. The clock
+ * jumps to the time of the next message.
  */
 export class EmbeddingWorker {
   now: number;
@@ -34,12 +34,12 @@ export class EmbeddingWorker {
     return new JobStore(openTable(environment(process.env))).get(message);
   }
 
-  /** Runs a job until `deadline`. With `deadline` 0, runs a single step. */
+  /** Runs a job until `deadline` (epoch milliseconds). With 0, runs a single step. */
   async run(message: JobMessage, { deadline = Infinity } = {}): Promise<void> {
     await runJob<'embed'>(this.deps, { ...this.call, message, clock: () => this.now, deadline });
   }
 
-  /** Runs a job to its end, calls `between` after every step, and returns the number of steps. */
+  /** Runs a job to its end and calls `between` after every step. Returns the number of steps. */
   async finish(message: JobMessage, between: () => Promise<void> = async () => undefined): Promise<number> {
     let steps = 0;
     for (; await this.job(message); steps++) {

@@ -13,11 +13,11 @@ interface Options {
   readonly body?: BodyForm;
   readonly narrowBy?: string;
   readonly message?: string | null;
-  /** The function of the endpoint. By default it returns its input. */
+  /** What the endpoint does. By default, it returns its input. */
   readonly run?: (call: TestCall) => Promise<unknown>;
 }
 
-/** Returns the handler of a public endpoint without capabilities, for tests of the middleware stack. */
+/** Returns the handler of a public endpoint without capabilities. Tests of the middlewares use it. */
 export function testHandler({
   input = z.record(z.string(), z.unknown()),
   body = 'required',

@@ -15,12 +15,12 @@ export const TABLE_NAME = 'table';
 export const MASTER_KEY_SECRET_ARN = 'arn:aws:secretsmanager:us-east-1:000000000000:secret:master';
 export const SIGNING_KEY_SECRET_ARN = 'arn:aws:secretsmanager:us-east-1:000000000000:secret:signing';
 
-/** The environment of all functions under test. */
+/** The environment variables of all functions under test. */
 const environment = {
   AWS_REGION: 'us-east-1',
   AWS_ACCESS_KEY_ID: 'test',
   AWS_SECRET_ACCESS_KEY: 'test',
-  // No program listens on this port. A test that needs messages starts queues (queues.ts).
+  // No server listens on this port. A test that needs messages calls `startQueues` (queues.ts).
   AWS_ENDPOINT_URL_SQS: 'http://127.0.0.1:9',
   AWS_ENDPOINT_URL_BEDROCK_RUNTIME: 'http://127.0.0.1:9',
   CALL_BURST_SECONDS: '10',
@@ -30,7 +30,7 @@ const environment = {
   DUE_MARGIN_SECONDS: '300',
   EMAIL_STATUS_PER_MINUTE_PER_ADDRESS: '1000',
   EMAIL_STATUS_PER_MINUTE_PER_EMAIL: '1000',
-  // These limits are far above the calls of tests. Tests of limits set their own values.
+  // Limits that calls of tests do not reach. Tests of limits set their own values.
   EXPENSIVE_CALLS_PER_SECOND_PER_KEY: '1000000',
   READS_PER_SECOND_PER_KEY: '1000000',
   WRITES_PER_SECOND_PER_KEY: '1000000',
@@ -70,27 +70,30 @@ export interface SentMail {
 }
 
 export interface Engine {
-  /** A client of the engine, for reading items. */
+  /** A client of the engine, with which tests read items. */
   readonly client: DynamoDBClient;
-  /** A faster client without the SDK, for reading many items. */
+  /** A faster client without the SDK, with which tests read many items. */
   readonly lean: LeanClient;
-  /** The mails, oldest first. */
+  /** The received mails, oldest first. */
   readonly mails: SentMail[];
-  /** Replaces the table by an empty one. */
+  /** Replaces the table with an empty one. */
   clear(): Promise<void>;
   stop(): Promise<void>;
 }
 
 export interface EngineOptions {
-  /** Whether functions use the SDK client of the deployment instead of the lean client. */
+  /** Whether functions use the SDK's client, as in a deployment, instead of the lean client. */
   readonly sdk?: boolean;
 }
 
-/** Starts an engine in memory with the table, secrets and a fake SES. The SDK of this process uses them. */
+/**
+ * Starts an engine in memory with the table, and fakes of Secrets Manager and SES. The SDK of this process then uses
+ * them.
+ */
 export async function startEngine({ sdk = false }: EngineOptions = {}): Promise<Engine> {
   if (sdk) openTablesWithSdk();
   else openTablesLean();
-  // With these timeouts, no call fails on a busy machine.
+  // With these time-outs, calls do not fail on a busy machine.
   Object.assign(clientSettings.requestHandler, {
     connectionTimeout: CALL_MILLISECONDS,
     requestTimeout: CALL_MILLISECONDS,
@@ -167,7 +170,7 @@ async function startSecrets(): Promise<Server> {
   return server;
 }
 
-/** Starts a fake SES that adds the received mails to `mails`. */
+/** Starts a fake SES that appends the mails to `mails`. */
 async function startSes(mails: SentMail[]): Promise<Server> {
   const respond = async (request: IncomingMessage, response: ServerResponse) => {
     const { FromEmailAddress: from, Destination, Content } = (await json(request)) as any;
@@ -197,11 +200,13 @@ function urlOf(server: Server): string {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** The timeout of an AWS call. */
+/** The time-out of an AWS call. */
 const CALL_MILLISECONDS = 240_000;
 
 const TRIES = 20;
-/** The range of ports for engines. It is below the ports that the system assigns to clients, so no client uses one. */
+/**
+ * The ports for engines. They are below the ports that the operating system gives to clients, so no client takes one.
+ */
 const [FIRST_PORT, PORTS] = [15_000, 15_000];
 
 interface LaunchedEngine {
@@ -214,8 +219,8 @@ interface LaunchedEngine {
 let databases = 0;
 
 /**
- * Returns a new database in the DynamoDB Local of `npm run test:engine`, which has one database per access key and no
- * vector indexes.
+ * Creates a database in the DynamoDB Local of `npm run test:engine`. It has one database per access key, and no vector
+ * indexes.
  */
 function sharedEngine(url: string): LaunchedEngine {
   databases += 1;

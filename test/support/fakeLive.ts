@@ -10,7 +10,6 @@ const channels = { document: '/live/t/o/d', awareness: '/live/t/o/d/awareness', 
 
 type Json = Record<string, any>;
 
-/** A failure that the fake service answers. */
 class Refusal extends Error {
   readonly status: ErrorStatus;
   constructor(status: ErrorStatus) {
@@ -25,7 +24,10 @@ interface FakeRequest {
   readonly keepalive?: boolean;
 }
 
-/** The `fetch` and the WebSocket with which a client reaches the fake service. */
+/**
+ * The `fetch` and the WebSocket class with which a client connects to the fake service. `cut` ends the connection for
+ * good.
+ */
 export interface Connection {
   readonly fetch: typeof fetch;
   readonly WebSocket: new (url: string, protocols: string[]) => SocketLike;
@@ -33,35 +35,35 @@ export interface Connection {
 }
 
 /**
- * A service with one document, in memory: the endpoints and the WebSocket protocol that clients of users use. Answers and
- * messages take some time of the timers, so tests can interrupt them.
+ * A fake service in memory with one document. It has the endpoints and the WebSocket protocol of clients of users.
+ * Answers and messages take some milliseconds of timers, so tests can interrupt them.
  */
 export class FakeLive {
   readonly editor = new Y.Doc();
-  /** All messages of the document channel with a version, in order. */
+  /** All messages of the document channel that have a version, in order. */
   readonly log: Json[] = [];
   readonly users = new Map<string, Json>();
   readonly states = new Map<string, Json>();
   readonly sockets = new Set<FakeSocket>();
   readonly calls: { path: string; data: Json; authorization: string; keepalive: boolean }[] = [];
-  /** All hints of the channel of the user, in order. */
+  /** All hints of the user's channel, in order. */
   readonly userLog: Json[] = [];
-  /** Set to refuse calls and connections. */
+  /** Whether the service refuses calls and connections. */
   isDown = false;
   isDenied = false;
-  /** The status with which calls fail, by path. */
+  /** The error status of the calls that fail, by path. */
   readonly refusals = new Map<string, ErrorStatus>();
-  /** Whether pushes to the channels of the document and of the user get lost. */
+  /** Whether messages to the channels of the document and of the user get lost. */
   losesPushes = false;
-  /** Whether `event` of a message is a list with one text, as AWS documents it, instead of one text. */
+  /** Whether a message's `event` is a list with one text, as AWS documents it. Otherwise it is that text. */
   sendsLists = false;
-  /** Whether connections get no keep-alives. */
+  /** Whether the service sends no keep-alive messages. */
   isSilent = false;
-  /** The oldest version that the log of changes still has. */
+  /** The oldest version of which the log still has the change. */
   oldest = 1;
   epoch = 0;
   latency = () => 5;
-  /** Returns whether an answer gets lost after its call was carried out. */
+  /** Returns whether the answer to a call gets lost. The call itself is carried out. */
   crash: () => boolean = () => false;
 
   get channels() {
@@ -69,7 +71,7 @@ export class FakeLive {
     return { ...channels, document: channels.document + suffix, awareness: `${channels.document}${suffix}/awareness` };
   }
 
-  /** The `fetch` of a client. */
+  /** The `fetch` of a client that is not cut. */
   readonly fetch = (async (url: URL, { body, headers, keepalive = false }: FakeRequest) => {
     await this.#travel();
     if (this.#isUnreachable()) throw new TypeError('fetch failed');
@@ -88,12 +90,12 @@ export class FakeLive {
     }
   }) as unknown as typeof fetch;
 
-  /** The WebSocket of a client. */
+  /** The WebSocket class of a client that is not cut. */
   get WebSocket(): new (url: string, protocols: string[]) => FakeSocket {
     return FakeSocket.bind(null, this, new Set());
   }
 
-  /** Returns a connection of one client. After `cut`, the connection never works again. */
+  /** Returns a new connection. After its `cut`, it never works again. */
   connection(): Connection {
     let isCut = false;
     const hasBeenCut = () => isCut;
@@ -133,12 +135,12 @@ export class FakeLive {
     for (const socket of this.sockets) socket.deliver(channel, event);
   }
 
-  /** Ends all connections without notice. */
+  /** Ends all WebSocket connections without notice. */
   disconnect(): void {
     for (const socket of [...this.sockets]) socket.end();
   }
 
-  /** Replaces the channels of the document, as when a user lost access. */
+  /** Gives the document new channels, as the service does when a user loses access. */
   revoke(): void {
     const { document } = this.channels;
     this.epoch += 1;
@@ -232,7 +234,7 @@ export class FakeSocket implements SocketLike {
   readonly #subscriptions = new Map<string, string>();
   #keepAlive: ReturnType<typeof setInterval> | undefined;
 
-  /** `siblings` gets the new socket. */
+  /** Adds the new socket to `siblings`. */
   constructor(service: FakeLive, siblings: Set<FakeSocket>, _url: string, protocols: string[]) {
     this.#service = service;
     siblings.add(this);
@@ -299,7 +301,9 @@ export class FakeSocket implements SocketLike {
   }
 }
 
-/** Runs a test with the window of a browser, in which events can be dispatched. */
+/**
+ * Runs a test in which the global object has the events of a browser's window. The test dispatches events on `window`.
+ */
 export async function inBrowser(run: (window: EventTarget) => Promise<void>): Promise<void> {
   const window = new EventTarget();
   Object.assign(globalThis, {

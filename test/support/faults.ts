@@ -6,8 +6,8 @@ import { openTablesWithSdk } from './leanClient.ts';
 
 export interface Faults {
   /**
-   * Lets `passing` calls of an operation succeed. All later calls fail with an internal error of DynamoDB until `heal` is
-   * called.
+   * Lets `passing` more calls of an operation succeed. After them, all calls fail with an internal error of DynamoDB
+   * until `heal` is called.
    */
   fail(operation: string, passing: number): void;
   heal(): void;
@@ -15,11 +15,11 @@ export interface Faults {
 }
 
 /**
- * Starts a proxy between the client and the table of `startEngine`, which can let calls fail. Must be called before the
- * first request.
+ * Starts a proxy between the client and the table of `startEngine`. It can make calls fail. Call it before the first
+ * request.
  */
 export async function startFaults(): Promise<Faults> {
-  // The tests use the client of a deployment, because its retries are part of the tested behaviour.
+  // Uses the SDK's client as in a deployment, because its retries are part of what is tested.
   openTablesWithSdk();
   const engine = process.env.AWS_ENDPOINT_URL_DYNAMODB ?? '';
   let failing: { operation: string; passing: number } | undefined;
@@ -37,7 +37,7 @@ export async function startFaults(): Promise<Faults> {
   };
   const proxy = createServer((request, response) => void respond(request, response)).listen(0, '127.0.0.1');
   await once(proxy, 'listening');
-  // Metrics are disabled, because those of failed calls would be in the output of the tests.
+  // Turns metrics off. Otherwise the metrics of failed calls would appear in the test output.
   Object.assign(process.env, {
     AWS_ENDPOINT_URL_DYNAMODB: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`,
     POWERTOOLS_METRICS_DISABLED: 'true',

@@ -5,7 +5,7 @@ import type { Customer } from './customer.ts';
 import type { Engine } from './engine.ts';
 import { everyItem } from './items.ts';
 
-/** Returns a generator of pseudorandom numbers in [0, 1). The same seed gives the same numbers. */
+/** Returns a generator of pseudorandom numbers in [0, 1). The same seed always gives the same numbers. */
 function seeded(seed: number): () => number {
   let state = seed;
   return () => {
@@ -16,7 +16,7 @@ function seeded(seed: number): () => number {
   };
 }
 
-/** The customer's ids of a record's organization and document. */
+/** The customer's ids of the organization and the document in which a record is. */
 export interface DocumentIds {
   readonly organizationId: string;
   readonly documentId: string;
@@ -37,7 +37,10 @@ export interface WrittenThread {
   statusId: string;
   assignee: string | undefined;
   scope: string | undefined;
-  /** The users who can read the thread in addition to the author. Undefined if the thread is not private. */
+  /**
+   * Who can read the thread, in addition to its author: the organization's members or these users. Undefined if
+   * everybody can.
+   */
   readonly readers: 'members' | readonly string[] | undefined;
 }
 
@@ -72,15 +75,15 @@ interface WrittenActivity {
   readonly target: string;
 }
 
-/** A function that sends the request of a change and checks the answer. The ledger already contains the change. */
+/** Sends the request of a change and checks the answer. The ledger contains the change already. */
 export type PlannedChange = () => Promise<unknown>;
 
-/** The document that a test deletes. It contains the long thread. */
+/** The document that a test deletes. It contains the longest thread. */
 export const HANDBOOK = 'handbook';
 export const documentIds = ['nda', 'offer', 'terms', 'plan', HANDBOOK];
-/** The documents in the folder. */
+/** A folder and the documents in it. */
 export const folder = { folderId: 'contracts', documentIds: ['nda', 'offer'] };
-/** A user who is mentioned in 250 comments and appears nowhere else. */
+/** A user whom 250 comments mention and whom no other record names. */
 export const MONA = 'mona';
 const authors = [
   ...Array.from({ length: 35 }, (_each, index) => `user-${String(index).padStart(2, '0')}`),
@@ -90,7 +93,7 @@ const authors = [
   'a%b~c',
 ];
 export const userIds = [...authors, MONA];
-/** The users who are members of the organization: the first 33 and Mona. */
+/** The members of the organization: the first 33 users and Mona. */
 const members = new Set([...userIds.slice(0, 33), MONA]);
 
 const locations = [
@@ -121,13 +124,13 @@ const START = Date.UTC(2026, 0, 5);
 const HOUR = 3_600_000;
 const PARALLEL = 4;
 
-/** Returns the name of a document as the lines of the ledger contain it. */
+/** Returns the name by which lines of the ledger refer to a document. */
 const nameOf = ({ organizationId, documentId }: DocumentIds) => `${organizationId}/${documentId}`;
 const countUp = (counts: Map<string, number>, key: string, by = 1) => void counts.set(key, (counts.get(key) ?? 0) + by);
 
 /**
- * Creates random content of an organization through the API, and a ledger of the expected content. Each method plans one
- * change, adds it to the ledger at once, and returns a function that sends it.
+ * Creates random content of an organization through the API. Keeps a ledger of the content that must exist then. Each
+ * method plans one change, adds it to the ledger at once, and returns a function that sends it.
  */
 export class Fixture {
   threads: WrittenThread[] = [];
@@ -135,9 +138,9 @@ export class Fixture {
   recordings: WrittenRecording[] = [];
   notifications: WrittenNotification[] = [];
   activities: WrittenActivity[] = [];
-  /** The number of requested events, by type. */
+  /** How many events of each type were requested. */
   readonly events = new Map<string, number>();
-  /** The activities that requests asked for, as lines of the ledger. */
+  /** The requested activities, as lines of the ledger. */
   readonly logged: string[] = [];
   /** The tombstones of deleted threads, as lines of the ledger. */
   readonly tombstones: string[] = [];
@@ -159,7 +162,7 @@ export class Fixture {
     return values[Math.floor(this.#random() * values.length)] as T;
   }
 
-  /** Returns up to `count` different values. */
+  /** Returns at most `count` different values. */
   pickSome<T>(values: readonly T[], count: number): T[] {
     const remaining = [...values];
     return Array.from(
@@ -169,7 +172,7 @@ export class Fixture {
   }
 
   #id(kind: string): string {
-    // Some ids are prefixes of other ids. Some contain the separators of keys.
+    // Some ids begin with another id. Some contain the characters that separate parts of keys.
     return `${this.#pick(['', '', '', '#', '~', 'é '])}${kind}${(this.#lastNumber += 1)}`;
   }
 
@@ -178,7 +181,7 @@ export class Fixture {
     return locations[index] && { location: locations[index], scope: locationKeys[index] as string };
   }
 
-  /** Returns the trigger flags of a change, and adds the requested event and activity to the ledger. */
+  /** Returns random trigger flags for a change. Adds the event and the activity that they request to the ledger. */
   #triggers(document: DocumentIds, event: string, target: string, requested = [this.#chance(0.15), this.#chance(0.1)]) {
     const [triggerNotification, triggerActivities] = requested as [boolean, boolean];
     if (triggerNotification) countUp(this.events, event);
@@ -195,7 +198,7 @@ export class Fixture {
     expect(results.filter(([, { success }]) => !success)).toEqual([]);
   }
 
-  /** Returns new comments, each as an entry of the ledger and as a part of a request. */
+  /** Returns new comments. Each has the form of the ledger and the form of the request. */
   #comments(first: number, count: number, mayMention: boolean) {
     return Array.from({ length: count }, (_each, index) => {
       const from = this.#pick(authors);
@@ -214,7 +217,7 @@ export class Fixture {
     });
   }
 
-  /** Mentions users in each way that the API supports. */
+  /** Returns the fields of a comment that mention these users, in every way that the API supports. */
   #mentioning(mentions: readonly string[]) {
     const tagged = mentions
       .slice(0, 2)
@@ -224,7 +227,7 @@ export class Fixture {
     return { taggedUserContacts: tagged, to: mentions.slice(2).map((userId) => ({ userId })) };
   }
 
-  /** Returns the readers of a new thread. Most threads are not private. */
+  /** Returns who can read a new thread. Most threads are not private. */
   #pickReaders(): WrittenThread['readers'] {
     if (!this.#chance(0.12)) return undefined;
     return this.#chance(0.4) ? 'members' : [MONA, ...this.pickSome(authors, 2)];
@@ -249,7 +252,7 @@ export class Fixture {
         readers,
       };
       this.threads.push(thread);
-      // A new thread causes one event and one activity, even if several of its comments request them.
+      // A new thread has one event and one activity, even if several of its comments ask for them.
       const triggers = this.#triggers(document, 'comment_annotation.add', `${annotationId}/1`);
       const commentData = comments.map(({ sent }, index) => ({
         ...sent,
@@ -402,7 +405,7 @@ export class Fixture {
       });
   }
 
-  /** Removes threads and their reactions from the ledger, and adds the tombstones of the threads. */
+  /** Removes threads and their reactions from the ledger. Adds the tombstones of the threads. */
   removeFromLedger(threads: readonly WrittenThread[]): void {
     this.tombstones.push(
       ...threads.map(({ document, annotationId }) => `tombstone ${nameOf(document)} ${annotationId}`),
@@ -509,7 +512,10 @@ export class Fixture {
       });
   }
 
-  /** Plans changes that run during a read. Each changes another thread. Only records for which `isVolatile` is true are deleted. */
+  /**
+   * Plans changes that run while a test reads a listing. Each changes another thread. Deletes only records for which
+   * `isVolatile` returns true.
+   */
   planConcurrentChanges(document: DocumentIds, isVolatile: (id: string) => boolean): PlannedChange[] {
     const own = this.threadsOf(document).filter(({ comments }) => comments.length < 100);
     const [volatile, staying] = [
@@ -554,7 +560,7 @@ export class Fixture {
     return readers === 'members' ? members.has(userId) : readers.includes(userId);
   }
 
-  /** Returns the data of a user, as sorted ids. */
+  /** Returns the ids of a user's data, sorted. */
   dataOf(
     organizationId: string,
     userId: string,
@@ -590,7 +596,7 @@ export class Fixture {
     };
   }
 
-  /** Returns the ledger: the expected items of the table as sorted lines. */
+  /** Returns the ledger as sorted lines. Each line is an item that the table must contain. */
   ledgerLines(): string[] {
     const named = (kind: string, document: DocumentIds, id: string, within: string) =>
       `id ${nameOf(document)} ${kind} ${id} in ${within}`;
@@ -649,15 +655,15 @@ function visibilityOf(readers: WrittenThread['readers']): object | undefined {
 }
 
 /**
- * Returns the users whom a comment involves, and for each whether the user wrote the comment. The first comment also
- * involves the assignee of the thread.
+ * Returns the users whom a comment involves. The value says whether the user wrote the comment. The first comment also
+ * involves the thread's assignee.
  */
 function involvedIn({ comments, assignee }: WrittenThread, comment: WrittenComment): Map<string, boolean> {
   const assigned = assignee !== undefined && comments[0] === comment ? [[assignee, false] as const] : [];
   return new Map([...assigned, ...comment.mentions.map((userId) => [userId, false] as const), [comment.from, true]]);
 }
 
-/** Sends changes, up to four at the same time. */
+/** Sends changes, at most four at the same time. */
 export function runChanges(changes: readonly PlannedChange[]): Promise<void> {
   return inParallel(changes, PARALLEL, async (change) => {
     await change();
@@ -665,7 +671,8 @@ export function runChanges(changes: readonly PlannedChange[]): Promise<void> {
 }
 
 /**
- * Creates an organization of 40 users with 5 documents, and a second organization that has a document with the same id.
+ * Creates an organization with 40 users and 5 documents. Also creates a second organization with a document of the
+ * same id.
  */
 export async function buildOrganization(customer: Customer): Promise<void> {
   await customer.ok('/v2/organizations/folders/add', {
@@ -698,7 +705,9 @@ export async function buildOrganization(customer: Customer): Promise<void> {
   });
 }
 
-/** Creates 300 threads with 2,000 comments, other records, and a thread of 1,000 comments. */
+/**
+ * Creates 300 threads with 2,000 comments in all, one more thread with 1,000 comments, and records of all other kinds.
+ */
 export async function buildContent(fixture: Fixture): Promise<void> {
   const all: DocumentIds[] = [
     ...documentIds.map((documentId) => ({ organizationId: 'acme', documentId })),
@@ -754,13 +763,13 @@ export async function buildContent(fixture: Fixture): Promise<void> {
 
 export interface TableLines {
   readonly lines: string[];
-  /** The number of items that the ledger does not contain, by type. */
+  /** The number of items of types that the ledger does not contain, by type. */
   readonly others: Record<string, number>;
   /** The number of events, by type. */
   readonly events: Record<string, number>;
 }
 
-/** Reads the table and returns the content of a customer as lines of the ledger. */
+/** Reads the table. Returns a customer's content in the form of ledger lines. */
 export async function tableLines(engine: Engine, { apiKey }: Customer): Promise<TableLines> {
   const items = (await everyItem(engine)).filter(({ PK }) => PK.startsWith(`T#${apiKey}#`));
   const decoded = (part: string | undefined) =>
@@ -774,7 +783,7 @@ export async function tableLines(engine: Engine, { apiKey }: Customer): Promise<
       .filter(({ _t }) => _t === 'Document')
       .map((item) => [item.internalId, `${organizations.get(partOf(item.PK, 3))}/${item.documentId}`]),
   );
-  // The second to last part of the partition key is the key of the document.
+  // The last part but one of the partition key is the document's internal id.
   const documentOf = ({ PK }: Record<string, any>) => documents.get(partOf(PK, -2));
   const line: Record<string, (item: Record<string, any>) => string> = {
     Thread: (item) =>
@@ -800,8 +809,8 @@ export async function tableLines(engine: Engine, { apiKey }: Customer): Promise<
       `activity ${documentOf(item)} ${item.actionType} ${item.targetEntityId}/${item.targetSubEntityId ?? ''}`,
   };
   const others = items.filter(({ _t }) => !line[_t]);
-  // The service generates the ids of its own activities, so the ledger cannot predict them. The id records must match
-  // the activities.
+  // The ledger cannot contain activity ids that the service generates. Instead, the records of these ids are compared
+  // with the activities.
   const own = (id: string) => id.startsWith('act_');
   const activityIds = items
     .filter(({ _t, id }) => _t === 'Activity' && own(id))
@@ -831,7 +840,10 @@ function countBy(items: readonly Record<string, any>[], attribute: string): Reco
   return Object.fromEntries(counts);
 }
 
-/** Returns up to 20 missing lines and up to 20 unexpected lines. A line that is repeated too often is unexpected. */
+/**
+ * Returns up to 20 missing and up to 20 unexpected lines. A line that occurs more often than expected counts as
+ * unexpected.
+ */
 export function differenceOf(
   actual: readonly string[],
   expected: readonly string[],

@@ -9,14 +9,14 @@ export interface ReceivedWebhook {
   readonly body: string;
 }
 
-/** The answer to a webhook: a status, with or without headers and a body. */
+/** The answer to a webhook: a status with optional headers and body. */
 export interface WebhookAnswer {
   readonly status: number;
   readonly headers?: Record<string, string>;
   readonly body?: string | Buffer;
 }
 
-/** A receiver that records webhooks by path and returns the configured answers. */
+/** A receiver that records webhooks. Tests set its answers by path. */
 export class WebhookReceiver {
   readonly received: ReceivedWebhook[] = [];
   readonly #answers = new Map<string, (hook: ReceivedWebhook, nth: number) => WebhookAnswer | Promise<WebhookAnswer>>();
@@ -37,12 +37,15 @@ export class WebhookReceiver {
     return this;
   }
 
-  /** Returns the URL of a path, such as `/a`. */
+  /** Returns the receiver's URL of a path, such as `/a`. */
   url(path: string): string {
     return `${this.#receiver?.url}${path}`;
   }
 
-  /** Sets the answers of a path. A function receives the webhook and its number among the webhooks of the path, from 1 on. */
+  /**
+   * Sets the answer of a path. If it is a function, the function gets the webhook, and its number among the webhooks
+   * of the path. The first webhook has the number 1.
+   */
   answer(
     path: string,
     answer: WebhookAnswer | ((hook: ReceivedWebhook, nth: number) => WebhookAnswer | Promise<WebhookAnswer>),

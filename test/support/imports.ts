@@ -1,9 +1,9 @@
 import { dirname, join, normalize } from 'node:path';
 
-/** The files of the project that each file imports, by file. */
+/** By file: the project's files that it imports. */
 export type Imports = ReadonlyMap<string, readonly string[]>;
 
-/** Returns the imports of each source file, without packages. */
+/** Returns the imports of each source file. Imports of packages are left out. */
 export function importsOf(sources: ReadonlyMap<string, string>): Imports {
   return new Map(
     [...sources].map(([file, text]) => {

@@ -1,7 +1,7 @@
 import { GetCommand, ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { type Engine, TABLE_NAME } from './engine.ts';
 
-/** Returns the stored item under a key. */
+/** Returns the item that is stored under a key. */
 export async function storedItem(
   engine: Engine,
   key: { PK: string; SK: string },
@@ -26,7 +26,7 @@ export async function everyItem(engine: Engine): Promise<Record<string, any>[]> 
   return items;
 }
 
-/** Replaces the table by an empty one. */
+/** Replaces the table with an empty one. */
 export function clearTable(engine: Engine): Promise<void> {
   return engine.clear();
 }

@@ -12,19 +12,19 @@ export interface Size {
   readonly users: number;
   readonly documents: number;
   readonly folders: number;
-  /** The distance between two documents with content. The first document has content. */
+  /** Every n-th document has content, beginning with the first. */
   readonly contentEvery: number;
-  /** A text in the names of documents and in comments. */
+  /** This text is in the names of documents and in comments. */
   readonly mark?: string;
 }
 
 export interface LargeOrganization {
   readonly internalId: string;
-  /** The items that belong to the organization. */
+  /** All items of the organization. */
   readonly items: readonly Stored[];
 }
 
-/** Returns an id such as `user-00007`. The ids sort in numerical order. */
+/** Returns an id such as `user-00007`. The text order of these ids is their numeric order. */
 export function numbered(name: string, number: number): string {
   return `${name}-${String(number).padStart(5, '0')}`;
 }
@@ -33,9 +33,9 @@ const BATCH = 25;
 const PARALLEL = 8;
 
 /**
- * Creates a large organization within seconds. The handlers create one folder, one document and one user with all their
- * records. Further folders, documents and users are copies of these items under other ids. Each document is in one of the
- * folders and has one user with a grant in its contact list.
+ * Creates a large organization within seconds. First, handlers create one folder, one document and one user with all
+ * their records. The other folders, documents and users are copies of these items under other ids. Each document is in
+ * a folder, and one user has a grant on it and is in its contact list.
  */
 export async function makeLargeOrganization(
   engine: Engine,
@@ -126,7 +126,7 @@ export async function makeLargeOrganization(
   return { internalId, items: [...ownItems, ...copies.filter(({ _t }) => _t !== 'User')] };
 }
 
-/** Returns the numbers of the copies. They start at 1, because the handlers create number 0. */
+/** Returns the numbers of the copies, from 1. Number 0 is what the handlers create. */
 function numbers(count: number): number[] {
   return Array.from({ length: count - 1 }, (_each, index) => index + 1);
 }
@@ -141,7 +141,7 @@ function mentions(value: unknown, id: string): boolean {
   );
 }
 
-/** Returns a value in which ids are replaced at every depth. */
+/** Returns a copy of a value in which ids are replaced at every depth. */
 function replaceIds<T>(value: T, ids: Readonly<Record<string, string>>): T {
   if (typeof value === 'string')
     return Object.entries(ids).reduce((text: string, [id, other]) => text.replaceAll(id, other), value) as T;

@@ -14,7 +14,7 @@ export interface Command {
   readonly input: Json;
 }
 
-/** The limits of DynamoDB for keys of indexes, which the engine does not check. */
+/** The maximum bytes of an index key in DynamoDB. The engine does not check them. */
 const sizes: IndexKeySizes = new Map(
   indexNames.flatMap((name): [string, number][] => [
     [`${name}pk`, 2_048],
@@ -22,7 +22,7 @@ const sizes: IndexKeySizes = new Map(
   ]),
 );
 
-/** Returns the headers of a call. The engine reads the access key but does not check the signature. */
+/** Returns the headers of a call. The engine reads the access key in them, but does not check the signature. */
 const headers = () =>
   [
     'content-type: application/x-amz-json-1.0',
@@ -32,8 +32,8 @@ const headers = () =>
   ].join('\r\n');
 
 /**
- * A document client for the engine with only the features that `Table` needs. It has no signatures and no retries. Tests
- * with tens of thousands of calls would spend most of their time in the SDK.
+ * A client of the engine that does only what `Table` needs. It makes no signatures and no retries. With the SDK, tests
+ * with tens of thousands of calls would spend most of their time in it.
  */
 export class LeanClient {
   readonly #connections = new Connections(process.env.AWS_ENDPOINT_URL_DYNAMODB!);
@@ -59,17 +59,17 @@ export class LeanClient {
 
 const openDeployed = documentClients.open;
 
-/** Makes all tables that are opened from now on use a lean client. */
+/** After this call, tables are opened with a lean client. */
 export function openTablesLean(): void {
   documentClients.open = () => asDocumentClient(new LeanClient());
 }
 
-/** Makes all tables that are opened from now on use the client of a deployment. */
+/** After this call, tables are opened with the SDK's client, as in a deployment. */
 export function openTablesWithSdk(): void {
   documentClients.open = openDeployed;
 }
 
-/** Returns a client with the type that `Table` expects. */
+/** Returns the client as the type that `Table` expects. */
 export function asDocumentClient(client: { send(command: Command): Promise<Json> }): DynamoDBDocumentClient {
   return client as unknown as DynamoDBDocumentClient;
 }

@@ -20,23 +20,26 @@ import type { Engine } from './engine.ts';
 import { everyItem } from './items.ts';
 import { recordingMeasures } from './workers.ts';
 
-/** The mail pipeline of one customer on the real table. Tests control the queue, the time and SES. */
+/** The sending of one customer's mails on the real table. Tests control the queue, the time and SES. */
 export class MailSystem {
   /** The simulated time in epoch milliseconds. */
   now = Date.now();
   readonly table: Table = openTable(environment(process.env));
-  /** The messages that were sent, oldest first. */
+  /** The sent queue messages, oldest first. */
   readonly queue: QueueMessage[] = [];
   /** The mails that SES received. */
   readonly mails: OutgoingMail[] = [];
-  /** The results of SES for the next mails. Further mails have the result `sent`. A function that throws ends the worker. */
+  /**
+   * What SES does with the next mails, in order. All further mails are sent. If a function is given and throws, the
+   * worker ends.
+   */
   readonly results: (MailResult | (() => MailResult))[] = [];
   readonly measures = recordingMeasures();
   readonly skipped: unknown[] = [];
   readonly warnings: object[] = [];
   /** The base URL of SendGrid. */
   sendGrid = 'http://127.0.0.1:9';
-  /** The sender of SES. Undefined as in a deployment without the setting `mailFrom`. */
+  /** The sender that uses SES. Undefined stands for a deployment without the setting `mailFrom`. */
   ses: MailSender | undefined = {
     send: async (mail) => {
       const result = this.results.shift() ?? { outcome: 'sent', messageId: `ses-${this.mails.length}` };
@@ -92,7 +95,7 @@ export class MailSystem {
       }));
   }
 
-  /** Creates the mails of all events in one batch. */
+  /** Writes the mails of all events of the customer in one batch. */
   async fanOut(): Promise<void> {
     const consumer = fanOutMails({ ...this.#ports, table: this.table })();
     for (const event of await this.events()) await consumer.consume(event);
@@ -122,14 +125,14 @@ export class MailSystem {
     });
   }
 
-  /** Processes all messages in the queue that have no delay, and removes the others. Messages that are sent meanwhile count too. */
+  /** Processes all messages without a delay, including those sent while it runs. Removes all others from the queue. */
   async processQueue(): Promise<void> {
     for (let message = this.queue.shift(); message; message = this.queue.shift()) {
       if (message.delaySeconds === 0) await this.processMessage(message.body as MailMessage);
     }
   }
 
-  /** Creates the mails of all events and sends them. */
+  /** Writes the mails of all events and sends them. */
   async deliver(): Promise<void> {
     await this.fanOut();
     await this.processQueue();
@@ -154,12 +157,12 @@ export class MailSystem {
     );
   }
 
-  /** Returns the states of the mails by user. */
+  /** Returns the state of each stored mail, by user. */
   async states(): Promise<Record<string, MailRecord['status']>> {
     return Object.fromEntries((await this.stored()).map(({ about, status }) => [about.userId ?? about.kind, status]));
   }
 
-  /** The recipients of the mails that SES received. */
+  /** The addresses of the mails that SES received. */
   get mailed(): string[] {
     return this.mails.map(({ to }) => to);
   }

@@ -27,15 +27,15 @@ const words =
     ' ',
   );
 
-/** Returns a generator of pseudo-random numbers that are the same in every run. */
+/** Returns a generator of pseudorandom numbers. Every run gets the same numbers. */
 export function numbers(seed: number): (below: number) => number {
   let state = seed;
   return (below) => (state = (state * 48_271) % 2_147_483_647) % below;
 }
 
 /**
- * Returns judgments of an organization over two years. One in 10 has the decision `tenth`, one in 100 the content type
- * `hundredth`, and one in 1,000 the reviewer `thousandth`.
+ * Returns judgments of one organization, spread over two years. One in 10 has the decision `tenth`. One in 100 has the
+ * content type `hundredth`. One in 1,000 has the reviewer `thousandth`.
  */
 export function manyJudgments(
   count: number,
@@ -54,10 +54,16 @@ export function manyJudgments(
   }));
 }
 
-/** The internal ids of the documents that `putMany` added. The API returns the id of a document only when it is added. */
+/**
+ * The internal ids of documents that `putMany` has added. They are kept, because they can be read only when the
+ * document is added.
+ */
 const internalIds = new Map<string, string>();
 
-/** Puts judgments with their vectors into the table in batches, as `judgments/add` stores them. Adds missing documents. */
+/**
+ * Writes judgments and their vectors directly into the table, in the form in which `judgments/add` stores them. Adds
+ * missing documents.
+ */
 export async function putMany(
   client: LeanClient,
   customer: Customer,
@@ -98,8 +104,8 @@ export async function putMany(
 }
 
 /**
- * Returns the ids of the judgments that are most similar to a query. Compares the query with all judgments. Of equal ones,
- * the latest is first.
+ * Ranks all judgments by their similarity to a query. Returns the ids of the first `limit`. If two are equally
+ * similar, the later one comes first.
  */
 export function rankedExactly(judgments: readonly SentJudgment[], query: string, limit: number): string[] {
   const vector = lexical(query);
@@ -114,12 +120,12 @@ export function rankedExactly(judgments: readonly SentJudgment[], query: string,
     .map(({ recordId }) => recordId);
 }
 
-/** Returns a vector with four digits, as it is stored. */
+/** Returns a vector with values of four significant digits, as stored. */
 function round(vector: Float32Array): number[] {
   return Array.from(vector, (value) => Number(value.toPrecision(4)));
 }
 
-/** Returns a query in the words of the judgments. */
+/** Returns a query of words that the judgments contain. */
 export function queryOf(random: (below: number) => number): string {
   return Array.from({ length: 3 + random(6) }, () => words[random(words.length)]).join(' ');
 }

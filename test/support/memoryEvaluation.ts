@@ -4,7 +4,10 @@ import type { Judgment } from '../../lib/memory/rules/judgments.ts';
 import { embedWith } from '../../lib/memory/embedJudgments.ts';
 import type { Embedder } from '../../lib/memory/embedders.ts';
 
-/** How the wording of a query differs from the judgments to find: not at all, in word forms and typos, or as a paraphrase. */
+/**
+ * How the words of a query differ from those of the judgments to find. `words`: not at all. `forms`: by word forms and
+ * typos. `paraphrase`: other words.
+ */
 export const queryKinds = ['words', 'forms', 'paraphrase'] as const;
 export type QueryKind = (typeof queryKinds)[number];
 
@@ -14,7 +17,9 @@ interface Query {
   readonly query: string;
 }
 
-/** The judgments of the evaluation set: five for each of 15 topics. The set was written before the embeddings. */
+/**
+ * The judgments of the evaluation set: five on each of 15 topics. The set was written before the embeddings were made.
+ */
 export const evaluationJudgments: readonly (Pick<Judgment, 'recordId' | 'decision' | 'reasoning' | 'content'> & {
   readonly topic: string;
 })[] = read('judgments');
@@ -24,13 +29,16 @@ function read(name: string): any {
   return JSON.parse(readFileSync(join(import.meta.dirname, `../data/memory/${name}.json`), 'utf8'));
 }
 
-/** The share of hits that have the query's topic: among first hits (`at1`) and among the first five hits (`at5`). */
+/** The share of results that are on the query's topic: in first place (`at1`) and in the first five places (`at5`). */
 export interface Precision {
   readonly at1: number;
   readonly at5: number;
 }
 
-/** Returns the precision of an embedding on the evaluation set, by kind of query. Compares each query with all judgments. */
+/**
+ * Returns the precision of an embedding on the evaluation set, for each kind of query. Ranks all judgments for each
+ * query.
+ */
 export async function evaluateEmbedding(
   embedder: Embedder,
   of: 'review' | 'content' = 'review',

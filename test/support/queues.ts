@@ -4,9 +4,9 @@ import type { QueueName } from '../../lib/app/capability.ts';
 
 /** A message of a queue. */
 export interface SentMessage {
-  // The type is `any`, because tests read fields of messages and check them by expectations.
+  // The type is `any`, so that tests can read any field.
   readonly body: any;
-  /** The delay of the message in seconds. 0 means no delay. */
+  /** The delay in seconds. 0 means none. */
   readonly delaySeconds: number;
 }
 
@@ -14,12 +14,12 @@ export interface Queues {
   readonly server: FauxqsServer;
   /** The messages of a queue, oldest first. */
   messagesOf(name: QueueName): SentMessage[];
-  /** Empties all queues. */
+  /** Removes all messages from all queues. */
   clear(): void;
   stop(): Promise<void>;
 }
 
-/** Starts queues in memory for the SDK of this process. Must be called after `startEngine`. */
+/** Starts queues in memory and points the SDK of this process to them. Call it after `startEngine`. */
 export async function startQueues(): Promise<Queues> {
   const server = await startFauxqs({ port: 0, logger: false });
   for (const name of Object.keys(queues) as QueueName[]) {

@@ -1,7 +1,7 @@
 /**
- * A receiver of webhooks in its own process. So it answers also while the sender is busy, and has all requests when the
- * sender is killed. It sends each request to its parent process (`RemoteReceiver`), and answers as the parent configures
- * for the path.
+ * A webhook receiver in its own process. It can answer while the sender is busy, and it keeps all requests when the
+ * sender is killed. It reports each request to its parent process (`RemoteReceiver`), which also sets the answers of
+ * each path.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';

@@ -12,7 +12,7 @@ export interface Receiver {
   readonly stop: () => Promise<void>;
 }
 
-/** Starts a receiver with a handler for raw connections. */
+/** Starts a receiver that passes raw connections to `onConnection`. */
 export function startTcp(onConnection: (socket: Socket) => void, host = '127.0.0.1'): Promise<Receiver> {
   return startServer(
     createServer({ allowHalfOpen: true }, (socket) => {
@@ -24,12 +24,11 @@ export function startTcp(onConnection: (socket: Socket) => void, host = '127.0.0
   );
 }
 
-/** Starts an HTTP receiver. */
 export function startHttp(listener: RequestListener, host = '127.0.0.1'): Promise<Receiver> {
   return startServer(createHttpServer(listener), host);
 }
 
-/** Starts a TLS receiver that answers every chunk with status 200. */
+/** Starts a TLS receiver that answers 200 to every chunk of data. */
 export function startTls(options: TlsOptions): Promise<Receiver> {
   const server = createTlsServer(options, (socket) => {
     socket.on('error', () => socket.destroy());

@@ -8,24 +8,27 @@
  * An expression without the flag `y` has one more loop: the search for the start of the match.
  */
 
-/** A state of the automaton: one character of the expression, or the search for the start, which accepts every character. */
+/**
+ * A state of the automaton. It stands for one character of the expression, or for the search for the start of the
+ * match, in which every character is accepted.
+ */
 interface Position {
   matches(character: string): boolean;
 }
 
 /**
- * A part of an expression: its first and last positions. An assertion such as `$` guards what comes before it: text that
- * matches up to there can still fail. `free` means that no assertion guards the part or position.
+ * A part of an expression, with its first and its last positions. An assertion such as `$` guards the text before it.
+ * Even if that text matches, the assertion can fail. `free` means that no assertion guards the part or the position.
  */
 interface Part {
-  /** Whether the part matches the empty text. */
+  /** Whether the part matches the empty text, and if so, whether an assertion guards it. */
   readonly nullable: Nullable;
   readonly first: readonly number[];
   readonly last: ReadonlyMap<number, 'guarded' | 'free'>;
   readonly hasLoop: boolean;
 }
 
-/** `x{3}` is expanded to `xxx` up to this count. A higher count is treated as a loop. */
+/** Up to this count, `x{3}` is expanded to `xxx`. A higher count is treated as a loop. */
 const MAX_EXPANDED_COPIES = 16;
 const ASSERTIONS = ['$', '\\b', '\\B'];
 const SAMPLES = [
@@ -55,8 +58,8 @@ const SAMPLES = [
 type Nullable = 'no' | 'guarded' | 'free';
 
 /**
- * Returns the reason why matching the expression can take more than linear time. Returns undefined if the time is linear.
- * Throws for syntax that the analysis does not support.
+ * Returns why matching an expression can take more than linear time. Returns undefined if it cannot. Throws for syntax
+ * that the analysis does not support.
  */
 export function findSlowness(regex: RegExp): string | undefined {
   return new Automaton(regex).findSlowness();
@@ -105,7 +108,9 @@ class Automaton {
     return undefined;
   }
 
-  /** Returns the transitions of the automaton. Two characters are in one class if the same positions match them. */
+  /**
+   * Returns the transitions of the automaton. Two characters are in the same class if they match the same positions.
+   */
   #buildSteps(): Steps {
     const classes = new Map<string, Steps[number]>();
     for (const sample of SAMPLES) {
@@ -269,7 +274,7 @@ function nullableOfSequence(before: Part, after: Part): Nullable {
   return before.nullable === 'free' && after.nullable === 'free' ? 'free' : 'guarded';
 }
 
-/** Returns how often a quantifier repeats the atom before it. `max` can be Infinity. */
+/** Returns the minimum and the maximum number of repetitions of a quantifier. `max` can be Infinity. */
 function parseQuantifier([text, count, comma, maxCount]: RegExpExecArray): { min: number; max: number } {
   if (text.startsWith('?')) return { min: 0, max: 1 };
   if (text.startsWith('*')) return { min: 0, max: Infinity };
@@ -279,22 +284,28 @@ function parseQuantifier([text, count, comma, maxCount]: RegExpExecArray): { min
   return { min, max: maxCount === '' ? Infinity : Number(maxCount) };
 }
 
-/** The next positions: `steps[class][position]`, for each class of characters and each position. */
+/**
+ * The transitions of the automaton. `steps[class][position]` has the positions that follow on a character of the
+ * class.
+ */
 type Steps = readonly (readonly (readonly number[])[])[];
 
 /**
- * Returns whether there is one text, of at least one character, that moves every position `from[i]` to the position `to[i]`.
+ * Returns whether a single text moves every position `from[i]` to the position `to[i]`. The empty text does not count.
  */
 function reaches(steps: Steps, from: readonly number[], to: readonly number[]): boolean {
   return canReach(steps, from, (reached) => reached.every((position, index) => position === to[index]));
 }
 
-/** Returns whether there is a text that moves a position back to itself on two different paths. */
+/** Returns whether a text can move a position back to itself on two different paths. */
 function isAmbiguous(steps: Steps, position: number): boolean {
   return canReach(steps, [position, position], ([a, b]) => a !== b && reaches(steps, [a!, b!], [position, position]));
 }
 
-/** Returns whether a text, of at least one character, moves the positions `from` to positions for which `isWanted` is true. */
+/**
+ * Returns whether a text moves the positions `from` to positions for which `isWanted` returns true. The empty text
+ * does not count.
+ */
 function canReach(steps: Steps, from: readonly number[], isWanted: (reached: readonly number[]) => boolean): boolean {
   const seen = new Set<string>();
   const unvisited = [from];
@@ -312,7 +323,7 @@ function canReach(steps: Steps, from: readonly number[], isWanted: (reached: rea
   return false;
 }
 
-/** Returns every list that has one number of each choice (the Cartesian product). */
+/** Returns all lists that have one number of each choice (the Cartesian product). */
 function combineChoices(choices: readonly (readonly number[])[]): number[][] {
   let combinations: number[][] = [[]];
   for (const choice of choices)

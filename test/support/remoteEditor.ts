@@ -7,13 +7,12 @@ export interface EditorOrder {
   readonly baseUrl: string;
   readonly headers: Record<string, string>;
   readonly editor: object;
-  /** Whether the client syncs by version. Otherwise it syncs by state vector. */
+  /** Whether the client pulls changes since its version. Otherwise it sends its state vector. */
   readonly byVersion: boolean;
-  /** The words that the client types and sends one by one. */
+  /** The client types these words one after the other, and sends each of them. */
   readonly words: readonly string[];
 }
 
-/** The text of the client's document after a task. */
 export interface EditorReport {
   readonly text: string;
 }
@@ -22,7 +21,7 @@ export interface EditorReport {
 export class RemoteEditor {
   readonly #child: ChildProcess = fork(join(import.meta.dirname, 'yjsClientProcess.ts'), { execArgv: [] });
 
-  /** Runs a task and returns the text of the client's document. Throws if the client fails. */
+  /** Runs a task. Returns the text of the client's document. Throws if the client fails. */
   async run(order: EditorOrder): Promise<string> {
     const failed = new AbortController();
     const report = once(this.#child, 'message', { signal: failed.signal });

@@ -3,22 +3,24 @@ import { EventEmitter, once } from 'node:events';
 import { join } from 'node:path';
 import type { ReceivedWebhook } from './hooks.ts';
 
-/** How a receiver answers the requests to a path. The default is status 200. */
+/** What a receiver does with the requests to a path. The default is to answer 200. */
 export interface Behaviour {
   readonly status?: number;
   readonly headers?: Record<string, string>;
   readonly body?: string;
   /** Whether the receiver never answers. */
   readonly hangs?: boolean;
-  /** The number of requests of each `webhook-id` that get this answer. Further requests get 200. The default is all. */
+  /**
+   * For each `webhook-id`, this number of requests get this answer. All further ones get 200. The default is that all
+   * get this answer.
+   */
   readonly timesEach?: number;
 }
 
-/** A webhook that the receiver got. */
 export interface RemoteWebhook extends ReceivedWebhook {
-  /** The time at which the headers had arrived, in epoch milliseconds. */
+  /** When the headers had arrived, in epoch milliseconds. */
   readonly at: number;
-  /** The status of the answer. Undefined if the receiver did not answer. */
+  /** The status that the receiver answered. Undefined if it did not answer. */
   readonly answeredStatus?: number | undefined;
 }
 
@@ -26,7 +28,7 @@ export type ToReceiver = { readonly path: string; readonly behaviour: Behaviour 
 export type FromReceiver =
   { readonly url: string } | { readonly received: RemoteWebhook } | { readonly configured: string };
 
-/** How long a test waits for webhooks. It suffices for a slow machine, and is shorter than the timeout of tests. */
+/** How long a test waits for webhooks. This is enough for a slow machine, and shorter than the time-out of tests. */
 const PATIENCE_MILLISECONDS = 240_000;
 
 /** A receiver of webhooks in another process. It keeps the received webhooks. */
@@ -50,7 +52,7 @@ export class RemoteReceiver {
     const receiver = new RemoteReceiver(
       fork(join(import.meta.dirname, 'receiverProcess.ts'), { execArgv: [], serialization: 'advanced' }),
     );
-    // The first message has the URL.
+    // The first message contains the URL.
     await once(receiver.#events, 'received');
     return receiver;
   }
@@ -60,7 +62,7 @@ export class RemoteReceiver {
     return this.#url + path;
   }
 
-  /** Sets how the receiver answers the requests to a path from now on. */
+  /** Sets what the receiver does with the requests to a path from now on. */
   async setBehaviour(path: string, behaviour: Behaviour): Promise<void> {
     const done = once(this.#events, `configured ${path}`);
     this.#child.send({ path, behaviour } satisfies ToReceiver);
@@ -72,7 +74,10 @@ export class RemoteReceiver {
     return this.received.filter((hook) => hook.path === path);
   }
 
-  /** Waits for `count` webhooks of a path for which `isWanted` returns true. Returns them. */
+  /**
+   * Waits until at least `count` webhooks of a path have arrived for which `isWanted` returns true. Returns all of
+   * these.
+   */
   async waitForWebhooks(
     path: string,
     count = 1,
@@ -87,8 +92,8 @@ export class RemoteReceiver {
   }
 
   /**
-   * Waits until `isDone` returns true, which is checked after each webhook. Throws after a time limit, with the text of
-   * `describe`.
+   * Waits until `isDone` returns true. Checks it after each webhook. After a time limit, throws an error with the text
+   * of `describe`.
    */
   async waitUntil(isDone: () => boolean, describe: () => string): Promise<void> {
     const signal = AbortSignal.timeout(PATIENCE_MILLISECONDS);

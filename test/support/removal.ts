@@ -17,7 +17,7 @@ import { recordingMeasures } from './workers.ts';
 
 type Stored = Record<string, any>;
 
-/** Writes the channel of a document, as the first connection of a user does. */
+/** Writes a push channel for a document, as if a user had connected to it. */
 async function openChannel({ apiKey: tenant }: Customer, ids: { organizationId: string; documentId: string }) {
   const table = openTable(environment(process.env));
   const organization = await table.get(OrganizationEntity, { tenant, organizationId: ids.organizationId });
@@ -27,7 +27,7 @@ async function openChannel({ apiKey: tenant }: Customer, ids: { organizationId: 
   await table.write([upsert(LiveChannelEntity, { ...scope, ...channel })]);
 }
 
-/** Runs jobs on the table as the worker does. The clock jumps to the time of the next message. */
+/** Runs jobs as the worker does. The clock jumps to the time of the next message. */
 export class JobRunner {
   now: number;
   readonly #deps: RunJobDeps;
@@ -66,18 +66,18 @@ export class JobRunner {
   }
 }
 
-/** Returns the items of a customer by `<PK> <SK>`. */
+/** Returns a customer's items by `<PK> <SK>`. */
 export async function itemsByKey(engine: Engine, { apiKey }: Customer): Promise<Map<string, Stored>> {
   const items = (await everyItem(engine)).filter(({ PK }) => PK.startsWith(`T#${apiKey}#`));
   return new Map(items.map((item) => [`${item.PK} ${item.SK}`, item]));
 }
 
-/** Returns the items that belong to an organization, by its internal id. */
+/** Returns the items that belong to the organization with this internal id. */
 export function itemsOfOrganization(items: ReadonlyMap<string, Stored>, organization: string): Stored[] {
   return [...items.values()].filter(({ PK }) => PK.includes(`#ORGANIZATION#${organization}#`));
 }
 
-/** Writes items that a test read before into the table. */
+/** Writes items back that a test has read before. */
 export async function restoreItems(client: LeanClient, items: readonly Stored[]): Promise<void> {
   for (let i = 0; i < items.length; i += 25)
     await client.send(
@@ -90,7 +90,10 @@ export async function restoreItems(client: LeanClient, items: readonly Stored[])
 const from = (userId: string) => ({ userId, name: userId, email: `${userId}@example.com` });
 const ids = (name: string, count: number) => Array.from({ length: count }, (_each, index) => `${name}-${index}`);
 
-/** Creates an organization with documents, and `each` records of every kind in each document. `mark` is the text of the records. */
+/**
+ * Creates an organization with documents, and `each` records of every kind in each document. The texts of the records
+ * are `mark`.
+ */
 export async function fillOrganization(
   customer: Customer,
   organizationId: string,
@@ -148,7 +151,7 @@ export async function fillOrganization(
   for (const documentId of documents) await fillDocument(customer, { organizationId, documentId }, { mark, each });
 }
 
-/** Adds `each` records of every kind to a document. `mark` is the text of the records. */
+/** Adds `each` records of every kind to a document. The texts of the records are `mark`. */
 export async function fillDocument(
   customer: Customer,
   scope: { organizationId: string; documentId: string },
@@ -242,7 +245,7 @@ export async function fillDocument(
       ...judged,
       judgments: ids(`${documentId}-judgment`, each).map((recordId) => ({ ...judgment, recordId })),
     });
-  // The first editor stores its state in one item, the second one in several items.
+  // The first editor's state fits into one item, the second editor's needs several.
   await customer.ok('/v2/crdt/add', { ...scope, editorId: 'notes', type: 'map', data: { mark } });
   await customer.ok('/v2/crdt/add', {
     ...scope,

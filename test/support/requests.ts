@@ -7,11 +7,11 @@ export type Headers = Record<string, string>;
 export interface Response {
   readonly status: number;
   readonly headers: Record<string, string>;
-  // The type is `any`, because tests read fields of answers and check them by expectations.
+  // The type is `any`, so that tests can read any field.
   readonly body: any;
 }
 
-/** Returns the event of the HTTP API for a POST with this body. */
+/** Returns the event that the HTTP API makes of a POST with this body. */
 export function eventOf(
   body: string | undefined,
   headers: Headers = {},
@@ -41,12 +41,12 @@ export function eventOf(
   };
 }
 
-/** Sends `data` to a handler in its envelope. */
+/** Sends `data` to a handler, wrapped in the envelope of requests. */
 export async function post(handler: Handler, headers: Headers, data: unknown): Promise<Response> {
   return send(handler, eventOf(JSON.stringify({ data }), headers));
 }
 
-/** Sends any event to a handler. */
+/** Sends an event to a handler. */
 export async function send(handler: Handler, event: APIGatewayProxyEventV2): Promise<Response> {
   const result = await handler(event, { awsRequestId: randomUUID(), functionName: 'test' } as Context);
   const body = result.isBase64Encoded ? Buffer.from(result.body!, 'base64').toString() : result.body;

@@ -1,7 +1,7 @@
 import { withRetryContext } from '../../lib/table/retryOnConflict.ts';
 
 /**
- * Runs `work` without a time limit for retries on conflicts. Tests of concurrency then do not depend on the speed of the
+ * Runs `work`, in which retries on conflicts have no time limit. Tests of concurrency then also pass on a slow
  * machine.
  */
 export function withoutRetryLimit<T>(work: () => T): T {

@@ -3,7 +3,7 @@ import { createHash, createHmac } from 'node:crypto';
 export interface RequestToSign {
   readonly url: string;
   readonly service: string;
-  /** The header `x-amz-target`, such as `AmazonSQS.SendMessage`. */
+  /** The value of the header `x-amz-target`, such as `AmazonSQS.SendMessage`. */
   readonly target: string;
   readonly body: string;
   readonly accessKeyId: string;
@@ -11,8 +11,8 @@ export interface RequestToSign {
 }
 
 /**
- * Returns the signed headers of an AWS call that does not use the SDK. Tests copy the source text of this function into
- * functions under test, so it may use only `createHash` and `createHmac`.
+ * Returns the signed headers of an AWS call without the SDK. Tests copy the source text of this function into other
+ * functions, so it may use only `createHash` and `createHmac`.
  */
 export function signRequest({
   url,

@@ -6,10 +6,10 @@ import { dueGroupIndex } from '../../lib/webhooks/firstAttempts.ts';
 import type { DueIndex } from '../../lib/workers/dueShards.ts';
 import { type ShardSweep, sweepShard, SweepMessage, type SweepCall, type SweptWork } from '../../lib/workers/sweep.ts';
 
-/** How long an event is in the outbox before the sweep finds it, in milliseconds. */
+/** The sweep finds events that have been in the outbox for this long, in milliseconds. */
 export const RECONCILE_AFTER = 3 * 60_000;
 
-/** The indexes that the timer reads. */
+/** The index that the timer reads for each kind of work. */
 export const dueIndexes: Readonly<Record<SweptWork, DueIndex>> = {
   deliveries: dueDeliveryIndex,
   firstAttempts: dueGroupIndex,
@@ -18,7 +18,10 @@ export const dueIndexes: Readonly<Record<SweptWork, DueIndex>> = {
   jobs: dueJobIndex,
 };
 
-/** Runs the worker of the queue `sweep` for messages, all at the same time. Throws the first failure after all have ended. */
+/**
+ * Runs the worker of the queue `sweep` for all messages in parallel. If some fail, throws the first failure after all
+ * have ended.
+ */
 export async function runShardSweeps(
   sweeps: Readonly<Record<SweptWork, ShardSweep>>,
   messages: readonly object[],

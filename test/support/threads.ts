@@ -6,17 +6,17 @@ import { everyItem } from './items.ts';
 
 export const ada = { userId: 'ada', name: 'Ada' };
 
-/** Returns a comment as callers send it. */
+/** Returns a comment in the form that requests have. */
 export function comment(changes: object = {}) {
   return { commentText: 'hi', from: ada, ...changes };
 }
 
-/** Returns a thread as callers send it. It has one comment by default. */
+/** Returns a thread in the form that requests have. By default it has one comment. */
 export function thread(annotationId: string, changes: object = {}) {
   return { annotationId, commentData: [comment()], ...changes };
 }
 
-/** Adds threads to the document `nda`, or to that in `more`. Creates the document if it does not exist. */
+/** Adds threads to the document `nda`, or to the one that `more` names. Creates a missing document and organization. */
 export function addThreads(customer: Customer, commentAnnotations: object[], more: object = {}): Promise<any> {
   return customer.ok('/v2/commentannotations/add', {
     ...nda,
@@ -27,7 +27,7 @@ export function addThreads(customer: Customer, commentAnnotations: object[], mor
   });
 }
 
-/** Adds a thread with many comments. Each call adds `each` comments, which must fit into one transaction. */
+/** Adds a thread with many comments. Each call adds `each` of them, which must fit into one transaction. */
 export async function addLongThread(
   customer: Customer,
   { commentData, ...more }: ReturnType<typeof thread>,
@@ -51,14 +51,13 @@ export async function getThread(customer: Customer, annotationId: string): Promi
   return thread;
 }
 
-/** Returns the ids of threads. */
 export const idsIn = (threads: any[]): string[] => threads.map(({ annotationId }) => annotationId);
 
-/** Returns ids that sort in numerical order. */
+/** Returns ids whose text order is their numeric order. */
 export const numbered = (prefix: string, count: number) =>
   Array.from({ length: count }, (_each, index) => `${prefix}${String(index).padStart(3, '0')}`);
 
-/** Reads all pages of a listing of threads. Calls `between` with the number of pages after each page. */
+/** Reads all pages of a list of threads. After each page, calls `between` with the number of pages so far. */
 export async function threadPages(
   customer: Customer,
   data: object,
@@ -78,8 +77,8 @@ export async function threadPages(
 }
 
 /**
- * Returns the involvements in comments as sorted texts: `<user> made <thread>/<comment>` for the author, otherwise `<user>
- * in <thread>/<comment>`.
+ * Returns a customer's involvements in comments as sorted texts. The author's text is `<user> made
+ * <thread>/<comment>`. That of other users is `<user> in <thread>/<comment>`.
  */
 export async function involvementsOf(engine: Engine, customer: Customer): Promise<string[]> {
   const involvements = await itemsOf(engine, customer, 'Involvement');
@@ -90,7 +89,7 @@ export async function involvementsOf(engine: Engine, customer: Customer): Promis
 
 const contentTypes = ['Thread', 'Comment', 'RecordId', 'Involvement', 'Reaction', 'Job'];
 
-/** Returns the number of items of a customer's threads, by type. */
+/** Returns how many items of each type a customer's threads have. */
 export async function contentOf(engine: Engine, { apiKey }: Customer): Promise<Record<string, number>> {
   const own = (await everyItem(engine)).filter(
     ({ PK, _t }) => PK.startsWith(`T#${apiKey}#`) && contentTypes.includes(_t),

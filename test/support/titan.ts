@@ -2,7 +2,7 @@ import type { ServerHttp2Stream } from 'node:http2';
 import { lexical } from '../../lib/memory/rules/lexical.ts';
 import { startBedrock } from './bedrock.ts';
 
-/** A reply of the fake Titan instead of a vector. */
+/** A reply without a vector. */
 export type TitanReply =
   | { readonly status: number; readonly error: string }
   | { readonly body: string }
@@ -24,14 +24,17 @@ export interface TitanCall {
 export interface Titan {
   /** The calls so far, in order. */
   readonly calls: TitanCall[];
-  /** The largest number of parallel calls. */
+  /** The largest number of calls at the same time. */
   maxParallel: number;
-  /** Returns the reply to a call, or undefined to reply with the vector. `number` counts the calls from 0. */
+  /**
+   * Returns the reply to a call. If it returns undefined, the fake replies with the vector. The first call has the
+   * number 0.
+   */
   script: (call: TitanCall, number: number) => TitanReply | undefined | Promise<TitanReply | undefined>;
   stop(): Promise<void>;
 }
 
-/** Returns the fake's vector of a text. It differs from the lexical vector, and its length is not 1. */
+/** Returns the vector that the fake gives for a text. It differs from the lexical vector, and its length is not 1. */
 export function titanVector(text: string): number[] {
   const vector = [...lexical(text)];
   return [...vector.slice(100), ...vector.slice(0, 100)].map((value) => -3 * value);
@@ -76,6 +79,6 @@ function answer(stream: ServerHttp2Stream, call: TitanCall, reply: TitanReply): 
     return;
   }
   stream.respond({ ':status': reply.status, 'content-type': 'application/json', 'x-amzn-errortype': reply.error });
-  // Like Bedrock, an error can repeat the request.
+  // The fake's error contains the text of the request, which real errors of Bedrock can do too.
   stream.end(JSON.stringify({ message: `${reply.error}: ${call.inputText.slice(0, 100)}` }));
 }

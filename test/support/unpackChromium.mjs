@@ -1,4 +1,7 @@
-/** Unpacks the Chromium of the package into the directory that `TMPDIR` names; run as a process of its own, because the package knows no other way to say where. */
+/**
+ * Unpacks the package's Chromium into the folder that `TMPDIR` names. Needs its own process, because the package takes
+ * the folder from nowhere else.
+ */
 import chromium from '@sparticuz/chromium';
 
 await chromium.executablePath();

@@ -4,7 +4,10 @@ import type { TestWorkspace } from './workspaces.ts';
 
 const headersByKey = new Map<string, Promise<Headers>>();
 
-/** Returns the headers of a user of a workspace, who may edit the document `nda` of the organization `acme`. Creates both. */
+/**
+ * Returns the headers of a user who may edit the document `nda` of the organization `acme`. Creates the user and the
+ * document at the first call for a workspace.
+ */
 export function userHeadersOf({ apiKey, keyHeaders }: TestWorkspace): Promise<Headers> {
   const stored = headersByKey.get(apiKey) ?? createUser(keyHeaders);
   headersByKey.set(apiKey, stored);

@@ -15,7 +15,7 @@ export interface TestUser {
   status(path: string, data: unknown): Promise<string>;
 }
 
-/** Creates a token for a user, with grants of these resources. */
+/** Creates a user token with grants of these resources. */
 export async function newUser(
   customer: Customer,
   userId: string,
@@ -31,7 +31,7 @@ export async function newUser(
   return userWith(userId, token);
 }
 
-/** Returns a user with this token. */
+/** Returns the user who sends this token. */
 export function userWith(userId: string, token: string): TestUser {
   const own = { authorization: `Bearer ${token}` };
   const call = async (path: string, data: unknown, headers: Headers = {}) =>

@@ -1,6 +1,6 @@
 import type { Customer } from './customer.ts';
 
-/** The user whose traces a test searches. Every value of the profile is a unique text. */
+/** The user whom tests remove or erase. Each value of the profile occurs nowhere else, so tests can search for it. */
 export const ada = {
   userId: 'ada-id',
   name: 'Ada-Name Lovelace',
@@ -11,11 +11,11 @@ export const ada = {
 } as const;
 export const grace = { userId: 'grace', name: 'Grace Hopper', email: 'grace@example.com' } as const;
 export const max = { userId: 'max', name: 'Max' } as const;
-/** The text of the user's comment in a thread of another user, and of a comment in the user's own thread. */
+/** The text of ada's comment in grace's thread (`saidToGrace`), and in ada's own thread (`saidByAda`). */
 export const saidToGrace = 'Said-to-Grace';
 export const saidByAda = 'Said-by-Ada';
 
-/** The texts that identify this user: values of the profile and texts of comments. */
+/** Texts that only this user's profile and comments contain. */
 export const traces = ['Ada-Name', 'Ada-Mail', 'ada-mail', 'Ada-Photo', 'A-L', 'ada-red', saidToGrace, saidByAda];
 
 const mention = (user: typeof ada | typeof grace | typeof max) => ({
@@ -25,8 +25,9 @@ const mention = (user: typeof ada | typeof grace | typeof max) => ({
 });
 
 /**
- * Creates an organization with records of every kind of the user `ada`, and records of other users. They are in the
- * document `nda` and in one thread of `offer`. The thread `long` has more comments than one transaction deletes.
+ * Creates an organization with records of every kind of the user `ada`, and with records of other users. The records
+ * are in the document `nda` and in one thread of `offer`. The thread `long` has more comments than one transaction can
+ * delete.
  */
 export async function createUserRecords(customer: Customer, organizationId: string): Promise<void> {
   const scope = { organizationId, documentId: 'nda' };

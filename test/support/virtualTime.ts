@@ -1,13 +1,16 @@
 import { type RetryContext, withRetryContext } from '../../lib/table/retryOnConflict.ts';
 
 export interface VirtualTime {
-  /** The lengths of the sleeps so far, in milliseconds. */
+  /** The duration of each sleep so far, in milliseconds. */
   readonly sleeps: number[];
-  /** Runs `work` in the context. Sleeps of its retries take no real time. */
+  /** Runs `work`. Pauses of its retries take no real time. */
   run<T>(work: () => T): T;
 }
 
-/** Returns a context for retries whose clock advances only by sleeps. `random` returns the random numbers of pauses. */
+/**
+ * Returns a context for retries in which only sleeps advance the clock. `random` replaces the random numbers from
+ * which pauses are computed.
+ */
 export function virtualTime({
   random = () => 0.5,
   ...context

@@ -16,7 +16,7 @@ export const paths = {
   updateBasic: '/v2/workspace/webhookconfig/update',
 } as const;
 
-/** Makes a call. Returns `done`, or the status and message of its error. */
+/** Makes a call. Returns `done`, or the error's status and message. */
 export async function outcome(
   customer: Customer,
   path: string,
@@ -26,7 +26,7 @@ export async function outcome(
   return status === 200 ? 'done' : [body.error.status, body.error.message];
 }
 
-/** Creates a customer with advanced webhooks. */
+/** Creates a customer who has advanced webhooks turned on. */
 export async function newWebhookCustomer(): Promise<Customer> {
   const customer = await newCustomer();
   await customer.ok(paths.updateConfig, { isEnabled: true });

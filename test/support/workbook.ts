@@ -1,6 +1,6 @@
 import { zip } from './zip.ts';
 
-/** A cell: a shared text, a number with a style, or XML. */
+/** A cell: a text, a number with a style, or XML. */
 export type TestCell =
   string | { readonly number: number | string; readonly style?: number } | { readonly xml: string } | undefined;
 
@@ -8,7 +8,7 @@ export interface TestSheet {
   readonly name: string;
   readonly rows: readonly (readonly TestCell[])[];
   readonly hidden?: boolean;
-  /** Replaces the rows. */
+  /** If given, this is the XML of the whole sheet, instead of the rows. */
   readonly xml?: string;
 }
 
@@ -21,7 +21,7 @@ export function escaped(text: string): string {
   return text.replace(/[&<>"]/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 
-/** Returns an XLSX file. `parts` replace its own parts. */
+/** Returns an XLSX file with these sheets. `parts` add files to its archive or replace them. */
 export function workbook(
   sheets: readonly TestSheet[],
   { parts = {}, dates1904 = false }: { parts?: Readonly<Record<string, Uint8Array>>; dates1904?: boolean } = {},
@@ -62,7 +62,7 @@ export function workbook(
     'xl/sharedStrings.xml': Buffer.from(
       `${HEAD}<sst xmlns="${MAIN}">${shared.map((text) => `<si><t xml:space="preserve">${escaped(text)}</t></si>`).join('')}</sst>`,
     ),
-    // Style 1 is a built-in date format, 2 a custom date format, 3 a number with text.
+    // Style 1 is a built-in date format, style 2 a custom date format, style 3 a number with a text.
     'xl/styles.xml': Buffer.from(
       `${HEAD}<styleSheet xmlns="${MAIN}"><numFmts><numFmt numFmtId="164" formatCode="dd\\.mm\\.yyyy hh:mm"/><numFmt numFmtId="165" formatCode="0 &quot;days&quot;"/></numFmts><cellStyleXfs><xf numFmtId="14"/></cellStyleXfs><cellXfs><xf numFmtId="0"/><xf numFmtId="14"/><xf numFmtId="164"/><xf numFmtId="165"/></cellXfs></styleSheet>`,
     ),

@@ -5,15 +5,15 @@ import type { DynamoDBStreamEvent, SQSEvent, StreamRecord } from 'aws-lambda';
 import type { CountedMetric, RecordedMetric } from '../../lib/observability/deliveryMetrics.ts';
 import type { Measures } from '../../lib/observability/measures.ts';
 
-/** Returns the Lambda context of an invocation that times out after `remainingMilliseconds`. */
+/** Returns the Lambda context of an invocation that has this time left. */
 export function lambdaContext(remainingMilliseconds = 30_000) {
   const end = Date.now() + remainingMilliseconds;
   return { awsRequestId: randomUUID(), getRemainingTimeInMillis: () => end - Date.now() };
 }
 
 /**
- * Returns the Lambda event for a batch of messages. A body that is no string is converted to JSON. The ids are `message-0`,
- * `message-1` and so on.
+ * Returns the Lambda event for a batch of queue messages. Bodies that are not strings are converted to JSON. The
+ * message ids are `message-0`, `message-1` and so on.
  */
 export function messagesEvent(bodies: readonly unknown[], { receiveCount = 1, sentAt = Date.now() } = {}): SQSEvent {
   return {
@@ -36,7 +36,7 @@ export function messagesEvent(bodies: readonly unknown[], { receiveCount = 1, se
   };
 }
 
-/** Returns the Lambda event for new items. The ids of the records are `1`, `2` and so on. */
+/** Returns the Lambda event for inserted items. The ids of its records are `1`, `2` and so on. */
 export function insertsEvent(items: readonly Record<string, unknown>[], createdAt = Date.now()): DynamoDBStreamEvent {
   const image = (item: Record<string, unknown>): Record<string, AttributeValue> =>
     JSON.parse(JSON.stringify(marshall(item, { removeUndefinedValues: true }), base64));
@@ -56,12 +56,12 @@ export function insertsEvent(items: readonly Record<string, unknown>[], createdA
   };
 }
 
-/** Converts bytes to base64, as in Lambda's JSON. A replacer for `JSON.stringify`. */
+/** Converts bytes to base64, as Lambda does. To be used as the replacer of `JSON.stringify`. */
 function base64(_key: string, value: unknown): unknown {
   return value instanceof Uint8Array ? Buffer.from(value).toString('base64') : value;
 }
 
-/** Returns measures that keep their values in memory. */
+/** Returns measures that only keep the values in memory. */
 export function recordingMeasures(): Measures & {
   readonly counted: Map<CountedMetric, number>;
   readonly recorded: Map<RecordedMetric, number[]>;

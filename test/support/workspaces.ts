@@ -9,13 +9,13 @@ export interface TestWorkspace {
   readonly workspaceAuthToken: string;
   readonly apiKey: string;
   readonly authToken: string;
-  /** The headers with the credentials of the workspace. */
+  /** Headers with the credentials of the workspace. */
   readonly headers: Headers;
-  /** The headers with the credentials of the first API key. */
+  /** Headers with the credentials of the first API key. */
   readonly keyHeaders: Headers;
 }
 
-/** Creates a workspace through the API and reads the tokens of its first API key. */
+/** Creates a workspace through the API. Also reads the tokens of its first API key. */
 export async function newWorkspace(ownerEmail = `owner-${randomUUID()}@example.com`): Promise<TestWorkspace> {
   const {
     id,

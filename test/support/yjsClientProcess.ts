@@ -1,7 +1,7 @@
 /**
- * A client of a collaborative editor in its own process. It has a Yjs document and uses only `updates/get` and
- * `updates/push`. It types words, sends each one and then pulls the changes of other clients. `RemoteEditor` starts the
- * process.
+ * A client of a collaborative editor in its own process, which `RemoteEditor` starts. It has a Yjs document and calls
+ * only `updates/get` and `updates/push`. After each word that it types and sends, it pulls the changes of the other
+ * clients.
  */
 import * as Y from 'yjs';
 import type { EditorOrder, EditorReport } from './remoteEditor.ts';

@@ -1,13 +1,16 @@
 import { crc32, deflateRawSync } from 'node:zlib';
 
-/** Offset and length of fields in a ZIP archive, in bytes. */
+/** Sizes of headers in a ZIP archive in bytes, and values of their fields. */
 const LOCAL_HEADER = 30;
 const DIRECTORY_ENTRY = 46;
 const DIRECTORY_END = 22;
 const VERSION = 20;
 const DEFLATE = 8;
 
-/** Returns a ZIP archive with these parts, by path. Compresses little, because large parts would take longer than the tests that read them. */
+/**
+ * Returns a ZIP archive of these files. The keys are the paths. Uses the fastest compression: a better one would take
+ * longer than the tests themselves.
+ */
 export function zip(parts: Readonly<Record<string, Uint8Array>>): Buffer {
   const [local, directory]: [Buffer[], Buffer[]] = [[], []];
   let offset = 0;
@@ -25,7 +28,8 @@ export function zip(parts: Readonly<Record<string, Uint8Array>>): Buffer {
     const entry = Buffer.alloc(DIRECTORY_ENTRY);
     entry.writeUInt32LE(0x02014b50);
     entry.writeUInt16LE(VERSION, 4);
-    // From the required version to the length of the name, an entry repeats the local header.
+    // These bytes of an entry, from the required version to the length of the name, are the same as in the local
+    // header.
     header.copy(entry, 6, 4);
     entry.writeUInt32LE(offset, 42);
     local.push(header, name, packed);

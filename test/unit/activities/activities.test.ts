@@ -41,7 +41,6 @@ const sent = fc.record({
   targetEntityId: fc.constantFrom('t', 'u'),
 });
 const change = fc.record(details).filter((fields) => Object.values(fields).some((value) => value !== undefined));
-/** Returns a value as JSON text. */
 const wire = (value: unknown) => JSON.stringify(value);
 const parsed = (value: unknown) => NewActivity.parse(JSON.parse(wire(value)));
 

@@ -18,7 +18,7 @@ function fromCsv(csv: string | Buffer): ExtractionResult {
 
 const namesIn = ({ agents }: ExtractionResult) => agents.map(({ name }) => name);
 const reasonsIn = ({ skipped }: ExtractionResult) => skipped.map(({ row, reason }) => [row, reason]);
-/** Runs `work`. Returns the message of the INVALID_ARGUMENT that it throws. */
+/** Runs `work`, which must throw INVALID_ARGUMENT. Returns the message. */
 function refusal(work: () => unknown): string {
   try {
     work();

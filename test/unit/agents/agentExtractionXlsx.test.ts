@@ -122,7 +122,7 @@ describe('readWorkbook and readSource on XLSX files', () => {
   });
 });
 
-/** Returns the error message for a file, or `taken` for a valid file. */
+/** Returns the message with which a file is rejected, or `taken` for a valid file. */
 function refusal(file: Buffer): string {
   try {
     readSource('xlsx', file);
@@ -190,7 +190,7 @@ describe('readSource limits CPU and memory for hostile XLSX files', () => {
   const MEGABYTES = 5;
   const filled = (piece: string, megabytes = MEGABYTES) =>
     piece.repeat(Math.floor((megabytes * 1_048_576 - 500) / piece.length));
-  /** Returns an archive with a size in its directory that is smaller than the file. */
+  /** Returns an archive whose directory says a smaller size than the file has. */
   const withFalseSize = () => {
     const file = ofXml(filled(' ', 14));
     const entry = file.lastIndexOf('xl/worksheets/sheet1.xml') - 46;

@@ -27,7 +27,7 @@ const restEndpoint = (more: object = {}) => ({
 });
 const create = (fields: object) => validate(CreateAgent, { name: 'Agent', ...fields }) as Record<string, any>;
 
-/** Runs `work`. Returns the messages of its issues, or an empty list when it succeeds. */
+/** Runs `work`. Returns the messages of its issues. Returns an empty list if it succeeds. */
 function problems(work: () => unknown): string[] {
   try {
     work();

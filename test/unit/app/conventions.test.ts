@@ -11,16 +11,21 @@ interface Source {
 
 interface Rule {
   readonly says: string;
-  /** The files that the rule applies to. */
+  /** The files to which the rule applies. */
   readonly in: RegExp;
   readonly except?: RegExp;
   /** Returns the numbers of the lines that break the rule. */
   readonly broken: (source: Source) => number[];
-  /** A text that breaks the rule, with the numbers of its bad lines. It tests the rule itself. */
+  /**
+   * An example that breaks the rule, with the numbers of the bad lines. A test checks that the rule finds exactly
+   * these.
+   */
   readonly bad: Source & { readonly at: readonly number[] };
 }
 
-/** Returns a check that finds lines by a pattern. Comments are ignored unless `where` is `everything`. */
+/**
+ * Returns a check that finds the lines that match a pattern. Comments are ignored, except if `where` is `everything`.
+ */
 function matching(pattern: RegExp, where: 'code' | 'everything' = 'code'): Rule['broken'] {
   const isComment = /^\s*(\/\/|\/\*|\*)/;
   return ({ text }) =>
@@ -30,7 +35,10 @@ function matching(pattern: RegExp, where: 'code' | 'everything' = 'code'): Rule[
     });
 }
 
-/** Returns a check that finds imports of forbidden modules. `forbidden` gets paths of the project relative to its root. */
+/**
+ * Returns a check that finds imports of forbidden modules. For a file of the project, `forbidden` gets its path from
+ * the root.
+ */
 function importing(forbidden: (module: string, line: string) => boolean): Rule['broken'] {
   return ({ file, text }) =>
     text.split('\n').flatMap((line, index) => {
@@ -159,7 +167,7 @@ const rules: readonly Rule[] = [
   },
 ];
 
-/** Returns every file of the project except this file, which contains violations. */
+/** Returns the files of the project. This file is left out, because its examples break the rules. */
 function sources(): Source[] {
   const files = [
     ...globSync('{functions,lib,infra,test}/**/*.{ts,mjs}', { cwd: projectDir }),

@@ -5,7 +5,10 @@ import { type Imports, importsOf } from '../../support/imports.ts';
 
 const projectDir = join(import.meta.dirname, '../../..');
 
-/** Returns the circles of imports: groups of files that all reach each other (Tarjan's strongly connected components). */
+/**
+ * Returns the circles of imports. A circle is a group of files that all reach each other (Tarjan's strongly connected
+ * components).
+ */
 function circles(imports: Imports): string[][] {
   const groups: string[][] = [];
   const order = new Map<string, number>();
@@ -32,10 +35,10 @@ function circles(imports: Imports): string[][] {
 
 const isRule = (file: string) => /^lib\/\w+\/rules(\.ts$|\/)/.test(file);
 
-/** Files that rules may import besides rules: shared helpers and pure adapters. */
+/** Files that rules may import in addition to other rules: shared helpers and pure adapters. */
 const pure = /^lib\/(shared|files|net)\/|^lib\/crypto\/publicKey\.ts$/;
 
-/** Returns `importer -> imported` for every import of a rule that may reach a store, an SDK or HTTP. */
+/** Returns `importer -> imported` for each import of a rule that is neither another rule nor a pure file. */
 function impureRules(imports: Imports): string[] {
   return [...imports]
     .filter(([file]) => isRule(file))
@@ -44,7 +47,10 @@ function impureRules(imports: Imports): string[] {
     );
 }
 
-/** Returns `importer -> imported` for every import of one feature into a folder of another one, except its rules. */
+/**
+ * Returns `importer -> imported` for each import from a feature into a folder of another feature. Imports of rules are
+ * allowed.
+ */
 function innerImports(imports: Imports): string[] {
   const folderOf = (file: string) => /^lib\/(\w+)\//.exec(file)?.[1];
   const isInner = (target: string) =>

@@ -21,7 +21,8 @@ const namesWhere = (holds: (locked: LockedPackage) => boolean) =>
   Object.entries(locked).flatMap(([path, each]) => (holds(each) ? [nameOf(path)] : []));
 
 describe('npm ci', () => {
-  // The archive of another package contains a bundled package, and its integrity covers it.
+  // A bundled package needs no integrity of its own. It is inside another package's archive, whose integrity covers
+  // it.
   test('verifies every package except the table engines of other platforms', () => {
     expect(namesWhere(({ integrity, inBundle = false }) => integrity === undefined && !inBundle)).toEqual([
       '@dynoxide/darwin-arm64',
@@ -43,7 +44,8 @@ describe('npm ci', () => {
     expect(Object.keys(allowScripts).filter((name) => allowScripts[name])).toEqual(['node', 'esbuild']);
   });
 
-  // The packages run on the Node.js of the package `node`. npm compares them with the Node.js that runs npm, which may be 20.
+  // npm compares `engines` with the Node.js that runs npm, which may be 20. The packages themselves run on Node.js 24
+  // of the package `node`.
   test('prints no engine warning on the oldest supported Node.js', () => {
     expect(namesWhere(({ engines }) => /^>=\s*(2[1-9]|[3-9]\d)[.\d]*$/.test(engines?.node ?? ''))).toEqual([]);
   });

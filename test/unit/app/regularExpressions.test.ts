@@ -24,7 +24,10 @@ import { findSlowness } from '../../support/regexAnalysis.ts';
 const projectDir = join(import.meta.dirname, '../../..');
 const sources = globSync('{functions,lib}/**/*.ts', { cwd: projectDir }).sort();
 
-/** Returns the regular expressions of a source file, and the places that make one from text, which cannot be analysed. */
+/**
+ * Returns the regular expressions of a source file. `made` has the places that make an expression from text, because
+ * these cannot be analysed.
+ */
 function expressionsOf(file: string): { literals: RegExp[]; made: string[] } {
   const [literals, made]: [RegExp[], string[]] = [[], []];
   const visit = (node: ts.Node): void => {
@@ -189,7 +192,7 @@ describe('hostile text', () => {
       },
       { runs: 1 },
     );
-    // A single text with quadratic time exceeds this limit.
+    // If one text took quadratic time, the sum would exceed this.
     expect(cost).toBeLessThan(10_000);
   });
 });

@@ -50,7 +50,10 @@ const gateway =
     response.writeHead(http, { 'apigw-requestid': 'request-2' }).end(JSON.stringify({ message }));
 const noJson: Answer = (response) => response.writeHead(502).end('<html>Bad gateway</html>');
 
-/** Starts a service that gives these answers in order and then repeats the last one. Records what it receives. */
+/**
+ * Starts a service that gives these answers in order. After them, it repeats the last one. It records what it
+ * receives.
+ */
 async function serviceOf(
   ...answers: readonly Answer[]
 ): Promise<{ baseUrl: string; received: Received[]; client: Methods }> {

@@ -25,7 +25,6 @@ async function closeAll(): Promise<void> {
   await closing;
 }
 
-/** The connection of each provider. */
 const connections = new Map<EditorProvider, Connection>();
 
 function open(doc = new Y.Doc()): EditorProvider {
@@ -42,7 +41,7 @@ function open(doc = new Y.Doc()): EditorProvider {
   return provider;
 }
 
-/** Ends a client without notice: nothing that it sends from now on arrives. */
+/** Cuts a client's connection. Nothing that the client sends from now on arrives. */
 function kill(provider: EditorProvider): void {
   connections.get(provider)?.cut();
 }
@@ -178,7 +177,8 @@ describe('awareness', () => {
       ada.awareness.setLocalStateField('cursor', 1);
       const grace = open();
       await wait();
-      // Both providers are in this process, but only Ada leaves.
+      // The event reaches both providers, because they are in one process. Only Ada is to leave, so Grace's state is
+      // set again.
       const graceState = grace.awareness.getLocalState();
       window.dispatchEvent(new Event('pagehide'));
       grace.awareness.setLocalState(graceState);
@@ -302,8 +302,8 @@ async function run(step: Step, providers: EditorProvider[]): Promise<void> {
     await wait(step.milliseconds);
     service.isDown = false;
   } else if (step.kind === 'reload' || step.kind === 'crash') {
-    // Simulates a page that is loaded again. After a reload, the browser still has the Yjs document with its unsent edits.
-    // After a crash, the document is empty.
+    // Simulates that a page is loaded again. After a reload, the browser still has the Yjs document with edits that
+    // were not sent. After a crash, the document is empty.
     const provider = providers[step.client]!;
     const doc = new Y.Doc();
     if (step.kind === 'reload') Y.applyUpdate(doc, Y.encodeStateAsUpdate(provider.doc));

@@ -46,7 +46,7 @@ afterEach(async () => {
   process.env = { ...environment };
 });
 
-/** A client of the SDK or of bundles, with the settings of the service. */
+/** A client of the SDK, or its replacement in bundles. It has the settings of the service. */
 interface Client {
   send(command: unknown, options?: { abortSignal: AbortSignal }): Promise<any>;
   destroy(): void;
@@ -160,7 +160,7 @@ describe('the retries in bundles', () => {
     const outcomes = await Promise.allSettled(
       Array.from({ length: 40 }, () => strategy.refreshRetryTokenForRetry(initial, error)),
     );
-    // Each retry costs 14 of 500.
+    // The retry budget is 500, and each retry costs 14.
     expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(35);
     const [first] = outcomes as PromiseFulfilledResult<typeof initial>[];
     strategy.recordSuccess(first!.value);

@@ -28,10 +28,10 @@ const Key = { PK: 'T#key#ORG#acme', SK: 'DOC#~1' };
 let server: Server;
 let lean: LeanClient;
 let deployed: DynamoDBDocumentClient;
-/** The client that is compared with the SDK. */
+/** The client whose requests and results must equal those of the SDK. */
 let compared: LeanClient | DynamoDBDocumentClient;
 let sdk: DynamoDBDocumentClient;
-/** The last request. `answer` is the next answer of the server. */
+/** `request` is the last request that the server received. `answer` is what the server answers next. */
 let request: { target: unknown; body: Json };
 let answer: { status: number; body: string };
 
@@ -63,7 +63,7 @@ afterAll(() => {
   server.closeAllConnections();
 });
 
-/** Returns the request that each of the two clients sends for a command, and the result of the answer. */
+/** Sends a command with both clients. Returns each client's request, and its result for the answer. */
 async function both(command: object, status: number, body: object) {
   answer = { status, body: JSON.stringify(body) };
   const outcomes = [];
@@ -97,7 +97,7 @@ const { value } = fc.letrec((tie) => ({
 }));
 const item = fc.dictionary(name, value, { maxKeys: 5 });
 
-/** Returns the item of a request in the form of an answer. */
+/** Returns the item in a request, in the form that an answer has. */
 const wireOf = (body: Json) => body.Item as Json;
 
 describe.each(['LeanClient', 'DocumentClient'])('%s', (client) => {
@@ -262,7 +262,7 @@ describe.each(['LeanClient', 'DocumentClient'])('%s', (client) => {
 
 describe('LeanClient', () => {
   test('gives each of many concurrent calls its own answer', async () => {
-    // Long answers arrive in several chunks.
+    // Answers of this length arrive in several chunks.
     const respond = async (request: IncomingMessage, response: ServerResponse) => {
       const {
         Key: { PK },

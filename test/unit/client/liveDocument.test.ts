@@ -26,7 +26,7 @@ function clientOf(userId: string, token = async () => tokenOf(userId)): UserClie
   return createUserClient({ baseUrl: 'https://api.test', token, fetch: service.fetch, WebSocket: service.WebSocket });
 }
 
-/** Opens the document and records everything that the client shows. */
+/** Opens the document and records all events of the client. */
 function open(userId = 'ada', client = clientOf(userId)) {
   const live = client.live(nda);
   opened.push(live);
@@ -138,7 +138,10 @@ describe('a live document', () => {
   });
 
   describe('while the service is down', () => {
-    /** Returns the pauses before the connections of an outage, in ms. `random` replaces the random numbers. */
+    /**
+     * Returns the pauses between attempts to connect during an outage, in milliseconds. `random` replaces all random
+     * numbers.
+     */
     async function pausesOf(random: number): Promise<number[]> {
       const mock = jest.spyOn(Math, 'random').mockReturnValue(random);
       try {
@@ -289,7 +292,7 @@ describe('presence', () => {
       await wait(60_000);
       expect(callsOf('/v2/presence/delete')).toMatchObject([{ data: { userIds: ['ada'] }, keepalive: true }]);
       expect([...service.users.keys()]).toEqual([]);
-      // The browser shows the same page again, for example after a step back in its history.
+      // For example, the user goes back to the page, and the browser shows it from its cache.
       window.dispatchEvent(new Event('pageshow'));
       await wait();
       expect([...service.users.keys()]).toEqual(['ada']);
@@ -421,7 +424,7 @@ test('shows every hint once and in order, and no older state, after random disco
       let count = 0;
       for (const step of all) await run(step, () => ++count);
       Object.assign(service, { isDown: false, losesPushes: false, isSilent: false, crash: () => false });
-      // A lost push that no later push follows is noticed by the read that the client repeats about every two minutes.
+      // The client reads every two minutes or so. That read notices a lost push if no later push shows the gap.
       await wait(400_000);
       const hints = events.filter((each) => each.startsWith('document.') || each.startsWith('user.'));
       const ofDocument = hints.filter((each) => each.startsWith('document.'));
@@ -450,7 +453,7 @@ async function run(step: Step, nextNumber: () => number): Promise<void> {
     case 'broadcast': {
       const state = { liveStateDataId: 'clause', data: { n: nextNumber() }, at: Date.now() };
       service.states.set('clause', state);
-      // The service gives each broadcast of an id a time of its own.
+      // The service gives every broadcast of an id another time.
       service.push(service.channels.document, { type: 'livestate.update', ...state });
       return void (await wait(1));
     }

@@ -4,7 +4,7 @@ import { printTable, type Row } from '../../bench/report.ts';
 
 afterEach(() => void jest.restoreAllMocks());
 
-/** Returns what a bench prints. */
+/** Returns the output of a bench. */
 function printed(...tables: readonly (readonly [title: string, columns: string[], rows: Row[]])[]): string {
   const lines: string[] = [];
   jest.spyOn(console, 'log').mockImplementation((text: string) => void lines.push(text));

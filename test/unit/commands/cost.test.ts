@@ -49,7 +49,7 @@ describe('idleBill', () => {
   test('counts polls and runs of schedules', () => {
     const dollars = (Type: string, Properties: object) =>
       totalOf(idleBill([{ It: { Type, Properties: Properties as Record<string, unknown> } }]));
-    // Five parallel long polls of 20 s send 657,000 requests in 730 hours.
+    // Lambda polls a queue five times in parallel, for 20 s each. In a month of 730 hours these are 657,000 requests.
     expect(dollars('AWS::Lambda::EventSourceMapping', { ScalingConfig: {} })).toBeCloseTo(0.2628, 4);
     expect(dollars('AWS::Lambda::EventSourceMapping', { StartingPosition: 'TRIM_HORIZON' })).toBe(0);
     expect(dollars('AWS::Events::Rule', { ScheduleExpression: 'rate(2 minutes)' })).toBeCloseTo(
@@ -71,7 +71,7 @@ describe('idleBill', () => {
     );
     expect(lines.get('runs of the sweep with their reads and logs')!.count).toBe(43_800);
     expect(lines.get('heartbeats with their calls')!.count).toBe(43_800);
-    // Each heartbeat makes a write and a read, which cost at least the gateway's dollar per million each.
+    // Each heartbeat makes two calls. The gateway alone costs one dollar per million calls.
     expect(lines.get('heartbeats with their calls')!.dollars).toBeGreaterThan(2 * 0.0438);
   });
 
@@ -90,7 +90,7 @@ describe('costsOfCalls', () => {
     const pinned = pinnedCapacity();
     const costs = costsOfCalls(registeredEndpoints(), pinned);
     expect(costs.map(({ name }) => name).sort()).toEqual([...pinned.keys()].sort());
-    // A twin has the function of its endpoint, and the same cost.
+    // Twins have no rows. A twin runs in the function of its endpoint, at the same cost.
     for (const { path } of registeredEndpoints().filter(({ twinOf }) => twinOf === undefined))
       expect(costs.filter(({ name }) => name.startsWith(`${path} `)).length).toBeGreaterThan(0);
   });
@@ -106,13 +106,14 @@ describe('costsOfCalls', () => {
 
   test('adds up gateway, function, table, messages and logs', () => {
     const cost = costOfCall('/v2/things/add one', { roundTrips: 2, read: 1.5, written: 4 }, { sends: true });
-    // The call takes 15 ms of half a gigabyte. It reads two units, including half a unit for credentials, and writes four.
+    // The call takes 15 ms with half a gigabyte. It reads two units, of which half a unit is for the credentials, and
+    // writes four units.
     expect(cost).toMatchObject({ milliseconds: 15, gateway: 1, queue: 0.4 });
     expect(cost.lambda).toBeCloseTo(0.2 + 0.015 * 0.5 * 13.3334, 6);
     expect(cost.table).toBeCloseTo(2 * 0.125 + 4 * 0.625, 6);
-    // 900 bytes of the function and the gateway, and 300 bytes of Lambda.
+    // The function and the gateway write 900 bytes, and Lambda itself writes 300 bytes.
     expect(cost.logs).toBeCloseTo((1_200e6 / 2 ** 30) * 0.5, 6);
-    // One call in a hundred starts an instance, which takes 300 ms of half a gigabyte.
+    // One call in a hundred starts an instance, which takes 300 ms with half a gigabyte.
     expect(cost.starts).toBeCloseTo(0.01 * 0.3 * 0.5 * 13.3334, 6);
     expect(cost.total).toBeCloseTo(
       cost.gateway + cost.lambda + cost.starts + cost.table + cost.queue + cost.logs + cost.dataOut,
@@ -152,7 +153,7 @@ describe('deliveryCost', () => {
   const consumed = { calls: 7, read: 7, written: 7, sqs: 0.3, postingRuns: 0.1, otherRuns: 0, posts: 1 };
 
   test('adds up table, queue and functions, of which the goals of the benches consist', () => {
-    // Three SQS requests and 300 ms of half a gigabyte for ten messages.
+    // For ten messages: three SQS requests, and 300 ms with half a gigabyte.
     expect(deliveryDollars(consumed)).toBeCloseTo(
       7 * prices.tableWritten + 7 * prices.tableRead + 0.12 + 0.02 + 0.2,
       2,

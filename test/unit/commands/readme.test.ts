@@ -8,7 +8,7 @@ import { entities } from '../../../lib/table/entity.ts';
 
 const texts = new Map(pages().map(({ file, text }) => [file, text]));
 
-/** Returns the anchors of a page's headings like GitHub: a repeated one gets a number. */
+/** Returns the anchors of a page's headings, as GitHub makes them. An anchor that is repeated gets a number. */
 function anchorsOf(markdown: string): string[] {
   const seen = new Map<string, number>();
   return [...prose(markdown).matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) => {
@@ -22,7 +22,10 @@ function anchorsOf(markdown: string): string[] {
   });
 }
 
-/** Returns the broken links of a page within the project. `exists` tells whether a path from the root exists. */
+/**
+ * Returns a page's broken links to files and sections of the project. `exists` says whether a path from the root
+ * exists.
+ */
 function brokenLinks(file: string, all: ReadonlyMap<string, string>, exists: (path: string) => boolean): string[] {
   return [...prose(all.get(file)!).matchAll(/\]\(([^)\s]+)\)/g)]
     .map(([, link = '']) => link)
@@ -35,20 +38,23 @@ function brokenLinks(file: string, all: ReadonlyMap<string, string>, exists: (pa
     });
 }
 
-/** Returns whether a path of a page exists: from the folder of the page or its rules, from `lib`, or from the root. */
+/**
+ * Returns whether a path in a page leads to a file. The path may start at the folder of the page, at the rules in this
+ * folder, at `lib` or at the root.
+ */
 function leadsToFile(file: string, path: string, exists: (path: string) => boolean): boolean {
   const folders = [dirname(file), join(dirname(file), 'rules'), 'lib', '.'];
   return folders.some((folder) => exists(normalize(join(folder, path))));
 }
 
-/** Returns the files in a page's code font that do not exist. */
+/** Returns the file names in code font on a page that lead to no file. */
 function missingFiles(file: string, text: string, exists: (path: string) => boolean): string[] {
   return [...prose(text).matchAll(/`([\w./-]+\.(?:ts|mjs|md))`/g)]
     .map(([, path = '']) => path)
     .filter((path) => !leadsToFile(file, path, exists));
 }
 
-/** Returns the paths in a page's code font that are neither a folder nor a part of an endpoint's path. */
+/** Returns the paths in code font on a page that are neither folders nor parts of endpoint paths. */
 function missingPaths(
   file: string,
   text: string,
@@ -61,21 +67,24 @@ function missingPaths(
     .filter((path) => !leadsToFile(file, path, exists));
 }
 
-/** Returns the names in a page's code font, such as `startJob` or `TABLE_NAME`, that are no words of the code. */
+/** Returns the names in code font on a page, such as `startJob` or `TABLE_NAME`, that do not occur in the code. */
 function missingNames(text: string, code: ReadonlySet<string>): string[] {
   return [...prose(text).matchAll(/`([A-Za-z]+[a-z\d]*[A-Z_]\w*)(?:\(\))?`/g)]
     .map(([, name = '']) => name)
     .filter((name) => !code.has(name));
 }
 
-/** Returns the npm scripts that a page names and that do not exist. */
+/** Returns the npm scripts that a page names but that do not exist. */
 function missingScripts(text: string, scripts: readonly string[]): string[] {
   return [...text.matchAll(/\bnpm (?:run (?:-s )?([\w:-]+)|(test|start)\b)/g)]
     .map(([, script, other]) => script ?? other ?? '')
     .filter((script) => !scripts.includes(script));
 }
 
-/** Returns the sentences of a page that are hard to read: over 30 words, or with several semicolons. Text in code font is one word. */
+/**
+ * Returns the sentences of a page that are hard to read: longer than 30 words, or with several semicolons. Any text in
+ * code font counts as one word.
+ */
 function hardSentences(text: string): string[] {
   const paragraphs = prose(text)
     .replace(/<!-- generated:(\w+) -->[^]*?<!-- \/generated:\1 -->/g, '')
@@ -137,7 +146,7 @@ describe('the pages of the project', () => {
   });
 
   test.each([...texts])('%s names only code, files, endpoints and npm scripts that exist', (file, text) => {
-    // Other pages also name what AWS and customers define.
+    // Only pages below `lib` are checked for names. Other pages also use names of AWS and of customers' programs.
     if (file.startsWith('lib/')) expect(missingNames(text, wordsOfCode)).toEqual([]);
     const routes = registeredRoutes().map(({ path }) => path);
     expect(missingFiles(file, text, inProject)).toEqual([]);

@@ -22,7 +22,7 @@ import { defaultWorkload, simulatedComponents, simulatedLoads } from '../../../i
 import { queues } from '../../../lib/workers/queues.ts';
 
 const workload = defaultWorkload();
-/** A thousand API keys, so that properties run fast. */
+/** The workload with only a thousand API keys, so that property tests run fast. */
 const small: Workload = { ...workload, tenantShares: zipfShares(1_000) };
 const components = componentsOf(small);
 const named = (name: string, all = components) => {
@@ -160,7 +160,8 @@ describe('dollarsPerMillion', () => {
       0,
     );
     const { event, alone, inTens } = deliveryConsumption;
-    // 5 of 20 calls are writes. Their Idempotency-Keys consume units and ten more milliseconds of half a gigabyte.
+    // 5 of 20 calls are writes with an Idempotency-Key. The keys cost capacity units, and ten more milliseconds with
+    // half a gigabyte.
     const keys = (5 / 20) * (written * 0.625 + 0.01 * 0.5 * 13.3334);
     for (const [rate, delivery] of [[10, alone] as const, [100_000, inTens] as const])
       expect(dollarsPerMillion(workload, rate)).toBeCloseTo(
@@ -187,7 +188,7 @@ describe('keysAboveLimits', () => {
   const equal: Workload = { ...small, tenantShares: [0.5, 0.5] };
 
   test('counts the keys, and the share of requests above their limits', () => {
-    // At 2,000 requests a second each key sends 750 reads and 250 writes. Its limits are 500 and 200.
+    // At 2,000 requests per second, each key sends 750 reads and 250 writes. Its limits are 500 reads and 200 writes.
     expect(keysAboveLimits(equal, 2_000)).toEqual({ keys: 2, rejected: expect.closeTo(600 / 2_000, 9) });
     expect(keysAboveLimits(equal, 1_000)).toEqual({ keys: 0, rejected: 0 });
     expect(keysAboveLimits(equal, 0)).toEqual({ keys: 0, rejected: 0 });
@@ -214,8 +215,8 @@ describe('concurrencyAt', () => {
   test('is the rate times the duration, for requests and the runs of workers', () => {
     const milliseconds = small.calls.reduce((sum, { share, cost }) => sum + share * cost.milliseconds, 0);
     const events = 100_000 * (3 / 20);
-    // An event takes a tenth of a run of the stream for 30 ms, and a tenth of a delivery run and a hundredth of a mail run for
-    // 300 ms.
+    // Runs per event: a tenth of a stream run (30 ms), a tenth of a delivery run (300 ms) and a hundredth of a mail
+    // run (300 ms).
     const workers = events * (0.1 * 0.03 + 0.1 * 0.3 + 0.01 * 0.3);
     expect(concurrencyAt(small, 100_000)).toBeCloseTo(100 * milliseconds + workers, 6);
   });

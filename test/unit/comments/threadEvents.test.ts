@@ -96,7 +96,7 @@ describe('detectThreadChanges', () => {
   test('returns one change per changed field', () => {
     fc.assert(
       fc.property(fc.subarray(changes.filter(([, , verbs]) => verbs.length === 1)), (chosenChanges) => {
-        // The last change of a field wins.
+        // If several changes set the same field, the last one is sent.
         const sent = Object.assign({}, ...chosenChanges.map(([, sentFields]) => sentFields)) as Record<string, unknown>;
         const expected = chosenChanges
           .filter(([, sentFields]) => Object.entries(sentFields).every(([field, value]) => sent[field] === value))

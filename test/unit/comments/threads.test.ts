@@ -34,7 +34,7 @@ const LATER = NOW + 1;
 const names = { apiKey: 'key', organization: { organizationId: 'acme' }, document: { documentId: 'nda' } };
 const scope = { annotationId: 'a', documentId: 'nda', now: NOW };
 
-/** A thread as callers send it, by default with one comment of Ada. */
+/** Returns a thread in the form that requests have. By default it has one comment of Ada. */
 function sent(changes: object = {}) {
   return NewThread.parse({ commentData: [{ commentText: 'hi', from: { userId: 'ada' } }], ...changes });
 }

@@ -18,7 +18,7 @@ const documentOf = (documentId: string): ListedDocument => ({
   scope: { tenant: 't', organizationKey: 'o', documentKey: `internal ${documentId}` },
 });
 
-/** Reads records from memory: at most `most` in one page, without the filtered ones. */
+/** Returns a reader of records in memory. A page has at most `most` records, and only those that match. */
 function reader(
   records: Records,
   {
@@ -48,7 +48,7 @@ function reader(
   return { read, reads };
 }
 
-/** The pages of a listing. `between` runs after each page. */
+/** Returns the pages of a listing. Calls `between` after each page. */
 async function pages(
   list: (from: ListingPage<string>['next']) => Promise<ListingPage<string>>,
   between: (page: number) => void = () => undefined,
@@ -194,7 +194,7 @@ describe('listAcrossDocuments', () => {
 describe('allDocuments', () => {
   const scope = { tenant: 't', organizationKey: 'o' };
 
-  /** A document reader that lists a few documents at a time and omits those in deleted folders. */
+  /** Returns a document reader that lists `atOnce` documents at a time. It omits documents in deleted folders. */
   function documents(ids: readonly string[], atOnce: number, deletedIds: ReadonlySet<string>) {
     const all = ids.toSorted().map((documentId) => ({ documentId, internalId: `internal ${documentId}` }));
     const attachFolders = async (_scope: unknown, documents: readonly ((typeof all)[number] | undefined)[]) =>

@@ -314,7 +314,7 @@ describe('rules for activities', () => {
   });
 });
 
-/** Generates a value of the customer with users at any depth. */
+/** Generates a value that a customer can store, with users at any depth. */
 const own = fc.letrec((tie) => ({
   user: fc.record(
     { userId: fc.constantFrom('ada', 'grace', 'ada2'), name: fc.string(), email: fc.string(), role: fc.string() },

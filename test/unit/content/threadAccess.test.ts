@@ -120,7 +120,8 @@ describe('canSee', () => {
           access: { revocations: [{ organizationKey: 'org', resource, at: 5, jobId: 'job' }] },
         }),
       );
-    // A removal from the resource or from a folder above it ends the grant. A removal from below it does not.
+    // The grants are on the document, on its folder `inner`, and on the folder `outer` above. A removal ends a grant
+    // on the same resource and on everything below it. It does not end a grant on a folder above.
     expect(['doc', 'inner', 'outer'].map((resource) => seenAfterRemoval('doc', resource))).toEqual([
       false,
       false,
@@ -136,7 +137,8 @@ describe('canSee', () => {
       true,
       false,
     ]);
-    // The folders above a resource outside the document's folders are unknown.
+    // The guard knows only the folders above its own document. Whether `outer` is above `elsewhere` is unknown, so
+    // only a removal from `elsewhere` itself ends that grant.
     expect(seenAfterRemoval('elsewhere', 'outer')).toBe(true);
     expect(seenAfterRemoval('elsewhere', 'elsewhere')).toBe(false);
   });

@@ -14,7 +14,7 @@ const key = fc.uint8Array({ minLength: 32, maxLength: 32 });
 const bound = fc.array(fc.string(), { maxLength: 3 });
 const NOW = 1_800_000_000_000;
 
-/** Returns a key ring over a secret that a test can change, and counts how often it is read. */
+/** Returns a key ring whose secret a test can change. Counts how often the secret is read. */
 function ringOf(secret: Record<string, string>) {
   const stored = { secret, reads: 0, failing: false, hanging: false };
   const client = {
@@ -244,7 +244,7 @@ describe('TokenIssuer and tokenHash', () => {
     expect(protectedHeader).toEqual({ alg: 'HS256', typ: 'JWT', kid: '1' });
     expect(payload).toEqual({ iss: 'svc', sub: 'key_a', jti: 'tok_1', iat: NOW / 1000 });
     await expect(jwtVerify(token, Buffer.from('k1'.padEnd(32)))).rejects.toThrow();
-    expect(token.length).toBeLessThanOrEqual(512); // The verifier reads no longer token.
+    expect(token.length).toBeLessThanOrEqual(512); // The verifier rejects longer tokens.
   });
 
   test('match a hash with its own token among several, and with no other', () => {

@@ -5,13 +5,12 @@ import { projectDir } from '../../../infra/build/build.ts';
 import { eraseHooks } from '../../../lib/deletion/eraseContent.ts';
 import { entities } from '../../../lib/table/entity.ts';
 
-// The import of a module registers its entities.
 for (const source of globSync('lib/**/*.ts', { cwd: projectDir })) {
   const text = readFileSync(join(projectDir, source), 'utf8');
   if (/\bdefine(Entity|Config)\(/.test(text)) await import(join(projectDir, source));
 }
 
-/** The function that erases each entity type without a hook. */
+/** For each entity type without a hook: the function that erases the user from it. */
 const erasedBy: Readonly<Record<string, string>> = {
   Contact: 'purgeUserAccess',
   Grant: 'purgeUserAccess',
@@ -22,7 +21,7 @@ const erasedBy: Readonly<Record<string, string>> = {
   User: 'eraseUsersStep',
 };
 
-/** The reason why an entity type needs no erasure. Such an entity names no user, or names a user only by id. */
+/** The entity types that need no erasure, by the reason. They name no user, or name one only by id. */
 const notErased: Readonly<Record<string, readonly string[]>> = {
   'of a document, without users': [
     'DeletedThread',

@@ -27,7 +27,10 @@ import {
 const NOW = 1_000;
 const ORGANIZATION = 'organization';
 
-/** Generates a chain of folders `f0` (top) to `fN`, an optional document in the last one, and grants on any of them, some expired. */
+/**
+ * Generates a chain of folders from `f0` (top) to `fN`, perhaps a document in the last one, and grants on any of them.
+ * Some grants have expired.
+ */
 const folders = fc.integer({ min: 0, max: 4 }).chain((depth) =>
   fc.record({
     accessType: fc.constantFrom(...accessTypes),

@@ -6,7 +6,7 @@ import type { Table } from '../../../lib/table/table.ts';
 
 const scope = { tenant: 't', organizationKey: 'o' };
 
-/** A table with the entries of folders; `contents` are the documents and folders of each folder. */
+/** A table that has only the entries of folders. `contents` are the documents and folders in each folder. */
 function tableOf(contents: ReadonlyMap<string, readonly FolderEntry[]>): Table {
   const keyOf = (folderKey: string, entry: FolderEntry) => FolderEntryEntity.key({ ...scope, folderKey, ...entry }).SK;
   return {
@@ -25,7 +25,7 @@ function tableOf(contents: ReadonlyMap<string, readonly FolderEntry[]>): Table {
   } as unknown as Table;
 }
 
-/** Puts entry i into one of the folders before it. */
+/** Puts each entry into one of the folders that come before it. */
 const trees = fc
   .array(fc.record({ in: fc.nat(1_000), document: fc.boolean() }), { minLength: 1, maxLength: 60 })
   .map((made) => {
@@ -64,7 +64,8 @@ describe('walkFolders', () => {
                 async visit(folder, entries) {
                   expect(folder.internalId === 'i-top' || visited.has(folder.internalId)).toBe(true);
                   for (const { internalId } of entries) visited.add(internalId);
-                  // The visitor finishes the folders in this order.
+                  // The order of this set is reversed, because it must not matter. The walk enters folders in the
+                  // order of their entries.
                   return new Set(entries.toReversed().flatMap(({ kind, id }) => (kind === 'folder' ? [id] : [])));
                 },
                 async afterFolder(folder, parent) {

@@ -138,7 +138,7 @@ describe('resolveFolder', () => {
     expect(
       resolveFolder(d, { changes: new Map([changed('c'), changed('b', 'removed')]), read: new Map([['c', moved]]) }),
     ).toBe('deleted');
-    // The folder was moved out before the deletion.
+    // The folder was moved out of the deleted folder before the deletion.
     expect(
       resolveFolder(d, { changes: new Map([changed('c'), changed('a', 'removed')]), read: new Map([['c', moved]]) }),
     ).toHaveProperty('folder');
@@ -159,8 +159,8 @@ describe('resolveFolder', () => {
 });
 
 /**
- * A tree and its stored items while jobs run: the model knows the parent of each folder, its own access type and
- * whether it is deleted; the store has items as the code writes them.
+ * A folder tree, and its stored items while jobs run. The model knows each folder's parent, its own access type and
+ * whether it is deleted. The store has items as the code writes them.
  */
 class FolderModel {
   readonly model = new Map<string, { parent: string | undefined; own: AccessType | undefined; removed: boolean }>();
@@ -220,12 +220,12 @@ class FolderModel {
     this.changes.set(id, { folderId: `the ${id}`, kind: 'removed' });
   }
 
-  /** Does what a job does to one folder at any time: rewrites it from its stored parent, or deletes it. */
+  /** Does what a job can do to one folder at any time: rewrites it from its stored parent, or deletes it. */
   reach(id: string): boolean {
     const stored = this.stored.get(id);
     if (!stored) return false;
     if (this.truth(id) === 'deleted') {
-      // Deletions run from the top down, so the parent is deleted already.
+      // Deletions go from the top down, so the parent was deleted before.
       if (parentOf(stored) === rootFolderId || this.stored.has(parentOf(stored))) return false;
       return this.stored.delete(id);
     }
@@ -236,8 +236,8 @@ class FolderModel {
   }
 
   /**
-   * Ends the job of a change after it reached all descendants from the top; if it missed one, it waits for the
-   * deletions.
+   * Ends the job of a change after it has visited all folders below, from the top down. If it missed a folder, it
+   * waits until the deletions have ended.
    */
   end(id: string): void {
     const kind = this.changes.get(id)?.kind;
@@ -295,7 +295,8 @@ describe('folders whose changes are only partly written', () => {
             const current = resolved
               ? { ancestors: resolved.ancestors.map(({ internalId }) => internalId), accessType: resolved.accessType }
               : 'deleted';
-            // One call of expect for each folder would take longer than the rest of the test.
+            // Calls `expect` only if there is a difference. One call for each folder would take longer than the rest
+            // of the test.
             if (JSON.stringify(current) !== JSON.stringify(truth)) expect(current).toEqual(truth);
             if (resolved && !isSamePosition(resolved, world.stored.get(folderId)!)) resolvedFromAnother += 1;
           }
@@ -303,7 +304,7 @@ describe('folders whose changes are only partly written', () => {
       }),
       { numRuns: 400 },
     );
-    // Makes sure that the test compared different states.
+    // Checks that the random sequences led to many folders whose stored position was out of date.
     expect(resolvedFromAnother).toBeGreaterThan(1_000);
   });
 

@@ -12,7 +12,7 @@ const first: Stored<Organization> = {
   _r: 1,
 };
 
-/** Returns a reader of a table whose one organization the test sets, and a log of what was read in which order. */
+/** Returns a reader of a table with one organization, which tests can change, and a log of the reads in their order. */
 function setUp() {
   const state = { organization: first as Stored<Organization> | undefined, log: [] as string[] };
   const table = {

@@ -97,7 +97,7 @@ describe('userPermissions', () => {
     expect(contextOf('inner', { folder: inner })).toBeUndefined();
     expect(contextOf('doc', { hasDocument: true })).toBeUndefined();
     expect(contextOf('outer', { folder: outer })).toBeUndefined();
-    // Only the folders above requested resources are known. A job purges the other grants.
+    // The request does not show the folders above `inner`, so this grant still counts. A job purges it later.
     expect(contextOf('inner', { folder: outer })).toEqual({ accessFields: ['team:red'] });
   });
 

@@ -12,7 +12,10 @@ interface Group {
   readonly members: readonly string[];
 }
 
-/** Lists groups with their members page by page, from a store that reads a limited number of groups and of members at a time. */
+/**
+ * Lists groups with their members, page by page. The fake store reads a limited number of groups and members at a
+ * time.
+ */
 function pagesOf(
   groups: readonly Group[],
   limit: number,

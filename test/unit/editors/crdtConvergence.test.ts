@@ -10,7 +10,7 @@ import type { CrdtType, CrdtValue } from '../../../lib/editors/rules/yjs/values.
 
 type Random = (below: number) => number;
 
-/** How clients edit a type, and which values a caller of the API writes. */
+/** For each type of editor: how Yjs clients edit it, and which values a caller of the API writes. */
 interface Behaviour {
   readonly edit: (doc: Y.Doc, random: Random) => void;
   readonly value: (random: Random) => CrdtValue;
@@ -19,7 +19,10 @@ interface Behaviour {
 const words = ['one', 'two', 'three', '😀', 'é', '\n'];
 const phrase = (random: Random) => Array.from({ length: random(8) }, () => words[random(words.length)]).join(' ');
 
-/** Returns a position between characters. Yjs replaces a split surrogate pair by two U+FFFD, but not on all clients at once. */
+/**
+ * Returns a random position between two characters. Yjs replaces a split surrogate pair by two U+FFFD, but not on all
+ * clients at the same time.
+ */
 function positionIn(text: Y.Text, random: Random): number {
   const characters = readText(text as never);
   const position = random(characters.length + 1);
@@ -106,8 +109,9 @@ const behaviours: Readonly<Record<CrdtType, Behaviour>> = {
 };
 
 /**
- * Simulates the store, three clients and callers that replace the value. Updates arrive late, out of order and repeatedly in both
- * directions, and clients also pull what they lack. In the end all updates arrive.
+ * Simulates the store, three Yjs clients and callers that replace the value. In both directions, updates arrive late,
+ * out of order and repeatedly. Clients also pull changes that they do not have. In the end, all updates have arrived
+ * everywhere.
  */
 function simulate(type: CrdtType, steps: readonly number[]): void {
   let state = steps.length;
@@ -160,7 +164,7 @@ function simulate(type: CrdtType, steps: readonly number[]): void {
   for (const { doc } of editors) {
     Y.applyUpdate(doc, updateSince(stored(), stateVectorOf(doc)), 'store');
     expect(readValue(doc, type, 'content')).toEqual(final);
-    // Deletions may differ: each client removes redundant formatting by itself.
+    // Compares only state vectors, because the deletions may differ: each client removes redundant formatting itself.
     expect(Y.decodeStateVector(stateVectorOf(doc))).toEqual(Y.decodeStateVector(stateVectorOf(stored())));
   }
 }

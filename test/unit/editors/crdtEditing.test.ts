@@ -7,7 +7,7 @@ import { findValueFault, replaceValue } from '../../../lib/editors/rules/yjs/rep
 import { readValue } from '../../../lib/editors/rules/yjs/readValue.ts';
 import { crdtLimits, type CrdtType, type CrdtValue } from '../../../lib/editors/rules/yjs/values.ts';
 
-/** Any Unicode text. */
+/** Generates any Unicode text. */
 const anyText = fc.string({ unit: 'binary', maxLength: 30 });
 const json = fc
   .jsonValue({ stringUnit: 'binary', maxDepth: 4 })
@@ -24,7 +24,7 @@ const map = fc
 const array = fc.array(json, { maxLength: 8 });
 const values: Readonly<Record<Exclude<CrdtType, 'xml'>, fc.Arbitrary<CrdtValue>>> = { text: anyText, map, array };
 
-/** A log of updates, as the store keeps it. */
+/** A log of updates as the store keeps it. */
 class Log {
   updates: Uint8Array[] = [];
 
@@ -54,7 +54,7 @@ describe.each(['text', 'map', 'array'] as const)('replaceValue of type %s', (typ
         const log = new Log();
         for (const value of written) {
           log.replace(type, value);
-          // Jest would take an object's own `constructor` key for its class.
+          // In an object with its own key `constructor`, Jest would take the value for the object's class.
           deepStrictEqual(log.read(type), value);
         }
         log.compact();
@@ -135,7 +135,7 @@ test('replaceValue handles 300,000 numbers in an array and 10,000 keys in a map'
 });
 
 describe('replaceValue during concurrent edits of a client', () => {
-  /** Returns the value after a client edited the document before it received the replace. */
+  /** Returns the value after a client edited the document without having received the replace. */
   function valueAfter(type: CrdtType, before: CrdtValue, after: CrdtValue, edit: (doc: Y.Doc) => void): CrdtValue {
     const log = new Log();
     log.replace(type, before);

@@ -27,7 +27,7 @@ function stored(type: CrdtType, value: CrdtValue): Y.Doc {
   return openDocument([replaceValue(openDocument([]), type, 'content', value)!]);
 }
 
-/** Returns the update of a client that has the document and changes it. */
+/** Returns the update that a client sends after it has changed the document. */
 function pushOf(doc: Y.Doc, change: (client: Y.Doc) => void): Uint8Array {
   const client = openDocument([encodeState(doc)]);
   const stateVector = stateVectorOf(client);
@@ -118,8 +118,8 @@ describe('findUpdateFault for changes of a type', () => {
   test.each(others)('accepts or rejects for type %s a change of type %s', (type, other) => {
     const doc = stored(type, values[type]);
     const update = pushOf(doc, changes[other]);
-    // An array may hold any type, and Lexical stores XML as a text. Keys of a text or fragment are attributes, which no
-    // value shows.
+    // An array can hold every type. Lexical stores XML as a text. The attributes of a text or fragment are not part of
+    // the value.
     const isFine =
       type === other ||
       `${type} ${other}` === 'array xml' ||
@@ -142,7 +142,7 @@ describe('findUpdateFault for changes of a type', () => {
         pushOf(doc, (client) => void client.getMap(name).set('x', 1)),
       );
     expect(fault('meta')).toBe('Update must change only what is under "content", and not "meta".');
-    // In this root type, the service stores the spelling of the XML.
+    // For this root type, the service stores XML as it was written.
     expect(fault('spelling:content')).toBe(
       'Update must change only what is under "content", and not "spelling:content".',
     );
@@ -230,7 +230,7 @@ describe('findUpdateFault for limits of the document', () => {
   });
 });
 
-/** Encodes an update of format 1 from any numbers and texts. */
+/** Encodes any numbers and texts as an update in format 1. */
 function updateOf(write: (encoder: Encoder) => void): Uint8Array {
   const encoder = createEncoder();
   write(encoder);
@@ -238,7 +238,7 @@ function updateOf(write: (encoder: Encoder) => void): Uint8Array {
   return toUint8Array(encoder);
 }
 
-/** Returns an update of many clients, each of which inserts a letter at the start of the text. */
+/** Returns an update with the edits of many clients. Each inserts a letter at the start of the text. */
 function manyClients(count: number, first = 1): Uint8Array {
   return updateOf((encoder) => {
     writeVarUint(encoder, count);
@@ -252,7 +252,7 @@ function manyClients(count: number, first = 1): Uint8Array {
   });
 }
 
-/** Returns an update of two clients whose structs interleave. */
+/** Returns an update in which the structs of two clients alternate. */
 function conflicting(count: number): Uint8Array {
   return updateOf((encoder) => {
     writeVarUint(encoder, 2);
@@ -276,7 +276,7 @@ function conflicting(count: number): Uint8Array {
   });
 }
 
-/** Returns an update of subdocuments, about 40 bytes each. */
+/** Returns an update with many subdocuments. Each takes about 40 bytes. */
 function subdocuments(count: number): Uint8Array {
   return updateOf((encoder) => {
     for (const number of [1, count, 1, 0]) writeVarUint(encoder, number);

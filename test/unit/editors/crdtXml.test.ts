@@ -7,7 +7,7 @@ import { readValue } from '../../../lib/editors/rules/yjs/readValue.ts';
 import { crdtLimits } from '../../../lib/editors/rules/yjs/values.ts';
 import { decodeName, encodeName } from '../../../lib/editors/rules/yjs/xmlEscapes.ts';
 
-/** An XML document as a log of updates. Each replace starts from the state in the log. */
+/** An XML document as a log of updates. Each replace starts from the state that the log has. */
 class XmlLog {
   readonly contentKey: string;
   updates: Uint8Array[] = [];
@@ -30,7 +30,7 @@ class XmlLog {
     return readValue(this.open(), 'xml', this.contentKey) as string;
   }
 
-  /** Adds the edit of a client to the log. */
+  /** Appends a client's edit to the log. */
   edit(change: (doc: Y.Doc) => void): void {
     const doc = this.open();
     doc.transact(() => change(doc));
@@ -59,7 +59,7 @@ const name = fc.oneof(
   ),
   fc.stringMatching(/^[a-zA-Z_][a-zA-Z0-9_.-]{0,5}$/),
 );
-/** Characters that XML allows, without markup. */
+/** Characters that XML allows and that are not markup. */
 const characters = fc
   .string({ unit: 'binary', maxLength: 12 })
   .map((text) => text.replace(/[\u0000-\u0008\u000B\u000C\u000E-\u001F\uFFFE\uFFFF&<>"']/g, '_'));
