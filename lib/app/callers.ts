@@ -34,6 +34,8 @@ export interface CallingUser {
 export interface UserCaller extends Omit<ApiKeyCaller, 'level' | 'tokenHash'> {
   readonly level: 'user';
   readonly claims: UserClaims;
+  /** How often the user tokens of the API key had been revoked when the token was issued. */
+  readonly tokenRevocations: number;
   readonly user: CallingUser;
 }
 

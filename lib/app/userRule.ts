@@ -5,7 +5,7 @@ import type { UserCaller } from './callers.ts';
 /** A caller with a valid user token, before the access of the user is checked. */
 export type UserTokenCaller = Pick<
   UserCaller,
-  'level' | 'tenant' | 'workspaceId' | 'withheld' | 'limits' | 'pageKey' | 'claims'
+  'level' | 'tenant' | 'workspaceId' | 'withheld' | 'limits' | 'pageKey' | 'claims' | 'tokenRevocations'
 >;
 
 /** The result of reading a user token. */

@@ -7,6 +7,8 @@ import type { DocumentKeys } from './rules/hints.ts';
 
 /** How long a process uses the rights of a session before it reads them again, in milliseconds. */
 const REMEMBERED_MILLISECONDS = 10_000;
+/** The shortest time between two reads of the rights of a session, in milliseconds. */
+const REREAD_MILLISECONDS = 1_000;
 /** The largest number of sessions whose rights a process keeps. */
 const MAX_REMEMBERED_SESSIONS = 5_000;
 
@@ -25,7 +27,7 @@ export interface AuthorizerPorts {
 /** Decides whether a user may connect, subscribe and publish. One object serves all calls of a process. */
 export class LiveAuthorizer {
   readonly #ports: AuthorizerPorts;
-  readonly #remembered = new Map<string, { until: number; rights: Rights | undefined }>();
+  readonly #remembered = new Map<string, { readAt: number; rights: Rights | undefined }>();
 
   constructor(ports: AuthorizerPorts) {
     this.#ports = ports;
@@ -34,28 +36,32 @@ export class LiveAuthorizer {
   /**
    * Returns whether a request is allowed. A user may subscribe to the two channels of the token's document and to the
    * user's own channel, and may publish to the awareness channel. A process keeps rights for up to 10 s, so lost access
-   * ends within this time.
+   * ends within this time. If kept rights refuse a request, they are read again, because the channels may be new.
    */
-  async isAllowed({ token, operation, channel }: AuthorizationRequest, now: number): Promise<boolean> {
-    const claims = await this.#ports.keys.readToken(token, now);
-    const rights = claims && (await this.#rightsOf(claims, now));
+  async isAllowed(request: AuthorizationRequest, now: number): Promise<boolean> {
+    const claims = await this.#ports.keys.readToken(request.token, now);
+    if (!claims) return false;
+    const id = JSON.stringify(claims);
+    const remembered = this.#remembered.get(id);
+    const age = now - (remembered?.readAt ?? -Infinity);
+    if (remembered && age < REMEMBERED_MILLISECONDS) {
+      if (await this.#allows(remembered.rights, request)) return true;
+      if (age < REREAD_MILLISECONDS) return false;
+    }
+    const rights = await this.#readRights(claims, now);
+    if (this.#remembered.size >= MAX_REMEMBERED_SESSIONS) this.#remembered.clear();
+    this.#remembered.set(id, { readAt: now, rights });
+    return this.#allows(rights, request);
+  }
+
+  async #allows(rights: Rights | undefined, { operation, channel }: AuthorizationRequest): Promise<boolean> {
     if (!rights) return false;
     if (operation === 'connect') return true;
     const names = await this.#ports.keys.names();
     const { document, awareness } = names.ofDocument({ ...rights.document, epoch: rights.channel.epoch });
     if (operation === 'publish') return channel === awareness;
-    const user = names.ofUser({ tenant: rights.document.tenant, userId: rights.session.userId });
+    const user = names.ofUser({ ...rights.session, tenant: rights.document.tenant });
     return [document, awareness, user].includes(channel);
-  }
-
-  async #rightsOf(claims: LiveTokenClaims, now: number): Promise<Rights | undefined> {
-    const id = JSON.stringify(claims);
-    const remembered = this.#remembered.get(id);
-    if (remembered && remembered.until > now) return remembered.rights;
-    const rights = await this.#readRights(claims, now);
-    if (this.#remembered.size >= MAX_REMEMBERED_SESSIONS) this.#remembered.clear();
-    this.#remembered.set(id, { until: now + REMEMBERED_MILLISECONDS, rights });
-    return rights;
   }
 
   async #readRights({ userPart, ...document }: LiveTokenClaims, now: number): Promise<Rights | undefined> {

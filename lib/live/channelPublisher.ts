@@ -14,6 +14,8 @@ const RETRY_PAUSES = [50, 250, 1_000];
 const FRESH_MILLISECONDS = 1_000;
 /** After a document has got new channels, a publish to its old channels can still run for this long (milliseconds). */
 const RUNNING_MILLISECONDS = FRESH_MILLISECONDS + PUBLISH_MILLISECONDS + 250;
+/** How long the indexes of the table usually lag behind the table at most, in milliseconds. */
+const INDEX_MILLISECONDS = 3_000;
 /** The publisher keeps the time of the next publish for this many channels. */
 const MAX_REMEMBERED_CHANNELS = 10_000;
 
@@ -95,6 +97,11 @@ export class ChannelPublisher {
   /** Waits until no publish to the old channels of a document can still run. */
   async waitForRunning(): Promise<void> {
     await this.#sleep(RUNNING_MILLISECONDS);
+  }
+
+  /** Waits until the indexes of the table have the items that were written before. */
+  async waitForIndex(): Promise<void> {
+    await this.#sleep(INDEX_MILLISECONDS);
   }
 }
 

@@ -33,7 +33,7 @@ export interface ConnectPorts {
  */
 export async function connectUser(
   { find, store, keys, address }: ConnectPorts,
-  { tenant, user: { userId, access }, claims }: UserCaller,
+  { tenant, user: { userId, access }, claims, tokenRevocations }: UserCaller,
   reference: DocumentReference,
   now: number,
 ): Promise<Connection> {
@@ -49,14 +49,14 @@ export async function connectUser(
   );
   const sessionAccess = longerAccess(storedEnd, tokenEnd);
   if (!sessionAccess) throw accessDenied();
-  const { epoch } = await store.connect(scope, reference, { userId, ...sessionAccess }, now);
+  const { epoch } = await store.connect(scope, reference, { userId, tokenRevocations, ...sessionAccess }, now);
   const names = await keys.names();
   const document = { tenant, organizationKey: scope.organizationKey, documentKey: scope.documentKey };
   return {
     url: address.realtimeUrl,
     host: address.host,
     ...(await keys.issueToken({ ...document, userPart: encodePart(userId) }, now)),
-    channels: { ...names.ofDocument({ ...document, epoch }), user: names.ofUser({ tenant, userId }) },
+    channels: { ...names.ofDocument({ ...document, epoch }), user: names.ofUser({ tenant, userId, tokenRevocations }) },
   };
 }
 

@@ -99,11 +99,13 @@ const UserSessionSchema = z.object({
 export type UserSession = z.output<typeof UserSessionSchema>;
 
 const SessionSchema = UserSessionSchema.extend({
+  /** How often all user tokens of the API key had been revoked when the user's token was issued. */
+  tokenRevocations: z.number(),
   /** Whether grants in the table or the access type of the document let the user in. If false, only the user token does. */
   hasStoredAccess: z.boolean(),
   /** When the access ends because a grant or the user token expires, epoch ms. Absent if the access has no end. */
   accessEndsAt: z.number().optional(),
-  /** True after the access has ended, until the publisher has checked the access again. */
+  /** True after the access has ended or all user tokens were revoked, until the publisher has checked the access again. */
   hasExpired: z.boolean().optional(),
   /** When the user lost access, epoch ms. Absent while the user has access. */
   endedAt: z.number().optional(),
@@ -116,6 +118,11 @@ export const SESSION_SHARDS = 2;
 /** Returns an index partition of sessions whose access has an end. */
 export function endingSessions(shard: number): string[] {
   return ['LIVE_SESSION_ENDS', String(shard)];
+}
+
+/** Returns the index partition of a tenant's open sessions. */
+export function openSessions(tenant: string): string[] {
+  return [tenant, 'LIVE_SESSIONS'];
 }
 
 /**
@@ -132,6 +139,12 @@ export const DocumentSessionEntity = defineEntity({
   pk: (of: DocumentScope) => organizationPartition(of, 'DOCUMENT', of.documentKey, 'LIVE_SESSIONS'),
   sk: (key: { userId: string }) => [key.userId],
   indexes: {
+    gsi1: {
+      holds: 'open sessions of a tenant',
+      pk: ({ tenant, endedAt, hasExpired }) =>
+        endedAt === undefined && hasExpired !== true ? openSessions(tenant) : undefined,
+      sk: ({ documentKey, userId }) => [documentKey, userId],
+    },
     gsi3: {
       holds: 'sessions whose access ends, by shard and time',
       pk: ({ accessEndsAt, documentKey }) =>

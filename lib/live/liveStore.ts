@@ -8,17 +8,20 @@ import { OrganizationEntity } from '../directory/organizations.ts';
 import { type Blob, EditorPartEntity } from '../editors/entities.ts';
 import { partsOf } from '../editors/storedBytes.ts';
 import { ApiError } from '../shared/errors.ts';
-import type { Stored } from '../table/entity.ts';
+import { inParallel } from '../shared/inParallel.ts';
+import { indexPartition, type Stored } from '../table/entity.ts';
 import { pages, readAll } from '../table/pages.ts';
 import { retryOnConflict } from '../table/retryOnConflict.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 import { insert, itemOf, putUnlessNewer, replace, type Table, upsert } from '../table/table.ts';
+import { ApiKeyEntity } from '../workspaces/entities.ts';
 import {
   DocumentSessionEntity,
   type LiveChannel,
   LiveChannelEntity,
   LiveHintsEntity,
   type LiveSession,
+  openSessions,
   sinceHint,
   type StoredChannel,
   UserHintEntity,
@@ -51,6 +54,8 @@ const SESSION_SECONDS = TOKEN_SECONDS + CONNECTION_SECONDS;
 const STALE_RIGHTS_MILLISECONDS = 15_000;
 /** The largest number of items that one query reads. */
 const PAGE = 500;
+/** The number of sessions that are marked at the same time. */
+const PARALLEL = 8;
 
 /** A hint (a message about a change, without its text) that has no version yet, and where its change is in the stream. */
 export interface RecordedChange {
@@ -105,11 +110,12 @@ export class LiveStore {
    * version grows by one without a hint. Clients with an older version then read the document again. Throws ABORTED for
    * a user without stored access who lost access in the last 15 s. The rights that the endpoint checked may be older
    * than the loss.
+   * A token from after a revocation of all user tokens is newer than the loss.
    */
   async connect(
     scope: DocumentScope,
     ids: Pick<LiveChannel, 'organizationId' | 'documentId'>,
-    { userId, ...access }: SessionAccess & { readonly userId: string },
+    { userId, ...access }: SessionAccess & Pick<LiveSession, 'userId' | 'tokenRevocations'>,
     now: number,
   ): Promise<StoredChannel> {
     const { tenant, organizationKey, documentKey } = scope;
@@ -119,7 +125,8 @@ export class LiveStore {
     await retryOnConflict(async () => {
       const stored = await this.#table.get(DocumentSessionEntity, key);
       const hasEnded = stored?.endedAt !== undefined && stored.endedAt > now - STALE_RIGHTS_MILLISECONDS;
-      if (hasEnded && !access.hasStoredAccess)
+      const isNewToken = stored !== undefined && stored.tokenRevocations < access.tokenRevocations;
+      if (hasEnded && !access.hasStoredAccess && !isNewToken)
         throw new ApiError('ABORTED', 'The access of the user has just changed. Try again');
       const value = { ...key, ...session, ...access };
       const op = stored
@@ -289,7 +296,8 @@ export class LiveStore {
 
   /**
    * Returns the channels of a document and the session of a user. Returns undefined if no client can be connected to
-   * the document, or if the user has no session or lost access. `userPart` is the user id as keys contain it.
+   * the document, if the user has no session or lost access, or if the user token of the session is revoked. `userPart`
+   * is the user id as keys contain it.
    */
   async session(
     document: DocumentKeys,
@@ -297,12 +305,45 @@ export class LiveStore {
     now: number,
   ): Promise<{ channel: StoredChannel; session: LiveSession } | undefined> {
     const key = { PK: DocumentSessionEntity.partition(document), SK: userPart };
-    const [channel, session] = await this.#table.batchGet(itemOf(LiveChannelEntity, document), {
-      key,
-      fromItem: DocumentSessionEntity.fromItem,
+    const [channel, session, apiKey] = await this.#table.batchGet(
+      itemOf(LiveChannelEntity, document),
+      { key, fromItem: DocumentSessionEntity.fromItem },
+      itemOf(ApiKeyEntity, { apiKey: document.tenant }),
+    );
+    if (!channel || !session || !apiKey) return undefined;
+    const isRevoked = session.tokenRevocations < (apiKey.userTokenRevocations ?? 0);
+    return session.endedAt === undefined && !isRevoked && channel.activeUntil > now ? { channel, session } : undefined;
+  }
+
+  /** Returns how often all user tokens of a tenant were revoked. */
+  async tokenRevocations(tenant: string): Promise<number> {
+    const apiKey = await this.#table.get(ApiKeyEntity, { apiKey: tenant });
+    return apiKey?.userTokenRevocations ?? 0;
+  }
+
+  /**
+   * Marks the open sessions of a tenant whose user tokens were revoked. The publisher reads the marks from the stream and ends
+   * these sessions. `revocations` is how often all user tokens were revoked. A marked session leaves the index, so a repeated
+   * call goes on where a failed call stopped.
+   */
+  async markRevokedSessions(tenant: string, revocations: number): Promise<void> {
+    const partition = indexPartition('tenant', openSessions(tenant));
+    for await (const { keys } of pages((after) => this.#table.queryIndex('gsi1', partition, { limit: PAGE, after }))) {
+      const sessions = await this.#table.getByKeys(DocumentSessionEntity, keys);
+      await inParallel(sessions, PARALLEL, async (session) => {
+        if (session) await this.#markRevoked({ ...session, tenant }, revocations);
+      });
+    }
+  }
+
+  async #markRevoked(key: DocumentKeys & { readonly userId: string }, revocations: number): Promise<void> {
+    await retryOnConflict(async () => {
+      const session = await this.#table.get(DocumentSessionEntity, key);
+      if (!session || session.endedAt !== undefined || session.tokenRevocations >= revocations) return 'done';
+      const marked = { ...session, tenant: key.tenant, hasExpired: true };
+      const outcome = await this.#table.write([replace(DocumentSessionEntity, marked, session._r)]);
+      return outcome === 'done' ? 'done' : 'conflict';
     });
-    const isOpen = channel && session && session.endedAt === undefined && channel.activeUntil > now;
-    return isOpen ? { channel, session } : undefined;
   }
 
   /**
@@ -450,9 +491,8 @@ export const authorizeSessions: Capability<
   Pick<LiveStore, 'session' | 'loadDocument' | 'openDocument' | 'accessEnds'>
 > = /* @__PURE__ */ storeCapability(LiveStore, ['GetItem', 'BatchGetItem', 'Query']);
 
-export const recordHints: Capability<LiveStore> = /* @__PURE__ */ storeCapability(LiveStore, [
-  'GetItem',
-  'BatchGetItem',
-  'Query',
-  'PutItem',
-]);
+export const recordHints: Capability<LiveStore> = /* @__PURE__ */ storeCapability(
+  LiveStore,
+  ['GetItem', 'BatchGetItem', 'Query', 'PutItem'],
+  ['gsi1'],
+);

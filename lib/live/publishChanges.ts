@@ -256,10 +256,11 @@ async function publishToUsers(
   change: RecordedChange,
   call: PublishCall,
 ): Promise<void> {
-  const names = await keys.names();
+  if (userIds.length === 0) return;
+  const [names, tokenRevocations] = await Promise.all([keys.names(), store.tokenRevocations(tenant)]);
   await inParallel(userIds, PARALLEL, async (userId) => {
     await store.recordForUser(tenant, userId, change);
-    await publisher.publish(names.ofUser({ tenant, userId }), [change.hint], call);
+    await publisher.publish(names.ofUser({ tenant, userId, tokenRevocations }), [change.hint], call);
   });
 }
 

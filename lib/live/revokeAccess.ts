@@ -1,3 +1,4 @@
+import { inParallel } from '../shared/inParallel.ts';
 import type { Stored } from '../table/entity.ts';
 import type { PublishCall } from './channelPublisher.ts';
 import type { LiveSession, StoredChannel } from './entities.ts';
@@ -8,6 +9,8 @@ import { storedAccess } from './rules/sessionAccess.ts';
 
 /** The largest number of sessions that one transaction writes. */
 const MAX_SESSIONS_IN_TRANSACTION = 50;
+/** The number of documents that are processed at the same time. */
+const PARALLEL = 8;
 
 /** A change that can take access away. `id` is the id of its stream record. */
 export interface RecordedAccessChange {
@@ -38,7 +41,28 @@ export async function revokeAccess(
   const now = call.clock();
   const candidates = (await Promise.all(changes.map((change) => candidatesOf(ports, change, now)))).flat();
   const byDocument = Map.groupBy(candidates, ({ document }) => document.documentKey);
-  for (const some of byDocument.values()) await revokeDocument(ports, some, call);
+  const ended: EndedChannels[] = [];
+  await inParallel([...byDocument.values()], PARALLEL, async (candidatesOfDocument) => {
+    const channels = await endSessions(ports, candidatesOfDocument, call);
+    if (channels) ended.push(channels);
+  });
+  if (ended.length > 0) {
+    await ports.publisher.waitForRunning();
+    await inParallel(ended, PARALLEL, async (channels) => publishRevocations(ports, channels, call));
+  }
+  for (const { access } of changes) if (access.kind === 'tokens') await markRevokedSessions(ports, access);
+}
+
+/** Marks the sessions by revoked user tokens. The stream then has one access change for each marked session. */
+async function markRevokedSessions(
+  { store, publisher }: LivePorts,
+  { tenantPart, revocations }: AccessChange & { readonly kind: 'tokens' },
+): Promise<void> {
+  const tenant = decodePart(tenantPart) ?? '';
+  await store.markRevokedSessions(tenant, revocations);
+  // A session that was written just before the revocation can be missing from the index at the first query.
+  await publisher.waitForIndex();
+  await store.markRevokedSessions(tenant, revocations);
 }
 
 async function candidatesOf(
@@ -48,6 +72,7 @@ async function candidatesOf(
 ): Promise<Candidate[]> {
   if (access.kind === 'document') return [{ document: access, userIds: undefined, endsTokens: false, by }];
   if (access.kind === 'session') return [{ document: access, userIds: [access.userId], endsTokens: true, by }];
+  if (access.kind === 'tokens') return [];
   const tenant = decodePart(access.tenantPart) ?? '';
   if (access.kind === 'user') {
     const { endsTokensOf } = access;
@@ -69,20 +94,35 @@ async function candidatesOf(
   }));
 }
 
-/** Ends the sessions of a document whose users lost access. Publishes `system.revoked` on the channels that these changes ended. */
-async function revokeDocument(ports: LivePorts, candidates: readonly Candidate[], call: PublishCall): Promise<void> {
+/** The access epochs of a document whose channels have not got `system.revoked` yet, and the stream records that ended them. */
+interface EndedChannels {
+  readonly document: DocumentKeys;
+  readonly epochs: readonly number[];
+  readonly by: ReadonlySet<string>;
+}
+
+/**
+ * Ends the sessions of a document whose users lost access. Returns the access epochs that these stream records ended; undefined
+ * without such an epoch.
+ */
+async function endSessions(
+  ports: LivePorts,
+  candidates: readonly Candidate[],
+  call: PublishCall,
+): Promise<EndedChannels | undefined> {
   const { store } = ports;
   const [first] = candidates;
-  if (!first) return;
+  if (!first) return undefined;
   const { document, by } = first;
+  const records = new Set(candidates.map((each) => each.by));
   for (;;) {
     const now = call.clock();
     const channel = await store.channel(document);
-    if (!channel) return;
+    if (!channel) return undefined;
     const { lost, changed } = await checkSessions(ports, document, candidates, channel, now);
     if (lost.length === 0 && changed.length === 0) {
-      await publishRevocations(ports, document, channel, new Set(candidates.map((each) => each.by)), call);
-      return;
+      const epochs = (channel.revoking ?? []).filter((each) => records.has(each.by)).map(({ epoch }) => epoch);
+      return epochs.length > 0 ? { document, epochs, by: records } : undefined;
     }
     // Read the channels and the sessions again: after a conflict, and to write the sessions that did not fit into the transaction.
     if (lost.length > 0)
@@ -117,16 +157,17 @@ async function checkSessions(
       ({ userIds, endsTokens }) => (hasStoredAccess || endsTokens) && (userIds?.includes(userId) ?? true),
     ),
   );
-  const ends = await store.accessEnds(
-    openDocument,
-    checked.map(({ userId }) => userId),
-    now,
-  );
+  const userIds = checked.map(({ userId }) => userId);
+  const [ends, revocations] = await Promise.all([
+    store.accessEnds(openDocument, userIds, now),
+    store.tokenRevocations(document.tenant),
+  ]);
+  const hasLost = ({ userId, tokenRevocations }: LiveSession) => !ends.has(userId) || tokenRevocations < revocations;
   return {
-    lost: checked.filter(({ userId }) => !ends.has(userId)),
+    lost: checked.filter(hasLost),
     changed: checked.flatMap((session) => {
       const end = ends.get(session.userId);
-      if (end === undefined) return [];
+      if (end === undefined || hasLost(session)) return [];
       const access = storedAccess(end);
       const isSame =
         session.hasStoredAccess && session.accessEndsAt === access.accessEndsAt && session.hasExpired === undefined;
@@ -138,14 +179,9 @@ async function checkSessions(
 /** Publishes `system.revoked` on the old channels that these stream records (`by`) ended. */
 async function publishRevocations(
   { store, keys, publisher }: LivePorts,
-  document: DocumentKeys,
-  { revoking = [] }: StoredChannel,
-  by: ReadonlySet<string>,
+  { document, epochs, by }: EndedChannels,
   call: PublishCall,
 ): Promise<void> {
-  const epochs = revoking.filter((each) => by.has(each.by)).map(({ epoch }) => epoch);
-  if (epochs.length === 0) return;
-  await publisher.waitForRunning();
   const names = await keys.names();
   for (const epoch of epochs) {
     const channels = names.ofDocument({ ...document, epoch });

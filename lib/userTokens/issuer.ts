@@ -7,7 +7,7 @@ import { retryOnConflict } from '../table/retryOnConflict.ts';
 import { tableWith } from '../table/storeCapability.ts';
 import { replace, type Table } from '../table/table.ts';
 import { ApiKeyEntity } from '../workspaces/entities.ts';
-import { toPayload, type UserClaims } from './rules/claims.ts';
+import { tokenKeyId, toPayload, type UserClaims } from './rules/claims.ts';
 
 /**
  * The largest number of public keys that an API key has at a time. Each version of the signing key and each revocation
@@ -41,7 +41,7 @@ export class UserTokenIssuer {
       const record = await this.#table.get(ApiKeyEntity, { apiKey: claims.tenant });
       if (!record) throw new Error('The API key of a verified caller does not exist');
       const { userTokenKeys = [], userTokenRevocations = 0 } = record;
-      const keyId = `${version}.${userTokenRevocations}`;
+      const keyId = tokenKeyId({ version, revocations: userTokenRevocations });
       const { privateKey, publicKey } = keyPairOf(deriveKey(key, ['userToken', claims.tenant, keyId]));
       if (!userTokenKeys.some((stored) => stored.keyId === keyId)) {
         const keys = [...userTokenKeys, { keyId, publicKey }].slice(-MAX_KEYS);

@@ -5,7 +5,7 @@ import { itemOf, type Table } from '../table/table.ts';
 import { AllowedDomainsEntity } from '../workspaces/allowedDomains.ts';
 import { ApiKeyEntity } from '../workspaces/entities.ts';
 import { allowedOrigin } from './rules/origins.ts';
-import { parseToken, type UnverifiedToken } from './rules/claims.ts';
+import { parseToken, revocationsOf, type UnverifiedToken } from './rules/claims.ts';
 
 /** The largest number of characters of a header. API Gateway rejects requests with more than 10,240 bytes of headers. */
 const MAX_HEADER_CHARACTERS = 10_240;
@@ -55,8 +55,11 @@ export class UserCredentials {
       claims.expiresAt * 1000 > options.now &&
       (record.apiKey.expiresAt ?? Infinity) > options.now;
     const { apiKey: tenant, workspaceId, withheld = [], limits = {}, pageKey } = record.apiKey;
+    const tokenRevocations = revocationsOf(keyId);
     return {
-      caller: isValid ? { level: 'user', tenant, workspaceId, withheld, limits, pageKey, claims } : undefined,
+      caller: isValid
+        ? { level: 'user', tenant, workspaceId, withheld, limits, pageKey, claims, tokenRevocations }
+        : undefined,
       allowedOrigin: allowedOrigin(origin, record.domains),
     };
   }

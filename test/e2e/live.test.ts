@@ -11,13 +11,15 @@ const CONNECTIONS_AT_A_TIME = 50;
 
 let system: System;
 let documents = 0;
+/** The headers of the API key after its auth token was replaced. */
+let keyHeaders: Record<string, string> | undefined;
 beforeAll(async () => {
   system = await startSystem();
   await ok('/v2/organizations/add', { organizations: [{ organizationId }] });
 });
 afterAll(() => system.stop());
 
-async function ok(path: string, data: object, headers?: Record<string, string>): Promise<any> {
+async function ok(path: string, data: object, headers = keyHeaders): Promise<any> {
   const { status, body } = await system.post(path, data, headers);
   if (status !== 200) throw new Error(`${path} answered ${status}: ${JSON.stringify(body)}`);
   return body.result.data;
@@ -43,6 +45,14 @@ async function userHeaders(userId: string, resources: object[] = []): Promise<Re
     permissions: { resources },
   });
   return { authorization: `Bearer ${token}` };
+}
+
+/** Revokes all user tokens. Later calls have the new auth token of the API key. */
+async function revokeUserTokens(): Promise<void> {
+  const { apiKey, workspaceId, workspaceAuthToken } = system.credentials;
+  const workspace = { 'x-svc-workspace-id': workspaceId, 'x-svc-workspace-auth-token': workspaceAuthToken };
+  const { newAuthToken } = await ok('/v2/workspace/authtoken/reset', { apiKey, revokeUserTokens: true }, workspace);
+  keyHeaders = { 'x-svc-api-key': apiKey, 'x-svc-auth-token': newAuthToken.token };
 }
 
 interface Connection {
@@ -226,6 +236,29 @@ describe('a connected user', () => {
     expect(await client.subscribe('renewed', renewed.channels.document)).toBe('subscribe_error');
     for (const each of [client, bob]) each.close();
   });
+});
+
+test('revoked user tokens end the connections of all users within a minute', async () => {
+  const { ids, headers, client, connection } = await openDocument('dora');
+  const stored = await openDocument('emil');
+  const revokedAt = performance.now();
+  await revokeUserTokens();
+  for (const each of [client, stored.client])
+    expect(await each.event('document', ({ type }) => type === 'system.revoked')).toEqual({ type: 'system.revoked' });
+  expect(performance.now() - revokedAt).toBeLessThan(60_000);
+
+  expect((await system.post('/v2/live/connect', ids, headers)).status).toBe(403);
+  const renewed = await connectAs(await userHeaders('dora'), ids);
+  const again = await Client.open(renewed);
+  for (const [id, channel] of Object.entries(renewed.channels))
+    expect(await again.subscribe(id, channel)).toBe('subscribe_success');
+  // The old channels are silent, and the old connection cannot subscribe to the new ones.
+  await ok('/v2/crdt/add', { ...ids, editorId: 'later', type: 'text', data: 'x' });
+  await again.event('document', ({ type }) => type === 'crdt.update');
+  client.send({ type: 'unsubscribe', id: 'document' });
+  expect((await client.next(({ id }) => id === 'document')).type).toBe('unsubscribe_success');
+  expect(await client.subscribe('user again', connection.channels.user)).toBe('subscribe_error');
+  for (const each of [client, stored.client, again]) each.close();
 });
 
 describe('the gateway', () => {

@@ -12,6 +12,7 @@ export const endpoint = defineEndpoint(
     auth: 'user',
     user: openToUsers({ needs: 'viewer', on: 'document' }),
     kind: 'write',
+    freshCredentials: true,
     requires: 'live',
     input: z.object({ organizationId: Id, documentId: Id }),
     output: z.object({

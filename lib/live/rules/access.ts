@@ -3,8 +3,8 @@ import { type DocumentKeys, documentOf, type ItemChange, partitionName } from '.
 
 /**
  * From whom a change may have taken access: one user (`user`), one user in one document (`session`), all users in a
- * document, or all users in an organization. `tenantPart` and `userPart` are ids as keys contain them. A long id is a
- * hash there.
+ * document, all users in an organization, or all users whose user tokens were revoked (`tokens`). `revocations` is how
+ * often all user tokens were revoked. `tenantPart` and `userPart` are ids as keys contain them. A long id is a hash there.
  */
 export type AccessChange =
   | {
@@ -17,7 +17,8 @@ export type AccessChange =
     }
   | ({ readonly kind: 'session'; readonly userId: string } & DocumentKeys)
   | ({ readonly kind: 'document' } & DocumentKeys)
-  | { readonly kind: 'organization'; readonly tenantPart: string; readonly organizationKey: string };
+  | { readonly kind: 'organization'; readonly tenantPart: string; readonly organizationKey: string }
+  | { readonly kind: 'tokens'; readonly tenantPart: string; readonly revocations: number };
 
 /** The entities whose changes can take access away. */
 export const accessTypesOfItems = [
@@ -28,6 +29,7 @@ export const accessTypesOfItems = [
   'FolderChange',
   'Organization',
   'AccessRemoval',
+  'ApiKey',
   'DocumentSession',
 ] as const;
 
@@ -36,6 +38,10 @@ export function accessChangeOf({ change, key, item }: ItemChange): AccessChange 
   const parts = key.PK.split('#');
   const [scope, tenantPart = '', kind] = parts;
   if (scope !== 'T') return undefined;
+  if (item?._t === 'ApiKey') {
+    const revocations = Number(item.userTokenRevocations ?? 0);
+    return change === 'modify' && revocations > 0 ? { kind: 'tokens', tenantPart, revocations } : undefined;
+  }
   if (kind === 'USER' && parts.length === 4 && key.SK === 'PROFILE') {
     const mayRemove = change === 'remove' || (change === 'modify' && item?.revocations !== undefined);
     if (!mayRemove) return undefined;

@@ -19,6 +19,13 @@ export interface ChannelOwner {
   readonly epoch: number;
 }
 
+/** A user of an API key, and how often all user tokens of the API key were revoked. */
+export interface UserChannelOwner {
+  readonly tenant: string;
+  readonly userId: string;
+  readonly tokenRevocations: number;
+}
+
 /** The channels of a document. Clients may publish only to the awareness channel. */
 export interface DocumentChannels {
   readonly document: string;
@@ -44,9 +51,10 @@ export class ChannelNames {
     return { document, awareness: `${document}/${AWARENESS}` };
   }
 
-  /** Returns the channel of a user. */
-  ofUser({ tenant, userId }: { readonly tenant: string; readonly userId: string }): string {
-    return `/${USER_NAMESPACE}/${this.#segment(['tenant', tenant])}/${this.#segment(['user', tenant, userId])}`;
+  /** Returns the channel of a user. It changes when all user tokens are revoked. */
+  ofUser({ tenant, userId, tokenRevocations }: UserChannelOwner): string {
+    const user = this.#segment(['user', tenant, userId, String(tokenRevocations)]);
+    return `/${USER_NAMESPACE}/${this.#segment(['tenant', tenant])}/${user}`;
   }
 
   /** Returns a hash of the parts in hexadecimal. Base64url could begin or end with a dash, which AppSync rejects. */

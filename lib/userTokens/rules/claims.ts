@@ -121,6 +121,22 @@ export function toClaims(issuer: string, payload: unknown): UserClaims | undefin
   };
 }
 
+/** The version of the signing key, and how often all user tokens of the API key were revoked. Both name a private key. */
+export interface TokenKey {
+  readonly version: string;
+  readonly revocations: number;
+}
+
+/** Returns the id of a private key, which tokens have in their header. */
+export function tokenKeyId({ version, revocations }: TokenKey): string {
+  return `${version}.${revocations}`;
+}
+
+/** Returns how often all user tokens were revoked before the key with this id was used. */
+export function revocationsOf(keyId: string): number {
+  return Number(keyId.slice(keyId.lastIndexOf('.') + 1));
+}
+
 /** The parts of a token whose signature is not verified yet. */
 export interface UnverifiedToken {
   /** The id of the key that signed the token. */

@@ -8,12 +8,14 @@ import { ChannelNames } from '../../../lib/live/rules/channels.ts';
 import type { DocumentKeys } from '../../../lib/live/rules/hints.ts';
 import { SessionSweeper } from '../../../lib/live/sweepSessions.ts';
 import { Table } from '../../../lib/table/table.ts';
+import { ApiKeyEntity } from '../../../lib/workspaces/entities.ts';
 import { addDocument, itemsOf, nda } from '../../support/content.ts';
 import { everyFault, Invocation, Trial } from '../../support/crashes.ts';
-import { type Customer, newCustomer, restartFunctions } from '../../support/customer.ts';
+import { type Customer, handlerOf, newCustomer, restartFunctions } from '../../support/customer.ts';
 import { type Engine, startEngine, TABLE_NAME } from '../../support/engine.ts';
 import { asDocumentClient, type Command } from '../../support/leanClient.ts';
-import { newUser } from '../../support/userTokens.ts';
+import { post } from '../../support/requests.ts';
+import { newUser, type TestUser } from '../../support/userTokens.ts';
 import { recordingMeasures } from '../../support/workers.ts';
 
 const names = new ChannelNames(Buffer.alloc(32, 7));
@@ -123,7 +125,8 @@ async function recordedHints(): Promise<{ version: number; type: string; positio
 }
 
 const channelOf = (epoch = 1) => names.ofDocument({ ...document, epoch }).document;
-const userChannel = (userId: string) => names.ofUser({ tenant: document.tenant, userId });
+const userChannel = (userId: string, tokenRevocations = 0) =>
+  names.ofUser({ tenant: document.tenant, userId, tokenRevocations });
 const eventsOn = (channel: string) => published.filter((each) => each.channel === channel).map(({ event }) => event);
 
 describe('the publisher', () => {
@@ -350,7 +353,7 @@ describe('a user who loses access', () => {
       const keys = { ...document, documentKey: stored.internalId as string };
       const store = new LiveStore(new Table(asDocumentClient(engine.lean), TABLE_NAME));
       const ids = { organizationId: nda.organizationId, documentId };
-      await store.connect(keys, ids, { userId: 'ada', hasStoredAccess: true }, Date.now());
+      await store.connect(keys, ids, { userId: 'ada', tokenRevocations: 0, hasStoredAccess: true }, Date.now());
       await customer.ok('/v2/organizations/documents/access/update', {
         organizationId: nda.organizationId,
         documentIds: [documentId],
@@ -368,6 +371,30 @@ describe('a user who loses access', () => {
       ]);
       expect(await store.sessions(keys)).toEqual([]);
     }
+  });
+
+  test('waits once for running publishes when the access to many documents ends at the same time', async () => {
+    const store = new LiveStore(new Table(asDocumentClient(engine.lean), TABLE_NAME));
+    const documents = Array.from({ length: 20 }, (_each, index) => ({ ...document, documentKey: `doc_${index}` }));
+    const session = { userId: 'ada', tokenRevocations: 0, hasStoredAccess: true };
+    for (const keys of documents)
+      await store.connect(keys, { ...nda, documentId: keys.documentKey }, session, Date.now());
+    await customer.ok('/v2/organizations/access/disablestate/update', {
+      organizationIds: [nda.organizationId],
+      disabled: true,
+    });
+    const [organization] = await itemsOf(engine, customer, 'Organization');
+    const pauses: number[] = [];
+    const events = { publish: async () => Promise.resolve() };
+    const publisher = new ChannelPublisher(events, (milliseconds) => Promise.resolve(pauses.push(milliseconds)));
+    const failed = await publishChanges(
+      { ...portsOf(new Invocation()), publisher },
+      [changeOf('modify', organization!)],
+      call(undefined),
+    );
+    expect(failed).toEqual([]);
+    for (const keys of documents) expect(await store.sessions(keys)).toEqual([]);
+    expect(pauses.filter((milliseconds) => milliseconds > 1_000)).toHaveLength(1);
   });
 
   test('keeps the channels when a document changes without a loss of access', async () => {
@@ -507,5 +534,120 @@ describe('access that expires', () => {
     const removed = { PK, SK: `GRANT#document#${document.documentKey}` };
     await publish([changeOf('remove', removed)], undefined, Date.now() + DAY);
     expect(typesOn(1)).toEqual(['system.revoked']);
+  });
+});
+
+describe('revoked user tokens', () => {
+  const member = { type: 'organization', id: nda.organizationId };
+  /** Revokes all user tokens. Returns the customer with the new auth token. */
+  async function revoke(): Promise<Customer> {
+    const { body } = await post(await handlerOf('/v2/workspace/authtoken/reset'), customer.workspaceHeaders, {
+      apiKey: customer.apiKey,
+      revokeUserTokens: true,
+    });
+    const token = { 'x-svc-auth-token': body.result.data.newAuthToken.token as string };
+    const send: Customer['call'] = async (path, data) => customer.call(path, data, token);
+    return { ...customer, call: send, ok: async (path, data) => (await send(path, data)).body.result.data };
+  }
+  const connectWith = async (user: TestUser) => user.call('/v2/live/connect', nda);
+  const sessionsAsChanges = async () =>
+    (await itemsOf(engine, customer, 'DocumentSession')).map((session) => changeOf('modify', session));
+  const apiKeyAsChange = async () => {
+    const apiKey = await new Table(asDocumentClient(engine.lean), TABLE_NAME).get(ApiKeyEntity, customer);
+    return changeOf('modify', { PK: `T#${customer.apiKey}`, SK: 'KEY', _t: 'ApiKey', ...apiKey });
+  };
+  /** Publishes the change of the API key, and then the changes of the sessions that it marked. */
+  async function publishRevocation(trial?: Trial): Promise<void> {
+    await publish([await apiKeyAsChange()], trial);
+    await publish(await sessionsAsChanges(), trial);
+  }
+
+  test('end the sessions of all users, also of users with stored access', async () => {
+    for (const userId of ['ada', 'bob']) expect((await connect(userId, [member])).status).toBe(200);
+    await revoke();
+    await publishRevocation();
+    expect(eventsOn(channelOf(1))).toEqual([{ type: 'system.revoked' }]);
+    for (const session of await itemsOf(engine, customer, 'DocumentSession')) expect(session).toHaveProperty('endedAt');
+  });
+
+  test('end the sessions whatever call crashes or fails', async () => {
+    const calls = new Trial();
+    let revoked = customer;
+    const connectAgain = async () =>
+      expect((await connectWith(await newUser(revoked, 'ada', [member]))).status).toBe(200);
+    await connectAgain();
+    revoked = await revoke();
+    await publishRevocation(calls);
+    const faults = everyFault(calls.calls);
+    expect(faults.length).toBeGreaterThan(10);
+    for (const [index, fault] of faults.entries()) {
+      await connectAgain();
+      revoked = await revoke();
+      published = [];
+      const trial = new Trial(fault);
+      await publishRevocation(trial);
+      expect([trial.injected, eventsOn(channelOf(index + 2)).at(-1)]).toEqual([
+        [expect.anything()],
+        { type: 'system.revoked' },
+      ]);
+      for (const session of await itemsOf(engine, customer, 'DocumentSession'))
+        expect(session).toHaveProperty('endedAt');
+    }
+  });
+
+  test('do not end the session of a user who has connected with a newer token', async () => {
+    const revoked = await revoke();
+    restartFunctions();
+    expect((await connectWith(await newUser(revoked, 'ada', [member]))).status).toBe(200);
+    await publishRevocation();
+    expect(published).toEqual([]);
+    expect((await itemsOf(engine, customer, 'DocumentSession'))[0]).not.toHaveProperty('hasExpired');
+  });
+
+  test('are refused by connect at once, and newer tokens connect at once to other channels', async () => {
+    const old = await newUser(customer, 'ada', [member]);
+    const { channels } = (await connectWith(old)).body.result.data;
+    const revoked = await revoke();
+    expect((await connectWith(old)).status).toBe(403);
+    await publishRevocation();
+    const renewed = (await connectWith(await newUser(revoked, 'ada', [member]))).body.result.data;
+    expect(renewed.channels.document).not.toBe(channels.document);
+    expect(renewed.channels.user).not.toBe(channels.user);
+  });
+
+  test('are refused by the authorizer even if their session was written after the revocation', async () => {
+    const store = new LiveStore(new Table(asDocumentClient(engine.lean), TABLE_NAME));
+    await connect('ada', [member]);
+    expect(await store.session(document, 'ada', Date.now())).toBeDefined();
+    await revoke();
+    expect(await store.session(document, 'ada', Date.now())).toBeUndefined();
+  });
+
+  test('get no more hints of their user, who reads hints with a newer token', async () => {
+    await connect('bob', [member]);
+    const revoked = await revoke();
+    await publishRevocation();
+    await connectWith(await newUser(revoked, 'bob', [member]));
+    await revoked.call('/v2/notifications/add', {
+      ...nda,
+      actionUser: { userId: 'ada' },
+      displayHeadlineMessageTemplate: 'x',
+      displayBodyMessage: 'x',
+      notifyUsers: [{ userId: 'bob' }],
+    });
+    published = [];
+    await publish(await insertionsOf('Notification'));
+    expect(published.map(({ channel, event }) => [channel, event.type])).toEqual([
+      [userChannel('bob', 1), 'notification.add'],
+    ]);
+  });
+
+  test('leave the sessions alone when the auth tokens are reset without a revocation', async () => {
+    await connect('ada', [member]);
+    await post(await handlerOf('/v2/workspace/authtoken/reset'), customer.workspaceHeaders, {
+      apiKey: customer.apiKey,
+    });
+    await publishRevocation();
+    expect(published).toEqual([]);
   });
 });

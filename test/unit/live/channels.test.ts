@@ -14,7 +14,7 @@ describe('ChannelNames', () => {
       fc.property(fc.string(), fc.string(), fc.string(), fc.nat(), (tenant, organizationKey, documentKey, epoch) => {
         const paths = [
           ...all({ tenant, organizationKey, documentKey, epoch }),
-          names.ofUser({ tenant, userId: documentKey }),
+          names.ofUser({ tenant, userId: documentKey, tokenRevocations: epoch }),
         ];
         for (const path of paths) {
           expect(readChannel(path, { pattern: false })?.path).toBe(path);
@@ -32,6 +32,15 @@ describe('ChannelNames', () => {
   ])('returns other channels for another %s', (_what, other) => {
     expect(all({ ...document, ...other })).not.toEqual(expect.arrayContaining(all(document)));
     expect(names.ofDocument({ ...document, ...other }).document).not.toBe(names.ofDocument(document).document);
+  });
+
+  test.each([
+    ['tenant', { tenant: 'key_2' }],
+    ['user', { userId: 'bob' }],
+    ['revocation of all user tokens', { tokenRevocations: 1 }],
+  ])('returns another channel of a user for another %s', (_what, other) => {
+    const ada = { tenant: 'key_1', userId: 'ada', tokenRevocations: 0 };
+    expect(names.ofUser({ ...ada, ...other })).not.toBe(names.ofUser(ada));
   });
 
   test('returns other channels under another key', () => {

@@ -13,7 +13,15 @@ export const endpoint = defineEndpoint(
     auth: 'workspace',
     kind: 'write',
     freshCredentials: true,
-    input: z.object({ apiKey: Id, revokeUserTokens: optional(z.boolean()) }),
+    input: z.object({
+      apiKey: Id,
+      revokeUserTokens: optional(
+        z.boolean().meta({
+          description:
+            'If true, all user tokens of the API key end too. Calls with these tokens fail within 10 seconds. Live connections of users end within a minute.',
+        }),
+      ),
+    }),
     output: z.object({ data: z.object({ apiKey: z.string(), newAuthToken: AuthTokenResponse }) }),
     message: 'Auth token reset successfully.',
     errors: ['NOT_FOUND', 'ABORTED'],
