@@ -117,11 +117,11 @@ interface StoredActivity extends ActivityPosition {
   readonly activity: Activity;
 }
 
-/** The largest number of activities that one query by target entity returns. */
+/** The largest number of activities that one query by `targetEntityId` returns. */
 const TARGET_PAGE = 100;
 /** The number of activities that are read together before they are changed. One activity can have 360 KB. */
 const CHANGED_AT_ONCE = 30;
-/** The largest number of activities that one call deletes if it selects them by document or by target entity. */
+/** The largest number of activities that one call deletes if it selects them by document or by `targetEntityId`. */
 const MAX_DELETED_ACTIVITIES = 2_000;
 /**
  * The number of operations in one transaction: as many as DynamoDB allows. With fewer transactions, fewer calls can fail halfway.
@@ -152,8 +152,8 @@ export class ActivityReader {
   }
 
   /**
-   * Returns a page of the activities of a target entity, ordered by time. `scope` is an organization or a document. The index
-   * that is read is eventually consistent.
+   * Returns a page of the activities with this `targetEntityId`, ordered by time. `scope` is an organization or a document. The
+   * index that is read is eventually consistent.
    */
   async listOfTarget(
     scope: AnyScope,
@@ -172,7 +172,7 @@ export class ActivityReader {
         bytes: activities.reduce((sum, { activity }) => sum + Buffer.byteLength(JSON.stringify(activity)), 0),
       };
     };
-    // The target entity takes the place of the only document of this listing.
+    // `listAcrossDocuments` needs a list of documents. A single document without an id stands for the target entity.
     return listAcrossDocuments({
       ...page,
       documents: givenDocuments([{ documentId: '', scope: { ...scope, documentKey: '' } }]),
@@ -246,8 +246,8 @@ export class ActivityReader {
   }
 
   /**
-   * Returns a page of the activities of a target entity. The index can still name activities that were deleted or have another
-   * target by now. Such activities are left out.
+   * Returns a page of the activities with a `targetEntityId`. The index can still name activities that were deleted or have
+   * another target by now. Such activities are left out.
    */
   async readTarget(
     scope: AnyScope,
@@ -371,8 +371,8 @@ export class ActivityWriter {
 
   /**
    * Deletes the activities with these ids. If `scope` is a document, or if `targetEntityId` is given, deletes only activities of
-   * this document or target entity. Ids must be distinct. Returns one result per id. An activity that is not deleted fails in its
-   * own result only.
+   * this document or with this target. Ids must be distinct. Returns one result per id. An activity that is not deleted fails in
+   * its own result only.
    */
   async delete(scope: AnyScope, ids: readonly string[], targetEntityId?: string): Promise<DeletedActivities> {
     if (!('documentKey' in scope) && targetEntityId === undefined) {
@@ -407,8 +407,8 @@ export class ActivityWriter {
   }
 
   /**
-   * Deletes up to 2,000 activities of a target entity, oldest first. `scope` is an organization or a document. Activities of
-   * disabled documents fail in their own results.
+   * Deletes up to 2,000 activities with this `targetEntityId`, oldest first. `scope` is an organization or a document. Activities
+   * of disabled documents fail in their own results.
    */
   async deleteOfTarget(scope: AnyScope, targetEntityId: string): Promise<DeletedActivities> {
     return this.#deletePages(scope, async (options) => {
@@ -466,8 +466,8 @@ export class ActivityWriter {
   }
 
   /**
-   * Returns for each activity to add where an activity with its id is stored already. Throws INVALID_ARGUMENT if that activity is
-   * in another document and must not move.
+   * Returns, for each activity to add, the position of the stored activity with the same id. Throws INVALID_ARGUMENT if the
+   * stored activity is in another document and must not move.
    */
   async #findEarlier(
     scope: DocumentScope,
@@ -513,7 +513,10 @@ export class ActivityWriter {
   }
 }
 
-/** Where an activity with the same id is stored already. `isLive` says whether the document of that position still exists. */
+/**
+ * The position of a stored activity that has the id of an activity to add. `isLive` says whether the document of that position
+ * still exists.
+ */
 interface Earlier {
   readonly position?: Stored<RecordPosition> | undefined;
   readonly isLive?: boolean;

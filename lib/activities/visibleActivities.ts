@@ -12,7 +12,7 @@ const threadFeatures: readonly string[] = ['comment', 'reaction'];
 
 /**
  * Returns the activities that a user may see. An activity about a comment or reaction is included only if the user may see the
- * thread and the comment. Activities of deleted threads are left out. Without a viewer, returns all activities.
+ * thread and the comment. Activities of deleted threads are left out. If `viewer` is undefined, returns all activities.
  */
 type FindVisibleActivities = (
   listing: { readonly organizationId: string; readonly document: ListedDocument | undefined },

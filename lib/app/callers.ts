@@ -53,7 +53,7 @@ export interface AnonymousCaller {
 }
 
 export interface CallerOf {
-  /** An endpoint with this level can be open to users too, so its caller can be a user. */
+  /** An endpoint of level `apiKey` can be open to users too. Its caller can then be a user. */
   apiKey: ApiKeyCaller | UserCaller;
   user: UserCaller;
   workspace: WorkspaceCaller;

@@ -1,7 +1,7 @@
 /**
  * A capability is something that a function may use, such as a store or a queue. It has three parts:
  *
- * - `grants`: become statements of the function's IAM role
+ * - `grants`: statements for the function's IAM role
  * - `env`: the environment variables that the capability reads
  * - `open`: makes the object that `run` gets
  *
@@ -124,7 +124,7 @@ export function combine<U extends Uses>(
   };
 }
 
-/** Returns an environment that throws an error when a variable is read that is not set. */
+/** Returns an environment that throws an error when the code reads a variable that is not set. */
 export function environment(source: Record<string, string | undefined>): Environment {
   return new Proxy({} as Environment, {
     get(_target, name) {

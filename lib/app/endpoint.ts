@@ -54,8 +54,8 @@ export interface FixedMessages {
  * The form of a request body.
  * - `required`: an object with `data`
  * - `optional`: an object with `data`, or no body
- * - `bare or wrapped`: an object with `data`, or the fields of `data` alone. A body with `organizationId` at the top has the
- *   second form.
+ * - `bare or wrapped`: an object with `data`, or the fields of `data` alone. A body with `organizationId` at the top is read as
+ *   fields alone.
  */
 export type BodyForm = 'required' | 'optional' | 'bare or wrapped';
 
@@ -77,8 +77,8 @@ export interface Declaration<I extends z.ZodType, O extends z.ZodType, U extends
   /** Whether calls read or write. A `write` with credentials accepts an `Idempotency-Key`. */
   readonly kind: 'read' | 'write';
   /**
-   * The limit of the API key that calls count towards, if they cost far more than other calls. By default, calls count as reads
-   * or writes.
+   * The class of limits that calls count towards. It is for calls that cost far more than others. By default, calls count as
+   * reads or writes.
    */
   readonly limitClass?: 'expensive';
   /** The schema of `data`. */
@@ -132,7 +132,7 @@ export interface EndpointOf<
   readonly run: Run<I, O, U, A>;
 }
 
-/** An endpoint that does the same as an endpoint in the other version of the API, and shares that endpoint's function. */
+/** A second endpoint for the same operation, in the other version of the API. It shares the function of the first endpoint. */
 export interface TwinOf<
   I extends z.ZodType,
   O extends z.ZodType,

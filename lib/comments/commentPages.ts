@@ -74,8 +74,7 @@ export class CommentPages {
     const { organizations, documents, table } = this.#deps;
     const { organization, content } = await organizations.readWithin(tenant, organizationId, (keys) => {
       const scope = organizationScope(tenant, keys);
-      // The key of a record id contains the customer's `documentId`. The record id can therefore be read at the same time as the
-      // document.
+      // A record id is stored under the customer's `documentId`. It can therefore be read at the same time as the document.
       return Promise.all([
         documents.require(scope, documentId),
         findRecordIds(table, scope, [{ kind: 'thread', id: annotationId, within: documentId }]),

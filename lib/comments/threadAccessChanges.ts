@@ -10,7 +10,10 @@ import { type Thread, threadAccessOf } from './rules/threads.ts';
 
 const LIFETIME_SECONDS = 2 * 60 * 60;
 
-/** Who could see a thread before its access changed. The push channel reads this record to notify users who lost the thread. */
+/**
+ * Who could see a thread before its access changed. The push channel reads this record to notify users who can no longer see the
+ * thread.
+ */
 export const ThreadAccessChangeEntity = defineEntity({
   type: 'ThreadAccessChange',
   version: 1,
@@ -31,8 +34,8 @@ export const ThreadAccessChangeEntity = defineEntity({
 });
 
 /**
- * Returns the operation that records who could see a thread before a change. Returns none if no user can have lost the thread.
- * Write it in the transaction of the change.
+ * Returns the operation that records who could see a thread before a change. Returns none if the change cannot hide the thread
+ * from any user. Write it in the transaction of the change.
  */
 export function threadAccessOps(scope: DocumentScope, before: Thread, after: Thread, now: number): WriteOp[] {
   const formerAccess = threadAccessOf(before, '');

@@ -221,8 +221,7 @@ export class ThreadPages {
     const recordIds = documentIds.flatMap((within) =>
       annotationIds.map((id) => ({ kind: 'thread', id, within }) as const),
     );
-    // The key of a record id contains the customer's `documentId`. Record ids can therefore be read at the same time as the
-    // documents.
+    // Record ids are stored under the customer's `documentId`. They can therefore be read at the same time as the documents.
     const [live, positions] = await Promise.all([
       documentId === undefined
         ? findLiveDocuments(documents, scope, documentIds)

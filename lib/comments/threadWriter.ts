@@ -68,7 +68,10 @@ export interface ThreadAdded {
 /** The result of updating or deleting one thread. */
 export interface ThreadWritten extends ItemOutcome {
   readonly annotationId: string;
-  /** The id of the job that turns the stored judgment into vectors. Undefined if the change stored no judgment. */
+  /**
+   * The id of the job that turns the stored judgment (decision and reason) into vectors. Undefined if the change stored no
+   * judgment.
+   */
   readonly embedding?: string | undefined;
 }
 
@@ -117,7 +120,9 @@ export class ThreadWriter {
 
   /**
    * Adds threads with their first comments. Each thread is written in one transaction with its event. Thread ids must be
-   * distinct. Returns one result per thread. A thread with one of these faults fails in its own result, and the others are added:
+   * distinct. Returns one result per thread.
+   *
+   * If a thread cannot be added, the other threads are added. The thread fails in its own result for one of these reasons:
    * - Its id exists already.
    * - It does not fit into one transaction.
    * - It names an unknown agent.

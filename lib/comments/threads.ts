@@ -112,8 +112,8 @@ export class ThreadReader {
   }
 
   /**
-   * Returns one head of a thread per id, in the same order. The value is undefined for a thread that does not exist. `documentId`
-   * is the id that the customer chose.
+   * Returns the head of one thread per id, in the same order. The value is undefined for a thread that does not exist.
+   * `documentId` is the id that the customer chose.
    */
   async findByIds(
     scope: DocumentScope,

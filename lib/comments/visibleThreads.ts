@@ -35,8 +35,8 @@ async function findVisible(
 }
 
 /**
- * Returns a filter for the comments of a visible thread. It accepts the comments whose access context the viewer has. Without a
- * viewer, it accepts all comments.
+ * Returns a filter for the comments of a visible thread. It accepts the comments whose access context the viewer has. If `viewer`
+ * is undefined, it accepts all comments.
  */
 export function commentFilter(viewer: Viewer | undefined): (comment: Comment) => boolean {
   if (!viewer) return () => true;
@@ -45,8 +45,8 @@ export function commentFilter(viewer: Viewer | undefined): (comment: Comment) =>
 }
 
 /**
- * Returns the records whose thread the viewer may see, with only those comments that the viewer may see. Without a viewer,
- * returns all records unchanged.
+ * Returns the records whose thread the viewer may see, with only those comments that the viewer may see. If `viewer` is
+ * undefined, returns all records unchanged.
  */
 export async function onlyVisible<R extends { readonly value: ThreadWithComments }>(
   table: Table,
@@ -80,8 +80,8 @@ export class VisibleThreads {
 
   /**
    * Throws PERMISSION_DENIED if a thread does not exist in the document, if the user may not see it, or if `mayChange` returns
-   * false for it. Also throws if `annotationIds` is undefined, because a user must name threads. Without a viewer, checks
-   * nothing.
+   * false for it. Also throws if `annotationIds` is undefined, because a user must name threads. Checks nothing if `viewer` is
+   * undefined.
    */
   async require(
     { scope, organization, document }: DocumentOfThreads,

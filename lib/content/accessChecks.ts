@@ -124,7 +124,7 @@ const PARALLEL_USERS = 10;
  * - nothing, if every user may see the record
  * - otherwise one BatchGet per 100 keys
  * - two more BatchGets, if the record is visible to the members of another organization
- * - the grants of each user who passed the checks before, if the record has an access context
+ * - the grants of each user who passed the other checks, if the record has an access context
  */
 export async function findUsersWhoCanSee(
   table: Table,
@@ -258,8 +258,8 @@ export async function findUsersWithAccess(
 }
 
 /**
- * Returns when each user's access to a document ends, by user id (epoch ms). The time is Infinity for access that no expiring
- * grant ends. The map has no users without access. Sends one BatchGet per 100 keys.
+ * Returns when each user's access to a document ends, by user id (epoch ms). The time is Infinity if no expiring grant ends the
+ * access. The map has no users without access. Sends one BatchGet per 100 keys.
  */
 export async function readAccessEnds(
   table: Table,

@@ -20,7 +20,7 @@ export interface PurgeHook<S> {
 export interface DeletedDocument extends DocumentScope {
   /** The document id that the customer chose. */
   readonly documentId: string;
-  /** True if the organization is deleted too. No new document can then have the ids of the records. */
+  /** True if the organization is deleted too. Then no new document exists that could use the ids of the deleted records. */
   readonly withOrganization?: boolean | undefined;
 }
 

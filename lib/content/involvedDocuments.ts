@@ -64,7 +64,7 @@ export function toInvolvedFields(
   };
 }
 
-/** The largest number of involvements of each kind that are read for one user. They are read from the latest back. */
+/** The largest number of involvements of each kind that are read for one user. The latest ones are read. */
 export const INVOLVEMENTS_READ = 1_000;
 
 /** A document, and the time (epoch ms) of a user's latest record in it. */

@@ -71,7 +71,7 @@ export function removeInvolvement(
 /** The record that an involvement names. For a comment, the thread of the comment. */
 export type InvolvedRecord = Pick<Involvement, 'documentKey' | 'id' | 'createdAt'>;
 
-/** Returns the keys of the reactions or recordings of involvements. */
+/** Returns the keys of the reactions or recordings that involvements name. */
 export function involvedRecordKeys(
   { tenant, organizationKey }: OrganizationScope,
   involvements: readonly InvolvedRecord[],

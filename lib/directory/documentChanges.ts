@@ -137,7 +137,7 @@ export class DocumentChanger {
     });
   }
 
-  /** Returns the operations that record the move. Running jobs that remove users from folders read these records. */
+  /** Returns the operations that record the move. Running jobs that remove users from folders need these records. */
   async #recordCrossings(
     scope: OrganizationScope,
     documents: readonly Stored<Document>[],

@@ -4,7 +4,7 @@ import type { Table } from '../table/table.ts';
 import { pages } from '../table/pages.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 
-/** The page size of the documents that a count reads while folders change. */
+/** The number of documents that one query reads. A count reads documents only while folders change. */
 const PAGE = 1_000;
 
 /** Counts documents. DynamoDB bills a count like a read of the same documents. */

@@ -57,7 +57,10 @@ export class DocumentSearch {
     );
   }
 
-  /** Returns the number of matching documents. Returns undefined if a limit is reached before all documents are read. */
+  /**
+   * Returns the number of matching documents. Returns undefined if too many documents, or too much metadata, would have to be
+   * read.
+   */
   async count(searched: SearchScope, filters: readonly MetadataFilter[]): Promise<number | undefined> {
     let [count, documentsRead, bytes] = [0, 0, 0];
     for await (const { values, next } of pages((after) => this.#read(searched, { limit: RECORDS_PER_READ, after }))) {

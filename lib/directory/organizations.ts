@@ -57,7 +57,7 @@ export interface NewOrganization {
 export interface OrganizationChange {
   readonly organizationId: string;
   readonly organizationName?: string | undefined;
-  /** The sent fields of the customer. They replace stored fields with the same names. */
+  /** The customer's own fields that the request sent. They replace stored fields with the same names. */
   readonly open: Readonly<Record<string, unknown>>;
 }
 

@@ -4,7 +4,10 @@ import { boundedCells, isBlank, type Row, type Table, tableLimits, type UnreadPa
 const DELIMITERS = [',', ';', '\t', '|'];
 /** The number of rows at the start of a file that decide which delimiter is used. */
 const SAMPLE_ROWS = 20;
-/** The largest number of quotes without an end. The parser can read the rest of the file once for each of them. */
+/**
+ * A file can have this many quotes without an end. The number is small, because the parser can read the rest of the file once for
+ * each of them.
+ */
 const MAX_OPEN_QUOTES = 20;
 const MAX_EXCERPT_BYTES = 4 * 1_024;
 const FILE_TOO_LONG = 'The file is longer than the limit: this row and all rows after it were left out.';
@@ -54,7 +57,10 @@ function readRows(bytes: Buffer, delimiter: string): Table {
   return { rows, unread };
 }
 
-/** Thrown for a quoted cell with several lines whose last quote is inside a later cell. The quote was then never closed. */
+/**
+ * Thrown if a quoted cell has several lines and its closing quote is not at the end of a cell. The opening quote was then
+ * probably never closed.
+ */
 class OpenQuote extends Error {}
 
 interface Records {

@@ -27,7 +27,7 @@ export const tableLimits = {
   /** The largest number of rows, including blank rows. */
   lines: 5_000,
   columns: 100,
-  /** Longer cells are cut. Every field of an agent has a smaller limit, so a cut cell is rejected later. */
+  /** Longer cells are cut. Tables describe agents, whose fields all have smaller limits. A cut cell is therefore rejected later. */
   cellCharacters: 40_000,
 } as const;
 

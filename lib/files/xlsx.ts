@@ -78,7 +78,7 @@ interface Index {
   readonly sheets: readonly { readonly name: string; readonly id: string }[];
   /** The folder of the workbook. The paths of its relations are relative to this folder. */
   readonly folder: string;
-  /** The relations of the workbook, by id. */
+  /** The relations of the workbook (references to other parts), by id. */
   readonly targets: ReadonlyMap<string, Relation>;
   /** True if days are counted from 1904. */
   readonly dates1904: boolean;

@@ -182,7 +182,7 @@ export class NotificationReader {
 
   /**
    * Throws PERMISSION_DENIED if a notification does not exist, is not for the user, or may not be seen by the user. Ids must be
-   * distinct. Without a viewer, checks nothing.
+   * distinct. Checks nothing if `viewer` is undefined.
    */
   async requireOwn(
     tenant: string,

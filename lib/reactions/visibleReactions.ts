@@ -17,7 +17,7 @@ interface SentReaction {
   readonly commentAnnotationId?: string | undefined;
 }
 
-/** Checks the reactions in the requests of users. Without a viewer, checks nothing. */
+/** Checks the reactions in the requests of users. Calls with an API key have no `viewer`, and nothing is checked. */
 export class VisibleReactions {
   readonly #table: Table;
   readonly #threads: VisibleThreads;

@@ -1,8 +1,8 @@
 import { definedFields } from './collections.ts';
 
 /**
- * Fields in which customers send any JSON, in their stored form: as JSON text. In any other form, a key such as `__proto__` could
- * be lost.
+ * Fields with any JSON of the customer, in their stored form: as JSON text. In any other form, a key such as `__proto__` could be
+ * lost.
  */
 type JsonTexts<F extends string> = { readonly [K in F]?: string | undefined };
 

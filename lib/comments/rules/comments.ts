@@ -121,7 +121,7 @@ const fields = {
   agent: optional(Agent),
   progress: optional(Progress),
   actions: optional(Actions),
-  /** True if the customer stores the text. Clients then load the text with the customer's resolver. */
+  /** True if the customer stores the text. Clients then load the text with code of the customer (a resolver). */
   isCommentResolverUsed: optional(z.boolean()),
   isCommentTextAvailable: optional(z.boolean()),
   metadata: optional(OpenObject),

@@ -138,7 +138,8 @@ export const oneAgentFilter = z.refine<Partial<Record<(typeof agentFilters)[numb
 );
 
 /**
- * Rejects `deletedAfter` together with other filters. The record of a deleted thread does not have the fields that they compare.
+ * Rejects `deletedAfter` together with other filters. Only the id, document and time of a deleted thread are stored, so other
+ * filters could not be checked.
  */
 const rejectFiltersWithDeletedAfter = z.refine<
   { readonly deletedAfter?: unknown } & { readonly [field: string]: unknown }

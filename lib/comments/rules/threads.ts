@@ -449,7 +449,7 @@ export function mentionedUserIds(thread: Thread): string[] {
   return participantsOf(thread).flatMap(([userId, , mentioned]) => (mentioned > 0 ? [userId] : []));
 }
 
-/** Returns whether a thread is unread for a user, because another user wrote its last comment. */
+/** Returns whether a thread is unread for a user. It is unread if another user wrote its last comment. */
 export function isUnread({ last }: Thread, userId: string): boolean {
   return last.userId !== userId;
 }

@@ -234,9 +234,9 @@ export function quotedComment({
 }
 
 /**
- * Returns a notification after users were erased, without erased recipients and readers. If `quotes` is true, it quotes a comment
- * of an erased user, and the quote is deleted too. Returns undefined if an erased user caused the notification, or if no
- * recipient remains.
+ * Returns a notification after users were erased, without erased recipients and readers. If `quotes` is true, the notification
+ * quotes a comment of an erased user, and the quote is deleted too. Returns undefined if an erased user caused the notification,
+ * or if no recipient remains.
  */
 export function eraseFromNotification(
   notification: Notification,

@@ -5,7 +5,7 @@ import { Id, StoredProfile, UserProfile } from '../../shared/schema.ts';
 export const ContentUser = UserProfile.extend({ userId: Id });
 export type ContentUser = z.output<typeof ContentUser>;
 
-/** A user as content stores it. */
+/** A user in stored content. */
 export const StoredUser = z.object({ userId: z.string(), ...StoredProfile.shape });
 
 /** The fields of a stored profile that replace missing fields of a user in a request. */

@@ -223,8 +223,8 @@ export class FolderChanger {
   }
 
   /**
-   * Returns why a folder must not move to this depth, or undefined if it may. Reads the folders below it only if the new depth is
-   * greater.
+   * Returns why a folder must not move to this depth, or undefined if it may. Reads the folders below the folder only if it moves
+   * to a deeper level.
    */
   async #refuseDepth(scope: OrganizationScope, folder: Folder, depth: number): Promise<string | undefined> {
     if (depth > deepestFolder) return 'Folder would be too deep.';

@@ -15,9 +15,9 @@ const MAX_RECORDED_JOBS = 10;
 const PAGE = 1_000;
 
 /**
- * A folder that a job is removing users from. The items of the job record which moved documents and folders were in the folder
- * when the users were removed. The first item is written with the job, and each later move adds one. The end of the job deletes
- * all.
+ * A folder that a job is removing users from. Documents and folders can move into and out of it before the job ends. The job's
+ * items list which of them were in the folder when the users were removed. The first item is written with the job, each later
+ * move adds one, and the end of the job deletes all.
  */
 export const FolderRevocationEntity = defineEntity({
   type: 'FolderRevocation',

@@ -14,7 +14,7 @@ export interface FolderTree {
 export interface TreeOptions {
   /** The number of levels to read, at least 1. */
   readonly maxDepth: number;
-  /** The largest number of folders on the first level. */
+  /** The largest number of folders on the first level of a page. */
   readonly limit: number;
   readonly after?: string | undefined;
 }

@@ -73,8 +73,9 @@ export function walkFrom({ internalId, id }: WalkedFolder): WalkStack {
 /**
  * Visits all entries of a folder and of the folders below it, depth first. A page of entries is visited before the subfolders on
  * that page. Returns undefined when all entries are visited. If the budget ends or the visitor stops the walk, returns the
- * position for the next walk. The next walk can visit the last entries again. Entries that are added behind the current position
- * are not visited.
+ * position for the next walk. The next walk can visit the last entries again.
+ *
+ * Entries that are added before the current position are not visited.
  */
 export async function walkFolders(
   table: Table,

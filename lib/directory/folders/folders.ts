@@ -110,7 +110,7 @@ export interface OrganizationScope {
   readonly hasFolderRevocations?: boolean | undefined;
 }
 
-/** Returns the parts of a partition key of an organization. */
+/** Returns the parts of a partition key for items of an organization. */
 export function organizationPartition(
   { tenant, organizationKey }: Pick<OrganizationScope, 'tenant' | 'organizationKey'>,
   ...parts: readonly string[]
@@ -118,7 +118,7 @@ export function organizationPartition(
   return [tenant, 'ORGANIZATION', organizationKey, ...parts];
 }
 
-/** Returns the scope of an organization, with its running jobs from the stored counts. */
+/** Returns the scope of an organization. It says whether jobs are changing the organization's folders. */
 export function organizationScope(
   tenant: string,
   {

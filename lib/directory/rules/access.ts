@@ -95,7 +95,7 @@ export function wasIn({ resource, moved }: Pick<Revocation, 'resource' | 'moved'
 /**
  * Returns whether a moved document or folder was in a folder when users were removed from that folder. Returns undefined if this
  * need not be recorded, because it is recorded already or the move does not change the answer. `from` and `to` have the internal
- * ids of the folders above before and after the move, nearest first.
+ * ids of the folders that contain it before and after the move, nearest first.
  */
 export function findCrossing(
   revoked: Pick<Revocation, 'resource' | 'moved'>,
@@ -319,8 +319,8 @@ function entryOfAccessType(user: UserAccess, type: 'folder' | 'document', access
 
 /**
  * Returns a user's access context: the sorted `field:value` items of all grants that count. Returns undefined if there are none.
- * `above` returns the internal ids of the folders above a resource, or undefined if the caller has not read them. If they are
- * undefined, a removal from a folder above is ignored until a job has deleted the grant.
+ * `above` returns the internal ids of the folders above a resource, or undefined if the caller has not read them. Without these
+ * ids, a removal from a folder above is ignored until a job has deleted the grant.
  */
 export function accessContext(
   user: UserAccess,
