@@ -34,7 +34,7 @@ export const RecordIdEntity = defineEntity({
   version: 1,
   scope: 'tenant',
   ownedBy: 'document',
-  purpose: 'The position of the thread, reaction, recording, notification or activity with an id',
+  purpose: 'Where the thread, reaction, recording, notification or activity with an id is stored',
   schema: Schema,
   pk: (of: OrganizationScope & { kind: RecordKind; id: string }) => organizationPartition(of, 'RECORD', of.kind, of.id),
   // The key has the document id that the customer chose, so a request can read the position and the document at the same time.

@@ -15,7 +15,7 @@ export const AccessRemovalEntity = defineEntity({
   version: 1,
   scope: 'tenant',
   ownedBy: 'expiry',
-  purpose: 'That a user lost access, for as long as an older user token can grant it',
+  purpose: 'The record that a user lost access, kept until all older user tokens have expired',
   schema: z.object({
     /** The internal id of the organization, folder or document that the user lost access to. */
     internalId: z.string(),
