@@ -45,7 +45,7 @@ export type Similarity = (at: number, from: number) => number;
 
 const MAX_STEPS = 1_000_000;
 /**
- * If an edit has more combinations of old and new elements than this, it gets the first similar pairs instead of the
+ * If an edit has more combinations of an old and a new element than this, it gets the first similar pairs instead of the
  * best pairs.
  */
 const MAX_COMBINATIONS = 10_000;
