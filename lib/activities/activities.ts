@@ -195,7 +195,7 @@ export class ActivityReader {
   }
 
   /**
-   * Returns where the activities with these ids are stored, in the same order. The value is undefined if there is no such
+   * Returns where the activities with these ids are stored, in the order of `ids`. The value is undefined if there is no such
    * activity, or if its document is deleted.
    */
   async findPositions(scope: AnyScope, ids: readonly string[]): Promise<(ActivityPosition | undefined)[]> {
@@ -203,8 +203,8 @@ export class ActivityReader {
   }
 
   /**
-   * Returns one activity per id, in the same order. The value is undefined if there is no such activity, or if its document is
-   * deleted.
+   * Returns one activity per id, in the order of the ids. The value is undefined if there is no such activity, or if its document
+   * is deleted.
    */
   async find(scope: AnyScope, ids: readonly string[]): Promise<(StoredActivity | undefined)[]> {
     const { tenant, organizationKey } = scope;
@@ -437,10 +437,7 @@ export class ActivityWriter {
     return { results, hasMore: false };
   }
 
-  /**
-   * Deletes activities. If an activity is given with a `position` that differs from the stored one, it fails in its own result
-   * only.
-   */
+  /** Deletes activities. An activity with a `position` other than the stored one fails in its own result only. */
   async #delete(scope: OrganizationScope, activities: readonly Deletion[]): Promise<ActivityResult[]> {
     const outcomes = await writeEach<Deletion, ActivityPosition | undefined, ItemOutcome>({
       table: this.#table,

@@ -146,8 +146,8 @@ export function matchesFilter(
 }
 
 /**
- * Returns whether a change of content writes an activity. Activity logs must be enabled, and so must the trigger of the change's
- * verb.
+ * Returns whether a change of content writes an activity. Activity logs must be enabled, and so must the trigger for this kind of
+ * change (`verb`).
  */
 export function isActivityEnabled(
   { isEnabled, triggers }: ActivityConfig = initialActivityConfig,
@@ -178,7 +178,7 @@ export function requireActivityLogsMutable(config: ActivityConfig | undefined): 
 export interface ServiceActivity extends Omit<NewActivity, 'id' | 'actionUser' | keyof typeof details> {
   readonly actionUser: z.output<typeof StoredUser>;
   readonly changes?: Readonly<Record<string, { readonly from?: unknown; readonly to?: unknown }>> | undefined;
-  /** A snapshot of the content. It is left out if it has more than 64 KB. The same is true for `entityTargetData`. */
+  /** A snapshot of the content. It is left out if it has more than 64 KB. The same limit applies to `entityTargetData`. */
   readonly entityData?: unknown;
   readonly entityTargetData?: unknown;
   readonly displayMessageTemplate?: string | undefined;

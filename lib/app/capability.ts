@@ -11,7 +11,10 @@
 export const indexNames = ['gsi1', 'gsi2', 'gsi3', 'gsi4'] as const;
 export type IndexName = (typeof indexNames)[number];
 
-/** The vector indexes of the table. `review` has the decisions and reasons of judgments. `content` has the reviewed content. */
+/**
+ * The vector indexes of the table, for semantic search. `review` has the decisions and reasons of judgments. `content` has the
+ * content that was judged.
+ */
 export const vectorIndexNames = ['review', 'content'] as const;
 export type VectorIndexName = (typeof vectorIndexNames)[number];
 

@@ -54,8 +54,8 @@ export interface FixedMessages {
  * The form of a request body.
  * - `required`: an object with `data`
  * - `optional`: an object with `data`, or no body
- * - `bare or wrapped`: an object with `data`, or the fields of `data` alone. A body with `organizationId` at the top is read as
- *   fields alone.
+ * - `bare or wrapped`: an object with `data`. If the body has `organizationId` at the top, it has the fields of `data` without
+ *   `data`.
  */
 export type BodyForm = 'required' | 'optional' | 'bare or wrapped';
 
@@ -96,7 +96,10 @@ export interface Declaration<I extends z.ZodType, O extends z.ZodType, U extends
   /** The error statuses that `run` throws, besides those in `commonErrors`. */
   readonly errors: readonly ErrorStatus[];
   readonly uses: U;
-  /** True if credentials are read from the table and not from memory. Endpoints that create or revoke credentials need this. */
+  /**
+   * True if each call reads its credentials from the table, consistently, and not from memory. Endpoints that create or revoke
+   * credentials need this.
+   */
   readonly freshCredentials?: boolean;
   /** The largest answer in bytes. The default is 5 MB. Lambda allows 6 MB. */
   readonly answerBytes?: number;

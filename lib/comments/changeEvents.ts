@@ -20,8 +20,8 @@ import type { DocumentContext } from '../content/documentScope.ts';
 export type LoggedVerbs = (verb: CommentVerb) => boolean;
 
 /**
- * Returns a function that says which verbs write activities, as the customer configured. If `log` is false, no verb writes any,
- * and nothing is read.
+ * Returns a function that says whether a verb writes activities. The customer configures this for each verb. If `log` is false,
+ * no verb writes any, and nothing is read.
  */
 export async function readLoggedVerbs(table: Table, tenant: string, log: boolean): Promise<LoggedVerbs> {
   if (!log) return () => false;

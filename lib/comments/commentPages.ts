@@ -35,7 +35,7 @@ export interface CommentListing {
 const PAGE_BYTES = 4_000_000;
 /** The largest size of one comment's reactions in a response, as JSON, in bytes. */
 const REACTION_BYTES = 500_000;
-/** The largest number of reactions that are read together. Only a single comment can have more. */
+/** The largest number of reactions that are read together. A comment with more reactions is read alone. */
 const REACTIONS_PER_READ = 300;
 
 /** A thread, named by the ids that the customer chose. */
@@ -121,8 +121,8 @@ export class CommentPages {
   }
 
   /**
-   * Returns one comment per id, in the same order. The value is undefined if the thread has no such comment, or if the viewer may
-   * not see it.
+   * Returns one comment per id, in the order of the ids. The value is undefined if the thread has no such comment, or if the
+   * viewer may not see it.
    */
   async findByIds(
     { scope, key }: LocatedThread,

@@ -353,7 +353,7 @@ export class CommentWriter {
     return ids;
   }
 
-  /** Returns the head of a thread, and its comments with these ids in the same order. A missing item is undefined. */
+  /** Returns the head of a thread, and its comments with these ids, in the order of `ids`. A missing item is undefined. */
   async #readComments(
     { context: { scope }, key }: CommentCall,
     ids: readonly number[],

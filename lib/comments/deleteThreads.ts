@@ -22,7 +22,7 @@ import { CommentEntity, ThreadEntity, threadHeadReader, ThreadReader } from './t
 
 /** How long a request has to purge the leftover of its own deletion (milliseconds). After this time, a job purges the leftover. */
 const PURGE_DEADLINE_MILLISECONDS = 5 * 60 * 1000;
-/** One transaction deletes a whole thread if it has at most this many comments, and if they have at most this size (bytes). */
+/** The largest thread that one transaction deletes completely: its number of comments, and their size in bytes. */
 const MAX_COMMENTS_IN_TRANSACTION = 20;
 const MAX_BYTES_IN_TRANSACTION = 300_000;
 /** The number of threads that are loaded at the same time. Each can have `MAX_COMMENTS_IN_TRANSACTION` comments in memory. */

@@ -34,8 +34,8 @@ export const ThreadAccessChangeEntity = defineEntity({
 });
 
 /**
- * Returns the operation that records who could see a thread before a change. Returns none if the change cannot hide the thread
- * from any user. Write it in the transaction of the change.
+ * Returns the operation that records who could see a thread before a change. Returns none if the access to the thread is
+ * unchanged, or if every user may see the thread now. Write it in the transaction of the change.
  */
 export function threadAccessOps(scope: DocumentScope, before: Thread, after: Thread, now: number): WriteOp[] {
   const formerAccess = threadAccessOf(before, '');

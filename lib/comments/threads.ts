@@ -112,7 +112,7 @@ export class ThreadReader {
   }
 
   /**
-   * Returns the head of one thread per id, in the same order. The value is undefined for a thread that does not exist.
+   * Returns the head of one thread per id, in the order of the ids. The value is undefined for a thread that does not exist.
    * `documentId` is the id that the customer chose.
    */
   async findByIds(
@@ -148,7 +148,7 @@ export class ThreadReader {
     for await (const { values } of pages(read)) yield values;
   }
 
-  /** Returns one comment per id, in the same order. The value is undefined if the thread has no such comment. */
+  /** Returns one comment per id, in the order of the ids. The value is undefined if the thread has no such comment. */
   async findComments(
     scope: DocumentScope,
     { annotationId, createdAt }: ThreadKey,

@@ -6,7 +6,7 @@ import type { Stored } from '../table/entity.ts';
 import { type OrganizationScope, organizationScope } from '../directory/folders/folders.ts';
 import { findOrganization, type Organization, writeOrganizations } from '../directory/organizations.ts';
 
-/** The keys of a document. The key of everything in the document contains them. */
+/** The keys of a document. The keys of all records in the document contain them. */
 export interface DocumentScope extends OrganizationScope {
   /** The document's internal id. */
   readonly documentKey: string;

@@ -52,7 +52,10 @@ export interface ListedDocument {
 
 /** The documents of a listing, ordered by document id. */
 export interface DocumentSource {
-  /** Returns the next documents. The first is `from` itself, if it exists. Returns no documents only at the end of the list. */
+  /**
+   * Returns the next documents of the list, beginning with the id `from`. Without `from`, begins at the start of the list.
+   * Returns no documents only at the end of the list.
+   */
   list(from: string | undefined): Promise<{ readonly documents: readonly ListedDocument[]; readonly more: boolean }>;
 }
 
@@ -221,7 +224,7 @@ function pagedDocuments(
   };
 }
 
-/** Returns a document in the form of listings. */
+/** Returns the ids of a document that a listing needs. */
 export function toListed(
   scope: OrganizationScope,
   { documentId, internalId }: { readonly documentId: string; readonly internalId: string },

@@ -33,12 +33,12 @@ export type Outcome = 'done' | 'conflict';
 
 /** Erases users from the records that one feature stored in a document. */
 export interface EraseHook {
-  /** The entities whose records the hook erases users from. A test checks that each entity with users has a hook. */
+  /** The entities from whose records the hook erases users. A test checks that each entity with users has a hook. */
   readonly entities: readonly { readonly type: string }[];
   /**
-   * Erases users from the next page of records, after the sort key `after`. Finds the records without involvements. Returns the
-   * sort key at which the page ends, or undefined after the last page. Writes only records that change, with an optimistic lock.
-   * Throws ABORTED if other requests change a record during every try.
+   * Erases users from the next page of records, after the sort key `after`. Reads all records of the document and does not rely
+   * on involvements. Returns the sort key at which the page ends, or undefined after the last page. Writes only records that
+   * change, with an optimistic lock. Throws ABORTED if other requests change a record during every try.
    */
   erase(removal: DocumentRemoval, after: string | undefined): Promise<string | undefined>;
 }

@@ -17,7 +17,8 @@ export class DocumentCounter {
 
   /**
    * Returns the number of documents in an organization. With `outsideFolders`, counts only the documents that are in no folder.
-   * While folders change, the count of all documents reads them with their folders, and leaves out documents in deleted folders.
+   * While folders change, a count of all documents reads each document with its folder. It leaves out documents in deleted
+   * folders.
    */
   async all(scope: OrganizationScope, { outsideFolders = false } = {}): Promise<number> {
     if (outsideFolders) return this.#table.count(DocumentEntity, scope, [], { without: 'folder' });

@@ -74,7 +74,7 @@ export class DocumentReader {
     this.#folders = new FolderReader(table);
   }
 
-  /** Returns one document per id, in the same order. The value is undefined for a document that does not exist. */
+  /** Returns one document per id, in the order of the ids. The value is undefined for a document that does not exist. */
   async getByIds(scope: OrganizationScope, documentIds: readonly string[]): Promise<(Stored<Document> | undefined)[]> {
     return (await this.find(scope, documentIds)).map(({ current }) => current);
   }
@@ -89,8 +89,8 @@ export class DocumentReader {
   }
 
   /**
-   * Returns the stored and the current state of one document per id, in the same order. A document in a deleted folder is stored
-   * until it is purged, but has no current state. Sends one BatchGet per 100 ids. While folders change, it also reads the
+   * Returns the stored and the current state of one document per id, in the order of the ids. A document in a deleted folder is
+   * stored until it is purged, but has no current state. Sends one BatchGet per 100 ids. While folders change, it also reads the
    * documents' folders.
    */
   async find(scope: OrganizationScope, documentIds: readonly string[]): Promise<CurrentAndStored<Document>[]> {
@@ -136,8 +136,8 @@ export class DocumentReader {
   }
 
   /**
-   * Returns each document with its folder, in the same order. The value is undefined for a document in a deleted folder. Reads
-   * nothing if no document is in a folder.
+   * Returns each document with its folder, in the order of `documents`. The value is undefined for a document in a deleted
+   * folder. Reads nothing if no document is in a folder.
    */
   async attachFolders(
     scope: OrganizationScope,

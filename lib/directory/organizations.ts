@@ -41,7 +41,7 @@ export const OrganizationEntity = defineEntity({
   sk: (key: { organizationId: string }) => [key.organizationId],
 });
 
-/** The fields of an organization that reads of its content need: its ids, and whether its folders are being changed. */
+/** The fields of an organization that are needed to read its content: its ids, and whether its folders are being changed. */
 export type OrganizationKeys = Pick<
   Organization,
   'organizationId' | 'internalId' | 'folderChanges' | 'folderRevocations'
@@ -137,7 +137,7 @@ export class OrganizationReader {
     if (this.#cached.size > MAX_CACHED_ORGANIZATIONS && oldest !== undefined) this.#cached.delete(oldest);
   }
 
-  /** Returns one organization per id, in the same order. The value is undefined for an organization that does not exist. */
+  /** Returns one organization per id, in the order of the ids. The value is undefined for an organization that does not exist. */
   async find(tenant: string, organizationIds: readonly string[]): Promise<(Stored<Organization> | undefined)[]> {
     return this.#table.getMany(
       OrganizationEntity,

@@ -83,7 +83,7 @@ export class GroupReader {
     this.#table = table;
   }
 
-  /** Returns one group per id, in the same order. The value is undefined for a group that does not exist. */
+  /** Returns one group per id, in the order of the ids. The value is undefined for a group that does not exist. */
   async getByIds(scope: OrganizationScope, groupIds: readonly string[]): Promise<(Stored<Group> | undefined)[]> {
     return this.#table.getMany(
       GroupEntity,

@@ -150,8 +150,8 @@ export interface Resource {
   readonly resourceType: ResourceType;
   readonly internalId: string;
   /**
-   * The customer's id of the folder that contains the resource directly, or a function that reads this id. The function is called
-   * only if a user was removed from another resource of the organization.
+   * The customer's id for the folder that contains the resource directly, or a function that reads this id. The function is
+   * called only if a user was removed from another resource of the organization.
    */
   readonly folderId?: string | (() => Promise<string | undefined>) | undefined;
 }
@@ -209,7 +209,7 @@ export class UserReader {
     this.#table = table;
   }
 
-  /** Returns one user per id, in the same order. The value is undefined for a user who does not exist in the tenant. */
+  /** Returns one user per id, in the order of the ids. The value is undefined for a user who does not exist in the tenant. */
   async find(tenant: string, userIds: readonly string[]): Promise<MaybeUser[]> {
     return this.#table.getMany(
       UserEntity,
@@ -585,8 +585,8 @@ function profileWrite(
   };
 }
 
-// A new grant or contact gets its time as its first revision. A job deletes a grant or contact only at the revision that it read,
-// so it never deletes a newer item with the same key.
+// The first revision of a new grant or contact is its time. A job deletes a grant or contact only at the revision that the job
+// read. It therefore never deletes a newer item with the same key.
 
 function grantWrite(
   scope: OrganizationScope,

@@ -66,8 +66,8 @@ const CommentData = z.object({
 });
 
 /**
- * Returns whether an event creates in-app notifications. The notification service must be on, and so must the trigger of the
- * event's verb.
+ * Returns whether an event creates in-app notifications. The notification service must be on, and so must the trigger for this
+ * kind of event.
  */
 export function createsNotifications(config: NotificationConfig | undefined, event: string): boolean {
   const verb = verbOf.get(event);

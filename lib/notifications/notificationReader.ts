@@ -360,7 +360,7 @@ export class NotificationReader {
       forUser.map(({ notification }, index) => {
         const guard = guards[index];
         const isNamed = notifiesUser(notification, userId);
-        // A user whom a notification names may see it without access to its document, unless it is about a thread.
+        // A user whom a notification names needs no access to the document, unless the notification is about a thread.
         const document = guard?.thread || !isNamed ? documents.get(notification.documentId) : undefined;
         return { ...guard, document, knownUsersOnly: !isNamed };
       }),

@@ -125,8 +125,8 @@ export function notificationRemovalOps(scope: DocumentScope, notification: Store
 }
 
 /**
- * Returns one notification per involvement, in the same order. The value is undefined if the notification is deleted. Sends one
- * BatchGet per 100 involvements.
+ * Returns one notification per involvement, in the order of `involvements`. The value is undefined if the notification is
+ * deleted. Sends one BatchGet per 100 involvements.
  */
 export async function readNotifications(
   table: Table,
@@ -140,8 +140,8 @@ export async function readNotifications(
 }
 
 /**
- * Returns one notification per id, in the same order. The value is undefined if there is no such notification, or if its document
- * is deleted. Reads the ids first, and then the notifications with their documents.
+ * Returns one notification per id, in the order of the ids. The value is undefined if there is no such notification, or if its
+ * document is deleted. Reads the ids first, and then the notifications with their documents.
  */
 export async function findNotifications(
   table: Table,
@@ -213,7 +213,7 @@ export class NotificationWriter {
       : user;
   }
 
-  /** Returns the user ids among `userIds` that have access to the document. */
+  /** Returns those of `userIds` whose users have access to the document. */
   async selectUsersWithAccess(
     context: DocumentContext,
     userIds: readonly string[],

@@ -27,8 +27,8 @@ export const ReactionEntity = defineEntity({
 });
 
 /**
- * Returns one reaction per involvement, in the same order. The value is undefined if the reaction is deleted. Sends one BatchGet
- * per 100 involvements.
+ * Returns one reaction per involvement, in the order of `involvements`. The value is undefined if the reaction is deleted. Sends
+ * one BatchGet per 100 involvements.
  */
 export async function readReactions(
   table: Table,
@@ -39,8 +39,8 @@ export async function readReactions(
 }
 
 /**
- * Returns one reaction per reference in a comment, in the same order. The value is undefined if the reaction is deleted. Sends
- * one BatchGet per 100 references.
+ * Returns one reaction per reference in a comment, in the order of `references`. The value is undefined if the reaction is
+ * deleted. Sends one BatchGet per 100 references.
  */
 export async function readCommentReactions(
   table: Table,

@@ -46,8 +46,8 @@ export const RecordingEntity = defineEntity({
 });
 
 /**
- * Returns one recording per involvement, in the same order. The value is undefined if the recording is deleted. Sends one
- * BatchGet per 100 involvements.
+ * Returns one recording per involvement, in the order of `involvements`. The value is undefined if the recording is deleted.
+ * Sends one BatchGet per 100 involvements.
  */
 export async function readRecordings(
   table: Table,
@@ -85,7 +85,7 @@ function involvementOf({ documentKey }: DocumentScope, { annotationId, createdAt
 /** A recording to add, with the id that it will have. */
 export interface IdentifiedRecording extends NewRecording {
   readonly annotationId: string;
-  /** True if the service generated the id. If a recording with this id exists, an earlier try of the same call has added it. */
+  /** True if the service generated the id. A recording that already has such an id was added by an earlier try of the same call. */
   readonly generated: boolean;
 }
 
@@ -123,7 +123,7 @@ export class RecordingReader {
   }
 
   /**
-   * Returns the recordings of a document with these ids, in the same order. Leaves out unknown ids. Sends two BatchGets, one
+   * Returns the recordings of a document with these ids, in the order of `ids`. Leaves out unknown ids. Sends two BatchGets, one
    * after the other.
    */
   async findByIds(

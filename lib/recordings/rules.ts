@@ -141,8 +141,8 @@ export function toRecordingResponse(
 }
 
 /**
- * Returns the payload of the event `recorder.done`, with the attachments as assets. If it would be too large, it has only ids. A
- * call therefore never fails because of its event.
+ * Returns the payload of the event `recorder.done`, with the attachments as assets. A payload that would be too large has only
+ * ids. A call therefore never fails because of its event.
  */
 export function recorderDonePayload(names: ContentNames, recording: Recording): EventPayload {
   const { annotationId: recorderId, from } = recording;

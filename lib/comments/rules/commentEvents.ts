@@ -179,8 +179,8 @@ function causeOf({ thread, comment, revision }: ContentChange, { scope, now }: E
 }
 
 /**
- * Returns the payload of an event. If it would be too large, its data has only ids. A change therefore never fails because of its
- * event.
+ * Returns the payload of an event. The data of a payload that would be too large has only ids. A change therefore never fails
+ * because of its event.
  */
 function payloadOf(change: ContentChange, eventScope: EventScope): EventPayload {
   const whole: EventPayload = {

@@ -33,7 +33,8 @@ const MAX_COMMENT_BYTES = 256 * 1024;
 const MAX_ATTACHMENTS = 50;
 
 /**
- * The id of a comment. Sort keys have room for 16 digits, so there is room for ids after the largest one that a request can send.
+ * The id of a comment. The largest id that a request can send has 15 digits. Sort keys have room for 16 digits, so larger ids can
+ * follow it.
  */
 export const CommentId = z.int().min(0).max(999_999_999_999_999);
 

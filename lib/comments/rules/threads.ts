@@ -38,7 +38,7 @@ const MAX_THREAD_BYTES = 256 * 1024;
 const MAX_PARTICIPANT_BYTES = 48 * 1024;
 const MAX_SUBSCRIBERS = 50;
 const MAX_CUSTOM_LIST_ITEMS = 100;
-/** The largest number of user replacements in one request. Each can change every comment. */
+/** The largest number of user replacements in one request. Each replacement can change every comment of a thread. */
 const MAX_USER_REPLACEMENTS = 10;
 
 /** A suggestion: a status, and any other fields that the customer sends. */
@@ -360,8 +360,8 @@ export function changeComments(
 }
 
 /**
- * Returns a thread after some of its comments were deleted. `first` and `last` are the comments that become the first and the
- * last one. Each is undefined if that comment stays the same.
+ * Returns a thread after some of its comments were deleted. `first` is the new first comment, or undefined if the first comment
+ * stays. `last` is the new last comment, or undefined if the last comment stays.
  */
 export function removeComments(
   thread: Thread,

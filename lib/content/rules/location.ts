@@ -13,7 +13,7 @@ const DocumentedLocation = z
   })
   .check(z.refine(isNamed, { error: 'must have an id, a locationName or another key' }));
 
-/** A position in a document. The customer defines its meaning. The customer's other keys are stored unchanged. */
+/** A position in a document. The customer defines its meaning, and can add other keys. They are stored unchanged. */
 export type Location = Readonly<Record<string, unknown>> & z.output<typeof DocumentedLocation>;
 
 export const Location = unchangedObject(DocumentedLocation) as unknown as z.ZodType<Location>;
@@ -26,9 +26,9 @@ function isNamed({ id, locationName, ...others }: Readonly<Record<string, unknow
 export const LocationKey = Id;
 
 /**
- * Returns the key of a location. It is the `id` as text, so a location with an `id` keeps its key if it is renamed. Without an
- * `id`, it is a hash of `locationName`. Without both, it is a hash of all other keys in sorted order. The ids `1` and `"1"` are
- * the same location.
+ * Returns the key of a location. It is the `id` as text, so a location with an `id` keeps its key when its name changes. Without
+ * an `id`, it is a hash of `locationName`. Without both, it is a hash of all other keys in sorted order. The ids `1` and `"1"`
+ * are the same location.
  */
 export function locationKey(location: Location): string {
   // The location is stored as it was sent, so its `id` and `locationName` can be null.

@@ -48,7 +48,10 @@ function isMadeBy(userId: string, at: number, { userIds, removedAt }: RemovedUse
   return at <= removedAt && userIds.has(userId);
 }
 
-/** Returns the value after personal fields were deleted from every object, at any depth, whose `userId` is a removed user. */
+/**
+ * Returns the value without the personal fields of removed users. An object at any depth belongs to the user whom its `userId`
+ * names.
+ */
 function removePersonalFields(value: unknown, removed: RemovedUsers): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map((item) => removePersonalFields(item, removed));
@@ -119,8 +122,8 @@ export function removeFromThread(thread: Thread, removed: RemovedUsers): Thread 
 }
 
 /**
- * Returns a thread after users were erased: without their subscriptions, assignments, status changes and visibility. The comments
- * and participants of the thread are erased separately.
+ * Returns a thread after users were erased. The thread no longer names these users as subscribers or assignee, in status changes,
+ * or in its visibility. The comments and participants of the thread are erased separately.
  */
 export function eraseFromThread(thread: Thread, removed: RemovedUsers): Thread {
   if (thread.createdAt > removed.removedAt) return thread;

@@ -21,7 +21,7 @@ export interface RecordAccess {
   readonly knownUsersOnly?: boolean | undefined;
 }
 
-/** A user whose access to an organization is checked. */
+/** A user whose access to records is checked. */
 export interface CheckedUser {
   readonly userId: string;
   /**

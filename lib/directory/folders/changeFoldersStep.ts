@@ -155,7 +155,10 @@ async function applyChanges(
   }
 }
 
-/** Returns a visitor that computes the position and access type of subfolders from their parent, and writes them if they differ. */
+/**
+ * Returns a visitor for subfolders. It computes the position and access type of a subfolder from its parent, and writes the
+ * subfolder if one of them has changed.
+ */
 function rewriteVisitor(walk: Walk): FolderVisitor {
   const { table, scope } = walk;
   return {

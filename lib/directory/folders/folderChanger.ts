@@ -37,7 +37,8 @@ import { writeEach } from '../../table/writeEach.ts';
 import { tableWith } from '../../table/storeCapability.ts';
 
 /**
- * The largest number of folders below a folder that moves to a deeper level. The request reads all of them to check their depth.
+ * The largest number of folders below a folder that moves to a deeper level. The request reads all these folders to check their
+ * depth.
  */
 export const MAX_FOLDERS_BELOW = 1_000;
 /** The number of folders whose entries are read in parallel. */

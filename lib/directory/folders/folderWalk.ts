@@ -23,8 +23,8 @@ const Level = z.object({
 type Level = z.output<typeof Level>;
 
 /**
- * The position of a walk: the folders on the path from the folder where it began down to its current folder. A job stores this
- * list in its progress, as JSON.
+ * The position of a walk: all folders on the path from the walk's first folder down to the current folder. A job stores this list
+ * in its progress, as JSON.
  */
 export const WalkStack = z.array(Level);
 export type WalkStack = z.output<typeof WalkStack>;

@@ -81,7 +81,7 @@ export type StoredFolderChange = Stored<z.output<typeof ChangeSchema>>;
 
 /**
  * The record of a folder that was moved, deleted or given another access type. It is written in the transaction of the change.
- * Readers combine the stored folders with it. The job that rewrites or purges the folders below deletes it at its end.
+ * Readers combine the stored folders with this record. A job rewrites or purges the folders below, and then deletes the record.
  */
 export const FolderChangeEntity = defineEntity({
   type: 'FolderChange',
@@ -163,7 +163,7 @@ export class FolderReader {
     this.#table = table;
   }
 
-  /** Returns one folder per id, in the same order. The value is undefined for a folder that does not exist. */
+  /** Returns one folder per id, in the order of the ids. The value is undefined for a folder that does not exist. */
   async getByIds(scope: OrganizationScope, folderIds: readonly string[]): Promise<(Stored<Folder> | undefined)[]> {
     return (await this.find(scope, folderIds)).map(({ current }) => current);
   }
@@ -178,7 +178,7 @@ export class FolderReader {
   }
 
   /**
-   * Returns the stored and the current state of one folder per id, in the same order. Sends one BatchGet per 100 ids. While
+   * Returns the stored and the current state of one folder per id, in the order of the ids. Sends one BatchGet per 100 ids. While
    * folders change, it also reads the recorded changes and the changed folders. Throws a throttling error if other requests
    * change the folders during every try.
    */
