@@ -62,7 +62,8 @@ export async function listDeletedThreads(
   deletedAfter: number,
   { after, limit }: RecordPageOptions,
 ): Promise<RecordPage<DeletedThread>> {
-  // Keys begin with the time of the deletion. A key that has only a time sorts directly before all keys with this time.
+  // Keys begin with the time of the deletion. A key that has only a time sorts directly before all keys with this time, so the
+  // page begins with them.
   const start = after ?? joinKey([isoTime(deletedAfter)]);
   return readRecordPage(table, DeletedThreadEntity, scope, { after: start, limit }, (thread) => ({
     annotationId: thread.annotationId,

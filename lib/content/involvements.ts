@@ -34,8 +34,8 @@ export interface Involvement extends z.output<typeof Schema> {
 }
 
 /**
- * A user's involvement in a record. Its partition belongs to the user. An index with the same content would be eventually
- * consistent.
+ * A user's involvement in a record. The items are stored in a partition of the user, because an index with the same content would
+ * be eventually consistent.
  */
 export const InvolvementEntity = defineEntity({
   type: 'Involvement',

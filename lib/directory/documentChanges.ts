@@ -26,7 +26,7 @@ const DISABLED = 'The document is disabled';
 export interface DocumentUpdate {
   readonly documentId: string;
   readonly documentName?: string | undefined;
-  /** Replaces the stored metadata. If the request has `merge`, only the fields in it replace stored fields. */
+  /** The sent metadata. It replaces all stored metadata, or only the sent fields if the request has `merge`. */
   readonly metadata?: Readonly<Record<string, unknown>> | undefined;
 }
 

@@ -103,8 +103,8 @@ export class OrganizationReader {
    * exist.
    *
    * If the keys of the organization are cached, `read` starts with them while the organization is read again. If the organization
-   * has changed since, that result is discarded and `read` runs again. The result is therefore never older than the organization.
-   * `read` must not write, because it can run twice.
+   * has changed since, that result is discarded and `read` runs again. The result therefore always belongs to the organization
+   * that is returned. `read` must not write, because it can run twice.
    */
   async readWithin<T>(
     tenant: string,

@@ -68,8 +68,7 @@ export class UserCounter {
   }
 
   /**
-   * Returns the number of documents whose contact list has the user. A contact does not count if the user was removed from the
-   * document after it was written.
+   * Returns the number of documents whose contact list has the user. A contact from before a removal of the user does not count.
    */
   async #countOne(scope: OrganizationScope, documents: readonly DocumentWithFolder[], userId: string): Promise<number> {
     const { table } = this.#deps;

@@ -10,7 +10,7 @@ const LITERAL = /"[^"]*"?|\\.|_.|\*.|\[[^\]]*\]?/g;
 const MAX_FORMAT_CHARACTERS = 255;
 const MAX_STYLES = 70_000;
 const DAY_SECONDS = 86_400;
-/** Larger numbers are not read as dates. If days are counted from 1900, 9999-12-31 is day 2,958,465. */
+/** Larger numbers are not read as dates. The day 9999-12-31 has the number 2,958,465 if days are counted from 1900. */
 const MAX_DAYS = 2_958_466;
 
 /** Returns a function that says whether a cell style shows its number as a date. */

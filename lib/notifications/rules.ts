@@ -87,7 +87,7 @@ export const NewNotification = z.object({
 });
 export type NewNotification = z.output<typeof NewNotification>;
 
-/** Requires the templates, unless a resolver of the customer provides the texts. */
+/** Requires the templates, unless code of the customer (a resolver) provides the texts. */
 export const hasTemplates = z.check<NewNotification>(({ value, issues }) => {
   if (value.isNotificationResolverUsed === true) return;
   for (const field of ['displayHeadlineMessageTemplate', 'displayBodyMessage'] as const) {
