@@ -14,7 +14,7 @@ interface Call {
 
 type Respond = (path: string, data: any) => { readonly status?: number; readonly body: unknown };
 
-/** An API with one organization, which the heartbeat created. */
+/** Returns a fake API. It stores the heartbeat's one organization, by default after an earlier heartbeat. */
 function workingApi(stored: { name?: string | undefined } = { name: 'old' }): Respond {
   return (path, data) => {
     if (path === '/v2/organizations/get')
@@ -42,7 +42,7 @@ function heartbeatWith(respond: Respond, secrets: readonly string[] = [JSON.stri
   return { heartbeat, calls, secretReads: () => reads };
 }
 
-/** Returns the error of a heartbeat, with its causes and its stack. */
+/** Runs a heartbeat that must fail. Returns its error, with all text that the error and its causes contain. */
 async function failureOf(heartbeat: Heartbeat): Promise<Error & { text: string }> {
   try {
     await heartbeat.check(NOW);

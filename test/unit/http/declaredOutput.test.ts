@@ -9,7 +9,7 @@ import { cpuMilliseconds } from '../../support/cpu.ts';
 
 const Row = z.object({ id: z.string(), note: z.string().optional() });
 
-/** Returns the trimmed value and the names of the dropped fields. */
+/** Trims a value. Returns the remaining value, and the names of the dropped fields. */
 function trimmed(schema: z.ZodType, value: unknown): { output: unknown; dropped: string[] } {
   const dropped = new Set<string>();
   const trimmedValue = outputTrimmer(schema)(value, dropped);

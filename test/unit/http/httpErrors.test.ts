@@ -178,7 +178,7 @@ describe('the deadline of a request', () => {
   test('answers DEADLINE_EXCEEDED 500 ms before the function times out, with all headers', async () => {
     const never = testHandler({ run: () => new Promise(() => undefined) });
     const started = performance.now();
-    // Timers fire in their order also on a busy machine.
+    // Compares with another timer, because timers fire in their order even on a busy machine.
     let over = false;
     const end = setTimeout(() => (over = true), 530);
     const { status, body, headers } = await call(never, 530);

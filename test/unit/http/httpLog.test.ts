@@ -37,7 +37,7 @@ afterEach(() => {
 const accessLines = () => lines.filter(({ message }) => message === 'request completed');
 const metrics = () => lines.filter((line) => '_aws' in line);
 
-/** Returns an endpoint for API keys. Its table has the key `key_a` with the token `SECRET`. */
+/** Returns an endpoint of the auth level `apiKey`. Its table has only the key `key_a`, with the token `SECRET`. */
 function authenticated(run: () => Promise<unknown>, kind: 'read' | 'write' = 'read') {
   const table = {
     get: async (_entity: unknown, { apiKey }: { apiKey: string }) =>
@@ -75,7 +75,7 @@ const withKey = (body = '{"data":{}}', more: Record<string, string> = {}) =>
   eventOf(body, { 'x-svc-api-key': 'key_a', 'x-svc-auth-token': SECRET, ...more });
 
 describe('the access log', () => {
-  // This test comes first, because it needs the first request of the process.
+  // This must be the first test, because it sends the first request of the process.
   test('marks only the first request of a process as a cold start', async () => {
     for (let i = 0; i < 3; i++) await send(testHandler(), eventOf('{"data":{}}'));
     expect(accessLines().map(({ coldStart }) => coldStart)).toEqual([true, false, false]);

@@ -23,7 +23,7 @@ afterEach(() => {
 
 const Row = z.object({ n: z.number(), text: z.string() });
 
-/** Returns a listing of rows of `bytes` bytes. `pages` has the input of every page read. */
+/** Returns a list endpoint whose rows have `bytes` bytes each. `pages` has the input of each page that was read. */
 function listingOf(
   rows: number,
   { pageRows = limits.pageSize, bytes = 1 }: { pageRows?: number; bytes?: number } = {},

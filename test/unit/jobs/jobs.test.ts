@@ -10,7 +10,7 @@ const HOUR = 60 * MINUTE;
 const message: JobMessage = { tenant: 't', jobId: 'j' };
 const log = { info: () => undefined, warn: jest.fn(), error: () => undefined };
 
-/** Jobs in memory with the revisions of the table. The test gives the queues and steps, and moves the clock. */
+/** One job in memory, with revisions as in the table. Tests give it queues and steps, and move its clock. */
 class FakeJobs {
   now = Date.UTC(2026, 0, 1);
   job: StoredJob | undefined = {
@@ -25,7 +25,7 @@ class FakeJobs {
   };
   readonly sent: QueueMessage[] = [];
   readonly #step: Step;
-  /** The fault at a call of the store or queue, counted from 1. */
+  /** The number of the store or queue call that fails. The first call is 1. With 0, none fails. */
   failAt = 0;
   #calls = 0;
 
@@ -60,7 +60,7 @@ class FakeJobs {
     await runJob(deps, { message, clock: () => this.now, deadline, log, measures: recordingMeasures() });
   }
 
-  /** Whether the sweeper finds the job. */
+  /** Whether the sweeper would find the job. */
   get isDue(): boolean {
     return this.job !== undefined && this.job.dueAt <= this.now;
   }
@@ -119,7 +119,7 @@ describe('runJob', () => {
       return world;
     });
     const other = new FakeJobs(async () => 'done');
-    // SQS fair queues serve the groups in turn, each in the order of its messages.
+    // SQS fair queues serve the groups in turn. Within a group, they keep the order of the messages.
     const groups = [[...slowJobs], [other]];
     while (other.job) {
       for (const group of groups) {

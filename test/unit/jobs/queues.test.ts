@@ -14,12 +14,15 @@ import { SqsSender } from '../../../lib/workers/sender.ts';
 import { type Queues, startQueues } from '../../support/queues.ts';
 
 const MIB = 1024 * 1024;
-/** The bytes of `{"n":,"text":""}`. */
+/** The number of bytes in `{"n":,"text":""}`. */
 const FRAME = 16;
 type Entries = NonNullable<SendMessageBatchCommandInput['Entries']>;
 type Failure = { Id: string; SenderFault: boolean; Code: string };
 
-/** Returns a sender with a fake client. `answer` says which entries of a call fail. `calls` are the entries that the client received. */
+/**
+ * Returns a sender with a fake client. `answer` returns the entries of a call that fail. `calls` has the entries of
+ * each received call.
+ */
 function fakeSender(answer: (entries: Entries, call: number) => Failure[] | Error = () => []) {
   const calls: Entries[] = [];
   let [live, most] = [0, 0];

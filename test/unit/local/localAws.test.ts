@@ -24,10 +24,10 @@ const QUEUE = 'arn:aws:sqs:us-east-1:000000000000:q';
 const secret = { arn: 'arn:secret', name: 'key', value: '{"current":"1"}' };
 
 let engine: Server;
-/** The calls that reached the engine. */
+/** The calls that were passed on to the engine. */
 let forwarded: { target: unknown; body: string }[];
 let engineAnswer: { status: number; body: string };
-/** Whether the engine aborts its responses. */
+/** Whether the engine breaks off its responses. */
 let engineBreaks: boolean;
 let connections: EngineConnections;
 let aws: AwsEndpoint;
@@ -37,9 +37,8 @@ let secretsManager: (key: AccessKey) => SecretsManagerClient;
 let ses: (key: AccessKey) => SESv2Client;
 let sqs: (key: AccessKey) => SQSClient;
 let tableWrites: number;
-/** The measured capacity of the table. */
+/** The recorded capacity of table calls. */
 let consumed: [kind: string, ConsumedCapacity][];
-/** The mails in the outbox. */
 let mails: OutgoingMail[];
 const principals = new Principals();
 const operator = principals.addOperator();
@@ -124,7 +123,7 @@ beforeEach(() => {
 
 const Key = { PK: { S: 'ü' } };
 
-/** Sends a signed call without the SDK. `sent` replaces what was signed. */
+/** Sends a signed call without the SDK. The fields of `sent` are sent instead of the signed ones. */
 function post(
   url: string,
   key: AccessKey,
@@ -347,7 +346,7 @@ describe('the signature check', () => {
 
 describe('the Host header check', () => {
   const body = '{"TableName":"t","Key":{"PK":{"S":"1"}}}';
-  /** Sends a call that is signed for the host of the request. Returns its status. */
+  /** Sends a call with this `Host` header, which the signature includes. Returns the status of the answer. */
   async function statusFor(host: string): Promise<string> {
     const headers = signRequest({
       url: `http://${host}`,
@@ -525,7 +524,7 @@ describe('a stopped service', () => {
     return (await response.json()) as { Attributes?: { QueueArn: string } };
   };
   const reason = ({ cause }: { cause?: { code: string } }) => cause?.code;
-  /** Returns a description of the response, or of the failure. */
+  /** Returns the queue of the answer, or the error code if the connection fails. */
   const attempt = (url: string) =>
     call(url, 'GetQueueAttributes', { QueueUrl: 'x/q' }).then(({ Attributes }) => Attributes?.QueueArn, reason);
 

@@ -27,7 +27,7 @@ const snapshot: DashboardSnapshot = {
   ],
 };
 
-/** Returns a console with fake parts that record changes. */
+/** Returns a console whose parts are fakes. They record what is done with them. */
 function newConsole() {
   const done: string[] = [];
   const requestedMinutes: number[] = [];

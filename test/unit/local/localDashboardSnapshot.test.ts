@@ -26,7 +26,7 @@ const faults = readQuery(
 );
 const faultsOf = (worker: string) => metricOf('Faults', { service: 'svc', worker });
 
-/** Returns the lines of a graph, for measurements at these seconds after the start of the store. */
+/** Returns the lines of a graph. The times of the measurements and `seconds` count from the start of the store. */
 function linesAt(
   seconds: number,
   source: Expression | Query,
@@ -49,7 +49,7 @@ function linesAt(
   return { series: rows[0]!.graphs[0]!.series, ...rest };
 }
 
-/** Returns the last values of the only line. */
+/** Expects a single line. Returns its last `count` values. */
 function endOf(count: number, { series }: Pick<ReturnType<typeof linesAt>, 'series'>) {
   expect(series).toHaveLength(1);
   return series[0]!.values.slice(-count);

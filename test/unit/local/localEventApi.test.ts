@@ -7,7 +7,7 @@ import { EventApi } from '../../../infra/local/live/eventApi.ts';
 type Message = Record<string, unknown>;
 
 const allowed = JSON.stringify({ isAuthorized: true });
-/** The answers of the authorizer. */
+/** Returns the answer of the authorizer. */
 let authorize: () => Promise<string>;
 let api: EventApi;
 beforeEach(async () => {
@@ -35,7 +35,7 @@ async function connected(): Promise<WebSocket> {
   return socket;
 }
 
-/** Sends a message and returns the next message of the service. */
+/** Sends a message. Returns the next message from the service. */
 async function answerTo(socket: WebSocket, message: Message): Promise<Message> {
   const answer = once(socket, 'message') as Promise<[MessageEvent]>;
   socket.send(JSON.stringify({ authorization, ...message }));

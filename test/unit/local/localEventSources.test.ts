@@ -31,10 +31,10 @@ afterEach(async () => {
   await Promise.all(started.splice(0).map((source) => source.stop()));
 });
 
-/** A fake function. The test answers its calls. */
+/** A fake function. Tests answer each of its calls. */
 class Invocations {
   readonly #arrived: { event: any; answer: PromiseWithResolvers<string> }[] = [];
-  /** The number of running calls, and its maximum so far. */
+  /** The number of calls that run now (`active`), and its maximum so far (`most`). */
   active = 0;
   most = 0;
 
@@ -56,7 +56,7 @@ class Invocations {
   }
 }
 
-/** Resolves when the condition holds. */
+/** Checks a condition until it is true. */
 async function when(isSo: () => boolean): Promise<void> {
   while (!isSo()) await delay(1);
 }
@@ -117,7 +117,7 @@ describe('QueueSource', () => {
     };
   }
 
-  /** Resolves when the queue has this number of messages left. */
+  /** Resolves when this number of messages is in flight and no other message waits. */
   const untilInFlight = (queues: QueueStore, inFlight: number) =>
     when(() => {
       const counts = queues.counts('q');
@@ -241,7 +241,7 @@ describe('QueueSource', () => {
     received.mockClear();
     await delay(20);
     expect([calls.waiting, queues.counts('q')]).toEqual([0, { visible: 1, inFlight: 1, delayed: 0 }]);
-    // The source waits for a wake-up and does not poll.
+    // The source waits for a wake-up. It would receive more often if it polled.
     expect(received.mock.calls.length).toBeLessThan(3);
 
     messages.start();
@@ -306,7 +306,7 @@ describe('StreamSource', () => {
     } as StreamRecord,
   });
 
-  /** Starts a source with these records. More can be written. */
+  /** Starts a source whose stream has these records. Tests can write more. */
   function start(records: readonly ReadRecord[], changes: Partial<StreamSourceModel> = {}) {
     const calls = new Invocations();
     const unread: (ReadRecord[] | Error)[] = [[...records]];
@@ -357,7 +357,7 @@ describe('StreamSource', () => {
   }
 
   const sequences = (records: any[]) => records.map(({ dynamodb }) => dynamodb.SequenceNumber);
-  /** Resolves when this is the last saved position. */
+  /** Resolves when the last saved position is this one. */
   const until = (saved: readonly string[], sequence: string) => when(() => saved.at(-1) === sequence);
 
   test("passes records to the function in Lambda's format, in batches", async () => {
@@ -508,7 +508,7 @@ describe('StreamSource', () => {
   });
 
   test('reads new records as soon as it is woken', async () => {
-    // Without a wake-up it polls once a second, and the fake clock stands still.
+    // Without a wake-up the source polls once a second, but the fake clock stands still.
     jest.useFakeTimers({
       doNotFake: ['nextTick', 'setImmediate', 'setInterval', 'queueMicrotask', 'performance', 'Date'],
     });
@@ -612,9 +612,7 @@ describe('StreamSource', () => {
 });
 
 describe('StreamReader', () => {
-  /**
-   * Returns an engine with these shards and the sequence numbers of their records. All but the last shard are closed.
-   */
+  /** Returns an engine with these shards and with records of these sequence numbers. Only the last shard is open. */
   function engineWith(shards: Record<string, number[]>) {
     const calls: string[] = [];
     const names = () => Object.keys(shards);
@@ -663,13 +661,13 @@ describe('StreamReader', () => {
       ['a1', 'a2'],
     ]);
     expect(reads()).toBe(1);
-    // An empty answer is not shared, because it says nothing about later records.
+    // Empty answers are not shared, because later reads may find new records.
     expect([await read(first!, 1), await read(second!, 1), reads()]).toEqual([[], [], 3]);
     shards.a!.push(3);
     expect([await read(first!, 1), reads()]).toEqual([['a3'], 4]);
     shards.a!.push(4);
     shared.expire();
-    // The second reader also gets the record that was written after the read of the first.
+    // The second reader also gets the record that was written after the first reader's read.
     expect([await read(second!, 1), reads()]).toEqual([['a3', 'a4'], 5]);
   });
 

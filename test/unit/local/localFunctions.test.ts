@@ -17,7 +17,7 @@ let codeDir: string;
 let pools: FunctionPool[];
 let logged: string;
 let onLog: () => void;
-/** The recorded runs. `lines` has the metrics that functions wrote. */
+/** `runs` has the recorded runs. `lines` has the metrics that functions printed. */
 let runs: [functionName: string, milliseconds: number | undefined, failed: boolean][];
 let lines: object[];
 
@@ -35,7 +35,7 @@ afterEach(async () => {
   await rm(codeDir, { recursive: true });
 });
 
-/** Returns a function with this code. Each of its instances has its own `instance`. */
+/** Returns a function with this code. Each loaded copy of the code gets another value of `instance`. */
 async function define(name: string, code: string, properties: Partial<FunctionModel> = {}): Promise<FunctionModel> {
   await writeFile(join(codeDir, `${name}.mjs`), `const instance = crypto.randomUUID();\n${code}`);
   return {
@@ -102,7 +102,7 @@ describe('FunctionPool.invoke', () => {
   });
 
   test('runs parallel calls in one thread', async () => {
-    // Each call waits for the other, so both must run at the same time.
+    // The first call waits until the second one has begun, so both must run at the same time.
     const model = await define(
       'pair',
       `let first; ${handler('if (!first) { first = Promise.withResolvers(); await first.promise; } else first.resolve(); return instance;')}`,
@@ -132,7 +132,7 @@ describe('FunctionPool.invoke', () => {
     const model = { ...(await define('slow', handler(`if (event.slow) { ${body} } return instance;`))) };
     const pool = createPool();
     const before = await call(pool, model);
-    // A short timeout for this call only. The others get as much time as a slow machine needs.
+    // Only this call gets a short time-out. The others have enough time for a slow machine.
     const { timeoutSeconds } = model;
     model.timeoutSeconds = 0.2;
     await expect(call(pool, model, { slow: true })).rejects.toThrow('Task timed out after 0.2 seconds');
@@ -263,7 +263,7 @@ describe('FunctionPool.invoke', () => {
 describe('FunctionPool.invokeExclusively', () => {
   const alone = async (pool: FunctionPool, model: FunctionModel, event: unknown = {}) =>
     JSON.parse(await pool.invokeExclusively(model, JSON.stringify(event)));
-  /** Returns code whose calls last until the test ends them, and report their start. */
+  /** The code of a function. It reports the start of each call, which then lasts until the test ends it. */
   const SLOW = `import { BroadcastChannel } from 'node:worker_threads';
     export const handler = (event) => new Promise((resolve) => {
       const channel = new BroadcastChannel(event.channel);
@@ -305,7 +305,7 @@ describe('FunctionPool.invokeExclusively', () => {
 
   test('loads no second instance while the first one is loading', async () => {
     const model = await define('quick', `await new Promise((resolve) => setTimeout(resolve, 200));\n${WHO}`);
-    // The wait is longer than the default, for a slow machine.
+    // Longer than by default, for a slow machine.
     const pool = createPool({ patienceMilliseconds: 60_000 });
     const instances = await Promise.all(Array.from({ length: 10 }, () => alone(pool, model)));
     expect(new Set(instances).size).toBe(1);

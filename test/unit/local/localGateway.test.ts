@@ -10,10 +10,10 @@ import type { FunctionModel } from '../../../infra/local/assembly/functionModel.
 
 let gateway: Gateway;
 let events: APIGatewayProxyEventV2[];
-/** The requests for pages of the local run. */
+/** The requests for the local run's own pages. */
 let locals: LocalRequest[];
 let measured: [status: number, milliseconds: number][];
-/** The result of the function for the next events. */
+/** Returns what the function answers to an event. */
 let answer: (event: APIGatewayProxyEventV2) => unknown;
 
 beforeAll(async () => {
@@ -51,7 +51,7 @@ beforeEach(() => {
 const post = (body: string | Uint8Array<ArrayBuffer>, headers: Record<string, string> = {}, path = '/things/add') =>
   fetch(gateway.url + path, { method: 'POST', body, headers });
 
-/** Sends raw bytes and returns everything received. */
+/** Sends raw bytes. Returns everything that the gateway answers. */
 async function raw(text: string): Promise<string> {
   const socket = connect(Number(new URL(gateway.url).port), '127.0.0.1');
   socket.end(text);

@@ -223,7 +223,7 @@ describe('MetricLines', () => {
         const foundLines: unknown[] = [];
         const lines = new MetricLines((line) => void foundLines.push(line));
         const ends = [...cuts.sort((a, b) => a - b), bytes.length];
-        // The stream may reuse the memory of a chunk.
+        // A stream can use the memory of a chunk again, so the test clears each chunk after its use.
         ends.forEach((end, index) => {
           const chunk = Buffer.from(bytes.subarray(ends[index - 1] ?? 0, end));
           lines.write(chunk);
@@ -270,7 +270,7 @@ describe('sampleQueues', () => {
       empty: none,
     });
     now += 30_000;
-    // One message was received too often, another is delayed.
+    // The message that was received before moves to the dead-letter queue. The delay of the last one is over.
     expect(queues.receive('q', 10)).toHaveLength(3);
     expect(queues.levels().get('dead')).toEqual({ visible: 1, inFlight: 0, oldestSeconds: 32 });
   });

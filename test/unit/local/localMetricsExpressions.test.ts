@@ -16,7 +16,10 @@ function storeWith(...measured: readonly (readonly [MetricId, number])[]): Metri
 }
 
 const metricOf = (name: string): MetricId => ({ namespace: 'Test', name, dimensions: {} });
-/** Evaluates an expression over metrics that are named like their ids. `allowedIds` are the ids that the expression may use. */
+/**
+ * Evaluates an expression. Each metric has the id that is also its name, and a value. `allowedIds` are the ids that
+ * the expression may use.
+ */
 function valueOf(
   text: string,
   values: Readonly<Record<string, number>>,
@@ -80,7 +83,7 @@ describe('readExpression', () => {
     if (each.operator === '-') return left - right;
     return each.operator === '*' ? left * right : left / right;
   };
-  /** Writes only the necessary parentheses. */
+  /** Writes an expression with only the necessary parentheses. */
   const write = (each: Tree, least = 0): string => {
     if (typeof each === 'number') return String(each);
     const own = strength[each.operator];

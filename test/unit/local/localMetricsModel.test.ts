@@ -68,7 +68,7 @@ const alarmOf = (properties: Record<string, unknown>, serviceName?: string) => {
 const query =
   'SELECT SUM(Faults) FROM SCHEMA("Own", service, worker) WHERE service = \'svc\' GROUP BY worker ORDER BY SUM() DESC';
 
-/** Returns the state of an alarm after values at these minutes after the start of the store. */
+/** Returns the state of an alarm after these values. Their minutes count from the start of the store. */
 function stateAfter(
   properties: Record<string, unknown>,
   now: number,

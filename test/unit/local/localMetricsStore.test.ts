@@ -12,18 +12,18 @@ import {
 const START = Date.UTC(2026, 0, 1);
 const metric: MetricId = { namespace: 'Here', name: 'Things', dimensions: { of: 'mine' } };
 
-/** Returns a store with a clock that the test sets, in milliseconds after the start. */
+/** Returns a store, and the clock that it uses. Tests set the clock in epoch milliseconds. */
 function storeAt() {
   const clock = { now: START };
   return { clock, store: new MetricStore(() => clock.now) };
 }
 
-/** Returns a statistic over the hour that ends now. */
+/** Returns a statistic of a metric over the hour before `now`. */
 function over(store: MetricStore, id: MetricId, statistic: Statistic, now: number): number | undefined {
   return store.find(id)?.statistic(statistic, { from: bucketAt(now) - BUCKETS + 1, to: bucketAt(now) });
 }
 
-/** Computes a statistic directly, percentiles to three digits. */
+/** Computes a statistic directly. Rounds percentiles to three digits, as the store does. */
 function expectedStatistic(statistic: Statistic, values: readonly number[]): number | undefined {
   if (values.length === 0) return undefined;
   if (statistic === 'Sum') return values.reduce((sum, value) => sum + value, 0);
@@ -43,14 +43,14 @@ describe('statistics', () => {
     { percentile: 99.9 },
     { percentile: 0 },
   ];
-  // Multiples of a quarter add up exactly in any order.
+  // Sums of multiples of a quarter are exact in any order.
   const value = fc.oneof(
     fc.constant(1),
     fc.integer({ min: -3, max: 3 }),
     fc.integer({ min: -1_000_000, max: 1_000_000 }).map((each) => each / 4),
   );
-  // Most pauses stay in the bucket or lead to a near bucket. Some last an hour, lead to the same position of the ring, or go
-  // backwards.
+  // Most pauses end in the same bucket or one nearby. Some last an hour, end at the same position of the ring, or are
+  // negative.
   const pause = fc.oneof(
     { weight: 12, arbitrary: fc.nat({ max: 1_500 }) },
     { weight: 4, arbitrary: fc.nat({ max: 60_000 }) },
@@ -72,7 +72,7 @@ describe('statistics', () => {
           added.push({ bucket: bucketAt(clock.now), value: each.value });
           latest = Math.max(latest, bucketAt(clock.now));
           const to = latest - each.ago;
-          // The windows are an aligned one, a moving one, and the whole ring.
+          // These windows are tested: an aligned one, one that moves, and all buckets of the ring.
           const aligned = Math.floor(to / 12) * 12 - 1;
           for (const window of [
             { from: aligned - 11, to: aligned },

@@ -1,9 +1,9 @@
 import { beforeEach, expect, test } from '@jest/globals';
 import { type PartSwitch, Parts } from '../../../infra/local/parts.ts';
 
-/** The calls of the switches, in order. */
+/** Which switches were called, in order. */
 let switchCalls: string[];
-/** The promise for which the next switch waits. */
+/** A promise. The next switch waits until it resolves. */
 let hold: Promise<void>;
 let parts: Parts;
 

@@ -277,7 +277,7 @@ test('messages survive the end of the process, and those in flight become visibl
     const before = new QueueStore(first, models);
     before.send('q', [{ body: 'waiting', delaySeconds: 60 }, { body: 'in flight' }]);
     expect(before.receive('q', 1)).toMatchObject([{ body: 'in flight' }]);
-    // The first connection stays open. The second connection reads what a new process would read.
+    // A second connection sees what a new process would see after a crash. The first connection stays open.
     const second = openDatabase(dir);
     const after = new QueueStore(second, models);
     expect(after.receive('q', 10)).toMatchObject([{ body: 'in flight', receiveCount: 2 }]);
@@ -289,7 +289,7 @@ test('messages survive the end of the process, and those in flight become visibl
   }
 });
 
-/** The same SDK calls to the local SQS and to fauxqs must have the same results. */
+/** The local SQS and fauxqs must answer the same calls of the SDK in the same way. */
 describe.each(['the local SQS', 'fauxqs'])('the SQS API of %s', (which) => {
   let client: SQSClient;
   let QueueUrl: string;
@@ -471,7 +471,7 @@ describe.each(['the local SQS', 'fauxqs'])('the SQS API of %s', (which) => {
       'BatchRequestTooLong',
     ],
   ])('refuses %s', async (_what, call, name) => {
-    // Fauxqs adds the prefix of the old protocol to some codes.
+    // Fauxqs puts the prefix of the old protocol before some codes.
     await expect(call()).rejects.toMatchObject({
       name: expect.stringMatching(`^(AWS\\.SimpleQueueService\\.)?${name}$`),
     });

@@ -64,7 +64,7 @@ describe('the table engine', () => {
       TimeToLiveSpecification: { AttributeName: 'ttl', Enabled: true },
     },
   });
-  /** The same table with vector indexes on these attributes. */
+  /** Returns the same table with vector indexes on these attributes. */
   const searchable = (...vectors: string[]) => {
     const {
       properties: { AttributeDefinitions, ...properties },
@@ -260,7 +260,7 @@ describe('the table engine', () => {
     const { stop } = await startEngine('dynoxide', dataDir);
     try {
       const database = new DatabaseSync(join(dataDir, 'table.db'));
-      // The engine stores stream records in this table.
+      // The engine stores the records of the stream in `_stream_records`.
       const plan = database
         .prepare(
           'EXPLAIN QUERY PLAN SELECT COALESCE(MAX(CAST(sequence_number AS INTEGER)), 0) + 1 FROM _stream_records WHERE table_name = ?1',
@@ -280,7 +280,7 @@ describe('the table engine', () => {
     const orphan = launch(0, [output, output]);
     closeSync(output);
     const ended = once(orphan, 'exit');
-    // The process is a shell until it becomes the engine.
+    // At first the process is a shell, which then becomes the engine.
     while ((await findProcesses('--db-path', file)).length === 0) await delay(1);
     expect((await findProcesses('--db-path', file)).map(({ pid }) => pid)).toEqual([orphan.pid]);
     const innocent = spawn(process.execPath, ['-e', 'setTimeout(() => {}, 30_000)', file]);
@@ -310,7 +310,7 @@ describe('the table engine', () => {
       const before = await pids();
       await engine.restart();
       expect(await pids()).toEqual(before);
-      // The engine is killed more often than the limit of crashes.
+      // Unlike crashes, kills by a test are not limited in number.
       for (let time = 0; time < 8; time++) {
         await engine.kill();
         await engine.kill();
@@ -322,7 +322,7 @@ describe('the table engine', () => {
         );
       }
       expect(reports).toEqual([]);
-      // It still restarts after a crash.
+      // After a crash, the engine still restarts by itself.
       const [pid] = await pids();
       process.kill(pid!, 'SIGKILL');
       while (!(await pids()).some((other) => other !== pid)) await delay(5);
@@ -374,7 +374,7 @@ describe('the table engine', () => {
 
 describe('spawnGuarded', () => {
   const SLEEP = 'setTimeout(() => undefined, 1e9)';
-  /** Starts a process in its own process group, which starts guarded processes and the engine. */
+  /** Starts a parent process in its own process group. The parent starts the engine and other guarded processes. */
   async function startParent(): Promise<ChildProcess> {
     const source = (file: string) =>
       JSON.stringify(new URL(`../../../infra/local/table/${file}`, import.meta.url).href);

@@ -15,7 +15,7 @@ const index = {
   Projection: { ProjectionType: 'KEYS_ONLY' },
 };
 
-/** Returns the operation and the input of a write to a table with this name. */
+/** Returns the operation and input of a write to the table with this name. */
 type Write = (TableName: string) => readonly [operation: string, input: Record<string, unknown>];
 
 let dataDir: string;
@@ -48,7 +48,7 @@ beforeEach(() => {
   onSend = () => undefined;
 });
 
-/** Sends calls as functions do. Writes to the table `grouped` are grouped. */
+/** Sends table calls as functions do. Only writes to the table `grouped` are grouped. */
 function tableCalls(): (operation: string, input: object) => Promise<[status: number, body: any]> {
   const calls = new TableCalls({
     engine: {
@@ -90,7 +90,7 @@ describe('TableCalls', () => {
     expect(sent).toEqual(['PutItem', 'TransactWriteItems']);
     expect(writes).toBe(2);
     const ofGroup = consumed.map(({ CapacityUnits }) => CapacityUnits);
-    // A put writes its size in kilobytes. The engine counts a transaction twice.
+    // A put uses one unit per kilobyte. In a transaction, the engine counts each unit twice.
     expect(ofGroup).toEqual([69, 70 + 70 + 71 + 1]);
   });
 

@@ -13,7 +13,7 @@ afterEach(async () => {
   for (const dir of dirs.splice(0)) await rm(dir, { recursive: true });
 });
 
-/** Writes a cloud assembly with a root template, nested templates and folders of code. */
+/** Writes a cloud assembly to a temporary folder. It has a root template, nested templates and folders of code. */
 async function assembly(root: object, nested: Record<string, object> = {}) {
   const dir = await mkdtemp(join(tmpdir(), 'assembly-'));
   dirs.push(dir);

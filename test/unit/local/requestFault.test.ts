@@ -50,7 +50,7 @@ describe('a start key', () => {
 
 describe('an index key', () => {
   const item = (sortKey: string) => ({ PK: { S: 'a' }, gsi1sk: { S: sortKey } });
-  // Each character has two bytes.
+  // Each of these characters takes two bytes.
   const [longest, tooLong] = ['é'.repeat(512), 'é'.repeat(513)];
   const writes = (text: string): [string, object][] => [
     ['PutItem', { Item: item(text) }],

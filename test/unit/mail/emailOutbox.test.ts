@@ -16,7 +16,7 @@ const message: OutgoingMail = {
 };
 const date = new Date(Date.UTC(2026, 0, 2, 3, 4, 5));
 const write = (changes: Partial<OutgoingMail> = {}) => emlOf({ ...message, ...changes }, { id: 'mail-1', date });
-/** Returns the raw value of a header in the file, with its folded lines. */
+/** Returns the raw value of a header in the file. A folded value has several lines. */
 const header = (eml: string, name: string) => new RegExp(`^${name}: ((?:.*\\r\\n[ \\t])*.*)\\r$`, 'm').exec(eml)?.[1];
 
 describe('the .eml file of a mail', () => {

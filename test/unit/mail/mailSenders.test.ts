@@ -54,7 +54,7 @@ async function nowhere(): Promise<string> {
   return `http://127.0.0.1:${port}`;
 }
 
-/** Starts a provider that reads the request and then closes the connection without an answer. */
+/** Starts a provider that breaks the connection while it receives a request. */
 async function dropping(): Promise<Receiver> {
   return startHttp((request) => request.on('data', () => request.socket.destroy()));
 }
@@ -72,7 +72,7 @@ describe('SendGridSender', () => {
       personalizations: [{ to: [{ email: 'ada@example.com', name: 'Ada' }] }],
       from: { email: 'notes@customer.example', name: 'Acme' },
       subject: 'Bob commented',
-      // SendGrid rejects a mail in which plain text does not come first.
+      // SendGrid requires the plain text to come first.
       content: [
         { type: 'text/plain', value: 'plain' },
         { type: 'text/html', value: '<p>rich</p>' },
@@ -147,7 +147,7 @@ describe('SesSender', () => {
       region: 'us-east-1',
       credentials: { accessKeyId: 'x', secretAccessKey: 'x' },
       maxAttempts: 1,
-      // Requests that get no answer need a short timeout. All other requests have time for a slow machine.
+      // Only requests that never get an answer need a short time-out. All others have enough time for a slow machine.
       requestHandler: {
         connectionTimeout: 120_000,
         requestTimeout: endpoint === provider.url ? 120_000 : 300,
@@ -193,7 +193,7 @@ describe('SesSender', () => {
     [400, 'ThrottlingException', { outcome: 'throttled' }],
     [400, 'MessageRejected', { outcome: 'failed', retry: false }],
     [400, 'BadRequestException', { outcome: 'failed', retry: false }],
-    // The operator can correct the cause of these errors before the retry.
+    // These errors are retried, because the operator can remove their cause.
     [400, 'SendingPausedException', { outcome: 'failed', retry: true }],
     [403, 'AccessDeniedException', { outcome: 'failed', retry: true }],
     [500, 'InternalServiceErrorException', { outcome: 'failed', retry: true }],
@@ -204,7 +204,7 @@ describe('SesSender', () => {
   });
 
   test('reports a mail as retryable when it was not sent, and the result as unknown when no answer arrives', async () => {
-    // In jest, the SDK does not recognise errors of Node.js as errors and drops their code. A stub throws the error instead.
+    // In Jest, the SDK does not recognise errors of Node.js and loses their codes. So a stub throws the error.
     const refused = new SesSender('no-reply@operator.example', {
       send: () => Promise.reject(Object.assign(new Error('connect'), { code: 'ECONNREFUSED' })),
     });

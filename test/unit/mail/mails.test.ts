@@ -194,10 +194,10 @@ const contentOf = (event: MailedType, userId = 'grace', changes: object = {}) =>
 const mailOf = (event: MailedType, userId?: string, changes?: object) =>
   eventMail(contentOf(event, userId, changes), { to: 'grace@example.com', unsubscribeLink });
 
-/** A hostile text. The HTML of a mail must not contain any part of it unescaped. */
+/** A text with HTML. A mail must contain it only in escaped form. */
 const HOSTILE = '<img src=x onerror="alert(1)">\'&';
 
-/** Returns the tags of an HTML document. Escaped text contains no tags. */
+/** Returns the tags in HTML. Escaped text has none. */
 const tagsOf = (html: string) => html.match(/<[a-z!/][^>]*>/gi) ?? [];
 
 describe('a mail about an event', () => {
@@ -437,8 +437,8 @@ describe('the plain text of a comment', () => {
       return user + system;
     };
     microseconds(32_768);
-    // The long text is 16 times as long. Quadratic work would take 256 times as long.
-    // The test measures CPU time, because the machine may be busy.
+    // The long text is 16 times as long as the short one. Quadratic work would take 256 times as long. CPU time is
+    // measured, because other load on the machine does not count as CPU time.
     const [short, long] = [
       Math.min(...[1, 2, 3].map(() => microseconds(32_768))),
       Math.min(...[1, 2, 3].map(() => microseconds(16 * 32_768))),

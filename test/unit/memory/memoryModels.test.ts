@@ -11,8 +11,8 @@ import {
 
 const model = fc.constantFrom('lexical-1', 'titan', 'other');
 /**
- * A change of a state: another model is configured, or all judgments got vectors of the next model (`completed`),
- * or the vectors of the first stale model were purged (`purged`).
+ * A change of the embedding state: another model is configured, all judgments have vectors of the next model
+ * (`completed`), or the vectors of the first stale model are purged (`purged`).
  */
 const change = fc.oneof(
   model.map((configured) => ({ configured })),
@@ -20,7 +20,10 @@ const change = fc.oneof(
   fc.constant('purged' as const),
 );
 
-/** Applies changes to a state, like the job: the configured model first. Returns the state and the models that have vectors. */
+/**
+ * Applies changes to the embedding state of `first`, as the job does. Returns the state, and the models that then have
+ * vectors.
+ */
 function applyChanges(first: string, changes: readonly (typeof change extends fc.Arbitrary<infer T> ? T : never)[]) {
   let [state, configured]: [EmbeddingState, string] = [{ model: first }, first];
   const vectors = new Set([first]);

@@ -34,7 +34,7 @@ async function failure(work: Promise<unknown>): Promise<Error & { status?: strin
   return outcome.reason;
 }
 const texts = (count: number) => Array.from({ length: count }, (_each, index) => `text number ${index}`);
-/** Returns the cosine similarity of two vectors. One of them must have length 1. */
+/** Returns the cosine similarity of two vectors. `a` must have length 1. */
 const similarity = (a: ArrayLike<number>, b: readonly number[]) =>
   b.reduce((sum, value, index) => sum + value * a[index]!, 0) / Math.hypot(...b);
 
@@ -119,7 +119,7 @@ describe('TitanEmbedder', () => {
   test('ends the retry pauses of other texts after one text failed', async () => {
     titan.script = ({ inputText }) => {
       if (inputText === 'text number 0') return { status: 429, error: 'ThrottlingException' };
-      // The last text fails while the first one waits for its retry.
+      // The last text fails while the first text waits for its retry.
       return inputText === 'text number 20' ? { status: 403, error: 'AccessDeniedException' } : undefined;
     };
     const startedAt = performance.now();
@@ -156,7 +156,7 @@ describe('TitanEmbedder', () => {
   ])('does not retry after %i %s', async (status, error) => {
     titan.script = () => ({ status, error });
     expect((await failure(embed([error]))).status).toBe('UNAVAILABLE');
-    // Calls that an earlier test aborted may still arrive.
+    // Calls of earlier tests may still arrive after they were aborted, so only calls with this text count.
     expect(titan.calls.filter(({ inputText }) => inputText === error)).toHaveLength(1);
   });
 

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { searchVectors } from '../../../lib/memory/vectorSearch.ts';
 import type { Table } from '../../../lib/table/table.ts';
 
-/** Returns a table whose engine rejects every search with an error of this name. */
+/** Returns a table on which every search fails with an error of this name. */
 const failing = (name: string) =>
   ({
     connection: { name: 't', client: { send: () => Promise.reject(Object.assign(new Error('refused'), { name })) } },

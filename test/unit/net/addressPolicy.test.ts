@@ -5,11 +5,11 @@ import { addressPolicy, isAllowedAddress, isAllowedHost } from '../../../lib/net
 
 const loopbackToo = { allowLoopback: true };
 
-/** Returns whether a URL with this host is allowed without asking DNS. */
+/** Returns whether a URL with this host is allowed. The host is not looked up. */
 const allowsUrl = (host: string, policy = { allowLoopback: false }) =>
   isAllowedHost(new URL(`http://${host}/hook`).hostname, policy);
 
-// These ranges are from the IANA registries of special-purpose addresses, and not from the library.
+// Copied from the IANA registries of special-purpose addresses, and not from the library under test.
 const special4 = [
   '0.0.0.0/8',
   '10.0.0.0/8',
@@ -43,7 +43,7 @@ const dotted = (n: number) => partsOf(n).join('.');
 const isSpecial = (n: number) => special4.some(({ base, size }) => n >= base && n < base + size);
 const hex4 = (n: number) => n.toString(16).padStart(4, '0');
 
-/** Returns all spellings of an IPv4 address as the host of a URL. */
+/** Returns all forms in which a URL can contain an IPv4 address. */
 function spellings(n: number): string[] {
   const [a, b, c, d] = partsOf(n);
   const octal = (part: number) => `0${part.toString(8)}`;

@@ -26,7 +26,7 @@ function entry(changes: Partial<ReactionEntry> = {}): ReactionEntry {
   return { annotationId: 'r', icon: '👍', from: ada, ...changes };
 }
 
-/** Returns the only reaction of some entries. */
+/** Groups entries into reactions. Expects that there is only one, and returns it. */
 function reacting(...entries: ReactionEntry[]) {
   const reactions = groupEntries(entries);
   expect(reactions).toHaveLength(1);
@@ -38,7 +38,7 @@ function done(outcome: ReactionOutcome) {
   return outcome;
 }
 
-/** Adds all users of some entries to a reaction. */
+/** Adds the users of a request to a reaction. */
 const reactAll = (stored: Reaction | undefined, entries: ReactionRequest, context: NewReactionContext, now: number) =>
   addReactionUsers(stored, entries, entries.users, context, now);
 const made = (...entries: ReactionEntry[]) => done(reactAll(undefined, reacting(...entries), scope, NOW)).reaction;

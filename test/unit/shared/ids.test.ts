@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { derivedId, ksuid, newId } from '../../../lib/shared/ids.ts';
 
-/** The first and the last time of the format: 32 bits of seconds from 2014 on. */
+/** The first and the last time that an id can contain. It counts seconds from 2014 in 32 bits. */
 const FIRST = 1_400_000_000_000;
 const LAST = FIRST + 0xffff_ffff * 1000 + 999;
 const time = fc.integer({ min: FIRST, max: LAST });
@@ -12,7 +12,7 @@ describe('ids', () => {
   test('have 27 base-62 characters', () => {
     fc.assert(fc.property(time, random, (now, bytes) => expect(ksuid(now, bytes)).toMatch(/^[0-9A-Za-z]{27}$/)));
     expect(ksuid(FIRST, new Uint8Array(16))).toBe('0'.repeat(27));
-    expect(ksuid(LAST, new Uint8Array(16).fill(255))).toBe('aWgEPTl1tmebfsQzFP4bxwgy80V'); // This is the greatest id of the format.
+    expect(ksuid(LAST, new Uint8Array(16).fill(255))).toBe('aWgEPTl1tmebfsQzFP4bxwgy80V'); // This is the greatest possible id.
   });
 
   test('sort by time', () => {

@@ -20,7 +20,10 @@ const get = new GetCommand({ TableName, Key: { PK: 'a', SK: 'b' } });
 const put = new PutCommand({ TableName, Item: { PK: 'a', SK: 'b', text: 'Ünïcode' } });
 const environment = { ...process.env };
 
-/** The clients whose configuration the document client uses: in commands of operators, and in functions. */
+/**
+ * The two clients on which the document client can be built. Commands of operators use the SDK, and functions use the
+ * one of bundles.
+ */
 const clients = [
   ['the SDK', SdkClient],
   ['bundles', BundledClient as unknown as typeof SdkClient],
@@ -29,7 +32,7 @@ const clients = [
 let server: Server;
 let client: DynamoDBDocumentClient;
 let received: Received[];
-/** The next answers of the server. With `hang` the server does not answer. The last answer is repeated. */
+/** What the server answers next, in order. The last entry is repeated. With `hang` the server never answers. */
 let answers: (readonly [status: number, body: string] | 'hang')[];
 
 beforeEach(async () => {
@@ -61,7 +64,7 @@ afterEach(async () => {
 const errorBody = (type: string, more: object = {}) =>
   JSON.stringify({ __type: `com.amazonaws.dynamodb.v20120810#${type}`, message: 'No', ...more });
 
-/** Returns the error of a call, with the number of its attempts. */
+/** Returns the error of a call and the number of its attempts. */
 async function failureOf(call: Promise<unknown>) {
   const error = await call.then(
     () => undefined,

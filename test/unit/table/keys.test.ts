@@ -4,7 +4,10 @@ import * as z from 'zod';
 import { defineEntity, entities } from '../../../lib/table/entity.ts';
 import { encodePart, joinKey, keyPrefix, tenantOf } from '../../../lib/table/keys.ts';
 
-/** Parts that are likely to collide: separators, escapes, texts like escapes, and lengths around the limit. */
+/**
+ * Generates parts of keys that could collide. They have separators, escapes, texts that look like escapes, and lengths
+ * near the limit.
+ */
 const tricky = fc
   .array(
     fc.constantFrom('#', '%', '~', '%23', '%7e', '23', 'a', 'ü', '\u{1f680}', '', 'x'.repeat(99), 'x'.repeat(200)),
@@ -61,7 +64,7 @@ describe('joinKey and encodePart', () => {
     expect(encodePart('x'.repeat(200))).toBe('x'.repeat(200));
     expect(encodePart('x'.repeat(201))).toMatch(/^~[\w-]{43}$/);
     expect(encodePart('ü'.repeat(101))).toMatch(/^~[\w-]{43}$/);
-    expect(encodePart('#'.repeat(67))).toMatch(/^~[\w-]{43}$/); // The escaped text has 201 bytes.
+    expect(encodePart('#'.repeat(67))).toMatch(/^~[\w-]{43}$/); // The escaped text has 201 bytes, which is one too many.
     expect(encodePart('x'.repeat(201))).not.toBe(encodePart('x'.repeat(202)));
   });
 

@@ -11,7 +11,7 @@ interface Request {
   readonly DeleteRequest: { readonly Key: Key };
 }
 
-/** Returns a table whose calls leave the keys unprocessed that `answer` returns, or fail if it throws. */
+/** Returns a table whose calls leave the keys from `answer` unprocessed. If `answer` throws, the call fails. */
 function tableOf(answer: (sks: readonly string[]) => readonly string[] | Promise<readonly string[]> = () => []) {
   const calls: string[][] = [];
   let [open, most] = [0, 0];
@@ -59,7 +59,7 @@ describe('Table.removeKeys', () => {
           const unprocessedKeys = new Set<string>();
           const removed = new Set<string>();
           const { table, calls } = tableOf((sks) => {
-            // Some keys are unprocessed at their first call.
+            // The table leaves some keys unprocessed the first time.
             const over = sks.filter((sk) => every > 0 && Number(sk) % (every * 7) === 1 && !unprocessedKeys.has(sk));
             for (const sk of sks) (over.includes(sk) ? unprocessedKeys : removed).add(sk);
             return over;

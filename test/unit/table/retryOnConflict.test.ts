@@ -8,7 +8,7 @@ import { virtualTime } from '../../support/virtualTime.ts';
 const conflict = async (): Promise<'conflict'> => 'conflict';
 const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0);
 
-// The wall clock stands still: only the virtual clock advances.
+// The real clock stands still, so only the virtual one advances.
 beforeEach(() => void jest.spyOn(Date, 'now').mockReturnValue(1_800_000_000_000));
 afterEach(() => void jest.restoreAllMocks());
 

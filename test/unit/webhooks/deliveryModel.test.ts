@@ -5,8 +5,8 @@ import { type Faults, type Choose, World, worldTiming } from '../../support/deli
 const attempts = worldTiming.schedule.length;
 
 /**
- * The endpoint `good` accepts every attempt. The endpoint `late` rejects the first attempt. The endpoint `dead`
- * accepts no attempt.
+ * Returns the outcome of an attempt. The endpoint `good` accepts every attempt. `late` rejects only the first one.
+ * `dead` rejects all.
  */
 const outcome = (endpointId: string, attempt: number): AttemptOutcome =>
   endpointId === 'good' || (endpointId === 'late' && attempt > 1) ? 'delivered' : 'failed';
@@ -23,7 +23,7 @@ async function runWorld(
   return world;
 }
 
-/** Expects that all deliveries have ended as given, that no attempt was repeated without a fault, and that no work is left. */
+/** Expects that all deliveries have their given ends and that no work is left. Only a fault may repeat an attempt. */
 function expectNothingLost(world: World, ends: Record<string, string | RegExp>): void {
   const ended = Object.entries(ends).map(([endpointId, expected]) => {
     const row = world.rows.get(endpointId)!;
@@ -32,7 +32,7 @@ function expectNothingLost(world: World, ends: Record<string, string | RegExp>):
   const tooOften = [...world.sends].filter(
     ([name, times]) => !(times <= 1 + world.crashes + (name.endsWith('/1') ? world.repeatedMessages : 0)),
   );
-  // One comparison checks all invariants: it is faster, and this function runs for thousands of worlds.
+  // All conditions are checked in one comparison. That is faster, because this function runs for thousands of worlds.
   expect([world.fannedOut, world.groups.size, ended, tooOften, world.lateSends]).toEqual([
     true,
     0,
@@ -44,10 +44,12 @@ function expectNothingLost(world: World, ends: Record<string, string | RegExp>):
 
 const allEnds = { good: 'DELIVERED', late: 'DELIVERED', dead: 'EXHAUSTED' };
 
-/** Always chooses the first possibility, so no fault occurs and the steps follow each other. */
+/** Always chooses the first possibility. No fault occurs then. */
 const first: Choose = () => 0;
 
-/** Returns a function that chooses the given faults at their steps, and otherwise the first possibility. */
+/**
+ * Returns a function that chooses each given fault at its step. At all other steps, it chooses the first possibility.
+ */
 function withFaults(faults: readonly { kind: string; step: number }[]): Choose {
   let step = 0;
   return (_count, kinds) => {
@@ -61,7 +63,7 @@ function withFaults(faults: readonly { kind: string; step: number }[]): Choose {
   };
 }
 
-/** Returns a function that chooses at random and rarely chooses a fault. */
+/** Returns a function that chooses at random, and a fault only rarely. */
 function atRandom(seed: number): Choose {
   let state = seed + 1;
   const random = () => {
@@ -90,7 +92,7 @@ describe('the delivery model', () => {
       'dead/2': 1,
       'dead/3': 1,
     });
-    // The first attempt of `good` is logged in its delivery.
+    // The first attempt of `good` is not in the log, because it is stored in the delivery.
     expect(world.log).toHaveLength(5);
     expect(world.rows.get('good')).toMatchObject({ first: { outcome: 'delivered' } });
     expect(world.exhaustedEvents).toBe(1);
@@ -193,7 +195,7 @@ describe('the delivery model', () => {
       );
       ends.push(world.now - world.rows.get('late')!.createdAt);
     }
-    // SQS redelivers the message after its visibility timeout. The sweeper would run after five minutes.
+    // SQS delivers the message again when its visibility timeout is over. The sweeper would need five minutes.
     expect(Math.max(...ends)).toBeLessThan(200_000);
   });
 

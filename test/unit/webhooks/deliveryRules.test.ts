@@ -38,8 +38,8 @@ const fresh = (now = NOW) =>
   newDelivery({ eventId: 'msg_1', endpointId: 'ep_1', event: 'comment.add', createdAt: now, shard: 3 }, now, timing);
 
 /**
- * Makes each attempt of a delivery at its time, as a worker does. Returns the times of the attempts and the delivery
- * at the end.
+ * Makes all attempts of a delivery, each at its time, as a worker does. Returns their times, and the delivery after
+ * the last one.
  */
 function attemptsOf(
   start: PendingDelivery,
@@ -302,11 +302,11 @@ describe('recordOutcome', () => {
     ) as PendingDelivery;
     const resent = resendDelivery(waiting, NOW + MINUTE, timing);
     expect(resent).toMatchObject({ nextAt: NOW + MINUTE, attempts: 2 });
-    // A second resend before the attempt changes nothing.
+    // Before the attempt, another resend changes nothing.
     expect(resendDelivery(resent, NOW + MINUTE, timing)).toEqual(resent);
     const after = recordOutcome(resent, failed, NOW + MINUTE, 0.5, timing) as PendingDelivery;
     expect(after).toMatchObject({ status: 'PENDING', attempts: 3, nextAt: waiting.nextAt });
-    // The schedule continues with its fourth attempt, which is the fifth in all.
+    // The next attempt is the fourth of the schedule, and the fifth of the delivery.
     expect(recordOutcome(after, failed, NOW + 5 * MINUTE, 0.5, timing)).toMatchObject({
       attempts: 4,
       nextAt: NOW + 5 * MINUTE + 30 * MINUTE,

@@ -27,7 +27,7 @@ const NOW = Date.UTC(2026, 10, 20, 9);
 const schedule = parseSchedule('0,5,300,1800,7200,18000,36000,36000');
 const pauses = breakerPauses(schedule);
 
-/** Returns reproducible random numbers from 0 to 1. */
+/** Returns a generator of pseudorandom numbers in [0, 1). The same seed always gives the same numbers. */
 function randomNumbers(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -58,7 +58,7 @@ describe('the circuit breaker', () => {
       pausedUntil: expect.any(Number),
     });
     expect(checkBreaker(run('fsfsfsfsfsfsfsfsfsfs').breaker, NOW + 20 * SECOND)).toBe('closed');
-    // The same share of failures over more than 5 minutes does not open the breaker.
+    // The same share of failures does not open the breaker if they are spread over more than 5 minutes.
     expect(checkBreaker(run('ffsffsffsf', healthy, NOW, MINUTE).breaker, NOW + 10 * MINUTE)).toBe('closed');
   });
 
@@ -135,7 +135,7 @@ describe('afterAttempt', () => {
       if (next !== health) writes++;
       health = next;
     };
-    // The endpoint gets 1,000 attempts per second. Every hundredth attempt fails.
+    // Simulates 1,000 attempts per second, of which every hundredth fails.
     for (let i = 0; i < 60_000; i++) step(i % 100 !== 0, NOW + i);
     expect(writes).toBeLessThan(60_000 / 25);
     expect(health.breaker.open).toBeUndefined();
@@ -174,7 +174,9 @@ describe('afterAttempt', () => {
 });
 
 describe('automatic disabling', () => {
-  /** Returns the failure state of an endpoint that fails at regular intervals for a time, in milliseconds. */
+  /**
+   * Returns the failure state of an endpoint that has failed for `time` milliseconds, once every `every` milliseconds.
+   */
   const failingFor = (time: number, every = 20 * MINUTE, from = NOW) => {
     let failing: Failing | undefined;
     for (let now = from; now <= from + time; now += every) failing = addFailure(failing, now);
@@ -206,7 +208,7 @@ describe('automatic disabling', () => {
         const random = randomNumbers(seed);
         let health = healthy;
         let isExhausted = false;
-        // The endpoint fails at random for 30 days and succeeds at least every four days.
+        // For 30 days the endpoint fails at random. It succeeds at least once in four days.
         for (let time = NOW, succeeded = NOW; time < NOW + 30 * DAY; time += random() * hours * HOUR * 0.1) {
           const delivered = time - succeeded > 4 * DAY * random();
           if (delivered) succeeded = time;
@@ -243,7 +245,7 @@ describe('automatic disabling', () => {
 });
 
 describe('the rate limiter', () => {
-  /** Returns a model of the stored slot: a function that reserves the next slot atomically. */
+  /** Returns a function that reserves the next slot, like the store does in one write. */
   function slots() {
     let nextSlot: number | undefined;
     return (step: number, now: number) => {
@@ -253,7 +255,7 @@ describe('the rate limiter', () => {
     };
   }
 
-  /** Sends a backlog of deliveries. Returns the times of all sends, and how many were deferred. */
+  /** Sends a backlog of deliveries. Returns the times at which they were sent, and how often one was deferred. */
   function simulate(
     rateLimit: number,
     deliveries: number,
@@ -264,7 +266,7 @@ describe('the rate limiter', () => {
       readonly at: number;
       readonly slot: number | undefined;
     }
-    // The deliveries are sorted by time, the latest first, so `pop` returns the next one.
+    // Sorted from the latest to the earliest, so that `pop` returns the next delivery.
     const coming: Coming[] = Array.from({ length: deliveries }, () => ({
       at: NOW + random() * 500,
       slot: undefined,
@@ -282,7 +284,7 @@ describe('the rate limiter', () => {
     let deferrals = 0;
     while (coming.length > 0) {
       const { at: arrivedAt, slot: reserved } = coming.pop()!;
-      // Reading the delivery takes time, and clocks of workers differ.
+      // The delivery must first be read, and the clocks of workers differ.
       const clock = arrivedAt + random() * 20;
       let slot = reserved;
       let decision = slot === undefined ? 'expired' : checkSlot(slot, clock);
@@ -295,7 +297,7 @@ describe('the rate limiter', () => {
         continue;
       }
       deferrals++;
-      // SQS delays by whole seconds and is up to 400 ms late. Beyond 900 s the sweeper sends.
+      // SQS delays by whole seconds, and is up to 400 ms late. Delays of more than 900 s are left to the sweeper.
       const { delaySeconds } = planAttempt(decision.deferUntil, clock, 0);
       add({
         at: (delaySeconds === undefined ? decision.deferUntil : clock + delaySeconds * SECOND) + random() * 400,
@@ -305,7 +307,7 @@ describe('the rate limiter', () => {
     return { sends: sends.sort((a, b) => a - b), deferrals };
   }
 
-  /** Returns the largest number of sends within any second. */
+  /** Returns the largest number of sends in any second. */
   const peak = (sends: readonly number[]) => {
     let [largest, first] = [0, 0];
     for (const [index, time] of sends.entries()) {

@@ -318,7 +318,7 @@ describe('fillTemplates', () => {
 });
 
 describe('enableDataProtection', () => {
-  /** Personal data and user texts of the samples, which protected payloads must not contain. */
+  /** Personal data and texts of users in the samples. A protected payload must not contain any of them. */
   const personal = [
     'Ada',
     'Grace',
@@ -423,7 +423,7 @@ describe('enableDataProtection', () => {
       'constructor',
     );
     const { data } = fc.letrec((tie) => ({
-      // Values of ids are kept, so the secrets are under other keys.
+      // Ids are not removed from payloads, so the secrets are only in other fields.
       free: fc.oneof(
         secret,
         fc.array(secret),

@@ -82,7 +82,7 @@ describe('an unusable public key', () => {
   });
 });
 
-/** Returns a PKCS#1 public key with this modulus and exponent, as base64. */
+/** Returns a PKCS#1 public key that has this modulus and exponent, as base64. */
 function pkcs1Of(modulus: Buffer, exponent: readonly number[]): string {
   return der(0x30, Buffer.concat([integer(modulus), integer(Buffer.from(exponent))])).toString('base64');
 }

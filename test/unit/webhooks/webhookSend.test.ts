@@ -9,7 +9,10 @@ import type { AttemptResult } from '../../../lib/webhooks/rules/outcome.ts';
 import { type Receiver, startHttp, startTcp } from '../../support/receivers.ts';
 
 const KIB = 1_024;
-/** The timeout, in milliseconds, of requests that never get a response. All other requests use `LONG`, for slow machines. */
+/**
+ * `SHORT` is the timeout of requests that never get a response, in milliseconds. All others have `LONG`, for slow
+ * machines.
+ */
 const SHORT = 250;
 const LONG = 120_000;
 
@@ -32,7 +35,7 @@ async function tcp(talk: (socket: Socket) => void): Promise<Receiver> {
 
 const newClient = (options = {}) => createWebhookClient({ allowLoopback: true }, options);
 
-/** Posts to a receiver with a new client. */
+/** Posts to a receiver, by default with a new client. */
 function post(url: string, request: Partial<WebhookRequest> = {}, client = newClient()): Promise<AttemptResult> {
   return client.post({
     url,
@@ -44,7 +47,7 @@ function post(url: string, request: Partial<WebhookRequest> = {}, client = newCl
 }
 
 const textOf = ({ responseBody }: AttemptResult) => Buffer.from(responseBody ?? []).toString();
-/** Returns the behaviour of a receiver that writes this text when it has received data. */
+/** Returns a connection handler that writes a text when it receives the first data. */
 const answering = (text: string) => (socket: Socket) => socket.once('data', () => socket.write(text));
 const head = (...lines: string[]) => `${lines.join('\r\n')}\r\n\r\n`;
 
@@ -109,7 +112,7 @@ describe('a response of a receiver', () => {
 });
 
 describe('a webhook request', () => {
-  /** Sends a request. Returns the request as the receiver got it, and the result of the client. */
+  /** Posts to a receiver. Returns the request that the receiver got, and the result that the client returns. */
   async function sendAndReceive(request: Partial<WebhookRequest>, urlOf = (url: string) => url, client = newClient()) {
     const received: {
       method?: string | undefined;
@@ -211,7 +214,7 @@ describe('a webhook request without a timeout setting', () => {
   ])('allows %s', async (_what, protocol, time, error) => {
     const reached = Promise.withResolvers<undefined>();
     const { url } = await tcp((socket) => socket.once('data', () => reached.resolve(undefined)));
-    // The timers of sockets are not faked.
+    // The test controls the client's timers. Timers of sockets stay real.
     jest.useFakeTimers({
       doNotFake: ['nextTick', 'setImmediate', 'setInterval', 'queueMicrotask', 'performance', 'Date'],
     });
@@ -249,7 +252,7 @@ describe('the outcome of a webhook request', () => {
       outcome: 'timeout',
       error: 'no answer in time',
     });
-    // This resolves only when the client has closed the connection.
+    // Resolves when the client has closed the connection.
     await closed.promise;
   });
 
@@ -271,7 +274,7 @@ describe('the outcome of a webhook request', () => {
       socket.write(head('HTTP/1.1 200 OK', 'content-length: 1000'));
       drip(socket, 'z'.repeat(1_000));
     });
-    // Repeats until a part of the body arrives before the timeout.
+    // Posts again with a longer timeout, until a part of the body arrives in time.
     let sent: AttemptResult;
     let timeoutMs = SHORT;
     do sent = await post(url, { timeoutMs: (timeoutMs *= 2) });
@@ -299,7 +302,7 @@ describe('the outcome of a webhook request', () => {
     expect(sent).toMatchObject({ outcome, responseStatus: status });
     expect(textOf(sent)).toBe('a'.repeat(16 * KIB));
     while (poured.length === 0) await pause(5);
-    // Only the buffers of both sockets were filled.
+    // The sender could write no more than the buffers of the two sockets hold.
     expect(poured[0]).toBeLessThan(16 * KIB * KIB);
   });
 
@@ -444,7 +447,7 @@ describe('the outcome of a webhook request', () => {
 });
 
 describe('the connections of a webhook client', () => {
-  /** Starts a receiver that counts the requests and answers each of them. */
+  /** Starts a receiver that counts requests. `answer` gets the connection and the number of the request. */
   const listening = (answer: (socket: Socket, nth: number) => void) => {
     let requests = 0;
     const started = tcp((socket) => socket.on('data', () => answer(socket, ++requests)));
@@ -514,7 +517,7 @@ describe('the connections of a webhook client', () => {
     expect(receiver.connections()).toBe(2);
   });
 
-  /** Starts a receiver that counts POSTs by their request lines, and exposes its connections. */
+  /** Starts a receiver that counts POSTs by their first lines. Returns its connections too. */
   async function counting(answer: (socket: Socket, nth: number) => void) {
     let posts = 0;
     const sockets: Socket[] = [];
@@ -598,7 +601,7 @@ describe('the connections of a webhook client', () => {
   });
 });
 
-/** Writes a text byte by byte until the client closes the connection. */
+/** Writes the characters of a text one by one, until the client closes the connection. */
 function drip(socket: Socket, text: string): void {
   let offset = 0;
   const timer = setInterval(() => socket.write(text.charAt(offset++)), 20);

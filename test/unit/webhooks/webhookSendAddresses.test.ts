@@ -26,7 +26,9 @@ async function stopAfterTest<T extends { stop: () => unknown }>(started: Promise
 
 const NO_NAMES: Zone = () => 'NXDOMAIN';
 
-/** Returns the function `post` of a client that resolves names in a zone, and the DNS queries of this client. */
+/**
+ * Returns a client's function `post`, and the DNS queries of the client. The client looks up names in this zone only.
+ */
 async function newClient(zone: Zone = NO_NAMES, { allowLoopback = false } = {}) {
   const { resolver, queries } = await stopAfterTest(startDns(zone));
   const client = createWebhookClient({ allowLoopback }, { resolver });
@@ -37,7 +39,7 @@ async function newClient(zone: Zone = NO_NAMES, { allowLoopback = false } = {}) 
   };
 }
 
-/** Starts a receiver on every loopback address. It answers with the local address that the request reached. */
+/** Starts a receiver on all loopback addresses. It answers with the address on which it was reached. */
 function receiver(): Promise<Receiver> {
   return stopAfterTest(startHttp((request, response) => response.end(request.socket.localAddress), '::'));
 }
@@ -186,7 +188,7 @@ describe('WebhookClient refuses without any connection', () => {
   ])('%j, which is not an http(s) URL', async (url) => {
     const { post, queries } = await newClient();
     const { outcome, error } = await post(url);
-    // A backslash ends the host of a URL. The part before it is an ordinary name.
+    // A backslash ends the host. In these URLs, the text before it is a normal host name, which does not exist.
     expect([outcome, error]).toEqual(
       url.includes('\\@') ? ['failed', 'DNS: name not found'] : ['refused', 'URL not valid'],
     );
@@ -272,14 +274,14 @@ describe('a host name of a webhook URL', () => {
     const target = await receiver();
     const answers = ['127.0.0.2', '169.254.169.254', '127.0.0.3', '10.0.0.1'];
     let queryCount = 0;
-    // The names have only IPv4 addresses, so the test counts one query for each lookup.
+    // The names have no IPv6 addresses. Each lookup is therefore counted by its one query for IPv4 addresses.
     const { post } = await newClient(
       (_name, type) => (type === 'A' ? [answers[queryCount++ % answers.length] ?? ''] : []),
       {
         allowLoopback: true,
       },
     );
-    // Clients keep connections per origin, so each lookup uses another name.
+    // A client keeps its connection to a host, so each lookup needs another host name.
     const outcomes: string[] = [];
     for (let i = 0; i < 8; i++) {
       const sent = await post(`http://rebind-${i}.example:${target.port}/`);
@@ -343,7 +345,7 @@ describe('a webhook request over TLS', () => {
   beforeAll(() => tls.setDefaultCACertificates([...before, trusted.cert, old.cert]));
   afterAll(() => tls.setDefaultCACertificates(before));
 
-  /** Starts a TLS receiver, which is reachable under any name. Returns its port. */
+  /** Starts a TLS receiver. Returns its port. */
   const secure = async (options: TlsOptions) => (await stopAfterTest(startTls(options))).port;
   const everywhere: Zone = (_name, type) => (type === 'A' ? ['127.0.0.1'] : []);
 
@@ -446,7 +448,7 @@ describe('the environment variables of the process', () => {
     NODE_OPTIONS: '--insecure-http-parser --tls-min-v1.0 --no-warnings',
   };
 
-  /** Posts in a new process that has `variables` and a proxy in its environment. Returns the result. */
+  /** Posts in a new process whose environment has `variables` and a proxy. Returns the result. */
   async function postElsewhere(url: string, proxy: string): Promise<AttemptResult> {
     const script = `
       const { createWebhookClient } = await import(${JSON.stringify(join(import.meta.dirname, '../../../lib/webhooks/transport/send.ts'))});

@@ -7,7 +7,7 @@ import { bodyOf, pemOf, rsaKeyPair } from '../../support/rsaKeys.ts';
 
 type Headers = Readonly<Record<string, string>>;
 
-/** The folder of the code samples that the README gives to receivers. */
+/** The code samples that the README gives to customers for their receivers. */
 const samples = '../../samples';
 const { isGenuine } = (await import(`${samples}/verifyWebhook.mjs`)) as {
   isGenuine: (headers: Headers, body: string, secret: string, now?: number) => boolean;
@@ -25,7 +25,7 @@ const newSecret = (bytes = 32) => `whsec_${randomBytes(bytes).toString('base64')
 const PAYLOAD = JSON.stringify({ event: 'comment.add', data: { text: 'Grüße, 世界 👋 \u2028' } });
 const signed = (body = PAYLOAD) => ({ id: 'msg_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ', timestampSeconds: nowSeconds(), body });
 
-/** Returns whether the two samples of the README accept a delivery. Expects that both samples agree. */
+/** Returns whether both samples of the README accept a delivery. Expects that they agree. */
 function accepted(headers: Headers, body: string, secret: string): boolean {
   const own = isGenuine(headers, body, secret);
   let library = true;
@@ -134,7 +134,6 @@ describe('a basic delivery', () => {
   );
 });
 
-/** Returns the encoded body. Throws if the body cannot be encoded. */
 function encoded(json: string, wrapping: BodyEncoding): { body: string; contentType: string } {
   const made = encodeBody(json, wrapping);
   if ('error' in made) throw new Error(made.error);

@@ -114,7 +114,7 @@ describe('a port that the Fetch standard blocks', () => {
   });
 
   test('is refused by the fetch of Node.js', async () => {
-    // The Fetch standard also blocks port 0 since 2024. No server can listen on it.
+    // Port 0 is left out. The Fetch standard has blocked it only since 2024, and no server can listen on it.
     const answers = await Promise.all(
       blocked
         .filter((port) => port !== 0)

@@ -7,7 +7,7 @@ import {
 } from '../../../lib/workspaces/rules/emailConfig.ts';
 import { defaultEmailTriggers, triggerTypes } from '../../../lib/events/rules/catalogue.ts';
 
-/** Returns the parsed data of a request. */
+/** Returns the data of a request as the endpoint parses them. */
 const sent = (data: object) => EmailConfigChange.parse(data);
 const configured = (useEmailService: boolean, fields: Partial<EmailConfig['emailServiceConfig']>): EmailConfig => ({
   useEmailService,
@@ -23,7 +23,10 @@ const provider = {
   tagTemplateId: 't',
 } as const;
 
-/** Whether the service is enabled, its type, and its triggers: the defaults (`seeded`), `none`, or the given ones. */
+/**
+ * The expected configuration: whether the service is on, its type, and its triggers. The triggers are the defaults
+ * (`seeded`), none, or the given ones.
+ */
 type Outcome = readonly [boolean, string, 'seeded' | 'none' | object];
 type Row = readonly [
   useEmailService: boolean | undefined,
@@ -57,14 +60,14 @@ describe('changeEmailConfig while no triggers are stored', () => {
     [true, undefined, undefined, [true, 'custom', 'seeded']],
     [undefined, 'custom', undefined, [true, 'custom', 'seeded']],
     [true, 'custom', undefined, [true, 'custom', 'seeded']],
-    // Fields of the request have priority over defaults.
+    // Here the request also has fields that the defaults would set. The request's values win.
     [true, 'default', undefined, [true, 'default', 'seeded']],
     [true, 'sendgrid', undefined, [true, 'sendgrid', 'seeded']],
     [false, 'custom', undefined, [false, 'custom', 'seeded']],
     [true, undefined, own, [true, 'custom', 'seeded']],
     [undefined, 'custom', own, [true, 'custom', 'seeded']],
     [false, 'custom', own, [false, 'custom', 'seeded']],
-    // Empty triggers change nothing.
+    // An empty object of triggers changes nothing.
     [true, undefined, {}, [true, 'custom', 'seeded']],
   ];
   const others: Row[] = [

@@ -16,14 +16,14 @@ const { tree } = fc.letrec<{ tree: Tree; value: Tree[string] }>((tie) => ({
 
 const isMap = (value: unknown): value is Tree => typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Returns every value that is not a map, with its path. */
+/** Returns all values that are not maps, each with its path. */
 function leaves(of: Tree, path: string[] = []): [path: string[], value: unknown][] {
   return Object.entries(of).flatMap(([name, value]) =>
     isMap(value) ? leaves(value, [...path, name]) : [[[...path, name], value] as [string[], unknown]],
   );
 }
 
-/** Returns the value at a path of own keys, or undefined if there is no value. */
+/** Returns the value at a path, or undefined if there is none. Inherited keys do not count. */
 const valueAt = (of: unknown, path: string[]): unknown =>
   path.reduce<unknown>((node, name) => (isMap(node) && Object.hasOwn(node, name) ? node[name] : undefined), of);
 

@@ -10,17 +10,17 @@ import {
   timeOf,
 } from '../../../lib/workspaces/rules/rateLimit.ts';
 
-/** The largest rounding error of a sum of fractions. */
+/** The largest rounding error that sums of fractions may have. */
 const TINY = 1e-3;
 const NOW = 1_800_000_000_000;
 const limits: fc.Arbitrary<Limit> = fc.record({
   perSecond: fc.integer({ min: 1, max: 2_000 }),
   burstSeconds: fc.integer({ min: 1, max: 30 }),
 });
-/** Pauses before calls, in milliseconds. */
+/** The pauses between calls, in milliseconds. */
 const pauses = fc.array(fc.integer({ min: 0, max: 500 }), { minLength: 1, maxLength: 300 });
 
-/** Takes all tokens that the bucket has at a time. */
+/** Takes tokens at one time until the bucket has none. Returns how many there were. */
 function drain(bucket: Bucket, limit: Limit, now: number): { taken: number; bucket: Bucket; retryAfter: number } {
   for (let taken = 0; ; taken++) {
     const after = takeToken(bucket, limit, now);
