@@ -40,7 +40,7 @@ function issuesOf(
 }
 
 describe('the declaration of', () => {
-  test.each(cases)('%s is in the file of its path or of its twin', async (path, endpoint) => {
+  test.each(cases)('%s is declared in the file of its own path or of the path of its twin', async (path, endpoint) => {
     const module = (await import(`../../${sourceFile(endpoint.twinOf ?? path)}`)) as {
       endpoint: Endpoint;
       twin?: Endpoint;
@@ -158,7 +158,7 @@ describe('a field', () => {
   });
 
   test.each(optionals)(
-    '%s: %s may be null, which equals a missing field',
+    '%s: %s may be null, with the same effect as leaving it out',
     (_path, field, _schema, { input, example }) => {
       const parse = (data: object) => input.safeParse(data).error?.issues.map(({ path, code }) => ({ path, code }));
       expect(parse({ ...(example.data as object), [field]: null })).toEqual(

@@ -625,7 +625,7 @@ describe('deliveries in npm start', () => {
     expect(all.map((each) => /\r\nTo: (\w+)@/.exec(each)![1])).toEqual(['grace', 'grace', 'bob', 'eve']);
   });
 
-  test('no function failed, and no function called what its role forbids', async () => {
+  test('no function failed or made a call that its role forbids', async () => {
     expect(system.logs()).not.toContain('AccessDenied');
     const log = await readFile(join(dataDir, 'functions.log'), 'utf8');
     expect(log.split('\n').filter((line) => line.includes('"level":"ERROR"'))).toEqual([]);

@@ -89,7 +89,7 @@ describe('npm start', () => {
     expect(body.result.data.map(({ id }: { id: string }) => id)).toEqual(['demo-organization']);
   });
 
-  test('passes npm run smoke twice, which sends a webhook and a mail and deletes its data', async () => {
+  test('passes npm run smoke twice. It sends a webhook and a mail and deletes its data', async () => {
     const options = {
       baseUrl: system.baseUrl,
       credentialsFile: join(dataDir, 'credentials.json'),
@@ -219,7 +219,7 @@ describe('npm start', () => {
     if (signal === 'SIGTERM') expect(output).toContain('Stopping …');
   });
 
-  test('restarts a stopped table engine, keeps acknowledged data, and meanwhile answers success or UNAVAILABLE', async () => {
+  test('restarts a stopped table engine and keeps acknowledged data. Calls during the outage answer success or UNAVAILABLE', async () => {
     system = await startSystem({ dataDir });
     const [engine] = await engines();
     const answers: { id: string; status: number; body: any }[] = [];

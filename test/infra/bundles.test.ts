@@ -210,7 +210,7 @@ describe('synthesise', () => {
     }
   });
 
-  test('prefers given settings to those of cdk.json, and names invalid ones', async () => {
+  test('uses given settings instead of those in cdk.json, and names invalid settings', async () => {
     const { assemblyDir } = await synthesise({
       outdir: join(folder, 'named'),
       settings: { serviceName: 'acme', workspaceCreation: 'open' },

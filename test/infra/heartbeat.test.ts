@@ -86,7 +86,7 @@ describe('the setting heartbeat', () => {
     expect(JSON.stringify(statements[1])).toContain('HeartbeatCredentials');
   });
 
-  test('creates a secret without credentials, which a deletion of the stack deletes', () => {
+  test('creates a secret without credentials. Deleting the stack deletes the secret', () => {
     const [, secret] = resourcesOf(on).find(([id]) => id === 'HeartbeatCredentials')!;
     expect(JSON.parse(secret.Properties.SecretString)).toEqual({ apiKey: '', authToken: '' });
     expect(secret.DeletionPolicy ?? 'Delete').toBe('Delete');

@@ -42,7 +42,7 @@ const resourcesOf = (templates: Templates): [id: string, resource: Resource][] =
 const ofType = (type: string) => resourcesOf(on).filter(([, { Type }]) => Type === type);
 
 describe('the setting live', () => {
-  test('leaves the templates unchanged if it is off: they equal those of a registry without live workers and endpoints', () => {
+  test('leaves the templates as they would be without live workers and endpoints if it is off', () => {
     expect(off).toEqual(templatesOf('off', { withLive: false }));
     expect([...off.values()].join()).not.toMatch(/appsync|LIVE_HTTP|PublishLive|v2\/live\//i);
   });

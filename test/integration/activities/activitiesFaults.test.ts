@@ -91,7 +91,7 @@ describe('an addition that fails between its transactions', () => {
     expect(await get()).toHaveLength(120);
   });
 
-  test('stores nothing for at most 50 activities, which are one transaction', async () => {
+  test('stores none of up to 50 activities, because these are written in one transaction', async () => {
     const data = { ...nda, activities: activities(50, () => ({})) };
     faults.fail('TransactWriteItems', 0);
     expect((await customer.call(ADD, data)).status).toBe(503);

@@ -179,7 +179,7 @@ describe('an execution of an agent', () => {
     expect(await executions()).toBe(2);
   });
 
-  test('is counted once in parallel calls, all of which succeed', async () => {
+  test('is counted once by parallel calls, and all of these calls succeed', async () => {
     await addThreads(customer, [thread('other')]);
     const answers = await Promise.all(
       times(8, (n) =>

@@ -236,7 +236,7 @@ describe('POST /v1/organizations/documents/locations/data/delete', () => {
     expect(await recordIds()).toEqual(['late']);
   });
 
-  test('deletes a record that another request changed meanwhile', async () => {
+  test('deletes a record that another request changes at the same time', async () => {
     await addRecords(chapter);
     await customer.ok('/v2/recordings/add', {
       organizationId: 'acme',

@@ -265,7 +265,7 @@ describe('POST /v1/organizations/documents/locations/update', () => {
     expect(await changed()).toBe(30);
   });
 
-  test('keeps what another request writes between its read and its write', async () => {
+  test('keeps what another request writes between the read and the write of the update', async () => {
     await addRecords();
     /** Changes the thread just before the update's first write. */
     class Contended extends Table {
@@ -298,7 +298,7 @@ describe('POST /v1/organizations/documents/locations/update', () => {
     ).toMatchObject([{ location: newLocation, priority: { id: 'P0' } }]);
   });
 
-  test('leaves a record that another request moves elsewhere between its read and its write', async () => {
+  test('leaves a record alone that another request moves elsewhere between the read and the write of the update', async () => {
     await addRecords();
     class Contended extends Table {
       #contended = false;

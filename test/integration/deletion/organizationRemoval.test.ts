@@ -91,7 +91,7 @@ async function openChannels(organizationKey: string): Promise<void> {
 }
 
 describe('purge of a deleted organization', () => {
-  test('a deleted organization keeps its content until no earlier request can read it, and then all of its content is purged, and nothing else', async () => {
+  test('a deleted organization keeps its content until no earlier request can read it. Then all of its content is purged, and nothing else', async () => {
     await fillOrganization(customer, 'acme');
     await fillOrganization(customer, 'other');
     await customer.ok('/v2/organizations/folders/access/update', {

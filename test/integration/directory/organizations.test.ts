@@ -438,7 +438,7 @@ describe('users/add and users/get', () => {
     ]);
   });
 
-  test('users/get lists a user only for the document, folder or organization to which the user was added', async () => {
+  test('users/get lists a user only for documents, folders and organizations to which the user was added', async () => {
     await add([{ userId: 'member' }]);
     await add([{ userId: 'reader' }], { documentId: 'd', createDocument: true });
     await add([{ userId: 'filer' }], { folderId: 'f', createFolder: true });

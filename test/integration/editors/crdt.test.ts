@@ -59,7 +59,7 @@ const pushText = async (insert: string, fields: object = {}) => {
 };
 
 describe('POST /v2/crdt/add', () => {
-  test('adds an editor with a value of each type, which get returns unchanged', async () => {
+  test('adds an editor with a value of each type, and get returns the same value', async () => {
     const data = {
       text: 'a 🦉',
       map: { a: { b: [1, null, ''] }, ['__proto__']: 'x' },

@@ -155,7 +155,7 @@ describe('POST /v2/presence/delete', () => {
     expect(await users()).toMatchObject([{ userId: 'grace' }]);
   });
 
-  test('leaves an item without name and lease, which the index does not have', async () => {
+  test('leaves an item that has no name and no lease, because the index does not contain it', async () => {
     await call('add', { users: [{ userId: 'ada', name: 'Ada', email: 'ada@example.com' }] });
     await call('delete', { userIds: ['ada'] });
     const [item] = await itemsOf(engine, customer, 'Presence');

@@ -400,7 +400,7 @@ describe('Table.query', () => {
     expect(ids(await all({ descending: true }))).toEqual(['c', 'b', 'a']);
   });
 
-  test('finds the children of a prefix, not those of a longer name', async () => {
+  test('finds the keys below a prefix, and not keys that only begin with the same letters', async () => {
     const children = ['doc1', 'doc10', 'doc1#x', 'doc'].map((parent) => ({ tenant, parent, child: `of ${parent}` }));
     for (const child of children) await table.write([insert(Child, child)]);
     const childrenOf = async (...prefix: string[]) =>
@@ -533,7 +533,7 @@ describe('Table.putIf', () => {
     expect(await table.putIf(Claim, claim('third'), { claim: 'first' })).toMatchObject({ claim: 'second' });
   });
 
-  test('returns an expired claim, which the caller can then replace', async () => {
+  test('returns an expired claim, and the caller can then replace it', async () => {
     await table.putIf(Claim, claim('first', SECONDS - 1), 'absent');
     expect(await table.putIf(Claim, claim('second'), 'absent')).toMatchObject({
       claim: 'first',

@@ -225,7 +225,7 @@ describe('notifications with a user token', () => {
       notifyAll: false,
     });
 
-  test('are those of the user, who can mark them as read', async () => {
+  test('are only those of the user. The user can mark them as read', async () => {
     await notify('mine', 'ada');
     await notify('theirs', 'bob');
     const organization = { organizationId: 'acme' };

@@ -116,7 +116,7 @@ describe('POST /v2/auth/generate_token', () => {
     });
   });
 
-  test('takes one hundred grants in a token, which fits into a header', async () => {
+  test('takes one hundred grants in a token that still fits into a header', async () => {
     const ids = Array.from({ length: 100 }, (_, index) => `d${index}`);
     await customer.ok('/v2/organizations/documents/add', {
       organizationId: 'acme',
@@ -355,7 +355,7 @@ describe('a user token', () => {
     expect(await ada.status(THREADS, nda)).toBe('OK');
   });
 
-  test('repeats an answer under an Idempotency-Key of the user, which another user can choose too', async () => {
+  test('repeats an answer under the Idempotency-Key of a user. Another user can use the same key', async () => {
     const [ada, bob] = [await newUser(customer, 'ada', [document]), await newUser(customer, 'bob', [document])];
     const add = { ...nda, commentAnnotations: [{ commentData: [{ commentText: 'x' }] }] };
     const key = { 'idempotency-key': 'k' };

@@ -61,7 +61,7 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/create', () => {
     expect(await listed()).toEqual([body.result.data]);
   });
 
-  test('returns all sent fields except metadata, which is only stored', async () => {
+  test('returns all sent fields except metadata. It is stored but never returned', async () => {
     const fields = {
       description: 'Wörld\n\u{1f30d}',
       filterTypes: ['comment.add', 'execution.failed'],

@@ -184,7 +184,7 @@ describe('the sweep of the outbox', () => {
     expect(hooks.at('/a')).toHaveLength(1);
   });
 
-  test('sends no messages during a backlog, and sends those of lost events afterwards', async () => {
+  test('sends no messages during a backlog. Afterwards it sends the messages of events that were lost', async () => {
     const eventId = await system.emit(tenant);
     system.backlog = 5_000;
     system.now += 3 * MINUTE + SECOND;

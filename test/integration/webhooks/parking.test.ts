@@ -118,7 +118,7 @@ describe('a delivery to an endpoint with an open breaker', () => {
     expect(await statesOf([eventId])).toEqual(['DELIVERED 2']);
   });
 
-  test('has a job since the breaker opened, which ends when nothing is parked', async () => {
+  test('starts a job when the breaker opens. The job ends when nothing is parked', async () => {
     expect(await parkingOf()).toBeUndefined();
     await openBreaker();
     expect(await parkingOf()).toMatchObject({ kind: 'releaseParked', notBefore: system.now + 30 * SECOND });
@@ -238,7 +238,7 @@ describe('the release of parked deliveries', () => {
     expect(new Set((await statesOf(ids)).map((state) => state.split(' ')[0]))).toEqual(new Set(['DELIVERED']));
   }, 60_000);
 
-  test('does not delay new deliveries, which are sent at once', async () => {
+  test('does not delay new deliveries: they are sent at once', async () => {
     await openBreaker();
     await park(600);
     hooks.answer('/dead', { status: 200 });

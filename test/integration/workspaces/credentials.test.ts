@@ -230,7 +230,7 @@ describe('the cache of credentials', () => {
     expect(reads).toEqual([{ consistent: false }]);
   });
 
-  test('is bypassed by a fresh check, which rejects a revoked token at once', async () => {
+  test('is bypassed by a fresh check, so a revoked token is rejected at once', async () => {
     const credentials = new Credentials(table);
     await storeKey('key_fresh', ['old']);
     await credentials.apiKey('key_fresh', 'old', optionsAt(NOW, true));
@@ -408,7 +408,7 @@ describe('the size of the cache of credentials', () => {
     expect(ids).toEqual(['key 0']);
   });
 
-  test('does not count a failed read, which is repeated', async () => {
+  test('does not count a failed read, and the next request reads again', async () => {
     const { ids, failNext, credentials } = counting();
     failNext(1);
     await expect(credentials.apiKey('key', 't', options)).rejects.toThrow('The table is away');

@@ -276,7 +276,7 @@ describe('the rate limits of email/status', () => {
     expect((await postFrom(sourceIp(), limitedHandler, { ownerEmail })).status).toBe(429);
   });
 
-  test('are separate from those of another endpoint', async () => {
+  test('are counted separately for each endpoint', async () => {
     jest.spyOn(Date, 'now').mockReturnValue(START);
     const [{ ownerEmail }, from, limitedHandler] = [await newWorkspace(), sourceIp(), limited(1, 1)];
     await postFrom(from, limitedHandler, { ownerEmail });

@@ -145,7 +145,7 @@ describe('the endpoint in bundles', () => {
   test.each([
     ['eu-west-1', 'dynamodb', 'https://dynamodb.eu-west-1.amazonaws.com/'],
     ['cn-north-1', 'sqs', 'https://sqs.cn-north-1.amazonaws.com.cn/'],
-  ])('of %s is that of the SDK', async (region, host, url) => {
+  ])('of %s is the same as in the SDK', async (region, host, url) => {
     process.env.AWS_REGION = region;
     delete process.env.AWS_ENDPOINT_URL_SQS;
     expect(String(await lambdaConfig(host, {}).url())).toBe(url);

@@ -86,7 +86,7 @@ describe('idleBill', () => {
 });
 
 describe('costsOfCalls', () => {
-  test('covers every endpoint, from the capacity that tests pin', () => {
+  test('covers every endpoint, with the capacity that capacity.test.ts expects', () => {
     const pinned = pinnedCapacity();
     const costs = costsOfCalls(registeredEndpoints(), pinned);
     expect(costs.map(({ name }) => name).sort()).toEqual([...pinned.keys()].sort());
@@ -138,7 +138,7 @@ describe('costsOfCalls', () => {
     expect(startCost(1, 1_024)).toBeCloseTo(2 * startCost(1), 9);
   });
 
-  test('throws if a pinned line cannot be read', () => {
+  test('throws if an expected cost cannot be read', () => {
     expect(pinnedCapacity("  '/v2/a/b one': [1, 2, 3.5, 4],\n", [])).toEqual(
       new Map([['/v2/a/b one', { roundTrips: 2, read: 3.5, written: 4 }]]),
     );
@@ -152,7 +152,7 @@ describe('costsOfCalls', () => {
 describe('deliveryCost', () => {
   const consumed = { calls: 7, read: 7, written: 7, sqs: 0.3, postingRuns: 0.1, otherRuns: 0, posts: 1 };
 
-  test('adds up table, queue and functions, of which the goals of the benches consist', () => {
+  test('adds up table, queue and functions for a delivery, as the targets of the benches do', () => {
     // For ten messages: three SQS requests, and 300 ms with half a gigabyte.
     expect(deliveryDollars(consumed)).toBeCloseTo(
       7 * prices.tableWritten + 7 * prices.tableRead + 0.12 + 0.02 + 0.2,

@@ -421,7 +421,7 @@ describe('findUpdateFault for changes of the service', () => {
   });
 });
 
-test('findUpdateFault accepts an update that waits for an earlier one, which applies once that one arrives', () => {
+test('findUpdateFault accepts an update that depends on a missing one. It applies when the missing one arrives', () => {
   const doc = stored('text', 'a');
   const client = openDocument([encodeState(doc)]);
   const updates: Uint8Array[] = [];

@@ -270,7 +270,7 @@ describe('XML of ProseMirror and TipTap', () => {
     expect(log.read()).toBe('<bulletList><listItem><paragraph>a b</paragraph></listItem></bulletList><hr a="b"></hr>');
   });
 
-  test('reads several texts in a row, which concurrent edits leave, as one text', () => {
+  test('reads several texts in a row as one text. Concurrent edits can leave such texts', () => {
     const log = new XmlLog();
     log.edit((doc) =>
       doc

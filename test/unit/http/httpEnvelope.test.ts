@@ -60,7 +60,7 @@ describe('a request body', () => {
     expectRefused(await sendBody(`{"data":${data}}`), ['data'], 'data must be an object');
   });
 
-  test('may have other keys beside data, which are ignored', async () => {
+  test('may have other keys beside data, and they are ignored', async () => {
     const { body } = await sendBody('{"context":7,"data":{"a":1},"__proto__":null}');
     expect(body.result.data).toEqual({ a: 1 });
   });

@@ -155,7 +155,7 @@ describe('the switch of a part', () => {
     'multipart/form-data; boundary=a',
     'application/jsonp',
     'text/plain; application/json',
-  ])('refuses the content type "%s", which a page of another origin can send', async (type) => {
+  ])('refuses the content type "%s", because a page of another origin can send it', async (type) => {
     const { done, send } = newConsole();
     const { status, text } = await send(
       'POST',
@@ -223,7 +223,7 @@ describe('the tokens of the demo page', () => {
     expect([status, JSON.parse(text)]).toEqual([200, { token: 'token of grace' }]);
   });
 
-  test('are refused to a page of another origin, which cannot send JSON without a preflight', async () => {
+  test('are refused to a page of another origin, because it cannot send JSON without a preflight', async () => {
     for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'application/jsonp'])
       expect((await send('{"userId": "grace"}', { 'content-type': type })).status).toBe(415);
   });

@@ -178,7 +178,7 @@ describe('consumed capacity', () => {
     expect([consumed, body]).toEqual([[capacity], answer]);
   });
 
-  test('is removed without changing the rest, whatever the items contain', () => {
+  test('is removed, and the remaining answer is unchanged, whatever the items contain', () => {
     const value = fc.letrec((tie) => ({
       value: fc.oneof(
         { maxDepth: 2 },

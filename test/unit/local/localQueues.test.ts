@@ -98,7 +98,7 @@ describe('QueueStore', () => {
     expect(store.receive('dead', 10)).toMatchObject([{ id, body: 'a', groupId: 'g', sentAt: 1_000_000 }]);
   });
 
-  test('delays messages by their own delay, or by that of the queue', () => {
+  test('delays messages by their own delay. Without one, the delay of the queue applies', () => {
     send('a', { delaySeconds: 900 });
     send('b', {}, 'late');
     expect(store.counts('q')).toEqual({ visible: 0, inFlight: 0, delayed: 1 });

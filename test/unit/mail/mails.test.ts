@@ -401,7 +401,7 @@ describe('a mail about an event', () => {
 });
 
 describe('mailAddressOf', () => {
-  test('prefers the address of the profile over that of the event', () => {
+  test('uses the address in the profile rather than the address in the event', () => {
     const content = parseEventContent(sampleEvent('comment_annotation.add', 'key').payload.data);
     expect(findPerson(content, 'grace')).toEqual({ name: 'Grace Hopper', email: 'grace@example.com' });
     expect(mailAddressOf({ email: 'profile@example.com' }, findPerson(content, 'grace'))).toBe('profile@example.com');

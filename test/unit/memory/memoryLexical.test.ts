@@ -58,7 +58,7 @@ describe('the lexical embedder', () => {
     },
   );
 
-  test('returns pinned vectors, because a different vector requires a new model name', () => {
+  test('returns exactly the expected vectors, because other vectors would need a new model name', () => {
     const pinned = (text: string) =>
       [...lexical(text)].flatMap((value, index) => (Math.abs(value) > 0.2 ? [`${index}:${value.toFixed(3)}`] : []));
     expect(pinned('approve')).toEqual(PINNED.approve);

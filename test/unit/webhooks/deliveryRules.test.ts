@@ -77,7 +77,7 @@ describe('nextAttemptAt', () => {
     expect(end).not.toHaveProperty('dueAt');
   });
 
-  test('counts each pause from the end of the attempt, which can take 15 s', () => {
+  test('counts each pause from the end of the attempt. An attempt can take 15 s', () => {
     const { times } = attemptsOf(
       fresh(),
       () => failed,

@@ -16,7 +16,7 @@ describe('a usable public key', () => {
     ['PEM with Windows line ends', spki.replaceAll('\n', '\r\n')],
     ['PEM in one line', spki.trim().replaceAll('\n', ' ')],
     ['PEM pasted with space around it', `\n\n  ${pkcs1}\n `],
-  ])('is accepted as %s, and its private key decrypts what it encrypts', (_what, text) => {
+  ])('is accepted as %s. Its private key decrypts what it encrypts', (_what, text) => {
     const key = parsePublicKey(text);
     const secret = Buffer.from('a symmetric key of 32 bytes, say');
     const padding = { padding: constants.RSA_PKCS1_OAEP_PADDING, oaepHash: 'sha256' };

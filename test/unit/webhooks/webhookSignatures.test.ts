@@ -127,7 +127,7 @@ describe('a basic delivery', () => {
   });
 
   test.each(['a\r\nb: c', '世界', '\0', '\ud800'])(
-    'is still sent with the token %j, which no config accepts',
+    'is still sent with the token %j, although no configuration accepts this token',
     (token) => {
       expect(basicHeaders({ ...signed(), authToken: token }).authorization).toBe(`Basic ${token}`);
     },
