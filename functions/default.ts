@@ -4,8 +4,8 @@ import { ApiError } from '../lib/shared/errors.ts';
 import { stack } from '../lib/http/stack.ts';
 
 /**
- * Answers CORS preflights. Answers requests without a route, such as unknown paths and other methods than POST, with
- * NOT_FOUND.
+ * Answers CORS preflights. Answers NOT_FOUND to requests without a route, such as unknown paths and methods other than
+ * POST.
  */
 export const handler = stack(
   { endpoint: 'default', path: '/default', serviceName: () => process.env.SERVICE_NAME ?? '' },

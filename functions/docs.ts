@@ -2,7 +2,10 @@ import { hash } from 'node:crypto';
 import { defineAsset } from '../lib/app/asset.ts';
 import { toAsset } from '../lib/http/asset.ts';
 
-/** The script that shows openapi.json. Without `validatorUrl: null`, the page would send a request to another host. */
+/**
+ * The script that starts Swagger UI with openapi.json. `validatorUrl: null` keeps it from sending a request to another
+ * host.
+ */
 const START = `
 SwaggerUIBundle({
   url: 'openapi.json', domNode: document.getElementById('reference'), docExpansion: 'none', defaultModelsExpandDepth: -1, filter: true, deepLinking: true,
@@ -22,7 +25,7 @@ export const asset = defineAsset(
     const [script, style] = [inScript(files['renderer.js']), files['renderer.css']];
     const contentSecurityPolicy = [
       "default-src 'none'",
-      // Allows only the inline script and style of this page.
+      // Allows only the inline scripts and the inline style of this page.
       `script-src ${sourceOf(script)} ${sourceOf(START)}`,
       `style-src ${sourceOf(style)}`,
       'img-src data:',
@@ -54,8 +57,8 @@ export const asset = defineAsset(
 );
 
 /**
- * Returns a script that can be inside an HTML document. It escapes texts that would end the script or begin a comment.
- * Such texts occur only in strings and patterns of the script.
+ * Returns a script that can stand inside an HTML document. Escapes texts in it that would end the script or begin a
+ * comment. They occur only inside strings and regular expressions, which keep their values.
  */
 function inScript(text: string): string {
   return text.replace(/<(?=!--|\/?script)/gi, '\\x3C');

@@ -3,7 +3,7 @@ import type { Capability } from '../lib/app/capability.ts';
 import { toAsset } from '../lib/http/asset.ts';
 import { withDeployment, type Deployment } from '../lib/openapi/deployment.ts';
 
-/** The address and the name of the service, which the document contains. */
+/** The URL and the name of the service. The OpenAPI document contains them. */
 const deployment: Capability<Deployment> = {
   grants: [],
   env: ['PUBLIC_URL', 'SERVICE_NAME'],

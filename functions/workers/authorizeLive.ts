@@ -9,7 +9,7 @@ export const worker = defineWorker(
     on: { authorizes: 'live' },
     uses: { authorizer: authorizeLive },
     impact: 'users cannot open live connections, and see changes only after a reload',
-    // AppSync waits 10 s for the answer of an authorizer.
+    // AppSync waits 10 s for the answer of an authorizer, so the function ends before that.
     timeoutSeconds: 9,
     requires: 'live',
   },

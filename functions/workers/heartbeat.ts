@@ -17,7 +17,7 @@ export const worker = defineWorker(
     try {
       await deps.heartbeat.check(clock());
     } catch (error) {
-      // The run counts as successful, because the API failed and not the worker. The metric has an alarm of its own.
+      // The API failed, not this worker, so the run counts as successful. An alarm of its own watches the metric.
       measures.count('HeartbeatsFailed');
       log.error(logMessages.heartbeatFailed, { error });
     }

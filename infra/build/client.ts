@@ -20,7 +20,7 @@ export function clientMethods(): string {
     ([, declared]) =>
       `  { path: '${declared.path}', names: ${JSON.stringify(methodNames(declared.path)).replaceAll('"', "'").replaceAll(',', ', ')}, repeats: ${takesIdempotencyKey(declared)}, forUsers: ${isForUsers(declared)} },`,
   );
-  return `/** The endpoints for the client. \`npm run readme\` writes it. */
+  return `/** The methods of the client. \`npm run readme\` writes this file. */
 import type * as registry from '../../functions/index.ts';
 import type { Method } from './types.ts';
 
@@ -32,11 +32,11 @@ export interface UserMethods ${typeOf(treeOf(inOrder.filter(([, declared]) => is
 
 export interface Operation {
   readonly path: string;
-  /** The names that lead to the method. */
+  /** The names of the properties that lead to the method, such as \`v2\`, \`users\` and \`add\`. */
   readonly names: readonly [string, ...string[]];
-  /** Whether the service answers a repetition with the same Idempotency-Key like the first call. */
+  /** Whether a repeated call with the same \`Idempotency-Key\` gets the answer of the first call. */
   readonly repeats: boolean;
-  /** Whether user tokens may call it. */
+  /** Whether a call may have a user token. */
   readonly forUsers: boolean;
 }
 

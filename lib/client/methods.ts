@@ -1,4 +1,4 @@
-/** The endpoints for the client. `npm run readme` writes it. */
+/** The methods of the client. `npm run readme` writes this file. */
 import type * as registry from '../../functions/index.ts';
 import type { Method } from './types.ts';
 
@@ -17,20 +17,20 @@ export interface Methods {
       readonly comments: {
         /** Add comments to an annotation, all of them or none. */
         readonly add: Method<typeof registry.commentannotationsCommentsAddV1>;
-        /** Delete comments of an annotation by id or author, or all of them, with their reactions. Also deletes an annotation that has no comments any more. */
+        /** Delete comments of an annotation with their reactions: by id, by author, or all. An annotation without comments is deleted too. */
         readonly delete: Method<typeof registry.commentannotationsCommentsDeleteV1>;
-        /** Get the comments of an annotation by id, or a page of them in the order of their ids. */
+        /** Get comments of an annotation by id, or all comments in pages, in the order of their ids. */
         readonly get: Method<typeof registry.commentannotationsCommentsGetV1>;
-        /** Change comments of an annotation by id or author, or all of them. */
+        /** Change comments of an annotation: by id, by author, or all. */
         readonly update: Method<typeof registry.commentannotationsCommentsUpdateV1>;
       };
       readonly count: {
         /** Count the comment threads of documents that a user can see, and how many of them are unread. */
         readonly get: Method<typeof registry.commentannotationsCountGetV1>;
       };
-      /** Delete comment threads of a document, or all of them, with their comments and reactions. */
+      /** Delete some or all comment threads of a document, with their comments and reactions. */
       readonly delete: Method<typeof registry.commentannotationsDeleteV1>;
-      /** Get comment threads with their comments, by id or as a page of those of a document, a folder or an organization. */
+      /** Get comment threads with their comments by id, or the threads of a document, a folder or an organization in pages. */
       readonly get: Method<typeof registry.commentannotationsGetV1>;
       /** Change comment threads of a document. */
       readonly update: Method<typeof registry.commentannotationsUpdateV1>;
@@ -58,7 +58,7 @@ export interface Methods {
     readonly organizations: {
       readonly access: {
         readonly disablestate: {
-          /** Disable organizations, which refuses changes in them, or enable them. */
+          /** Disable or enable organizations. Changes in a disabled organization are refused. */
           readonly update: Method<typeof registry.organizationsAccessDisablestateUpdateV1>;
         };
       };
@@ -69,7 +69,7 @@ export interface Methods {
       readonly documents: {
         readonly access: {
           readonly disablestate: {
-            /** Disable documents, which refuses changes in them, or enable them. */
+            /** Disable or enable documents. Changes in a disabled document are refused. */
             readonly update: Method<typeof registry.documentsAccessDisablestateUpdateV1>;
           };
           /** Set the access type of documents. */
@@ -79,14 +79,14 @@ export interface Methods {
         readonly add: Method<typeof registry.documentsAddV1>;
         /** Delete documents with everything in them. */
         readonly delete: Method<typeof registry.documentsDeleteV1>;
-        /** Get documents by id, or a page of those of an organization or a folder, optionally filtered by metadata. */
+        /** Get documents by id, or the documents of an organization or a folder in pages, optionally filtered by metadata. */
         readonly get: Method<typeof registry.documentsGetV1>;
         readonly locations: {
           readonly data: {
             /** Delete all content at a location of a document, in every organization that has the document. */
             readonly delete: Method<typeof registry.organizationsDocumentsLocationsDataDeleteV1>;
           };
-          /** Replace a location of a document, or merge fields into it, for all content at the location, in one organization or in all that have the document. */
+          /** Change a location of a document and of all content at this location, in one organization or in every organization that has the document. */
           readonly update: Method<typeof registry.organizationsDocumentsLocationsUpdateV1>;
         };
         /** Move all given documents, or none, into a folder or to the top level (`root`). */
@@ -101,14 +101,14 @@ export interface Methods {
         };
         /** Create folders. */
         readonly add: Method<typeof registry.foldersAddV1>;
-        /** Get the folders of an organization, or one folder, with their subfolders. */
+        /** Get the folders of an organization with their subfolders, or one folder with its subfolders. */
         readonly get: Method<typeof registry.foldersGetV1>;
         /** Rename folders, and move them with everything in them. */
         readonly update: Method<typeof registry.foldersUpdateV1>;
       };
-      /** Get organizations by id, or a page of all organizations. */
+      /** Get organizations by id, or all organizations in pages. */
       readonly get: Method<typeof registry.organizationsGetV1>;
-      /** Change the sent fields of organizations. */
+      /** Change organizations. Fields that are not sent stay as they are. */
       readonly update: Method<typeof registry.organizationsUpdateV1>;
       readonly usergroups: {
         /** Add user groups to an organization. */
@@ -125,7 +125,7 @@ export interface Methods {
       /** Add users to an organization, or to one of its documents or folders. */
       readonly add: Method<typeof registry.usersAddV1>;
       readonly data: {
-        /** Delete all data of the first 30 users of a list, in the given organizations or in all (GDPR). */
+        /** Delete all data of up to 30 users, in the given organizations or in all (GDPR). Further users of the list are ignored. */
         readonly delete: Method<typeof registry.usersDataDeleteV1> & {
           /** Get the progress of a deletion of users' data. */
           readonly status: Method<typeof registry.usersDataDeleteStatusV1>;
@@ -137,7 +137,7 @@ export interface Methods {
       readonly delete: Method<typeof registry.usersDeleteV1>;
       /** Get the users of an organization, a document, a folder, all documents, or some user groups. */
       readonly get: Method<typeof registry.usersGetV1>;
-      /** Change the profiles of users, which are the same everywhere, and their roles on an organization, document or folder. */
+      /** Change the profiles of users, and their roles on an organization, document or folder. A user has the same profile in all organizations. */
       readonly update: Method<typeof registry.usersUpdateV1>;
     };
     readonly workspace: {
@@ -153,11 +153,11 @@ export interface Methods {
     readonly activities: {
       /** Add activity logs to a document, all of them or none. */
       readonly add: Method<typeof registry.activitiesAdd>;
-      /** Delete the activity logs that match all of the given ids, document and target entity, unless activity logs are immutable. */
+      /** Delete activity logs by id, document or target entity. If several are given, all must match. Immutable activity logs cannot be deleted. */
       readonly delete: Method<typeof registry.activitiesDelete>;
-      /** Get activity logs by id, or a page of those of a document, a target entity or an organization. */
+      /** Get activity logs by id, or the activity logs of a document, a target entity or an organization in pages. */
       readonly get: Method<typeof registry.activitiesGet>;
-      /** Replace fields of activity logs, unless activity logs are immutable. */
+      /** Replace fields of activity logs. Immutable activity logs cannot be changed. */
       readonly update: Method<typeof registry.activitiesUpdate>;
     };
     readonly agents: {
@@ -167,7 +167,7 @@ export interface Methods {
       readonly delete: Method<typeof registry.agentsDelete>;
       /** Extract definitions of agents from a file. */
       readonly extract: Method<typeof registry.agentsExtract>;
-      /** Get one review agent, or list them. */
+      /** Get one review agent, or list the review agents. */
       readonly get: Method<typeof registry.agentsGet>;
       readonly groups: {
         /** Append review agents to a group. */
@@ -185,10 +185,10 @@ export interface Methods {
         /** Change the name or the description of a group of review agents. */
         readonly update: Method<typeof registry.agentsGroupsUpdate>;
       };
-      /** Change the name or the description of a review agent, or enable or disable it, without a new version. */
+      /** Rename, describe, enable or disable a review agent. This creates no new version. */
       readonly update: Method<typeof registry.agentsUpdate>;
       readonly version: {
-        /** Change what a review agent does, as a new version. */
+        /** Change what a review agent does. This creates a new version. */
         readonly update: Method<typeof registry.agentsVersionUpdate>;
       };
       readonly versions: {
@@ -212,7 +212,7 @@ export interface Methods {
         readonly remove: Method<typeof registry.permissionsRemove>;
       };
       readonly token: {
-        /** Create a user token, with the organization as a property of the user: the older form of generate_token. */
+        /** Create a user token. In this older form of generate_token, the organization is a property of the user. */
         readonly get: Method<typeof registry.tokenGet>;
       };
     };
@@ -222,20 +222,20 @@ export interface Methods {
       readonly comments: {
         /** Add comments to an annotation, all of them or none. */
         readonly add: Method<typeof registry.commentannotationsCommentsAdd>;
-        /** Delete comments of an annotation by id or author, or all of them, with their reactions. Also deletes an annotation that has no comments any more. */
+        /** Delete comments of an annotation with their reactions: by id, by author, or all. An annotation without comments is deleted too. */
         readonly delete: Method<typeof registry.commentannotationsCommentsDelete>;
-        /** Get the comments of an annotation by id, or a page of them in the order of their ids. */
+        /** Get comments of an annotation by id, or all comments in pages, in the order of their ids. */
         readonly get: Method<typeof registry.commentannotationsCommentsGet>;
-        /** Change comments of an annotation by id or author, or all of them. */
+        /** Change comments of an annotation: by id, by author, or all. */
         readonly update: Method<typeof registry.commentannotationsCommentsUpdate>;
       };
       readonly count: {
         /** Count the comment threads of documents that a user can see, and how many of them are unread. */
         readonly get: Method<typeof registry.commentannotationsCountGet>;
       };
-      /** Delete comment threads of a document, or all of them, with their comments and reactions. */
+      /** Delete some or all comment threads of a document, with their comments and reactions. */
       readonly delete: Method<typeof registry.commentannotationsDelete>;
-      /** Get comment threads with their comments, by id or as a page of those of a document, a folder or an organization. */
+      /** Get comment threads with their comments by id, or the threads of a document, a folder or an organization in pages. */
       readonly get: Method<typeof registry.commentannotationsGet>;
       /** Change comment threads of a document. */
       readonly update: Method<typeof registry.commentannotationsUpdate>;
@@ -250,18 +250,18 @@ export interface Methods {
       /** Replace the data of a collaborative editor. Connected clients get the replacement as a small change. */
       readonly update: Method<typeof registry.crdtUpdate>;
       readonly updates: {
-        /** Get the changes of a collaborative editor that a client does not have yet, as an update of Yjs. */
+        /** Get the changes of a collaborative editor that a client does not have yet, as one update of Yjs. */
         readonly get: Method<typeof registry.crdtUpdatesGet>;
         /** Add an update of Yjs to a collaborative editor. */
         readonly push: Method<typeof registry.crdtUpdatesPush>;
       };
     };
     readonly events: {
-      /** Publish an event. The configuration decides whether webhooks, mails and notifications of its type are sent. */
+      /** Publish an event. The configuration decides whether webhooks, mails and notifications are sent for it. */
       readonly publish: Method<typeof registry.eventsPublish>;
     };
     readonly live: {
-      /** Get the hints about a document that a client missed. */
+      /** Get the messages about changes of a document (hints) that a client missed. */
       readonly changes: Method<typeof registry.liveChanges>;
       /** Get the address, the token and the channels for live changes of a document. */
       readonly connect: Method<typeof registry.liveConnect>;
@@ -293,7 +293,7 @@ export interface Methods {
       };
       /** Delete notifications by id, or all notifications of a document, a location or a user. */
       readonly delete: Method<typeof registry.notificationsDelete>;
-      /** Get notifications by id, or a page of those of a document, a user or an organization. */
+      /** Get notifications by id, or the notifications of a document, a user or an organization in pages. */
       readonly get: Method<typeof registry.notificationsGet>;
       /** Change notifications, or mark them as read. */
       readonly update: Method<typeof registry.notificationsUpdate>;
@@ -301,7 +301,7 @@ export interface Methods {
     readonly organizations: {
       readonly access: {
         readonly disablestate: {
-          /** Disable organizations, which refuses changes in them, or enable them. */
+          /** Disable or enable organizations. Changes in a disabled organization are refused. */
           readonly update: Method<typeof registry.organizationsAccessDisablestateUpdate>;
         };
       };
@@ -312,7 +312,7 @@ export interface Methods {
       readonly documents: {
         readonly access: {
           readonly disablestate: {
-            /** Disable documents, which refuses changes in them, or enable them. */
+            /** Disable or enable documents. Changes in a disabled document are refused. */
             readonly update: Method<typeof registry.documentsAccessDisablestateUpdate>;
           };
           /** Set the access type of documents. */
@@ -321,12 +321,12 @@ export interface Methods {
         /** Add documents to an organization or to one of its folders. */
         readonly add: Method<typeof registry.documentsAdd>;
         readonly count: {
-          /** Count the documents of an organization: all, those directly in a folder, those in no folder, or those with some metadata. */
+          /** Count the documents of an organization: all, those directly in a folder, those in no folder, or those with given metadata. */
           readonly get: Method<typeof registry.documentsCountGet>;
         };
         /** Delete documents with everything in them. */
         readonly delete: Method<typeof registry.documentsDelete>;
-        /** Get documents by id, or a page of those of an organization or a folder, optionally filtered by metadata. */
+        /** Get documents by id, or the documents of an organization or a folder in pages, optionally filtered by metadata. */
         readonly get: Method<typeof registry.documentsGet>;
         /** Move all given documents, or none, into a folder or to the top level (`root`). */
         readonly move: Method<typeof registry.documentsMove>;
@@ -342,19 +342,19 @@ export interface Methods {
         readonly add: Method<typeof registry.foldersAdd>;
         /** Delete a folder with everything in it. */
         readonly delete: Method<typeof registry.foldersDelete>;
-        /** Get the folders of an organization, or one folder, with their subfolders. */
+        /** Get the folders of an organization with their subfolders, or one folder with its subfolders. */
         readonly get: Method<typeof registry.foldersGet>;
         /** Rename folders, and move them with everything in them. */
         readonly update: Method<typeof registry.foldersUpdate>;
       };
-      /** Get organizations by id, or a page of all organizations. */
+      /** Get organizations by id, or all organizations in pages. */
       readonly get: Method<typeof registry.organizationsGet>;
-      /** Change the sent fields of organizations. */
+      /** Change organizations. Fields that are not sent stay as they are. */
       readonly update: Method<typeof registry.organizationsUpdate>;
       readonly usergroups: {
         /** Add user groups to an organization. */
         readonly add: Method<typeof registry.organizationsUsergroupsAdd>;
-        /** Get user groups by id, or a page of those of an organization, optionally with their users. */
+        /** Get user groups by id, or the user groups of an organization in pages, optionally with their users. */
         readonly get: Method<typeof registry.organizationsUsergroupsGet>;
         readonly users: {
           /** Add users to a user group. */
@@ -365,7 +365,7 @@ export interface Methods {
       };
     };
     readonly presence: {
-      /** Show users as present in a document, until their leases end. */
+      /** Show users as present in a document, for the time of their lease. */
       readonly add: Method<typeof registry.presenceAdd>;
       /** End the presence of users in a document. */
       readonly delete: Method<typeof registry.presenceDelete>;
@@ -383,7 +383,7 @@ export interface Methods {
     readonly recordings: {
       /** Add recordings to a document. */
       readonly add: Method<typeof registry.recordingsAdd>;
-      /** Get recordings by id, or a page of those of a document or an organization. */
+      /** Get recordings by id, or the recordings of a document or an organization in pages. */
       readonly get: Method<typeof registry.recordingsGet>;
     };
     readonly users: {
@@ -394,7 +394,7 @@ export interface Methods {
         readonly get: Method<typeof registry.usersCountGet>;
       };
       readonly data: {
-        /** Delete all data of the first 30 users of a list, in the given organizations or in all (GDPR). */
+        /** Delete all data of up to 30 users, in the given organizations or in all (GDPR). Further users of the list are ignored. */
         readonly delete: Method<typeof registry.usersDataDelete> & {
           /** Get the progress of a deletion of users' data. */
           readonly status: Method<typeof registry.usersDataDeleteStatus>;
@@ -406,7 +406,7 @@ export interface Methods {
       readonly delete: Method<typeof registry.usersDelete>;
       /** Get the users of an organization, a document, a folder, all documents, or some user groups. */
       readonly get: Method<typeof registry.usersGet>;
-      /** Change the profiles of users, which are the same everywhere, and their roles on an organization, document or folder. */
+      /** Change the profiles of users, and their roles on an organization, document or folder. A user has the same profile in all organizations. */
       readonly update: Method<typeof registry.usersUpdate>;
     };
     readonly workspace: {
@@ -428,7 +428,7 @@ export interface Methods {
           readonly delete: Method<typeof registry.workspaceAdvancedwebhookEndpointsDelete>;
           /** List the advanced webhook endpoints. */
           readonly get: Method<typeof registry.workspaceAdvancedwebhookEndpointsGet>;
-          /** Send all failed messages since a time to an endpoint again. */
+          /** Send messages to an endpoint again, if they failed since a given time. */
           readonly recover: Method<typeof registry.workspaceAdvancedwebhookEndpointsRecover>;
           readonly secret: {
             /** Get the signing secret of an advanced webhook endpoint. */
@@ -467,11 +467,11 @@ export interface Methods {
         readonly update: Method<typeof registry.workspaceApikeyconfigUpdate>;
       };
       readonly apikeys: {
-        /** Get API keys by id, or a page of all API keys. */
+        /** Get API keys by id, or all API keys in pages. */
         readonly get: Method<typeof registry.workspaceApikeysGet>;
       };
       readonly authtoken: {
-        /** Replace the auth tokens of an API key by a new one, and revoke all user tokens on request. */
+        /** Replace the auth tokens of an API key by a new one. On request, revokes all user tokens too. */
         readonly reset: Method<typeof registry.workspaceAuthtokenReset>;
       };
       readonly authtokens: {
@@ -491,7 +491,7 @@ export interface Methods {
       readonly email: {
         /** Mail an owner a link that verifies the e-mail address. */
         readonly sendLoginLink: Method<typeof registry.workspaceEmailSendLoginLink>;
-        /** Get whether an owner's e-mail address is verified. After the verification, this restores expired API keys. */
+        /** Get whether an owner's e-mail address is verified. If it is, expired API keys work again. */
         readonly status: Method<typeof registry.workspaceEmailStatus>;
       };
       readonly emailconfig: {
@@ -533,20 +533,20 @@ export interface UserMethods {
       readonly comments: {
         /** Add comments to an annotation, all of them or none. */
         readonly add: Method<typeof registry.commentannotationsCommentsAddV1>;
-        /** Delete comments of an annotation by id or author, or all of them, with their reactions. Also deletes an annotation that has no comments any more. */
+        /** Delete comments of an annotation with their reactions: by id, by author, or all. An annotation without comments is deleted too. */
         readonly delete: Method<typeof registry.commentannotationsCommentsDeleteV1>;
-        /** Get the comments of an annotation by id, or a page of them in the order of their ids. */
+        /** Get comments of an annotation by id, or all comments in pages, in the order of their ids. */
         readonly get: Method<typeof registry.commentannotationsCommentsGetV1>;
-        /** Change comments of an annotation by id or author, or all of them. */
+        /** Change comments of an annotation: by id, by author, or all. */
         readonly update: Method<typeof registry.commentannotationsCommentsUpdateV1>;
       };
       readonly count: {
         /** Count the comment threads of documents that a user can see, and how many of them are unread. */
         readonly get: Method<typeof registry.commentannotationsCountGetV1>;
       };
-      /** Delete comment threads of a document, or all of them, with their comments and reactions. */
+      /** Delete some or all comment threads of a document, with their comments and reactions. */
       readonly delete: Method<typeof registry.commentannotationsDeleteV1>;
-      /** Get comment threads with their comments, by id or as a page of those of a document, a folder or an organization. */
+      /** Get comment threads with their comments by id, or the threads of a document, a folder or an organization in pages. */
       readonly get: Method<typeof registry.commentannotationsGetV1>;
       /** Change comment threads of a document. */
       readonly update: Method<typeof registry.commentannotationsUpdateV1>;
@@ -569,11 +569,11 @@ export interface UserMethods {
     };
     readonly organizations: {
       readonly documents: {
-        /** Get documents by id, or a page of those of an organization or a folder, optionally filtered by metadata. */
+        /** Get documents by id, or the documents of an organization or a folder in pages, optionally filtered by metadata. */
         readonly get: Method<typeof registry.documentsGetV1>;
       };
       readonly folders: {
-        /** Get the folders of an organization, or one folder, with their subfolders. */
+        /** Get the folders of an organization with their subfolders, or one folder with its subfolders. */
         readonly get: Method<typeof registry.foldersGetV1>;
       };
     };
@@ -584,7 +584,7 @@ export interface UserMethods {
   };
   readonly v2: {
     readonly activities: {
-      /** Get activity logs by id, or a page of those of a document, a target entity or an organization. */
+      /** Get activity logs by id, or the activity logs of a document, a target entity or an organization in pages. */
       readonly get: Method<typeof registry.activitiesGet>;
     };
     readonly auth: {
@@ -599,20 +599,20 @@ export interface UserMethods {
       readonly comments: {
         /** Add comments to an annotation, all of them or none. */
         readonly add: Method<typeof registry.commentannotationsCommentsAdd>;
-        /** Delete comments of an annotation by id or author, or all of them, with their reactions. Also deletes an annotation that has no comments any more. */
+        /** Delete comments of an annotation with their reactions: by id, by author, or all. An annotation without comments is deleted too. */
         readonly delete: Method<typeof registry.commentannotationsCommentsDelete>;
-        /** Get the comments of an annotation by id, or a page of them in the order of their ids. */
+        /** Get comments of an annotation by id, or all comments in pages, in the order of their ids. */
         readonly get: Method<typeof registry.commentannotationsCommentsGet>;
-        /** Change comments of an annotation by id or author, or all of them. */
+        /** Change comments of an annotation: by id, by author, or all. */
         readonly update: Method<typeof registry.commentannotationsCommentsUpdate>;
       };
       readonly count: {
         /** Count the comment threads of documents that a user can see, and how many of them are unread. */
         readonly get: Method<typeof registry.commentannotationsCountGet>;
       };
-      /** Delete comment threads of a document, or all of them, with their comments and reactions. */
+      /** Delete some or all comment threads of a document, with their comments and reactions. */
       readonly delete: Method<typeof registry.commentannotationsDelete>;
-      /** Get comment threads with their comments, by id or as a page of those of a document, a folder or an organization. */
+      /** Get comment threads with their comments by id, or the threads of a document, a folder or an organization in pages. */
       readonly get: Method<typeof registry.commentannotationsGet>;
       /** Change comment threads of a document. */
       readonly update: Method<typeof registry.commentannotationsUpdate>;
@@ -621,14 +621,14 @@ export interface UserMethods {
       /** Get the data of one or all collaborative editors of a document. */
       readonly get: Method<typeof registry.crdtGet>;
       readonly updates: {
-        /** Get the changes of a collaborative editor that a client does not have yet, as an update of Yjs. */
+        /** Get the changes of a collaborative editor that a client does not have yet, as one update of Yjs. */
         readonly get: Method<typeof registry.crdtUpdatesGet>;
         /** Add an update of Yjs to a collaborative editor. */
         readonly push: Method<typeof registry.crdtUpdatesPush>;
       };
     };
     readonly live: {
-      /** Get the hints about a document that a client missed. */
+      /** Get the messages about changes of a document (hints) that a client missed. */
       readonly changes: Method<typeof registry.liveChanges>;
       /** Get the address, the token and the channels for live changes of a document. */
       readonly connect: Method<typeof registry.liveConnect>;
@@ -646,23 +646,23 @@ export interface UserMethods {
         /** Set the notification levels of users, in the organization or in some documents. */
         readonly set: Method<typeof registry.notificationsConfigSet>;
       };
-      /** Get notifications by id, or a page of those of a document, a user or an organization. */
+      /** Get notifications by id, or the notifications of a document, a user or an organization in pages. */
       readonly get: Method<typeof registry.notificationsGet>;
       /** Change notifications, or mark them as read. */
       readonly update: Method<typeof registry.notificationsUpdate>;
     };
     readonly organizations: {
       readonly documents: {
-        /** Get documents by id, or a page of those of an organization or a folder, optionally filtered by metadata. */
+        /** Get documents by id, or the documents of an organization or a folder in pages, optionally filtered by metadata. */
         readonly get: Method<typeof registry.documentsGet>;
       };
       readonly folders: {
-        /** Get the folders of an organization, or one folder, with their subfolders. */
+        /** Get the folders of an organization with their subfolders, or one folder with its subfolders. */
         readonly get: Method<typeof registry.foldersGet>;
       };
     };
     readonly presence: {
-      /** Show users as present in a document, until their leases end. */
+      /** Show users as present in a document, for the time of their lease. */
       readonly add: Method<typeof registry.presenceAdd>;
       /** End the presence of users in a document. */
       readonly delete: Method<typeof registry.presenceDelete>;
@@ -686,11 +686,11 @@ export interface UserMethods {
 
 export interface Operation {
   readonly path: string;
-  /** The names that lead to the method. */
+  /** The names of the properties that lead to the method, such as `v2`, `users` and `add`. */
   readonly names: readonly [string, ...string[]];
-  /** Whether the service answers a repetition with the same Idempotency-Key like the first call. */
+  /** Whether a repeated call with the same `Idempotency-Key` gets the answer of the first call. */
   readonly repeats: boolean;
-  /** Whether user tokens may call it. */
+  /** Whether a call may have a user token. */
   readonly forUsers: boolean;
 }
 

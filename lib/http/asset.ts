@@ -9,12 +9,14 @@ import { endpointId } from '../app/endpoint.ts';
 import { lazy } from '../shared/lazy.ts';
 import { type Handler, stack } from './stack.ts';
 
-/** How long caches may use an asset. After a deployment, they can return the old content for this long. */
+/**
+ * How many seconds caches may use an asset. After a deployment, they can still return the old content for this long.
+ */
 const FRESH_SECONDS = 300;
 
 /**
  * Returns the Lambda handler of an asset. The first request makes the content, and later requests reuse it. `folder`
- * has the files of the asset.
+ * contains the files of the asset.
  */
 export function toAsset<U extends Uses, F extends string>(
   asset: AssetOf<U, F>,

@@ -1,16 +1,16 @@
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
 import { type ApiError, invalid } from '../shared/errors.ts';
 
-/** The replacement character, which a decoder writes for bytes that are not UTF-8. */
+/** The replacement character. Decoders write it in place of bytes that are not UTF-8. */
 const REPLACEMENT = '\ufffd';
 const UTF8 = { fatal: true, ignoreBOM: true };
 const MAX_QUOTED_CHARACTERS = 40;
 
 /**
- * Returns the text of a body. Throws INVALID_ARGUMENT if it is not UTF-8.
+ * Returns the text of a body. Throws INVALID_ARGUMENT if the body is not UTF-8.
  *
- * The gateway replaces invalid bytes of a body that it passes as a string. Two different ids could become equal that
- * way. The length of a changed body differs from the `content-length` header.
+ * In a body that the gateway passes as text, it has replaced invalid bytes. Two different ids could become equal that
+ * way. Such a body is recognized by its length, which differs from the `content-length` header.
  */
 export function decodeBody(event: APIGatewayProxyEventV2): string {
   const { body = '', isBase64Encoded, headers } = event;
@@ -26,7 +26,10 @@ export function decodeBody(event: APIGatewayProxyEventV2): string {
   }
 }
 
-/** Returns INVALID_ARGUMENT for a body that is not JSON. If the encoding is not supported, the message names it. */
+/**
+ * Returns INVALID_ARGUMENT for a body that is not JSON. If the body has an encoding that is not supported, the message
+ * names it.
+ */
 export function notJson(event: APIGatewayProxyEventV2): ApiError {
   const encoding = otherEncoding(event);
   if (encoding !== undefined) return wrongEncoding(encoding);
@@ -49,7 +52,10 @@ function wrongEncoding(problem: string): ApiError {
   });
 }
 
-/** Returns the encoding of a body as its headers and first bytes show it; undefined for plain UTF-8. */
+/**
+ * Returns what is wrong with the encoding of a body, judged by its headers and first bytes. Returns undefined for plain
+ * UTF-8.
+ */
 function otherEncoding({ body = '', isBase64Encoded, headers }: APIGatewayProxyEventV2): string | undefined {
   const coding = headers['content-encoding']?.trim().toLowerCase() ?? 'identity';
   const [a, b, c, d] = isBase64Encoded

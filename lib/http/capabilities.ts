@@ -14,17 +14,17 @@ interface DeclaredFunction {
   readonly uses: Readonly<Record<string, Capability<unknown>>>;
 }
 
-/** Returns whether calls of an endpoint accept an `Idempotency-Key`. They must write and have credentials. */
+/** Returns whether calls of an endpoint accept an `Idempotency-Key`. Calls that write and have credentials do. */
 export function takesIdempotencyKey(endpoint: DeclaredFunction): boolean {
   return endpoint.kind === 'write' && endpoint.auth !== 'none';
 }
 
-/** Returns whether calls of an endpoint count towards the limits of an API key. */
+/** Returns whether calls of an endpoint count towards the rate limits of an API key. */
 export function isRateLimited({ auth }: Pick<DeclaredFunction, 'auth'>): boolean {
   return auth === 'apiKey' || auth === 'user';
 }
 
-/** Returns the capabilities of a function: the declared ones and those of the middleware stack. */
+/** Returns the capabilities that a function uses: those in its declaration, and those of its middlewares. */
 export function capabilitiesOf(endpoint: DeclaredFunction): Capability<unknown>[] {
   return [
     observation,

@@ -9,8 +9,8 @@ import { ApiError } from '../shared/errors.ts';
 const MAX_HEADER_CHARACTERS = 512;
 
 /**
- * Verifies the credentials of an API key or a workspace against the hashes in the table. It reads a record eventually
- * consistently and keeps it in memory for 10 s. Every wrong credential gets the same PERMISSION_DENIED.
+ * Verifies the credentials of API keys and workspaces against hashes in the table. Records are read eventually
+ * consistently, and stay in memory for 10 s. Every wrong credential gets the same PERMISSION_DENIED.
  */
 export class Credentials {
   readonly #apiKeys;
@@ -68,7 +68,7 @@ function isPlausible(header: string | undefined): header is string {
   return header !== undefined && header.length > 0 && header.length <= MAX_HEADER_CHARACTERS;
 }
 
-/** Returns the error for any wrong credential of an API key. */
+/** Returns the error for every wrong credential of an API key. */
 export function apiKeyDenied(): ApiError {
   return new ApiError('PERMISSION_DENIED', 'Invalid API key.');
 }
@@ -84,8 +84,8 @@ export const credentials: Capability<Credentials> = {
 };
 
 /**
- * Throws PERMISSION_DENIED unless the credentials in a body equal those of the headers. It always compares the API key
- * and the token. The time of the check therefore does not reveal which of them is wrong.
+ * Throws PERMISSION_DENIED unless the credentials in a body equal those of the headers. Always compares both the API
+ * key and the token, so the time of the check does not reveal which of them is wrong.
  */
 export function requireOwnCredentials(
   caller: ApiKeyCaller | UserCaller,

@@ -10,9 +10,9 @@ type OutputDeclaration = Pick<Endpoint, 'path' | 'output'>;
 const trimmers = new WeakMap<OutputDeclaration, Trim>();
 
 /**
- * Returns the output with only the fields that the endpoint declares, and logs the names of the dropped fields. If
- * `isStrict` is true, throws for an undeclared field and for a value that does not match its declared type. Tests and
- * the local run are strict.
+ * Returns the output with only the fields that the endpoint declares. Logs the names of the dropped fields. If
+ * `isStrict` is true, as in tests and the local run, throws for an undeclared field and for a value that does not match
+ * its declared type.
  */
 export function declaredOutput(
   endpoint: OutputDeclaration,

@@ -10,11 +10,20 @@ import { isNestedDeeper } from './jsonDepth.ts';
 export const BODY_BYTES = 5_500_000;
 /** The largest number of nested levels in a request body. The envelope is the first level. */
 export const BODY_LEVELS = 128;
-/** The largest body that Lambda can return, in bytes: its limit of 6 MB for the JSON of an answer, less 64 KB for headers. */
+/**
+ * The largest answer that Lambda can return, as the bytes of its body in JSON. Lambda's limit is 6 MB, of which 64 KB
+ * are for headers.
+ */
 const LAMBDA_BYTES = 6_291_456 - 65_536;
-/** The largest number of bytes that one UTF-16 unit needs in UTF-8, also if JSON escapes it with a backslash. */
+/**
+ * The largest number of bytes in UTF-8 for one UTF-16 code unit. It also covers a character that JSON escapes with a
+ * backslash.
+ */
 const BYTES_PER_UNIT = 3;
-/** The largest error with `details`, in bytes. Details can repeat long texts of the request. Larger ones are left out. */
+/**
+ * The largest body of an error with `details`, in bytes. Details can repeat long texts of the request. If the body is
+ * larger, the details are left out.
+ */
 const DETAILS_BYTES = 100_000;
 const MESSAGE_CHARACTERS = 2_000;
 
@@ -33,7 +42,10 @@ export function bodyText(event: APIGatewayProxyEventV2): string {
 
 /**
  * Returns the `data` of a request body. Throws INVALID_ARGUMENT unless the body is a JSON object with an object `data`
- * and has at most 128 levels. If the body is optional, a missing `data` becomes an empty object. A bare body is returned whole.
+ * and has at most 128 levels.
+ *
+ * `body` allows two other forms. With `optional`, a missing `data` counts as an empty object. With `bare or wrapped`, a
+ * body with `organizationId` at the top is itself the data.
  */
 export function parseEnvelope(text: string, body: BodyForm, event: APIGatewayProxyEventV2): unknown {
   if (text.trim() === '' && body === 'optional') return {};
@@ -59,14 +71,18 @@ export function parseEnvelope(text: string, body: BodyForm, event: APIGatewayPro
   return data;
 }
 
-/** Returns the body of a successful answer: `status`, `message` and the output, or only the output if `message` is null. */
+/**
+ * Returns the body of a successful answer: `status`, `message` and the fields of the output. If `message` is null, it
+ * has only the output.
+ */
 export function successBody(message: string | null, output: object): string {
   return JSON.stringify({ result: message === null ? output : { status: 'success', message, ...output } });
 }
 
 /**
  * Returns a body in a form that Lambda can return. Lambda puts the body into JSON, where quotes and backslashes need
- * two bytes. If that exceeds its limit, the body becomes base64. Returns undefined if base64 exceeds the limit too.
+ * two bytes. If the result is too large for Lambda, the body is returned in base64. Returns undefined if base64 is too
+ * large too.
  */
 export function lambdaBody(body: string): { readonly body: string; readonly isBase64Encoded?: true } | undefined {
   if (body.length * BYTES_PER_UNIT <= LAMBDA_BYTES || !isLongerThan(JSON.stringify(body), LAMBDA_BYTES))

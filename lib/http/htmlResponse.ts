@@ -5,7 +5,10 @@ import { html } from '../shared/html.ts';
 import { lazy } from '../shared/lazy.ts';
 import type { View } from '../app/page.ts';
 
-/** The style sheet of all pages. It has no characters that HTML escapes, because the security policy has the hash of its bytes. */
+/**
+ * The style sheet of all pages. The security policy contains the hash of these bytes. So they must not contain
+ * characters that HTML escapes.
+ */
 const STYLE = `
 :root { color-scheme: light dark; --ink: #1b1b22; --soft: #5b5b66; --ground: #f4f4f6; --card: #ffffff; --accent: #2f4bd8; --on-accent: #ffffff; }
 @media (prefers-color-scheme: dark) { :root { --ink: #f1f1f4; --soft: #a9a9b6; --ground: #14141a; --card: #1f1f27; --accent: #9fb0ff; --on-accent: #14141a; } }
@@ -22,7 +25,10 @@ button:hover, .button:hover { filter: brightness(1.08); }
 :focus-visible { outline: 3px solid var(--accent); outline-offset: 3px; }
 `;
 
-/** The security policy of pages. It allows only `STYLE` and forms that send to this service, so no scripts and no external files. */
+/**
+ * The content security policy of pages. It allows only `STYLE`, and forms that send to this service. It allows no
+ * scripts and no files from elsewhere.
+ */
 const securityPolicy = lazy(() =>
   [
     "default-src 'none'",
@@ -33,7 +39,7 @@ const securityPolicy = lazy(() =>
   ].join('; '),
 );
 
-/** Returns the response for a view of a page. */
+/** Returns a page as an HTTP response. */
 export function htmlResponse(
   { status, title, body }: View,
   headers: Record<string, string> = {},
@@ -62,7 +68,7 @@ ${body}
   };
 }
 
-/** Returns the page for a failed request. */
+/** Returns the page that a failed request gets. */
 export function htmlFailure({ status, message }: ApiError): APIGatewayProxyStructuredResultV2 {
   const { http, retryable } = errorCatalogue[status];
   return htmlResponse({

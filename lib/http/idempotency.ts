@@ -6,7 +6,10 @@ import type { Table } from '../table/table.ts';
 import { ApiError, invalid } from '../shared/errors.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 
-/** Returns the library for compression. It is loaded by the first call with an `Idempotency-Key`, because its load takes 3 ms. */
+/**
+ * Returns the compression library. Loading it takes 3 ms, so it is loaded only by the first call with an
+ * `Idempotency-Key`.
+ */
 const zlib = () => process.getBuiltinModule('node:zlib');
 
 const LEASE_MILLISECONDS = 60_000;
@@ -16,20 +19,20 @@ const MAX_ANSWER_BYTES = 300_000;
 const Schema = z.object({
   requestHash: z.string(),
   tokenHash: z.string(),
-  /** A random id of the call that wrote the claim. */
+  /** A random id of the call that has claimed the key. */
   claim: z.string(),
-  /** The end of the claim, epoch milliseconds; absent after the answer is stored. */
+  /** When the claim ends, in epoch milliseconds. Absent after the answer is stored. */
   leaseUntil: z.number().optional(),
   httpStatus: z.number().optional(),
-  /** The compressed and encrypted body of the answer; absent if it was too large to store. */
+  /** The body of the answer, compressed and encrypted. Absent if it was too large to store. */
   sealed: z.instanceof<typeof Uint8Array<ArrayBufferLike>>(Uint8Array).optional(),
   expiresAt: z.number(),
 });
 type IdempotencyRecord = z.output<typeof Schema>;
 
 /**
- * The claim, and later the answer, of a call with an `Idempotency-Key`. The answer is encrypted with a key derived from
- * the caller's auth token, or from the `answerKey` of a user token. The table does not store these secrets, so a reader
+ * The record of a call with an `Idempotency-Key`: first its claim, later its answer. A secret of the caller encrypts
+ * the answer: the auth token, or the `answerKey` of a user token. The table does not contain these secrets. So a reader
  * of the table cannot read answers, and functions need no master key.
  */
 export const IdempotencyEntity = defineEntity({
@@ -54,7 +57,7 @@ export interface IdempotentAnswer {
 export interface IdempotentCall {
   /** The API key or the workspace id of the caller. */
   readonly owner: string;
-  /** The secret that encrypts the answer: the auth token, or for a user the `answerKey` of the user token. */
+  /** The secret that encrypts the answer: the auth token, or the `answerKey` of a user token. */
   readonly authToken: string;
   readonly path: string;
   readonly key: string;
@@ -62,7 +65,10 @@ export interface IdempotentCall {
   readonly now: number;
 }
 
-/** Returns whether a repeated call gets the same answer. Otherwise it runs again, because the answer asked the caller to retry. */
+/**
+ * Returns whether repeated calls get this answer. An answer that asks the caller to retry is not final, so a repeated
+ * call runs again.
+ */
 function isFinal(answer: IdempotentAnswer): boolean {
   return answer.httpStatus < 500 && answer.httpStatus !== 409 && answer.httpStatus !== 429;
 }
@@ -77,10 +83,11 @@ export class Idempotency {
   /**
    * Runs a call once per key and body within 24 hours. Returns the new answer, or the stored answer of an earlier call.
    *
-   * Before it runs, a call claims the key for 60 s. After that time another call with the same body may claim the key.
+   * Before a call runs, it claims the key for 60 s. After that time, another call with the same body may claim it.
    * `run` gets the time of the first call in epoch milliseconds, rounded to seconds.
    *
-   * Throws INVALID_ARGUMENT for another body or token with the same key, and ABORTED while the first call is running.
+   * Throws INVALID_ARGUMENT if the key was used with another body or token. Throws ABORTED while the first call is
+   * running.
    */
   async once(
     call: IdempotentCall,
@@ -123,8 +130,8 @@ export class Idempotency {
   }
 
   /**
-   * Writes the claim and returns when the record expires, in epoch seconds. If an earlier call has the key, returns its
-   * record instead. A call that continues an abandoned claim keeps the expiry of that claim.
+   * Claims the key for a call. Returns when the record expires, in epoch seconds. If an earlier call has the key,
+   * returns the record of that call instead. A call that takes over an abandoned claim keeps its expiry.
    */
   async #claim(record: Claim, now: number): Promise<{ expiresAt: number } | { earlier: IdempotencyRecord }> {
     const earlier = await this.#table.putIf(IdempotencyEntity, record, 'absent');
@@ -138,7 +145,7 @@ export class Idempotency {
     return outcome === 'done' ? { expiresAt } : { earlier: outcome };
   }
 
-  /** Returns the stored answer of an earlier call. Throws as `once` says. */
+  /** Returns the stored answer of an earlier call. Throws the errors of `once`. */
   #openAnswer(earlier: IdempotencyRecord, claim: Claim, call: IdempotentCall, bound: string[]): IdempotentAnswer {
     if (earlier.requestHash !== claim.requestHash) throw keyError('was used with another request body');
     if (earlier.httpStatus === undefined)
@@ -154,7 +161,7 @@ export class Idempotency {
     return { httpStatus: earlier.httpStatus, body: zlib().gunzipSync(body).toString() };
   }
 
-  /** Ends the lease of the claim, so that a retry can run at once. */
+  /** Ends the claim, so that a repeated call can run at once. */
   async #release(claim: Claim, now: number): Promise<void> {
     await this.#table.putIf(IdempotencyEntity, { ...claim, leaseUntil: now }, { claim: claim.claim });
   }

@@ -1,6 +1,9 @@
 const [QUOTE, BACKSLASH, OPEN_ARRAY, CLOSE_ARRAY, OPEN_OBJECT, CLOSE_OBJECT] = [0x22, 0x5c, 0x5b, 0x5d, 0x7b, 0x7d];
 
-/** Returns whether a JSON text is nested deeper than `levels`. Takes linear time, and little time for a text with few brackets. */
+/**
+ * Returns whether a JSON text has more than `levels` nested levels. Takes time in proportion to the length of the text,
+ * and less for a text with few brackets.
+ */
 export function isNestedDeeper(text: string, levels: number): boolean {
   return hasMoreBrackets(text, levels) && countLevels(text, levels) > levels;
 }
@@ -13,7 +16,7 @@ function hasMoreBrackets(text: string, limit: number): boolean {
   return false;
 }
 
-/** Returns the number of nested levels of a text. Stops counting at `limit` + 1. */
+/** Returns the number of nested levels of a text. If there are more than `limit`, may return `limit` + 1. */
 function countLevels(text: string, limit: number): number {
   let [depth, deepest] = [0, 0];
   for (let index = 0; index < text.length && deepest <= limit; index++) {
@@ -25,12 +28,14 @@ function countLevels(text: string, limit: number): number {
   return deepest;
 }
 
-/** Returns the index of the closing quote of the string that begins at `start`. Without a closing quote, returns the length of the text. */
+/**
+ * Returns the index of the quote that closes the string at `start`. If there is none, returns the length of the text.
+ */
 function endOfString(text: string, start: number): number {
   for (let quote = text.indexOf('"', start + 1); quote >= 0; quote = text.indexOf('"', quote + 1)) {
     let firstBackslash = quote;
     while (text.charCodeAt(firstBackslash - 1) === BACKSLASH) firstBackslash--;
-    // An odd number of backslashes escapes the quote.
+    // A quote after an odd number of backslashes is escaped.
     if ((quote - firstBackslash) % 2 === 0) return quote;
   }
   return text.length;

@@ -34,7 +34,7 @@ import {
 } from './middlewares.ts';
 import { type Handler, stack } from './stack.ts';
 
-/** Returns the Lambda handler of an endpoint. `source` has its environment variables. */
+/** Returns the Lambda handler of an endpoint. `source` contains the environment variables of the function. */
 export function toLambda<I extends z.ZodType, O extends z.ZodType, U extends Uses, A extends AuthLevel>(
   endpoint: EndpointOf<I, O, U, A>,
   source: Record<string, string | undefined> = process.env,
@@ -42,7 +42,7 @@ export function toLambda<I extends z.ZodType, O extends z.ZodType, U extends Use
   return handlerOf(endpoint, undefined, source);
 }
 
-/** Returns the Lambda handler of an endpoint and its twin. The route of a request decides which of them it calls. */
+/** Returns the Lambda handler of an endpoint and its twin. The route of a request decides which of the two answers. */
 export function toLambdaWithTwin<I extends z.ZodType, O extends z.ZodType, U extends Uses, A extends AuthLevel>(
   endpoint: EndpointOf<I, O, U, A>,
   twin: TwinOf<z.ZodType<z.output<I>>, z.ZodType, U, A>,
@@ -118,7 +118,7 @@ function handlerOf<I extends z.ZodType, O extends z.ZodType, U extends Uses, A e
     async (event, state) => {
       const key = takesIdempotencyKey(endpoint) ? idempotencyKey(event) : undefined;
       if (key === undefined) return toResult(await run(event, state));
-      // Each path has its own keys, because an endpoint and its twin answer differently.
+      // A key counts for one path only, because an endpoint and its twin answer differently.
       const { path } = endpointOf(event);
       const answer = await idempotencyStore().once(
         {
@@ -143,7 +143,10 @@ function newIdOf({ startedAt }: RequestState): (prefix: string) => string {
   return (prefix) => newId(prefix, startedAt);
 }
 
-/** Returns the answer for an error that the caller made. It is stored, so a repeated call gets it too. Rethrows other errors. */
+/**
+ * Returns the answer for an error that the caller has caused. It is stored, so a repeated call gets the same answer.
+ * Rethrows other errors.
+ */
 function answerForCallerError(error: unknown, state: RequestState): IdempotentAnswer {
   const apiError = toApiError(error, state.requestId);
   if (apiError !== error || errorCatalogue[apiError.status].http >= 500) throw error;
@@ -180,14 +183,17 @@ function ownerOf(caller: Caller): string {
   return callerId(caller) ?? '';
 }
 
-/** Returns the path under which an `Idempotency-Key` counts. Users of an API key may choose the same keys. */
+/**
+ * Returns the path under which an `Idempotency-Key` is stored. It contains the id of a user, because several users of
+ * an API key may choose the same key.
+ */
 function idempotencyPath(path: string, caller: Caller): string {
   return caller.level === 'user' ? `${path}?user=${caller.user.userId}` : path;
 }
 
 /**
- * Returns the secret of the credentials that were verified: the auth token, or the secret that all tokens of a user
- * have. The request may have other tokens in other headers.
+ * Returns the secret of the credentials that were verified: the auth token, or the secret that is the same in all
+ * tokens of a user. Other headers of the request may contain unverified tokens, so they are not used.
  */
 function secretOf(event: APIGatewayProxyEventV2, serviceName: string, caller: Caller): string {
   if (caller.level === 'workspace') return caller.authToken;

@@ -29,17 +29,17 @@ export interface RequestState extends Record<string, unknown> {
   requestId: string;
   log: Log;
   caller: Caller;
-  /** The caller of a request with a user token, before the access was checked. */
+  /** The caller of a request with a user token. It is set before the caller's access is checked. */
   tokenCaller?: UserTokenCaller;
-  /** The origin that may read the answer in a browser. */
+  /** The origin whose scripts may read the answer in a browser. */
   allowedOrigin?: string | undefined;
   body: string;
   data: unknown;
   input: unknown;
   errorStatus?: ErrorStatus;
-  /** The class of calls whose limit this request exceeds. */
+  /** The class of calls whose rate limit this request exceeds. */
   limitedClass?: LimitClass;
-  /** The write that adds the counted calls to the shared token bucket. */
+  /** The write that adds counted calls to the token bucket that all instances share. */
   sharedBucketWrite?: Promise<void> | undefined;
   /** The error that caused an answer of 500 or above. */
   cause?: unknown;
@@ -55,18 +55,18 @@ export type Middleware = MiddlewareObj<
 
 let coldStart = true;
 
-/** The names of a function in logs and metrics. */
+/** Names a function in logs and metrics. */
 export interface FunctionName {
   readonly endpoint: string;
   readonly path: string;
   readonly serviceName: () => string;
-  /** Returns whether a request called the twin of the endpoint. */
+  /** Returns whether a request has called the twin of the endpoint. */
   readonly isForTwin?: (event: APIGatewayProxyEventV2) => boolean;
 }
 
 /**
- * Sets the request id and the start time. At the end, writes one log line, and counts an answer of 500 or above as a
- * fault. Bodies, headers and credentials are never logged.
+ * Sets the request id and the start time. At the end, writes one log line. Counts an answer with status 500 or above as
+ * a fault. Never logs bodies, headers or credentials.
  */
 export function observe(options: FunctionName): Middleware {
   const faultShare = new FaultShare();
@@ -80,7 +80,7 @@ export function observe(options: FunctionName): Middleware {
       ...(options.isForTwin?.(event) && { twin: endpointId(otherVersion(options.path)) }),
       durationMs: Date.now() - internal.startedAt,
       coldStart,
-      // After an error before authentication, the caller is undefined.
+      // If the request failed before it was authenticated, there is no caller.
       tenant: internal.tokenCaller?.tenant ?? callerId((internal as Partial<RequestState>).caller),
       ...(internal.limitedClass && { limitedClass: internal.limitedClass }),
       ...(internal.cause !== undefined && { error: internal.cause }),
@@ -112,7 +112,7 @@ export function observe(options: FunctionName): Middleware {
   };
 }
 
-/** Returns the API key or the workspace id of a caller; undefined for a caller without credentials. */
+/** Returns the API key or the workspace id of a caller. Returns undefined for a caller without credentials. */
 export function callerId(caller: Caller | undefined): string | undefined {
   if (caller?.level === 'apiKey' || caller?.level === 'user') return caller.tenant;
   return caller?.level === 'workspace' ? caller.workspaceId : undefined;
@@ -128,7 +128,7 @@ const securityHeaderValues = {
   'referrer-policy': 'no-referrer',
 };
 
-/** Adds the default headers, unless the answer already has a header of that name. */
+/** Adds the default headers. A header that the answer already has stays unchanged. */
 export function securityHeaders(): Middleware {
   const set: NonNullable<Middleware['after']> = ({ response }) => {
     if (response) response.headers = { ...securityHeaderValues, ...response.headers };
@@ -139,29 +139,30 @@ export function securityHeaders(): Middleware {
 /** The header in which a client sends the token of an API key or a workspace. User tokens go into `authorization`. */
 const AUTH_TOKEN = 'auth-token';
 
-/** The check of calls with user tokens, for an endpoint that is open to users. */
+/** The rule and the check for calls with user tokens. Only endpoints that are open to users have them. */
 export interface UserAuthentication {
   readonly rule: UserRule;
   readonly checker: () => UserAccessChecker;
 }
 
 export interface Authentication {
-  /** Absent for an endpoint that is not open to users. */
+  /** Undefined if the endpoint is not open to users. */
   readonly user: UserAuthentication | undefined;
   readonly level: AuthLevel;
   readonly fresh: boolean;
   readonly serviceName: () => string;
   readonly credentials: () => Credentials;
-  /** The message for wrong credentials, if it is not the default of the level. */
+  /** The message for wrong credentials. Undefined for the default message. */
   readonly denied: string | undefined;
 }
 
 /**
- * Verifies the headers for the endpoint's auth level and sets `caller`. Throws PERMISSION_DENIED for wrong credentials.
+ * Verifies the headers that the endpoint's auth level needs. Sets `caller`, or `tokenCaller` for a user token. Throws
+ * PERMISSION_DENIED for wrong credentials.
  *
- * Published clients send the token of the workspace as `auth-token`. Workspace level therefore accepts this header if
- * `workspace-auth-token` is missing. Published clients send `workspace-id` with every call, so this header does not
- * select the level.
+ * Published clients send the token of a workspace as `auth-token`. So workspace level also accepts this header, if
+ * `workspace-auth-token` is missing. Published clients send `workspace-id` with every call, so this header cannot
+ * select the auth level.
  */
 export function authenticate(options: Authentication): Middleware {
   return {
@@ -196,7 +197,10 @@ export function authenticate(options: Authentication): Middleware {
   };
 }
 
-/** Fills in the acting user of a call with a user token, before `data` is validated. */
+/**
+ * For a call with a user token, fills the fields in `data` that name the acting user. This happens before `data` is
+ * validated.
+ */
 export function fillActor({ rule, checker: checker }: UserAuthentication): Middleware {
   return {
     before: ({ internal }) => {
@@ -206,7 +210,7 @@ export function fillActor({ rule, checker: checker }: UserAuthentication): Middl
   };
 }
 
-/** Checks the access of a call with a user token, and sets `caller`. */
+/** For a call with a user token, checks the user's access and sets `caller`. */
 export function checkUserAccess({ rule, checker: checker }: UserAuthentication): Middleware {
   return {
     before: async ({ internal }) => {
@@ -219,10 +223,13 @@ export function checkUserAccess({ rule, checker: checker }: UserAuthentication):
   };
 }
 
-/** The headers of an answer that scripts in a browser may read. */
+/** The headers of an answer that scripts in browsers may read. */
 const EXPOSED_HEADERS = 'x-request-id, retry-after, idempotency-replayed';
 
-/** Lets browsers read the answer to a call with a user token from an allowed origin. Other answers get no CORS headers. */
+/**
+ * Lets scripts in browsers read the answer to a call with a user token, if the API key allows their origin. Other
+ * answers get no CORS headers.
+ */
 export function corsHeaders(): Middleware {
   const set: NonNullable<Middleware['after']> = ({ response, internal: { allowedOrigin } }) => {
     if (!response || allowedOrigin === undefined) return;
@@ -236,9 +243,11 @@ export function corsHeaders(): Middleware {
   return { after: set, onError: set };
 }
 
-/** Counts the call towards the limit of its API key. Throws RESOURCE_EXHAUSTED with `retry-after` above the limit. */
+/**
+ * Counts the call towards the rate limit of its API key. Above the limit, throws RESOURCE_EXHAUSTED with `retry-after`.
+ */
 export function limitCalls(options: { limitClass: LimitClass; buckets: () => RateBuckets }): Middleware {
-  // A failed write does not fail the call. A later call adds the same calls to the shared bucket again.
+  // If the write of the shared bucket fails, the call still succeeds. A later write adds these calls to the bucket.
   const finish: NonNullable<Middleware['after']> = ({ internal }) =>
     internal.sharedBucketWrite?.catch((error: unknown) =>
       internal.log.warn(logMessages.rateLimitUpdateFailed, { error }),
@@ -254,7 +263,8 @@ export function limitCalls(options: { limitClass: LimitClass; buckets: () => Rat
         .take({ tenant: caller.tenant, limitClass, perSecond: caller.limits[limitClass], now });
       if (!('retryAfter' in result)) {
         internal.sharedBucketWrite = result.sharedBucketWrite;
-        // `finish` handles a failure. Until it runs, this handler prevents an unhandled rejection.
+        // `finish` logs a failure of the write. Without this handler, a failure before `finish` would be an unhandled
+        // rejection.
         result.sharedBucketWrite?.catch(() => undefined);
         return;
       }
@@ -277,7 +287,7 @@ const limitedCalls: Readonly<Record<LimitClass, string>> = {
   expensive: 'expensive calls',
 };
 
-/** Reads `data` from the body. Throws INVALID_ARGUMENT for a malformed body. */
+/** Reads `data` from the body. Throws INVALID_ARGUMENT if the body is malformed. */
 export function parseBody(body: BodyForm): Middleware {
   return {
     before: ({ event, internal }) => {
@@ -287,7 +297,7 @@ export function parseBody(body: BodyForm): Middleware {
   };
 }
 
-/** Checks `data` with the schema of the called endpoint and sets `input`. */
+/** Validates `data` with the schema of the endpoint or twin that is called, and sets `input`. */
 export function validateInput(
   schemaOf: (event: APIGatewayProxyEventV2) => z.ZodType,
   messages?: FixedMessages,
@@ -299,7 +309,7 @@ export function validateInput(
   };
 }
 
-/** Names of AWS errors that a retry can fix. */
+/** The names of AWS errors after which a retry can succeed. */
 const THROTTLED = new Set([
   'ProvisionedThroughputExceededException',
   'ThrottlingException',
@@ -313,7 +323,7 @@ const THROTTLED = new Set([
   'RequestTimeout',
   'RequestThrottled',
 ]);
-/** Codes of connection errors that a retry can fix. */
+/** The codes of connection errors after which a retry can succeed. */
 const UNREACHABLE = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
@@ -327,8 +337,9 @@ const UNREACHABLE = new Set([
 const CAUSES_FOLLOWED = 5;
 
 /**
- * Returns the error for the caller. The first error of the chain of causes that matches decides: an `ApiError` is
- * returned itself, and a failure of AWS or the network becomes UNAVAILABLE. Without a match, returns INTERNAL.
+ * Returns the error that the caller gets. Looks for a known error in `error` and its chain of causes, and uses the
+ * first one. An `ApiError` is returned as it is. A failure of AWS or the network becomes UNAVAILABLE. If no error is
+ * known, returns INTERNAL.
  */
 export function toApiError(error: unknown, requestId: string): ApiError {
   let cause = error;
@@ -347,12 +358,18 @@ function codeOf({ code }: Error & { readonly code?: unknown }): string {
   return String(code);
 }
 
-/** Returns whether an AWS service answered with a server error. The names of these errors differ between services. */
+/**
+ * Returns whether an error is a server error of an AWS service. It is recognized by its HTTP status, because each
+ * service has other names for such errors.
+ */
 function isServerError({ $metadata }: Error & { readonly $metadata?: { readonly httpStatusCode?: number } }): boolean {
   return ($metadata?.httpStatusCode ?? 0) >= 500;
 }
 
-/** Turns an error into an answer. It is the last middleware, so its `onError` runs first and the other middlewares add headers. */
+/**
+ * Turns an error into an answer. It must be the last middleware: its `onError` then runs first, and the other
+ * middlewares add their headers to the answer.
+ */
 export function mapErrors(toResponse: typeof failureResponse): Middleware {
   return {
     onError: (request) => {

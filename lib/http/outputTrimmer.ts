@@ -1,17 +1,17 @@
 import type * as z from 'zod';
 
 /**
- * Returns a value without its undeclared fields and adds the paths of these fields to `dropped`. Returns the same value
- * if all fields are declared.
+ * Returns a value without its undeclared fields. Adds the paths of these fields to `dropped`. If all fields are
+ * declared, returns `value` itself.
  */
 export type Trim = (value: unknown, dropped: Set<string>) => unknown;
 
 const keep: Trim = (value) => value;
 
 /**
- * Returns the function that removes undeclared fields from an answer. It neither checks types nor runs transforms, so
- * it takes less time than parsing. The path of a dropped field is like `data[].comments[].text`. In a path, `*` replaces
- * the keys of a map, because these keys are ids of customers.
+ * Returns the function that removes undeclared fields from an answer. It does not check types and does not run
+ * transforms, so it is faster than parsing. The path of a dropped field has the form `data[].comments[].text`. In a
+ * path, `*` stands for the keys of a map, because they are ids of customers.
  */
 export function outputTrimmer(schema: z.core.$ZodType, path = ''): Trim {
   const { def } = (schema as z.core.$ZodTypes)._zod;
@@ -44,7 +44,7 @@ export function outputTrimmer(schema: z.core.$ZodType, path = ''): Trim {
   }
 }
 
-/** Trims each field of an object with the function that `trimOf` returns for its name. */
+/** Trims the fields of an object. `trimOf` returns the function that trims the field with a given name. */
 function fieldTrimmer(trimOf: (name: string) => Trim): Trim {
   return (value, dropped) => {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
@@ -53,7 +53,8 @@ function fieldTrimmer(trimOf: (name: string) => Trim): Trim {
     for (const name of Object.keys(fields)) {
       const trimmed = trimOf(name)(fields[name], dropped);
       if (trimmed === fields[name]) continue;
-      // Spread copies a field named `__proto__` like any other.
+      // A spread also copies a field named `__proto__`. Assigning each field would set the prototype of the copy
+      // instead.
       copy ??= { ...fields };
       copy[name] = trimmed;
     }
@@ -70,7 +71,7 @@ function itemTrimmer(trim: Trim): Trim {
   };
 }
 
-/** Drops a field by making it undefined. JSON leaves out such a field. */
+/** Drops a field by making it undefined. JSON leaves out undefined fields. */
 function dropAt(path: string): Trim {
   return (value, dropped) => {
     if (value !== undefined) dropped.add(path);
@@ -78,7 +79,10 @@ function dropAt(path: string): Trim {
   };
 }
 
-/** Trims a value with the alternative of a union that drops the fewest fields. Compares only alternatives of the value's kind. */
+/**
+ * Trims a value with the alternative of a union that drops the fewest fields. Considers only object alternatives for an
+ * object, and only array alternatives for an array.
+ */
 function unionTrimmer(options: readonly z.core.$ZodType[], path: string): Trim {
   const alternatives = options.map((option) => ({ kind: kindOf(option), trim: outputTrimmer(option, path) }));
   return (value, dropped) => {

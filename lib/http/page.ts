@@ -11,10 +11,13 @@ import { bodyText } from './envelope.ts';
 import { type Handler, stack } from './stack.ts';
 import { validate } from './validate.ts';
 
-/** The largest form in characters. A page has few short fields. */
+/** The largest form in characters. The forms of pages have few and short fields. */
 const FORM_CHARACTERS = 64 * 1024;
 
-/** Returns the Lambda handler of a page. Every answer is HTML, also for errors and for methods that the page does not support. */
+/**
+ * Returns the Lambda handler of a page. Every answer is HTML, even for errors and for methods that the page does not
+ * support.
+ */
 export function toPage<I extends z.ZodType, U extends Uses>(
   page: PageOf<I, U>,
   source: Record<string, string | undefined> = process.env,

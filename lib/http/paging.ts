@@ -5,9 +5,9 @@ import { invalid } from '../shared/errors.ts';
 const LIFETIME_MILLISECONDS = 24 * 60 * 60 * 1000;
 
 /**
- * Returns a page token that contains the position where a page ended. The token is encrypted and valid for a day.
- * `bound` identifies the listing by the path of the endpoint and the parameters that select its items. The token works
- * only for this listing.
+ * Returns a page token that contains the position where a page ended. The token is encrypted, and valid for a day.
+ * `bound` identifies the listing: the path of the endpoint, and the parameters that select items. The token works only
+ * for the same listing.
  */
 export function sealPageToken(pageKey: Uint8Array, bound: readonly string[], cursor: string, now: number): string {
   const plain = Buffer.from(JSON.stringify([now + LIFETIME_MILLISECONDS, cursor]));
@@ -15,8 +15,8 @@ export function sealPageToken(pageKey: Uint8Array, bound: readonly string[], cur
 }
 
 /**
- * Returns the position in a page token. `field` is the field of the request that has the token, for the message. Throws
- * INVALID_ARGUMENT if the token is damaged, expired, or of another tenant or listing.
+ * Returns the position in a page token. Throws INVALID_ARGUMENT if the token is damaged or expired, or if it belongs to
+ * another tenant or listing. `field` names the request's field in the message.
  */
 export function openPageToken(
   pageKey: Uint8Array,
@@ -36,8 +36,9 @@ export function openPageToken(
 }
 
 /**
- * Returns the page tokens of a listing. `after` is the position in the token of the request, or undefined without a
- * token. `next` returns the token of the next page, or null without a position. `listing` is the `bound` of `sealPageToken`.
+ * Returns the position at which a listing continues, and a function that makes the next page token. `after` is the
+ * position in the request's token. It is undefined if the request has none. `next` returns the token for a position, or
+ * null without a position. `listing` identifies the listing, like `bound` of `sealPageToken`.
  */
 export function paging(
   caller: ApiKeyCaller | UserCaller | WorkspaceCaller,
@@ -45,7 +46,7 @@ export function paging(
   { pageToken }: { readonly pageToken?: string | undefined },
   now: number,
 ) {
-  // Users see different items of a listing, so a page token is of one user.
+  // Users see different items of a listing, so a user's page token works only for the same user.
   const bound = caller.level === 'user' ? [...listing, 'user', caller.user.userId] : listing;
   return {
     after: pageToken === undefined ? undefined : openPageToken(caller.pageKey, bound, pageToken, now),
@@ -57,14 +58,14 @@ export function paging(
 /** A position in a listing that can be read in both directions. */
 export interface ListPosition {
   readonly direction: 'after' | 'before';
-  /** The sort key of the item beside which the page begins. The page does not contain that item. */
+  /** The sort key of an item. The page begins after or before this item, and does not contain it. */
   readonly key: string;
 }
 
 /**
- * Returns the iterators of a listing. An iterator is a page token with a direction. `from` is the position in the
- * iterator of the request, or undefined without an iterator. `toIterator` returns the iterator of a position, or null
- * without a position.
+ * Returns the position at which a listing continues, and a function that makes iterators. An iterator is a page token
+ * with a direction. `from` is the position in the request's iterator. It is undefined if the request has none.
+ * `toIterator` returns the iterator for a position, or null without a position.
  */
 export function iterators(
   caller: Pick<ApiKeyCaller, 'pageKey'>,

@@ -1,14 +1,14 @@
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
 
-/** How long a browser keeps the answer, in seconds. Browsers limit this value, Chrome to two hours. */
+/** How many seconds a browser may cache the answer. Browsers have limits of their own. That of Chrome is two hours. */
 const MAX_AGE_SECONDS = 7_200;
 
 /** The headers that a browser may send with a user token. */
 const ALLOWED_HEADERS = 'content-type, authorization, idempotency-key';
 
 /**
- * Answers a CORS preflight. A preflight has no credentials, so every origin gets this answer. The browser may read the answer
- * of the later call only if the API key of the user token allows the origin.
+ * Answers a CORS preflight. It has no credentials, so requests from every origin get this answer. Whether scripts can
+ * read the answer of the call that follows depends on the origins that the API key allows.
  */
 export function answerPreflight({ headers }: APIGatewayProxyEventV2): APIGatewayProxyStructuredResultV2 {
   return {

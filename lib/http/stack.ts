@@ -14,17 +14,17 @@ import {
 
 export type Handler = (event: APIGatewayProxyEventV2, context: Context) => Promise<APIGatewayProxyStructuredResultV2>;
 
-/** How long before the time-out of the function a request ends. The caller then still gets an answer. */
+/** How many milliseconds before the function's timeout a request ends, so that the caller still gets an answer. */
 const EARLY_TIMEOUT_MILLISECONDS = 500;
 /**
- * How long before the time-out of the function retries of conflicting writes end. The answer is then ABORTED, which
- * says more than DEADLINE_EXCEEDED.
+ * How many milliseconds before the function's timeout retries of conflicting writes end. The answer is then ABORTED,
+ * which is more precise than DEADLINE_EXCEEDED.
  */
 const RETRIES_END_MILLISECONDS = 1_500;
 
 /**
- * Returns a handler that runs `base` inside middlewares, outermost first: `observe`, `securityHeaders`, the given
- * `middlewares`, `mapErrors`. `toErrorResponse` makes the answer for an error.
+ * Returns a handler that runs `base` inside middlewares. From the outermost on, they are `observe`, `securityHeaders`,
+ * the given `middlewares` and `mapErrors`. `toErrorResponse` makes the answer for an error.
  */
 export function stack(
   name: FunctionName,
@@ -35,7 +35,7 @@ export function stack(
   ) => APIGatewayProxyStructuredResultV2 | Promise<APIGatewayProxyStructuredResultV2>,
   toErrorResponse: (error: ApiError) => APIGatewayProxyStructuredResultV2 = failureResponse,
 ): Handler {
-  // middy passes only event and context to the base handler, so the state replaces the context.
+  // middy passes only the event and the context to the base handler. So the context is replaced by the state.
   const stateForHandler: Middleware = {
     before: (request) => {
       request.context = request.internal as unknown as Context;
@@ -53,7 +53,7 @@ export function stack(
   handler.use([observe(name), securityHeaders(), ...middlewares, stateForHandler, mapErrors(toErrorResponse)] as never);
   const handle = handler as unknown as Handler;
   return (event, context) => {
-    // A context in tests has no `getRemainingTimeInMillis`.
+    // The context that tests pass has no `getRemainingTimeInMillis`.
     const remaining = (context as Partial<Context>).getRemainingTimeInMillis?.() ?? Infinity;
     return withRetryContext({ until: Date.now() + remaining - RETRIES_END_MILLISECONDS }, () => handle(event, context));
   };

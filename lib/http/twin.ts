@@ -5,21 +5,24 @@ import { type AuthLevel, type EndpointCall, type EndpointOf, otherVersion, type 
 import { type ApiError, invalid } from '../shared/errors.ts';
 import { withFieldChanges } from '../shared/schema.ts';
 
-/** The largest number of pages that an unpaged twin reads for one answer. */
+/** The largest number of pages that a twin without pages reads for one answer. */
 const MAX_PAGES = 5;
 
-/** The differences between an endpoint and its twin that every twin can have. */
+/** How a twin can differ from its endpoint. */
 interface CommonDifference<I extends z.ZodType> {
-  /** The difference for the reference, as a fragment after "The same as <path>, ". */
+  /** The difference in words. The API reference shows it after "The same as <path>, ". */
   readonly differs?: string;
   readonly message?: string;
-  /** Fields of the endpoint that the twin does not have. It ignores them like unknown fields. */
+  /** The fields of the endpoint that the twin does not have. It ignores them like unknown fields. */
   readonly ignored?: readonly (keyof z.input<I> & string)[];
-  /** Fields that are optional in the endpoint and required in the twin. */
+  /** The fields that are optional in the endpoint and required in the twin. */
   readonly required?: readonly (keyof z.input<I> & string)[];
 }
 
-/** Declares the twin of an endpoint: the same operation in the other version of the API. The twin is another route to the same function. */
+/**
+ * Declares the twin of an endpoint: the same operation in the other version of the API. The twin has a route of its own
+ * to the function of the endpoint.
+ */
 export function defineTwin<I extends z.ZodType, O extends z.ZodType, U extends Uses, A extends AuthLevel>(
   endpoint: EndpointOf<I, O, U, A>,
   { differs, message = endpoint.message as string, ignored = [], required = [] }: CommonDifference<I> = {},
@@ -37,7 +40,9 @@ export function defineTwin<I extends z.ZodType, O extends z.ZodType, U extends U
   };
 }
 
-/** A page of a listing. Most listings return the token of the next page as `nextPageToken`, some as `pageToken`. */
+/**
+ * A page of a listing. The token of the next page is called `nextPageToken` in most listings, and `pageToken` in some.
+ */
 interface ListingPage {
   readonly data: unknown;
   readonly nextPageToken?: string | null;
@@ -45,22 +50,22 @@ interface ListingPage {
 }
 
 interface UnpagedDifference<I extends z.ZodType, R extends z.ZodType> extends CommonDifference<I> {
-  /** The parameter with which a caller gets a smaller answer. */
+  /** The parameter with which a caller can get a smaller answer. Errors name it. */
   readonly narrowBy: keyof z.output<I> & string;
-  /** The schema of a row. */
+  /** The schema of a row of the twin. */
   readonly row: R;
-  /** Returns the row of the twin for a row of the endpoint. By default, returns the same row. */
+  /** Converts a row of the endpoint to a row of the twin. By default, rows are the same. */
   readonly toRow?: (row: never) => z.output<R>;
-  /** Returns the rows of all pages up to `page`. By default, appends the rows of `page` to `rows`. */
+  /** Joins a page to the rows of the earlier pages. By default, appends the rows of the page. */
   readonly join?: (rows: readonly never[], page: readonly never[]) => readonly unknown[];
 }
 
 const pagingFields = ['order', 'pageSize', 'pageToken'];
 
 /**
- * Declares the twin of a listing that returns all rows in one answer. The twin reads at most five pages of the
- * listing. For more pages, or an answer above 5 MB, it throws INVALID_ARGUMENT. The message names the parameter that
- * makes the answer smaller.
+ * Declares the twin of a listing that returns all rows in one answer. It reads at most five pages of the listing. If
+ * there are more, or if the answer would be larger than 5 MB, it throws INVALID_ARGUMENT. The message names the
+ * parameter that makes the answer smaller.
  */
 export function defineUnpagedTwin<
   I extends z.ZodType,

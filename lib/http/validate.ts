@@ -4,7 +4,7 @@ import { ApiError, type Issue } from '../shared/errors.ts';
 
 const MAX_ISSUES = 100;
 
-/** Returns `data` as a schema parses it. Throws INVALID_ARGUMENT with the problems in `details.issues`. */
+/** Returns `data`, parsed by a schema. Throws INVALID_ARGUMENT with all problems in `details.issues`. */
 export function validate(schema: z.ZodType, data: unknown, messages: FixedMessages = {}): unknown {
   const parsed = schema.safeParse(data, { reportInput: true });
   if (parsed.success) return parsed.data;
@@ -41,15 +41,15 @@ function toIssues(issue: z.core.$ZodIssue, outer: readonly (string | number)[]):
 }
 
 /**
- * Returns the problems with the nearest alternative of a union. That is the alternative of the value's type with the
- * fewest wrong fields. Returns undefined if no alternative has this type.
+ * Returns the problems with the alternative of a union that fits best. It is the one with the fewest wrong fields,
+ * among those of the value's type. Returns undefined if no alternative has this type.
  */
 function nearestAlternative({ errors }: Alternatives): z.core.$ZodIssue[] | undefined {
   const sameType = errors.filter((issues) => issues.length > 0 && issues.every(({ path }) => path.length > 0));
   return sameType.toSorted((a, b) => a.length - b.length)[0];
 }
 
-/** Returns the name of a field in messages: `folders[3].folderId` for `['folders', 3, 'folderId']`. */
+/** Returns the name of a field for messages: `folders[3].folderId` for `['folders', 3, 'folderId']`. */
 export function fieldName(path: readonly (string | number)[]): string {
   if (path.length === 0) return 'data';
   const parts = path.map((part) => (typeof part === 'number' ? `[${part}]` : `.${part}`));
@@ -123,15 +123,20 @@ const formats: Record<string, string> = {
   uuid: 'a UUID',
 };
 
-/** Returns the field's name and the message that the schema sets; undefined if the message is one of zod's own. */
+/**
+ * Returns a message that begins with the field's name, if the schema has set the message. Returns undefined for a
+ * message of zod itself.
+ */
 function predicate(field: string, message: string): string | undefined {
   return /^(must|is) /.test(message) ? `${field} ${message}` : undefined;
 }
 
-/** A zod issue of a union. For a discriminated union, `options` lists the values of the discriminator. */
+/**
+ * A zod issue about a union. For a discriminated union, `options` contains the possible values of the discriminator.
+ */
 type Alternatives = z.core.$ZodIssueInvalidUnion & { readonly options?: readonly unknown[] };
 
-/** Returns what the alternatives of a union allow, such as `a string or an integer`. */
+/** Returns in words what the alternatives of a union allow, such as `a string or an integer`. */
 function allowedBy({ errors, options }: Alternatives): string {
   if (options) return options.map((value) => JSON.stringify(value)).join(' or ');
   const firsts = errors.flatMap(([first]) => first ?? []);

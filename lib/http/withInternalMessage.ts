@@ -2,8 +2,8 @@ import { ApiError } from '../shared/errors.ts';
 import { toApiError } from './middlewares.ts';
 
 /**
- * Runs `work` and returns its result. Turns an unexpected error into INTERNAL with this message, because published
- * clients depend on the message. Rethrows other errors unchanged.
+ * Runs `work` and returns its result. Published clients depend on the message of some internal errors. So an unexpected
+ * error becomes INTERNAL with `message`. Other errors are rethrown unchanged.
  */
 export async function withInternalMessage<T>(message: string, work: () => Promise<T>): Promise<T> {
   try {

@@ -37,7 +37,8 @@ export const endpoint = defineEndpoint(
       deps.configs.get(caller.tenant),
     ]);
     requireActivityLogsEnabled(config);
-    // All activities of a call have the same time, so lists order them by id. Ascending ids keep the order of the request.
+    // All activities of a call have the same time, so lists order them by id. The generated ids ascend, so the lists
+    // have the order of the request.
     const ids = input.activities.map((_activity, index) => repeatableId('act', index)).sort();
     const activities = input.activities.map((activity, index) => ({
       ...activity,

@@ -17,7 +17,7 @@ export const endpoint = defineEndpoint(
   {
     path: '/v2/activities/delete',
     summary:
-      'Delete the activity logs that match all of the given ids, document and target entity, unless activity logs are immutable',
+      'Delete activity logs by id, document or target entity. If several are given, all must match. Immutable activity logs cannot be deleted',
     auth: 'apiKey',
     kind: 'write',
     input: closedObject({
@@ -36,7 +36,7 @@ export const endpoint = defineEndpoint(
     ),
     output: z.object({
       data: z.record(z.string(), ItemOutcome),
-      /** Whether the document or target entity has more activities to delete. The same request deletes the next ones. */
+      /** If true, activities remain. Send the same request again to delete the next ones. */
       hasMore: z.boolean(),
     }),
     message: ({ hasMore }) =>

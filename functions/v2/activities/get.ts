@@ -17,7 +17,7 @@ const path = '/v2/activities/get';
 export const endpoint = defineEndpoint(
   {
     path,
-    summary: 'Get activity logs by id, or a page of those of a document, a target entity or an organization',
+    summary: 'Get activity logs by id, or the activity logs of a document, a target entity or an organization in pages',
     auth: 'apiKey',
     user: openToUsers({ needs: 'viewer', on: 'document' }),
     kind: 'read',

@@ -13,7 +13,7 @@ import { Id, limits, list } from '../../../lib/shared/schema.ts';
 export const endpoint = defineEndpoint(
   {
     path: '/v2/activities/update',
-    summary: 'Replace fields of activity logs, unless activity logs are immutable',
+    summary: 'Replace fields of activity logs. Immutable activity logs cannot be changed',
     auth: 'apiKey',
     kind: 'write',
     input: z.object({ organizationId: Id, activities: list(ActivityChange, limits.list) }),
@@ -36,7 +36,7 @@ export const endpoint = defineEndpoint(
       deps.configs.get(caller.tenant),
     ]);
     requireActivityLogsMutable(config);
-    // If a request changes an activity more than once, the last change counts.
+    // If a request changes an activity several times, only the last change is made.
     const changes = distinctBy(input.activities.toReversed(), ({ id }) => id).reverse();
     const results = await deps.activities.update(organizationScope(caller.tenant, organization), changes);
     return { data: byIdOf(changes, ({ id }) => id, results) };

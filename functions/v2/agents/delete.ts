@@ -31,7 +31,8 @@ export const endpoint = defineEndpoint(
     if (findBuiltInAgent(agentId)) throw onlyCustomAgents();
     const job = await deps.agents.delete(tenant, agentId, { callId: repeatableId('job', 0), now });
     if (job) await notifyJobs(deps.queue, [job], log, PURGE_DELAY_SECONDS);
-    // This runs also if the agent is already deleted, because the call that deleted it may have failed before this line.
+    // This also runs if the agent is already deleted. An earlier call may have deleted the agent and failed before this
+    // line.
     await deps.groups.removeAgent(tenant, agentId, now);
     return { data: { agentId } };
   },

@@ -13,8 +13,8 @@ import { findFileModel } from '../../../lib/bedrock/converse.ts';
 import * as logMessages from '../../../lib/observability/logMessages.ts';
 
 /**
- * How long after the start of the request the model may answer. API Gateway waits 30 s, which includes the cold start of
- * the function.
+ * How many milliseconds after the start of the request the model must have answered. API Gateway waits 30 s, which
+ * include the cold start of the function.
  */
 const MODEL_BUDGET_MS = 26_000;
 
@@ -31,7 +31,7 @@ export const endpoint = defineEndpoint(
     errors: ['FAILED_PRECONDITION'],
     uses: { findModel: findFileModel },
     impact: 'customers cannot extract review agents from files',
-    // Reading a file needs memory and CPU. Lambda gives CPU in proportion to memory.
+    // Reading a file needs memory and CPU time. Lambda allots CPU in proportion to memory.
     memoryMb: 1_024,
     example: {
       data: {

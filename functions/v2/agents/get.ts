@@ -15,7 +15,7 @@ import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
 import { Id, isObject, optional } from '../../../lib/shared/schema.ts';
 
-/** The input schema. With an `agentId`, it ignores `filter`, also if `filter` is invalid. */
+/** The input schema. If `agentId` is set, `filter` is ignored and not validated. */
 const Input = z.preprocess(
   (data) => (isObject(data) && typeof data.agentId === 'string' ? { ...data, filter: undefined } : data),
   z.object({ agentId: optional(Id), filter: optional(z.enum(['defaultOnly', 'customOnly'])), groupId: optional(Id) }),
@@ -24,7 +24,7 @@ const Input = z.preprocess(
 export const endpoint = defineEndpoint(
   {
     path: '/v2/agents/get',
-    summary: 'Get one review agent, or list them',
+    summary: 'Get one review agent, or list the review agents',
     auth: 'apiKey',
     kind: 'read',
     input: Input,

@@ -13,7 +13,7 @@ const serverManaged = ['id', 'apiKey', 'managedBy', 'metadata', 'version', 'crea
 export const endpoint = defineEndpoint(
   {
     path: '/v2/agents/update',
-    summary: 'Change the name or the description of a review agent, or enable or disable it, without a new version',
+    summary: 'Rename, describe, enable or disable a review agent. This creates no new version',
     auth: 'apiKey',
     kind: 'write',
     input: withOpenKeys({

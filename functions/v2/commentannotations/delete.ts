@@ -21,7 +21,7 @@ import { closedObject, Id } from '../../../lib/shared/schema.ts';
 export const endpoint = defineEndpoint(
   {
     path: '/v2/commentannotations/delete',
-    summary: 'Delete comment threads of a document, or all of them, with their comments and reactions',
+    summary: 'Delete some or all comment threads of a document, with their comments and reactions',
     auth: 'apiKey',
     user: openToUsers(threadDeletionsByUsers),
     kind: 'write',

@@ -22,7 +22,7 @@ export const endpoint = defineEndpoint(
   {
     path,
     summary:
-      'Get comment threads with their comments, by id or as a page of those of a document, a folder or an organization',
+      'Get comment threads with their comments by id, or the threads of a document, a folder or an organization in pages',
     auth: 'apiKey',
     user: openToUsers({ needs: 'viewer', on: 'documents', refuses: ['deletedAfter'] }),
     kind: 'read',
@@ -86,7 +86,7 @@ export const endpoint = defineEndpoint(
 
 export const twin = defineUnpagedTwin(endpoint, {
   narrowBy: 'annotationIds',
-  differs: 'without pages, of one document and with fewer fields',
+  differs: 'but of one document only, without pages and with fewer fields',
   ignored: ['groupByDocumentId', 'deletedAfter'],
   required: ['documentId'],
   message: 'Annotations fetched successfully.',

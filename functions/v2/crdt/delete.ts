@@ -18,7 +18,7 @@ export const endpoint = defineEndpoint(
     input: closedObject({ organizationId: Id, documentId: Id, editorIds: optional(list(Id, limits.list)), ...ownIds }),
     output: z.object({
       data: z.record(z.string(), ItemOutcome),
-      /** Whether the document has more editors than one call deletes. The same request deletes the next ones. */
+      /** If true, editors remain. Send the same request again to delete the next ones. */
       hasMore: z.boolean(),
     }),
     message: ({ hasMore }) =>

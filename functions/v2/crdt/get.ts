@@ -21,7 +21,7 @@ export const endpoint = defineEndpoint(
       organizationId: Id,
       documentId: Id,
       editorId: optional(Id),
-      /** The type of the editors that are returned; all types by default. */
+      /** If set, only editors of this type are returned. */
       type: optional(z.enum(crdtTypes)),
       ...ownIds,
     }),

@@ -6,14 +6,13 @@ import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
 import { Id, list, OpenObject, optional } from '../../../lib/shared/schema.ts';
 
-/** The largest number of channels of an event. An endpoint can have as many. */
+/** The largest number of channels of one event. A webhook endpoint can also have this many. */
 const MAX_CHANNELS = 100;
 
 export const endpoint = defineEndpoint(
   {
     path: '/v2/events/publish',
-    summary:
-      'Publish an event. The configuration decides whether webhooks, mails and notifications of its type are sent',
+    summary: 'Publish an event. The configuration decides whether webhooks, mails and notifications are sent for it',
     auth: 'apiKey',
     kind: 'write',
     input: z.object({

@@ -8,7 +8,10 @@ import { openToUsers } from '../../../lib/userTokens/openToUsers.ts';
 
 const ids = z.record(z.string(), z.union([z.string(), z.number()]));
 
-/** A hint about content has `ids`. A hint about an editor has the other optional fields instead. */
+/**
+ * A message about a change. If content changed, it has `ids`. If an editor changed, it has the other optional fields
+ * instead.
+ */
 const Hint = z.object({
   type: z.string(),
   at: z.number(),
@@ -21,7 +24,7 @@ const Hint = z.object({
 export const endpoint = defineEndpoint(
   {
     path: '/v2/live/changes',
-    summary: 'Get the hints about a document that a client missed',
+    summary: 'Get the messages about changes of a document (hints) that a client missed',
     auth: 'user',
     user: openToUsers({ needs: 'viewer', on: 'document' }),
     kind: 'read',
@@ -29,7 +32,10 @@ export const endpoint = defineEndpoint(
     input: z.object({
       organizationId: Id,
       documentId: Id,
-      /** The last version that the client knows. With 0, the answer begins with the oldest stored hint. */
+      /**
+       * The last version of the document channel that the client knows. With 0, the answer begins with the oldest
+       * stored hint.
+       */
       after: z.int().min(0),
     }),
     output: z.object({

@@ -20,7 +20,10 @@ export const endpoint = defineEndpoint(
       documentId: Id,
       liveStateDataId: Id,
       data: OpenObject,
-      /** Whether the data is merged into the stored data, also inside objects. Otherwise it replaces the stored data. */
+      /**
+       * If true, the data is merged into the stored data, also inside nested objects. Otherwise it replaces the stored
+       * data.
+       */
       merge: optional(z.boolean()),
     }),
     output: z.object({ data: z.object({ success: z.boolean() }) }),

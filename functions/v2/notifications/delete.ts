@@ -31,7 +31,7 @@ export const endpoint = defineEndpoint(
     ),
     output: z.object({
       data: z.record(z.string(), ItemOutcome),
-      /** Whether there are more notifications to delete. The same request deletes the next ones. */
+      /** If true, notifications remain. Send the same request again to delete the next ones. */
       hasMore: z.boolean(),
     }),
     message: ({ hasMore }) =>

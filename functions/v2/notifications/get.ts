@@ -21,7 +21,7 @@ export const endpoint = defineEndpoint(
     ...getNotifications,
     user: openToUsers(ownNotifications),
     path,
-    summary: 'Get notifications by id, or a page of those of a document, a user or an organization',
+    summary: 'Get notifications by id, or the notifications of a document, a user or an organization in pages',
     input: z.object({
       ...filterFields,
       order: optional(z.enum(['asc', 'desc'])),

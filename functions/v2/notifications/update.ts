@@ -39,7 +39,7 @@ export const endpoint = defineEndpoint(
   },
   async ({ input, caller, deps, now }) => {
     const { organization, document } = await deps.findWritableSelection(caller.tenant, input);
-    // If a request changes a notification more than once, the last change counts.
+    // If a request changes a notification several times, only the last change is made.
     const changes = distinctBy(input.notifications.toReversed(), ({ id }) => id).reverse();
     const ids = changes.map(({ id }) => id);
     await deps.reader.requireOwn(caller.tenant, organization, viewerOf(caller), ids, now);

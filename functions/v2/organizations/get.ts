@@ -18,7 +18,7 @@ const OrganizationResponse = z.looseObject({
 export const endpoint = defineEndpoint(
   {
     path,
-    summary: 'Get organizations by id, or a page of all organizations',
+    summary: 'Get organizations by id, or all organizations in pages',
     auth: 'apiKey',
     kind: 'read',
     input: z.object({

@@ -10,7 +10,7 @@ import { Id, limits, list, Name, optional, withOpenKeys } from '../../../lib/sha
 export const endpoint = defineEndpoint(
   {
     path: '/v2/organizations/update',
-    summary: 'Change the sent fields of organizations',
+    summary: 'Change organizations. Fields that are not sent stay as they are',
     auth: 'apiKey',
     kind: 'write',
     input: z.object({

@@ -8,7 +8,7 @@ import { openToUsers } from '../../../lib/userTokens/openToUsers.ts';
 export const endpoint = defineEndpoint(
   {
     path: '/v2/presence/add',
-    summary: 'Show users as present in a document, until their leases end',
+    summary: 'Show users as present in a document, for the time of their lease',
     auth: 'apiKey',
     user: openToUsers({ needs: 'viewer', on: 'document', actor: [{ path: 'users', holds: 'users' }] }),
     kind: 'write',

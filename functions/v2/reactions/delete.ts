@@ -22,7 +22,9 @@ export const endpoint = defineEndpoint(
       organizationId: Id,
       documentId: Id,
       annotationIds: list(Id, limits.list),
-      /** The user who acts in the event of each reaction; by default its first user. */
+      /**
+       * The actor in the event about each deleted reaction. By default, the actor is the first user of the reaction.
+       */
       actionUser: optional(ContentUser),
     }),
     output: z.object({ data: z.record(z.string(), ItemOutcome) }),

@@ -14,7 +14,7 @@ const path = '/v2/recordings/get';
 export const endpoint = defineEndpoint(
   {
     path,
-    summary: 'Get recordings by id, or a page of those of a document or an organization',
+    summary: 'Get recordings by id, or the recordings of a document or an organization in pages',
     auth: 'apiKey',
     kind: 'read',
     input: z.object({

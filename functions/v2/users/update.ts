@@ -16,7 +16,7 @@ export const endpoint = defineEndpoint(
   {
     path: '/v2/users/update',
     summary:
-      'Change the profiles of users, which are the same everywhere, and their roles on an organization, document or folder',
+      'Change the profiles of users, and their roles on an organization, document or folder. A user has the same profile in all organizations',
     auth: 'apiKey',
     kind: 'write',
     input: closedObject({
@@ -35,7 +35,8 @@ export const endpoint = defineEndpoint(
         ({ documentId, folderId, options }) => !isWide(options) || (documentId === undefined && folderId === undefined),
         { path: ['options'], error: 'must not ask for all together with documentId or folderId' },
       ),
-      // A role is set on one organization, document or folder. A call with `options` names no such resource.
+      // A role belongs to one organization, document or folder. With these options, a call does not name such a
+      // resource.
       z.refine(({ users, options }) => !isWide(options) || users.every(({ accessRole }) => accessRole === undefined), {
         path: ['users'],
         error:
@@ -72,7 +73,7 @@ export const endpoint = defineEndpoint(
   },
 );
 
-/** Returns whether the options of a call select more than one resource. */
+/** Returns whether the options apply the call to more than one organization or document. */
 function isWide(
   options: { readonly all?: boolean | undefined; readonly allDocuments?: boolean | undefined } | undefined,
 ): boolean {

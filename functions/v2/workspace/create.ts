@@ -29,7 +29,10 @@ export const endpoint = defineEndpoint(
       name: optional(ShortName),
       workspaceName: optional(ShortName),
       avatar: optional(AvatarUrl),
-      /** The time in which the owner must verify the e-mail address. It can only shorten the operator's grace period. */
+      /**
+       * How many milliseconds the owner has to verify the e-mail address. It can only shorten the period that the
+       * operator has set.
+       */
       expiresInMs: optional(VerifyWithinMs),
     }),
     output: z.object({ data: WorkspaceResponse }),

@@ -21,7 +21,7 @@ import { validate } from '../../../../lib/http/validate.ts';
 export const endpoint = defineEndpoint(
   {
     path: '/v2/agents/version/update',
-    summary: 'Change what a review agent does, as a new version',
+    summary: 'Change what a review agent does. This creates a new version',
     auth: 'apiKey',
     kind: 'write',
     input: SentVersion,

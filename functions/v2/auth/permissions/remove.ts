@@ -18,7 +18,8 @@ export const endpoint = defineEndpoint(
     }),
     output: z.object({}),
     message: 'Permissions removed successfully.',
-    // An unknown resource is an error. Otherwise a call with a mistyped id would look as if it had revoked access.
+    // An unknown resource causes NOT_FOUND. Without an error, a call with a mistyped id would seem to have revoked the
+    // access.
     errors: ['NOT_FOUND'],
     uses: { resources: findResources, users: revokeGrants },
     impact: 'customers cannot revoke access of their users',

@@ -12,7 +12,7 @@ import {
 export const endpoint = defineEndpoint(
   {
     path: '/v2/auth/token/get',
-    summary: 'Create a user token, with the organization as a property of the user: the older form of generate_token',
+    summary: 'Create a user token. In this older form of generate_token, the organization is a property of the user',
     auth: 'apiKey',
     kind: 'write',
     freshCredentials: true,

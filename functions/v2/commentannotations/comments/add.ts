@@ -26,7 +26,8 @@ export const endpoint = defineEndpoint(
         documentId: Id,
         annotationId: Id,
         ...commentLists,
-        // `createOrganization` and `createDocument` have no effect, because a new document has no annotation for the comments.
+        // `createOrganization` and `createDocument` have no effect. Comments need an existing annotation, which a new
+        // document does not have.
         createOrganization: optional(z.boolean()),
         createDocument: optional(z.boolean()),
         verifyUserPermissions: optional(z.boolean()),

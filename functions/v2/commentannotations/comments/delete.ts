@@ -16,7 +16,7 @@ export const endpoint = defineEndpoint(
   {
     path: '/v2/commentannotations/comments/delete',
     summary:
-      'Delete comments of an annotation by id or author, or all of them, with their reactions. Also deletes an annotation that has no comments any more',
+      'Delete comments of an annotation with their reactions: by id, by author, or all. An annotation without comments is deleted too',
     auth: 'apiKey',
     user: openToUsers(commentDeletionsByUsers),
     kind: 'write',

@@ -20,7 +20,7 @@ const ReactedCommentResponse = CommentRow.extend({ reactionAnnotations: z.array(
 export const endpoint = defineEndpoint(
   {
     path,
-    summary: 'Get the comments of an annotation by id, or a page of them in the order of their ids',
+    summary: 'Get comments of an annotation by id, or all comments in pages, in the order of their ids',
     auth: 'apiKey',
     user: openToUsers({ needs: 'viewer', on: 'document' }),
     kind: 'read',
@@ -28,7 +28,7 @@ export const endpoint = defineEndpoint(
       organizationId: Id,
       documentId: Id,
       annotationId: Id,
-      /** The ids of the authors whose comments are returned. */
+      /** Only comments of these authors are returned. */
       userIds: optional(list(Id, limits.readIds)),
       commentIds: optional(list(CommentId, limits.readIds)),
       pageSize: optional(PageSize),

@@ -17,7 +17,7 @@ import { serviceName } from '../../../../lib/app/serviceName.ts';
 export const endpoint = defineEndpoint(
   {
     path: '/v2/commentannotations/comments/update',
-    summary: 'Change comments of an annotation by id or author, or all of them',
+    summary: 'Change comments of an annotation: by id, by author, or all',
     auth: 'apiKey',
     user: openToUsers(commentChangesByUsers),
     kind: 'write',

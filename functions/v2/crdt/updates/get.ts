@@ -11,22 +11,25 @@ import { openToUsers } from '../../../../lib/userTokens/openToUsers.ts';
 export const endpoint = defineEndpoint(
   {
     path: '/v2/crdt/updates/get',
-    summary: 'Get the changes of a collaborative editor that a client does not have yet, as an update of Yjs',
+    summary: 'Get the changes of a collaborative editor that a client does not have yet, as one update of Yjs',
     auth: 'apiKey',
     user: openToUsers({ needs: 'viewer', on: 'document' }),
     kind: 'read',
     limitClass: 'expensive',
     input: z.object({
       ...editorName,
-      /** The state vector of the client. If it is missing, the answer has the whole state. */
+      /** The state vector of the client. If it is missing, the update in the answer contains the whole state. */
       stateVector: optional(Base64),
-      /** The version of the last answer that the client has applied. If it is set, the service reads only later updates. */
+      /**
+       * The version of the last answer that the client has applied. If it is set, the answer contains only later
+       * updates.
+       */
       version: optional(Version),
     }),
     output: z.object({
       data: z.object({
         update: z.string(),
-        /** The state vector of the service. Absent if the service read only the updates after a version. */
+        /** The state vector of the service. Absent if the answer contains only updates after the given `version`. */
         stateVector: z.string().optional(),
         version: z.number(),
       }),

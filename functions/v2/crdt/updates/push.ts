@@ -19,15 +19,15 @@ export const endpoint = defineEndpoint(
       update: Base64.meta({
         description:
           'An update of Yjs (format 1) in base64. It must not contain subdocuments, or root types other than the content key. ' +
-          'After the update, the editor may have at most 4 MB of state, 10,000 clients, 400,000 structs and 64 KB that wait for missing updates.',
+          'After the update, the editor may have at most 4 MB of state, 10,000 clients, 400,000 structs, and 64 KB of updates that wait for missing ones.',
       }),
       ...authorFields,
     }),
     output: z.object({
       data: z.object({
         /**
-         * The first version of the editor that contains the update. Do not send it to `updates/get`, because the client
-         * may not have updates of other clients with lower versions yet.
+         * The first version of the editor that contains the update. A client must not send this version to
+         * `updates/get`, because it may lack earlier updates of other clients.
          */
         version: z.number(),
       }),

@@ -13,7 +13,7 @@ import { toLambda } from '../../../../lib/http/lambda.ts';
 
 const DEFAULT_LIMIT = 20;
 
-/** A judgment in the answer. It has no similarity, because a query does not compare texts. */
+/** A judgment in the answer. It has no `similarity`, because a query does not compare texts. */
 const QueriedJudgment = JudgmentResponse.omit({ similarity: true }).extend({ judgeType: z.enum(judgeTypes) });
 
 export const endpoint = defineEndpoint(

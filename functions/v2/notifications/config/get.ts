@@ -37,7 +37,7 @@ export const endpoint = defineEndpoint(
       data: z.array(
         z.object({
           config: z.object({ inbox: Level, email: Level, slack: Level.optional() }),
-          /** The user, organization and document of the settings. Settings for the organization have no `documentId`. */
+          /** To whom and what the levels apply. Levels for the whole organization have no `documentId`. */
           metadata: z.object({
             organizationId: z.string(),
             apiKey: z.string(),

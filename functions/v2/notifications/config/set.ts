@@ -31,7 +31,10 @@ export const endpoint = defineEndpoint(
       config: z.object({ inbox: Level, email: Level, slack: Level }),
     }),
     output: z.object({
-      /** The results by user id. `documentId` is the first document of the request, or null for the organization. */
+      /**
+       * The result for each user, by user id. `documentId` is the first document of the request, or null if the request
+       * names none.
+       */
       data: z.record(
         z.string(),
         z.object({ success: z.boolean(), userId: z.string(), documentId: z.string().nullable(), message: z.string() }),

@@ -10,7 +10,7 @@ export const page = definePage(
   {
     path: UNSUBSCRIBE_PATH,
     summary: 'The page that opens from the link in a notification mail. Its button unsubscribes the user',
-    // A malformed token gets the same page as an unknown one.
+    // A malformed token becomes an empty one, so it gets the page for an unknown link.
     input: z.object({ token: z.string().catch('') }),
     oneClick: true,
     uses: { links: unsubscribeLinks, users: unsubscribeUsers },
@@ -33,29 +33,32 @@ export const page = definePage(
   },
 );
 
-/** Returns the page that asks the user. Its form posts to the URL of the page, as mail programs do (RFC 8058). */
+/**
+ * Returns the page that asks whether the user wants to unsubscribe. Its form sends a POST request to the page's own
+ * URL. Mail programs send the same request (RFC 8058).
+ */
 function question(organization: string, token: string): View {
   return {
     status: 200,
     title: 'No more of these mails?',
     body: html`<p>Press the button to get no more notification mails from <strong>${organization}</strong>. Everything else stays as it is.</p>
 <form method="post" action="unsubscribe?token=${token}"><button>Unsubscribe</button></form>
-<p><small>To keep getting them, close the page. Nothing has changed.</small></p>`,
+<p><small>To keep getting these mails, close the page. Nothing has changed.</small></p>`,
   };
 }
 
 const done: View = {
   status: 200,
   title: 'You are unsubscribed',
-  body: html`<p>You will get no more of these mails. One that is on its way already may still arrive.</p>
-<p><small>You can turn them on again where you set your notifications.</small></p>`,
+  body: html`<p>You will get no more of these mails. A mail that is already on its way may still arrive.</p>
+<p><small>You can turn these mails on again where you set your notifications.</small></p>`,
 };
 
-/** The page of an unknown link, for example a link that a mail program cut off. */
+/** The page for an unknown link. A mail program may have cut off the end of the link. */
 const unknown: View = {
   status: 410,
   title: 'This link does not work',
-  body: html`<p>Open the link in the mail once more, the whole of it. If it still does not work, use the one in a newer mail.</p>`,
+  body: html`<p>Open the whole link in the mail once more. If it still does not work, use the link in a newer mail.</p>`,
 };
 
 export const handler = toPage(page);

@@ -18,7 +18,8 @@ const path = '/v2/organizations/documents/get';
 export const endpoint = defineEndpoint(
   {
     path,
-    summary: 'Get documents by id, or a page of those of an organization or a folder, optionally filtered by metadata',
+    summary:
+      'Get documents by id, or the documents of an organization or a folder in pages, optionally filtered by metadata',
     auth: 'apiKey',
     user: openToUsers({ needs: 'viewer', on: 'selection' }),
     kind: 'read',

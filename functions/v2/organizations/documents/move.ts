@@ -18,7 +18,7 @@ export const endpoint = defineEndpoint(
     input: z.object({ organizationId: Id, documentIds: list(Id, limits.readIds), folderId: Id }),
     output: z.object({}),
     message: 'Documents moved successfully.',
-    // The answer cannot report failures of single documents, so all documents are moved or none.
+    // If one document cannot be moved, none is moved, because the answer cannot report failures of single documents.
     errors: ['NOT_FOUND', 'FAILED_PRECONDITION', 'ABORTED'],
     uses: { findWritableOrganization, folders: readFolders, documents: changeDocuments },
     impact: 'customers cannot move documents between folders',

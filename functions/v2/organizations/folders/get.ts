@@ -17,7 +17,7 @@ const path = '/v2/organizations/folders/get';
 export const endpoint = defineEndpoint(
   {
     path,
-    summary: 'Get the folders of an organization, or one folder, with their subfolders',
+    summary: 'Get the folders of an organization with their subfolders, or one folder with its subfolders',
     auth: 'apiKey',
     user: openToUsers({ needs: 'viewer', on: 'selection' }),
     kind: 'read',
@@ -78,7 +78,7 @@ export const endpoint = defineEndpoint(
       const pages = paging(caller, listing, input, now);
       const options = { maxDepth, limit: pageSize, after: pages.after };
       const { trees, next } = await deps.folders.readBelow(scope, folder, options);
-      // If the request names a folder, the answer has this folder with a page of its subfolders.
+      // If the request names a folder, the answer contains this folder with one page of its subfolders.
       const page = folder ? [{ folder, subFolders: trees }] : trees;
       const names = { organizationId, apiKey: caller.tenant };
       const data = onlyVisibleFolders(caller, page).map((tree) => toFolderResponse(tree, names));

@@ -8,7 +8,7 @@ import { defineTwin } from '../../../../lib/http/twin.ts';
 import { byIdOf, ItemResults } from '../../../../lib/shared/results.ts';
 import { Id, limits, list, Name, optional } from '../../../../lib/shared/schema.ts';
 
-/** The largest number of folders that one call can move. They are moved one after the other, which takes time. */
+/** The largest number of folders that one call can move. It is small, because folders are moved one after the other. */
 const MAX_MOVED_FOLDERS = 30;
 
 export const endpoint = defineEndpoint(
@@ -19,7 +19,7 @@ export const endpoint = defineEndpoint(
     kind: 'write',
     input: z.object({
       organizationId: Id,
-      // `null` moves the folder to the root. A missing field does not move the folder.
+      // `parentFolderId: null` moves the folder to the top level. Without `parentFolderId`, the folder is not moved.
       folders: list(
         z.object({ folderId: Id, folderName: optional(Name), parentFolderId: Id.nullable().optional() }),
         limits.list,

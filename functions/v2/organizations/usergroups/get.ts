@@ -20,7 +20,7 @@ const GroupResponse = z.object({
 export const endpoint = defineEndpoint(
   {
     path,
-    summary: 'Get user groups by id, or a page of those of an organization, optionally with their users',
+    summary: 'Get user groups by id, or the user groups of an organization in pages, optionally with their users',
     auth: 'apiKey',
     kind: 'read',
     input: z.object({

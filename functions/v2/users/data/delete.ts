@@ -9,13 +9,14 @@ import { defineTwin } from '../../../../lib/http/twin.ts';
 import { closedObject, Id, limits, list, optional } from '../../../../lib/shared/schema.ts';
 import * as logMessages from '../../../../lib/observability/logMessages.ts';
 
-/** The largest number of users that one call deletes. Of a longer list, it ignores the other users, as the API documents. */
+/** The largest number of users that one call deletes. It ignores the other users of a longer list, as documented. */
 const MAX_USERS = 30;
 
 export const endpoint = defineEndpoint(
   {
     path: '/v2/users/data/delete',
-    summary: 'Delete all data of the first 30 users of a list, in the given organizations or in all (GDPR)',
+    summary:
+      'Delete all data of up to 30 users, in the given organizations or in all (GDPR). Further users of the list are ignored',
     auth: 'apiKey',
     kind: 'write',
     limitClass: 'expensive',

@@ -12,7 +12,7 @@ const path = '/v2/workspace/apikeys/get';
 export const endpoint = defineEndpoint(
   {
     path,
-    summary: 'Get API keys by id, or a page of all API keys',
+    summary: 'Get API keys by id, or all API keys in pages',
     auth: 'workspace',
     kind: 'read',
     input: z.object({

@@ -9,7 +9,7 @@ import { Id, optional } from '../../../../lib/shared/schema.ts';
 export const endpoint = defineEndpoint(
   {
     path: '/v2/workspace/authtoken/reset',
-    summary: 'Replace the auth tokens of an API key by a new one, and revoke all user tokens on request',
+    summary: 'Replace the auth tokens of an API key by a new one. On request, revokes all user tokens too',
     auth: 'workspace',
     kind: 'write',
     freshCredentials: true,

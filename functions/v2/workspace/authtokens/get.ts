@@ -31,7 +31,8 @@ export const endpoint = defineEndpoint(
   },
   async ({ input, caller, deps }) => {
     const authTokens = await deps.tokens.list(caller.workspaceId, input.apiKey);
-    // A key of another workspace gets the same answer as an unknown key.
+    // An API key of another workspace gets the same answer as an unknown one, so answers do not reveal which API keys
+    // exist.
     if (!authTokens) throw new ApiError('NOT_FOUND', 'API key not found.');
     return { data: { apiKey: input.apiKey, authTokens } };
   },

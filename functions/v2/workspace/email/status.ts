@@ -10,8 +10,7 @@ import { toLambda } from '../../../../lib/http/lambda.ts';
 export const endpoint = defineEndpoint(
   {
     path: '/v2/workspace/email/status',
-    summary:
-      "Get whether an owner's e-mail address is verified. After the verification, this restores expired API keys",
+    summary: "Get whether an owner's e-mail address is verified. If it is, expired API keys work again",
     auth: 'none',
     kind: 'write',
     input: z.object({ ownerEmail: OwnerEmail }),

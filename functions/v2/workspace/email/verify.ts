@@ -10,7 +10,7 @@ export const page = definePage(
   {
     path: VERIFICATION_PATH,
     summary: 'The page that a login link opens. Its button verifies the e-mail address',
-    // A malformed token gets the same page as an unknown one.
+    // A malformed token becomes an empty one, so it gets the page for a link that does not work.
     input: z.object({ token: z.string().catch('') }),
     uses: { owners: verifyOwners },
     impact: 'owners cannot verify their e-mail address, so their API keys expire',
@@ -29,7 +29,10 @@ export const page = definePage(
   },
 );
 
-/** Returns the page that asks the owner. The URL of its form is relative, so it also works under a custom domain with a base path. */
+/**
+ * Returns the page that asks the owner to confirm the address. The URL in its form is relative, so the form also works
+ * if a custom domain has a base path.
+ */
 function question({ email }: LoginLink, token: string): View {
   return {
     status: 200,
@@ -49,11 +52,11 @@ function done({ email, continueUrl }: LoginLink): View {
   };
 }
 
-/** The page of a used, expired or unknown link. It does not reveal which of the three the link is. */
+/** The page for a link that is used, expired or unknown. It does not say which of these the link is. */
 const gone: View = {
   status: 410,
   title: 'This link does not work any more',
-  body: html`<p>A link works once, within ${LINK_MINUTES} minutes. If you have used this one already, your address is verified, and you can close this page.</p>
+  body: html`<p>A link works once, within ${LINK_MINUTES} minutes. If you have already used this link, your address is verified, and you can close this page.</p>
 <p>Otherwise ask for a new link where you asked for this one.</p>`,
 };
 

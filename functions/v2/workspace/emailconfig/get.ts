@@ -9,7 +9,8 @@ export const endpoint = defineEndpoint(
     ...configEndpoints(EmailConfigEntity, secretBox).get,
     path: '/v2/workspace/emailconfig/get',
     summary: 'Get the e-mail configuration',
-    // The answer contains the provider's key.
+    // The answer contains the mail provider's key. A revoked auth token must not get it, so credentials are checked
+    // without the cache.
     freshCredentials: true,
     message: 'Email configuration retrieved successfully.',
     impact: 'customers cannot see their mail settings',

@@ -11,7 +11,8 @@ export const endpoint = defineEndpoint(
     ...configEndpoints(EmailConfigEntity, secretBox).update,
     path: '/v2/workspace/emailconfig/update',
     summary: 'Change the e-mail configuration. Enabling e-mail for the first time sets the default triggers',
-    // The answer contains the provider's key.
+    // The answer contains the mail provider's key. A revoked auth token must not get it, so credentials are checked
+    // without the cache.
     freshCredentials: true,
     input: EmailConfigChange,
     message: 'Email configuration updated successfully.',

@@ -9,7 +9,8 @@ export const endpoint = defineEndpoint(
     ...configEndpoints(PermissionProviderConfigEntity, secretBox).get,
     path: '/v2/workspace/permissionproviderconfig/get',
     summary: 'Get the configuration of the permission provider',
-    // The answer contains the provider's token.
+    // The answer contains the provider's token. A revoked auth token must not get it, so credentials are checked
+    // without the cache.
     freshCredentials: true,
     message: 'Permission provider configuration retrieved successfully.',
     impact: 'customers cannot see how their permission provider is configured',

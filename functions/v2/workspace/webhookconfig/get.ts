@@ -9,7 +9,8 @@ export const endpoint = defineEndpoint(
     ...configEndpoints(BasicWebhookConfigEntity, secretBox).get,
     path: '/v2/workspace/webhookconfig/get',
     summary: 'Get the basic webhook config',
-    // The answer contains the auth token.
+    // The answer contains the token that webhooks send. A revoked auth token must not get it, so credentials are
+    // checked without the cache.
     freshCredentials: true,
     message: 'Webhook configuration retrieved successfully.',
     impact: 'customers cannot see how their basic webhooks are configured',

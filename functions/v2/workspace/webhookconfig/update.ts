@@ -15,7 +15,8 @@ export const endpoint = defineEndpoint(
     ...update,
     path: '/v2/workspace/webhookconfig/update',
     summary: 'Change the basic webhook config. Enabling basic webhooks for the first time sets the default triggers',
-    // The answer contains the auth token.
+    // The answer contains the token that webhooks send. A revoked auth token must not get it, so credentials are
+    // checked without the cache.
     freshCredentials: true,
     input: BasicConfigChange,
     message: 'Webhook configuration updated successfully.',

@@ -10,7 +10,7 @@ export const endpoint = defineEndpoint(
   {
     path: '/v1/organizations/documents/locations/update',
     summary:
-      'Replace a location of a document, or merge fields into it, for all content at the location, in one organization or in all that have the document',
+      'Change a location of a document and of all content at this location, in one organization or in every organization that has the document',
     auth: 'apiKey',
     kind: 'write',
     input: closedObject({
@@ -19,7 +19,9 @@ export const endpoint = defineEndpoint(
       documentId: Id,
       organizationId: optional(Id),
       migrate: closedObject({ oldLocation: Location, newLocation: Location }),
-      /** Whether the fields of `newLocation` are merged into the stored location instead of replacing it. */
+      /**
+       * If true, the fields of `newLocation` are merged into the stored location. Otherwise `newLocation` replaces it.
+       */
       merge: optional(z.boolean()),
     }),
     output: z.object({ data: z.null() }),

@@ -10,7 +10,7 @@ import { Id, limits, list } from '../../../../../lib/shared/schema.ts';
 export const endpoint = defineEndpoint(
   {
     path: '/v2/organizations/access/disablestate/update',
-    summary: 'Disable organizations, which refuses changes in them, or enable them',
+    summary: 'Disable or enable organizations. Changes in a disabled organization are refused',
     auth: 'apiKey',
     kind: 'write',
     input: z.object({ organizationIds: list(Id, limits.list), disabled: z.boolean() }),

@@ -11,7 +11,7 @@ export const endpoint = defineEndpoint(
   {
     path: '/v2/organizations/documents/count/get',
     summary:
-      'Count the documents of an organization: all, those directly in a folder, those in no folder, or those with some metadata',
+      'Count the documents of an organization: all, those directly in a folder, those in no folder, or those with given metadata',
     auth: 'apiKey',
     kind: 'read',
     input: z

@@ -9,7 +9,10 @@ import { invalid } from '../../../../../lib/shared/errors.ts';
 import { toLambda } from '../../../../../lib/http/lambda.ts';
 import { Id, optional } from '../../../../../lib/shared/schema.ts';
 
-/** The largest number of attempts in an answer. The attempts of one endpoint exceed it only after very many resends. */
+/**
+ * The largest number of attempts in an answer. The attempts to send a message to one endpoint fit, unless there were
+ * very many resends.
+ */
 const MAX_ATTEMPTS = 1_000;
 
 export const endpoint = defineEndpoint(

@@ -10,7 +10,7 @@ import * as logMessages from '../../../../../lib/observability/logMessages.ts';
 export const endpoint = defineEndpoint(
   {
     path: '/v2/workspace/advancedwebhook/endpoints/recover',
-    summary: 'Send all failed messages since a time to an endpoint again',
+    summary: 'Send messages to an endpoint again, if they failed since a given time',
     auth: 'apiKey',
     kind: 'write',
     input: z.object({ endpointId: Id, since: Instant }),

@@ -12,7 +12,7 @@ import { Id, limits, list } from '../../../../../../lib/shared/schema.ts';
 export const endpoint = defineEndpoint(
   {
     path: '/v2/organizations/documents/access/disablestate/update',
-    summary: 'Disable documents, which refuses changes in them, or enable them',
+    summary: 'Disable or enable documents. Changes in a disabled document are refused',
     auth: 'apiKey',
     kind: 'write',
     input: z.object({ organizationId: Id, documentIds: list(Id, limits.list), disabled: z.boolean() }),
