@@ -22,7 +22,7 @@ const RETENTION_SECONDS = 14 * 24 * 60 * 60;
  * while a slow or throttled function still processes it.
  */
 const VISIBILITY_PER_TIMEOUT = 6;
-/** A queue without a consumer computes its visibility timeout from this function timeout. */
+/** The function timeout that is assumed for a queue without a consumer, to compute the queue's visibility timeout. */
 const TIMEOUT_SECONDS = 30;
 
 /**

@@ -234,9 +234,9 @@ function tableGraphs({ table }: MonitoringProps): GraphWidget[] {
 }
 
 /**
- * Returns graphs of the cost of a million requests. The sum also contains the cost of deliveries, so requests look
- * expensive if there are many deliveries. It contains all functions of the account, because a metric query cannot
- * select by a part of a name. It assumes the default memory size for each function.
+ * Returns graphs of the cost of a million requests. The cost includes deliveries, so requests look expensive if there
+ * are many deliveries. It includes all functions of the account, because a metric query cannot select by a part of a
+ * name. It assumes the default memory size for each function.
  */
 function costGraphs({ api, table }: MonitoringProps): GraphWidget[] {
   const units = (kind: 'Read' | 'Write') =>

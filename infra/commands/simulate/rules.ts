@@ -48,7 +48,10 @@ export interface OwnLimits {
   readonly requestsPerSecond: number;
   readonly readsPerSecondPerKey: number;
   readonly writesPerSecondPerKey: number;
-  /** The largest number of concurrent runs of the worker of the queue `deliver`, and of that of the queue `mail`. */
+  /**
+   * The largest numbers of concurrent runs: of the worker for the queue `deliver`, and of the worker for the queue
+   * `mail`.
+   */
   readonly deliverConcurrency: number;
   readonly mailConcurrency: number;
 }

@@ -4,8 +4,8 @@ import type { QueueStore } from './queueStore.ts';
 const SAMPLE_MILLISECONDS = 5_000;
 
 /**
- * Records the number and age of messages in each queue, now and then every five seconds. Returns a function that ends
- * this.
+ * Records the number and age of messages in each queue: once at the call, and after that every five seconds. Returns a
+ * function that ends this.
  */
 export function sampleQueues(
   queues: Pick<QueueStore, 'levels'>,
