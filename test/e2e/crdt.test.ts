@@ -71,7 +71,8 @@ test('Yjs clients in other processes sync both ways with updates/get and updates
   expect(replaces).toBeGreaterThan(1);
   expect(await valueOf()).toContain(`r${replaces} `);
 
-  // No request replaces the value any more. It must now contain the last replaced text and the texts of both clients.
+  // No request replaces the value any more. The value must now contain the last replaced text and the texts of both
+  // clients.
   await type(1, 'last');
   const [byVersion, byVector] = await type(0, '');
   const value = await valueOf();

@@ -83,8 +83,7 @@ describe('outage of a part of the system', () => {
   });
 
   async function start(preload?: string): Promise<void> {
-    // The template has another service name. The dashboard must still find the metrics, whose names contain the
-    // service name.
+    // The template was built with another service name. The dashboard must still find the metrics of this system.
     const serviceName = 'acme';
     system = await startSystem({
       dataDir,

@@ -54,7 +54,7 @@ function answer(stream: ServerHttp2Stream, { request }: ConverseCall, reply: Con
   if (reply === 'hang') return;
   if ('status' in reply) {
     stream.respond({ ':status': reply.status, 'content-type': 'application/json', 'x-amzn-errortype': reply.error });
-    // The fake's error contains the request, which real errors of Bedrock can do too.
+    // The fake's error contains the request, because a real error of Bedrock can contain it.
     stream.end(JSON.stringify({ message: JSON.stringify(request.messages) }));
     return;
   }

@@ -79,6 +79,6 @@ function answer(stream: ServerHttp2Stream, call: TitanCall, reply: TitanReply): 
     return;
   }
   stream.respond({ ':status': reply.status, 'content-type': 'application/json', 'x-amzn-errortype': reply.error });
-  // The fake's error contains the text of the request, which real errors of Bedrock can do too.
+  // The fake's error contains the text of the request, because a real error of Bedrock can contain it.
   stream.end(JSON.stringify({ message: `${reply.error}: ${call.inputText.slice(0, 100)}` }));
 }

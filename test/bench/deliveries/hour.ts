@@ -108,8 +108,8 @@ function loadsOf(footprints: readonly Footprint[]): Load[] {
 }
 
 /**
- * Returns the load of the busiest partition of a kind. In the scope `account` these are the shards of all events,
- * otherwise the partitions of the tenant with the most events.
+ * Returns the load of the busiest partition of a kind. If its scope is `account`, all events share the partitions.
+ * Otherwise only the events of the tenant with the most events count.
  */
 function partitionLoad({ partitions, scope, shards, ...units }: Footprint, unit: Unit): Load {
   const rate = (scope === 'account' ? EVENTS_PER_SECOND : hottest) / shards;

@@ -302,7 +302,7 @@ describe('recordOutcome', () => {
     ) as PendingDelivery;
     const resent = resendDelivery(waiting, NOW + MINUTE, timing);
     expect(resent).toMatchObject({ nextAt: NOW + MINUTE, attempts: 2 });
-    // Before the attempt, another resend changes nothing.
+    // A second resend has no effect if the attempt of the first one was not made yet.
     expect(resendDelivery(resent, NOW + MINUTE, timing)).toEqual(resent);
     const after = recordOutcome(resent, failed, NOW + MINUTE, 0.5, timing) as PendingDelivery;
     expect(after).toMatchObject({ status: 'PENDING', attempts: 3, nextAt: waiting.nextAt });

@@ -20,7 +20,7 @@ const limits: fc.Arbitrary<Limit> = fc.record({
 /** The pauses between calls, in milliseconds. */
 const pauses = fc.array(fc.integer({ min: 0, max: 500 }), { minLength: 1, maxLength: 300 });
 
-/** Takes tokens at one time until the bucket has none. Returns how many there were. */
+/** Takes tokens until the bucket is empty, without a pause. Returns how many there were. */
 function drain(bucket: Bucket, limit: Limit, now: number): { taken: number; bucket: Bucket; retryAfter: number } {
   for (let taken = 0; ; taken++) {
     const after = takeToken(bucket, limit, now);
