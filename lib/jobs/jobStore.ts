@@ -64,7 +64,7 @@ export const JobEntity = defineEntity({
   version: 1,
   scope: 'tenant',
   ownedBy: 'expiry',
-  purpose: 'Work after the response: purges, recovered deliveries',
+  purpose: 'Work that continues after the response, such as purges',
   schema: Schema,
   pk: (of: { tenant: string; jobId: string }) => [of.tenant, 'JOB', of.jobId],
   sk: (_key: unknown) => ['JOB'],

@@ -58,7 +58,7 @@ export const MailPauseEntity = defineEntity({
   version: 1,
   scope: 'tenant',
   ownedBy: 'expiry',
-  purpose: 'A pause of e-mail because the provider refused the key or the sender of this configuration',
+  purpose: 'A pause of e-mail, because the provider refused the API key or the sender address',
   schema: z.object({
     /** The revision of the e-mail configuration that the provider refused. */
     revision: z.number(),

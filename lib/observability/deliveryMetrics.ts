@@ -34,7 +34,7 @@ export const deliveryMetrics = {
     row: 'Deliveries',
     graph: 'Attempts',
     label: 'failed',
-    meaning: 'Attempts that the receiver answered with another status, refused or cut off',
+    meaning: 'Attempts that got another status, or whose connection failed',
   },
   WebhookAttemptsTimedOut: {
     kind: 'sum',
@@ -187,7 +187,7 @@ export const deliveryMetrics = {
     graph: 'Mails',
     label: 'failed attempts',
     meaning:
-      'Failed attempts to send a mail that will be retried: the provider is down, or the operator must fix the settings',
+      'Attempts to send a mail that failed and will be repeated: the provider is down, or the operator must fix the settings',
   },
   MailOutcomesUnknown: {
     kind: 'sum',
@@ -212,7 +212,7 @@ export const deliveryMetrics = {
     row: 'Live',
     graph: 'Failed publishes',
     label: 'failed',
-    meaning: 'Publishes that the push service did not accept, after all tries. Clients read what they miss later',
+    meaning: 'Publishes that the push service did not accept, after all tries. Clients read the missed changes later',
   },
   HeartbeatsFailed: {
     kind: 'sum',

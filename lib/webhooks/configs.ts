@@ -10,7 +10,7 @@ export const AdvancedWebhookConfigEntity = defineConfig(
 );
 export const BasicWebhookConfigEntity = defineConfig(
   'BasicWebhookConfig',
-  'The basic webhooks of an API key, their auth token encrypted',
+  'The basic webhooks of an API key, with their encrypted auth token',
   {
     schema: BasicWebhookConfig,
     initial: initialBasicConfig,

@@ -83,7 +83,7 @@ export const WorkspaceApiKeyEntity = defineEntity({
   version: 1,
   scope: 'workspace',
   ownedBy: 'workspace',
-  purpose: 'An API key in the list of its workspace, which is sorted by age',
+  purpose: 'An API key in the list of its workspace. The list is sorted by age',
   schema: z.object({ apiKey: z.string(), apiKeyName: z.string(), type: z.enum(apiKeyTypes), createdAt: z.number() }),
   pk: (of: { workspaceId: string }) => [of.workspaceId],
   sk: (key: { apiKey: string }) => ['KEY', key.apiKey],
@@ -95,7 +95,7 @@ export const AuthTokenEntity = defineEntity({
   version: 1,
   scope: 'tenant',
   ownedBy: 'workspace',
-  purpose: 'An auth token of an API key, its text encrypted',
+  purpose: 'An auth token of an API key, with its encrypted text',
   schema: z.object({
     tokenId: z.string(),
     name: z.string(),

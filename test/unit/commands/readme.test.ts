@@ -297,7 +297,7 @@ describe('generatedTables', () => {
       '`T#<apiKey>`',
       '`TOKEN#<tokenId>`',
       'workspace',
-      'An auth token of an API key, its text encrypted',
+      'An auth token of an API key, with its encrypted text',
     ]);
   });
 
