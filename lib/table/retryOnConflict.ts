@@ -21,7 +21,8 @@ export interface RetryContext {
 }
 
 const contexts = new AsyncLocalStorage<RetryContext>();
-const systemContext: RetryContext = {
+/** The context outside of `withRetryContext`. Tests replace its clock. */
+export const defaultRetryContext: { clock: RetryContext['clock'] } & RetryContext = {
   clock: () => Date.now(),
   sleep: (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds)),
   random: () => Math.random(),
@@ -30,12 +31,12 @@ const systemContext: RetryContext = {
 
 /** Runs `work` with another retry context and returns its result. Fields that `context` lacks come from the current context. */
 export function withRetryContext<T>(context: Partial<RetryContext>, work: () => T): T {
-  return contexts.run({ ...(contexts.getStore() ?? systemContext), ...context }, work);
+  return contexts.run({ ...(contexts.getStore() ?? defaultRetryContext), ...context }, work);
 }
 
 /** The retries of one operation. They end after 3 s, or at `until` of the retry context if that is earlier. */
 export class Retries {
-  readonly #context = contexts.getStore() ?? systemContext;
+  readonly #context = contexts.getStore() ?? defaultRetryContext;
   readonly #until = Math.min(this.#context.clock() + RETRY_MILLISECONDS, this.#context.until);
   #conflicts = 0;
 
@@ -68,7 +69,7 @@ export async function retryOnConflict<T>(attempt: () => Promise<T | 'conflict'>)
 
 /** Waits for a random time that grows with the number of conflicts. */
 export async function pause(conflicts = 0): Promise<void> {
-  const context = contexts.getStore() ?? systemContext;
+  const context = contexts.getStore() ?? defaultRetryContext;
   await context.sleep(pauseAfter(conflicts, context));
 }
 

@@ -87,7 +87,7 @@ export async function startRecorder(): Promise<Recorder> {
     response.writeHead(upstream.status, { 'content-type': 'application/x-amz-json-1.0' }).end(answer);
   }
 
-  const proxy = createServer((request, response) => {
+  const proxy = createServer({ keepAliveTimeout: 0 }, (request, response) => {
     forward(request, response).catch((error: unknown) => response.writeHead(500).end(String(error)));
   }).listen(0, '127.0.0.1');
   await once(proxy, 'listening');

@@ -9,6 +9,7 @@ import { spawnGuarded } from '../../infra/local/table/guardedProcess.ts';
 import { indexNames } from '../../lib/app/capability.ts';
 import { vectorIndexes, vectorKeys } from '../../lib/memory/vectorIndexes.ts';
 import { clientSettings } from '../../lib/app/sdkSettings.ts';
+import { defaultRetryContext } from '../../lib/table/retryOnConflict.ts';
 import { LeanClient, openTablesLean, openTablesWithSdk } from './leanClient.ts';
 
 export const TABLE_NAME = 'table';
@@ -93,6 +94,8 @@ export interface EngineOptions {
 export async function startEngine({ sdk = false }: EngineOptions = {}): Promise<Engine> {
   if (sdk) openTablesWithSdk();
   else openTablesLean();
+  // On a busy machine, conflicts may last longer than the time limit of retries. Tests of the limit use `virtualTime`.
+  defaultRetryContext.clock = () => 0;
   // With these time-outs, calls do not fail on a busy machine.
   Object.assign(clientSettings.requestHandler, {
     connectionTimeout: CALL_MILLISECONDS,
@@ -162,7 +165,7 @@ async function createTable(client: DynamoDBClient, hasVectorIndexes: boolean): P
 /** Starts a fake Secrets Manager that returns the same key for every secret. */
 async function startSecrets(): Promise<Server> {
   const SecretString = JSON.stringify({ current: '1', 1: 'k'.repeat(64) });
-  const server = createServer((_request, response) => {
+  const server = createServer({ keepAliveTimeout: 0 }, (_request, response) => {
     response.writeHead(200, { 'content-type': 'application/x-amz-json-1.1' }).end(JSON.stringify({ SecretString }));
   });
   server.listen(0, '127.0.0.1');
@@ -190,7 +193,7 @@ async function startSes(mails: SentMail[]): Promise<Server> {
       .writeHead(200, { 'content-type': 'application/json' })
       .end(JSON.stringify({ MessageId: `mail-${mails.length}` }));
   };
-  const server = createServer((request, response) => void respond(request, response));
+  const server = createServer({ keepAliveTimeout: 0 }, (request, response) => void respond(request, response));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   return server;

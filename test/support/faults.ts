@@ -35,7 +35,10 @@ export async function startFaults(): Promise<Faults> {
     const answer = await fetch(engine, { method: 'POST', headers: headers as Record<string, string>, body });
     response.writeHead(answer.status, { 'content-type': 'application/x-amz-json-1.0' }).end(await answer.text());
   };
-  const proxy = createServer((request, response) => void respond(request, response)).listen(0, '127.0.0.1');
+  const proxy = createServer({ keepAliveTimeout: 0 }, (request, response) => void respond(request, response)).listen(
+    0,
+    '127.0.0.1',
+  );
   await once(proxy, 'listening');
   // Turns metrics off. Otherwise the metrics of failed calls would appear in the test output.
   Object.assign(process.env, {

@@ -3,17 +3,34 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { ScheduleModel } from '../streams/eventSourceModels.ts';
 import { ACCOUNT, REGION } from '../iam/identity.ts';
 
+/** The clock (epoch ms) of a schedule, and its pause until the next call. An abort ends a pause. */
+interface ScheduleTime {
+  readonly clock: () => number;
+  readonly pause: (milliseconds: number, signal: AbortSignal) => Promise<unknown>;
+}
+
+const realTime: ScheduleTime = {
+  clock: () => Date.now(),
+  pause: (milliseconds, signal) => delay(milliseconds, undefined, { signal }),
+};
+
 /**
  * Calls a function at a fixed rate. The first call is made at once, so that work left by an earlier run does not wait.
  * Calls never overlap: while one runs, the next one waits.
  */
 export class Schedule {
+  readonly #time: ScheduleTime;
   readonly #ticking: Promise<void>;
   readonly #stop = new AbortController();
 
   /** Makes the first call at once. A failed call is not retried, because the next call does the same work. */
-  constructor({ arn, everySeconds }: ScheduleModel, invoke: (event: object) => Promise<unknown>) {
-    this.#ticking = this.#tick(everySeconds * 1000, () => invoke(tickEvent(arn, new Date())));
+  constructor(
+    { arn, everySeconds }: ScheduleModel,
+    invoke: (event: object) => Promise<unknown>,
+    time: ScheduleTime = realTime,
+  ) {
+    this.#time = time;
+    this.#ticking = this.#tick(everySeconds * 1000, () => invoke(tickEvent(arn, new Date(time.clock()))));
   }
 
   /** Makes no more calls. Resolves when a running call has ended. */
@@ -25,9 +42,9 @@ export class Schedule {
   async #tick(milliseconds: number, run: () => Promise<unknown>): Promise<void> {
     const { signal } = this.#stop;
     while (!signal.aborted) {
-      const next = Date.now() + milliseconds;
+      const next = this.#time.clock() + milliseconds;
       await run().catch(() => undefined);
-      await delay(Math.max(0, next - Date.now()), undefined, { signal }).catch(() => undefined);
+      await this.#time.pause(Math.max(0, next - this.#time.clock()), signal).catch(() => undefined);
     }
   }
 }

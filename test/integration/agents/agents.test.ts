@@ -9,7 +9,6 @@ import { agentCalls, beforeWrite, times } from '../../support/agents.ts';
 import { type Customer, newCustomer } from '../../support/customer.ts';
 import { type Engine, startEngine } from '../../support/engine.ts';
 import { everyItem } from '../../support/items.ts';
-import { withoutRetryLimit } from '../../support/retries.ts';
 
 const REDACTED = '__redacted__';
 
@@ -329,10 +328,8 @@ describe('versions of an agent', () => {
 describe('concurrent changes of an agent', () => {
   test('version/update succeeds for all of 30 parallel calls, with consecutive numbers', async () => {
     const agentId = await create();
-    const outcomes = await withoutRetryLimit(() =>
-      Promise.all(
-        times(30, (n) => customer.call('/v2/agents/version/update', { agentId, instructions: `writer ${n}` })),
-      ),
+    const outcomes = await Promise.all(
+      times(30, (n) => customer.call('/v2/agents/version/update', { agentId, instructions: `writer ${n}` })),
     );
     expect(outcomes.map(({ body }) => body.error?.status ?? 'success')).toEqual(times(30, () => 'success'));
     const written = new Map(

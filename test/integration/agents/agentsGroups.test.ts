@@ -11,7 +11,6 @@ import { agentCalls, beforeWrite, times } from '../../support/agents.ts';
 import { itemsOf } from '../../support/content.ts';
 import { type Customer, newCustomer } from '../../support/customer.ts';
 import { type Engine, startEngine } from '../../support/engine.ts';
-import { withoutRetryLimit } from '../../support/retries.ts';
 
 const builtIn = publicBuiltInAgents.map(({ id }) => id);
 
@@ -143,9 +142,7 @@ describe('POST /v2/agents/get as a list', () => {
 
   test('keeps the limit of agents for parallel calls, and allows one more agent after a deletion', async () => {
     const [first] = await store(MAX_AGENTS - 3, 'An agent');
-    const outcomes = await withoutRetryLimit(() =>
-      Promise.all(times(12, (n) => status('create', { name: `Agent ${n}` }))),
-    );
+    const outcomes = await Promise.all(times(12, (n) => status('create', { name: `Agent ${n}` })));
     expect(outcomes.toSorted()).toEqual([...Array(9).fill('RESOURCE_EXHAUSTED'), ...Array(3).fill('success')]);
     await Promise.all([ok('delete', { agentId: first }), ok('delete', { agentId: first })]);
     expect([await status('create', { name: 'In its place' }), await status('create', { name: 'One more' })]).toEqual([
@@ -333,7 +330,7 @@ describe('POST /v2/agents/groups/*', () => {
   });
 
   test('groups/add-agents keeps at most 100 agents in a group', async () => {
-    const custom = await withoutRetryLimit(() => Promise.all(times(101, () => create())));
+    const custom = await Promise.all(times(101, () => create()));
     const groupId = await createGroup(custom.slice(0, 99));
     expect(await status('groups/add-agents', { groupId, agentIds: custom.slice(98) })).toBe('RESOURCE_EXHAUSTED');
     expect(await membersOf(groupId)).toHaveLength(99);
@@ -350,9 +347,7 @@ describe('POST /v2/agents/groups/*', () => {
   test('groups/create keeps the limit for parallel calls, and allows one more group after a deletion', async () => {
     const groups: string[] = [];
     for (let i = 0; i < 45; i++) groups.push(await createGroup([]));
-    const outcomes = await withoutRetryLimit(() =>
-      Promise.all(times(15, () => status('groups/create', { name: 'At once' }))),
-    );
+    const outcomes = await Promise.all(times(15, () => status('groups/create', { name: 'At once' })));
     expect(outcomes.toSorted()).toEqual([...Array(10).fill('RESOURCE_EXHAUSTED'), ...Array(5).fill('success')]);
     await ok('groups/delete', { groupId: groups[0] });
     expect([

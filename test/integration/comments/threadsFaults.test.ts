@@ -18,7 +18,6 @@ import {
   numbered,
   thread,
 } from '../../support/threads.ts';
-import { withoutRetryLimit } from '../../support/retries.ts';
 
 const ADD_COMMENTS = '/v2/commentannotations/comments/add';
 const DELETE = '/v2/commentannotations/delete';
@@ -269,15 +268,13 @@ describe('parallel calls on one thread', () => {
   });
 
   test('stores the comments of 20 callers with distinct ids', async () => {
-    const answers = await withoutRetryLimit(() =>
-      Promise.all(
-        Array.from({ length: 20 }, (_each, index) =>
-          customer.call(ADD_COMMENTS, {
-            ...nda,
-            annotationId: 'other',
-            commentData: [comment({ commentText: `${index}`, from: { userId: `u${index}` } })],
-          }),
-        ),
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_each, index) =>
+        customer.call(ADD_COMMENTS, {
+          ...nda,
+          annotationId: 'other',
+          commentData: [comment({ commentText: `${index}`, from: { userId: `u${index}` } })],
+        }),
       ),
     );
     expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));

@@ -11,7 +11,6 @@ import { type Engine, startEngine } from '../../support/engine.ts';
 import { everyItem, storedItem } from '../../support/items.ts';
 import { post } from '../../support/requests.ts';
 import { newWebhookCustomer, outcome, paths } from '../../support/webhooks.ts';
-import { withoutRetryLimit } from '../../support/retries.ts';
 
 let engine: Engine;
 let customer: Customer;
@@ -171,7 +170,7 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/create', () => {
   });
 
   test('counts all of ten parallel creations towards the limit', async () => {
-    await withoutRetryLimit(() => Promise.all(Array.from({ length: 10 }, () => create())));
+    await Promise.all(Array.from({ length: 10 }, () => create()));
     expect(await listed()).toHaveLength(10);
     expect(await count()).toBe(10);
   });
@@ -179,15 +178,13 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/create', () => {
   test('creates 200 of 230 parallel endpoints and rejects 30 with RESOURCE_EXHAUSTED, none with ABORTED', async () => {
     let remaining = 230;
     const outcomes: string[] = [];
-    await withoutRetryLimit(() =>
-      Promise.all(
-        Array.from({ length: 25 }, async () => {
-          while (remaining-- > 0) {
-            const answer = await outcome(customer, paths.create, { url: HOOK });
-            outcomes.push(answer === 'done' ? answer : answer[0]);
-          }
-        }),
-      ),
+    await Promise.all(
+      Array.from({ length: 25 }, async () => {
+        while (remaining-- > 0) {
+          const answer = await outcome(customer, paths.create, { url: HOOK });
+          outcomes.push(answer === 'done' ? answer : answer[0]);
+        }
+      }),
     );
     expect(outcomes.toSorted()).toEqual([...Array(30).fill('RESOURCE_EXHAUSTED'), ...Array(200).fill('done')]);
     expect(await count()).toBe(200);

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { afterEach, describe, expect, test } from '@jest/globals';
+import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import fc from 'fast-check';
 import { Webhook } from 'standardwebhooks';
 import { projectDir } from '../../../infra/build/build.ts';
@@ -170,9 +170,18 @@ describe('createClient: retries', () => {
 
   test('wait for the time of a retry-after header', async () => {
     const { client, received } = await serviceOf(limited('1'), success({ data: {} }));
-    const startedAt = performance.now();
-    await client.v2.organizations.get({});
-    expect(performance.now() - startedAt).toBeGreaterThanOrEqual(990);
+    const pauses: unknown[] = [];
+    const timer = jest.spyOn(globalThis, 'setTimeout').mockImplementation(((
+      resolve: () => void,
+      milliseconds: number,
+    ) => {
+      pauses.push(milliseconds);
+      setImmediate(resolve);
+    }) as typeof setTimeout);
+    await client.v2.organizations.get({}).finally(() => timer.mockRestore());
+    expect(pauses).toEqual([expect.any(Number)]);
+    expect(pauses[0]).toBeGreaterThanOrEqual(1_000);
+    expect(pauses[0]).toBeLessThan(2_000);
     expect(received).toHaveLength(2);
   });
 

@@ -22,7 +22,7 @@ let answer: readonly [status: number, body: string] | 'hang';
 
 beforeEach(async () => {
   received = [];
-  server = createServer((request, response) => {
+  server = createServer({ keepAliveTimeout: 0 }, (request, response) => {
     void text(request).then((body) => {
       received.push({ headers: request.headers, url: request.url, body });
       if (answer !== 'hang') response.writeHead(answer[0]).end(answer[1]);

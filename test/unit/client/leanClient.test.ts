@@ -42,7 +42,9 @@ beforeAll(async () => {
     response.writeHead(answer.status, { 'content-type': 'application/x-amz-json-1.0', 'content-length': bytes.length });
     response.end(bytes);
   };
-  server = createServer((incoming, response) => void respond(incoming, response)).listen(0, '127.0.0.1');
+  // Idle connections stay open. After a long pause of the machine, the server would close one that a client just uses.
+  server = createServer({ keepAliveTimeout: 0 }, (incoming, response) => void respond(incoming, response));
+  server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   process.env.AWS_ENDPOINT_URL_DYNAMODB = endpoint;
@@ -273,7 +275,8 @@ describe('LeanClient', () => {
         Number(PK.S) % 7,
       );
     };
-    const echo = createServer((request, response) => void respond(request, response)).listen(0, '127.0.0.1');
+    const echo = createServer({ keepAliveTimeout: 0 }, (request, response) => void respond(request, response));
+    echo.listen(0, '127.0.0.1');
     await once(echo, 'listening');
     process.env.AWS_ENDPOINT_URL_DYNAMODB = `http://127.0.0.1:${(echo.address() as AddressInfo).port}`;
     const client = new LeanClient();

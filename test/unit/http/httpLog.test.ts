@@ -219,22 +219,25 @@ describe('the access log', () => {
   });
 
   test('adds the keys of the request to lines of the endpoint, also for simultaneous requests', async () => {
+    const secondLogged = Promise.withResolvers<undefined>();
     const both = testHandler({
       run: async ({ input, log }) => {
-        await new Promise((resolve) => setTimeout(resolve, input.delay as number));
-        log.warn(logMessages.loginLinkSent, { delay: input.delay });
+        // The first request logs after the second one.
+        if (input.number === 1) await secondLogged.promise;
+        log.warn(logMessages.loginLinkSent, { number: input.number });
+        secondLogged.resolve(undefined);
         return {};
       },
     });
-    const events = [20, 5].map((delay) => eventOf(JSON.stringify({ data: { delay } })));
+    const events = [1, 2].map((number) => eventOf(JSON.stringify({ data: { number } })));
     await Promise.all(events.map((event) => send(both, event)));
     expect(
       lines
         .filter(({ message }) => message === logMessages.loginLinkSent)
-        .map(({ delay, requestId, level }) => ({ delay, requestId, level })),
+        .map(({ number, requestId, level }) => ({ number, requestId, level })),
     ).toEqual([
-      { delay: 5, requestId: events[1]?.requestContext.requestId, level: 'WARN' },
-      { delay: 20, requestId: events[0]?.requestContext.requestId, level: 'WARN' },
+      { number: 2, requestId: events[1]?.requestContext.requestId, level: 'WARN' },
+      { number: 1, requestId: events[0]?.requestContext.requestId, level: 'WARN' },
     ]);
   });
 });

@@ -70,7 +70,10 @@ beforeAll(async () => {
       .writeHead(engineAnswer.status, { 'content-length': Buffer.byteLength(engineAnswer.body) })
       .end(engineAnswer.body);
   };
-  engine = createServer((request, response) => void respond(request, response)).listen(0, '127.0.0.1');
+  engine = createServer({ keepAliveTimeout: 0 }, (request, response) => void respond(request, response)).listen(
+    0,
+    '127.0.0.1',
+  );
   await once(engine, 'listening');
   const outbox = {
     async put(message: OutgoingMail) {

@@ -98,7 +98,8 @@ describe('FunctionPool.invoke', () => {
     });
     expect(awsRequestId).toMatch(/^[0-9a-f-]{36}$/);
     expect(left).toBeGreaterThan(200_000);
-    expect(left).toBeLessThanOrEqual(300_000);
+    // A clock that is set back meanwhile increases the value.
+    expect(left).toBeLessThan(400_000);
   });
 
   test('runs parallel calls in one thread', async () => {

@@ -228,7 +228,6 @@ describe('QueueStore.waitForMessage', () => {
     jest.useFakeTimers();
     store = new QueueStore(new DatabaseSync(':memory:'), models);
   });
-
   afterEach(() => {
     jest.useRealTimers();
   });
@@ -333,7 +332,12 @@ describe.each(['the local SQS', 'fauxqs'])('the SQS API of %s', (which) => {
       });
       response.writeHead(status, { 'content-type': 'application/x-amz-json-1.0' }).end(body);
     };
-    const server: Server = createServer((request, response) => void respond(request, response)).listen(0, '127.0.0.1');
+    // Idle connections stay open, because a client without retries may use one after a long pause of the machine.
+    const server: Server = createServer(
+      { keepAliveTimeout: 0 },
+      (request, response) => void respond(request, response),
+    );
+    server.listen(0, '127.0.0.1');
     await once(server, 'listening');
     return {
       url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,

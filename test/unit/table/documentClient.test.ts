@@ -37,7 +37,7 @@ let answers: (readonly [status: number, body: string] | 'hang')[];
 
 beforeEach(async () => {
   received = [];
-  server = createServer((request, response) => {
+  server = createServer({ keepAliveTimeout: 0 }, (request, response) => {
     void text(request).then((body) => {
       received.push({ headers: request.headers, body });
       const answer = (answers.length > 1 ? answers.shift() : answers[0])!;

@@ -233,10 +233,17 @@ describe('a webhook request without a timeout setting', () => {
 
 describe('the outcome of a webhook request', () => {
   test('is a timeout when the receiver never answers', async () => {
-    const { url } = await tcp((socket) => socket.resume());
-    const sent = await post(url, { timeoutMs: SHORT });
-    expect(sent).toMatchObject({ outcome: 'timeout', error: 'no answer in time' });
-    expect(sent.durationMs).toBeGreaterThan(SHORT - 20);
+    const reached = Promise.withResolvers<undefined>();
+    const { url } = await tcp((socket) => socket.once('data', () => reached.resolve(undefined)));
+    jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'setInterval', 'queueMicrotask', 'Date'] });
+    try {
+      const sending = post(url, { timeoutMs: SHORT });
+      await reached.promise;
+      jest.advanceTimersByTime(SHORT);
+      expect(await sending).toMatchObject({ outcome: 'timeout', error: 'no answer in time', durationMs: SHORT });
+    } finally {
+      jest.useRealTimers();
+    }
   });
 
   test('is a timeout when the receiver neither reads nor answers', async () => {
@@ -447,6 +454,8 @@ describe('the outcome of a webhook request', () => {
 });
 
 describe('the connections of a webhook client', () => {
+  /** Returns a client whose clock stands still. A client closes connections that were idle for some seconds. */
+  const keepingClient = (options = {}) => newClient({ now: () => 1_000_000, ...options });
   /** Starts a receiver that counts requests. `answer` gets the connection and the number of the request. */
   const listening = (answer: (socket: Socket, nth: number) => void) => {
     let requests = 0;
@@ -457,7 +466,7 @@ describe('the connections of a webhook client', () => {
 
   test('are kept for the next request', async () => {
     const { receiver } = await listening((socket) => socket.write(ok));
-    const client = newClient();
+    const client = keepingClient();
     for (let i = 0; i < 10; i++) expect((await post(receiver.url, {}, client)).outcome).toBe('delivered');
     expect(receiver.connections()).toBe(1);
   });
@@ -468,7 +477,7 @@ describe('the connections of a webhook client', () => {
     );
     const long = await http((_request, response) => response.end('x'.repeat(20 * KIB)));
     const heard = await http((_request, response) => response.end('x'.repeat(16 * KIB)));
-    const client = newClient();
+    const client = keepingClient();
     for (const { url } of [closing.receiver, closing.receiver, long, long, heard, heard]) await post(url, {}, client);
     expect([closing, { receiver: long }, { receiver: heard }].map(({ receiver }) => receiver.connections())).toEqual([
       2, 2, 1,
@@ -477,7 +486,7 @@ describe('the connections of a webhook client', () => {
 
   test('are as many as parallel requests, and only fifty of them are kept', async () => {
     const { receiver } = await listening((socket) => setTimeout(() => socket.write(ok), 20));
-    const client = newClient();
+    const client = keepingClient();
     const burst = () => Promise.all(Array.from({ length: 80 }, () => post(receiver.url, {}, client)));
     await burst();
     expect(receiver.connections()).toBe(80);
@@ -498,7 +507,7 @@ describe('the connections of a webhook client', () => {
         }),
       ),
     );
-    const client = newClient();
+    const client = keepingClient();
     for (const { url } of receivers) await post(url, {}, client);
     while (open > 100) await pause(5);
     expect(open).toBe(100);
@@ -507,7 +516,7 @@ describe('the connections of a webhook client', () => {
   test('are not used again after a pause of the process', async () => {
     const { receiver } = await listening((socket) => socket.write(ok));
     let now = 1_000_000;
-    const client = newClient({ now: () => now });
+    const client = keepingClient({ now: () => now });
     await post(receiver.url, {}, client);
     now += 3_999;
     await post(receiver.url, {}, client);
@@ -542,7 +551,7 @@ describe('the connections of a webhook client', () => {
     'are replaced when the receiver %s just before the next request, and the receiver gets one POST',
     async (_what, close) => {
       const { receiver, sockets, posts } = await counting((socket) => socket.write(ok));
-      const client = newClient();
+      const client = keepingClient();
       await post(receiver.url, {}, client);
       close(sockets[0]!);
       expect(await post(receiver.url, {}, client)).toMatchObject({ outcome: 'delivered', responseStatus: 200 });
@@ -557,7 +566,7 @@ describe('the connections of a webhook client', () => {
     ['ends within an answer on', (socket) => socket.end('HTTP/1.1 200 OK\r\nx-a')],
   ])('cause a failed attempt after one POST when the receiver %s after the first bytes', async (_what, close) => {
     const { receiver, posts } = await counting((socket, nth) => (nth === 2 ? close(socket) : socket.write(ok)));
-    const client = newClient();
+    const client = keepingClient();
     await post(receiver.url, {}, client);
     expect(await post(receiver.url, { body: 'x'.repeat(256 * KIB) }, client)).toMatchObject({
       outcome: 'failed',
@@ -570,7 +579,7 @@ describe('the connections of a webhook client', () => {
 
   test('are replaced by one new connection when several close at the same time', async () => {
     const { receiver, sockets, posts } = await counting((socket) => setTimeout(() => socket.write(ok), 20));
-    const client = newClient();
+    const client = keepingClient();
     await Promise.all(Array.from({ length: 3 }, () => post(receiver.url, {}, client)));
     for (const socket of sockets) socket.resetAndDestroy();
     expect((await post(receiver.url, {}, client)).outcome).toBe('delivered');
@@ -582,7 +591,7 @@ describe('the connections of a webhook client', () => {
     const { receiver, sockets } = await counting((socket, nth) =>
       nth === 1 ? socket.write(ok) : second.resolve(undefined),
     );
-    const client = newClient();
+    const client = keepingClient();
     await post(receiver.url, {}, client);
     jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'setInterval', 'queueMicrotask', 'Date'] });
     try {
