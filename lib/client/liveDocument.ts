@@ -128,6 +128,11 @@ const RENEW_MILLISECONDS = 60_000;
 const CHECK_MILLISECONDS = 120_000;
 /** The client remembers this many hints of the user's own channel, so that it reports each hint once. */
 const MAX_REMEMBERED_HINTS = 1_000;
+/**
+ * How long after a change of the user's access the application reads the content again, in milliseconds. The service keeps the
+ * access of a user for 10 s.
+ */
+const ACCESS_MILLISECONDS = 11_000;
 /** The largest number of reads of one catch-up. Each read returns up to 500 changes. */
 const MAX_READS = 100;
 /** The event for hints whose type begins with another name: `comment_annotation.add` is sent as `comment`. */
@@ -159,6 +164,7 @@ export class LiveDocument {
   #catchUp: Promise<void> | undefined;
   #renewal: ReturnType<typeof setTimeout> | undefined;
   #check: ReturnType<typeof setTimeout> | undefined;
+  #reload: ReturnType<typeof setTimeout> | undefined;
   #pause: { readonly timer: ReturnType<typeof setTimeout>; readonly end: () => void } | undefined;
   readonly #onOnline = () => this.#pause?.end();
   /** Browsers keep WebSockets open when they go offline, so the client closes its connection itself. */
@@ -397,6 +403,13 @@ export class LiveDocument {
     const [oldest] = this.#reportedHints;
     if (this.#reportedHints.size > MAX_REMEMBERED_HINTS && oldest !== undefined) this.#reportedHints.delete(oldest);
     this.#show(hint);
+    if (hint.type === 'access.update') this.#scheduleReload();
+  }
+
+  /** Asks the application to read the content when the service has noticed the user's new access. */
+  #scheduleReload(): void {
+    clearTimeout(this.#reload);
+    this.#reload = setTimeout(() => this.#events.emit('reload', undefined), ACCESS_MILLISECONDS);
   }
 
   #show(hint: LiveHint): void {
@@ -425,6 +438,7 @@ export class LiveDocument {
 
   #stop(status: 'denied' | 'closed'): void {
     this.#setStatus(status);
+    clearTimeout(this.#reload);
     this.#disconnect();
     this.#own.close();
     (globalThis as Partial<EventTarget>).removeEventListener?.('online', this.#onOnline);

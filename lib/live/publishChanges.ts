@@ -13,10 +13,11 @@ import { liveKeys } from './liveKeys.ts';
 import { type LivePorts } from './livePorts.ts';
 import { type RecordedChange, recordHints, type StreamPosition } from './liveStore.ts';
 import { revokeAccess } from './revokeAccess.ts';
-import { accessChangeOf, accessTypesOfItems } from './rules/access.ts';
+import { type AccessChange, accessChangeOf, accessTypesOfItems } from './rules/access.ts';
 import { withinLimit } from './rules/events.ts';
 import {
   type AddressedHint,
+  decodePart,
   type DocumentKeys,
   documentOf,
   type HintAudience,
@@ -99,7 +100,10 @@ export async function publishChanges(
   });
   await run(
     accessChanges.map(({ change }) => change),
-    () => revokeAccess(ports, accessChanges, call),
+    async () => {
+      await revokeAccess(ports, accessChanges, call);
+      await publishAccessUpdates(ports, accessChanges, call);
+    },
   );
   return changes.flatMap(({ id }) => (failed.has(id) ? [id] : []));
 }
@@ -247,6 +251,36 @@ async function publishNotifications(
     const connected = await ports.store.connectedUsers(tenant, addressed.audience.userIds);
     await publishToUsers(ports, tenant, connected, { hint: addressed.hint, position: positionOf(change) }, call);
   }
+}
+
+/**
+ * Tells connected users that their access has changed. A smaller access context hides threads and comments, but the stream does
+ * not have the former context, so their ids are unknown.
+ */
+async function publishAccessUpdates(
+  ports: LivePorts,
+  changes: readonly { readonly change: ChangedItem; readonly access: AccessChange }[],
+  call: PublishCall,
+): Promise<void> {
+  const byUser = new Map(
+    changes.flatMap(({ change, access }) =>
+      access.kind === 'user'
+        ? [[JSON.stringify([access.tenantPart, access.userPart]), { change, access }] as const]
+        : [],
+    ),
+  );
+  await inParallel([...byUser.values()], PARALLEL, async ({ change, access: { tenantPart, userPart } }) => {
+    const [session] = await ports.store.sessionsOfUser(tenantPart, userPart);
+    if (!session) return;
+    const hint = { type: 'access.update', at: change.at, ids: {} } as const;
+    await publishToUsers(
+      ports,
+      decodePart(tenantPart) ?? '',
+      [session.userId],
+      { hint, position: positionOf(change) },
+      call,
+    );
+  });
 }
 
 async function publishToUsers(

@@ -20,6 +20,7 @@ export const hintTypes = [
   'activity.delete',
   'notification.add',
   'notification.update',
+  'access.update',
   'editor.add',
   'editor.delete',
   'crdt.update',

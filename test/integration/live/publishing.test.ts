@@ -397,6 +397,43 @@ describe('a user who loses access', () => {
     expect(pauses.filter((milliseconds) => milliseconds > 1_000)).toHaveLength(1);
   });
 
+  test('is told to read again when only the access context shrinks, and nobody else is', async () => {
+    const READ = '/v2/commentannotations/get';
+    const grant = async (region: string[]) =>
+      customer.ok('/v2/auth/permissions/add', {
+        user: { userId: 'ada' },
+        permissions: {
+          resources: [
+            {
+              type: 'document',
+              id: nda.documentId,
+              organizationId: nda.organizationId,
+              context: { access: { region } },
+            },
+          ],
+        },
+      });
+    await grant(['eu', 'us']);
+    for (const userId of ['ada', 'bob']) expect((await connect(userId)).status).toBe(200);
+    await addThread('us', { context: { access: { region: 'us' } } });
+    restartFunctions();
+    expect(await (await newUser(customer, 'ada', [])).ok(READ, nda)).toHaveLength(1);
+    await grant(['eu']);
+    const changed = (await itemsOf(engine, customer, 'Grant')).filter(
+      ({ resourceType }) => resourceType === 'document',
+    );
+    await publish(changed.map((item) => changeOf('modify', item)));
+    expect(published).toEqual([
+      { channel: userChannel('ada'), event: { type: 'access.update', at: expect.any(Number), ids: {} } },
+    ]);
+    restartFunctions();
+    expect(await (await newUser(customer, 'ada', [])).ok(READ, nda)).toEqual([]);
+    // Later hints about the thread do not reach the user.
+    published = [];
+    await publish(await insertionsOf('Thread'));
+    expect(published).toEqual([]);
+  });
+
   test('keeps the channels when a document changes without a loss of access', async () => {
     await connect('ada');
     const [stored] = await itemsOf(engine, customer, 'Document');
@@ -507,7 +544,7 @@ describe('access that expires', () => {
       changeOf('modify', { PK: userKey, SK: 'GRANT#document#other', _t: 'Grant' }),
       changeOf('insert', { PK: userKey, SK: 'GRANT_REMOVED#grant#other', _t: 'AccessRemoval', internalId: 'other' }),
     ]);
-    expect(published).toEqual([]);
+    expect(typesOn(1)).toEqual([]);
     const removal = { SK: `GRANT_REMOVED#grant#${document.documentKey}`, internalId: document.documentKey };
     await publish([changeOf('insert', { PK: userKey, _t: 'AccessRemoval', ...removal })]);
     expect(typesOn(1)).toEqual(['system.revoked']);

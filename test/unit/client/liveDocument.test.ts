@@ -86,6 +86,18 @@ describe('a live document', () => {
     expect(events.slice(2)).toEqual(['comment_annotation.hide', 'notification.add']);
   });
 
+  test('asks the application to read the content again when the service has noticed a change of access', async () => {
+    const { events } = open();
+    await wait();
+    service.push(service.channels.user, { type: 'access.update', at: 1, ids: {} });
+    await wait(10_900);
+    service.push(service.channels.user, { type: 'access.update', at: 2, ids: {} });
+    await wait(10_900);
+    expect(events.slice(2)).toEqual(['access.update', 'access.update']);
+    await wait();
+    expect(events.slice(4)).toEqual(['reload']);
+  });
+
   test('shows the missed changes after a disconnection, once and in order, without a reload', async () => {
     const { events } = open();
     await wait();
