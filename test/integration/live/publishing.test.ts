@@ -397,7 +397,7 @@ describe('a user who loses access', () => {
     expect(pauses.filter((milliseconds) => milliseconds > 1_000)).toHaveLength(1);
   });
 
-  test('is told to read again when only the access context shrinks, and nobody else is', async () => {
+  test('gets the hint access.update when only the access context shrinks, and other users do not', async () => {
     const READ = '/v2/commentannotations/get';
     const grant = async (region: string[]) =>
       customer.ok('/v2/auth/permissions/add', {
