@@ -15,6 +15,7 @@ import {
   dollarsPerMillion,
   dollarsPerMonth,
   keysAboveLimits,
+  pushDollarsPerMonth,
   type Workload,
   zipfShares,
 } from './simulate/rules.ts';
@@ -61,6 +62,9 @@ export function simulatedLoads(workload: Workload): Rows {
     ['Requests per second', ...LOADS.map(integer)],
     row('dollars per month', (load) => integer(dollarsPerMonth(workload, load))),
     row('dollars per million requests', (load) => dollarsPerMillion(workload, load).toFixed(2)),
+    row('dollars per month more for pushes, with the setting `live`', (load) =>
+      integer(pushDollarsPerMonth(workload, load)),
+    ),
     row('concurrent executions', (load) => significant(concurrencyAt(workload, load))),
     row('full first', (load) => isFull(load)[0]?.name ?? 'nothing'),
     row('full components', (load) => integer(isFull(load).length)),

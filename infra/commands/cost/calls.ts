@@ -33,7 +33,7 @@ const HEADER_BYTES = 600;
  * The assumed duration of starting an instance with 512 MB. Loading the code takes 63 ms of it on a whole core (`npm
  * run bench`).
  */
-const START_MILLISECONDS = 300;
+export const START_MILLISECONDS = 300;
 /** The assumed share of calls that start an instance. AWS reports less than 1 % for production workloads. */
 const START_SHARE = 0.01;
 

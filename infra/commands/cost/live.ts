@@ -47,6 +47,19 @@ const PUBLISHER_MILLISECONDS = 40;
 const AUTHORIZER_MILLISECONDS = 5;
 
 /**
+ * Returns the cost of a million changes that the publisher pushes one by one, each to `subscribers`, in dollars: the
+ * operations of AppSync, the versions and hints in the table, and the runs of the publisher.
+ */
+export function pushDollars(subscribers: number): number {
+  const { read, written } = editConsumption;
+  return (
+    prices.eventOperations * (1 + subscribers) +
+    tableDollars({ read: MILLION * read, written: MILLION * written }) +
+    lambdaDollars(MILLION, PUBLISHER_MILLISECONDS)
+  );
+}
+
+/**
  * Returns the cost of traffic by billed item, the most expensive first. AppSync bills each event that it receives, and
  * each event for each subscriber that gets it. Events of up to 5 kB count as one operation. `calls` are costs per
  * million calls.

@@ -3,7 +3,7 @@
  * of them.
  */
 import { CURRENT_KEY_MILLISECONDS } from '../../../lib/crypto/keyRing.ts';
-import { CREDENTIALS_UNITS_READ } from '../cost/calls.ts';
+import { CREDENTIALS_UNITS_READ, START_MILLISECONDS } from '../cost/calls.ts';
 import { POSTING_MILLISECONDS } from '../cost/deliveries.ts';
 import { ORGANIZATIONS, type Scope } from './footprints.ts';
 import { type Quota, quotas } from './quotas.ts';
@@ -221,7 +221,6 @@ function platformComponents(workload: Workload): Component[] {
 
 function jumpComponents(workload: Workload): Component[] {
   const { calls } = workload;
-  const cold = assumptions.coldStartMilliseconds;
   const busiest = calls.reduce((most, call) => (call.share > most.share ? call : most));
   const footprints = footprintsPerRequest(workload).filter(({ partitions }) => partitions.startsWith('table '));
   const [read, written] = [
@@ -234,14 +233,14 @@ function jumpComponents(workload: Workload): Component[] {
       name: 'new environments of the busiest function',
       limit: quotas.newEnvironments.limit,
       when: 'jump',
-      use: (rps) => requestConcurrency([busiest], rps, cold),
+      use: (rps) => requestConcurrency([busiest], rps, START_MILLISECONDS),
       remedy: increase,
     },
     {
       name: 'new log streams',
       limit: quotas.logStreams.limit,
       when: 'jump',
-      use: (rps) => requestConcurrency(calls, rps, cold) / JUMP_SECONDS,
+      use: (rps) => requestConcurrency(calls, rps, START_MILLISECONDS) / JUMP_SECONDS,
       remedy: `${REQUEST}, or accept that some lines of the first seconds are lost`,
     },
     {

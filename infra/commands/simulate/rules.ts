@@ -7,11 +7,12 @@ import { CREDENTIALS_UNITS_READ, idempotencyConsumption } from '../cost/calls.ts
 import {
   deliveryConsumption,
   type DeliveryConsumption,
-  deliveryDollars,
+  deliveryCost,
   OTHER_MILLISECONDS,
   POSTING_MILLISECONDS,
 } from '../cost/deliveries.ts';
-import { MILLION, MINUTES_PER_MONTH } from '../cost/prices.ts';
+import { pushDollars } from '../cost/live.ts';
+import { MILLION, MINUTES_PER_MONTH, prices } from '../cost/prices.ts';
 import type { PricedCall } from '../load/mix.ts';
 import { callFootprints, eventFootprint, type Footprint } from './footprints.ts';
 import { quotas } from './quotas.ts';
@@ -31,12 +32,14 @@ export const assumptions = {
   mailsPerEvent: 0.1,
   /** The average number of users who are connected to a document when it changes. */
   connectedUsersPerDocument: 5,
-  /** The time in which Lambda creates an execution environment and loads the function. */
-  coldStartMilliseconds: 400,
   /** How many times per second a busy execution environment writes logs. */
   logWritesPerEnvironment: 1,
   /** The number of parallel polls with which Lambda starts to read a queue. */
   polls: 5,
+  /** The shards of the stream of a new table. A larger table has more, but also more events. */
+  streamShards: 4,
+  /** How often Lambda reads each shard of the stream per second. AWS documents this base rate. */
+  streamPollsPerSecond: 4,
 } as const;
 
 const COMMENT: PricedCall['path'] = '/v2/commentannotations/comments/add';
@@ -79,16 +82,28 @@ export function batchSize(messagesPerSecond: number): number {
   return Math.min(BATCH_SIZE, Math.max(1, messagesPerSecond / pollsPerSecond));
 }
 
-/**
- * Returns the consumption of a delivery in batches of `size`. It is interpolated between the measured consumptions in
- * batches of one and of ten.
- */
+/** Returns the average number of events in a batch of the table's stream. The consumption of larger batches is not measured. */
+export function eventBatchSize(eventsPerSecond: number): number {
+  const pollsPerSecond = assumptions.streamShards * assumptions.streamPollsPerSecond;
+  return Math.min(BATCH_SIZE, Math.max(1, eventsPerSecond / pollsPerSecond));
+}
+
+/** Returns the consumption of a delivery in batches of `size`. */
 export function deliveryInBatches(size: number): DeliveryConsumption {
-  const { alone, inTens } = deliveryConsumption;
+  return inBatches(deliveryConsumption.alone.consumed, deliveryConsumption.inTens.consumed, size);
+}
+
+/** Returns the consumption of an event in batches of `size`. */
+export function eventInBatches(size: number): DeliveryConsumption {
+  return inBatches(deliveryConsumption.eventAlone.consumed, deliveryConsumption.event.consumed, size);
+}
+
+/** Returns the consumption in batches of `size`, interpolated between the measured consumptions in batches of one and of ten. */
+function inBatches(alone: DeliveryConsumption, inTens: DeliveryConsumption, size: number): DeliveryConsumption {
   const toAlone = (1 / size - 1 / BATCH_SIZE) / (1 - 1 / BATCH_SIZE);
-  const names = Object.keys(inTens.consumed) as (keyof DeliveryConsumption)[];
+  const names = Object.keys(inTens) as (keyof DeliveryConsumption)[];
   return Object.fromEntries(
-    names.map((name) => [name, inTens.consumed[name] + (alone.consumed[name] - inTens.consumed[name]) * toAlone]),
+    names.map((name) => [name, inTens[name] + (alone[name] - inTens[name]) * toAlone]),
   ) as unknown as DeliveryConsumption;
 }
 
@@ -120,7 +135,7 @@ export function workOf(workload: Workload, requestsPerSecond: number): Work {
     events,
     deliveries,
     mails,
-    streamRuns: events * deliveryConsumption.event.consumed.otherRuns,
+    streamRuns: events * eventInBatches(eventBatchSize(events)).otherRuns,
     deliverRuns: deliveries / batchSize(deliveries),
     mailRuns: mails / batchSize(mails),
   };
@@ -175,18 +190,30 @@ function scaled({ partitions, scope, shards, read, written }: Footprint, by: num
 }
 
 /**
- * Returns the cost of a million requests with their events and deliveries, in dollars. The cost depends on the load,
- * because batches grow with it.
+ * Returns the cost of a million requests with their events, deliveries and mails, in dollars. The cost depends on the
+ * load, because batches grow with it.
  */
 export function dollarsPerMillion(workload: Workload, requestsPerSecond: number): number {
   const calls = workload.calls.reduce((sum, { share, cost }) => sum + share * cost.total, 0);
   const events = eventsPerRequest(workload);
-  const delivery = deliveryInBatches(batchSize(workOf(workload, requestsPerSecond).deliveries));
+  const work = workOf(workload, requestsPerSecond);
+  const event = eventInBatches(eventBatchSize(work.events));
+  const delivery = deliveryInBatches(batchSize(work.deliveries));
   return (
     calls +
-    events * deliveryDollars(deliveryConsumption.event.consumed) +
-    events * assumptions.deliveriesPerEvent * deliveryDollars(delivery)
+    events * deliveryCost(event).total +
+    events * assumptions.deliveriesPerEvent * deliveryCost(delivery).total +
+    events * assumptions.mailsPerEvent * prices.mails
   );
+}
+
+/**
+ * Returns what the setting `live` adds to the cost of a month, in dollars, if each write is pushed to the users of its
+ * document. Does not include the cost of connections and presence, which depends on the number of users.
+ */
+export function pushDollarsPerMonth({ calls }: Workload, requestsPerSecond: number): number {
+  const pushes = requestsPerSecond * SECONDS_PER_MONTH * shareOf(calls, isWrite);
+  return (pushes / MILLION) * pushDollars(assumptions.connectedUsersPerDocument);
 }
 
 /** Returns the cost of a month at a constant load in dollars. Does not include the cost of a month without calls. */

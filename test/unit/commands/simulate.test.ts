@@ -2,7 +2,9 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { registeredEndpoints } from '../../../infra/build/registry.ts';
 import { costsOfCalls, withIdempotencyKey } from '../../../infra/commands/cost/calls.ts';
-import { deliveryConsumption, deliveryDollars } from '../../../infra/commands/cost/deliveries.ts';
+import { deliveryConsumption, deliveryCost } from '../../../infra/commands/cost/deliveries.ts';
+import { liveBill } from '../../../infra/commands/cost/live.ts';
+import { prices } from '../../../infra/commands/cost/prices.ts';
 import { callMix, costsOfMix } from '../../../infra/commands/load/mix.ts';
 import { quotas } from '../../../infra/commands/simulate/quotas.ts';
 import { componentsOf, fullAt } from '../../../infra/commands/simulate/components.ts';
@@ -13,8 +15,11 @@ import {
   deliveryInBatches,
   dollarsPerMillion,
   dollarsPerMonth,
+  eventBatchSize,
+  eventInBatches,
   keysAboveLimits,
   partitionUse,
+  pushDollarsPerMonth,
   type Workload,
   zipfShares,
 } from '../../../infra/commands/simulate/rules.ts';
@@ -66,12 +71,23 @@ describe('batchSize', () => {
   });
 });
 
-describe('deliveryInBatches', () => {
-  test('equals the measured consumption in batches of one and of ten', () => {
-    const { alone, inTens } = deliveryConsumption;
-    for (const [size, { consumed }] of [[1, alone] as const, [10, inTens] as const])
-      for (const [name, value] of Object.entries(deliveryInBatches(size)))
+describe('eventBatchSize', () => {
+  test('is one for few events, and ten if each of four shards has ten in a poll', () => {
+    expect([0, 16, 80, 160, 10_000].map((rate) => eventBatchSize(rate))).toEqual([1, 1, 5, 10, 10]);
+  });
+});
+
+describe('the consumption in batches', () => {
+  const { alone, inTens, eventAlone, event } = deliveryConsumption;
+  test.each([
+    { what: 'deliveries', inBatches: deliveryInBatches, one: alone, ten: inTens },
+    { what: 'events', inBatches: eventInBatches, one: eventAlone, ten: event },
+  ])('of $what equals the measured consumption in batches of one and of ten', ({ inBatches, one, ten }) => {
+    for (const [size, { consumed }] of [[1, one] as const, [10, ten] as const])
+      for (const [name, value] of Object.entries(inBatches(size)))
         expect([name, value]).toEqual([name, expect.closeTo(consumed[name as keyof typeof consumed], 9)]);
+    expect(inBatches(2).read).toBeLessThan(inBatches(1).read);
+    expect(inBatches(2).read).toBeGreaterThan(inBatches(10).read);
   });
 });
 
@@ -152,22 +168,24 @@ describe('fullAt', () => {
 });
 
 describe('dollarsPerMillion', () => {
-  test('has the calls, events and deliveries of npm run cost', () => {
+  test('has the calls, events, deliveries and mails of npm run cost', () => {
     const costs = new Map(costsOfCalls(registeredEndpoints()).map((cost) => [cost.name, cost]));
     const { written } = withIdempotencyKey({ roundTrips: 0, read: 0, written: 0 });
     const listed = callMix.reduce(
       (sum, { path, cost, weight }) => sum + (weight / 20) * costs.get(`${path} ${cost}`)!.total,
       0,
     );
-    const { event, alone, inTens } = deliveryConsumption;
+    const { event, eventAlone, alone, inTens } = deliveryConsumption;
     // 5 of 20 calls are writes with an Idempotency-Key. The keys cost capacity units, and ten more milliseconds with
     // half a gigabyte.
     const keys = (5 / 20) * (written * 0.625 + 0.01 * 0.5 * 13.3334);
-    for (const [rate, delivery] of [[10, alone] as const, [100_000, inTens] as const])
+    for (const [rate, ...batches] of [[10, eventAlone, alone] as const, [100_000, event, inTens] as const]) {
+      const [perEvent, perDelivery] = batches.map(({ consumed }) => deliveryCost(consumed).total);
       expect(dollarsPerMillion(workload, rate)).toBeCloseTo(
-        listed + keys + (3 / 20) * (deliveryDollars(event.consumed) + deliveryDollars(delivery.consumed)),
+        listed + keys + (3 / 20) * (perEvent! + perDelivery! + 0.1 * prices.mails),
         9,
       );
+    }
   });
 
   test('does not rise with the load, while the month does', () => {
@@ -181,6 +199,18 @@ describe('dollarsPerMillion', () => {
 
   test('is the price of a month at one request a second, for 2.628 million requests', () => {
     expect(dollarsPerMonth(small, 1)).toBeCloseTo(2.628 * dollarsPerMillion(small, 1), 9);
+  });
+});
+
+describe('pushDollarsPerMonth', () => {
+  test('has the prices of edits in npm run cost, for each write and five users', () => {
+    const edits = { users: 5, hours: 1, usersPerDocument: 5, editsPerSecond: 1, cursorsPerSecond: 0 };
+    const pushed = ['AppSync: edits that it receives', 'AppSync: edits that it sends', 'table: versions and hints'];
+    const listed = liveBill(edits, costsOfCalls(registeredEndpoints()))
+      .filter(({ item }) => [...pushed, 'runs of publishLive'].includes(item))
+      .reduce((sum, { dollars }) => sum + dollars, 0);
+    // 5 of 20 calls are writes. A month has 2,628,000 seconds.
+    expect(pushDollarsPerMonth(small, 1)).toBeCloseTo((listed / (5 * 3_600)) * (5 / 20) * 2_628_000, 6);
   });
 });
 
