@@ -11,8 +11,8 @@ export interface VectorConsumption {
  * The consumption of requests on judgments, by the name of the request in `npm run cost`.
  * test/integration/table/capacity.test.ts asserts these values. A judgment with content has two vectors.
  *
- * The local engine counts writes like DynamoDB. Searching a larger index costs more, so the value of a search is a
- * lower bound.
+ * The local engine counts these bytes. AWS documents no formula, but a minimum of 1 kB for each request, which all
+ * values exceed. The operation of a write, such as PutItem, does not matter. The bytes of a search grow with the index.
  */
 export const vectorConsumption: Readonly<Record<string, VectorConsumption>> = {
   '/v2/memory/judgments/add one': { written: 2_440, searched: 0 },
