@@ -47,6 +47,8 @@ export function createTable(scope: Construct): CfnTable {
     streamSpecification: { streamViewType: 'NEW_IMAGE' },
     deletionProtectionEnabled: true,
   });
+  // Not RetainExceptOnCreate: the rollback of a first deployment would fail, because the table is protected against
+  // deletion. The empty table that remains costs nothing.
   table.applyRemovalPolicy(RemovalPolicy.RETAIN);
   Validations.of(table).acknowledge({
     id: 'CloudFormation-Validate::E3039',
