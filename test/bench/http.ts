@@ -10,8 +10,8 @@ import { startSystem } from '../e2e/system.ts';
 import { awsHeaders, engineOf } from './engine.ts';
 import { printTable, quantile, ratio } from './report.ts';
 
-const REQUESTS = 2_000;
-const WARM_UP = 300;
+const REQUESTS = 1_000;
+const WARM_UP = 200;
 const organizationId = 'bench';
 
 const agent = new Agent({ keepAlive: true });

@@ -111,23 +111,25 @@ async function measure(): Promise<void> {
     [name, `${quantile(values, 0.5).toFixed(1)} / ${quantile(values, 0.99).toFixed(1)}`] as const;
   printTable(
     `${EVENTS} events of 2 KB through npm start, ${CLIENTS} clients, one healthy receiver`,
-    ['what', 'ours', 'goal'],
+    ['what', 'ours', 'first design', 'goal', 'server in Rust'],
     [
-      ['events delivered per second', ((EVENTS * 1_000) / deliveredAfter).toFixed(0), '300'],
-      ['events published per second', ((EVENTS * 1_000) / publishedAfter).toFixed(0), ''],
-      ['CPU ms per event and delivery', perEvent(sum(used)), '6'],
-      ['the same on the reference machine', perEvent(sum(used) / quantile(slowdowns, 0.5)), ''],
-      ['of it the table engine', perEvent(used.engine), ''],
-      [`CPU ms per event at ${PACED.perSecond} a second`, pacedPerEvent.toFixed(2), ''],
+      ['events delivered per second', ((EVENTS * 1_000) / deliveredAfter).toFixed(0), '43 to 52', '300', '645 to 778'],
+      ['events published per second', ((EVENTS * 1_000) / publishedAfter).toFixed(0), '', '', ''],
+      ['CPU ms per event and delivery', perEvent(sum(used)), '37 to 45', '6', '1.9 to 2.1'],
+      ['the same on the reference machine', perEvent(sum(used) / quantile(slowdowns, 0.5)), '', '', ''],
+      ['of it the table engine', perEvent(used.engine), '9', '', ''],
+      [`CPU ms per event at ${PACED.perSecond} a second`, pacedPerEvent.toFixed(2), '', '', ''],
       [
         ...row(
           `publish at ${PACED.perSecond} a second, p50 / p99 ms`,
           paced.map(({ milliseconds }) => milliseconds),
         ),
+        '12 / 34',
         '5 / 15',
+        '3.5 / 6',
       ],
-      [...row('answer to the first byte at the receiver, p50 / p99 ms', waits), '10 / 30'],
-      ['memory after that, MB', (memoryBytes(system.pid!) / 2 ** 20).toFixed(0), '800'],
+      [...row('answer to the first byte at the receiver, p50 / p99 ms', waits), '31 / 66', '10 / 30', '0.6 / 1.5'],
+      ['memory after that, MB', (memoryBytes(system.pid!) / 2 ** 20).toFixed(0), '2300', '800', ''],
     ],
   );
 }

@@ -19,19 +19,19 @@ import { projectDir } from '../../infra/build/build.ts';
 import { compareRuns, type Figure, figuresOf, type Spread } from './comparison.ts';
 import { printTable, ratio } from './report.ts';
 
-/** The time limit of each bench in seconds. The total is less than twenty minutes. */
+/** The time limit of each bench in seconds. All limits together are less than ten minutes. */
 const benches: Record<string, number> = {
-  imports: 40,
-  bundles: 20,
-  chain: 40,
-  calls: 30,
+  imports: 15,
+  bundles: 15,
+  chain: 30,
+  calls: 45,
   http: 35,
-  crdt: 60,
-  organization: 180,
-  memory: 180,
-  deliveries: 182,
-  local: 120,
-  live: 178,
+  crdt: 35,
+  organization: 75,
+  memory: 85,
+  deliveries: 105,
+  local: 45,
+  live: 110,
 };
 /** The time between SIGTERM and SIGKILL. A bench uses it to stop its child processes. */
 const GRACE_MILLISECONDS = 5_000;

@@ -16,12 +16,12 @@ import { asDocumentClient, type Command, LeanClient } from '../support/leanClien
 import { startQueues } from '../support/queues.ts';
 import { printTable, quantile, ratio } from './report.ts';
 
-const LARGE = { users: 20_000, documents: 5_000, folders: 200, contentEvery: 50 };
+const LARGE = { users: 10_000, documents: 2_500, folders: 100, contentEvery: 50 };
 const EMPTY_ONES = 11;
 /** The number of items that are written again for the deletes by key. */
-const PLAIN_ITEMS = 20_000;
+const PLAIN_ITEMS = 10_000;
 /** The time limit of each measurement in milliseconds. The whole bench takes less than three minutes. */
-const MAX_MILLISECONDS = 60_000;
+const MAX_MILLISECONDS = 40_000;
 const BATCH = 25;
 const AT_A_TIME = 8;
 const WRITES: ReadonlySet<string> = new Set([
