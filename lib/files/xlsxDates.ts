@@ -10,8 +10,8 @@ const LITERAL = /"[^"]*"?|\\.|_.|\*.|\[[^\]]*\]?/g;
 const MAX_FORMAT_CHARACTERS = 255;
 const MAX_STYLES = 70_000;
 const DAY_SECONDS = 86_400;
-/** Larger numbers are not read as dates. The day 9999-12-31 has the number 2,958,465 if days are counted from 1900. */
-const MAX_DAYS = 2_958_466;
+/** Spreadsheets have no dates from this time on, in epoch ms. */
+const END_OF_DATES = Date.UTC(10_000, 0, 1);
 
 /** Returns a function that says whether a cell style shows its number as a date. */
 export function readDateStyles(part: Buffer | undefined, budget: XmlBudget): (style: number) => boolean {
@@ -40,10 +40,11 @@ export function readDateStyles(part: Buffer | undefined, budget: XmlBudget): (st
  */
 export function formatDate(text: string, dates1904: boolean): string {
   const days = Number(text);
-  if (text.trim() === '' || !Number.isFinite(days) || days < 0 || days > MAX_DAYS) return text;
+  if (text.trim() === '' || !Number.isFinite(days) || days < 0) return text;
   const firstDay = dates1904 ? Date.UTC(1904, 0, 1) : Date.UTC(1899, 11, days < 60 ? 31 : 30);
-  const seconds = Math.round(days * DAY_SECONDS);
-  const [date = '', time = ''] = new Date(firstDay + seconds * 1_000).toISOString().slice(0, 19).split('T');
+  const milliseconds = firstDay + Math.round(days * DAY_SECONDS) * 1_000;
+  if (milliseconds >= END_OF_DATES) return text;
+  const [date = '', time = ''] = new Date(milliseconds).toISOString().slice(0, 19).split('T');
   if (days < 1) return time;
   return (days * DAY_SECONDS * 1_000) % (DAY_SECONDS * 1_000) === 0 ? date : `${date} ${time}`;
 }

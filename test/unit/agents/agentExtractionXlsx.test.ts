@@ -70,6 +70,16 @@ describe('readWorkbook and readSource on XLSX files', () => {
     expect(cellsOf(workbookOf([[{ number: 366, style: 1 }]], { dates1904: true }))).toEqual([['1905-01-01']]);
   });
 
+  test.each([
+    ['1900', false, 2_958_465],
+    ['1904', true, 2_957_003],
+  ])('keeps a number after the year 9999 of the %s calendar as it is', (_calendar, dates1904, lastDay) => {
+    expect(formatDate(`${lastDay}`, dates1904)).toBe('9999-12-31');
+    expect(formatDate(`${lastDay}.75`, dates1904)).toBe('9999-12-31 18:00:00');
+    expect(formatDate(`${lastDay + 1}`, dates1904)).toBe(`${lastDay + 1}`);
+    expect(formatDate(`${lastDay}.999999`, dates1904)).toBe(`${lastDay}.999999`);
+  });
+
   test('reads the first visible sheet that has column titles', () => {
     const file = workbook([
       { name: 'Cover', rows: [['Guidelines of 2026']] },
