@@ -12,7 +12,7 @@ interface RunOfAgent extends CommentAgent {
   readonly run: AgentRun;
 }
 
-/** Says which of the agents that comments name exist, and which executions of them are recorded as runs. */
+/** Says which agents named in comments exist, and which of their executions are recorded as runs. */
 export class AgentLookup {
   readonly #tenant: string;
   /** The ids of existing custom agents. */

@@ -7,8 +7,8 @@ let client: BedrockRuntimeClient | undefined;
 
 /**
  * Returns the Bedrock client of the process, which the first call creates. The client does not retry, because
- * `retryCall` retries with a deadline. By default it opens a connection for each call. An open connection could break
- * while Lambda freezes the function.
+ * `retryCall` retries with a deadline. It opens a new connection for each call, because a kept connection could
+ * break while Lambda freezes the function.
  */
 export function openBedrock(): BedrockRuntimeClient {
   client ??= new BedrockRuntimeClient({ maxAttempts: 1 });

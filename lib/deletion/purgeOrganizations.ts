@@ -86,7 +86,8 @@ const purgeFolderChanges: PurgeHook<OrganizationScope> = {
 
 /**
  * Purges the content of folders that were deleted before their organization. Only the stored folder changes refer to this content.
- * When they are purged too, the jobs of those deletions have nothing left to do. Returns true when nothing remains.
+ * After this purge, `purgeFolderChanges` removes the folder changes, so the jobs of those deletions have nothing left to do. Returns
+ * true when nothing remains.
  */
 async function purgeDeletedFolders(
   table: Table,

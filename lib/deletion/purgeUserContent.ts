@@ -12,7 +12,7 @@ import { keyPrefix } from '../table/keys.ts';
 import { retryOnConflict } from '../table/retryOnConflict.ts';
 import type { Table } from '../table/table.ts';
 
-/** Selects the data of a user that is purged. */
+/** Selects which data of a user is purged. */
 export interface UserContentPurge {
   /** When the user was removed, epoch ms. Data that was made later stays. */
   readonly removedAt: number;

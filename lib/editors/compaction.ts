@@ -37,7 +37,7 @@ export function isDueForCompaction(head: Editor, before: EditorUpdate, newest: E
   return countLongLogs(head, newest) > countLongLogs(head, before);
 }
 
-/** Returns how many times the log since the snapshot has the size of a long log, rounded down. */
+/** Returns the size of the log since the snapshot, in multiples of the size that counts as long. Rounds down. */
 function countLongLogs({ snapshot }: Editor, { logBytes }: EditorUpdate): number {
   const limit = Math.min(Math.max((snapshot?.bytes ?? 0) / 2, MIN_LOG_BYTES), MAX_LOG_BYTES);
   return Math.floor((logBytes - (snapshot?.logBytes ?? 0)) / limit);

@@ -109,7 +109,7 @@ export function eventMailContent(type: MailedType, event: EventContent, userId: 
     ].includes(userId),
   );
   const assigned = thread?.assignedTo?.userId === userId;
-  // For a reaction, the owner is the comment's author. For any other event, it is the thread's author.
+  // A reaction belongs to the comment's author. Any other event belongs to the thread's author.
   const own = (isReaction(type) ? targetComment?.from : thread?.from)?.userId === userId;
   const actorName = nameOf(actionUser) ?? 'Somebody';
   const eventHeadline = headline(type, {

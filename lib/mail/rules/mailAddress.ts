@@ -7,7 +7,7 @@ const MAX_LOCAL_PART_CHARACTERS = 64;
 /** Matches a local part in dot-atom form (RFC 5322). Mail providers accept neither quotes nor non-ASCII characters in it. */
 const LOCAL_PART = /^[\w!#$%&'*+/=?^`{|}~-]+(?:\.[\w!#$%&'*+/=?^`{|}~-]+)*$/;
 const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/i;
-/** Matches characters that cannot be part of a domain, and that a URL parser would not read as part of a host name. */
+/** Matches characters that no domain contains. A URL parser would end or change the host name at these characters. */
 const NO_DOMAIN = /[\s%/\\?#@:[\]]/;
 
 /**
