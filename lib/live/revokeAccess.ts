@@ -50,19 +50,23 @@ export async function revokeAccess(
     await ports.publisher.waitForRunning();
     await inParallel(ended, PARALLEL, async (channels) => publishRevocations(ports, channels, call));
   }
-  for (const { access } of changes) if (access.kind === 'tokens') await markRevokedSessions(ports, access);
+  const tokenRevocations = changes.map(({ access }) => access).filter((access) => access.kind === 'tokens');
+  if (tokenRevocations.length > 0) await markRevokedSessions(ports, tokenRevocations);
 }
 
 /** Marks the sessions by revoked user tokens. The stream then has one access change for each marked session. */
 async function markRevokedSessions(
   { store, publisher }: LivePorts,
-  { tenantPart, revocations }: AccessChange & { readonly kind: 'tokens' },
+  changes: readonly (AccessChange & { readonly kind: 'tokens' })[],
 ): Promise<void> {
-  const tenant = decodePart(tenantPart) ?? '';
-  await store.markRevokedSessions(tenant, revocations);
+  const mark = () =>
+    inParallel(changes, PARALLEL, async ({ tenantPart, revocations }) =>
+      store.markRevokedSessions(decodePart(tenantPart) ?? '', revocations),
+    );
+  await mark();
   // A session that was written just before the revocation can be missing from the index at the first query.
   await publisher.waitForIndex();
-  await store.markRevokedSessions(tenant, revocations);
+  await mark();
 }
 
 async function candidatesOf(
