@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type Customer, newCustomer } from '../../support/customer.ts';
 import { type Engine, startEngine } from '../../support/engine.ts';
+import { withStillClock } from '../../support/stillClock.ts';
 import {
   type PlannedChange,
   type DocumentIds,
@@ -429,12 +430,14 @@ describe('deletions in a large organization', () => {
     fixture.recordings = fixture.recordings.filter((recording) => !isAtLocation(recording));
     fixture.notifications = fixture.notifications.filter((notification) => !isAtLocation(notification));
     const { apiKey, authToken } = customer;
-    await customer.ok('/v1/organizations/documents/locations/data/delete', {
-      apiKey,
-      authToken,
-      documentId: 'nda',
-      location: { id: scope },
-    });
+    await withStillClock(() =>
+      customer.ok('/v1/organizations/documents/locations/data/delete', {
+        apiKey,
+        authToken,
+        documentId: 'nda',
+        location: { id: scope },
+      }),
+    );
     await expectTableToMatch();
   });
 

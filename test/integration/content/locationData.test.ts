@@ -7,6 +7,7 @@ import { OrganizationEntity } from '../../../lib/directory/organizations.ts';
 import { Table } from '../../../lib/table/table.ts';
 import { type Customer, handlerOf, newCustomer } from '../../support/customer.ts';
 import { type Engine, startEngine, TABLE_NAME } from '../../support/engine.ts';
+import { withStillClock } from '../../support/stillClock.ts';
 import { everyItem } from '../../support/items.ts';
 import { post } from '../../support/requests.ts';
 import { newWorkspace } from '../../support/workspaces.ts';
@@ -72,13 +73,15 @@ async function addRecords(location: object, scope: object = {}, suffix = '') {
   });
 }
 const remove = (location: object, more: object = {}) =>
-  customer.call(DELETE, {
-    apiKey: customer.apiKey,
-    authToken: customer.authToken,
-    documentId: 'nda',
-    location,
-    ...more,
-  });
+  withStillClock(() =>
+    customer.call(DELETE, {
+      apiKey: customer.apiKey,
+      authToken: customer.authToken,
+      documentId: 'nda',
+      location,
+      ...more,
+    }),
+  );
 
 /** Returns the ids of all records that Ada and Grace have in an organization. */
 async function recordIds(organizationId = 'acme') {
@@ -254,7 +257,7 @@ describe('POST /v1/organizations/documents/locations/data/delete', () => {
         return this.conflicts-- > 0 ? { conflicts: [0] } : super.write(ops);
       }
     }
-    await new LocationRemover(new Contended(client(), TABLE_NAME)).remove(customer.apiKey, 'nda', chapter);
+    await new LocationRemover(new Contended(client(), TABLE_NAME)).remove(customer.apiKey, 'nda', chapter, () => 0);
     expect(await contentItems()).toEqual([]);
   });
 
@@ -286,7 +289,7 @@ describe('POST /v1/organizations/documents/locations/data/delete', () => {
         return super.queryIndex(index, partition, { ...options, after: undefined });
       }
     }
-    await new LocationRemover(new Lagging(client(), TABLE_NAME)).remove(customer.apiKey, 'nda', chapter);
+    await new LocationRemover(new Lagging(client(), TABLE_NAME)).remove(customer.apiKey, 'nda', chapter, () => 0);
     expect(await recordIds()).toEqual(['moved']);
   });
 

@@ -5,6 +5,7 @@ import { Table, type WriteOp } from '../../../lib/table/table.ts';
 import { type Customer, newCustomer } from '../../support/customer.ts';
 import { type Engine, startEngine, TABLE_NAME } from '../../support/engine.ts';
 import { everyItem } from '../../support/items.ts';
+import { withStillClock } from '../../support/stillClock.ts';
 
 const UPDATE = '/v1/organizations/documents/locations/update';
 const DELETE = '/v1/organizations/documents/locations/data/delete';
@@ -34,12 +35,14 @@ async function addDocuments(to: Customer) {
 
 const credentials = ({ apiKey, authToken }: Customer) => ({ apiKey, authToken });
 const update = (more: object = {}) =>
-  customer.call(UPDATE, {
-    ...credentials(customer),
-    documentId: 'nda',
-    migrate: { oldLocation: { id: 'chapter-1' }, newLocation },
-    ...more,
-  });
+  withStillClock(() =>
+    customer.call(UPDATE, {
+      ...credentials(customer),
+      documentId: 'nda',
+      migrate: { oldLocation: { id: 'chapter-1' }, newLocation },
+      ...more,
+    }),
+  );
 const table = () => DynamoDBDocumentClient.from(engine.client, { marshallOptions: { removeUndefinedValues: true } });
 
 /** Adds one record of each kind at a location. */

@@ -13,6 +13,7 @@ import { addDocument, itemsOf, nda } from '../../support/content.ts';
 import { everyFault, Invocation, Trial } from '../../support/crashes.ts';
 import { type Customer, handlerOf, newCustomer, restartFunctions } from '../../support/customer.ts';
 import { type Engine, startEngine, TABLE_NAME } from '../../support/engine.ts';
+import { withStillClock } from '../../support/stillClock.ts';
 import { asDocumentClient, type Command } from '../../support/leanClient.ts';
 import { post } from '../../support/requests.ts';
 import { newUser, type TestUser } from '../../support/userTokens.ts';
@@ -130,29 +131,30 @@ const userChannel = (userId: string, tokenRevocations = 0) =>
 const eventsOn = (channel: string) => published.filter((each) => each.channel === channel).map(({ event }) => event);
 
 describe('the publisher', () => {
-  test('records each change under one version and publishes it in order, whatever call crashes or fails', async () => {
-    await addThread('a');
-    await addThread('b');
-    await connect('ada');
-    const calls = new Trial();
-    await publish(await insertionsOf('Thread'), calls);
-    let expected = 2;
-    for (const fault of everyFault(calls.calls)) {
-      published = [];
-      const changes = await insertionsOf('Thread');
-      const trial = new Trial(fault);
-      await publish(changes, trial);
-      expected += changes.length;
-      const recorded = await recordedHints();
-      expect([trial.injected, recorded.map(({ version }) => version)]).toEqual([
-        [expect.anything()],
-        Array.from({ length: expected }, (_each, index) => index + 1),
-      ]);
-      expect(new Set(recorded.map(({ position }) => position)).size).toBe(expected);
-      const versions = eventsOn(channelOf()).map(({ version }) => version as number);
-      expect([...new Set(versions)]).toEqual([expected - 1, expected]);
-    }
-  });
+  test('records each change under one version and publishes it in order, whatever call crashes or fails', () =>
+    withStillClock(async () => {
+      await addThread('a');
+      await addThread('b');
+      await connect('ada');
+      const calls = new Trial();
+      await publish(await insertionsOf('Thread'), calls);
+      let expected = 2;
+      for (const fault of everyFault(calls.calls)) {
+        published = [];
+        const changes = await insertionsOf('Thread');
+        const trial = new Trial(fault);
+        await publish(changes, trial);
+        expected += changes.length;
+        const recorded = await recordedHints();
+        expect([trial.injected, recorded.map(({ version }) => version)]).toEqual([
+          [expect.anything()],
+          Array.from({ length: expected }, (_each, index) => index + 1),
+        ]);
+        expect(new Set(recorded.map(({ position }) => position)).size).toBe(expected);
+        const versions = eventsOn(channelOf()).map(({ version }) => version as number);
+        expect([...new Set(versions)]).toEqual([expected - 1, expected]);
+      }
+    }));
 
   test('keeps versions without a gap when several runs record changes of one document', async () => {
     await addThread('a');
@@ -178,20 +180,21 @@ describe('the publisher', () => {
     expect(await recordedHints()).toEqual([expect.not.objectContaining({ update: expect.anything() })]);
   });
 
-  test('makes the table calls for an edit that npm run cost prices', async () => {
-    await connect('ada');
-    await customer.ok('/v2/crdt/add', { ...nda, editorId: 'summary', type: 'text', data: 'hello' });
-    const [update] = await insertionsOf('EditorUpdate');
-    const packed = Buffer.from(update!.item!.packed as Uint8Array).toString('base64');
-    const trial = new Trial();
-    await publish([{ ...update!, item: { ...update!.item, packed } }], trial);
-    expect(trial.calls).toEqual(['BatchGetCommand', 'BatchGetCommand', 'TransactWriteCommand', 'Publish']);
-    expect(editConsumption.calls).toBe(trial.calls.length - 1);
-    // The transaction writes two items of up to 1 kB. In a transaction, each costs two units.
-    const written = await Promise.all(['LiveChannel', 'LiveHints'].map((type) => itemsOf(engine, customer, type)));
-    for (const item of written.flat()) expect(JSON.stringify(item).length).toBeLessThan(1_024);
-    expect(editConsumption).toMatchObject({ read: 2, written: 2 * written.flat().length });
-  });
+  test('makes the table calls for an edit that npm run cost prices', () =>
+    withStillClock(async () => {
+      await connect('ada');
+      await customer.ok('/v2/crdt/add', { ...nda, editorId: 'summary', type: 'text', data: 'hello' });
+      const [update] = await insertionsOf('EditorUpdate');
+      const packed = Buffer.from(update!.item!.packed as Uint8Array).toString('base64');
+      const trial = new Trial();
+      await publish([{ ...update!, item: { ...update!.item, packed } }], trial);
+      expect(trial.calls).toEqual(['BatchGetCommand', 'BatchGetCommand', 'TransactWriteCommand', 'Publish']);
+      expect(editConsumption.calls).toBe(trial.calls.length - 1);
+      // The transaction writes two items of up to 1 kB. In a transaction, each costs two units.
+      const written = await Promise.all(['LiveChannel', 'LiveHints'].map((type) => itemsOf(engine, customer, type)));
+      for (const item of written.flat()) expect(JSON.stringify(item).length).toBeLessThan(1_024);
+      expect(editConsumption).toMatchObject({ read: 2, written: 2 * written.flat().length });
+    }));
 
   test('publishes and records no text of comments', async () => {
     await connect('ada');

@@ -18,6 +18,7 @@ import { TITAN_MODEL } from '../../../lib/bedrock/titan.ts';
 import { type Customer, newCustomer, restartFunctions } from '../../support/customer.ts';
 import { EmbeddingWorker } from '../../support/embeddingJobs.ts';
 import { type Engine, startEngine, TABLE_NAME } from '../../support/engine.ts';
+import { withStillClock } from '../../support/stillClock.ts';
 import { type Queues, startQueues } from '../../support/queues.ts';
 import { startTitan, type Titan, type TitanReply } from '../../support/titan.ts';
 import { clearTable } from '../../support/items.ts';
@@ -177,37 +178,39 @@ describe('a judgment whose embedding failed', () => {
     await expectBest();
   });
 
-  test('is embedded within the call when a throttled model recovers', async () => {
-    titan.script = (_call, number) => (number < 3 ? { status: 429, error: 'ThrottlingException' } : undefined);
-    expect(await add(judged[0]!)).toEqual({
-      liability: { success: true, id: 'liability', message: 'Judgment added.' },
-    });
-    expect(await stored()).toEqual(stateAtRest(TITAN_MODEL, both(0, 1)));
-  });
-
-  test('is embedded once when the worker continues after a crash', async () => {
-    deployWith('lexical');
-    await add(...judged);
-    deployWith(TITAN_MODEL);
-    const { PK } = (await stored()).judgments[0]!;
-    const [message, now] = [{ tenant: customer.apiKey, jobId: 'left' }, Date.now()];
-    const refs = judged.map(({ recordId }) => ({ organizationKey: PK.split('#')[3]!, recordId }));
-    await openTable(environment(process.env)).write([startEmbedding(customer.apiKey, 'left', refs, now)]);
-    let steps = 0;
-    const crashing = new EmbeddingWorker(now, (deps) => ({
-      ...deps,
-      steps: {
-        ...deps.steps,
-        embedJudgments: (...step) =>
-          ++steps > 1 ? Promise.reject(new Error('killed')) : deps.steps.embedJudgments(...step),
-      },
+  test('is embedded within the call when a throttled model recovers', () =>
+    withStillClock(async () => {
+      titan.script = (_call, number) => (number < 3 ? { status: 429, error: 'ThrottlingException' } : undefined);
+      expect(await add(judged[0]!)).toEqual({
+        liability: { success: true, id: 'liability', message: 'Judgment added.' },
+      });
+      expect(await stored()).toEqual(stateAtRest(TITAN_MODEL, both(0, 1)));
     }));
-    await expect(crashing.run(message)).rejects.toThrow('killed');
-    expect([(await stored()).vectors, titan.calls.length]).toEqual([both(28, 25), 50]);
-    await new EmbeddingWorker(now + 10 * MINUTE).run(message);
-    expect([(await stored()).vectors, titan.calls.length]).toEqual([both(28, 28), 56]);
-    expect(await startedJobs()).toEqual([]);
-  });
+
+  test('is embedded once when the worker continues after a crash', () =>
+    withStillClock(async () => {
+      deployWith('lexical');
+      await add(...judged);
+      deployWith(TITAN_MODEL);
+      const { PK } = (await stored()).judgments[0]!;
+      const [message, now] = [{ tenant: customer.apiKey, jobId: 'left' }, Date.now()];
+      const refs = judged.map(({ recordId }) => ({ organizationKey: PK.split('#')[3]!, recordId }));
+      await openTable(environment(process.env)).write([startEmbedding(customer.apiKey, 'left', refs, now)]);
+      let steps = 0;
+      const crashing = new EmbeddingWorker(now, (deps) => ({
+        ...deps,
+        steps: {
+          ...deps.steps,
+          embedJudgments: (...step) =>
+            ++steps > 1 ? Promise.reject(new Error('killed')) : deps.steps.embedJudgments(...step),
+        },
+      }));
+      await expect(crashing.run(message)).rejects.toThrow('killed');
+      expect([(await stored()).vectors, titan.calls.length]).toEqual([both(28, 25), 50]);
+      await new EmbeddingWorker(now + 10 * MINUTE).run(message);
+      expect([(await stored()).vectors, titan.calls.length]).toEqual([both(28, 28), 56]);
+      expect(await startedJobs()).toEqual([]);
+    }));
 
   test('causes the worker to write the embedding state of a tenant with its first judgment', async () => {
     deployWith('lexical');
@@ -247,71 +250,77 @@ describe('a judgment whose embedding failed', () => {
 });
 
 describe('a change of the embedding model', () => {
-  test('keeps searches working and purges the vectors of the old model, from lexical to Titan and back', async () => {
-    await add(...judged);
-    expect(await stored()).toEqual(stateAtRest(LEXICAL_MODEL, both(28, 0)));
+  test('keeps searches working and purges the vectors of the old model, from lexical to Titan and back', () =>
+    withStillClock(async () => {
+      await add(...judged);
+      expect(await stored()).toEqual(stateAtRest(LEXICAL_MODEL, both(28, 0)));
 
-    deployWith(TITAN_MODEL);
-    await expectBest();
-    // Queries are not sent to Titan until all judgments have Titan vectors.
-    await expectBest();
-    expect([titan.calls, (await stored()).jobs.map(({ kind }) => kind)]).toEqual([[], ['changeEmbedding']]);
-    await add(judgedBy('tone', 'Too formal for our brand voice'));
-    expect((await stored()).vectors).toEqual(both(29, 1));
-    const [message] = await startedJobs();
-    const steps = await new EmbeddingWorker(Date.now()).finish(message!, async () => {
-      expect(await search('formal brand voice')).toEqual(['tone']);
-    });
-    expect(steps).toBeGreaterThan(4);
-    expect(await stored()).toEqual(stateAtRest(TITAN_MODEL, both(0, 29)));
-    const before = titan.calls.length;
-    await expectBest();
-    expect(titan.calls.slice(before).map(({ inputText }) => inputText)).toEqual([LIABILITY]);
+      deployWith(TITAN_MODEL);
+      await expectBest();
+      // Queries are not sent to Titan until all judgments have Titan vectors.
+      await expectBest();
+      expect([titan.calls, (await stored()).jobs.map(({ kind }) => kind)]).toEqual([[], ['changeEmbedding']]);
+      await add(judgedBy('tone', 'Too formal for our brand voice'));
+      expect((await stored()).vectors).toEqual(both(29, 1));
+      const [message] = await startedJobs();
+      const steps = await new EmbeddingWorker(Date.now()).finish(message!, async () => {
+        expect(await search('formal brand voice')).toEqual(['tone']);
+      });
+      expect(steps).toBeGreaterThan(4);
+      expect(await stored()).toEqual(stateAtRest(TITAN_MODEL, both(0, 29)));
+      const before = titan.calls.length;
+      await expectBest();
+      expect(titan.calls.slice(before).map(({ inputText }) => inputText)).toEqual([LIABILITY]);
 
-    // After the change back to lexical, functions may not call Titan.
-    deployWith('lexical');
-    queues.clear();
-    await expectBest();
-    const [back] = await startedJobs();
-    await add(judgedBy('budget', 'Travel costs exceed the budget'));
-    expect(await search('budget for travel')).toEqual(['budget']);
-    await new EmbeddingWorker(Date.now()).finish(back!, expectBest);
-    expect(await stored()).toEqual(stateAtRest(LEXICAL_MODEL, both(30, 0)));
-    expect(titan.calls).toHaveLength(before + 1);
-  });
-
-  test('purges the vectors of the new model when the change is reverted half-way', async () => {
-    await add(...judged);
-    deployWith(TITAN_MODEL);
-    await expectBest();
-    const [message] = await startedJobs();
-    const worker = new EmbeddingWorker(Date.now());
-    await worker.run(message!, { deadline: 0 });
-    await worker.run(message!, { deadline: 0 });
-    expect(await stored()).toMatchObject({ state: { model: LEXICAL_MODEL, next: TITAN_MODEL }, vectors: both(28, 25) });
-    deployWith('lexical');
-    await new EmbeddingWorker(worker.now + 10 * MINUTE).finish(message!, expectBest);
-    expect(await stored()).toEqual(stateAtRest(LEXICAL_MODEL, both(28, 0)));
-  });
-
-  test('has the same result when every step runs twice in parallel and is repeated', async () => {
-    await add(...judged);
-    deployWith(TITAN_MODEL);
-    await expectBest();
-    const [message] = await startedJobs();
-    const twice = new EmbeddingWorker(Date.now(), (deps) => ({
-      ...deps,
-      steps: {
-        ...deps.steps,
-        async changeEmbedding(...step) {
-          await Promise.all([deps.steps.changeEmbedding(...step), deps.steps.changeEmbedding(...step)]);
-          return deps.steps.changeEmbedding(...step);
-        },
-      },
+      // After the change back to lexical, functions may not call Titan.
+      deployWith('lexical');
+      queues.clear();
+      await expectBest();
+      const [back] = await startedJobs();
+      await add(judgedBy('budget', 'Travel costs exceed the budget'));
+      expect(await search('budget for travel')).toEqual(['budget']);
+      await new EmbeddingWorker(Date.now()).finish(back!, expectBest);
+      expect(await stored()).toEqual(stateAtRest(LEXICAL_MODEL, both(30, 0)));
+      expect(titan.calls).toHaveLength(before + 1);
     }));
-    await twice.finish(message!, expectBest);
-    expect(await stored()).toEqual(stateAtRest(TITAN_MODEL, both(0, 28)));
-  });
+
+  test('purges the vectors of the new model when the change is reverted half-way', () =>
+    withStillClock(async () => {
+      await add(...judged);
+      deployWith(TITAN_MODEL);
+      await expectBest();
+      const [message] = await startedJobs();
+      const worker = new EmbeddingWorker(Date.now());
+      await worker.run(message!, { deadline: 0 });
+      await worker.run(message!, { deadline: 0 });
+      expect(await stored()).toMatchObject({
+        state: { model: LEXICAL_MODEL, next: TITAN_MODEL },
+        vectors: both(28, 25),
+      });
+      deployWith('lexical');
+      await new EmbeddingWorker(worker.now + 10 * MINUTE).finish(message!, expectBest);
+      expect(await stored()).toEqual(stateAtRest(LEXICAL_MODEL, both(28, 0)));
+    }));
+
+  test('has the same result when every step runs twice in parallel and is repeated', () =>
+    withStillClock(async () => {
+      await add(...judged);
+      deployWith(TITAN_MODEL);
+      await expectBest();
+      const [message] = await startedJobs();
+      const twice = new EmbeddingWorker(Date.now(), (deps) => ({
+        ...deps,
+        steps: {
+          ...deps.steps,
+          async changeEmbedding(...step) {
+            await Promise.all([deps.steps.changeEmbedding(...step), deps.steps.changeEmbedding(...step)]);
+            return deps.steps.changeEmbedding(...step);
+          },
+        },
+      }));
+      await twice.finish(message!, expectBest);
+      expect(await stored()).toEqual(stateAtRest(TITAN_MODEL, both(0, 28)));
+    }));
 
   test('embeds judgments that functions of the previous deployment write during the change of the model', async () => {
     await add(...judged.slice(0, 3));

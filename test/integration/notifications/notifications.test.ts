@@ -6,6 +6,7 @@ import { OrganizationEntity } from '../../../lib/directory/organizations.ts';
 import { Table } from '../../../lib/table/table.ts';
 import { type Customer, newCustomer } from '../../support/customer.ts';
 import { type Engine, startEngine, TABLE_NAME } from '../../support/engine.ts';
+import { withStillClock } from '../../support/stillClock.ts';
 import { everyItem } from '../../support/items.ts';
 
 const ADD = '/v2/notifications/add';
@@ -556,7 +557,7 @@ describe('POST /v2/notifications/delete', () => {
 
   test('deletes all of many selected notifications', async () => {
     await Promise.all(Array.from({ length: 30 }, (_, i) => add(`n${i}`)));
-    const { body } = await customer.call(DELETE, { organizationId: 'acme', documentId: 'nda' });
+    const { body } = await withStillClock(() => customer.call(DELETE, { organizationId: 'acme', documentId: 'nda' }));
     expect(body.result).toMatchObject({ hasMore: false, message: 'Notification(s) deleted successfully.' });
     expect(Object.keys(body.result.data)).toHaveLength(30);
   });
@@ -573,7 +574,7 @@ describe('POST /v2/notifications/delete', () => {
       { userId: 'grace' },
     );
     expect([results.length, hasMore]).toEqual([100, true]);
-    const { body } = await customer.call(DELETE, { organizationId: 'acme', userId: 'grace' });
+    const { body } = await withStillClock(() => customer.call(DELETE, { organizationId: 'acme', userId: 'grace' }));
     expect([Object.keys(body.result.data).length, body.result.hasMore]).toEqual([10, false]);
   });
 });

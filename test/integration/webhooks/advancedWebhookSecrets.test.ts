@@ -95,6 +95,7 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/secret/rotate', () => {
   });
 
   test('returns FAILED_PRECONDITION during an overlap, and succeeds after the overlap', async () => {
+    later(0);
     const { secret } = await rotate({ overlapSeconds: 3_600 });
     const before = await stored();
     expect(await outcome(customer, paths.rotate, { endpointId })).toEqual(OVERLAPPING);

@@ -19,6 +19,7 @@ import { queues as declarations } from '../../../lib/workers/queues.ts';
 import type { Customer } from '../../support/customer.ts';
 import { DeliverySystem, HOUR, MINUTE, SECOND } from '../../support/deliveries.ts';
 import { type Engine, startEngine, TABLE_NAME } from '../../support/engine.ts';
+import { withStillClock } from '../../support/stillClock.ts';
 import { WebhookReceiver } from '../../support/hooks.ts';
 import { type Queues, startQueues } from '../../support/queues.ts';
 import { newWebhookCustomer, paths } from '../../support/webhooks.ts';
@@ -127,34 +128,35 @@ describe('npm run deliveries', () => {
     expect(`${endpointPage}${messagePage}`).not.toMatch(/secret|private/);
   });
 
-  test('endpoint ignores health from before the last change of the endpoint', async () => {
-    hooks.answer('/a?token=secret', { status: 500 });
-    for (let i = 0; i < 10; i++) await system.publish(tenant);
-    for (let i = 0; i < 10; i++) await system.processNextMessage();
-    expect(rowsOf(await show())).toMatchObject({
-      'Deliveries paused': expect.stringMatching(/^until 20/),
-      Failing: expect.stringMatching(/^since 20/),
-      'Last delivered': 'none of the last 10 messages',
-    });
-    const pausing = async () =>
-      Number(rowsOf(await run(['status'], process.env, system.now))['Endpoints with an open circuit breaker']);
-    const before = await pausing();
-    await customer.ok(paths.update, { endpointId, url: hooks.url('/b') });
-    // The endpoint has a new URL, so its old failures do not count.
-    expect(await pausing()).toBe(before - 1);
-    await system.publish(tenant);
-    await system.processNextMessage();
-    expect(hooks.at('/b')).toHaveLength(1);
-    const rows = rowsOf(await show());
-    expect(rows).toMatchObject({ 'Deliveries paused': 'no', Failing: 'no' });
-    expect(rows['Last delivered']!.slice(0, 10)).toBe(new Date(system.now).toISOString().slice(0, 10));
-    // The next attempt replaces the old health, which belongs to the old URL.
-    const { _r: about } = (await system.table.get(WebhookEndpointEntity, { tenant, endpointId }))!;
-    expect(await new EndpointHealthStore(system.table).get({ tenant, endpointId })).toMatchObject({
-      about,
-      breaker: { inARow: 0 },
-    });
-  });
+  test('endpoint ignores health from before the last change of the endpoint', () =>
+    withStillClock(async () => {
+      hooks.answer('/a?token=secret', { status: 500 });
+      for (let i = 0; i < 10; i++) await system.publish(tenant);
+      for (let i = 0; i < 10; i++) await system.processNextMessage();
+      expect(rowsOf(await show())).toMatchObject({
+        'Deliveries paused': expect.stringMatching(/^until 20/),
+        Failing: expect.stringMatching(/^since 20/),
+        'Last delivered': 'none of the last 10 messages',
+      });
+      const pausing = async () =>
+        Number(rowsOf(await run(['status'], process.env, system.now))['Endpoints with an open circuit breaker']);
+      const before = await pausing();
+      await customer.ok(paths.update, { endpointId, url: hooks.url('/b') });
+      // The endpoint has a new URL, so its old failures do not count.
+      expect(await pausing()).toBe(before - 1);
+      await system.publish(tenant);
+      await system.processNextMessage();
+      expect(hooks.at('/b')).toHaveLength(1);
+      const rows = rowsOf(await show());
+      expect(rows).toMatchObject({ 'Deliveries paused': 'no', Failing: 'no' });
+      expect(rows['Last delivered']!.slice(0, 10)).toBe(new Date(system.now).toISOString().slice(0, 10));
+      // The next attempt replaces the old health, which belongs to the old URL.
+      const { _r: about } = (await system.table.get(WebhookEndpointEntity, { tenant, endpointId }))!;
+      expect(await new EndpointHealthStore(system.table).get({ tenant, endpointId })).toMatchObject({
+        about,
+        breaker: { inARow: 0 },
+      });
+    }));
 
   test('endpoint reports no failure after a success that was not sampled', async () => {
     const storeFailing = async (since: number) => {

@@ -210,7 +210,8 @@ describe('POST /v2/workspace/advancedwebhook/messages/get', () => {
   });
 
   test('examines a limited number of messages per call and continues from there', async () => {
-    await storeEvents(...Array.from({ length: 1_300 }, (_each, i) => ({ at: Date.now() - MINUTE - i * 100 })));
+    const now = Date.now();
+    await storeEvents(...Array.from({ length: 1_300 }, (_each, i) => ({ at: now - MINUTE - i * 100 })));
     const [last] = await storeEvents({
       at: Date.now() - 10 * MINUTE,
       to: [{ endpointId: 'ep_a', status: 'EXHAUSTED' }],
@@ -225,10 +226,9 @@ describe('POST /v2/workspace/advancedwebhook/messages/get', () => {
 
   test('ends a page before the response exceeds its maximum size', async () => {
     const channels = Array.from({ length: 100 }, (_each, i) => `${i}`.padEnd(512, 'é'));
-    const ids = await storeEvents(
-      ...Array.from({ length: 60 }, (_each, i) => ({ at: Date.now() - MINUTE - i, channels })),
-    );
-    const { messages, next } = await new MessageReader(table).list(tenant, {}, { limit: 250, now: Date.now() });
+    const now = Date.now();
+    const ids = await storeEvents(...Array.from({ length: 60 }, (_each, i) => ({ at: now - MINUTE - i, channels })));
+    const { messages, next } = await new MessageReader(table).list(tenant, {}, { limit: 250, now });
     expect(messages.length).toBeLessThan(60);
     expect(next).toBeDefined();
     expect((await listAll({ limit: 250 })).ids).toEqual(ids);
