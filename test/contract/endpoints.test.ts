@@ -39,8 +39,8 @@ function issuesOf(
   return details.issues;
 }
 
-describe('the declaration of', () => {
-  test.each(cases)('%s is declared in the file of its own path or of the path of its twin', async (path, endpoint) => {
+describe('the declaration of an endpoint', () => {
+  test.each(cases)('%s is in the file named after its path, or after the path of its twin', async (path, endpoint) => {
     const module = (await import(`../../${sourceFile(endpoint.twinOf ?? path)}`)) as {
       endpoint: Endpoint;
       twin?: Endpoint;
@@ -48,19 +48,19 @@ describe('the declaration of', () => {
     expect(endpoint.twinOf === undefined ? module.endpoint : module.twin).toBe(endpoint);
   });
 
-  test.each(cases)('%s has a summary and an impact that are fragments', (_path, { summary, impact }) => {
+  test.each(cases)('%s has a summary and an impact text without a full stop', (_path, { summary, impact }) => {
     expect(summary).toMatch(/^[A-Z].{5,}[^.]$/);
     // Alarm texts put the impact after a dash, so it begins in lower case or with an abbreviation.
     expect(impact).toMatch(/^([a-z]|[A-Z]{2}).{10,}[^.]$/);
   });
 
-  test.each(cases)('%s names each status once, and no common one', (_path, { errors }) => {
+  test.each(cases)('%s lists each error status once, and none that all endpoints share', (_path, { errors }) => {
     expect(Object.keys(errorCatalogue)).toEqual(expect.arrayContaining([...errors]));
     expect(new Set(errors).size).toBe(errors.length);
     expect(errors.filter((status) => (commonErrors as readonly string[]).includes(status))).toEqual([]);
   });
 
-  test.each(cases)('%s has an example with valid and documented data', (path, { input, example }) => {
+  test.each(cases)('%s has example data that its schema accepts and documents', (path, { input, example }) => {
     expect(input.safeParse(example.data).error).toBeUndefined();
     expect(problems(dataSchema(path), example.data, 'closed')).toEqual([]);
   });
@@ -71,11 +71,11 @@ describe('the declaration of', () => {
   });
 });
 
-describe('wrong credentials', () => {
+describe('a call with wrong credentials', () => {
   const guarded = cases.filter(([, { auth }]) => auth !== 'none');
   const firstHeader = (level: AuthLevel) => Object.entries(headers[level])[0]!;
 
-  test.each(guarded)('%s answers the same PERMISSION_DENIED to all of them', async (path, endpoint) => {
+  test.each(guarded)('%s answers PERMISSION_DENIED without a reason', async (path, endpoint) => {
     const handler = await handlerOf(path);
     const [[idHeader, id], other] = [
       firstHeader(endpoint.auth),
@@ -88,11 +88,13 @@ describe('wrong credentials', () => {
     for (const answer of answers) {
       expectDocumented(endpoint, answer);
       expect(answer.status).toBe(403);
-      expect(answer.body).toEqual({ error: { status: 'PERMISSION_DENIED', message: answers[0]!.body.error.message } });
+      expect(answer.body).toEqual({
+        error: { status: 'PERMISSION_DENIED', message: answers[0]!.body.error.message },
+      });
     }
   });
 
-  test.each(guarded)('%s refuses them before it reads the body', async (path) => {
+  test.each(guarded)('%s refuses wrong credentials before it reads the body', async (path) => {
     const { status } = await send(await handlerOf(path), eventOf('not JSON'));
     expect(status).toBe(403);
   });
@@ -102,19 +104,19 @@ describe('the request body', () => {
   const bodies = [
     ['not JSON', 'not JSON'],
     ['an array', '[]'],
-    ['text', '"data"'],
-    ['with data null', '{"data":null}'],
-    ['with data a list', '{"data":[]}'],
-    ['with data a text', '{"data":"data"}'],
+    ['a string', '"data"'],
+    ['an object with null as data', '{"data":null}'],
+    ['an object with a list as data', '{"data":[]}'],
+    ['an object with a string as data', '{"data":"data"}'],
   ];
   test.each(
     cases.flatMap(([path, endpoint]) => bodies.map(([label, body]) => [path, label!, body!, endpoint] as const)),
-  )('%s: %s is INVALID_ARGUMENT', async (_path, _what, body, endpoint) => {
+  )('%s answers INVALID_ARGUMENT if the body is %s', async (_path, _what, body, endpoint) => {
     expect(issuesOf(endpoint, await callWithBody(endpoint, body))).toHaveLength(1);
   });
 
   test.each(cases)(
-    '%s: is INVALID_ARGUMENT if it is missing or has no data, unless it is optional',
+    '%s answers INVALID_ARGUMENT if the body or its data is missing, unless the body is optional',
     async (_path, endpoint) => {
       for (const body of [undefined, '', '{}']) {
         const answer = await callWithBody(endpoint, body);
@@ -126,7 +128,7 @@ describe('the request body', () => {
   );
 });
 
-describe('a field', () => {
+describe('a field of the request data', () => {
   const fields = cases.flatMap(([path, endpoint]) =>
     Object.entries(dataSchema(path).properties ?? {}).map(
       ([field, schema]) => [path, field, schema as JsonSchema, endpoint] as const,
@@ -140,7 +142,7 @@ describe('a field', () => {
     ),
   );
 
-  test.each(typed)('%s: %s of another type is INVALID_ARGUMENT', async (_path, field, schema, endpoint) => {
+  test.each(typed)('%s answers INVALID_ARGUMENT if %s has the wrong type', async (_path, field, schema, endpoint) => {
     const issues = issuesOf(
       endpoint,
       await call(endpoint, { ...(endpoint.example.data as object), [field]: ofAnotherType(schema) }),
@@ -150,22 +152,19 @@ describe('a field', () => {
     expect(issues[0]!.message).toContain(endpoint.fixedMessages?.type ?? field);
   });
 
-  test.each(required)('%s: %s is required', async (_path, _name, field, endpoint) => {
+  test.each(required)('%s answers INVALID_ARGUMENT if %s is missing', async (_path, _name, field, endpoint) => {
     const issues = issuesOf(endpoint, await call(endpoint, without(endpoint.example.data, field)));
     expect(issues.map(({ path }) => path)).toContainEqual(field);
     const fixedMessage = field.length === 1 ? endpoint.fixedMessages?.required?.[String(field[0])] : undefined;
     expect(issues[0]!.message).toContain(fixedMessage ?? String(field.at(-1)));
   });
 
-  test.each(optionals)(
-    '%s: %s may be null, with the same effect as leaving it out',
-    (_path, field, _schema, { input, example }) => {
-      const parse = (data: object) => input.safeParse(data).error?.issues.map(({ path, code }) => ({ path, code }));
-      expect(parse({ ...(example.data as object), [field]: null })).toEqual(
-        parse(without(example.data, [field]) as object),
-      );
-    },
-  );
+  test.each(optionals)('%s treats a null %s like a missing field', (_path, field, _schema, { input, example }) => {
+    const parse = (data: object) => input.safeParse(data).error?.issues.map(({ path, code }) => ({ path, code }));
+    expect(parse({ ...(example.data as object), [field]: null })).toEqual(
+      parse(without(example.data, [field]) as object),
+    );
+  });
 });
 
 describe('an unknown field', () => {
@@ -197,7 +196,7 @@ describe('an unknown field', () => {
   ];
 
   test.each(selecting)(
-    '%s: is INVALID_ARGUMENT with its name, because it may be a misspelt selector',
+    '%s answers INVALID_ARGUMENT and names the field, because it may be a misspelt selector',
     async (_path, endpoint) => {
       for (const value of [['x'], 'x', null]) {
         const [issue, ...others] = issuesOf(
@@ -210,11 +209,11 @@ describe('an unknown field', () => {
     },
   );
 
-  test.each(selecting)('%s: is excluded in the reference', (path) => {
+  test.each(selecting)('%s excludes unknown fields in the API reference', (path) => {
     expect(dataSchema(path)).toMatchObject({ additionalProperties: false });
   });
 
-  test('is refused by deletions, by updates that select, and by few other endpoints', () => {
+  test('is refused by deletions, by updates that select records, and by six other endpoints', () => {
     const closed = cases.map(([path]) => path).filter(isClosed);
     expect(closed.toSorted()).toEqual([...selecting.map(([path]) => path), ...alsoClosed].toSorted());
     expect(closed).toEqual(
@@ -227,7 +226,7 @@ describe('an unknown field', () => {
     );
   });
 
-  test.each(cases.filter(([path]) => !isClosed(path)))('%s: is ignored', (_path, { input, example }) => {
+  test.each(cases.filter(([path]) => !isClosed(path)))('%s ignores an unknown field', (_path, { input, example }) => {
     expect(input.safeParse({ ...(example.data as object), unknownField: ['x'] }).error).toBeUndefined();
   });
 
@@ -294,14 +293,14 @@ describe('an unknown field', () => {
     '/v2/workspace/advancedwebhook/endpoints/delete': ['endpointId'],
     '/v2/workspace/domains/delete': ['domains'],
   };
-  test.each(Object.entries(sentByClients))('%s: is not a field that published clients send', (path, fields) => {
+  test.each(Object.entries(sentByClients))('%s declares all fields that published clients send', (path, fields) => {
     expect(Object.keys(dataSchema(path).properties ?? {})).toEqual(expect.arrayContaining(fields));
   });
 });
 
-describe('an Idempotency-Key', () => {
+describe('the header Idempotency-Key', () => {
   const taking = cases.filter(([, endpoint]) => takesIdempotencyKey(endpoint));
-  test.each(taking)('%s: is INVALID_ARGUMENT unless it is visible ASCII', async (path, endpoint) => {
+  test.each(taking)('%s answers INVALID_ARGUMENT unless the key is visible ASCII', async (path, endpoint) => {
     const answer = await post(
       await handlerOf(path),
       { ...headers[endpoint.auth], 'idempotency-key': 'with space' },

@@ -44,6 +44,6 @@ test('an entity whose schema changed has a new version', () => {
   if (process.env.UPDATE_PINS) writeFileSync(file, `${JSON.stringify(current, undefined, 2)}\n`);
 });
 
-test('the stored file has the version and schema of every entity type', () => {
+test('entitySchemas.json has the current version and schema hash of every entity type', () => {
   expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual(current);
 });

@@ -67,7 +67,7 @@ describe('npm run new:endpoint', () => {
       expect(read(tests)).toContain(text);
   });
 
-  test('adds one line to the registry, in the order of the files', () => {
+  test('adds one line to the registry, and keeps the lines sorted', () => {
     const before = registered();
     const added = ['v1/a/get', 'v2/organizations/labels/get', 'v2/zones/send-all'];
     for (const path of added.toReversed()) createEndpoint(copy, path);
@@ -87,7 +87,7 @@ describe('npm run new:endpoint', () => {
     },
   );
 
-  test('overwrites nothing and prints why', () => {
+  test('keeps a file that exists already, and prints its name', () => {
     const [existing, registry] = [read('functions/v2/users/add.ts'), read('functions/index.ts')];
     expect(run(['infra/commands/newEndpoint.ts', 'v2/users/add'])).toMatchObject({
       status: 1,

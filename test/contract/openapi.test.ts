@@ -26,7 +26,7 @@ function* nodes(value: unknown, path: string[] = []): Generator<[path: string, n
 }
 
 describe('the OpenAPI document', () => {
-  test('has one operation per endpoint with a distinct name', () => {
+  test('has one operation with a unique name per endpoint, and describes every tag', () => {
     expect(Object.keys(openApi.paths)).toEqual(endpoints.map(({ path }) => path).sort());
     const operations = Object.values(openApi.paths).map(({ post }) => post);
     expect(new Set(operations.map(({ operationId }) => operationId)).size).toBe(endpoints.length);
@@ -53,7 +53,7 @@ describe('the OpenAPI document', () => {
     for (const $ref of references) expect(resolveReference($ref)).toBeDefined();
   });
 
-  test('has no empty schema: a custom one declares its type with .meta({ type })', () => {
+  test('has no empty schema, so custom schemas declare their type with .meta({ type })', () => {
     const schemas = [...nodes(openApi.paths)].flatMap(([path, node]) =>
       Object.entries({ ...(node.properties as object), items: node.items }).map(
         ([key, schema]) => [`${path}/${key}`, schema] as const,
@@ -65,7 +65,7 @@ describe('the OpenAPI document', () => {
     expect(empty.map(([path]) => path)).toEqual([]);
   });
 
-  test('names the credentials by the headers of the service', () => {
+  test('names the credential headers after the service', () => {
     const { components } = openApiDocument(endpoints, {
       serviceName: 'acme',
       url: 'https://api.test',
@@ -79,7 +79,7 @@ describe('the OpenAPI document', () => {
     ]);
   });
 
-  test('is what npm run openapi prints, with the settings of cdk.json', () => {
+  test('equals the output of npm run openapi with the settings of cdk.json', () => {
     const read = (file: string) => JSON.parse(readFileSync(join(projectDir, file), 'utf8'));
     const printed = execFileSync(process.execPath, ['infra/commands/openapi.ts'], {
       cwd: projectDir,
@@ -94,7 +94,7 @@ describe('the OpenAPI document', () => {
     expect(JSON.parse(printed)).toEqual(JSON.parse(JSON.stringify(openApiDocument(endpoints, service))));
   });
 
-  test('has the placeholders of the deployment only where they are replaced', () => {
+  test('has the placeholders for URL and service name only where a deployment replaces them', () => {
     const text = JSON.stringify(openApiDocument(endpoints, { ...placeholders, version: '1.0.0' }));
     const count = (part: string) => text.split(part).length - 1;
     expect([count(placeholders.url), count(placeholders.serviceName)]).toEqual([1, 4]);
@@ -104,7 +104,7 @@ describe('the OpenAPI document', () => {
 
 const bare = ['/v2/memory/judgments/query', '/v2/memory/search'];
 
-test('only these endpoints have results without status and message', () => {
+test('only /v2/memory/search and /v2/memory/judgments/query have results without status and message', () => {
   expect(
     cases
       .filter(([, { message }]) => message === null)
@@ -124,7 +124,7 @@ describe.each(cases)('the operation of %s', (path, endpoint) => {
     });
   });
 
-  test('requires both headers of its level', () => {
+  test('requires the credentials of its auth level, or a user token if it accepts user tokens', () => {
     const pairs = {
       apiKey: [{ apiKey: [], authToken: [] }],
       workspace: [{ workspaceId: [], workspaceAuthToken: [] }],
@@ -151,7 +151,7 @@ describe.each(cases)('the operation of %s', (path, endpoint) => {
     else expect(result).toMatchObject({ status: 'success', message: expect.any(String) });
   });
 
-  test('has every possible failure under its HTTP code, with its meaning', () => {
+  test('lists every possible error under its HTTP status, with its meaning', () => {
     expect(possibleErrors(endpoint)).toEqual(
       expect.arrayContaining([...endpoint.errors, ...(endpoint.auth === 'none' ? [] : ['PERMISSION_DENIED'])]),
     );
@@ -169,7 +169,7 @@ describe.each(cases)('the operation of %s', (path, endpoint) => {
   });
 });
 
-describe('the webhooks', () => {
+describe('the webhooks of the OpenAPI document', () => {
   const plainSchema = (name: string) =>
     (openApi.webhooks[name]!.post.requestBody.content['application/json'].schema.anyOf as [JsonSchema])[0];
   const sample = (event: EventType): DeliverableEvent => ({
@@ -179,7 +179,7 @@ describe('the webhooks', () => {
     payload: sampleEvent(event, 'key_1').payload,
   });
 
-  test('exist for every event type, and the basic ones for every trigger', () => {
+  test('include every event type, and a basic webhook for every trigger type', () => {
     expect(Object.keys(openApi.webhooks)).toEqual([...eventTypes, ...triggerTypes.map((type) => `basic.${type}`)]);
     for (const [name, { post }] of Object.entries(openApi.webhooks)) {
       const headers = post.parameters.map(({ $ref }) => resolveReference<{ name: string }>($ref).name);
@@ -189,7 +189,7 @@ describe('the webhooks', () => {
     }
   });
 
-  test.each([false, true])('describe what is sent with enableDataProtection %s', (enableDataProtection) => {
+  test.each([false, true])('describe payloads with enableDataProtection %s', (enableDataProtection) => {
     const config = { enableDataProtection };
     const users = { ada: { inbox: 'ALL', email: 'NONE' } } as const;
     for (const event of eventTypes) {
@@ -220,7 +220,7 @@ describe('the webhooks', () => {
     }
   });
 
-  test('distinguish events', () => {
+  test('do not accept the payload of another event', () => {
     expect(
       problems(
         plainSchema('comment.add'),
@@ -240,14 +240,14 @@ describe('the webhooks', () => {
   test.each([
     ['EncodedWebhook', { encodeData: true }],
     ['EncryptedWebhook', { encryptData: true, publicKey: pemOf(rsaKeyPair().publicKey, 'spki') }],
-  ])('can be sent as %s', (name, wrapping) => {
+  ])('have the schema %s for an encoded or encrypted body', (name, wrapping) => {
     const sent = encodeBody('{}', wrapping);
     if ('error' in sent) throw new Error(sent.error);
     expect(problems(resolveReference(`#/components/schemas/${name}`), JSON.parse(sent.body), 'closed')).toEqual([]);
   });
 });
 
-describe('the JSON Schema of', () => {
+describe('the JSON Schema of request data', () => {
   const schemaOf = (input: z.ZodType): JsonSchema => {
     const endpoint = defineEndpoint(
       {
@@ -270,11 +270,11 @@ describe('the JSON Schema of', () => {
   };
   const id = { type: 'string', minLength: 1, maxLength: 512, pattern: '^[^\\u0000-\\u001F\\u007F-\\u009F]+$' };
 
-  test('a list has its items and its length', () => {
+  test('describes the items and the length of a list', () => {
     expect(schemaOf(list(Id, 30))).toEqual({ type: 'array', minItems: 1, maxItems: 30, items: id });
   });
 
-  test('an optional field allows null', () => {
+  test('accepts null in an optional field', () => {
     expect(schemaOf(z.object({ one: Id, many: optional(list(Id, 30)) }))).toEqual({
       type: 'object',
       properties: {
@@ -285,14 +285,14 @@ describe('the JSON Schema of', () => {
     });
   });
 
-  test('an object with free keys has its declared fields', () => {
+  test('describes the declared fields of an object that accepts other keys', () => {
     expect(schemaOf(list(withOpenKeys({ id: Id }), 1))).toMatchObject({
       items: { type: 'object', properties: { id }, required: ['id'], additionalProperties: true },
     });
     expect(schemaOf(OpenObject)).toEqual({ type: 'object' });
   });
 
-  test('any value has a description', () => {
+  test('describes a field that accepts any value', () => {
     expect(schemaOf(z.object({ value: z.unknown() }))).toMatchObject({
       properties: { value: { description: 'Any JSON value' } },
     });
@@ -319,7 +319,7 @@ describe('the OpenAPI document, for client generators,', () => {
       });
   });
 
-  test('describes both fields that share a schema', () => {
+  test('describes each of two fields that share a schema', () => {
     expect(property('/v2/workspace/create', 'workspaceName')).toEqual({
       anyOf: [{ type: 'string', minLength: 1, maxLength: 200 }, { type: 'null' }],
     });
@@ -337,7 +337,7 @@ describe('the OpenAPI document, for client generators,', () => {
     ]);
   });
 
-  test('describes a rule about required fields as a choice', () => {
+  test('describes "at least one of these fields" as anyOf, and "exactly one" as oneOf', () => {
     const required = (...names: string[]) => names.map((name) => ({ required: [name] }));
     expect(schemaOf('/v2/activities/delete').allOf).toEqual([
       { anyOf: required('documentId', 'targetEntityId', 'activityIds') },
@@ -357,7 +357,7 @@ describe('the OpenAPI document, for client generators,', () => {
     ]);
   });
 
-  test('has patterns of ids and times', () => {
+  test('has patterns that accept only valid ids and times', () => {
     const idPattern = new RegExp(property('/v2/users/get', 'organizationId').pattern!, 'u');
     expect(['acme', 'ein Büro', '\u{1f469}'].map((id) => idPattern.test(id))).toEqual([true, true, true]);
     expect(['', 'a\u0000', 'a\nb', '\u0085'].map((id) => idPattern.test(id))).toEqual([false, false, false, false]);

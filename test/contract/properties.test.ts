@@ -230,7 +230,7 @@ function applyChange(data: unknown, { at, ...change }: { at: JsonPath; put?: unk
 
 describe('random data', () => {
   test.each(cases)(
-    '%s answers in time as documented, without faults and without data of other tenants',
+    '%s answers in time and as documented, without faults and without data of other tenants',
     async (path, endpoint) => {
       const handler = await handlerOf(path);
       const { headers } = callers[endpoint.auth];
@@ -250,7 +250,7 @@ describe('random data', () => {
   );
 });
 
-describe('an expensive body', () => {
+describe('a request body that is expensive to parse', () => {
   /**
    * The CPU time that a request may use, converted to a machine of reference speed. One pass over 5 MB takes about 50
    * ms.
@@ -312,7 +312,7 @@ describe('an expensive body', () => {
   });
   const [small, large] = [refusedBodies(2_000), refusedBodies(2_000_000)];
 
-  test.each(cases)('is refused by %s', async (path, endpoint) => {
+  test.each(cases)('%s refuses deep nesting and wrong encodings within the CPU limit', async (path, endpoint) => {
     const { headers } = callers[endpoint.auth];
     for (const [label, body] of Object.entries(largest.has(path) ? large : small)) {
       const answer = await expectCheap(label, path, headers, body);
@@ -335,7 +335,7 @@ describe('an expensive body', () => {
   const withMember = (object: object, member: string) =>
     [JSON.stringify(object).slice(0, -1), member].join(Object.keys(object).length > 0 ? ',' : '') + '}';
 
-  test.each(cases)('of one long text or many fields is answered by %s', async (path, endpoint) => {
+  test.each(cases)('%s answers one long text and many fields within the CPU limit', async (path, endpoint) => {
     const { headers } = callers[endpoint.auth];
     const { texts, members, maxCpu } = largest.has(path) ? largestFields : smallerFields;
     const data = exampleData(endpoint, callers) as Record<string, unknown>;
@@ -346,7 +346,7 @@ describe('an expensive body', () => {
     await expectCheap('many fields', path, headers, `{"data":${withMember(data, members)}}`, maxCpu);
   });
 
-  test('is answered by the endpoints that read documents and files', async () => {
+  test('endpoints that read documents and files answer within the CPU limit', async () => {
     const { headers } = callers.apiKey;
     const editor = { organizationId: 'acme', documentId: 'nda', editorId: 'costly' };
     const post = (label: string, path: string, data: object) =>

@@ -43,7 +43,7 @@ test.each([
   ['functions/index.ts', endpoints.length],
   ['functions/pages.ts', registeredPages().length],
   ['functions/workers/index.ts', registeredWorkers().length],
-])('importing the registry %s reads no environment and no clock and opens nothing', (file, exports) => {
+])('importing the registry %s reads no environment variable and no clock, and opens no handle', (file, exports) => {
   expect(effectsOfImporting(join(projectDir, file))).toEqual({ exports, noted: [], open: [] });
 });
 

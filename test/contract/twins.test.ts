@@ -93,9 +93,9 @@ test('every operation that exists in both versions is served under both', () => 
   );
 });
 
-describe('a twin', () => {
+describe('the twin of an endpoint in the other API version', () => {
   test.each(each)(
-    '%s is in the file of its endpoint and has the same credentials, kind and capabilities',
+    '%s is in the file of its endpoint, and has the same credentials, kind and capabilities',
     async (_path, twin, endpoint) => {
       expect(otherVersion(twin.path)).toBe(endpoint.path);
       const module = (await import(`../../${sourceFile(endpoint.path)}`)) as { endpoint: Endpoint; twin: Endpoint };
@@ -136,7 +136,7 @@ describe('a twin', () => {
       );
   });
 
-  test('has no page tokens if it reads, except for the data of a user', () => {
+  test('has no paging fields if it reads, except /v1/users/data/get', () => {
     const paging = twins
       .filter(({ path, kind }) => kind === 'read' && path !== '/v1/users/data/get')
       .flatMap(({ path }) => {

@@ -101,7 +101,7 @@ const isOpen = ({ user }: Endpoint) => user !== undefined;
 const closed = endpoints.filter((endpoint) => !isOpen(endpoint) && endpoint.auth !== 'none');
 const open = endpoints.filter(isOpen);
 
-test('the open endpoints are those that a user interface needs', () => {
+test('the endpoints that accept user tokens are those that a user interface needs', () => {
   expect(open.map(({ path }) => path).sort()).toEqual(
     [
       ...inBothVersions.flatMap((name) => [`/v1/${name}`, `/v2/${name}`]),
@@ -111,7 +111,7 @@ test('the open endpoints are those that a user interface needs', () => {
 });
 
 test.each(open.filter(({ twinOf }) => twinOf === undefined).map((endpoint) => [endpoint.path, endpoint] as const))(
-  '%s: the fields that only servers send are fields of the endpoint',
+  '%s has every field that its rules for user tokens name',
   (path, { user }) => {
     const documented = JSON.stringify(dataSchema(path));
     for (const path of [...(user?.refuses ?? []), ...(user?.actor ?? []).map((field) => field.path)])
@@ -119,7 +119,7 @@ test.each(open.filter(({ twinOf }) => twinOf === undefined).map((endpoint) => [e
   },
 );
 
-describe('an endpoint that is not open to users', () => {
+describe('an endpoint that does not accept user tokens', () => {
   test.each(closed.map((endpoint) => [endpoint.path, endpoint] as const))(
     '%s answers PERMISSION_DENIED to a user token',
     async (path, endpoint) => {
@@ -152,10 +152,10 @@ const asUser = (data: unknown, { userId }: TestUser): unknown =>
       .replace(/"(userIds|readByUserIds)":\["\w+"\]/g, `"$1":["${userId}"]`),
   );
 
-describe.each(open.map((endpoint) => [endpoint.path, endpoint] as const))('%s, open to users,', (path, endpoint) => {
+describe.each(open.map((endpoint) => [endpoint.path, endpoint] as const))('%s with a user token', (path, endpoint) => {
   const needsRole = endpoint.user?.needs !== 'self';
 
-  test('answers a user with the role as documented', async () => {
+  test('gives a documented answer to a user with a role', async () => {
     const answer = await editor.call(path, asUser(probe(endpoint), editor));
     expectDocumented(endpoint, answer);
     // A record of the example may be missing here. Only a message about missing access would be an error.
@@ -178,7 +178,7 @@ describe.each(open.map((endpoint) => [endpoint.path, endpoint] as const))('%s, o
     }
   });
 
-  test('answers PERMISSION_DENIED to a user of another tenant', async () => {
+  test('returns no data of this tenant to a user of another tenant', async () => {
     const stranger = strangers['of another tenant']!;
     // The stranger's token belongs to another tenant, which has a document with the same id. The call must not reach
     // the document of this tenant.
@@ -197,7 +197,7 @@ describe.each(open.map((endpoint) => [endpoint.path, endpoint] as const))('%s, o
       expect(answer).toMatchObject({ status: 403, body: { error: { status: 'PERMISSION_DENIED' } } });
     });
 
-  test('never replaces the calling user by another user', async () => {
+  test('answers PERMISSION_DENIED if a field names another user as the author', async () => {
     for (const { path: field, holds } of endpoint.user?.actor ?? []) {
       const data = withField(
         asUser(probe(endpoint), editor),
@@ -227,7 +227,7 @@ function withField(data: any, [first, ...remaining]: string[], value: unknown): 
   return field === undefined ? undefined : { ...data, [first]: field };
 }
 
-test('all open endpoints refuse a token after the tokens of its API key are revoked', async () => {
+test('every endpoint that accepts user tokens refuses a revoked token', async () => {
   const revoked = await newUser(acme, 'rex', [grant, ACME]);
   await revokeUserTokens(acme);
   restartFunctions();

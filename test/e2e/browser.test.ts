@@ -104,7 +104,7 @@ describe('the dashboard', () => {
   const refused = () =>
     Promise.all(Array.from({ length: FAULTS }, () => system.post('/v2/users/get', { organizationId: 'acme' })));
 
-  test('opens without a problem, reports a healthy system, and loads only from the system', async () => {
+  test('opens without errors, reports a healthy system, and loads files only from the system', async () => {
     const { page, problems, requestedUrls } = await open(DASHBOARD);
     await withText(health(page), /^All \d+ alarms are OK$/);
     expect(await page.title()).toBe('svc on this machine');
@@ -176,7 +176,7 @@ describe('the dashboard', () => {
     expect(problems).toEqual([]);
   });
 
-  test('describes each line as text, with the latest and the highest value', async () => {
+  test('describes each line of a graph as text, with the latest and the highest value', async () => {
     const { page } = await open(DASHBOARD);
     const { rows } = await nextState(page);
     const displayedRows = await inPage<unknown>(
@@ -203,7 +203,7 @@ describe('the dashboard', () => {
     expect(expected.flat(2).length).toBeGreaterThan(60);
   });
 
-  test('marks the time under the pointer in all graphs, until the pointer leaves', async () => {
+  test('shows the time under the pointer in all graphs, until the pointer leaves', async () => {
     const { page, problems } = await open(DASHBOARD);
     await nextState(page);
     const readTimes = () =>
@@ -224,7 +224,7 @@ describe('the dashboard', () => {
     expect(problems).toEqual([]);
   });
 
-  test('can show one hour, and the address keeps that choice', async () => {
+  test('shows one hour on request, and keeps that choice in its address', async () => {
     const { page, problems, requestedUrls } = await open(DASHBOARD);
     await page.getByRole('button', { name: '1 hour' }).click();
     await withText(page.getByText(/^No calls in the last hour: /), '/v2/recordings');
@@ -236,7 +236,7 @@ describe('the dashboard', () => {
     expect(problems).toEqual([]);
   });
 
-  test('supports the keyboard and keeps the focus', async () => {
+  test('can be used with the keyboard only, and keeps the focus after a change', async () => {
     const { page, problems } = await open(DASHBOARD);
     await health(page).waitFor();
     const focused = () => inPage<string>(page, 'document.activeElement.textContent');
@@ -264,7 +264,7 @@ describe('the dashboard', () => {
     expect(problems).toEqual([]);
   });
 
-  test('shows an alarm with its first step, and starts the part that was stopped', async () => {
+  test('shows an active alarm with its impact and runbook, and restarts a stopped part', async () => {
     const { page, problems } = await open(DASHBOARD);
     await page.getByRole('button', { name: 'Stop table' }).click();
     await withText(part(page, 'table'), 'stopped');
@@ -297,7 +297,7 @@ describe('the dashboard', () => {
     [1280, 'dark'],
     [390, 'light'],
     [390, 'dark'],
-  ] as const)('fits into %d pixels, %s', async (width, colorScheme) => {
+  ] as const)('fits into a width of %d pixels in the %s colour scheme', async (width, colorScheme) => {
     const { page, problems } = await open(DASHBOARD, { viewport: { width, height: 900 }, colorScheme });
     await nextState(page);
     // An open table of all alarms and an active alarm have the widest contents of the page.
@@ -331,7 +331,7 @@ describe('the dashboard', () => {
     const waitForRequests = (page: Page) =>
       inPage(page, "fetch('dashboard.css').then((response) => response.text()).then(() => undefined)");
 
-    test('starts after an answer or a long wait, and shows the time of the last answer', async () => {
+    test('waits for the last answer for a limited time, and shows when it came', async () => {
       const { page, requestedUrls } = await openStanding();
       const { promise: released, resolve: release } = Promise.withResolvers<undefined>();
       await page.route(POLL, (route) => released.then(() => route.continue()));
@@ -412,7 +412,7 @@ describe('the API reference', () => {
     await tab.page.locator('.opblock-tag').first().waitFor();
   });
 
-  test('shows the operations of all tags, and loads only from the system', async () => {
+  test('shows the operations of all tags, and loads files only from the system', async () => {
     const { page, problems, requestedUrls } = tab;
     const { paths, tags } = (await (await fetch(`${system.baseUrl}/openapi.json`)).json()) as OpenApiDocument & {
       readonly tags: readonly { readonly name: string }[];
@@ -434,7 +434,7 @@ describe('the API reference', () => {
     expect(problems).toEqual([]);
   });
 
-  test('shows the example and the schema of an operation, and sends it with the given credentials', async () => {
+  test('shows the example and the schema of an operation, and sends a request with the given credentials', async () => {
     const { page, problems, requestedUrls } = tab;
     await done('/v2/organizations/documents/add', {
       organizationId: 'initech',

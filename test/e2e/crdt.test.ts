@@ -45,7 +45,7 @@ function type(count: number, name: string): Promise<string[]> {
   );
 }
 
-test('Yjs clients in other processes sync both ways with updates/get and updates/push during concurrent REST replaces', async () => {
+test('Yjs clients in other processes converge while REST calls replace the value, and lose no acknowledged data', async () => {
   await system.client.v2.organizations.documents.add({
     organizationId: 'acme',
     createOrganization: true,

@@ -157,7 +157,7 @@ describe('deliveries in npm start', () => {
   const verified = (hook: RemoteWebhook, secret: string): any =>
     new Webhook(secret).verify(hook.body, hook.headers as Record<string, string>);
 
-  test('an advanced webhook has all data of its source and a valid signature, and goes only to the endpoints that chose its type', async () => {
+  test('an advanced webhook has full data and a valid signature, and reaches only matching endpoints', async () => {
     const workspace = await newWorkspace('advanced');
     await workspace.ok(paths.updateConfig, { isEnabled: true });
     const all = await workspace.endpoint('/advanced/all', {
@@ -371,7 +371,7 @@ describe('deliveries in npm start', () => {
     expect(() => verified(newest, old)).toThrow();
   });
 
-  test('basic webhooks get the V1 payload, with a raw token or with processed names and recipients', async () => {
+  test('a basic webhook has the V1 payload, with a raw token or with processed names and recipients', async () => {
     const workspace = await newWorkspace('basic');
     await workspace.ok(paths.updateBasic, {
       useWebhookService: true,
@@ -436,7 +436,7 @@ describe('deliveries in npm start', () => {
     ]);
   });
 
-  test('a failed delivery is retried, exhausted and reported, and resend and recover deliver it', async () => {
+  test('a failing delivery is retried until it is exhausted and reported. Resend and recover then deliver it', async () => {
     const workspace = await newWorkspace('failing');
     await workspace.ok(paths.updateConfig, { isEnabled: true });
     const since = Date.now() - 1_000;
@@ -497,7 +497,7 @@ describe('deliveries in npm start', () => {
     });
   });
 
-  test('sends nothing to an endpoint after its deletion was answered', async () => {
+  test('an endpoint gets no webhook after its deletion was answered', async () => {
     const workspace = await newWorkspace('deleted');
     await workspace.ok(paths.updateConfig, { isEnabled: true });
     // Loads the function of `delete` before the test needs it. Otherwise the next attempt, one second later, could be
@@ -515,7 +515,7 @@ describe('deliveries in npm start', () => {
     expect(before).toBeLessThan(ATTEMPTS);
   });
 
-  test('a rate limit spreads deliveries and uses no attempt', async () => {
+  test('a rate limit spreads deliveries over time and uses up no attempt', async () => {
     const workspace = await newWorkspace('limited');
     await workspace.ok(paths.updateConfig, { isEnabled: true });
     const endpointId = await workspace.endpoint('/limited', { rateLimit: 5 });
@@ -526,7 +526,7 @@ describe('deliveries in npm start', () => {
     for (const id of published) expect((await workspace.message(id, endpointId, 'delivered')).attempts).toBe(1);
   });
 
-  test('redirects and host names with private addresses cost one attempt each and reach no server', async () => {
+  test('an attempt fails and reaches no server after a redirect or a private address', async () => {
     const workspace = await newWorkspace('inward');
     await workspace.ok(paths.updateConfig, { isEnabled: true });
     for (const url of [

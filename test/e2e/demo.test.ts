@@ -157,7 +157,7 @@ describe('the demo page in two browsers', () => {
     await thread(grace, 'About these words').getByText('quoted words').waitFor();
   });
 
-  test('plays a tone when the other user mentions the user', async () => {
+  test('notifies a user whom the other user mentions', async () => {
     const { ada, grace, problems } = await openBoth();
     await addComment(ada, 'Please look, @grace');
     await statusOf(grace, 'Ada Lovelace mentioned you: Please look, @grace').waitFor();
@@ -237,7 +237,7 @@ describe('the demo page', () => {
     expect(await page.title()).toBe('Demo: Grace Hopper');
   });
 
-  test('loads only from the system, and never sends or receives a credential of the API key', async () => {
+  test('loads files only from the system, and never sends or receives a credential of the API key', async () => {
     const tab = await browser.open();
     tabs.push(tab);
     const exchanged: string[] = [];
@@ -258,7 +258,7 @@ describe('the demo page', () => {
     expect(tab.problems).toEqual([]);
   });
 
-  test('ends for a user who loses access, and continues for the other user', async () => {
+  test('shows an error to a user who loses access, and continues for the other user', async () => {
     const { ada, grace } = await openBoth();
     await system.client.v2.auth.permissions.remove({
       userId: 'grace',

@@ -54,7 +54,7 @@ describe('npm start with HEARTBEAT=on', () => {
     expect(await isAlarmActive()).toBe(false);
   });
 
-  test('activates its alarm while the table is stopped, and continues afterwards', async () => {
+  test('activates the heartbeat alarm while the table is stopped, and writes again afterwards', async () => {
     await turnTable(false);
     await until('the alarm', isAlarmActive);
     expect(await log()).toContain('heartbeat failed');

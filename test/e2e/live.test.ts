@@ -184,7 +184,7 @@ describe('a connected user', () => {
     client.close();
   });
 
-  test('publishes to the awareness channel, and to no other channel', async () => {
+  test('may publish to the awareness channel, and to no other channel', async () => {
     const { client, connection } = await openDocument('ada');
     const events = [JSON.stringify({ cursor: 1 })];
     client.send({ type: 'publish', id: 'p1', channel: connection.channels.awareness, events });
@@ -197,7 +197,7 @@ describe('a connected user', () => {
     client.close();
   });
 
-  test('cannot subscribe to a foreign channel, a pattern, or the channel of another user', async () => {
+  test('cannot subscribe to the channel of another document or another user, or to a pattern', async () => {
     const { client, connection } = await openDocument('ada');
     const other = await connectAs(
       await userHeaders('bob', [{ type: 'organization', id: organizationId }]),
@@ -214,7 +214,7 @@ describe('a connected user', () => {
     client.close();
   });
 
-  test('who loses access gets system.revoked and nothing after it, and cannot connect again', async () => {
+  test('gets system.revoked and no later event when access ends, and cannot connect again', async () => {
     const { ids, headers, client, connection } = await openDocument('carol');
     const other = await userHeaders('bob', [{ type: 'organization', id: organizationId }]);
     const removedAt = performance.now();
@@ -261,8 +261,8 @@ test('revoked user tokens end the connections of all users within a minute', asy
   for (const each of [client, stored.client, again]) each.close();
 });
 
-describe('the gateway', () => {
-  test('answers malformed messages with an error of the protocol, and keeps the connection', async () => {
+describe('the WebSocket gateway', () => {
+  test('answers a malformed message with a protocol error, and keeps the connection', async () => {
     const { client, connection } = await openDocument('ada');
     const large = JSON.stringify({ type: 'publish', id: 'large', events: ['x'.repeat(1_400_000)] });
     for (const text of ['no JSON', '[]', '"text"', 'null', '{}', '{"type":"unknown"}', large]) {

@@ -84,7 +84,7 @@ const KEY = '#';
 const countOf = (text: string, letter: string) => text.split(letter).length - 1;
 const textOf = ({ doc }: EditorProvider) => doc.getText('content').toJSON();
 
-test('users see the hints, presence and live state of other users', async () => {
+test('users get the hints, presence and live state of other users', async () => {
   const [ada, grace] = [open('ada'), open('grace')];
   const comments: string[] = [];
   grace.on('comment', ({ type }) => comments.push(type));
@@ -106,7 +106,7 @@ test('users see the hints, presence and live state of other users', async () => 
   await until('the end of the presence', () => grace.presence.users().length === 0);
 });
 
-test('the end of a lease is pushed within 15 s', async () => {
+test('the end of a presence lease is pushed to other users within 15 s', async () => {
   const grace = open('grace');
   await until('the connection', () => grace.status === 'live');
   await done('/v2/presence/add', { ...nda, users: [{ userId: 'bot', leaseSeconds: 5 }] });
@@ -115,7 +115,7 @@ test('the end of a lease is pushed within 15 s', async () => {
   expect(took).toBeLessThan(20_000);
 });
 
-test('editors of two users become equal, and show the cursor of the other user', async () => {
+test('the editors of two users converge, and show the cursor of the other user', async () => {
   const [ada, grace] = [edit('ada'), edit('grace')];
   await until('the first read', () => ada.synced && grace.synced);
   expect([textOf(ada), textOf(grace)]).toEqual(['Hello', 'Hello']);
@@ -239,7 +239,7 @@ test.each([
     },
   ],
 ])(
-  'editors become the same, and each hint is shown once, when the %s is killed while users work',
+  'the editors converge, and each hint is shown once, when the %s stops while users work and returns',
   async (name, fail) => {
     const before = await storedText();
     const work = new Workload(name.replace(' ', '-'));

@@ -67,7 +67,7 @@ describe('npm start', () => {
     ['POST', '/v2/nothing/here'],
     ['GET', '/v2/organizations/get'],
     ['DELETE', '/'],
-  ])('answers %s %s in the envelope', async (method, path) => {
+  ])('answers %s %s with NOT_FOUND in the JSON envelope', async (method, path) => {
     const response = await fetch(system.baseUrl + path, { method });
     expect(response.status).toBe(404);
     expect(response.headers.get('x-request-id')).toEqual(expect.any(String));
@@ -244,7 +244,7 @@ describe('npm start', () => {
     await system.stop();
   });
 
-  test('refuses calls that the role in the template does not allow, and stops when the engine stops repeatedly', async () => {
+  test('refuses calls that the role of a function forbids, and exits if the table engine keeps ending', async () => {
     const assembly = await assemblyWithout('POST /v2/users/add', 'dynamodb:PutItem');
     try {
       system = await startSystem({ dataDir, env: { ASSEMBLY_DIR: assembly } });

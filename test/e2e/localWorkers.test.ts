@@ -274,7 +274,7 @@ describe('workers in npm start', () => {
       },
     });
 
-  test('turns a message into an item, and the item into an event: queue → function → table → stream → function', async () => {
+  test('passes a queue message to a function, and the item that it writes to a stream function', async () => {
     await sendTo('test', { do: 'put', id: 'first' });
     const [begun] = await until(({ by, id, step }) => by === 'queue' && id === 'first' && step === 'begun');
     expect(begun).toMatchObject({ receives: 1, group: 'group', schedule: '0,1' });
@@ -361,7 +361,7 @@ describe('workers in npm start', () => {
     expect(new Set(done.map(({ instance }) => instance)).size).toBe(2);
   });
 
-  test('applies roles and the limits of AWS to queues too', async () => {
+  test('enforces roles and AWS limits on queues', async () => {
     expect(await ask('SQS', 'SendMessage', { QueueUrl: url('test-dead'), MessageBody: 'x' })).toMatchObject({
       status: 400,
       body: { __type: expect.stringMatching(/#AccessDeniedException$/) },
@@ -411,7 +411,7 @@ describe('workers in npm start', () => {
   });
 
   test.each(['sqs:ReceiveMessage', 'dynamodb:GetRecords'])(
-    'does not start when a role lacks %s for its source',
+    'does not start if the role of a worker lacks %s on its event source',
     async (action) => {
       const broken = await assemblyWithTestWorkers(seenFile, { action });
       try {

@@ -226,17 +226,17 @@ async function waitForWebhook(
   return (await Promise.race([received, timeout]))[0]!;
 }
 
-test('every operation of the document is tested', () => {
+test('every operation of the OpenAPI document has an example here', () => {
   const own = endpoints.filter(({ path, twinOf = path }) => hasOwnCases(twinOf)).map(({ path }) => path);
   expect([...order, ...writingTwins, ...own].sort()).toEqual(Object.keys(served.paths).sort());
 });
 
-test('the document equals the registry, with the names and the address of the running system', async () => {
+test("GET /openapi.json answers the OpenAPI document of all endpoints, with the running system's address", async () => {
   const expected = await referenceDocument({ url: system.baseUrl, serviceName: 'svc' });
   expect(served).toEqual(JSON.parse(JSON.stringify(expected)));
 });
 
-describe('the example of', () => {
+describe('the documented example of', () => {
   test.each(order)('%s gets the documented answer', async (path) => {
     for (const [requestPath, data] of requestsBefore[path] ?? []) await postOk(requestPath, data);
     await before[path]?.();
@@ -289,7 +289,7 @@ describe('webhooks', () => {
     ];
   }
 
-  test('of the examples equal their documentation: advanced, raw and processed', async () => {
+  test('match their documented schemas, as advanced, raw and processed webhooks', async () => {
     const brought: [event: string, actionType: string][] = [
       ['comment_annotation.add', 'newlyAdded'],
       ['comment_annotation.status_change', 'statusChanged'],
@@ -327,8 +327,8 @@ describe('webhooks', () => {
   });
 });
 
-describe('the example of an error', () => {
-  test('equals the answer of the system where a test can cause the error', async () => {
+describe('the documented example of an error', () => {
+  test('equals the real answer for INVALID_ARGUMENT and PERMISSION_DENIED', async () => {
     const path = `${ORGANIZATIONS}/folders/get`;
     const malformed = await system.post(path, {}, headersOf(path));
     expect(malformed).toMatchObject({
@@ -347,7 +347,7 @@ describe('pages for a browser', () => {
   test.each([
     ['/openapi.json', 'application/json; charset=utf-8'],
     ['/docs', 'text/html; charset=utf-8'],
-  ])('%s comes compressed, and is not sent again while it is the same', async (path, type) => {
+  ])('%s is compressed, and answers 304 to a request with the current ETag', async (path, type) => {
     const { status, headers, text } = await read(path);
     expect([
       status,

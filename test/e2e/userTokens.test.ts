@@ -34,7 +34,7 @@ async function callFrom(origin: string, path: string, authorization = `Bearer ${
   });
 }
 
-test('a browser gets the answer to its preflight, whatever its origin', async () => {
+test('a CORS preflight succeeds from every origin', async () => {
   const preflight = await fetch(`${system.baseUrl}/v2/commentannotations/get`, {
     method: 'OPTIONS',
     headers: {
@@ -51,7 +51,7 @@ test('a browser gets the answer to its preflight, whatever its origin', async ()
   });
 });
 
-test('an allowed origin may read the answer to a call with a user token, also a refusal', async () => {
+test('an allowed origin may read the answer to a call with a user token, including a refusal', async () => {
   for (const [path, authorization, status] of [
     ['/v2/commentannotations/get', undefined, 200],
     ['/v2/organizations/documents/get', undefined, 403],
@@ -65,12 +65,12 @@ test('an allowed origin may read the answer to a call with a user token, also a 
   }
 });
 
-test('another origin may not read the answer', async () => {
+test('an origin that is not allowed may not read the answer to a call with a user token', async () => {
   const answer = await callFrom('https://elsewhere.example', '/v2/commentannotations/get');
   expect([answer.status, answer.headers.get('access-control-allow-origin')]).toEqual([200, null]);
 });
 
-test('a call with keepalive arrives after the user has left a page of another origin, with its preflight', async () => {
+test('a keepalive call to another origin arrives after the user has left the page', async () => {
   const nda = { organizationId: 'acme', documentId: 'nda' };
   const { presence } = system.client.v2;
   await presence.add({ ...nda, users: [{ userId: 'ada' }] });

@@ -12,7 +12,7 @@ afterAll(() => system.stop());
 const outbox = async () => (await readdir(join(system.dataDir, 'outbox'))).sort();
 const publicCall = async (path: string, data: object) => (await system.post(path, data, {})).body;
 
-test('an owner verifies the e-mail address, and the API key does not expire', async () => {
+test('the API key of an owner who verifies the e-mail address does not expire', async () => {
   const ownerEmail = 'owner@example.com';
   const { id, authToken, apiKeyList } = (await publicCall('/v2/workspace/create', { ownerEmail })).result.data;
   const [apiKey] = Object.keys(apiKeyList);
@@ -75,7 +75,7 @@ test('an owner verifies the e-mail address, and the API key does not expire', as
   expect(await readFile(join(system.dataDir, 'functions.log'), 'utf8')).not.toContain(value);
 });
 
-test('the verification page answers every method with a page', async () => {
+test('the verification page answers GET, POST and DELETE with an HTML page', async () => {
   for (const [method, status] of [
     ['GET', 410],
     ['POST', 410],
