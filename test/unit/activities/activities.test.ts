@@ -61,7 +61,7 @@ describe('an activity', () => {
     );
   });
 
-  test('stores open fields as text, so that no key is lost', () => {
+  test('stores fields with arbitrary keys as text, so that no key is lost', () => {
     const activity = toActivity(
       parsed(
         JSON.parse(
@@ -118,7 +118,7 @@ describe('an activity', () => {
     );
   });
 
-  test('fits into an item of DynamoDB at the largest size of a request', () => {
+  test('fits into a DynamoDB item even at the maximum size of a request', () => {
     const object = { x: 'x'.repeat(65_536 - 8) };
     const text = 'é'.repeat(16_384);
     const id = '\u{ffff}'.repeat(512);

@@ -131,7 +131,7 @@ describe('readSource: columns of a table', () => {
     ]);
   });
 
-  test('leaves a table to the model unless its columns are the columns of an agent', () => {
+  test('passes a table to the model unless its columns are those of an agent', () => {
     expect(readSource('csv', Buffer.from('Title,Author,Pages\nEmma,Austen,400'))).toHaveProperty('parts');
     expect(fromCsv('name\nA').agents).toEqual([{ name: 'A' }]);
     expect(fromCsv('name,description,owner\nA,B,C').agents).toEqual([{ name: 'A', description: 'B' }]);

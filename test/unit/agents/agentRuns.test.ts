@@ -60,7 +60,7 @@ describe('addRuns', () => {
     expect(toRunCountResponse(addRuns({}, []))).toEqual({ executionCount: 0, lastExecutedAt: null });
   });
 
-  test('returns the sum of runs and the latest time, for portions of any size', () => {
+  test('adds up all runs and returns the latest time, however the runs are grouped', () => {
     const run = fc.record({ executionId: fc.string(), at: fc.nat() });
     fc.assert(
       fc.property(fc.array(fc.array(run, { maxLength: 5 }), { maxLength: 5 }), (portions: AgentRun[][]) => {

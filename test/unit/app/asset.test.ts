@@ -77,7 +77,7 @@ describe('an asset', () => {
     expect((await get({ 'if-none-match': '"other"' })).status).toBe(200);
   });
 
-  test('is made once per process', async () => {
+  test('is built once per process', async () => {
     await get();
     expect(bodyCount).toBe(1);
   });

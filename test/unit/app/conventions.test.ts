@@ -192,7 +192,7 @@ describe.each(rules.map((rule) => [rule.says, rule] as const))('%s', (_says, rul
     expect(violations(rule, project)).toEqual([]);
   });
 
-  test('is checked: a violation is reported with its line', () => {
+  test('reports a violation with its line', () => {
     expect(violations(rule, [rule.bad])).toEqual(rule.bad.at.map((line) => `${rule.bad.file}:${line}`));
   });
 });

@@ -182,7 +182,7 @@ describe('hostile text', () => {
     '|,;',
   ];
 
-  test.each(parsers)('as %s: 99 texts of 200,000 characters take less than 10 s of CPU', (_name, parse) => {
+  test.each(parsers)('is parsed as %s in less than 10 s of CPU, for 99 texts of 200,000 characters', (_name, parse) => {
     const cost = cpuMilliseconds(
       () => {
         for (const piece of pieces) {

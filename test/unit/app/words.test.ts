@@ -116,7 +116,7 @@ const project = files.flatMap((file) => {
 });
 
 describe.each(forbiddenForms)('$name', ({ pattern, bad }) => {
-  test('stand in no comment, text or page', () => {
+  test('appear in no comment, string or page', () => {
     const matches = project.filter(({ text }) => pattern.test(text));
     expect(matches.map(({ file, line }) => `${file}:${line}`)).toEqual([]);
   });
@@ -129,7 +129,7 @@ describe.each(forbiddenForms)('$name', ({ pattern, bad }) => {
 });
 
 describe.each(forbiddenNames)('$name', ({ pattern, bad, good }) => {
-  test('are no names', () => {
+  test('appear in no identifier', () => {
     const matches = files
       .filter((file) => file.endsWith('.ts'))
       .flatMap((file) => matchingNames(file, readFileSync(join(projectDir, file), 'utf8'), pattern));

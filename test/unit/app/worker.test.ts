@@ -280,7 +280,7 @@ describe('a timer worker', () => {
     expect(faults()).toEqual([]);
   });
 
-  test('fails after an error and before the time-out', async () => {
+  test('fails after an error, or shortly before the function times out', async () => {
     await expect(
       onTimer(async () => {
         throw new Error('broken');
@@ -331,7 +331,7 @@ describe('every worker', () => {
     expect(lines).toHaveLength(1);
   });
 
-  test('writes its metrics once: sums of counts, and each value, with the service as the only dimension', async () => {
+  test('writes each count as a sum and all recorded values, with service as the only dimension', async () => {
     await onQueue(async ({ measures }) => {
       measures.count('WebhookAttemptsDelivered');
       measures.count('DuplicateMessages', 2);
@@ -354,7 +354,7 @@ describe('every worker', () => {
     ]);
   });
 
-  test('writes its metrics also after an error, and clears them', async () => {
+  test('writes its metrics after an error too, and starts the next invocation without metrics', async () => {
     let fails = true;
     const handler = onTimer(async ({ measures }) => {
       if (!fails) return;

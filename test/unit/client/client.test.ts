@@ -80,7 +80,7 @@ describe('createClient: methods', () => {
     expect(readFileSync(join(projectDir, clientMethodsFile), 'utf8')).toBe(clientMethods());
   });
 
-  test('call the path of their name, one for every endpoint', async () => {
+  test('call the path of their name, with one method for every endpoint', async () => {
     const { client, received } = await serviceOf(success({}));
     const paths = registeredEndpoints().map(({ path }) => path);
     for (const path of paths) {
@@ -287,7 +287,7 @@ describe('createClient: retries', () => {
     });
   });
 
-  test('end with the signal of the call, and one attempt with its time-out', async () => {
+  test('stop after the time-out of each attempt, or when the signal of the call aborts', async () => {
     const { baseUrl, received } = await serviceOf(() => undefined);
     const client = createClient({ baseUrl, timeoutMilliseconds: 30, attempts: 2 });
     await expect(client.v2.organizations.get({})).rejects.toMatchObject({
@@ -303,7 +303,7 @@ describe('createClient: retries', () => {
   });
 });
 
-test('pages yields every page of a listing in order, without a further request', async () => {
+test('pages() yields every page of a listing in order, with one request per page', async () => {
   const all: Answer = (response, { body: { data } }) =>
     success({
       data: [{ page: data.pageToken ?? 'first' }],

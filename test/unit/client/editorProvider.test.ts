@@ -75,7 +75,7 @@ describe('an editor provider', () => {
     expect(pushes()).toHaveLength(1);
   });
 
-  test('says whether every edit is stored', async () => {
+  test('reports whether every edit is stored', async () => {
     const ada = open();
     const saved: boolean[] = [];
     ada.on('saved', (isSaved) => saved.push(isSaved));
@@ -101,7 +101,7 @@ describe('an editor provider', () => {
     expect([textOf(service.editor), ada.saved, ada.synced]).toEqual(['offline', true, true]);
   });
 
-  test('sends at the first read the earlier edits of the document, such as edits that the browser stored', async () => {
+  test('sends edits that the document had before the first read, such as edits stored by the browser', async () => {
     const doc = new Y.Doc();
     write(doc, 'stored');
     open(doc);
@@ -109,7 +109,7 @@ describe('an editor provider', () => {
     expect(textOf(service.editor)).toBe('stored');
   });
 
-  test('reads an update that was too large to push', async () => {
+  test('reads a change whose pushed message has no update, because the update was too large', async () => {
     const ada = open();
     await wait();
     write(service.editor, 'large');

@@ -89,7 +89,7 @@ describe.each([
     [openBundled(), command(sqsBundled as unknown as typeof sqsSdk, secretsBundled as unknown as typeof secretsSdk)],
   ];
 
-  test('sends the request of the SDK and returns its result', async () => {
+  test('sends the same request as the SDK and returns the same result', async () => {
     answer = [200, JSON.stringify(result)];
     const results = [];
     for (const [client, request] of both()) {
@@ -153,7 +153,7 @@ describe('the endpoint in bundles', () => {
 });
 
 describe('the retries in bundles', () => {
-  test('end when the budget is used up, and continue after successes', async () => {
+  test('stop when the retry budget is used up, and continue after a success', async () => {
     const strategy = await lambdaConfig('sqs', { maxAttempts: 100 }).retryStrategy();
     const error = { error: new Error('No'), errorType: 'TRANSIENT' } as const;
     const initial = await strategy.acquireInitialRetryToken('');

@@ -240,7 +240,7 @@ describe.each(['LeanClient', 'DocumentClient'])('%s', (client) => {
       })(),
     ],
     ['an object that looks like an instance', { constructor: {} }],
-  ])('rejects like the SDK to write %s', async (_what, refused) => {
+  ])('refuses to write %s, like the SDK', async (_what, refused) => {
     const [bySdk, byLean] = await both(new PutCommand({ TableName, Item: { ...Key, refused } }), 200, {});
     expect([bySdk, byLean].map(({ outcome }) => (outcome as Json).error)).toEqual([
       expect.any(Error),
@@ -251,7 +251,7 @@ describe.each(['LeanClient', 'DocumentClient'])('%s', (client) => {
   test.each([
     ['of an item', JSON.parse('{"__proto__":{"a":1}}')],
     ['within an item', { a: JSON.parse('{"__proto__":[]}') }],
-  ])('rejects a name %s that the SDK corrupts', async (_where, stored) => {
+  ])('refuses an attribute __proto__ %s, which the SDK corrupts', async (_where, stored) => {
     const [bySdk, byLean] = await both(
       new PutCommand({ TableName, Item: Object.assign(Object.create(null), Key, { stored }) }),
       200,
@@ -263,7 +263,7 @@ describe.each(['LeanClient', 'DocumentClient'])('%s', (client) => {
 });
 
 describe('LeanClient', () => {
-  test('gives each of many concurrent calls its own answer', async () => {
+  test('returns to each of many concurrent calls its own answer', async () => {
     // Answers of this length arrive in several chunks.
     const respond = async (request: IncomingMessage, response: ServerResponse) => {
       const {

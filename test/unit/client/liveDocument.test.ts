@@ -52,7 +52,7 @@ describe('a live document', () => {
     expect(live.status).toBe('live');
   });
 
-  test('reads events as one text, and as the list with one text that AWS documents', async () => {
+  test('accepts an event as one text, and as a list with one text', async () => {
     const { events } = open();
     await wait();
     for (const sendsLists of [false, true]) {
@@ -62,7 +62,7 @@ describe('a live document', () => {
     expect(events.slice(2)).toEqual(['a.false', 'a.true']);
   });
 
-  test('reports a hint by its family', async () => {
+  test('passes to a listener only the hints of its family', async () => {
     const { live } = open();
     const comments: string[] = [];
     const off = live.on('comment', ({ type }) => comments.push(type));
@@ -86,7 +86,7 @@ describe('a live document', () => {
     expect(events.slice(2)).toEqual(['comment_annotation.hide', 'notification.add']);
   });
 
-  test('asks the application to read the content again when the service has noticed a change of access', async () => {
+  test('asks the application to read the content again after the access of the user changed', async () => {
     const { events } = open();
     await wait();
     service.push(service.channels.user, { type: 'access.update', at: 1, ids: {} });
@@ -189,7 +189,7 @@ describe('a live document', () => {
     });
   });
 
-  test('continues after an outage of ten minutes with one read of changes, without a reload, a loss or a repetition', async () => {
+  test('reads all missed changes with one call after an outage of ten minutes, without a reload', async () => {
     const { events } = open();
     await wait();
     const expected: string[] = [];
@@ -294,7 +294,7 @@ describe('presence', () => {
     expect([...service.users.keys()]).toEqual(['ada']);
   });
 
-  test('ends at once when the user leaves the page, with a call that the browser finishes after the page', async () => {
+  test('ends at once when the user leaves the page, with a keepalive call', async () => {
     await inBrowser(async (window) => {
       const { live } = open();
       await wait();

@@ -53,7 +53,7 @@ describe('the view of presence', () => {
     expect(idsOf(view)).toEqual(['ada', 'joined']);
   });
 
-  test('does not add a user by a read that is older than the removal', () => {
+  test('does not restore a user from a read that is older than the removal', () => {
     const view = new PresenceView();
     view.beginRead();
     view.apply(remove('ada', 5));
@@ -101,7 +101,7 @@ describe('the order of versions', () => {
     );
   });
 
-  test('prefers a pushed message to the same message of the log, because the pushed message can have more content', () => {
+  test('shows the pushed copy of a message, because the copy in the log can have less content', () => {
     const order = new VersionOrder<{ version: number; update?: string }>();
     order.restart(0);
     expect(order.take({ version: 2, update: 'AAA=' })).toEqual({ messages: [], hasGap: true });

@@ -29,14 +29,14 @@ describe('idleBill', () => {
     expect(totalOf(bill)).toBeLessThan(12);
   });
 
-  test('costs with the push service only its alarms more', async () => {
+  test('grows only by the cost of alarms if the push service is on', async () => {
     const [off, on] = [idleBill(await deployedResources()), idleBill(await deployedResources({ live: 'on' }))];
     const alarms = (bill: typeof off) => bill.find(({ item }) => item === 'metrics that alarms watch')!.dollars;
     expect(totalOf(on) - totalOf(off)).toBeCloseTo(alarms(on) - alarms(off), 6);
     expect(totalOf(on)).toBeLessThan(13);
   });
 
-  test('counts an alarm by its metrics, and a query as one', () => {
+  test('counts each metric of an alarm, and a Metrics Insights query as one metric', () => {
     const watched = (...Metrics: object[]) =>
       idleBill([{ Alarm: { Type: 'AWS::CloudWatch::Alarm', Properties: Metrics.length > 0 ? { Metrics } : {} } }]).find(
         ({ item }) => item === 'metrics that alarms watch',
@@ -46,7 +46,7 @@ describe('idleBill', () => {
     expect(watched({ Expression: 'SELECT SUM(a)' })).toBe(1);
   });
 
-  test('counts polls and runs of schedules', () => {
+  test('counts polls of queues and runs of schedules', () => {
     const dollars = (Type: string, Properties: object) =>
       totalOf(idleBill([{ It: { Type, Properties: Properties as Record<string, unknown> } }]));
     // Lambda polls a queue five times in parallel, for 20 s each. In a month of 730 hours these are 657,000 requests.
@@ -58,7 +58,7 @@ describe('idleBill', () => {
     );
   });
 
-  test('counts a rule that starts the heartbeat with the calls of the heartbeat', () => {
+  test('adds the API calls of the heartbeat to the rule that starts it', () => {
     const rule = (id: string) => ({
       Type: 'AWS::Events::Rule',
       Properties: { ScheduleExpression: 'rate(1 minute)', Targets: [{ Arn: { 'Fn::GetAtt': [id, 'Arn'] } }] },
@@ -152,7 +152,7 @@ describe('costsOfCalls', () => {
 describe('deliveryCost', () => {
   const consumed = { calls: 7, read: 7, written: 7, sqs: 0.3, postingRuns: 0.1, otherRuns: 0, posts: 1 };
 
-  test('adds up table, queue and functions for a delivery, as the targets of the benches do', () => {
+  test('adds up the cost of table, queue and functions for a delivery', () => {
     // For ten messages: three SQS requests, and 300 ms with half a gigabyte.
     expect(deliveryDollars(consumed)).toBeCloseTo(
       7 * prices.tableWritten + 7 * prices.tableRead + 0.12 + 0.02 + 0.2,
@@ -162,7 +162,7 @@ describe('deliveryCost', () => {
     expect(others).toBeCloseTo(0.2 + 0.03 * 0.5 * 13.3334, 6);
   });
 
-  test('adds the logs of runs and the requests that leave AWS', () => {
+  test('adds the cost of logs and of data that leaves AWS', () => {
     const cost = deliveryCost(consumed);
     expect(cost.logs).toBeCloseTo(((0.1 * 950e6) / 2 ** 30) * 0.5, 6);
     expect(cost.dataOut).toBeCloseTo((3_000e6 / 2 ** 30) * 0.09, 6);
@@ -178,14 +178,14 @@ describe('deliveryCost', () => {
 });
 
 describe('heartbeatBill', () => {
-  test('is below a dollar a month, with the secret and three metrics of alarms', () => {
+  test('is below a dollar a month, including the secret and three alarm metrics', () => {
     const lines = new Map(heartbeatBill().map(({ item, dollars }) => [item, dollars]));
     expect(lines.get('secrets')).toBe(0.4);
     expect(lines.get('metrics that alarms watch')).toBeCloseTo(0.3);
     expect(totalOf(heartbeatBill())).toBeLessThan(1);
   });
 
-  test('equals the difference of two deployments', async () => {
+  test('equals the cost difference between deployments with and without the heartbeat', async () => {
     const [off, on] = [await deployedResources(), await deployedResources({ heartbeat: 'on' })];
     expect(totalOf(idleBill(on)) - totalOf(idleBill(off))).toBeCloseTo(totalOf(heartbeatBill()), 9);
   });
@@ -208,7 +208,7 @@ describe('vectorDollars', () => {
     expect(vectorDollars(consumed, { written: 3, searched: 0.5 })).toBe(4);
   });
 
-  test('reads both prices from the command line, or none', () => {
+  test('reads either both prices from the command line or none', () => {
     expect(costOptions([])).toEqual({ live: false, vectorPrices: undefined });
     expect(costOptions(['--live', '--vector-write', '1.5', '--vector-search', '0'])).toEqual({
       live: true,
@@ -220,7 +220,7 @@ describe('vectorDollars', () => {
 });
 
 describe('costReport', () => {
-  test('has a line for every request, and dollars of vectors only with their prices', () => {
+  test('lists every request, and the dollars of vectors only if their prices are given', () => {
     const report = costReport([]);
     for (const name of pinnedCapacity().keys()) expect(report).toContain(`\n${name} `);
     expect(report).toMatch(/^ +written +searched$/m);
@@ -250,7 +250,7 @@ describe('liveBill', () => {
     );
   });
 
-  test('costs users who only read no more than their connections and the calls of their clients', () => {
+  test('charges users who only read for connections and client calls only', () => {
     const bill = liveBill({ ...workday, editsPerSecond: 0, cursorsPerSecond: 0 }, calls);
     expect(bill.filter(({ dollars }) => dollars > 0.01).map(({ item }) => item)).toEqual([
       'calls of presence/add',
@@ -268,7 +268,7 @@ describe('liveBill', () => {
     expect(() => liveBill(workday, [])).toThrow('The cost of /v2/crdt/updates/push one is unknown.');
   });
 
-  test('costs what the page for operators says', () => {
+  test('equals the cost on the page for operators', () => {
     const page = readFileSync(join(projectDir, 'infra/README.md'), 'utf8');
     const bill = liveBill(workday, calls);
     expect(page).toContain(`cost $${totalOf(bill).toFixed(0)}`);

@@ -47,7 +47,7 @@ describe('inProportion', () => {
     );
   });
 
-  test('mixes the items', () => {
+  test('spreads the uses of each item over the list', () => {
     const [often, seldom] = [{ weight: 2 }, { weight: 1 }];
     expect(inProportion([often, seldom], 6)).toEqual([often, seldom, often, often, seldom, often]);
   });
@@ -63,7 +63,7 @@ describe('documentsFor', () => {
     expect(documentsFor(comments)).toBe(documents);
   });
 
-  test('keeps the longest run below the limit of comments in a thread', () => {
+  test('plans enough documents that no thread reaches its comment limit in the longest run', () => {
     const comments = 1_000 * 60 * 60 * (3 / 20);
     expect(comments / documentsFor(comments)).toBeLessThan(MAX_COMMENTS - 1);
   });
@@ -103,7 +103,7 @@ describe('costsOfMix', () => {
     expect(shares.reduce((sum, share) => sum + share, 0)).toBeCloseTo(1, 12);
   });
 
-  test('has the costs of npm run cost, and the two table writes of an Idempotency-Key for each write', () => {
+  test('equals npm run cost, plus two table writes of an Idempotency-Key for each write', () => {
     const endpoints = registeredEndpoints();
     const costs = new Map(costsOfCalls(endpoints).map((cost) => [cost.name, cost]));
     const mix = costsOfMix(endpoints);

@@ -169,7 +169,7 @@ describe('the pages of the project', () => {
     ).toEqual(links);
   });
 
-  test('include one for each folder of lib', () => {
+  test('include a page for each folder of lib', () => {
     const folders = readdirSync(join(projectDir, 'lib'), { withFileTypes: true }).filter((entry) =>
       entry.isDirectory(),
     );
@@ -218,7 +218,7 @@ describe('missingNames, missingFiles, missingPaths and missingScripts', () => {
     expect(missingScripts(page, ['check', 'test'])).toEqual([]);
   });
 
-  test('return what does not exist', () => {
+  test('return names, files, paths and scripts that do not exist', () => {
     const page = '`y.ts` `test/x.ts` `a/rules` `users/add` `sers/get` `npm run -s chek` `npm start`';
     expect(missingNames('`startJob` `TABLE_NAME`', new Set(['start']))).toEqual(['startJob', 'TABLE_NAME']);
     expect(missingFiles('lib/a/README.md', page, exists)).toEqual(['y.ts', 'test/x.ts']);

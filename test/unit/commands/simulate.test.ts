@@ -46,7 +46,7 @@ describe('quotas', () => {
 });
 
 describe('zipfShares', () => {
-  test('fall, and have the sum 1', () => {
+  test('fall from member to member, and have the sum 1', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 5_000 }), (count) => {
         const shares = zipfShares(count);
@@ -100,14 +100,14 @@ describe('partitionUse', () => {
 
 describe('componentsOf', () => {
   test.each(components.map((component) => [component.name, component] as const))(
-    '%s: the use does not fall with the load',
+    '%s is never used less at a higher load',
     (_name, { use }) => {
       fc.assert(fc.property(ordered, ([less, more]) => use(less) <= use(more) * (1 + 1e-9) + 1e-12));
     },
   );
 
   test.each(components.map((component) => [component.name, component] as const))(
-    '%s: the use at the load that fills it is the limit',
+    '%s is used exactly up to its limit at the load that fullAt returns',
     (_name, component) => {
       const full = fullAt(component);
       if (full === Infinity) expect(component.limit === undefined || component.use(1e9) <= component.limit).toBe(true);
@@ -115,31 +115,31 @@ describe('componentsOf', () => {
     },
   );
 
-  test('have names of their own and a remedy', () => {
+  test('have unique names and a remedy', () => {
     const names = components.map(({ name }) => name);
     expect(new Set(names).size).toBe(names.length);
     for (const { name, remedy } of components) expect([name, remedy]).toEqual([name, expect.stringMatching(/\w+/)]);
   });
 
-  test('are full at the quotas of the gateway and of the stage', () => {
+  test('are full at the request quotas of the gateway and of the stage', () => {
     expect(fullAt(named('requests to API Gateway'))).toBeCloseTo(quotas.gatewayRequests.limit, 3);
     expect(fullAt(named('requests to the stage of the API'))).toBeCloseTo(small.limits.requestsPerSecond, 3);
   });
 
-  test('are full later if a limit is higher', () => {
+  test('are full at a higher load if their limit is higher', () => {
     const limits = { ...small.limits, requestsPerSecond: 5_000, deliverConcurrency: 1_000 };
     const raised = componentsOf({ ...small, limits });
     for (const name of ['requests to the stage of the API', 'runs of the worker of webhooks'])
       expect(fullAt(named(name, raised))).toBeGreaterThan(fullAt(named(name)));
   });
 
-  test('agree with npm run bench deliveries about the worker of webhooks: ten deliveries in 0.3 s of each run', () => {
+  test('assume ten deliveries in 0.3 s for each run of the webhook worker, like the bench', () => {
     const comments = 3 / 20;
     const { batchSize: size, maxConcurrency } = queues.deliver;
     expect(fullAt(named('runs of the worker of webhooks')) * comments).toBeCloseTo((size * maxConcurrency) / 0.3, 3);
   });
 
-  test('count the units of npm run cost, with one Idempotency-Key for each write, an event and a delivery', () => {
+  test('count the capacity units of calls with Idempotency-Keys, of an event and of a delivery', () => {
     const units = (name: string) => named(name).use(1);
     const mix = costsOfMix(registeredEndpoints());
     const { event, inTens } = deliveryConsumption;
@@ -157,18 +157,18 @@ describe('componentsOf', () => {
 });
 
 describe('fullAt', () => {
-  test('is infinite without a limit, and if the use does not reach it', () => {
+  test('returns Infinity without a limit, or if the use never reaches the limit', () => {
     expect(fullAt({ limit: undefined, use: (rps) => rps })).toBe(Infinity);
     expect(fullAt({ limit: 5, use: () => 1 })).toBe(Infinity);
   });
 
-  test('finds the load of a use with steps', () => {
+  test('returns the load at which a use that rises in steps exceeds the limit', () => {
     expect(fullAt({ limit: 3, use: (rps) => Math.floor(rps / 10) })).toBeCloseTo(40, 6);
   });
 });
 
 describe('dollarsPerMillion', () => {
-  test('has the calls, events, deliveries and mails of npm run cost', () => {
+  test('adds up calls, events, deliveries and mails at the prices of npm run cost', () => {
     const costs = new Map(costsOfCalls(registeredEndpoints()).map((cost) => [cost.name, cost]));
     const { written } = withIdempotencyKey({ roundTrips: 0, read: 0, written: 0 });
     const listed = callMix.reduce(
@@ -188,7 +188,7 @@ describe('dollarsPerMillion', () => {
     }
   });
 
-  test('does not rise with the load, while the month does', () => {
+  test('does not rise with the load, while the monthly price does', () => {
     fc.assert(
       fc.property(ordered, ([less, more]) => {
         expect(dollarsPerMillion(small, more)).toBeLessThanOrEqual(dollarsPerMillion(small, less) + 1e-9);
@@ -197,13 +197,13 @@ describe('dollarsPerMillion', () => {
     );
   });
 
-  test('is the price of a month at one request a second, for 2.628 million requests', () => {
+  test('is the monthly price of one request per second, divided by 2.628 million requests', () => {
     expect(dollarsPerMonth(small, 1)).toBeCloseTo(2.628 * dollarsPerMillion(small, 1), 9);
   });
 });
 
 describe('pushDollarsPerMonth', () => {
-  test('has the prices of edits in npm run cost, for each write and five users', () => {
+  test('uses the prices of edits in npm run cost, for each write and five users', () => {
     const edits = { users: 5, hours: 1, usersPerDocument: 5, editsPerSecond: 1, cursorsPerSecond: 0 };
     const pushed = ['AppSync: edits that it receives', 'AppSync: edits that it sends', 'table: versions and hints'];
     const listed = liveBill(edits, costsOfCalls(registeredEndpoints()))
@@ -217,14 +217,14 @@ describe('pushDollarsPerMonth', () => {
 describe('keysAboveLimits', () => {
   const equal: Workload = { ...small, tenantShares: [0.5, 0.5] };
 
-  test('counts the keys, and the share of requests above their limits', () => {
+  test('returns how many keys exceed their rate limits, and the share of rejected requests', () => {
     // At 2,000 requests per second, each key sends 750 reads and 250 writes. Its limits are 500 reads and 200 writes.
     expect(keysAboveLimits(equal, 2_000)).toEqual({ keys: 2, rejected: expect.closeTo(600 / 2_000, 9) });
     expect(keysAboveLimits(equal, 1_000)).toEqual({ keys: 0, rejected: 0 });
     expect(keysAboveLimits(equal, 0)).toEqual({ keys: 0, rejected: 0 });
   });
 
-  test('rejects a larger share of a larger load', () => {
+  test('returns a larger share of rejected requests for a larger load', () => {
     fc.assert(
       fc.property(ordered, ([less, more]) => {
         expect(keysAboveLimits(small, less).rejected).toBeLessThanOrEqual(keysAboveLimits(small, more).rejected + 1e-9);
@@ -234,7 +234,7 @@ describe('keysAboveLimits', () => {
 });
 
 describe('credentialReadShare', () => {
-  test('is 1 for keys that call less often than their credentials expire, and small for few busy keys', () => {
+  test('is 1 if keys call less often than cached credentials expire, and small for busy keys', () => {
     expect(credentialReadShare(small, 0)).toBe(1);
     expect(credentialReadShare({ ...small, tenantShares: zipfShares(100_000) }, 0.001)).toBeCloseTo(1, 2);
     expect(credentialReadShare({ ...small, tenantShares: [1] }, 1_000)).toBeLessThan(0.01);
@@ -242,7 +242,7 @@ describe('credentialReadShare', () => {
 });
 
 describe('concurrencyAt', () => {
-  test('is the rate times the duration, for requests and the runs of workers', () => {
+  test('adds up rate times duration for requests and for worker runs', () => {
     const milliseconds = small.calls.reduce((sum, { share, cost }) => sum + share * cost.milliseconds, 0);
     const events = 100_000 * (3 / 20);
     // Runs per event: a tenth of a stream run (30 ms), a tenth of a delivery run (300 ms) and a hundredth of a mail
@@ -252,14 +252,14 @@ describe('concurrencyAt', () => {
   });
 });
 
-describe('the tables', () => {
-  test('name the stage of the API as the first full component, at 100,000 requests a second only', () => {
+describe('the tables of npm run simulate', () => {
+  test('name the API stage as the first full component, only at 100,000 requests per second', () => {
     const rows = new Map(simulatedLoads(workload).map(([name = '', ...cells]) => [name, cells]));
     expect(rows.get('Requests per second')).toEqual(['10', '1,000', '100,000']);
     expect(rows.get('full first')).toEqual(['nothing', 'nothing', 'requests to the stage of the API']);
   });
 
-  test('have a row for each component, by the load that fills it, with jumps at the end', () => {
+  test('list each component by the load that fills it, and jumps at the end', () => {
     const [head = [], ...rows] = simulatedComponents(small);
     expect(rows).toHaveLength(components.length);
     expect(new Set(rows.map(({ length }) => length))).toEqual(new Set([head.length]));

@@ -86,7 +86,7 @@ describe('setAlarm', () => {
     await chmod(join(dir, 'aws'), 0o755);
   };
 
-  test('sets the alarm that the stack has to ALARM with the AWS CLI', async () => {
+  test('sets the alarm of the stack to the state ALARM through the AWS CLI', async () => {
     await installCli(`printf '%s\\n' "$AWS_DEFAULT_REGION" "$@" > '${dir}/arguments'`);
     expect(await setAlarm('Staging')).toBe(
       'Staging-ConcurrencyHigh-1X2Y is set to ALARM. The mail to alarmEmail says: Test of npm run smoke. Nothing is broken.',
@@ -112,10 +112,10 @@ test('the order of examples contains every endpoint once', () => {
   expect(exampleOrder.toSorted()).toEqual(paths.toSorted());
 });
 
-describe('the values of examples', () => {
+describe('ExampleValues', () => {
   const exampleId = 'agt_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ';
 
-  test('replace generated ids in values and keys after an answer had them', () => {
+  test('replaces an example id in values and keys by the generated id of an answer', () => {
     const values = new ExampleValues();
     values.recordAnswer({ data: { [exampleId]: { success: true } } }, { data: { agt_new: { success: true } } });
     expect(values.fill({ agentId: exampleId, agents: [exampleId], [exampleId]: 1 })).toEqual({
@@ -125,7 +125,7 @@ describe('the values of examples', () => {
     });
   });
 
-  test('keep fixed values when an answer has others, so no example changes another API key', () => {
+  test('keeps a fixed value whatever an answer has, so no example changes another API key', () => {
     const values = new ExampleValues({ [exampleId]: 'own' });
     values.recordAnswer({ id: exampleId }, { id: 'foreign' });
     expect(values.fill(exampleId)).toBe('own');

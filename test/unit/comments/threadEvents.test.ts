@@ -207,7 +207,7 @@ describe('toEvents', () => {
     });
   });
 
-  test('has a distinct cause for every change, comment, document and time', () => {
+  test('gives every change, comment, document and time a distinct cause', () => {
     const {
       thread,
       comments: [comment],
@@ -226,7 +226,7 @@ describe('toEvents', () => {
     expect(JSON.stringify(toEvents([threadChange({ comment })], eventScope)[0]!.cause)).toBe(causes[0]);
   });
 
-  test('is reduced to ids above 256 KB, with truncated true', () => {
+  test('reduces an event above 256 KB to ids, and sets truncated to true', () => {
     const long = (index: number) => `${index}${'字'.repeat(500)}`;
     const commentData = Array.from({ length: 50 }, () => ({
       commentText: 'x'.repeat(30_000),

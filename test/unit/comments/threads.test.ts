@@ -322,7 +322,7 @@ describe('rules of comments', () => {
     });
   });
 
-  test('toCommentResponse returns own fields as they were sent', () => {
+  test('toCommentResponse keeps attachments, context and metadata, and replaces reserved metadata', () => {
     const attachments = JSON.parse('[{"attachmentId":1,"__proto__":{"x":1}}]');
     const response = toCommentResponse(
       names,
@@ -466,7 +466,7 @@ describe('counts of a thread', () => {
     expect(userIds.map((userId) => isUnread(thread, userId))).toEqual([true, false, true, true]);
   });
 
-  test('never exceed the size of an event', () => {
+  test('addComments rejects a comment if the thread would involve too many users', () => {
     const { thread } = make();
     const long = (index: number) => `${String(index).padStart(4, '0')}${'字'.repeat(500)}`;
     const crowd = (from: number) =>
@@ -542,7 +542,7 @@ describe('matchesFilters', () => {
     expect(matchesFilters(thread, { ...cases[0]![0], ...cases[1]![1] })).toBe(false);
   });
 
-  test('rejects threads without agent, location or resolver for their filters', () => {
+  test('rejects a thread without agent, location or resolver if a filter names one', () => {
     const plain = make().thread;
     for (const filters of [
       { locationIds: ['undefined'] },
@@ -555,7 +555,7 @@ describe('matchesFilters', () => {
   });
 });
 
-test('toThreadResponse returns everything as it was sent', () => {
+test('toThreadResponse returns every field as the caller sent it', () => {
   const own = JSON.parse('{"__proto__":{"a":1},"deep":[{"b":null}]}');
   const whole = {
     targetElement: own,

@@ -109,7 +109,7 @@ describe('listAcrossDocuments', () => {
     );
   });
 
-  test('returns every lasting record exactly once during writes between the pages', async () => {
+  test('returns every earlier record exactly once, although records are added between the pages', async () => {
     await fc.assert(
       fc.asyncProperty(someRecords, someRecords, fc.integer({ min: 1, max: 5 }), async (records, others, limit) => {
         const there = inOrder(records);
@@ -177,7 +177,7 @@ describe('listAcrossDocuments', () => {
     expect(reads).toHaveLength(100);
   });
 
-  test('ends a page after 500 documents, and reads no more documents after a step that fills the page', async () => {
+  test('ends a page after 500 documents, and stops reading after a batch that fills the page', async () => {
     const ids = Array.from({ length: 1_200 }, (_, i) => String(i).padStart(4, '0'));
     const empty = reader(new Map([['1199', ['x']]]));
     const listedPages = await pages((from) =>
@@ -214,7 +214,7 @@ describe('allDocuments', () => {
     } as unknown as Parameters<typeof allDocuments>[0];
   }
 
-  test('lists all documents without those in deleted folders, also when many of them are consecutive', async () => {
+  test('lists all documents except those in deleted folders, even if many are consecutive', async () => {
     const ids = fc.uniqueArray(fc.string({ unit: fc.constantFrom('a', 'b', 'c'), minLength: 1, maxLength: 4 }), {
       maxLength: 20,
     });

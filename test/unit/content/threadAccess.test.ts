@@ -105,7 +105,7 @@ describe('canSee', () => {
     expect(['grace', 'lin'].map((userId) => canSee(restricted, viewerWith(userId)))).toEqual([true, false]);
   });
 
-  test('ends the access context of a grant when the user is removed from a folder above the resource', () => {
+  test('ignores the access context of a grant below a folder that the user was removed from', () => {
     const folder = { internalId: 'inner', accessType: 'public' as const, ancestors: [{ internalId: 'outer' }] };
     const guard = { document: { ...documentOf('public'), folder }, accessFields: ['region:eu'] };
     const grantOn = (internalId: string) => ({

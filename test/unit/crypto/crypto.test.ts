@@ -99,7 +99,7 @@ describe('sealBytes and openBytes', () => {
     ).toHaveProperty('size', 100);
   });
 
-  test('get keys of 32 bytes from deriveKey, another one for each purpose', () => {
+  test('use 32-byte keys from deriveKey, with another key for each secret and purpose', () => {
     const keys = [['a'], ['b'], ['a', 'b'], ['ab'], []].map((context) => deriveKey('secret', context));
     expect(keys.every(({ length }) => length === 32)).toBe(true);
     expect(new Set([...keys, deriveKey('other secret', ['a'])].map((key) => key.toString('hex')))).toHaveProperty(
@@ -238,7 +238,7 @@ describe('KeyRing', () => {
 });
 
 describe('TokenIssuer and tokenHash', () => {
-  test('issue a JWT with the API key and a token id, signed with a key of its own purpose', async () => {
+  test('issue a JWT with API key and token id, signed with a key for tokens only', async () => {
     const token = await new TokenIssuer(ringOf({ current: '1', 1: 'k1' }).ring, 'svc').issue(
       'key_a',
       'tok_1',

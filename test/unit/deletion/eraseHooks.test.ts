@@ -87,7 +87,7 @@ describe('an erasure of users', () => {
   const hooked = eraseHooks.flatMap((hook) => hook.entities.map(({ type }) => type));
   const covered = [...hooked, ...Object.keys(erasedBy), ...Object.values(notErased).flat()];
 
-  test('covers every entity once, by a hook, by another step, or as one without user data', () => {
+  test('handles every entity type once: by a hook, by another step, or as free of user data', () => {
     const types = entities().map(({ type }) => type);
     expect(covered.toSorted()).toEqual(types.toSorted());
   });

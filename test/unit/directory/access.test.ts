@@ -167,7 +167,7 @@ describe('a grant', () => {
     expect(organizationPermission(user({ expiresAt: NOW }))).toMatchObject({ errorCode: 'permission_denied' });
   });
 
-  test('for membership closes organizationPrivate resources when it expires, and leaves public ones open', () => {
+  test('for membership limits organizationPrivate resources to its expiresAt, but not public ones', () => {
     const member = user({ expiresAt: NOW + 1 });
     expect(folderPermission(member, { internalId: 'f', accessType: 'organizationPrivate', ancestors: [] })).toEqual({
       accessRole: 'viewer',
@@ -182,7 +182,7 @@ describe('a grant', () => {
 });
 
 describe('accessFields', () => {
-  test('are sorted, distinct and one per value', () => {
+  test('returns sorted, distinct items, one per value', () => {
     expect(accessFields({ b: [2, 'x', 2], a: 'y', c: [] })).toEqual(['a:y', 'b:2', 'b:x']);
   });
 });
@@ -219,7 +219,7 @@ describe('revocations', () => {
   const foldersOf = ({ folder }: DocumentAccess) =>
     folder ? [...folder.ancestors.map(({ internalId }) => internalId), folder.internalId] : [];
 
-  test('void a grant exactly when the user was removed from it, an ancestor folder or the organization afterwards', () => {
+  test('void exactly the earlier grants on the resource of the removal and on resources below it', () => {
     fc.assert(
       fc.property(leavers, documents, (user, document) => {
         const path = [...foldersOf(document), 'document'];
@@ -256,7 +256,7 @@ describe('revocations', () => {
     );
   });
 
-  test('are dropped when covered by another one, kept up to a limit, and separate for each organization', () => {
+  test('are dropped if a new one covers them, limited in number, and separate for each organization', () => {
     const leave = (resource: string, organization = ORGANIZATION): Revocation => ({
       organizationKey: organization,
       resource,
@@ -277,7 +277,7 @@ describe('revocations', () => {
     ]).toEqual([undefined, MAX_REVOCATIONS, 1]);
   });
 
-  test('from the same folder keep an earlier one in force, for resources that were moved out in between', () => {
+  test('of the same folder are both kept, because resources may have moved out in between', () => {
     const leave = (jobId: string): Revocation => ({
       organizationKey: ORGANIZATION,
       resource: 'f0',
@@ -288,7 +288,7 @@ describe('revocations', () => {
     expect(addRevocation([leave('first')], leave('second'))!.map(({ jobId }) => jobId)).toEqual(['first', 'second']);
   });
 
-  test('apply to the place of a resource at the time of the removal, wherever it moved since', () => {
+  test('apply to resources that were in the folder at the removal, wherever they moved later', () => {
     const nodes = ['f0', 'f1', 'f2', 'f3', 'f4', 'd0', 'd1', 'd2'];
     const node = fc.constantFrom(...nodes);
     const moves = fc.array(fc.tuple(node, fc.constantFrom('f0', 'f1', 'f2', 'f3', 'f4', undefined)), { maxLength: 40 });
@@ -316,7 +316,7 @@ describe('revocations', () => {
     );
   });
 
-  test('end the access context of grants, inside a folder where it is known', () => {
+  test('end the access context of a grant if the folders above its resource are known', () => {
     const grants = ['document', 'elsewhere'].map((internalId): Grant => ({
       resourceType: 'document',
       internalId,
@@ -380,7 +380,7 @@ describe('a grant of a user token', () => {
       },
     ).accessRole;
 
-  test('ends when its resource or a folder above was moved at or after the time of the token', () => {
+  test('ends if its resource or a folder above it was moved at or after the token time', () => {
     expect([roleWith(grantOn('document', 10), {}), roleWith(grantOn('document', 10), { document: 9 })]).toEqual([
       'viewer',
       'viewer',
@@ -389,12 +389,12 @@ describe('a grant of a user token', () => {
       expect([moved, roleWith(grantOn('document', 10), moved)]).toEqual([moved, undefined]);
   });
 
-  test('stays when only a document or folder below its resource was moved', () => {
+  test('stays valid if only a document or folder below its resource was moved', () => {
     expect(roleWith(grantOn('outer', 10), { document: 10, inner: 10 })).toBe('viewer');
     expect(roleWith(grantOn('inner', 10), { document: 10, outer: 10 })).toBeUndefined();
   });
 
-  test('stays after moves if it has no such time', () => {
+  test('stays valid after moves if the token has no time', () => {
     expect(roleWith(grantOn('document'), { document: 10, inner: 10, outer: 10 })).toBe('viewer');
   });
 });

@@ -40,12 +40,12 @@ describe('a filter on metadata', () => {
     ['owner.team', '==', 'legal', true],
     ['owner.team.x', '==', 'legal', false],
     ['a.b', '==', 1, true],
-  ] as const)('%s %s %j is %s', (key, operator, value, expected) => {
+  ] as const)('compares %s %s %j and returns %s', (key, operator, value, expected) => {
     expect(meets(key, operator, value)).toBe(expected);
   });
 
   test.each(['==', '!=', '<', 'in', 'not-in', 'array-contains'] as const)(
-    'with %s is not met by a document without the field',
+    'with %s does not match a document without the field',
     (operator) => {
       expect(meets('absent', operator, ['x'])).toBe(false);
       expect(meets('constructor', operator, ['x'])).toBe(false);
@@ -53,11 +53,11 @@ describe('a filter on metadata', () => {
     },
   );
 
-  test('does not compare values of different types by order', () => {
+  test('with < or <= does not match a value of another type', () => {
     expect([meets('version', '<', '9'), meets('tags', '<', 9), meets('none', '<=', 0)]).toEqual([false, false, false]);
   });
 
-  test('applies together with all other filters', () => {
+  test('applies together with all other filters, and no filter matches all documents', () => {
     expect(
       matchesFilters(
         [

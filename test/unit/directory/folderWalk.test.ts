@@ -42,7 +42,7 @@ const trees = fc
   });
 
 describe('walkFolders', () => {
-  test('visits all descendants, parents first, and leaves each folder after its contents, also when it stops and resumes from JSON', async () => {
+  test('visits parents before descendants, and leaves each folder after its contents, also after a resume', async () => {
     await fc.assert(
       fc.asyncProperty(
         trees,
@@ -90,7 +90,7 @@ describe('walkFolders', () => {
     );
   });
 
-  test('stays in place when the visitor stops it, and skips folders that the visitor excludes', async () => {
+  test('resumes at the folder where the visitor stopped it, and skips excluded folders', async () => {
     const contents = new Map<string, FolderEntry[]>([
       ['i-top', ['a', 'b'].map((id) => ({ kind: 'folder', id, internalId: `i-${id}` }))],
       ['i-a', [{ kind: 'document', id: 'd', internalId: 'i-d' }]],

@@ -38,7 +38,7 @@ describe('splitIntoWaves', () => {
     );
   });
 
-  test('returns exactly those folders as left over whose parents lead into a circle', () => {
+  test('returns exactly those folders as circular whose parents lead into a circle', () => {
     fc.assert(
       fc.property(requests, (folders) => {
         const parents = new Map(folders.map(({ folderId, parentFolderId }) => [folderId, parentFolderId]));
@@ -100,7 +100,7 @@ describe('computePosition', () => {
     ]);
   });
 
-  test('computes the same place for a stored folder from its stored access type', () => {
+  test('returns the position of a stored folder again from its own access type', () => {
     for (const storedFolder of [top, restricted, folder('below', restricted), folder('own', restricted, 'public')]) {
       const parent = [top, restricted].find(({ internalId }) => internalId === parentOf(storedFolder));
       expect(isSamePosition(computePosition(parent, ownAccess(storedFolder)), storedFolder)).toBe(true);
@@ -123,7 +123,7 @@ describe('resolveFolder', () => {
     });
   });
 
-  test('requests the deepest changed folder, and places its descendants under it', () => {
+  test('requests the deepest changed folder, and computes the position of its descendants from it', () => {
     const changes = new Map([changed('c')]);
     expect(resolveFolder(d, { changes, read: new Map() })).toEqual({ needs: { folderId: 'the c', internalId: 'c' } });
     expect(resolveFolder(d, { changes, read: new Map([['c', moved]]) })).toEqual({
@@ -144,7 +144,7 @@ describe('resolveFolder', () => {
     ).toHaveProperty('folder');
   });
 
-  test('reports a circle when folders were read at different times', () => {
+  test('returns `inconsistent` for a circle, because folders were read at different times', () => {
     const under = { ...b, ...computePosition(d, ownAccess(b)) };
     expect(
       resolveFolder(d, {
@@ -273,7 +273,7 @@ describe('folders whose changes are only partly written', () => {
   );
   const steps = fc.tuple(fc.array(add, { minLength: 6, maxLength: 12 }), changes).map((parts) => parts.flat());
 
-  test('resolve to the same places as in a model, whichever descendants are rewritten', () => {
+  test('resolve to the same positions as in a model, whichever descendants are rewritten', () => {
     let resolvedFromAnother = 0;
     fc.assert(
       fc.property(steps, (sequence) => {

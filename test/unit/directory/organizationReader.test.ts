@@ -34,7 +34,7 @@ function setUp() {
 }
 
 describe('reading content of an organization', () => {
-  test('waits for the organization the first time, and starts at the same time afterwards', async () => {
+  test('reads the organization before the content on the first call, and both in parallel later', async () => {
     const { state, read } = setUp();
     await read();
     expect(state.log).toEqual(['organization begins', 'organization ends', 'content of org_1, 0 changes']);
@@ -50,7 +50,7 @@ describe('reading content of an organization', () => {
     expect((await read()).content).toBe('org_2, 0 changes');
   });
 
-  test('reads again if a change of folders has begun since the last read', async () => {
+  test('reads the content again if a change of folders has begun since the last read', async () => {
     const { state, read } = setUp();
     await read();
     state.organization = { ...first, folderChanges: 1, _r: 2 };
@@ -60,14 +60,14 @@ describe('reading content of an organization', () => {
     expect(state.log.filter((line) => line.startsWith('content'))).toEqual(['content of org_1, 1 changes']);
   });
 
-  test('throws INVALID_ARGUMENT for a deleted organization whose content was read early', async () => {
+  test('throws INVALID_ARGUMENT for an organization that was deleted since the last read', async () => {
     const { state, read } = setUp();
     await read();
     state.organization = undefined;
     await expect(read()).rejects.toMatchObject({ status: 'INVALID_ARGUMENT' });
   });
 
-  test('discards an error of a read with old keys, and throws one of a read with current keys', async () => {
+  test('throws an error of a read with current keys, and ignores one with outdated keys', async () => {
     const { state } = setUp();
     const table = { get: () => Promise.resolve(state.organization) } as unknown as Table;
     const reader = new OrganizationReader(table);

@@ -115,7 +115,7 @@ describe('userPermissions', () => {
     expect(userPermissions(user, requested).context).toEqual({ accessFields: ['team:red'] });
   });
 
-  test('answers for a document outside of folders', () => {
+  test('returns the permission on a document that is in no folder', () => {
     const { documents } = userPermissions(userWith([grant('alone', { resourceType: 'document' })]), {
       organization,
       folders: [],

@@ -243,7 +243,7 @@ describe('the size of the stored state', () => {
     expect(vector).toBeLessThan(100);
   });
 
-  test('stays small because all replaces of a document use its own few client ids', () => {
+  test('stays small because replaces use only a few client ids, which are specific to the document', () => {
     const log = new Log();
     for (let round = 0; round < 50; round++)
       log.replace('map', Object.fromEntries(Array.from({ length: 50 }, (_, index) => [index, `${round} ${index}`])));

@@ -165,7 +165,7 @@ describe('findUpdateFault for limits of the document', () => {
     );
   });
 
-  test('rejects a state of more than 4 MB together with the document', () => {
+  test('rejects an update that makes the state of the document larger than 4 MB', () => {
     const doc = stored('text', 'a'.repeat(3_000_000));
     expect(
       findUpdateFault(
@@ -185,7 +185,7 @@ describe('findUpdateFault for limits of the document', () => {
     ).toBe('The document must not be larger than 4 MB.');
   });
 
-  test('rejects a value that marks make larger than 4 MB, though its state is small', () => {
+  test('rejects a value that formatting marks enlarge above 4 MB, though its state is small', () => {
     const doc = openDocument([]);
     const update = pushOf(doc, (client) => {
       const text = new Y.XmlText();
@@ -214,7 +214,7 @@ describe('findUpdateFault for limits of the document', () => {
     expect(findUpdateFault(doc, 'array', 'content', update)).toBe(fault);
   });
 
-  test('limits nested types in attributes, which no value shows', () => {
+  test('limits nested types in attributes, although no value contains attributes', () => {
     const update = pushOf(openDocument([]), (client) => {
       let list = new Y.Array<unknown>();
       client.getText('content').setAttribute('lists', list);
@@ -356,12 +356,12 @@ describe('findUpdateFault for costly updates', () => {
     );
   });
 
-  test('rejects in little time an update with concurrent changes in one place that take quadratic time to put in order', () => {
+  test('rejects in little time concurrent changes in one place that take quadratic time to order', () => {
     refused(openDocument([]), conflicting(10_000), 'Update has too many concurrent changes in one place.');
     expect(findUpdateFault(openDocument([]), 'text', 'content', conflicting(500))).toBeUndefined();
   });
 
-  test('rejects in little time an update with more than 64 KB that waits for missing updates', () => {
+  test('rejects in little time an update of more than 64 KB that depends on missing updates', () => {
     const whole = stored('text', 'a');
     const client = openDocument([encodeState(whole)]);
     const [first, second] = [100, 100_000].map((length) => {
@@ -390,8 +390,8 @@ describe('findUpdateFault for costly updates', () => {
   });
 });
 
-describe('findUpdateFault for changes of the service', () => {
-  test('rejects changes of the service to a deleted document of the same name', () => {
+describe('findUpdateFault for changes with client ids of the service', () => {
+  test('rejects changes to a deleted document of the same name', () => {
     const old = stored('text', 'old');
     const push = pushOf(old, (client) => client.getText('content').insert(3, '!'));
     const whole = openDocument([encodeState(old), push]);
@@ -401,7 +401,7 @@ describe('findUpdateFault for changes of the service', () => {
     );
   });
 
-  test('rejects deletions of changes of the service that do not exist yet', () => {
+  test('rejects deletions of changes that do not exist yet', () => {
     const doc = stored('text', 'one');
     const [[client, clock]] = [...Y.decodeStateVector(stateVectorOf(doc))] as [[number, number]];
     const encoder = new Y.UpdateEncoderV1();
@@ -410,7 +410,7 @@ describe('findUpdateFault for changes of the service', () => {
     expect(findUpdateFault(doc, 'text', 'content', encoder.toUint8Array())).toMatch(/another document/);
   });
 
-  test('rejects changes of the service that do not follow the state of the document, even if they wait', () => {
+  test('rejects changes that the document does not have, even if they depend on missing updates', () => {
     const doc = stored('text', 'one');
     const later = openDocument([encodeState(doc)]);
     const second = replaceValue(later, 'text', 'content', 'one two')!;
@@ -421,7 +421,7 @@ describe('findUpdateFault for changes of the service', () => {
   });
 });
 
-test('findUpdateFault accepts an update that depends on a missing one. It applies when the missing one arrives', () => {
+test('findUpdateFault accepts an update that arrives before the update that it depends on', () => {
   const doc = stored('text', 'a');
   const client = openDocument([encodeState(doc)]);
   const updates: Uint8Array[] = [];
@@ -436,7 +436,7 @@ test('findUpdateFault accepts an update that depends on a missing one. It applie
 });
 
 describe('updateSince', () => {
-  test('returns what a client lacks', () => {
+  test('returns the changes that a client lacks', () => {
     const doc = stored('text', 'one');
     const client = openDocument([updateSince(doc)]);
     const more = openDocument([encodeState(doc), replaceValue(doc, 'text', 'content', 'one two')!]);

@@ -124,7 +124,7 @@ describe.each(['default', 'content', 'root'])('replaceValue of XML under the con
     );
   });
 
-  test('is tested mostly with well-formed XML', () => {
+  test('is tested with XML that is mostly well-formed', () => {
     expect(
       fc.sample(content, 200).filter((written) => findValueFault('xml', written) === undefined).length,
     ).toBeGreaterThan(150);

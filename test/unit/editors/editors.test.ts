@@ -47,7 +47,7 @@ describe('isDueForCompaction', () => {
     }) as Editor;
   const updateOf = (logBytes: number) => ({ logBytes }) as EditorUpdate;
 
-  test('is true once for the update that makes the log long, and again at twice the size', () => {
+  test('is true once for every 32 KB that the log grows', () => {
     const isDue = Array.from({ length: 300 }, (_each, index) =>
       isDueForCompaction(head(), updateOf(index * 310), updateOf((index + 1) * 310)),
     );
@@ -68,7 +68,7 @@ describe('isDueForCompaction', () => {
   });
 });
 
-test('mergeUpdates leaves out what a client has', () => {
+test('mergeUpdates leaves out changes that a client already has', () => {
   const doc = new Y.Doc();
   const updates: Uint8Array[] = [];
   doc.on('update', (update: Uint8Array) => updates.push(update));
@@ -85,7 +85,7 @@ test('mergeUpdates leaves out what a client has', () => {
 });
 
 describe('toEditorRecord', () => {
-  test('names the user and session of the last change, or neither', () => {
+  test('returns the user and session of the last change, or empty values without them', () => {
     const record = toEditorRecord('e', 'x', { changedAt: 0, changedBy: 'ada', sessionId: 's' });
     expect(record).toEqual({
       data: 'x',
@@ -97,7 +97,7 @@ describe('toEditorRecord', () => {
     expect(toEditorRecord('e', 'x', { changedAt: 0 })).toMatchObject({ lastUpdatedBy: '', sessionId: null });
   });
 
-  test('returns a record whose data above 128 KB the event leaves out', () => {
+  test('returns a record whose event has no data if the data are larger than 128 KB', () => {
     const eventOf = (data: string) => editorUpdateData(toEditorRecord('e', data, { changedAt: 0 }));
     expect(eventOf('é'.repeat(65_535))).toEqual({
       crdtData: {

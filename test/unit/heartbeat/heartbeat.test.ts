@@ -74,7 +74,7 @@ describe('a heartbeat', () => {
     ]);
   });
 
-  test('creates the organization at the first time', async () => {
+  test('creates its organization if it does not exist', async () => {
     const { heartbeat, calls } = heartbeatWith(workingApi({ name: undefined }));
     await heartbeat.check(NOW);
     expect(calls.map(({ url }) => new URL(url).pathname)).toEqual([
@@ -112,7 +112,7 @@ describe('a heartbeat', () => {
   });
 
   test.each(['/v2/organizations/update', '/v2/organizations/get'])(
-    'fails if %s fails, names it, and does not repeat it',
+    'fails if %s fails, names that call, and does not repeat it',
     async (failing) => {
       const { heartbeat, calls } = heartbeatWith((path, data) =>
         path === failing

@@ -281,7 +281,7 @@ describe('an answer', () => {
     }
   });
 
-  test('is INVALID_ARGUMENT when Lambda cannot carry it', async () => {
+  test('is INVALID_ARGUMENT when it is too large for a Lambda response', async () => {
     const quotes = testHandler({ narrowBy: 'ids', run: async () => ({ data: '"'.repeat(2_450_000) }) });
     expectRefused(
       await post(quotes, {}, {}),

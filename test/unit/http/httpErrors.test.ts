@@ -209,7 +209,7 @@ describe('the deadline of a request', () => {
     expect((await call(testHandler(), 29_000)).status).toBe(200);
   });
 
-  test('does not affect an error before it', async () => {
+  test('does not affect an error that is thrown before the deadline', async () => {
     expect((await call(throwing(new ApiError('NOT_FOUND', 'Gone.')), 29_000)).status).toBe(404);
   });
 });

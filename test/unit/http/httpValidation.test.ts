@@ -96,7 +96,7 @@ describe('the message of INVALID_ARGUMENT', () => {
     expect((await post(echo, {}, data)).body.error.message).toBe('id is required');
   });
 
-  test('comes with the first hundred problems', async () => {
+  test('comes with at most a hundred problems in details.issues', async () => {
     const handler = testHandler({ input: z.object({ ids: z.array(Id) }) });
     const { body } = await post(handler, {}, { ids: Array.from({ length: 5_000 }, () => 1) });
     expect(body.error.details.issues).toHaveLength(100);
@@ -106,14 +106,14 @@ describe('the message of INVALID_ARGUMENT', () => {
     expect(await messagesOf({ id: 'x', tags: [1, 2, 3, 4] })).toEqual(['tags must have at most 3 items']);
   });
 
-  test('writes the path of a field like code', () => {
+  test('writes the path of a field like folders[3].folderId', () => {
     expect(fieldName([])).toBe('data');
     expect(fieldName(['folders', 3, 'folderId'])).toBe('folders[3].folderId');
     expect(fieldName(['a', 0, 1])).toBe('a[0][1]');
   });
 });
 
-describe('the message about a union', () => {
+describe('the message about a wrong value', () => {
   const union = testHandler({
     input: z.object({
       at: optional(z.union([z.int().min(0), z.iso.datetime()])),
@@ -160,7 +160,7 @@ describe('the message about a union', () => {
     ],
     ['with a message of its own', { own: {} }, 'own must be a name or a number', ['own']],
     ['that is required', { must: undefined }, 'must is required', ['must']],
-  ])('%s lists the allowed values', async (_what, data, message, path) => {
+  ])('for a union %s describes what is allowed', async (_what, data, message, path) => {
     const { status, body } = await post(union, {}, { must: 'x', ...data });
     expect(status).toBe(400);
     expect(body.error).toMatchObject({ status: 'INVALID_ARGUMENT', message });
@@ -173,7 +173,7 @@ describe('the message about a union', () => {
     [z.email(), 'x', 'it must be an e-mail address'],
     [z.url(), 'x', 'it must be a valid URL'],
     [z.number().multipleOf(5), 7, 'it must be a multiple of 5'],
-  ])('describes a format', async (format, value, message) => {
+  ])('for a format describes the expected format', async (format, value, message) => {
     expect((await post(testHandler({ input: z.object({ it: format }) }), {}, { it: value })).body.error.message).toBe(
       message,
     );

@@ -72,8 +72,8 @@ function listingOf(
   return { endpoint, twin, pages, call };
 }
 
-describe('a twin without pages', () => {
-  test('returns the rows of all pages in its own shape, without a token', async () => {
+describe('the twin of a paged endpoint, which itself has no pages', () => {
+  test('returns the rows of all pages in its own shape, without a page token', async () => {
     const { call, pages } = listingOf(4_500);
     const { body } = await call('/v1/things/get', {});
     expect(body).toEqual({
@@ -82,7 +82,7 @@ describe('a twin without pages', () => {
     expect(pages).toHaveLength(5);
   });
 
-  test('does not change its endpoint', async () => {
+  test('does not change the answer of its endpoint', async () => {
     const { call } = listingOf(3, { pageRows: 2 });
     expect((await call('/v2/things/get', {})).body.result).toEqual({
       status: 'success',
@@ -92,7 +92,7 @@ describe('a twin without pages', () => {
     });
   });
 
-  test('ignores the fields that it does not have, with any value', async () => {
+  test('ignores fields that only its endpoint has, with any value', async () => {
     const { call, pages } = listingOf(1);
     expect(
       (await call('/v1/things/get', { ids: ['a'], order: 7, pageSize: 'many', pageToken: {}, grouped: true })).status,
@@ -117,13 +117,13 @@ describe('a twin without pages', () => {
     expect(pages).toHaveLength(read);
   });
 
-  test('has an example of its own shape', () => {
+  test('has an example in its own shape', () => {
     const { twin } = listingOf(1);
     expect(twin.example).toEqual({ data: { ids: ['a'] }, result: { data: [{ n: 1 }] } });
   });
 });
 
-describe('a twin', () => {
+describe('the twin of an endpoint', () => {
   const endpoint = defineEndpoint(
     {
       path: '/v2/things/set',
@@ -159,7 +159,7 @@ describe('a twin', () => {
     },
   );
 
-  test('is named in the log line of its request, beside the endpoint', async () => {
+  test('is named in the log line of a request, beside its endpoint', async () => {
     await call('/v1/things/set', { id: 'a' });
     await call('/v2/things/set', {});
     expect(lines.map(({ endpoint: name, twin }) => [name, twin])).toEqual([

@@ -76,7 +76,7 @@ const stepsOf = (...results: Awaited<ReturnType<Step>>[]) => {
 };
 
 describe('runJob', () => {
-  test('runs one step after the other, each from the progress of the last one, and ends the job', async () => {
+  test('runs each step with the progress of the previous step, and ends the job', async () => {
     const { seen, step } = stepsOf({ progress: { at: 1 } }, { progress: { at: 2 } }, 'done');
     const world = new FakeJobs(step);
     await world.run();
@@ -108,7 +108,7 @@ describe('runJob', () => {
     expect(world.job).toMatchObject({ progress: JSON.stringify({ at: world.now }), leaseUntil: undefined });
   });
 
-  test('a hundred slow jobs of one tenant delay the job of another tenant by one turn', async () => {
+  test('a hundred slow jobs of one tenant delay the job of another tenant by one run', async () => {
     let now = 0;
     const slowJobs = Array.from({ length: 100 }, () => {
       const world: FakeJobs = new FakeJobs(async () => {
@@ -133,7 +133,7 @@ describe('runJob', () => {
     expect(now).toBeLessThanOrEqual(11 * SECOND);
   });
 
-  test('a step with a start time releases the job until then with a delayed message, and an earlier message does nothing', async () => {
+  test('a step postpones the job with a delayed message, and an earlier message does nothing', async () => {
     const world = new FakeJobs(stepsOf({ progress: { at: 1 }, notBefore: Date.UTC(2026, 0, 1) + MINUTE }).step);
     await world.run();
     expect(world.sent).toEqual([{ body: message, groupId: message.tenant, delaySeconds: 60 }]);
@@ -152,7 +152,7 @@ describe('runJob', () => {
     expect(world.job).toBeUndefined();
   });
 
-  test('leaves a start time too far away for a message to the sweeper, and ignores a start time in the past', async () => {
+  test('leaves a start time more than 15 minutes ahead to the sweeper, and ignores a past one', async () => {
     const start = Date.UTC(2026, 0, 1);
     const world = new FakeJobs(
       stepsOf({ progress: {}, notBefore: start }, { progress: {}, notBefore: start + 901 * SECOND }).step,
@@ -162,7 +162,7 @@ describe('runJob', () => {
     expect(world.job).toMatchObject({ notBefore: start + 901 * SECOND, dueAt: start + 901 * SECOND });
   });
 
-  test('a job that waits again and again sends messages for an hour, and then leaves its next runs to the sweeper', async () => {
+  test('a job that is always postponed sends messages for an hour, and then waits for the sweeper', async () => {
     const world: FakeJobs = new FakeJobs(async () => ({ progress: {}, notBefore: world.now + MINUTE }));
     for (let minute = 0; minute < 180; minute++) {
       await world.run();
@@ -243,7 +243,7 @@ describe('runJob', () => {
     }
   });
 
-  test('a job that always fails is retried with growing pauses up to six hours, is never dropped, and rethrows its error', async () => {
+  test('a job that always fails rethrows its error, and is always retried within six hours', async () => {
     let fails = true;
     const world = new FakeJobs(async () => (fails ? Promise.reject(new Error('no')) : 'done'));
     const pauses: number[] = [];
@@ -272,7 +272,7 @@ describe('runJob', () => {
   });
 });
 
-test('a job that is postponed again and again does not expire', () => {
+test('a job expires 30 days after its due time, however often it was postponed', () => {
   const { job } = new FakeJobs(async () => 'done');
   const days = 24 * HOUR;
   const later = { ...job!, dueAt: job!.createdAt + 60 * days };

@@ -194,7 +194,7 @@ describe('a queue', () => {
   const open = (name: keyof typeof queues): QueueSender => sendTo[name].open(environment(process.env));
 
   test.each(Object.keys(queues) as (keyof typeof queues)[])(
-    'only the capability of %s sends to the queue',
+    'gets messages only through its own capability sendTo.%s',
     async (name) => {
       expect(sendTo[name]).toMatchObject({
         grants: [{ resource: `queue/${name}`, actions: ['SendMessage'] }],
@@ -208,7 +208,7 @@ describe('a queue', () => {
     },
   );
 
-  test('a queue takes hundreds of messages, and delayed ones', async () => {
+  test('accepts hundreds of messages, and delayed messages', async () => {
     await open('deliver').send([...numbered(300), { body: { late: true }, delaySeconds: 900 }]);
     const waiting = local.messagesOf('deliver');
     expect(waiting).toHaveLength(301);
@@ -217,13 +217,13 @@ describe('a queue', () => {
     ]);
   });
 
-  test('a queue returns any text that an id may contain', async () => {
+  test('returns any text that an id may contain', async () => {
     const body = { id: 'a\ufffe\uffff \u{1f600}\u{1ffff}\u0007\ud800 "\\' };
     await open('jobs').send([{ body }]);
     expect(local.messagesOf('jobs')).toEqual([{ body, delaySeconds: 0 }]);
   });
 
-  test('sending to a queue that does not exist fails', async () => {
+  test('throws on a send if it does not exist', async () => {
     const sender = sendTo.mail.open({
       ...process.env,
       MAIL_QUEUE_URL: `${local.server.address}/000000000000/nowhere`,
