@@ -48,14 +48,14 @@ describe('the authorizer of the push channel', () => {
     expect([await subscribe(channels().document, NOW, 'other'), reads]).toEqual([false, 0]);
   });
 
-  test('keeps rights for ten seconds', async () => {
+  test('caches rights for ten seconds', async () => {
     await subscribe(channels().document);
     hasSession = false;
     expect([await subscribe(channels().document, NOW + 9_999), reads]).toEqual([true, 1]);
     expect([await subscribe(channels().document, NOW + 10_000), reads]).toEqual([false, 2]);
   });
 
-  test('reads kept rights again for the new channels of a document', async () => {
+  test('reads cached rights again for the new channels of a document', async () => {
     await subscribe(channels().document);
     epoch = 2;
     expect(await subscribe(channels(2).document, NOW + 1_000)).toBe(true);

@@ -33,7 +33,7 @@ describe('changesSince', () => {
     expect(answer).toMatchObject({ version: 500, complete: true, hasMore: true });
   });
 
-  test('leads a client to the newest version without a gap, if the log has all', () => {
+  test('leads a client to the newest version without a gap, if the log is complete', () => {
     fc.assert(
       fc.property(fc.nat({ max: 1_600 }), fc.nat({ max: 1_600 }), (newest, start) => {
         const log = hints(1, newest);
@@ -52,7 +52,7 @@ describe('changesSince', () => {
     );
   });
 
-  test('never calls an answer complete that misses a hint', () => {
+  test('never returns a complete answer without one of the hints', () => {
     const log = fc.uniqueArray(fc.integer({ min: 1, max: 30 }));
     fc.assert(
       fc.property(log, fc.nat({ max: 30 }), (versions, after) => {

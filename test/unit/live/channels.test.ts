@@ -43,7 +43,7 @@ describe('ChannelNames', () => {
     expect(names.ofUser({ ...ada, ...other })).not.toBe(names.ofUser(ada));
   });
 
-  test('returns other channels under another key', () => {
+  test('returns other channels with another secret', () => {
     const others = new ChannelNames(Buffer.alloc(32, 2));
     expect(others.ofDocument(document).document).not.toBe(names.ofDocument(document).document);
   });

@@ -41,7 +41,7 @@ describe('findAccessEnd', () => {
 });
 
 describe('tokenAccessEnd', () => {
-  test('is the end of the token, or the earlier end of its grant', () => {
+  test('returns the end of the token, or the earlier end of its grant', () => {
     expect(tokenAccessEnd(userWith(['d']), document, 5_000)).toBe(5_000_000);
     expect(tokenAccessEnd(userWith(['d', 2_000]), document, 5_000)).toBe(2_000_000);
     expect(tokenAccessEnd(userWith(['d', 9_000]), document, 5_000)).toBe(5_000_000);
@@ -76,11 +76,11 @@ describe('the sweep of sessions', () => {
     return marked;
   };
 
-  test('marks sessions at each end within its run', async () => {
+  test('marks sessions at each end of access during its run', async () => {
     expect(await sweep([10_000, 40_000], 54_500)).toEqual([0, 10_000, 40_000]);
   });
 
-  test('leaves an end near its deadline to the next run, and stops without an end', async () => {
+  test('leaves an end of access near its deadline to the next run, and stops without one', async () => {
     expect(await sweep([53_000], 54_500)).toEqual([0]);
     expect(await sweep([], 54_500)).toEqual([0]);
   });

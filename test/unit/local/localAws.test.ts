@@ -492,7 +492,7 @@ describe('SQS', () => {
       )
     ).Attributes?.ApproximateNumberOfMessages;
 
-  test('accepts what the role allows, and batches', async () => {
+  test('accepts calls that the role allows, including batches', async () => {
     await send(reader, 'q');
     await sqs(reader).send(
       new SendMessageBatchCommand({ QueueUrl: `${aws.url}/000000000000/q`, Entries: [{ Id: 'a', MessageBody: 'y' }] }),

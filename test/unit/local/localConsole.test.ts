@@ -233,7 +233,7 @@ describe('the tokens of the demo page', () => {
     async (body) => expect((await send(body)).status).toBe(400),
   );
 
-  test('are not read by GET', async () => {
+  test('are not issued for GET', async () => {
     const { status, headers } = await newConsole().send('GET', '/_local/demo/token');
     expect([status, headers['allow']]).toEqual([405, 'POST']);
   });

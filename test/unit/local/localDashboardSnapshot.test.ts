@@ -56,7 +56,7 @@ function endOf(count: number, { series }: Pick<ReturnType<typeof linesAt>, 'seri
 }
 
 describe('the periods of the dashboard', () => {
-  test('last ten seconds or a minute, are aligned to the clock, and end with a running one', () => {
+  test('last ten seconds or a minute, are aligned to the clock, and include the current one', () => {
     const short = linesAt(7, single('a'), [[1, metricOf('a'), 1]]);
     expect([short.at, short.periodSeconds, short.times.length, short.series[0]!.values.length]).toEqual([
       START + 7 * SECOND,
@@ -109,7 +109,7 @@ describe('a line of a graph', () => {
     expect(endOf(3, linesAt(29, math('FILL(a, 1) * 2'), measured))).toEqual([10, 2, 14]);
   });
 
-  test('starts with the store, even if it is filled', () => {
+  test('has no value before the start of the store, even if FILL fills missing data', () => {
     for (const source of [single('a'), math('FILL(a, 0)')])
       expect(endOf(4, linesAt(19, source, [[11, metricOf('a'), 5]]))).toEqual([null, null, 0, 5]);
   });

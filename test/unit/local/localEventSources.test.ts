@@ -755,7 +755,7 @@ describe('Schedule', () => {
     expect(most).toBe(1);
   });
 
-  test('stops between two ticks, and after a running one', async () => {
+  test('stops between two ticks, or at the end of a running tick', async () => {
     let [calls, active] = [0, false];
     const schedule = new Schedule(model(3_600), async () => {
       calls++;

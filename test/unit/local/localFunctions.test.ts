@@ -338,7 +338,7 @@ describe('FunctionPool.invokeExclusively', () => {
     expect(new Set(instances).size).toBe(2);
   });
 
-  test('waits at the limit of instances, but gives every function one', async () => {
+  test('waits at the limit of instances, but gives every function at least one instance', async () => {
     const [worker, other, api] = [await define('worker', SLOW), await define('other', WHO), await define('api', WHO)];
     const pool = createPool({ maxLive: 3, maxInstances: 1 });
     const instances: unknown[] = [];

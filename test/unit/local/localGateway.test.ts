@@ -181,7 +181,7 @@ describe('the response of a function', () => {
     });
   });
 
-  test('without a status code is the body', async () => {
+  test('has the returned value as its body if the value has no status code', async () => {
     expect(await answerTo({ a: 1 })).toMatchObject({ status: 200, body: '{"a":1}' });
     expect(await answerTo('text')).toMatchObject({ status: 200, body: 'text' });
   });
@@ -333,7 +333,7 @@ describe('a page of the local run', () => {
     },
   );
 
-  test('gets the request as it was sent', async () => {
+  test('gets method, path and body of the request unchanged', async () => {
     await page(`127.0.0.1:${port}`, 'POST /_local/parts/table HTTP/1.1', '{"running":true}');
     expect(locals).toMatchObject([
       { method: 'POST', path: '/_local/parts/table', body: Buffer.from('{"running":true}') },
@@ -351,7 +351,7 @@ describe('a page of the local run', () => {
     expect(locals).toEqual([]);
   });
 
-  test('has a path prefix that the API does not have', async () => {
+  test('is not served at paths that only resemble its prefix /_local/', async () => {
     for (const path of ['/_local', '/_localhost/x', '/x/_local/y']) await post('{}', {}, path);
     expect(events.map(({ rawPath }) => rawPath)).toEqual(['/_local', '/_localhost/x', '/x/_local/y']);
     expect(locals).toEqual([]);
@@ -385,7 +385,7 @@ test('a client that disconnects does not stop the gateway', async () => {
   expect((await post('{}')).status).toBe(200);
 });
 
-test('an occupied port is reported in words', async () => {
+test('a gateway on an occupied port throws an error that names the port', async () => {
   await expect(Gateway.listen(Number(new URL(gateway.url).port))).rejects.toThrow(
     /^Port \d+ is used by another program/,
   );

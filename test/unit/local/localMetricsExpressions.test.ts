@@ -48,7 +48,7 @@ describe('readExpression', () => {
     ['MAX([FILL(a, 0), FILL(b, 0)])', 3],
     ['MAX([1, 2.5, FILL(b, 0)]) * 2', 6],
     ['FILL(a + b, 0)', 5],
-  ])('%s', (text, expected) => {
+  ])('evaluates %s', (text, expected) => {
     expect(valueOf(text, { a: 2, b: 3 })).toBe(expected);
   });
 
@@ -139,7 +139,7 @@ describe('an id of a query', () => {
     return bind(expression, storeWith(...metrics.map((metric, index) => [metric, 10 ** index] as const))).valueIn(NOW);
   };
 
-  test('adds up the series with its name and exactly its dimensions', () => {
+  test('adds up the series that have the metric name and exactly the dimensions of the query', () => {
     const query = 'SELECT SUM(Invocations) FROM SCHEMA("AWS/Lambda", FunctionName)';
     const FunctionName = 'auth';
     expect(
@@ -155,7 +155,7 @@ describe('an id of a query', () => {
     expect(runs(query)).toBeUndefined();
   });
 
-  test('must have no groups', () => {
+  test('must not refer to a query with groups', () => {
     expect(() => runs('SELECT SUM(Runs) FROM SCHEMA("Own", name) GROUP BY name ORDER BY SUM() DESC')).toThrow(
       '"runs" is a query with groups',
     );

@@ -150,7 +150,7 @@ describe('alarmOf and alarmState', () => {
     expect(stateAfter(onQuery, 1)).toEqual({ contributors: [], value: undefined });
   });
 
-  test('evaluate an expression over its ids', () => {
+  test('evaluate an expression over the metrics that it names', () => {
     const both = math({ Id: 'both', Expression: 'FILL(a, 0) + FILL(b, 0)' }, part('a', 'Lag'), part('b', 'Wait'));
     expect(stateAfter(both, 1, [0.5, 3], [0.5, 2, { ...lag, name: 'Wait' }])).toEqual({ contributors: [''], value: 5 });
   });
@@ -295,7 +295,7 @@ describe('rowsOf', () => {
   });
 });
 
-test('own metrics are found under the service name of the local run', () => {
+test('the local run finds metrics of the service under its own service name', () => {
   const { rows } = monitoringOf(
     [
       dashboardResource(

@@ -137,7 +137,7 @@ describe('a metric of MetricStore', () => {
     expect(over(store, { namespace: 'A', name: 'n', dimensions: { y: '2', x: '1' } }, 'Sum', clock.now)).toBe(1);
   });
 
-  test('is dropped at the limit if it was not measured for longest', () => {
+  test('is dropped at the limit of metrics if its last value is the oldest', () => {
     const { clock, store } = storeAt();
     const endless = (each: number): MetricId => ({ ...metric, dimensions: { of: String(each) } });
     for (let each = 0; each < 2_500; each++) {

@@ -423,7 +423,7 @@ describe.each(['the local SQS', 'fauxqs'])('the SQS API of %s', (which) => {
     });
   });
 
-  test('returns a message again after its visibility timeout is set to zero, and moves it to the dead-letter queue at the third receive', async () => {
+  test('returns a message again at visibility timeout zero, and dead-letters it at the third receive', async () => {
     await send('a');
     for (const count of ['1', '2']) {
       const [message] = await receive();
@@ -482,7 +482,7 @@ describe.each(['the local SQS', 'fauxqs'])('the SQS API of %s', (which) => {
   });
 });
 
-describe('the local SQS where fauxqs differs from AWS', () => {
+describe('the local SQS, where the emulator fauxqs differs from AWS,', () => {
   const answered = async (operation: string, input: object) => {
     const service = sqs(new QueueStore(new DatabaseSync(':memory:'), models));
     const { status, body } = await service.answer({
@@ -509,7 +509,7 @@ describe('the local SQS where fauxqs differs from AWS', () => {
       [400, 'MessageNotInflight'],
     ],
     ['an operation that it does not support', 'CreateQueue', {}, [400, 'UnknownOperationException']],
-  ])('%s', async (_what, operation, input, expected) => {
+  ])('answers like AWS to %s', async (_what, operation, input, expected) => {
     expect(await answered(operation, input)).toEqual(expected);
   });
 });

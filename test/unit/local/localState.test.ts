@@ -352,7 +352,7 @@ describe('the table engine', () => {
     }
   });
 
-  test('can be ended while it is killed', async () => {
+  test('can be stopped after it was killed', async () => {
     const engine = await startEngine('dynoxide', dataDir);
     await engine.kill();
     await engine.stop();
@@ -506,7 +506,7 @@ test('lockDataDir locks a directory until the lock is released', () => {
   lockDataDir(dataDir).release();
 });
 
-test("a functions' log of more than 50 MB is renamed", async () => {
+test('a log of functions above 50 MB is renamed', async () => {
   const file = join(dataDir, 'functions.log');
   for (const line of ['one\n', 'two\n']) {
     const log = openFunctionLog(dataDir, false);

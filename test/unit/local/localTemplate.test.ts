@@ -106,7 +106,7 @@ describe('intrinsic functions', () => {
       'Root-Table arn:aws:dynamodb:us-east-1:000000000000:table/Root-Table us-east-1 ${literal}',
     ],
     ['Sub with values', { 'Fn::Sub': ['${name}', { name: { Ref: 'Table' } }] }, 'Root-Table'],
-  ])('%s', async (_name, value, expected) => {
+  ])('resolve %s', async (_name, value, expected) => {
     expect(await evaluate(value)).toEqual(expected);
   });
 

@@ -52,7 +52,7 @@ const after = (
 ) => applyMailResult(mail, result, optionsAt(now));
 
 describe('the state of a mail', () => {
-  test('is due at once and has one claim while it is sent', () => {
+  test('is due at once, and has a claim and a lease while it is sent', () => {
     expect(made()).toMatchObject({
       status: 'READY',
       nextAt: NOW,
@@ -117,7 +117,7 @@ describe('the state of a mail', () => {
     expect(after({ outcome: 'denied', reason: '401' })).toMatchObject({ status: 'FAILED' });
   });
 
-  test('is postponed when the provider throttles, with doubled pauses up to ten minutes, without counting attempts', () => {
+  test('is postponed when the provider throttles, by at most ten minutes, without counting an attempt', () => {
     let mail: MailRecord = made();
     let now = NOW;
     const pauses: number[] = [];
@@ -143,7 +143,7 @@ describe('the state of a mail', () => {
     expect([waits(0), waits(90), waits(86_400)]).toEqual([15_000, 90_000, 600_000]);
   });
 
-  test('has doubled times between sweeps, and does not count a sweep before the attempt is due', () => {
+  test('doubles the time until each next sweep, but not for a sweep before the attempt is due', () => {
     const first = rescheduleSweep(made(), NOW + 5 * MINUTE, timing);
     expect(first).toMatchObject({ sweeps: 1, dueAt: NOW + 15 * MINUTE });
     expect(rescheduleSweep(first, NOW + 15 * MINUTE, timing)).toMatchObject({ sweeps: 2, dueAt: NOW + 35 * MINUTE });

@@ -93,7 +93,7 @@ describe('calendar periods', () => {
     );
   });
 
-  test('splitPeriod ends at days', () => {
+  test('splitPeriod splits a period down to whole days', () => {
     fc.assert(
       fc.property(instant, fc.integer({ min: 0, max: 800 * 86_400_000 }), (from, length) => {
         const days = unfolded(periodOf({ from, to: from + length }));

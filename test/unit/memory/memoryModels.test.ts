@@ -53,7 +53,7 @@ describe('the embedding state of a tenant', () => {
     );
   });
 
-  test('ends at the configured model with its vectors alone', () => {
+  test('becomes the configured model alone after all changes and purges are complete', () => {
     fc.assert(
       fc.property(model, fc.array(change, { maxLength: 30 }), (first, changes) => {
         const { state: before, configured } = applyChanges(first, changes);

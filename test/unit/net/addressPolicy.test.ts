@@ -183,7 +183,7 @@ describe('isAllowedHost', () => {
     '127。0。0。1',
     '0',
     '0x7f.1',
-  ])('rejects %s without asking DNS', (host) => {
+  ])('rejects %s without a DNS lookup', (host) => {
     expect(allowsUrl(host)).toBe(false);
   });
 
@@ -197,7 +197,7 @@ describe('isAllowedHost', () => {
     'xn--bcher-kva.example',
     '8.8.8.8',
     '[2606:4700:4700::1111]',
-  ])('allows %s until DNS resolves it', (host) => {
+  ])('allows %s before its DNS lookup', (host) => {
     expect(allowsUrl(host)).toBe(true);
   });
 
@@ -232,7 +232,7 @@ describe('isAllowedHost and addressPolicy with loopback allowed', () => {
     [{ ALLOW_LOOPBACK_DELIVERY: 'true' }, true],
     [{ ALLOW_LOOPBACK_DELIVERY: 'false' }, false],
     [{ ALLOW_LOOPBACK_DELIVERY: '' }, false],
-  ])('allows loopback by a variable that no template sets: %j', (source, allowLoopback) => {
+  ])('allows loopback only if ALLOW_LOOPBACK_DELIVERY is true, which no template sets: %j', (source, allowLoopback) => {
     expect(addressPolicy.env).toEqual([]);
     expect(addressPolicy.open(environment(source))).toEqual({ allowLoopback });
   });

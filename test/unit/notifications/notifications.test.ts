@@ -40,7 +40,7 @@ describe('a notification', () => {
     });
   });
 
-  test('names each user once by hashes of the id and of the address in lower case', () => {
+  test('contains each recipient once, as a hash of the id and a hash of the lower-case address', () => {
     const { notifyUsers, notifyUsersByUserId } = responseOf(
       made({
         notifyUsers: [
@@ -55,7 +55,7 @@ describe('a notification', () => {
     expect(userHash('grace')).toBe('15e5c87b18c1289d45bb4a72961b58e8');
   });
 
-  test("returns open objects as they were sent, with its own metadata over the caller's", () => {
+  test('returns source and template data as sent, and replaces reserved metadata', () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (open) => {
         const json = JSON.parse(JSON.stringify(open)) as Record<string, unknown>;
@@ -126,7 +126,7 @@ describe('a notification', () => {
     expect(annotationIdOf({ notificationSource: 'comment' })).toBeUndefined();
   });
 
-  test('is limited to less than an item of DynamoDB can hold', () => {
+  test('is limited to fewer bytes than a DynamoDB item can hold', () => {
     expect(fitsItem(made({ metadata: { x: 'x'.repeat(60_000) } }))).toBe(true);
     expect(fitsItem({ ...made(), readByUserIds: Array.from({ length: 1_000 }, () => 'x'.repeat(400)) })).toBe(false);
   });

@@ -6,7 +6,7 @@ const good = { calls: 1, faults: 0 };
 const fault = { calls: 1, faults: 1 };
 
 describe('FaultShare', () => {
-  test('reports frequent faults if the first call fails', () => {
+  test('reports a fault of the first call, because all calls so far failed', () => {
     expect(new FaultShare().add(0, fault)).toBe(true);
     expect(new FaultShare().add(0, good)).toBe(false);
   });
@@ -27,7 +27,7 @@ describe('FaultShare', () => {
     expect(share.add(10 * MINUTE, fault)).toBe(true);
   });
 
-  test('drops all calls after a pause of a window', () => {
+  test('forgets all calls after a pause as long as a window', () => {
     const share = new FaultShare();
     share.add(0, { calls: 1_000, faults: 0 });
     expect(share.add(11 * MINUTE, fault)).toBe(true);

@@ -46,7 +46,7 @@ describe('a log line', () => {
     expect(written.stderr.map(({ level }) => level)).toEqual(['WARN', 'ERROR']);
   });
 
-  test('has the name, stack, cause and own fields of an error', () => {
+  test('has the name, stack, cause and additional fields of an error', () => {
     const cause = Object.assign(new TypeError('inner'), { code: 'E_INNER' });
     log().error(logMessages.requestCompleted, { error: new Error('outer', { cause }) });
     expect(written.stderr[0]?.error).toEqual({
@@ -57,7 +57,7 @@ describe('a log line', () => {
     });
   });
 
-  test('leaves out an object within itself, and writes an object that occurs twice', () => {
+  test('leaves out a circular reference, and writes an object that occurs twice', () => {
     const error = new Error('circular');
     error.cause = error;
     const shared = { id: 1n };

@@ -157,7 +157,7 @@ describe('limits of reactions', () => {
     });
   });
 
-  test('limit a comment to 200 references of at most 64 KB', () => {
+  test('limit a comment to 200 references to reactions with at most 64 KB', () => {
     const names = (count: number, id: (index: number) => string): ReactionReference[] =>
       Array.from({ length: count }, (_each, index) => ({ id: id(index), createdAt: 1 }));
     const reaction = made(entry());
@@ -177,7 +177,7 @@ describe('limits of reactions', () => {
     ).toBeUndefined();
   });
 
-  test('keep a single reference to a reaction', () => {
+  test('keep one reference if the comment already refers to the reaction', () => {
     const names = [{ id: 'r', createdAt: NOW }];
     expect(addReference(names, made(entry()))).toBe(names);
   });
@@ -202,14 +202,14 @@ describe('groupEntries', () => {
     ['icons', entry({ icon: '👎', from: bob })],
     ['comments', entry({ from: bob, on: { ...on, commentId: 8 } })],
     ['threads', entry({ from: bob, on: { ...on, annotationId: 'other' } })],
-  ])('are inconsistent when their %s differ', (_what, other) => {
+  ])('refuses entries with the same id if their %s differ', (_what, other) => {
     expect(reactAll(undefined, reacting(entry({ on }), other), contextOnComment, NOW)).toEqual({
       refused: 'Reaction is given with several icons or comments.',
     });
   });
 });
 
-test('stores each user once in any order of additions', () => {
+test('addReactionUsers stores each user once, in any order of additions', () => {
   const user = fc.constantFrom(ada, bob, eve, { userId: '__proto__' });
   fc.assert(
     fc.property(fc.array(fc.array(user, { minLength: 1, maxLength: 4 }), { minLength: 1, maxLength: 8 }), (calls) => {

@@ -144,7 +144,7 @@ describe.each(clients)('the document client with the configuration of %s', (_nam
     },
   );
 
-  test('says how many attempts a failed condition had', async () => {
+  test('returns how many attempts a call with a failed condition made', async () => {
     answers = [
       [500, errorBody('InternalServerError')],
       [400, errorBody('ConditionalCheckFailedException', { Item: { PK: { S: 'a' } } })],
@@ -152,7 +152,7 @@ describe.each(clients)('the document client with the configuration of %s', (_nam
     await expect(client.send(put)).rejects.toMatchObject({ Item: { PK: { S: 'a' } }, $metadata: { attempts: 2 } });
   });
 
-  test('ends a call that gets no answer', async () => {
+  test('stops a call that gets no answer after three attempts', async () => {
     answers = ['hang'];
     client.destroy();
     const requestHandler = { requestTimeout: 50, throwOnRequestTimeout: true };

@@ -25,7 +25,7 @@ describe('retryOnConflict', () => {
     expect(full).toEqual(full.toSorted((a, b) => a - b));
   });
 
-  test('pauses for a random part of the longest pause', async () => {
+  test('pauses for a random part of the maximum pause', async () => {
     const draws = [0, 0.25, 0.999];
     const time = virtualTime({ random: () => draws.shift() ?? 0.5 });
     let tries = 0;
@@ -39,7 +39,7 @@ describe('retryOnConflict', () => {
     expect(sum(time.sleeps)).toBeLessThanOrEqual(500);
   });
 
-  test('ends nested retries together with the outer ones', async () => {
+  test('stops nested retries at the time limit of the outer retries', async () => {
     const time = virtualTime();
     await expect(time.run(() => retryOnConflict(() => retryOnConflict(conflict)))).rejects.toMatchObject({
       status: 'ABORTED',
@@ -47,7 +47,7 @@ describe('retryOnConflict', () => {
     expect(sum(time.sleeps)).toBe(3_000);
   });
 
-  test('does not retry after an error', async () => {
+  test('does not retry after an error that is not a conflict', async () => {
     const time = virtualTime();
     await expect(
       time.run(() =>
@@ -59,7 +59,7 @@ describe('retryOnConflict', () => {
     expect(time.sleeps).toEqual([]);
   });
 
-  test('ends early enough in a request for ABORTED instead of DEADLINE_EXCEEDED', async () => {
+  test('ends early enough that a request answers ABORTED instead of DEADLINE_EXCEEDED', async () => {
     const handler = testHandler({ run: () => retryOnConflict(conflict) });
     const time = virtualTime();
     const { statusCode, body } = await time.run(() =>

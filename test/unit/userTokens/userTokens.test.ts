@@ -59,7 +59,7 @@ const anyClaims: fc.Arbitrary<UserClaims> = fc.record({
 });
 
 describe('the payload of a user token', () => {
-  test('has all claims', () => {
+  test('keeps all claims when it is written and read', () => {
     fc.assert(
       fc.property(anyClaims, (sent) => {
         const received = toClaims('svc', JSON.parse(JSON.stringify(toPayload('svc', sent))));
@@ -72,7 +72,7 @@ describe('the payload of a user token', () => {
     );
   });
 
-  test('is of one issuer', () => {
+  test('is rejected if another service issued the token', () => {
     expect(toClaims('other', toPayload('svc', claims))).toBeUndefined();
   });
 
@@ -82,7 +82,7 @@ describe('the payload of a user token', () => {
     ['x'],
     [{}],
     [{ ...toPayload('svc', claims), grants: [['org_1', [['xx', 'doc_1']]]] }],
-  ])('is not %j', (payload) => {
+  ])('cannot be %j', (payload) => {
     expect(toClaims('svc', payload)).toBeUndefined();
   });
 });
@@ -109,11 +109,11 @@ describe('the signature of a user token', () => {
     expect(isSignedBy(publicKey, signedText, signature.subarray(1))).toBe(false);
   });
 
-  test.each(['', 'a', 'a.b', 'a.b.c', 'a.b.c.d', '..', 'e30.e30.x'])('is not found in the text %j', (text) => {
+  test.each(['', 'a', 'a.b', 'a.b.c', 'a.b.c.d', '..', 'e30.e30.x'])('cannot be parsed from the text %j', (text) => {
     expect(parseToken('svc', text)).toBeUndefined();
   });
 
-  test('is not found in a token of another algorithm', async () => {
+  test('cannot be parsed from a token with another algorithm', async () => {
     const [, payload, signature] = (await sign()).split('.');
     for (const alg of ['none', 'HS256', 'Ed448']) {
       const header = Buffer.from(JSON.stringify({ alg, kid: '1.0' })).toString('base64url');
@@ -150,7 +150,7 @@ describe('the access of a user with a token', () => {
     ...fields,
   });
 
-  test('has the more permissive role of the stored grant and the grant in the token', () => {
+  test('includes the more permissive of the stored role and the role in the token', () => {
     fc.assert(
       fc.property(fc.constantFrom(...accessRoles), fc.constantFrom(...accessRoles), (storedRole, tokenRole) => {
         const user = stored({ grants: [grantOn('doc_1', { accessRole: storedRole })] });
@@ -180,7 +180,7 @@ describe('the access of a user with a token', () => {
     expect(roleWith([grantOn('doc_1')], stored(), before)).toBe('editor');
   });
 
-  describe('when the user was removed from a folder since the issue', () => {
+  describe('when the user was removed from a folder after the token was issued', () => {
     const MINUTE = 60_000;
     const fromFolder = removal('fol_9', { isRevocation: true, folder: true, removedAt: NOW + MINUTE });
     const movedDocument = (moved: { document?: number; folder?: number; ancestor?: number }) => ({
@@ -231,7 +231,7 @@ describe('the access of a user with a token', () => {
       ['a removal before the issue', { ...fromFolder, removedAt: NOW - 1 }],
       ['a removal from another document', { ...fromFolder, internalId: 'doc_9', folder: undefined }],
       ['the removal of a grant on a folder', { ...fromFolder, isRevocation: false }],
-    ])('does not count %s', (_what, other) => {
+    ])('does not end a grant because of %s', (_what, other) => {
       expect(roleOn('doc_1', { document: NOW + 2 * MINUTE }, [other])).toBe('editor');
     });
   });
@@ -240,7 +240,7 @@ describe('the access of a user with a token', () => {
     expect(roleWith([grantOn('doc_1')], stored(), [removal('org_1'), removal('fol_0')])).toBe('editor');
   });
 
-  test('ends when the organization was disabled after the issue', () => {
+  test('ends when the organization was disabled after the token was issued', () => {
     expect(roleWith([grantOn('doc_1')], stored(), [], NOW + 1)).toBeUndefined();
     expect(roleWith([grantOn('doc_1')], stored(), [], NOW - 1)).toBe('editor');
   });
@@ -278,7 +278,7 @@ describe('the actor of a request', () => {
     expect(fillActor({}, [{ path: 'userId', holds: 'userId', keepMissing: true }], ada)).toEqual({});
   });
 
-  test('is never replaced: another user is PERMISSION_DENIED', () => {
+  test('answers PERMISSION_DENIED instead of replacing another user', () => {
     fc.assert(
       fc.property(
         fc.string().filter((id) => id !== 'ada'),
@@ -320,7 +320,7 @@ describe('the actor of a request', () => {
   });
 });
 
-describe('the resources that a request names', () => {
+describe('the resources in a request with a user token', () => {
   const named = { organizationId: 'acme' };
   test.each([
     ['organization', { ...named, documentId: 'nda' }, []],
@@ -328,7 +328,7 @@ describe('the resources that a request names', () => {
     ['documents', { ...named, documentIds: ['a', 'b', 'a'], documentId: 'c' }, ['c', 'a', 'b']],
     ['selection', { ...named, documentIds: ['a'] }, ['a']],
     ['selection', named, []],
-  ] as const)('with %s are found in %j', (on, input, documentIds) => {
+  ] as const)('of an endpoint on %s are read from %j', (on, input, documentIds) => {
     expect(namedResources({ on }, input)).toMatchObject({ organizationId: 'acme', documentIds });
   });
 
@@ -336,7 +336,7 @@ describe('the resources that a request names', () => {
     ['document', named, 'documentId'],
     ['documents', named, 'documentIds'],
     ['organization', {}, 'organizationId'],
-  ] as const)('with %s are required: %j is INVALID_ARGUMENT', (on, input, field) => {
+  ] as const)('of an endpoint on %s must be given: %j is INVALID_ARGUMENT', (on, input, field) => {
     expect(() => namedResources({ on }, input)).toThrow(
       expect.objectContaining({ status: 'INVALID_ARGUMENT', message: `${field} is required with a user token` }),
     );

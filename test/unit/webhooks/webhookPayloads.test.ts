@@ -459,7 +459,7 @@ describe('enableDataProtection', () => {
     ).toEqual({ comments: [{ id: 1 }, []], userIds: ['ada', 7], status: [] });
   });
 
-  test('keeps only ids where customers have their own keys', () => {
+  test('keeps only ids in objects whose keys customers choose', () => {
     const own = { id: 'x1', type: 'Ada', status: 'Ada', version: 7, at: 'Ada' };
     expect(
       protectData({

@@ -77,7 +77,7 @@ describe('an unusable public key', () => {
     expect(parsePublicKey(text)).toBeUndefined();
   });
 
-  test('differs from an accepted key that the same helper encodes', () => {
+  test('is rejected for its fault only, because an equally encoded valid key is accepted', () => {
     expect(parsePublicKey(pkcs1Of(modulus, [1, 0, 1]))).toBeDefined();
   });
 });

@@ -76,7 +76,7 @@ describe('rotateSecrets', () => {
     ]);
   });
 
-  test('accepts a rotation that was written although its response was lost', () => {
+  test('accepts a repeated rotation whose first response was lost', () => {
     const done = [secret('b'), secret('a', NOW, NOW + HOUR)];
     expect(rotateSecrets(done, secret('b'), 3_600, NOW)).toEqual(done);
   });

@@ -83,7 +83,7 @@ describe('the configuration of an API key', () => {
       },
       'aiModelApiKey',
     ],
-  ])('rejects %j at %p', (sent, path) => {
+  ])('rejects %j with an issue at %p', (sent, path) => {
     expect(ApiKeyConfigChange.safeParse(sent).error?.issues.map((issue) => issue.path.join('.'))).toEqual([path]);
   });
 });

@@ -123,7 +123,7 @@ describe('matchesDomain', () => {
     ['www.example.com', '*.example.com'],
     ['a.www.example.com', '*.www.example.com'],
     ['www.com', 'www.com'],
-  ])('allows %s by %s', (host, pattern) => {
+  ])('allows the host %s for the domain %s', (host, pattern) => {
     expect(matchesDomain(host, ['elsewhere.example', pattern])).toBe(true);
   });
 
@@ -138,11 +138,11 @@ describe('matchesDomain', () => {
     ['', 'example.com'],
     ['a', '*.'],
     ['localhost', '*.localhost'],
-  ])('does not allow %s by %s', (host, pattern) => {
+  ])('does not allow the host %s for the domain %s', (host, pattern) => {
     expect(matchesDomain(host, [pattern])).toBe(false);
   });
 
-  test('allows no host without domains', () => {
+  test('allows no host if the list of domains is empty', () => {
     expect(matchesDomain('example.com', [])).toBe(false);
   });
 

@@ -28,7 +28,7 @@ const valueAt = (of: unknown, path: string[]): unknown =>
   path.reduce<unknown>((node, name) => (isMap(node) && Object.hasOwn(node, name) ? node[name] : undefined), of);
 
 describe('merge', () => {
-  test('contains everything that was sent', () => {
+  test('contains every value that was sent', () => {
     fc.assert(
       fc.property(tree, tree, (stored, sent) => {
         const merged = merge<Tree>(stored, sent);
@@ -37,7 +37,7 @@ describe('merge', () => {
     );
   });
 
-  test('keeps everything that was not sent', () => {
+  test('keeps every stored value that was not sent', () => {
     fc.assert(
       fc.property(tree, tree, (stored, sent) => {
         const merged = merge<Tree>(stored, sent);
@@ -56,7 +56,7 @@ describe('merge', () => {
     );
   });
 
-  test('contains nothing else', () => {
+  test('contains only stored values and sent values', () => {
     fc.assert(
       fc.property(tree, tree, (stored, sent) => {
         for (const [path, value] of leaves(merge<Tree>(stored, sent)))
@@ -111,7 +111,7 @@ describe('merge', () => {
 });
 
 describe('requireChange', () => {
-  test.each([[{}], [{ a: undefined }]])('rejects %p with the message, and with the fields as issues', (sent) => {
+  test.each([[{}], [{ a: undefined }]])('rejects %p with the message, and with an issue for each field', (sent) => {
     let thrown: unknown;
     try {
       requireChange(sent, ['a', 'b'], 'Nothing was sent.', ['config']);

@@ -70,7 +70,7 @@ describe('a token bucket', () => {
     );
   });
 
-  test('is exceeded by at most the calls of two writes of each process that shares it', () => {
+  test('exceeds its limit by at most two unwritten batches of calls for each sharing process', () => {
     fc.assert(
       fc.property(
         fc.record({ perSecond: fc.integer({ min: 1, max: 300 }), burstSeconds: fc.integer({ min: 1, max: 5 }) }),
@@ -105,7 +105,7 @@ describe('a token bucket', () => {
     [10, 1],
     [50, 5],
     [500, 50],
-  ])('with %i calls per second is written to the shared bucket after %i calls', (perSecond, calls) => {
+  ])('with a limit of %i calls per second writes to the shared bucket every %i calls', (perSecond, calls) => {
     expect(callsPerWrite({ perSecond, burstSeconds: 1 })).toBe(calls);
   });
 });
