@@ -75,13 +75,13 @@ describe('a call with wrong credentials', () => {
   const guarded = cases.filter(([, { auth }]) => auth !== 'none');
   const firstHeader = (level: AuthLevel) => Object.entries(headers[level])[0]!;
 
-  test.each(guarded)('%s answers PERMISSION_DENIED without a reason', async (path, endpoint) => {
+  test.each(guarded)('%s answers PERMISSION_DENIED with one message for all causes', async (path, endpoint) => {
     const handler = await handlerOf(path);
     const [[idHeader, id], other] = [
       firstHeader(endpoint.auth),
       endpoint.auth === 'apiKey' ? headers.workspace : headers.apiKey,
     ];
-    // The other levels have two headers, of which the first alone is not enough. A user token has only one header.
+    // An API key and a workspace need two headers, so the first header alone is refused. A user token is one header.
     const halves = endpoint.auth === 'user' ? [] : [{ [idHeader]: id }];
     const attempts = [{}, ...halves, { ...headers[endpoint.auth], [idHeader]: 'unknown' }, other];
     const answers = await Promise.all(attempts.map((attempt) => post(handler, attempt, endpoint.example.data)));
@@ -185,7 +185,7 @@ describe('an unknown field', () => {
   };
   const isClosed = (path: string) => dataSchema(path).additionalProperties === false;
   const selecting = cases.filter(([path]) => selects(path));
-  /** Endpoints that refuse unknown fields for another reason: no field selects what they change. */
+  /** Endpoints that refuse unknown fields although none of their fields selects records. */
   const alsoClosed = [
     '/v1/organizations/documents/locations/update',
     '/v2/agents/groups/add-agents',

@@ -130,7 +130,7 @@ describe('an endpoint that does not accept user tokens', () => {
   );
 });
 
-/** Returns the data of an example, which names the document, folder or organization of this test instead. */
+/** Returns the example data of an endpoint, with the organization and document of this test. */
 function probe({ example, user }: Endpoint): Record<string, unknown> {
   const refused = user?.refuses ?? [];
   const data = Object.fromEntries(
@@ -214,7 +214,7 @@ describe.each(open.map((endpoint) => [endpoint.path, endpoint] as const))('%s wi
   });
 });
 
-/** Returns data in which a field has another value. Returns undefined if the field does not exist. */
+/** Returns a copy of `data` with another value in one field. Returns undefined if the field does not exist. */
 function withField(data: any, [first, ...remaining]: string[], value: unknown): any {
   if (first === undefined) return value;
   if (first === '*') {

@@ -331,7 +331,7 @@ describe('the dashboard', () => {
     const waitForRequests = (page: Page) =>
       inPage(page, "fetch('dashboard.css').then((response) => response.text()).then(() => undefined)");
 
-    test('waits for the last answer for a limited time, and shows when it came', async () => {
+    test('repeats after an answer or a long wait, and shows when the last answer came', async () => {
       const { page, requestedUrls } = await openStanding();
       const { promise: released, resolve: release } = Promise.withResolvers<undefined>();
       await page.route(POLL, (route) => released.then(() => route.continue()));

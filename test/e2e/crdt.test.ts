@@ -45,7 +45,7 @@ function type(count: number, name: string): Promise<string[]> {
   );
 }
 
-test('Yjs clients in other processes converge while REST calls replace the value, and lose no acknowledged data', async () => {
+test('Yjs clients and concurrent REST replaces converge, and no acknowledged data are lost', async () => {
   await system.client.v2.organizations.documents.add({
     organizationId: 'acme',
     createOrganization: true,

@@ -572,7 +572,7 @@ describe('deliveries in npm start', () => {
     expect(receiver.at('/redirected')).toEqual([]);
   });
 
-  test('a mention is mailed and shown in the app, except to unsubscribed users and users without access to the thread', async () => {
+  test('a mention is mailed unless the user has unsubscribed or has no access, and is shown in the app', async () => {
     const workspace = await newWorkspace('mailing');
     await workspace.ok('/v2/workspace/emailconfig/update', {
       useEmailService: true,

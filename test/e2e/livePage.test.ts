@@ -89,7 +89,7 @@ async function open(userId: string): Promise<Page> {
 const itemOf = (page: Page, list: string, text: string) =>
   page.getByRole('list', { name: list }).getByRole('listitem').filter({ hasText: text });
 
-test('the example page of the guide shows comments and people to both users, and no thread that became private', async () => {
+test('the example page of the guide shows comments and users, and hides a thread that becomes private', async () => {
   const [ada, grace] = [await open('ada'), await open('grace')];
   for (const page of [ada, grace])
     for (const name of ['ada of Acme', 'grace of Acme']) await itemOf(page, 'Here now', name).waitFor();

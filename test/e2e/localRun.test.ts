@@ -219,7 +219,7 @@ describe('npm start', () => {
     if (signal === 'SIGTERM') expect(output).toContain('Stopping …');
   });
 
-  test('restarts a stopped table engine and keeps acknowledged data. Calls during the outage answer success or UNAVAILABLE', async () => {
+  test('restarts a killed table engine without data loss. Calls meanwhile succeed or answer UNAVAILABLE', async () => {
     system = await startSystem({ dataDir });
     const [engine] = await engines();
     const answers: { id: string; status: number; body: any }[] = [];

@@ -7,7 +7,7 @@ import { signRequest } from '../support/signRequest.ts';
 import { copyAssembly } from './assembly.ts';
 import { startInVain, startSystem, type System, temporaryDir } from './system.ts';
 
-/** What one of the functions below did. They write each such action as a line into the file `SEEN`. */
+/** An action of one of the functions below. The functions write each action as a line into the file `SEEN`. */
 interface Seen {
   readonly by: 'queue' | 'stream' | 'timer';
   readonly id: string;
@@ -327,8 +327,7 @@ describe('workers in npm start', () => {
   });
 
   test('skips a record that still fails after its retries, reports it, and delays no other record', async () => {
-    // The two records are in different lanes of the stream. In one batch, both would be skipped together, as in
-    // Lambda.
+    // The partition keys of the two records lead to different batches. Lambda would skip all records of one batch.
     await put('poison-1');
     await put('well');
     await until(({ id }) => id === 'well');

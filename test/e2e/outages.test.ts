@@ -256,7 +256,7 @@ describe('outage of a part of the system', () => {
     await drained();
   });
 
-  test('without the mail provider, mails wait and are sent once each, and callers that need a mail at once get UNAVAILABLE', async () => {
+  test('without the mail provider, mails wait and are sent once, and login links answer UNAVAILABLE', async () => {
     const link = (client: Methods) => () =>
       client.v2.workspace.email.sendLoginLink({
         email: system.credentials.ownerEmail,
@@ -289,7 +289,7 @@ describe('outage of a part of the system', () => {
     expect(await mailsWith('during-mail')).toHaveLength(1);
   });
 
-  test('without the push service, calls succeed, an alarm is raised, and clients read what they missed, each change once', async () => {
+  test('without the push service, calls succeed, an alarm is raised, and clients read each missed change once', async () => {
     const { baseUrl } = system;
     const token = async () => {
       const resources = [{ type: 'document', id: 'nda', organizationId, accessRole: 'editor' } as const];
@@ -383,7 +383,7 @@ describe('outage of a part of the system', () => {
     await switchPart('queues', false);
     await publish(impatient, 4);
     await mention('before-kill');
-    // This message is lost, so only the sweeper can find the job in the table.
+    // The queues are stopped, so the message of this job is lost. Only the sweeper can find the job in the table.
     const {
       data: { jobId },
     } = await impatient.v2.users.data.delete({ organizationIds: [organizationId], userIds: ['grace'] });

@@ -256,7 +256,7 @@ describe('extractFromAnswers', () => {
     ['late', 'DEADLINE_EXCEEDED'],
     ['forbidden', 'FAILED_PRECONDITION'],
     ['refused', 'FAILED_PRECONDITION'],
-  ] as const)('throws an error when all parts failed as %s: %s', (why, status) => {
+  ] as const)('throws when all parts failed, the first one as %s: %s', (why, status) => {
     expect(() =>
       extractFromAnswers(two, [
         { outcome: 'failed', why },

@@ -35,13 +35,13 @@ describe('agentsOfComments', () => {
     [5, 5],
     [undefined, createdAt],
     [now + 1, now],
-  ])('returns the run time of a comment created at %p as %p', (commentTime, ran) => {
+  ])('returns the run of a comment created at %p with the time %p', (commentTime, ran) => {
     expect(agentsNamedIn(comment({ executionId: 'x' }, commentTime))).toEqual([
       { agentId: 'a', run: { executionId: 'x', at: ran } },
     ]);
   });
 
-  test('keeps similar ids apart', () => {
+  test('distinguishes agents and executions with similar ids', () => {
     const pairs = fc.uniqueArray(fc.tuple(fc.string({ minLength: 1 }), fc.string({ minLength: 1 })), {
       selector: (pair) => JSON.stringify(pair),
       maxLength: 10,

@@ -80,7 +80,7 @@ describe('the layout', () => {
     expect(innerImports(project)).toEqual([]);
   });
 
-  test('has no loose file in lib', () => {
+  test('has no file directly in lib', () => {
     expect(globSync('lib/*.{ts,mjs}', { cwd: projectDir })).toEqual([]);
   });
 

@@ -193,7 +193,7 @@ describe('a queue worker', () => {
     expect(linesWith('queue message failed')[0]?.error.message).toBe('The function ran out of time');
   });
 
-  test('keeps no state between invocations, also simultaneous ones', async () => {
+  test('shares no state between invocations, even simultaneous ones', async () => {
     const handler = onQueue(async ({ message }) => {
       await new Promise(setImmediate);
       if (message.id === 'bad') throw new Error('broken');

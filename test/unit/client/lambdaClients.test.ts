@@ -108,7 +108,7 @@ describe.each([
     expect(essence(received[1]!)).toEqual(essence(received[0]!));
   });
 
-  test('throws an error with the name of AWS, without a retry', async () => {
+  test('throws an error with the error name of AWS, without a retry', async () => {
     answer = [400, JSON.stringify({ __type: 'com.amazonaws#AccessDeniedException', message: 'No' })];
     const [, [client, request]] = both() as [unknown, [Client, unknown]];
     await expect(client.send(request)).rejects.toMatchObject({
@@ -130,7 +130,7 @@ describe('the connections in bundles', () => {
     client.destroy();
   });
 
-  test('are open for the next call', async () => {
+  test('stay open for the next call', async () => {
     answer = [200, '{}'];
     let connections = 0;
     server.on('connection', () => (connections += 1));

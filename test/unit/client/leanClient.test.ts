@@ -42,7 +42,7 @@ beforeAll(async () => {
     response.writeHead(answer.status, { 'content-type': 'application/x-amz-json-1.0', 'content-length': bytes.length });
     response.end(bytes);
   };
-  // Idle connections stay open. After a long pause of the machine, the server would close one that a client just uses.
+  // Idle connections stay open. Otherwise the server could close a connection that a client is about to use.
   server = createServer({ keepAliveTimeout: 0 }, (incoming, response) => void respond(incoming, response));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

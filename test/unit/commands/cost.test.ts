@@ -250,7 +250,7 @@ describe('liveBill', () => {
     );
   });
 
-  test('charges users who only read for connections and client calls only', () => {
+  test('charges only connections and client calls for users who never write', () => {
     const bill = liveBill({ ...workday, editsPerSecond: 0, cursorsPerSecond: 0 }, calls);
     expect(bill.filter(({ dollars }) => dollars > 0.01).map(({ item }) => item)).toEqual([
       'calls of presence/add',

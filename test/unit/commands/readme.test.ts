@@ -130,7 +130,7 @@ const wordsOfCode = new Set(
 const { scripts } = JSON.parse(readFileSync(join(projectDir, 'package.json'), 'utf8')) as { scripts: object };
 
 describe('the pages of the project', () => {
-  test('have up-to-date generated tables; npm run readme writes them', () => {
+  test('have up-to-date tables from npm run readme', () => {
     for (const [, text] of texts) expect(withGeneratedTables(text)).toBe(text);
   });
 
@@ -210,7 +210,7 @@ describe('brokenLinks', () => {
 describe('missingNames, missingFiles, missingPaths and missingScripts', () => {
   const exists = (path: string) => ['lib/a/x.ts', 'lib/b/y.ts', 'test/z.ts', 'lib/b/rules'].includes(path);
 
-  test('accept what is in the code, and paths from the folder of the page, lib or the root', () => {
+  test('accept names in the code, and paths from the folder of the page, lib or the root', () => {
     const page = '`x.ts` `b/y.ts` `test/z.ts` `b/rules` `users/get` `/v2/users/get` `npm run check` `npm test`';
     expect(missingNames('`startJob` `TABLE_NAME` `emit()` `plain`', new Set(['startJob', 'TABLE_NAME']))).toEqual([]);
     expect(missingFiles('lib/a/README.md', page, exists)).toEqual([]);

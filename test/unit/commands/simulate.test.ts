@@ -66,13 +66,13 @@ describe('zipfShares', () => {
 });
 
 describe('batchSize', () => {
-  test('is one for few messages, ten for many, and the messages of a poll in between', () => {
+  test('is one for few messages, ten for many, and the number of messages per poll in between', () => {
     expect([0, 10, 16, 100, 10_000].map((rate) => Math.round(batchSize(rate)))).toEqual([1, 1, 1, 6, 10]);
   });
 });
 
 describe('eventBatchSize', () => {
-  test('is one for few events, and ten if each of four shards has ten in a poll', () => {
+  test('is one for few events, and ten if each of four shards has ten events per poll', () => {
     expect([0, 16, 80, 160, 10_000].map((rate) => eventBatchSize(rate))).toEqual([1, 1, 5, 10, 10]);
   });
 });
@@ -98,7 +98,7 @@ describe('partitionUse', () => {
   });
 });
 
-describe('componentsOf', () => {
+describe('the components that componentsOf returns', () => {
   test.each(components.map((component) => [component.name, component] as const))(
     '%s is never used less at a higher load',
     (_name, { use }) => {

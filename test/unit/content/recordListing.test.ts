@@ -88,7 +88,7 @@ describe('listAcrossDocuments', () => {
     );
   });
 
-  test('returns every matching record once, also when a query returns few of them', async () => {
+  test('returns every matching record once, even if each query returns only a few records', async () => {
     await fc.assert(
       fc.asyncProperty(
         someRecords,

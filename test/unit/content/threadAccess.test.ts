@@ -161,7 +161,7 @@ describe('isOpenToAll', () => {
       expect(isOpenToAll({ document: documentOf(accessType) })).toBe(false);
   });
 
-  test('applies the access type of the folder instead of the one of the document', () => {
+  test('uses the access type of the folder instead of the access type of the document', () => {
     expect([isOpenToAll(inFolder('restricted', 'public')), isOpenToAll(inFolder('public', 'restricted'))]).toEqual([
       true,
       false,

@@ -145,7 +145,7 @@ describe('SecretBox', () => {
     await expect(box.open(sealed.replace(/^1/, '2'), owner)).rejects.toThrow();
   });
 
-  test('works for more tenants than it caches keys for', async () => {
+  test('opens secrets of more tenants than its key cache holds', async () => {
     const box = new SecretBox(ringOf({ current: '1', 1: 'k1' }).ring);
     const sealed = await box.seal('text', owner);
     for (let i = 0; i < 1_100; i++) await box.seal('', { ...owner, tenant: `key_${i}` });
@@ -154,7 +154,7 @@ describe('SecretBox', () => {
 });
 
 describe('KeyRing', () => {
-  test('uses the new version within five minutes after a rotation, and keeps the old one while Secrets Manager fails', async () => {
+  test('uses a new version within five minutes, and keeps the old one while Secrets Manager fails', async () => {
     const { ring, stored } = ringOf({ current: '1', 1: 'k1' });
     const clock = jest.spyOn(Date, 'now').mockReturnValue(NOW);
     try {
@@ -204,7 +204,7 @@ describe('KeyRing', () => {
     expect(stored.reads).toBe(1);
   });
 
-  test('finds an added version without a restart, and looks for a missing one at most every 10 s', async () => {
+  test('reads an added version without a restart, and a missing version at most every 10 s', async () => {
     const { ring, stored } = ringOf({ current: '1', 1: 'k1' });
     const clock = jest.spyOn(Date, 'now').mockReturnValue(NOW);
     try {

@@ -57,7 +57,7 @@ describe('a filter on metadata', () => {
     expect([meets('version', '<', '9'), meets('tags', '<', 9), meets('none', '<=', 0)]).toEqual([false, false, false]);
   });
 
-  test('applies together with all other filters, and no filter matches all documents', () => {
+  test('applies together with all other filters, and an empty list matches every document', () => {
     expect(
       matchesFilters(
         [

@@ -33,7 +33,7 @@ describe('userPermissions', () => {
     });
   });
 
-  test('returns an entry for each requested folder and document by the id of the request, also if it does not exist', () => {
+  test('returns an entry for each requested folder and document, even if it does not exist', () => {
     const permissions = userPermissions(userWith([grant('outer', { accessRole: 'editor', expiresAt: 2_000 })]), {
       organization,
       folders: [
@@ -53,7 +53,7 @@ describe('userPermissions', () => {
     });
   });
 
-  test('returns what the schema of responses declares', () => {
+  test('returns exactly what the response schema declares', () => {
     const permissions = userPermissions(userWith([grant('outer', { accessFields: ['team:red'] })]), {
       organization,
       folders: [{ id: 'outer', folder: outer }],

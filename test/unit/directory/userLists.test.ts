@@ -9,7 +9,7 @@ const keys = fc
   })
   .map((list) => list.sort(byBytes));
 
-test('pages of several merged lists return every key once, in the order of the table, and no more than requested', () => {
+test('pages of merged lists return every key once, in table order, and no more keys than requested', () => {
   fc.assert(
     fc.property(
       fc.array(keys, { minLength: 1, maxLength: 4 }),

@@ -84,14 +84,14 @@ describe('a heartbeat', () => {
     ]);
   });
 
-  test('reads the secret once while it succeeds', async () => {
+  test('reads the secret once while heartbeats succeed', async () => {
     const { heartbeat, secretReads } = heartbeatWith(workingApi());
     await heartbeat.check(NOW);
     await heartbeat.check(NOW);
     expect(secretReads()).toBe(1);
   });
 
-  test('accepts the time of a later heartbeat that runs at the same time', async () => {
+  test('accepts a read that returns the time of a later, simultaneous heartbeat', async () => {
     const { heartbeat } = heartbeatWith((path, data) =>
       path === '/v2/organizations/get'
         ? { body: { result: { data: [{ organizationName: LATER }] } } }
@@ -124,7 +124,7 @@ describe('a heartbeat', () => {
     },
   );
 
-  test('fails if an answer has another shape', async () => {
+  test('fails if an answer does not have the documented shape', async () => {
     const { heartbeat } = heartbeatWith(() => ({ body: { result: { data: 'something else' } } }));
     await expect(heartbeat.check(NOW)).rejects.toThrow();
   });

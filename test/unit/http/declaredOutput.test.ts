@@ -74,7 +74,7 @@ describe('outputTrimmer', () => {
     expect(JSON.stringify(trimmedValue)).toBe('{"__proto__":{"id":"a"},"constructor":{"id":"b"}}');
   });
 
-  test('returns the same value when everything is declared, and does not change a value that it trims', () => {
+  test('returns a fully declared value itself, and does not modify a value that it trims', () => {
     const whole = Object.freeze({ data: Object.freeze([Object.freeze({ id: 'a' })]) });
     const schema = z.object({ data: z.array(Row) });
     expect(outputTrimmer(schema)(whole, new Set())).toBe(whole);
@@ -83,7 +83,7 @@ describe('outputTrimmer', () => {
     expect(more).toEqual({ data: [{ id: 'a', x: 1 }] });
   });
 
-  test('returns what the schema itself would return, for any extra fields', () => {
+  test('returns the same value as the schema itself, for any additional fields', () => {
     const schema = z.object({ rows: z.array(Row), named: z.record(z.string(), Row.nullable()), any: z.unknown() });
     const row = fc.record({ id: fc.string(), note: fc.string(), x: fc.jsonValue() }, { requiredKeys: ['id'] });
     const key = fc.string().filter((name) => name !== '__proto__');

@@ -224,7 +224,7 @@ describe('validation', () => {
     });
   });
 
-  test('accepts values on their limits', async () => {
+  test('accepts values at their limits', async () => {
     const data = {
       id: `${'x'.repeat(511)}ü`,
       name: 'n'.repeat(512),

@@ -193,7 +193,7 @@ describe('runJob', () => {
     expect(world.job).toBeUndefined();
   });
 
-  test('only one of two workers continues after a lease has expired, and the other one neither writes nor ends the job', async () => {
+  test('after a lease expires, only one of two workers continues, writes and ends the job', async () => {
     const waiting: (() => void)[] = [];
     const world = new FakeJobs(async ({ progress }) => {
       await new Promise<void>((resolve) => waiting.push(resolve));

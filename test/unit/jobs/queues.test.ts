@@ -68,7 +68,7 @@ describe('SqsSender.send', () => {
     ]);
   });
 
-  test('sends nothing for no messages', async () => {
+  test('sends nothing for an empty list of messages', async () => {
     const { sender, calls } = fakeSender();
     await sender.send([]);
     expect(calls).toEqual([]);
@@ -152,7 +152,7 @@ describe('SqsSender errors', () => {
     expect(toApiError(error, 'r').status).toBe('INTERNAL');
   });
 
-  test('sends the other batches when one fails, and sends nothing after the error', async () => {
+  test('sends all other batches before it throws the error of a failed batch', async () => {
     const { sender, calls } = fakeSender((entries) => (entries[0]!.Id === '0' ? new Error('no answer') : []));
     expect((await errorOf(sender.send(numbered(45)))).message).toBe('no answer');
     const sent = calls.length;

@@ -103,7 +103,7 @@ describe('hintOf', () => {
     });
   });
 
-  test('addresses the hint of a hidden thread to those who could see it before', () => {
+  test('addresses the hint of a hidden thread to the users who could see it before', () => {
     const formerAccess = { authorId: 'ada', organizationId: '', visibility: { type: 'restricted', userIds: ['bob'] } };
     const item = { ...thread, changedAt: 9, formerAccess: JSON.stringify(formerAccess) };
     expect(hintOf(written('ThreadAccessChange', 'insert', 'THREAD_ACCESS_CHANGES', item))).toEqual({

@@ -426,7 +426,7 @@ describe('SES', () => {
     ]);
   });
 
-  test('accepts names before addresses, reply-to addresses, and settings for events', async () => {
+  test('accepts display names, reply-to addresses and settings for events', async () => {
     const from = '"Acme" <no-reply@example.com>';
     await ses(reader).send(
       mail({

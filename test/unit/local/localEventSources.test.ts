@@ -213,7 +213,7 @@ describe('QueueSource', () => {
     answer.resolve(none);
   });
 
-  test('receives and deletes nothing while the queues are stopped, and messages in flight come again after their timeout', async () => {
+  test('does nothing while queues are stopped, and messages in flight return after their timeout', async () => {
     let now = Date.now();
     const queues = new QueueStore(
       new DatabaseSync(':memory:'),

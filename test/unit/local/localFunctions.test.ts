@@ -98,7 +98,7 @@ describe('FunctionPool.invoke', () => {
     });
     expect(awsRequestId).toMatch(/^[0-9a-f-]{36}$/);
     expect(left).toBeGreaterThan(200_000);
-    // A clock that is set back meanwhile increases the value.
+    // If the clock of the machine is set back during the call, the value is larger than the timeout.
     expect(left).toBeLessThan(400_000);
   });
 
@@ -306,7 +306,7 @@ describe('FunctionPool.invokeExclusively', () => {
 
   test('loads no second instance while the first one is loading', async () => {
     const model = await define('quick', `await new Promise((resolve) => setTimeout(resolve, 200));\n${WHO}`);
-    // Longer than by default, for a slow machine.
+    // The patience is longer than by default, for a slow machine.
     const pool = createPool({ patienceMilliseconds: 60_000 });
     const instances = await Promise.all(Array.from({ length: 10 }, () => alone(pool, model)));
     expect(new Set(instances).size).toBe(1);

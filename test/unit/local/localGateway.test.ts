@@ -264,7 +264,7 @@ describe('the Host header of an API request', () => {
     expect(await call('API.local:1')).toContain('HTTP/1.1 200 OK\r\n');
   });
 
-  test('is refused in the envelope, before any function runs, for an internet name, another port or no port', async () => {
+  test('with an internet name, another port or no port is refused before any function runs', async () => {
     const { port } = new URL(gateway.url);
     for (const host of [
       `evil.example:${port}`,

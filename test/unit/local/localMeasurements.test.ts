@@ -270,7 +270,7 @@ describe('sampleQueues', () => {
       empty: none,
     });
     now += 30_000;
-    // The message that was received before moves to the dead-letter queue. The delay of the last one is over.
+    // The message in flight moves to the dead-letter queue, because its timeout is over. The delay of `later` is over too.
     expect(queues.receive('q', 10)).toHaveLength(3);
     expect(queues.levels().get('dead')).toEqual({ visible: 1, inFlight: 0, oldestSeconds: 32 });
   });

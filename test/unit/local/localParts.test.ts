@@ -29,7 +29,7 @@ test('all parts run at first, and have a description', () => {
   );
 });
 
-test('a part is stopped and started alone, and only once', async () => {
+test('a part stops and starts without the other parts, and a repeated call does nothing', async () => {
   await parts.start('table');
   await parts.stop('table');
   await parts.stop('table');

@@ -175,7 +175,7 @@ describe('QueueStore', () => {
     });
   });
 
-  test('never loses a message, returns it twice at a time, or more often than allowed', () => {
+  test('never loses a message, and never returns it twice at a time or too often', () => {
     const step = fc.oneof(
       fc.constant('send' as const),
       fc.constant('receive' as const),
@@ -409,7 +409,7 @@ describe.each(['the local SQS', 'fauxqs'])('the SQS API of %s', (which) => {
     expect(await received).toMatchObject([{ Body: 'late' }]);
   });
 
-  test('returns the numbers of messages', async () => {
+  test('returns the numbers of waiting, delayed and in-flight messages', async () => {
     await send('a');
     await send('b');
     await send('c', { DelaySeconds: 60 });

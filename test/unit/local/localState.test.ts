@@ -161,7 +161,7 @@ describe('the table engine', () => {
     expect(withoutVectorIndexes(table('gsi1'))).toEqual(table('gsi1'));
   });
 
-  test('adds missing vector indexes one after the other, which takes the engine 15 s each', async () => {
+  test('adds missing vector indexes one after the other', async () => {
     const definition = searchable('one', 'two', 'three');
     const calls: string[] = [];
     let busy = 0;

@@ -158,7 +158,7 @@ describe('TableCalls', () => {
     expect(Item.n).toEqual({ N: '2' });
   });
 
-  test('gives grouped writes the answers and the result of writes one after the other', async () => {
+  test('answers and stores grouped writes like writes one after the other', async () => {
     const id = fc.integer({ min: 1, max: 4 });
     const condition = fc.option(
       fc.constantFrom(

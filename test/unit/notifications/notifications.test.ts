@@ -107,7 +107,7 @@ describe('a notification', () => {
     ]);
   });
 
-  test('with an access context is for users who have all of it', () => {
+  test('with an access context is only for users who have every item of that context', () => {
     const notification = made({ context: { access: { region: ['eu', 'us'], level: 1 } } });
     expect(contextAllows(notification, ['level:1', 'region:eu', 'region:us', 'x:y'])).toBe(true);
     expect(contextAllows(notification, ['level:1', 'region:eu'])).toBe(false);

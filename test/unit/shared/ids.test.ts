@@ -33,7 +33,7 @@ describe('ids', () => {
     );
   });
 
-  test('are distinct for ten thousand of the same time', () => {
+  test('are distinct for ten thousand ids of the same time', () => {
     expect(new Set(Array.from({ length: 10_000 }, () => ksuid(1_800_000_000_000)))).toHaveProperty('size', 10_000);
   });
 

@@ -68,7 +68,7 @@ describe('joinKey and encodePart', () => {
     expect(encodePart('x'.repeat(201))).not.toBe(encodePart('x'.repeat(202)));
   });
 
-  test('escape an id that looks like the hash of another', () => {
+  test('escape an id that looks like the hash of another id', () => {
     const hashed = encodePart('x'.repeat(300));
     expect(encodePart(hashed)).not.toBe(hashed);
   });

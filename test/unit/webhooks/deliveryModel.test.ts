@@ -32,7 +32,7 @@ function expectNothingLost(world: World, ends: Record<string, string | RegExp>):
   const tooOften = [...world.sends].filter(
     ([name, times]) => !(times <= 1 + world.crashes + (name.endsWith('/1') ? world.repeatedMessages : 0)),
   );
-  // All conditions are checked in one comparison. That is faster, because this function runs for thousands of worlds.
+  // All conditions are checked in one comparison. That is faster, because this function runs thousands of times.
   expect([world.fannedOut, world.groups.size, ended, tooOften, world.lateSends]).toEqual([
     true,
     0,

@@ -191,7 +191,7 @@ describe('nextAttemptAt', () => {
 });
 
 describe('planAttempt and afterSweep', () => {
-  test('plans a message within 900 s, and the sweeper for later attempts', () => {
+  test('plans a delayed message for an attempt within 900 s, and the sweeper for a later attempt', () => {
     expect(planAttempt(NOW + 5_200, NOW, timing.marginMs)).toEqual({
       delaySeconds: 6,
       dueAt: NOW + 5_200 + 5 * MINUTE,
@@ -268,7 +268,7 @@ describe('recordOutcome', () => {
     }
   });
 
-  test('restores the state before a resend that fails, whatever it was', () => {
+  test('restores the former state after a failed resend', () => {
     const delivered = recordOutcome(fresh(), { outcome: 'delivered' }, NOW, 0.5, timing);
     const exhausted = attemptsOf(
       fresh(),

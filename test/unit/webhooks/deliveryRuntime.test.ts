@@ -195,7 +195,7 @@ describe('automatic disabling', () => {
     expect(findDueWarning(once, NOW + 30 * DAY)).toBeUndefined();
   });
 
-  test('counts failures that are half a day apart', () => {
+  test('counts a failure only half a day or more after the last counted failure', () => {
     const first = addFailure(undefined, NOW);
     expect(addFailure(first, NOW + 12 * HOUR - 1)).toBe(first);
     expect(addFailure(first, NOW + 12 * HOUR)).toEqual({ since: NOW, last: NOW + 12 * HOUR, days: 1, warned: 0 });
@@ -266,7 +266,7 @@ describe('the rate limiter', () => {
       readonly at: number;
       readonly slot: number | undefined;
     }
-    // Sorted from the latest to the earliest, so that `pop` returns the next delivery.
+    // The list is sorted from the latest to the earliest delivery, so that `pop` returns the next one.
     const coming: Coming[] = Array.from({ length: deliveries }, () => ({
       at: NOW + random() * 500,
       slot: undefined,

@@ -302,7 +302,7 @@ describe('fillTemplates', () => {
     expect(fill(template, values)).toBe(text);
   });
 
-  test('fills templates at any depth, next to the template', () => {
+  test('fills templates at any depth, and adds the text beside the template', () => {
     const nested = {
       notification: { displayBodyMessageTemplate: '{a}', displayBodyMessageTemplateData: { a: 'x' } },
       list: [{ displayMessageTemplate: 'y' }],
