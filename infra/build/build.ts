@@ -1,7 +1,7 @@
 import { globSync } from 'node:fs';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { isAbsolute, join, resolve } from 'node:path';
-import { build, type Metafile } from 'esbuild';
+import { build, type Metafile, type Plugin } from 'esbuild';
 import type { Asset } from '../../lib/app/asset.ts';
 import { endpointId, sourceFile } from '../../lib/app/endpoint.ts';
 import { isTwin, type Routed } from '../../lib/app/page.ts';
@@ -105,6 +105,7 @@ export async function buildFunctions({
       '@aws-sdk/lib-dynamodb': './infra/build/lambdaDocumentCommands.ts',
       '@aws-sdk/endpoint-cache': './infra/build/lambdaEndpointCache.ts',
     },
+    plugins: [loadBuiltinModules],
     legalComments: 'none',
     metafile: true,
     logLevel: 'warning',
@@ -116,6 +117,35 @@ export async function buildFunctions({
   // The metafile is not in a function's folder, because it would change the hash of the upload.
   await writeFile(join(target, METAFILE), JSON.stringify(metafile));
   return { outdir: target, metafile, folder: (id) => join(target, folderName(id)) };
+}
+
+/**
+ * Makes bundles load the modules of Node with `getBuiltinModule`, and read only the exports that they use. An `import`
+ * reads all exports, and reading some of them loads more modules. `node:http` loads undici for its `WebSocket`.
+ */
+const loadBuiltinModules: Plugin = {
+  name: 'load-builtin-modules',
+  setup(bundler) {
+    const namespace = 'builtin';
+    bundler.onResolve({ filter: /^node:/ }, ({ path, kind }) =>
+      kind === 'import-statement' ? { path, namespace, sideEffects: false } : undefined,
+    );
+    bundler.onLoad({ filter: /^node:/, namespace }, ({ path }) => ({ contents: builtinExports(path) }));
+  },
+};
+
+/**
+ * Returns the source of an ES module with the same exports as a module of Node. esbuild drops each export that a bundle
+ * does not use. A bundle reads the other exports once, when it is loaded.
+ */
+function builtinExports(path: string): string {
+  const names = Object.keys(process.getBuiltinModule(path) as object);
+  return [
+    `const $module = /* @__PURE__ */ process.getBuiltinModule('${path}');`,
+    'const $read = (name) => $module[name];',
+    'export default $module;',
+    ...names.map((name) => `export const ${name} = /* @__PURE__ */ $read('${name}');`),
+  ].join('\n');
 }
 
 function noFile(name: string): Promise<string> {

@@ -2,19 +2,10 @@
  * Connections, retries, credentials and endpoints for the AWS clients in the bundles (see build.ts). They behave like
  * the AWS SDK's defaults in Lambda. The SDK's own code for them takes 200 kB of a bundle and a third of its load time.
  */
-import type { Agent, ClientRequest, IncomingMessage, RequestOptions } from 'node:http';
-import type { Agent as TlsAgent } from 'node:https';
+import * as http from 'node:http';
+import * as https from 'node:https';
 import type { JsonConfig, JsonRequest, JsonResponse, RetryToken } from '../../lib/net/jsonService.ts';
 import { defaultProvider } from './lambdaCredentials.ts';
-
-/**
- * An `import` of `node:http` would read all of its exports. One of them is a WebSocket, for which Node loads undici.
- * This takes a fifth of the time to load a function. `getBuiltinModule` avoids it.
- *
- * `node:https` is loaded here and not by the first call, because Lambda has more CPU time before the first call.
- */
-const https = process.getBuiltinModule('node:https');
-const http = () => process.getBuiltinModule('node:http');
 
 /** The settings of a client that the service uses. */
 export interface ClientSettings {
@@ -77,8 +68,8 @@ const variableNames: Readonly<Record<string, string>> = { secretsmanager: 'SECRE
 class Connections {
   readonly #connectionTimeout: number;
   readonly #requestTimeout: number;
-  #http: Agent | undefined;
-  #https: TlsAgent | undefined;
+  #http: http.Agent | undefined;
+  #https: https.Agent | undefined;
 
   constructor({ connectionTimeout = 0, requestTimeout = 0 }: ClientSettings['requestHandler'] = {}) {
     this.#connectionTimeout = connectionTimeout;
@@ -135,11 +126,14 @@ class Connections {
     this.#https?.destroy();
   }
 
-  #send(isTls: boolean, options: RequestOptions, onResponse: (response: IncomingMessage) => void): ClientRequest {
+  #send(
+    isTls: boolean,
+    options: http.RequestOptions,
+    onResponse: (response: http.IncomingMessage) => void,
+  ): http.ClientRequest {
     const settings = { keepAlive: true, maxSockets: MAX_SOCKETS };
     if (isTls) return https.request({ ...options, agent: (this.#https ??= new https.Agent(settings)) }, onResponse);
-    const { Agent: PlainAgent, request } = http();
-    return request({ ...options, agent: (this.#http ??= new PlainAgent(settings)) }, onResponse);
+    return http.request({ ...options, agent: (this.#http ??= new http.Agent(settings)) }, onResponse);
   }
 }
 

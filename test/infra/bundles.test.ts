@@ -1,11 +1,12 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import {
   type Build,
   DEFAULT_FUNCTION,
+  buildFunctions,
   bundleEntries,
   findEntries,
   projectDir,
@@ -87,6 +88,12 @@ function neededClients(capabilities: readonly Capability<unknown>[]): string[] {
 }
 
 describe.each(Object.entries(entries))('the bundle of %s', (id, file) => {
+  test('imports no module of Node, and does not read its WebSocket', () => {
+    // Something that uses a whole module, such as `secure ? https : http`, would read all its exports.
+    expect(bundleOf(id).imports.filter(({ kind }) => kind === 'import-statement')).toEqual([]);
+    expect(readFileSync(join(built.folder(id), 'index.mjs'), 'utf8')).not.toContain('("WebSocket")');
+  });
+
   test('contains one file of functions/, its own', () => {
     expect(bundleOf(id).files.filter((name) => name.startsWith('functions/'))).toEqual([file]);
   });
@@ -137,6 +144,20 @@ describe.each(ownFunctions.map(({ path }) => endpointId(path)))('%s', (id) => {
       ),
     ).toEqual([]);
   });
+});
+
+test("a bundle has the same exports of Node's modules as an import", async () => {
+  const modules = ['node:crypto', 'node:dns/promises', 'node:fs', 'node:http', 'node:https', 'node:util', 'node:zlib'];
+  const entry = join(folder, 'modules.ts');
+  writeFileSync(entry, modules.map((name, index) => `export * as module${index} from '${name}';`).join('\n'));
+  const { folder: folderOf } = await buildFunctions({ entries: { modules: entry }, outdir: join(folder, 'modules') });
+  const bundle = (await import(join(folderOf('modules'), 'index.mjs'))) as Record<string, Record<string, unknown>>;
+  for (const [index, name] of modules.entries()) {
+    const imported = { ...((await import(name)) as Record<string, unknown>) };
+    const names = Object.keys(imported);
+    expect(Object.keys(bundle[`module${index}`]!).sort()).toEqual(names.sort());
+    expect(names.filter((key) => bundle[`module${index}`]![key] !== imported[key])).toEqual([]);
+  }
 });
 
 describe('the registry', () => {

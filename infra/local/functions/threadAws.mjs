@@ -23,7 +23,8 @@ const socket = Object.freeze({
 
 /**
  * Replaces `http.request` for calls that the SDK signed with this access key. A request to a customer's URL, such as a
- * webhook, has no such signature and never becomes an AWS call. Returns a function that receives the answers.
+ * webhook, has no such signature and never becomes an AWS call. Returns a function that receives the answers. It must be
+ * called before the bundle is loaded, because the bundle reads `http.request` once, while it loads.
  * @param {(message: object) => void} post sends a message to the main thread
  * @param {readonly number[]} awsPorts
  * @param {string | undefined} accessKeyId

@@ -95,7 +95,7 @@ function post(url: URL, apiKey: string, body: string): Promise<Answer | MailResu
   return new Promise((resolve) => {
     const secure = url.protocol === 'https:';
     let connected = false;
-    const request = (secure ? https : http).request(url, {
+    const request = (secure ? https.request : http.request)(url, {
       method: 'POST',
       agent: false,
       signal: AbortSignal.timeout(TIMEOUT_MILLISECONDS),

@@ -39,7 +39,7 @@ export function sendRequest(
   { agent, timeoutMs, now }: { agent: http.Agent | false; timeoutMs: number; now: () => number },
 ): Promise<HttpResult | 'stale'> {
   return new Promise((resolve, reject) => {
-    const request = (secure ? https : http).request({
+    const request = (secure ? https.request : http.request)({
       ...options,
       agent,
       maxHeaderSize: RESPONSE_HEADER_BYTES,
