@@ -20,10 +20,9 @@ const nameOf = (path: string) => path.slice(path.lastIndexOf('node_modules/') + 
 const namesWhere = (holds: (locked: LockedPackage) => boolean) =>
   Object.entries(locked).flatMap(([path, each]) => (holds(each) ? [nameOf(path)] : []));
 
-describe('npm ci', () => {
-  // A bundled package needs no integrity of its own. It is inside another package's archive, whose integrity covers
-  // it.
-  test('verifies every package except the table engines of other platforms', () => {
+describe('package-lock.json', () => {
+  // A bundled package needs no checksum (`integrity`). It is inside the archive of another package, which has one.
+  test('has a checksum for every package except the table engines of other platforms', () => {
     expect(namesWhere(({ integrity, inBundle = false }) => integrity === undefined && !inBundle)).toEqual([
       '@dynoxide/darwin-arm64',
       '@dynoxide/darwin-x64',
@@ -31,22 +30,22 @@ describe('npm ci', () => {
     ]);
   });
 
-  test('installs an unverified package only on its own platform', () => {
+  test('limits each package without a checksum to its own platform', () => {
     for (const each of Object.values(locked).filter(
       ({ integrity, inBundle = false }) => integrity === undefined && !inBundle,
     ))
       expect(each).toMatchObject({ optional: true, os: [expect.any(String)], cpu: [expect.any(String)] });
   });
 
-  test('runs only the install scripts of node and esbuild, and package.json lists all install scripts', () => {
+  test('has the install scripts that package.json lists, and only node and esbuild may run theirs', () => {
     const withScripts = new Set(namesWhere(({ hasInstallScript = false }) => hasInstallScript));
     expect([...withScripts].sort()).toEqual(Object.keys(allowScripts).sort());
     expect(Object.keys(allowScripts).filter((name) => allowScripts[name])).toEqual(['node', 'esbuild']);
   });
 
-  // npm compares `engines` with the Node.js that runs npm, which may be 20. The packages themselves run on Node.js 24
-  // of the package `node`.
-  test('prints no engine warning on the oldest supported Node.js', () => {
+  // npm warns if `engines` excludes the Node.js that runs npm. The packages themselves run on the Node.js 24 of the
+  // package `node`.
+  test('has no package that requires Node.js 21 or newer, because npm may run on Node.js 20', () => {
     expect(namesWhere(({ engines }) => /^>=\s*(2[1-9]|[3-9]\d)[.\d]*$/.test(engines?.node ?? ''))).toEqual([]);
   });
 });

@@ -154,7 +154,7 @@ describe('SecretBox', () => {
 });
 
 describe('KeyRing', () => {
-  test('uses a new version within five minutes, and keeps the old one while Secrets Manager fails', async () => {
+  test('reads the secret again after five minutes, and keeps the old version while Secrets Manager fails', async () => {
     const { ring, stored } = ringOf({ current: '1', 1: 'k1' });
     const clock = jest.spyOn(Date, 'now').mockReturnValue(NOW);
     try {

@@ -308,7 +308,7 @@ describe('folders whose changes are only partly written', () => {
     expect(resolvedFromAnother).toBeGreaterThan(1_000);
   });
 
-  test('allow a depth of at most 20 levels', () => {
+  test('have at most 20 levels', () => {
     expect(deepestFolder).toBe(20);
   });
 });

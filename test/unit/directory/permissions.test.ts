@@ -77,7 +77,7 @@ describe('userPermissions', () => {
     expect([folders, documents]).toEqual([{ outer: denied('folder') }, { doc: denied('document') }]);
   });
 
-  test('returns the sorted access context of all grants', () => {
+  test('returns the sorted access context of all active grants', () => {
     const user = userWith([
       grant('inner', { accessFields: ['team:red'] }),
       grant('elsewhere', { accessFields: ['region:eu'] }),

@@ -410,7 +410,7 @@ describe('spawnGuarded', () => {
     while ((await started()).flat().length > 0) await delay(5);
   });
 
-  test('forwards signals, reports the end of the command, and does not affect the parent', async () => {
+  test('forwards signals and reports how the command ended', async () => {
     const child = spawnGuarded([process.execPath, '-e', SLEEP, dataDir], ['pipe', 'pipe']);
     const ended = once(child, 'exit');
     child.kill('SIGTERM');

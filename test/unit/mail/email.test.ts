@@ -48,7 +48,7 @@ describe('matchesDomain', () => {
     fc.assert(fc.property(fc.domain(), (host) => !matchesDomain(host, [])));
   });
 
-  test('accepts subdomains of a wildcard, and the domain itself', () => {
+  test('accepts every subdomain for a wildcard, and every domain for itself', () => {
     fc.assert(
       fc.property(
         fc.domain(),

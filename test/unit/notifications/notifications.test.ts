@@ -175,7 +175,7 @@ describe('in-app notifications of an event', () => {
   });
   const recipients = [{ userId: 'grace' }];
 
-  test('have the same ids and times for the same event, and different ones for another', () => {
+  test('have the same id and time for the same event, and another id for another event', () => {
     const [first] = toInAppNotifications(event(), recipients);
     expect(toInAppNotifications(event(), recipients)).toEqual([first]);
     expect(first).toMatchObject({ id: expect.stringMatching(/^ntf_[A-Za-z0-9]{27}$/), createdAt: 1_767_225_600_000 });

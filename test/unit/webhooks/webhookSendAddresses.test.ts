@@ -418,7 +418,7 @@ describe('toFailure', () => {
     expect(failureOf(code)).toEqual({ outcome: 'failed', error });
   });
 
-  test('throws, as an internal error, when our process has no free file descriptors', () => {
+  test('isInternalError returns true for a lack of file descriptors or memory, but not for network errors', () => {
     expect(
       ['EMFILE', 'ENOMEM', 'ECONNRESET', 'EADDRNOTAVAIL', undefined].map((code) =>
         isInternalError(Object.assign(new Error(), { code })),
