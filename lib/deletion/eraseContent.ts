@@ -15,11 +15,11 @@ import type { Table } from '../table/table.ts';
 
 /** The position at which a pass over an organization's documents stopped. */
 export const ContentPosition = z.object({
-  /** The document id of the last document that was started. */
+  /** The document id of the last document in which the pass has begun. */
   listed: z.string().optional(),
   /**
-   * The documents that were started and not finished. `part` is the index of the current hook in the list of hooks. `after` is the
-   * last sort key that this hook has read.
+   * The documents in which the pass has begun and not ended. `part` is the index of the current hook in the list of hooks. `after`
+   * is the last sort key that this hook has read.
    */
   open: z.array(z.object({ documentKey: z.string(), part: z.number(), after: z.string().optional() })),
 });
@@ -47,7 +47,8 @@ export const eraseHooks: readonly EraseHook[] = [
 export type ErasedRecords = 'notifications' | 'everything';
 
 /**
- * Erases users from content that has no record of their involvement:
+ * Erases users from content to which no involvement refers. An involvement is an item that refers from a user to a record with data
+ * of the user. This content is:
  * - activities, subscriptions and lists of readers
  * - comments that stayed after an earlier removal
  * - names, addresses and pictures in records of other users

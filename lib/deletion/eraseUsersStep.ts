@@ -24,7 +24,10 @@ const Progress = z.object({
    * counts finished tasks.
    */
   pass: z.number(),
-  /** The organization id of the last started organization. Present only if the job erases the users everywhere. */
+  /**
+   * The organization id of the last organization that the pass has started. Present only if the job erases the users in all
+   * organizations.
+   */
   organizationId: z.string().optional(),
   /** The number of organizations in the job's list that the current pass has started. */
   index: z.number(),
@@ -32,11 +35,11 @@ const Progress = z.object({
   organizationKey: z.string().optional(),
   /** The position in the content of the current organization. */
   content: z.union([ContentPosition, z.literal('done')]).optional(),
-  /** The position in the judgments of the current organization. */
+  /** The position in the judgments (recorded decisions) of the current organization. */
   judgments: z.union([z.object({ after: z.string() }), z.literal('done')]).optional(),
   /** The number of finished users in the current organization. */
   users: z.number(),
-  /** The number of finished tasks. */
+  /** The number of finished tasks. A task is one user in one organization, or one user's profile. */
   tasksDone: z.number(),
   /** The time of the last finished task, epoch ms. */
   doneAt: z.number().optional(),
@@ -224,8 +227,8 @@ class ErasureStep {
   }
 
   /**
-   * Removes the profiles if the users are erased everywhere. Otherwise removes the revocations of this job. Then marks the erasure
-   * as done.
+   * If the users are erased everywhere, removes their profiles, except those of users who were added again. Removes this job's
+   * revocations from the profiles that remain. Marks the erasure as done.
    */
   async #end(): Promise<void> {
     const { userIds } = this.#data;
@@ -255,8 +258,8 @@ class ErasureStep {
   }
 
   /**
-   * Stores the number of remaining tasks. The number never increases, even if two workers run the job. Until the end, it is at
-   * least 1.
+   * Stores the number of remaining tasks. The number never increases, even if two workers run the job. It is at least 1 until the
+   * job ends.
    */
   async #storeTasksLeft(tasksDone: number): Promise<void> {
     const { tenant, jobId } = this.#job;

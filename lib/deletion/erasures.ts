@@ -108,11 +108,11 @@ export const startErasure: Capability<StartErasure> = /* @__PURE__ */ combine(
 );
 
 /**
- * Hides users. Each user gets a revocation per organization, which ends the access and hides the data of the user there. If the
+ * Hides users. Each user gets a revocation per organization, which ends the user's access there and hides the user's data. If the
  * users are erased everywhere, their profiles are emptied.
  *
- * Two kinds of users stay visible until the job erases them: users with too many revocations, and users whose profile other
- * requests keep changing.
+ * Two kinds of users stay visible until the job erases them: users who already have the most revocations that a profile can have,
+ * and users whose profile other requests keep changing.
  */
 async function hideUsers(
   table: Table,

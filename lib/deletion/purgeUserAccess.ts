@@ -59,7 +59,7 @@ export async function purgeUserAccess(
       table.queryIndex('gsi1', indexPartition('tenant', userIndex(user)), {
         limit: PAGE,
         after,
-        // A tilde sorts after all characters of internal ids.
+        // The upper bound sorts after all keys with the prefix, because a tilde sorts after all characters of internal ids.
         between: [prefix, `${prefix}~`],
       });
     for await (const { positions } of pages(read)) {

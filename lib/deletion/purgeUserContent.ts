@@ -27,7 +27,7 @@ export interface UserContentPurge {
 const INVOLVEMENTS_PER_PAGE = 100;
 const PARALLEL = 4;
 
-/** The functions that remove an involvement, and the user from the record that it refers to. */
+/** For each kind of record, the function that removes a user from a record, and the involvement that refers to the record. */
 const removeInvolved: Readonly<Record<InvolvedKind, RemoveInvolved>> = {
   comment: removeCommentUser,
   reaction: removeReactor,
@@ -36,14 +36,14 @@ const removeInvolved: Readonly<Record<InvolvedKind, RemoveInvolved>> = {
 };
 
 /**
- * Purges the user's data in an organization to which the user's involvements refer:
+ * Purges a user's data in the records to which the user's involvements in an organization refer:
  * - Threads that the user started are removed with all their comments. The user's recordings and reactions are removed too.
  * - The user's comments in threads of other users keep only the author's id (`remove`), or are removed (`erase`).
  * - The user is removed from notifications and subscriptions. `erase` also reduces mentions to the user's id.
  *
- * `eraseContent` handles data without involvements. Each involvement up to `removedAt` is removed in one transaction with the
- * change of its record. The transaction fails if the record has changed in the meantime. Emits no events. The call is idempotent:
- * it can run twice, in parallel, or from an older position.
+ * `eraseContent` erases data to which no involvement refers. Each involvement up to `removedAt` is removed in one transaction with
+ * the change of its record. The transaction fails if the record has changed in the meantime. Emits no events. The call is
+ * idempotent: it can run twice, in parallel, or from an older position.
  *
  * Returns the position at `deadline` (epoch ms), or `done`. Throws ABORTED if other requests keep changing a record.
  */
@@ -94,7 +94,7 @@ export async function purgeUserContent(
   return 'done';
 }
 
-/** Returns the first and the last sort key of a kind's involvements up to a time. */
+/** Returns the range of sort keys for a user's involvements of one kind up to `removedAt` (epoch ms). */
 function keysUpTo(kind: InvolvedKind, removedAt: number): [string, string] {
   // The upper bound ends with the character that follows the separator `#`. It therefore sorts after all keys with the time
   // `removedAt`.

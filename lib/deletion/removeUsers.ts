@@ -83,7 +83,8 @@ export class UserRemover {
       conflicted: () => BUSY,
     });
     const removed = new Set(userIds.filter((_userId, index) => results[index]?.success));
-    // The organization counts the jobs for its folders. Such a job must run even without users, because its end reduces this count.
+    // If users are removed from a folder, the organization counts the jobs. Each job must run even if it has no users, because its
+    // end reduces the count.
     const needed = jobs.filter((job) => isFolder || job.userIds.some((userId) => removed.has(userId)));
     await this.#table.writeAll(jobs.filter((job) => !needed.includes(job)).map(({ jobId }) => endJob(tenant, jobId)));
     await notifyJobs(
@@ -95,8 +96,8 @@ export class UserRemover {
   }
 
   /**
-   * Stores the jobs. The organization counts a job for one of its folders. While such a job runs, moves into and out of the folder
-   * are recorded.
+   * Stores the jobs. If users are removed from a folder, the organization counts these jobs. Moves into and out of the folder are
+   * recorded while one of them runs.
    */
   async #startJobs(
     { tenant, organization, resource, now }: UserRemovalRequest,

@@ -47,7 +47,8 @@ const Progress = z.object({
   portion: z
     .object({
       /**
-       * The internal id of the folder or document at which the walk began. It is the resource, or was moved out of the resource.
+       * The internal id of the folder or document at which the walk began. It is the folder from which users are removed, or was
+       * moved out of that folder.
        */
       root: z.string(),
       stack: WalkStack,
@@ -59,7 +60,7 @@ const Progress = z.object({
   user: z.number(),
   /** The position in the content of this user, as `purgeUserContent` returned it. */
   after: z.string().optional(),
-  /** The position in the judgments, which come after the content of all users. */
+  /** The position in the judgments (recorded decisions), which are purged after the content of all users. */
   judgments: z.string().optional(),
 });
 type Progress = z.output<typeof Progress>;
@@ -112,8 +113,8 @@ export async function removeUsersStep(
 }
 
 /**
- * Returns the documents and folders that were moved into or out of the folder since the request. The value is true for those that
- * were moved out. Returns an empty map if the resource is not a folder.
+ * Returns the documents and folders that were moved into or out of the folder since the request, by internal id. The value is true
+ * if they were moved out. Returns an empty map if the resource is not a folder.
  */
 async function readMoves({ table, scope, job, removal }: RemovalStep): Promise<MovedKeys> {
   if (removal.resource.resourceType !== 'folder') return new Map();
@@ -129,8 +130,9 @@ interface Portion {
 }
 
 /**
- * Returns about `most` internal ids of folders and documents that were in the resource at the time of the request. These are below
- * the folder, or below something that was moved out of it. Content that was moved into the folder later is not among them.
+ * Returns the next portion. It contains about `most` folders and documents that were in the resource at the time of the request.
+ * They are below the folder, or below a folder or document that was moved out of it. Content that was moved into the folder later
+ * is left out.
  */
 async function readPortion(step: RemovalStep, from: Progress['portion'], most: number): Promise<Portion> {
   const { table, scope, removal } = step;
@@ -154,7 +156,7 @@ async function readPortion(step: RemovalStep, from: Progress['portion'], most: n
   for (const root of from ? roots.slice(roots.indexOf(from.root)) : roots) {
     const isContinued = root === from?.root;
     if (!isContinued) keys.add(root);
-    // The visitor ignores the folder id that the customer chose.
+    // The folder id that the customer chose can be empty, because this visitor does not use it.
     const start = isContinued ? from.stack : walkFrom({ internalId: root, id: '' });
     const stack = await walkFolders(table, scope, start, visitor, budget);
     if (stack) return { keys, next: { root, stack }, movesCount: moves.size };
@@ -162,7 +164,10 @@ async function readPortion(step: RemovalStep, from: Progress['portion'], most: n
   return { keys, next: undefined, movesCount: moves.size };
 }
 
-/** Purges the data of users for about a second, from `progress` on. Returns the next position, or undefined after the last user. */
+/**
+ * Purges the data of users for about a second, beginning at `progress`. Returns the next position, or undefined after the last
+ * user.
+ */
 async function purgeUsers(
   step: RemovalStep,
   keys: ReadonlySet<string> | undefined,

@@ -120,8 +120,8 @@ class FanOutBatch {
       const now = this.#call.clock();
       const allGroups = groupEndpointIds(endpointIds).map((ids) => toFirstAttempts(event, ids, now, timing));
       const newGroups = isGrouped ? await groups.create(allGroups) : [];
-      // A sweep sends the messages of new groups only. For an existing group, a message was sent before, or the sweep of groups
-      // sends it.
+      // If the sweeper found the event, only messages of new groups are sent. The message of an existing group was sent before, or
+      // the sweep of groups sends it.
       const storedGroups = this.#isSwept ? newGroups : allGroups;
       const groupsToSend = isGrouped
         ? storedGroups

@@ -16,8 +16,8 @@ const PARALLEL = 4;
 const DUE_AGAIN_AFTER = 5 * 60_000;
 
 /**
- * Returns the sweep that sends the messages of the due jobs of a shard. A conditional write postpones each job before its message
- * is sent, so only one sweeper sends it.
+ * Returns a sweep that sends the messages of a shard's due jobs. A conditional write postpones each job before its message is sent,
+ * so only one of several sweepers sends it.
  */
 export function sweepDueJobs({ jobs, queues }: JobSweepPorts): ShardSweep {
   return async (shard, call) => {

@@ -98,7 +98,7 @@ export class MailStore {
     this.#table = table;
   }
 
-  /** Writes new mails and leaves existing mails unchanged. Returns all of them as if they were new. */
+  /** Stores new mails and leaves existing mails unchanged. Returns all mails in their initial state, even those that existed. */
   async create(
     tenant: string,
     mails: readonly { readonly mailId: string; readonly about: MailSubject }[],
@@ -140,7 +140,8 @@ export class MailStore {
     const mails = await this.#table.getByKeys(MailEntity, keys);
     const values = keys.flatMap((key, index) => {
       const mail = mails[index];
-      // The index is eventually consistent. The mail may have changed since the entry was written.
+      // The index is eventually consistent, so the mail may have changed since its entry was written. Only mails that are still due
+      // are returned.
       const isDue = mail && (isReadyMail(mail) || isSendingMail(mail)) && (mail.dueAt ?? 0) <= time;
       return isDue ? [{ ...mail, tenant: tenantOf(key) }] : [];
     });

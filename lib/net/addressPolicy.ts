@@ -21,7 +21,8 @@ export function isAllowedAddress(address: string, { allowLoopback }: AddressPoli
   const ip = ipaddr.process(address);
   const range = ip.range();
   if (range === 'loopback') return allowLoopback;
-  // The library returns `unicast` also for ranges that it does not know, such as `::7f00:1`, an obsolete form of 127.0.0.1.
+  // The library returns `unicast` also for IPv6 ranges that it does not know, such as `::7f00:1`, an obsolete form of 127.0.0.1.
+  // IPv6 addresses must therefore also be in the range of public addresses.
   return range === 'unicast' && (ip.kind() === 'ipv4' || ip.match(GLOBAL_IPV6));
 }
 

@@ -93,8 +93,8 @@ export class JsonService {
   }
 
   /**
-   * Calls an operation and returns the body of the response. Repeats failed attempts as the retry strategy allows. Then throws the
-   * last error, with the name that AWS gave it.
+   * Calls an operation and returns the body of the response. Repeats failed attempts as the retry strategy allows. If the last
+   * attempt fails too, throws its error, which has the name that AWS gave it.
    */
   async call(
     operation: string,
@@ -240,7 +240,7 @@ const TRANSIENT: ReadonlySet<string | undefined> = new Set([
 function errorTypeOf(error: CallError & { readonly code?: string }): ErrorType {
   const { name, code, message, $metadata: { httpStatusCode = 0 } = {} } = error;
   if (httpStatusCode === 429 || THROTTLING.has(name)) return 'THROTTLING';
-  // An interrupted response has the message `aborted` and no code.
+  // The error of an interrupted response has the message `aborted` and no code.
   const isTransient =
     TRANSIENT_STATUS.has(httpStatusCode) || TRANSIENT.has(name) || TRANSIENT.has(code) || message === 'aborted';
   // The request waited so long for a connection that its signature expired. The next attempt has a new signature.

@@ -58,11 +58,9 @@ const PAGE_BYTES = 4_000_000;
 const MAX_PAGES = 20;
 /** The largest number of queries for one page of a user's notifications. */
 const MAX_QUERIES = 8;
-/**
- * The number of involvements that one query reads, and the number of notifications that are read at a time. One notification can
- * have 360 KB.
- */
+/** The number of involvements that one query reads. An involvement is an item that refers from a user to a notification. */
 const INVOLVEMENTS_PER_QUERY = 1_000;
+/** The number of notifications that are read at a time. One notification can have 360 KB. */
 const READ_AT_ONCE = 100;
 
 /** A notification with its sort key. If a page ends with this notification, the next page starts after this key. */
@@ -308,8 +306,8 @@ export class NotificationReader {
   }
 
   /**
-   * Returns a page of the involvements of all these users together, in one order. A notification that several of the users are
-   * involved in occurs once.
+   * Returns a page of the involvements of all these users, merged in the order of their sort keys. A notification that involves
+   * several of the users occurs once.
    */
   async #mergeInvolvements(
     scope: OrganizationScope,

@@ -95,7 +95,7 @@ export function isSelected(
 
 const recordKey = (id: string): RecordIdKey => ({ kind: 'notification', id, within: '' });
 
-/** Returns the involvements of a notification: one per recipient, and one for the actor. */
+/** Returns the involvements of a notification: items that refer to it, one from each recipient and one from the actor. */
 function involvementsOf(
   documentKey: string,
   { id, createdAt, notifyUsers, notifyAll, actionUser }: Notification,

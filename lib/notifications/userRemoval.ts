@@ -58,7 +58,10 @@ export const eraseNotifications: EraseHook = {
   },
 };
 
-/** Removes users from the notification that an involvement names. Deletes the notification if no recipient remains. */
+/**
+ * Removes users from the notification to which an involvement refers. (An involvement is an item that refers from a user to a
+ * record with data of the user.) Deletes the notification if no recipient remains.
+ */
 export const removeNotifiedUser: RemoveInvolved = async (removal, involvement) => {
   const { table, scope, removedUsers, mode } = removal;
   const notification = await table.get(NotificationEntity, {

@@ -90,7 +90,7 @@ export function attemptsFrom(queue: 'deliver' | 'deliverSlow'): Capability<Attem
 
 /**
  * Makes the attempts that a message names, if they are due: the next attempt of one delivery, or the first attempts of an event at
- * several endpoints. The message can arrive twice, late or early, because the state in the table decides.
+ * several endpoints. The state in the table decides which attempts are due, so a message can arrive twice, late or early.
  *
  * Every error that a receiver causes is a failed attempt. Throws only on internal errors, after all attempts of the message have
  * ended. SQS then redelivers the message.
@@ -107,8 +107,8 @@ export async function attemptDelivery(ports: AttemptPorts, message: DeliveryMess
 }
 
 /**
- * Ends a group of first attempts. Call it when each endpoint of the group has a delivery. Deletes a stored group. An event without
- * stored groups leaves the outbox, because it has no other work.
+ * Ends a group of first attempts. Call it when each endpoint of the group has a delivery. Deletes the group if it is stored. The
+ * group `ALL_FIRST_ATTEMPTS` is not stored, and its event leaves the outbox instead.
  */
 async function endGroup(
   { groups, outbox }: AttemptPorts,
@@ -184,8 +184,8 @@ class DeliveryAttempt {
   }
 
   /**
-   * Runs the steps of the attempt. A step that returns `undefined` or `deferred` ends the run, after it has stored or sent the next
-   * action.
+   * Runs the steps of the attempt. A step that returns `undefined` or `deferred` ends the run. That step has already written the
+   * new state and sent the next message, if they are needed.
    */
   async run(reservedSlot: number | undefined): Promise<void> {
     const loaded = await this.#load();
@@ -242,7 +242,8 @@ class DeliveryAttempt {
       // The worker with the lease continues. If it has crashed, SQS redelivers its message after the lease.
       if (!isStale) this.#call.measures.count('DuplicateMessages');
     } else if (isStale) {
-      // A worker can crash before it sends the message of the next attempt. A second message does no harm.
+      // The message is about an earlier attempt, or it arrives too early. The message of the next attempt is sent again, because a
+      // worker may have crashed before it sent that message. A copy does no harm.
       await retryQueue.send(nextAttemptMessages(delivery, now));
     } else if (!target) {
       await deliveries.replace(delivery, endDelivery(delivery, 'CANCELLED'));
@@ -277,7 +278,7 @@ class DeliveryAttempt {
     const state = checkBreaker(healthAt(health, target._r).breaker, this.#call.clock());
     if (typeof state === 'string') return state;
     if (delivery.otherwise) return 'closed';
-    // Each open breaker has a job that releases parked deliveries.
+    // No message is sent here. Each open breaker has a job that releases its parked deliveries.
     if (!wasParked && (await this.#ports.deliveries.replace(delivery, parkDelivery(delivery))) !== 'lost')
       this.#call.measures.count('DeliveriesParked');
     return undefined;
@@ -484,11 +485,15 @@ class DeliveryAttempt {
         durationMs: entry.durationMs,
         reason: error,
       });
-    // The table compares a repeated insert with the stored item, which has no undefined fields.
+    // If the SDK repeats the insert, the table compares the entry with the stored item. The stored item has no undefined fields, so
+    // the entry must have none either.
     return definedFields(entry) as LoggedAttempt;
   }
 
-  /** Writes an attempt to the attempt log. Does not throw, because a repeated delivery is worse than a missing log entry. */
+  /**
+   * Writes an attempt to the attempt log. Does not throw, because SQS would then redeliver the message. A second request to the
+   * receiver is worse than a missing log entry.
+   */
   async #logAttempt(claimed: ClaimedDelivery, entry: LoggedAttempt): Promise<void> {
     const attempt = nextAttemptNumber(claimed);
     try {
@@ -561,8 +566,8 @@ function isFirst({ _r }: { readonly _r: number }): boolean {
 }
 
 /**
- * Returns whether a delivery has no attempt yet. During a first attempt, a resend or a copy of the message can store such a
- * delivery.
+ * Returns whether a stored delivery has neither a finished attempt nor a lease. During a first attempt, a resend or a copy of the
+ * message can store such a delivery.
  */
 function isUnattempted(delivery: StoredDelivery | undefined, now: number): boolean {
   return delivery?.status === 'PENDING' && delivery.attempts === 0 && !isClaimed(delivery, now);
@@ -573,8 +578,9 @@ function hasClaim(delivery: StoredDelivery | undefined, claim: string): delivery
 }
 
 /**
- * Returns whether this run wrote the stored delivery. The SDK repeats a write whose response was lost, and the repetition conflicts
- * with the first write. Only the run with the lease counts an attempt, so the revision and the number of attempts prove it.
+ * Returns whether this run wrote the stored delivery. The SDK repeats a write whose response was lost, and the repetition then
+ * conflicts with the first write. Only the run with the lease adds to the number of attempts. If this number and the revision have
+ * grown by one, the write was this run's.
  */
 function isOwnResult(claimed: ClaimedDelivery, stored: StoredDelivery | undefined): boolean {
   return !isFirst(claimed) && stored?._r === claimed._r + 1 && stored.attempts === claimed.attempts + 1;

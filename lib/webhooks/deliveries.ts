@@ -175,8 +175,8 @@ export function toDelivery(
 }
 
 /**
- * Returns the operations that write an event for one endpoint only, for example a test event. Also returns the group of its first
- * attempt.
+ * Returns the operations that write an event for one endpoint only, for example a test event. They also store `group`, which
+ * contains the event's only first attempt.
  */
 export function emitTo(
   tenant: string,
@@ -198,8 +198,8 @@ export class DeliveryStore {
   }
 
   /**
-   * Writes an event for one endpoint only. Writes nothing if an event with the same cause exists. Returns the group, from which the
-   * caller builds the queue message.
+   * Writes an event for one endpoint only, with the group of its first attempt. Writes nothing if an event with the same cause
+   * exists. In both cases, returns the group, from which the caller builds the queue message.
    */
   async createFor(
     { tenant, endpointId }: EndpointKey,
@@ -327,7 +327,7 @@ export class DeliveryStore {
     { endpointId, limit }: { endpointId?: string | undefined; limit: number },
   ): Promise<{ attempts: Attempt[]; isComplete: boolean }> {
     const prefix = endpointId === undefined ? ['ATTEMPT'] : ['ATTEMPT', endpointId];
-    // The default limit of bytes counts bytes of JSON. Response bodies are many times larger as JSON.
+    // `bytes` would limit the size as JSON, in which response bodies are many times larger. `limit` is therefore the only limit.
     const options = { prefix, limit, bytes: Infinity };
     const [{ values, next }, deliveries] = await Promise.all([
       this.#table.query(AttemptEntity, { tenant, eventId }, options),

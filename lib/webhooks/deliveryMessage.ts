@@ -31,7 +31,7 @@ export const DeliveryMessage = z.object({
 });
 export type DeliveryMessage = z.output<typeof DeliveryMessage>;
 
-/** A pending delivery with the tenant. */
+/** A pending delivery with its tenant. */
 export type DueDelivery = PendingDelivery & { readonly tenant: string };
 
 /**

@@ -58,7 +58,7 @@ export function parkingJob(endpointId: string, dueAt: number): NewJob {
   return { jobId: `job_parked_${endpointId}`, kind: 'releaseParked', data, dueAt };
 }
 
-/** The most unhealthy endpoints that one call counts. */
+/** The maximum number of unhealthy endpoints that one call counts. */
 const MAX_UNHEALTHY = 2_000;
 
 export class EndpointHealthStore {

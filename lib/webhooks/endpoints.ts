@@ -124,8 +124,8 @@ export class WebhookEndpointStore {
   }
 
   /**
-   * Returns a page of endpoints, oldest first. Without `from`, it is the first page. Otherwise it is the page before or after this
-   * position.
+   * Returns a page of endpoints, oldest first. With `from`, returns the page before or after that position, otherwise the first
+   * page.
    */
   async list(
     tenant: string,
@@ -149,7 +149,7 @@ export class WebhookEndpointStore {
   async #before(tenant: string, key: string, limit: number): Promise<EndpointPage> {
     const { values, next } = await this.#read(tenant, { limit, after: key, descending: true });
     const [last] = values;
-    // All endpoints before the position were deleted. The first page therefore begins after them.
+    // All endpoints before the position were deleted, so the first page is returned.
     if (!last) return this.#after(tenant, undefined, limit);
     const end = keyOf(tenant, last);
     const hasNext = await this.#hasEndpoint(tenant, { after: end });

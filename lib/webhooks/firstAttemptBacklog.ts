@@ -5,8 +5,8 @@ import { openSqs } from '../workers/sqsClient.ts';
 import type { SweepCall } from '../workers/sweep.ts';
 
 /**
- * Up to this number of waiting messages, the queue of first attempts is not long. About as many messages are processed at the same
- * time.
+ * The queue of first attempts counts as long if more than this number of messages wait. About as many messages are processed at the
+ * same time.
  */
 const NORMAL_BACKLOG = 1_000;
 
@@ -14,8 +14,9 @@ const NORMAL_BACKLOG = 1_000;
 export type IsBacklogged = (call: Pick<SweepCall, 'log'>) => Promise<boolean>;
 
 /**
- * Returns a function that compares the number of waiting messages, which `waiting` reads, with the limit. If the read fails, it
- * returns false. Growing pauses between copies of a message then limit their number.
+ * Returns a function that returns whether the queue of first attempts is long. `waiting` reads the number of waiting messages. If
+ * this read fails, the function returns false. Copies of waiting messages may then be sent, but the growing pauses between them
+ * limit their number.
  */
 export function readBacklog(waiting: () => Promise<number>): IsBacklogged {
   return async ({ log }) => {

@@ -55,7 +55,7 @@ interface DeliveryContent {
   readonly notificationsConfig: NotificationsConfig | undefined;
   /** The ids of the users in the audience who may not see the content. Only basic payloads have them. */
   readonly accessDeniedUsers: readonly string[];
-  /** The additional content for the processed URL of basic webhooks. Undefined for other endpoints. */
+  /** Names and recipients for the processed URL, one of the two URLs of basic webhooks. Undefined for other targets. */
   readonly enrichment: Enrichment | undefined;
 }
 
@@ -237,7 +237,10 @@ export class WebhookRequests {
   }
 }
 
-/** Returns whether a request needs more reads than its event: those of a thread, or of access rules for a basic payload. */
+/**
+ * Returns whether a request needs content besides its event. This is the thread of the event, or the access rules for a basic
+ * payload.
+ */
 function readsContent(endpointId: string, audience: Audience | undefined): boolean {
   return audience !== undefined && (audience.thread !== undefined || isBasicTarget(endpointId));
 }

@@ -13,15 +13,15 @@ import { deliveryTiming, type DueDelivery, nextAttemptMessages } from './deliver
 import type { Timing } from './rules/schedule.ts';
 import type { EndpointKey } from './targets.ts';
 
-/** The most messages of one recovery, which repeats messages that failed at an endpoint. */
+/** The maximum number of messages that one recovery sends again. A recovery repeats the messages that failed at an endpoint. */
 const MOST = 10_000;
 const PAGE = 100;
 const PARALLEL = 8;
-/** The sweeper sends the message of the job if the caller has not sent it after this time, in milliseconds. */
+/** If the first queue message of the job is lost, the sweeper sends another one after this time, in milliseconds. */
 const TIME_TO_START = 60_000;
 /**
- * The number of messages per second that a recovery sends. It sends 10,000 messages in 200 s, and SQS can delay a message for that
- * long.
+ * The number of messages per second that a recovery sends. The last of 10,000 messages is delayed by 200 s, and SQS can delay a
+ * message by up to 900 s.
  */
 const PER_SECOND = 50;
 
@@ -49,14 +49,14 @@ export interface StartRecoveryPorts {
 }
 
 export interface RecoveryRequest extends EndpointKey {
-  /** The recovery leaves out messages of events before this time, epoch ms. */
+  /** Only messages of events since this time (epoch ms) are sent again. */
   readonly since: number;
 }
 
 /**
- * Starts a job that repeats the messages that failed at an endpoint since a time. Returns the number of these messages. If a job
- * for the same endpoint and time runs already, returns the number of its messages and starts no other job. Throws INVALID_ARGUMENT
- * if there are more than `most` messages.
+ * Starts a job that repeats the messages of events since `since` that failed at an endpoint. Returns the number of these messages.
+ * If a job for the same endpoint and `since` runs already, returns the number of its messages and starts no other job. Throws
+ * INVALID_ARGUMENT if there are more than `most` messages.
  */
 export async function startRecovery(
   { deliveries, jobs, queue }: StartRecoveryPorts,
@@ -95,9 +95,9 @@ export interface RecoveryPorts {
 }
 
 /**
- * Runs one step of a recovery job: starts the schedules of a page of deliveries again, and sends their messages with growing
- * delays. Returns the progress, or `done`. A step can run twice, because it skips deliveries that are pending already. The sweeper
- * sends lost messages.
+ * Runs one step of a recovery job. The step makes a page of failed deliveries pending again. It sends their messages with delays,
+ * so that no more than `PER_SECOND` are attempted in a second. Returns the progress, or `done` after the last page. A step can run
+ * twice, because it skips deliveries that are pending already. The sweeper replaces lost messages.
  */
 export async function recoverStep(
   { deliveries, retryQueue, timing }: RecoveryPorts,

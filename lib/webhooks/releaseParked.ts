@@ -30,11 +30,14 @@ export interface ReleasePorts extends DisablingPorts {
   readonly timing: Timing;
 }
 
-/** The most deliveries that one step cancels or exhausts. */
+/** The maximum number of deliveries that one step cancels, or ends as exhausted. */
 const PAGE = 500;
 /** The number of writes at the same time. */
 const PARALLEL = 16;
-/** If the index lists only deliveries that are not parked any more, the next step waits for this time, in milliseconds. */
+/**
+ * The index can still list deliveries that are not parked any more. If it lists only such deliveries, the next step starts after
+ * this time, in milliseconds.
+ */
 const STALE_INDEX = 5_000;
 
 const Progress = z.object({
@@ -46,15 +49,15 @@ const Progress = z.object({
  * Runs one step of the job for the parked deliveries of an endpoint, which wait for its circuit breaker. The step does the first of
  * these actions that applies:
  * - It cancels the deliveries to a deleted or disabled endpoint.
- * - It exhausts deliveries after their deadline.
+ * - It ends deliveries whose deadline has passed, with the status EXHAUSTED.
  * - It waits for the end of the breaker's pause.
- * - It attempts the oldest delivery as a probe.
- * - It releases deliveries within the rate limit.
+ * - After the pause, it attempts the oldest delivery as a probe. The result closes the breaker or begins a longer pause.
+ * - If the breaker is closed, it releases deliveries within the rate limit.
  *
  * Every write is conditional, and the sweeper sends lost messages, so a step can run twice.
  *
- * The job ends if two steps, a minute apart, find no parked delivery. A worker that read the open breaker before the first of these
- * steps has parked its delivery before the second. A worker that opens the breaker later starts the job again.
+ * The job ends when it finds no parked delivery in two steps, a minute apart. A worker that read an open breaker before the first
+ * of these steps has parked its delivery by the second step. A worker that opens the breaker later starts the job again.
  */
 export async function releaseParkedStep(
   ports: ReleasePorts,
@@ -110,7 +113,10 @@ class ParkedRelease {
     return { notBefore: deliveries.length > 0 ? undefined : this.#clock() + STALE_INDEX };
   }
 
-  /** Exhausts up to 500 deliveries after their deadline. Returns whether it exhausted any, because more may follow. */
+  /**
+   * Ends up to 500 deliveries as exhausted, because their deadline has passed. Returns true if it ended any, because more may
+   * remain.
+   */
   async #exhaust({ target, health }: EndpointState, now: number): Promise<boolean> {
     const { parked, deliveries } = this.#ports;
     const { tenant } = this.#key;
@@ -121,8 +127,8 @@ class ParkedRelease {
     await inParallel(page.deliveries, PARALLEL, async (delivery) => {
       const next = endDelivery(delivery, 'EXHAUSTED');
       const event = exhaustedEvent(tenant, delivery, next, now, { isReceived });
-      // A transaction costs twice as much as single writes. An event that no endpoint receives is therefore written before its
-      // delivery. If the step is repeated, the event exists already and is not written again.
+      // A transaction costs twice as much as single writes. If no endpoint receives the event, the event is therefore written
+      // first, without a transaction. A repeated step does not write it again.
       if (!isReceived) await parked.writeListedEvent(event);
       const stored = await deliveries.replace(delivery, next, isReceived ? event : []);
       if (stored !== 'lost' && isExhaustion(delivery, next)) exhausted++;
@@ -145,7 +151,7 @@ class ParkedRelease {
     );
   }
 
-  /** Sends the message of the oldest delivery. Its attempt is the probe, whose result starts the job again. */
+  /** Sends the message of the oldest delivery, whose attempt is the probe. The result of the probe starts the job again. */
   async #probe(): Promise<NextStep | 'empty'> {
     const { deliveries, isEmpty } = await this.#ports.parked.listOldest(this.#key, 1);
     if (isEmpty) return 'empty';

@@ -9,8 +9,8 @@ import { AdvancedWebhookConfigEntity, BasicWebhookConfigEntity } from './configs
 import { WebhookEndpointEntity } from './endpoints.ts';
 
 /**
- * Throws FAILED_PRECONDITION if advanced webhooks or the endpoint are disabled. Throws NOT_FOUND if the endpoint does not exist, or
- * if a basic target has no URL. Reads the table with one BatchGet.
+ * Throws FAILED_PRECONDITION if advanced webhooks are disabled, or if the endpoint is disabled. Throws NOT_FOUND if the endpoint
+ * does not exist, or if a basic target has no URL. Reads the table with one BatchGet.
  */
 export type RequireOperable = (caller: Pick<ApiKeyCaller, 'tenant' | 'withheld'>, endpointId: string) => Promise<void>;
 

@@ -30,19 +30,20 @@ interface CachedSubscriptions {
   readonly subscriptions: Promise<Subscriptions>;
 }
 
-/** The most tenants whose settings a process keeps. */
+/** The maximum number of tenants whose settings a process keeps in memory. */
 const MAX_CACHED_TENANTS = 200;
 
 const readers = new WeakMap<Table, SubscriptionReader>();
 
 /**
- * Reads the webhook settings of tenants and keeps them in the process. Kept settings have the revision of the settings item, which
- * changes with every setting. They are used only after a consistent read of that item returned the same revision.
+ * Reads the webhook settings of tenants and keeps them in memory. With the settings, it keeps the revision of the tenant's settings
+ * item, which every change of a setting increases. Settings in memory are used only after a consistent read of that item returned
+ * the same revision.
  */
 export class SubscriptionReader {
   readonly #table: Table;
   readonly #reader: BatchReader;
-  /** The kept settings by tenant, least recently used first. */
+  /** The settings in memory by tenant, least recently used first. */
   readonly #cache = new Map<string, CachedSubscriptions>();
 
   constructor(table: Table) {
@@ -117,7 +118,9 @@ export class SubscriptionReader {
   }
 }
 
-/** Returns the read of a tenant's settings item. Its revision says whether kept settings are current. */
+/**
+ * Returns the read of a tenant's settings item, for `batchGet`. The item's revision says whether settings in memory are current.
+ */
 export function settingsItem(tenant: string): ItemRead<WebhookSettings> {
   return itemOf(WebhookSettingsEntity, { tenant });
 }

@@ -23,11 +23,11 @@ export interface DeliverySweepPorts {
 const PARALLEL = 4;
 
 /**
- * Returns the sweep that sends the messages of the due deliveries of a shard. A conditional write postpones each delivery before
- * its message is sent. Two sweepers therefore send it only once, and a later sweep replaces a lost message.
+ * Returns a sweep that sends the messages of a shard's due deliveries. A conditional write postpones each delivery before its
+ * message is sent. Only one of two sweepers therefore sends it, and a later sweep replaces a lost message.
  *
- * During a backlog, first attempts are only postponed. Their messages are still in the queue, and copies would make the queue
- * longer.
+ * While the queue of first attempts is long, first attempts are only postponed. Their messages are still in the queue, and copies
+ * would make the queue longer.
  */
 export function sweepDeliveries({
   deliveries,
@@ -57,8 +57,8 @@ export function sweepDeliveries({
 }
 
 /**
- * Returns the sweep that sends the messages of a shard's due groups of first attempts. A group is postponed before its message is
- * sent. During a backlog, groups are only postponed.
+ * Returns a sweep that sends the messages of a shard's due groups of first attempts. A group is postponed before its message is
+ * sent. While the queue of first attempts is long, groups are only postponed.
  */
 export function sweepFirstAttempts({
   groups,

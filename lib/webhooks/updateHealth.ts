@@ -139,7 +139,7 @@ export class HealthUpdater {
 
 /**
  * Disables an advanced endpoint if all attempts have failed for five days, and notifies its owner. Callers run this after an
- * exhausted delivery. The URLs of basic webhooks are never disabled, because customers could not see that.
+ * exhausted delivery. The URLs of basic webhooks are never disabled, because customers could not see that they are disabled.
  */
 export async function disableIfFailedTooLong(
   ports: DisablingPorts,
@@ -161,7 +161,7 @@ export async function disableIfFailedTooLong(
   await notifyOwner(ports, key, call, { url: target.url, stage: 'disabled', failingSince: failing.since, now });
 }
 
-/** Notifies the owner of an endpoint by mail. Returns false if the mail could not be written. Deliveries continue in both cases. */
+/** Notifies the owner of an endpoint by mail. If that fails, logs the error and returns false, so that deliveries continue. */
 async function notifyOwner(
   ports: DisablingPorts,
   { tenant, endpointId }: EndpointKey,

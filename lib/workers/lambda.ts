@@ -39,8 +39,8 @@ const EARLY_TIMEOUT_MILLISECONDS = 500;
 let coldStart = true;
 
 /**
- * Returns the Lambda handler of a worker. Each invocation logs one line, one more line for each failure, and its metrics. Failures
- * are also counted in the fault metric. `source` contains the environment variables.
+ * Returns the Lambda handler of a worker. Each invocation writes its metrics and one log line, and one more log line for each
+ * failure. The fault metric counts the failures. `source` contains the environment variables.
  */
 export function toWorkerLambda<S extends Source, U extends Uses>(
   worker: WorkerOf<S, U>,
@@ -77,7 +77,8 @@ export function toWorkerLambda<S extends Source, U extends Uses>(
     } catch (error) {
       log.error(logMessages.workerRunFailed, { error });
       end({ failed: 1 }, 1);
-      // Lambda repeats the event as configured for its source. Before that, it splits the batch of a stream.
+      // The error makes Lambda repeat the event, as configured for the event's source. Lambda splits a batch of stream records
+      // before it repeats it.
       throw error;
     }
     end(result.counts, result.faults);
@@ -85,7 +86,10 @@ export function toWorkerLambda<S extends Source, U extends Uses>(
   };
 }
 
-/** Returns the function that runs a worker for an event of its source. */
+/**
+ * Returns the function that runs a worker. Its parameter `event` is an event of the worker's source, for example a batch of SQS
+ * messages.
+ */
 function invoker<S extends Source, U extends Uses>(
   worker: WorkerOf<S, U>,
 ): (event: unknown, call: WorkerCall<U>) => Promise<InvocationResult> {
@@ -102,7 +106,7 @@ function invoker<S extends Source, U extends Uses>(
       const authorize = run as (call: AuthorizerCall<U>) => Promise<boolean>;
       const request = toAuthorizationRequest(event);
       const isAuthorized = await runUntil(authorize({ ...call, request }), call.deadline);
-      // A token has different rights in each channel, but AppSync would cache the answer by token alone.
+      // The answer is not cached. AppSync would cache it for the token alone, but a token has different rights in each channel.
       return { answer: { isAuthorized, ttlOverride: 0 }, counts: {}, faults: 0 };
     };
   return async (_event, call) => {

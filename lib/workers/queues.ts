@@ -51,7 +51,7 @@ export const queues = {
     purpose: 'Judgments without vectors, in a separate queue so that a slow model does not delay other jobs',
     impact: 'judgments are not found by meaning',
     batchSize: 1,
-    // Each invocation calls the model eight times in parallel.
+    // The limit is low, because each invocation calls the model eight times in parallel.
     maxConcurrency: 4,
   },
   sweep: {

@@ -95,7 +95,7 @@ function toEntry({ body, groupId, delaySeconds }: QueueMessage, index: number): 
   const MessageBody = toText(body);
   const bytes = Buffer.byteLength(MessageBody);
   if (bytes > BATCH_BYTES) throw new RangeError(`A message has ${bytes} bytes. SQS accepts at most ${BATCH_BYTES}`);
-  // Checked before anything is sent. SQS would reject this message and accept the others.
+  // The entry is checked before anything is sent, because SQS would reject this message and accept the others.
   if (
     delaySeconds !== undefined &&
     !(Number.isInteger(delaySeconds) && delaySeconds >= 0 && delaySeconds <= MAX_DELAY_SECONDS)

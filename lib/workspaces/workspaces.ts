@@ -30,8 +30,8 @@ export type AuthToken = z.output<typeof AuthTokenResponse>;
 const MAX_TOKENS = 50;
 
 /**
- * Creates API keys and auth tokens. A token is a signed text. The table contains its hash, which authentication uses, and its
- * encrypted text, which the owner can list.
+ * Creates API keys and their auth tokens. The table contains an auth token's hash, which authentication uses, and its encrypted
+ * text, which the owner can list.
  */
 class KeyMaker {
   readonly #box: SecretBox;
@@ -87,7 +87,7 @@ function secretOwnerOf(apiKey: string, tokenId: string): SecretOwner {
 
 export interface CreatedWorkspace {
   readonly workspace: Workspace;
-  /** The auth token of the workspace. Later calls cannot return it, because only its hash is stored. */
+  /** The workspace's own auth token. Later calls cannot return it, because the table contains only its hash. */
   readonly workspaceAuthToken: string;
   readonly apiKey: WorkspaceApiKey;
   readonly authToken: string;
@@ -158,8 +158,8 @@ export class WorkspaceWriter {
     now: number,
   ): Promise<{ apiKey: string; authToken: string | undefined } | 'full' | 'unverified' | 'unknown'> {
     return retryOnConflict(async () => {
-      // The workspace must be read before its keys. A key that is created after this read changes the revision, so the write below
-      // conflicts.
+      // The workspace must be read before its keys. If a key is created after this read, the workspace has a new revision, and the
+      // write below conflicts.
       const workspace = await this.#table.get(WorkspaceEntity, { workspaceId });
       if (!workspace) return 'unknown';
       const expiresAt = keysExpireAt(workspace, graceDays);
@@ -171,7 +171,7 @@ export class WorkspaceWriter {
       );
       if (present.length >= MAX_API_KEYS) return 'full';
       const { apiKey, authToken, ops } = await this.#keys.apiKey(workspaceId, fields, expiresAt, now);
-      // Conflicts with a concurrent creation of a key, and with the verification of the owner.
+      // The write conflicts if another request has created a key or verified the owner since the workspace was read.
       const outcome = await this.#table.write([
         replace(WorkspaceEntity, workspace, workspace._r),
         ...ops,
@@ -213,7 +213,7 @@ export class WorkspaceWriter {
   }
 }
 
-/** Returns the changed fields of an API key whose user tokens are all revoked. No public key remains to verify them. */
+/** Returns the changed fields that revoke all user tokens of an API key. No public key remains that could verify such a token. */
 function withoutUserTokens({ userTokenRevocations = 0 }: { readonly userTokenRevocations?: number | undefined }) {
   return { userTokenKeys: [], userTokenRevocations: userTokenRevocations + 1 };
 }

@@ -31,6 +31,7 @@ export function editorUpdatePayload(names: ContentNames, record: EditorRecord): 
     data: { actionUser, metadata: eventMetadata(names), ...editorUpdateData(record) },
   };
   if (!isLongerThan(JSON.stringify(payload), MAX_PAYLOAD_BYTES)) return payload;
-  // The names and custom fields of organization and document can have 128 KB. This payload has only their ids.
+  // The names and custom fields of organization and document can have 128 KB. If the payload is too large with them, it contains
+  // only the ids of organization and document.
   return { source: 'crdt', data: { actionUser, metadata: eventMetadataIds(names), ...editorUpdateData(record) } };
 }

@@ -66,7 +66,7 @@ export function commentsOf({ targetComment, commentAnnotation }: EventContent): 
 
 /**
  * Returns the name and e-mail address that an event contains for a user: as mentioned user, as assignee or as author of the thread.
- * They are for users whose profile has none.
+ * Callers use them if the user's profile has no name or no address.
  */
 export function findPerson(event: EventContent, userId: string): Pick<Person, 'name' | 'email'> {
   const { commentAnnotation } = event;
@@ -109,7 +109,8 @@ export function eventMailContent(type: MailedType, event: EventContent, userId: 
     ].includes(userId),
   );
   const assigned = thread?.assignedTo?.userId === userId;
-  // A reaction belongs to the comment's author. Any other event belongs to the thread's author.
+  // For a reaction, `own` says whether the recipient wrote the comment. For any other event, it says whether the recipient started
+  // the thread.
   const own = (isReaction(type) ? targetComment?.from : thread?.from)?.userId === userId;
   const actorName = nameOf(actionUser) ?? 'Somebody';
   const eventHeadline = headline(type, {

@@ -1,4 +1,7 @@
-/** The most bytes in one encoded word. Encoded words have at most 75 characters. */
+/**
+ * The most bytes of text in one encoded word. They become 60 characters of base64, and an encoded word can have 75 characters in
+ * total.
+ */
 const WORD_BYTES = 45;
 
 /** Returns ASCII text unchanged, and other text as encoded words (RFC 2047). No encoded word ends within a character. */

@@ -6,10 +6,10 @@ import { TriggerMap } from '../../events/rules/triggers.ts';
 import { PublicKey, requireKeyToEncrypt } from './encryption.ts';
 import { WebhookUrlOrNone } from './urlField.ts';
 
-/** The basic webhook config. The table stores the auth token encrypted. Responses contain it as the customer sent it. */
+/** The basic webhook config. The auth token is encrypted in the table. Responses contain it as plain text. */
 export const BasicWebhookConfig = z.object({
   useWebhookService: z.boolean(),
-  /** Until an update sends them, the token and the URLs are empty strings, and the other fields are absent. */
+  /** Until an update sends values, the token and the URLs are empty strings, and the other fields are absent. */
   webhookServiceConfig: z.object({
     authToken: z.string(),
     rawNotificationUrl: z.string(),

@@ -33,7 +33,7 @@ export const Delivery = z.object({
   dueAt: z.number().optional(),
   /** Set while the delivery waits for the circuit breaker of its endpoint. It then has no next attempt, message or due time. */
   parked: z.literal(true).optional(),
-  /** How often the message of the next attempt counted as lost. */
+  /** The number of times that the message of the next attempt counted as lost. */
   sweeps: z.number(),
   /** No attempt begins after this time. */
   deadline: z.number(),

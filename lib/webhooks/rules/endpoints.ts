@@ -106,7 +106,10 @@ export function changeEndpoint(
   );
 }
 
-/** Returns the endpoint with `disabling` if it is disabled. An endpoint that was enabled before is disabled at `now`. */
+/**
+ * Returns the endpoint with its field `disabling`. An enabled endpoint has no such field. An endpoint that was disabled before
+ * keeps its value. Otherwise the field says that a request disabled the endpoint at `now`.
+ */
 function withDisabling(
   before: WebhookEndpoint | undefined,
   { disabling, ...after }: WebhookEndpoint,
@@ -146,7 +149,10 @@ export function toEndpointResponse(endpoint: WebhookEndpoint): z.output<typeof W
   return { id, url, description, filterTypes, channels, disabled, rateLimit, uid, createdAt, updatedAt };
 }
 
-/** Returns the error for an endpoint that the caller does not have. Published clients compare the first sentence of its message. */
+/**
+ * Returns the error for an endpoint that the caller does not have. Existing clients compare the first sentence of its message, so
+ * this sentence must not change.
+ */
 export function endpointNotFound(): ApiError {
   return new ApiError('NOT_FOUND', 'Advanced webhook provider request failed. No endpoint has this endpointId.');
 }

@@ -6,9 +6,9 @@ export const FirstAttempts = z.object({
   eventId: z.string(),
   group: z.string(),
   endpointIds: z.array(z.string()),
-  /** When the sweeper sends the message again, unless the group has ended. */
+  /** At this time, the sweeper sends the group's message again. By then, a group whose attempts have ended is deleted. */
   dueAt: z.number(),
-  /** How often the message counted as lost. */
+  /** The number of times that the group's message counted as lost. */
   sweeps: z.number(),
   /** The time of the event. */
   createdAt: z.number(),
@@ -27,7 +27,7 @@ export function groupEndpointIds(endpointIds: readonly string[]): string[][] {
   );
 }
 
-/** Returns a new group, whose message the caller sends. */
+/** Returns a new group. The caller sends its message. */
 export function newFirstAttempts(
   {
     endpointIds,

@@ -17,7 +17,10 @@ const EARLY = 1_500;
 /** A worker waits up to this many milliseconds for a slot. For a later slot, it defers the message. */
 const MAX_WAIT_MILLISECONDS = 2_000;
 
-/** Below this rate, one additional attempt in a second would exceed the limit by more than a tenth. */
+/**
+ * Below this number of attempts per second, slots are 5 % further apart. Otherwise the tolerance would allow one attempt too many
+ * in a second, which is more than a tenth of such a low limit.
+ */
 const LOW_RATE = 10;
 
 /** Returns the time between two slots, in milliseconds. `rateLimit` is the number of attempts per second. */
@@ -30,9 +33,9 @@ export const PREPARE_AHEAD = 20;
 const MAX_PREPARE_MILLISECONDS = 500;
 
 /**
- * Returns how long before its next slot a request is prepared again, in milliseconds, after a preparation that took `duration`.
- * With a fixed time, every slot would expire on a slow machine. This is also the time for which attempts can still begin after a
- * delete call has answered.
+ * Returns how long before its slot a request is prepared, in milliseconds, if the last preparation took `duration`. A fixed time
+ * would be too short on a slow machine, and every slot would expire. After a delete call has answered, attempts can still begin for
+ * the returned time.
  */
 export function prepareAhead(duration: number): number {
   return Math.min(MAX_PREPARE_MILLISECONDS, Math.max(PREPARE_AHEAD, duration));
@@ -41,8 +44,8 @@ export function prepareAhead(duration: number): number {
 const MAX_AHEAD_MILLISECONDS = 1_600;
 
 /**
- * Returns how far ahead of now the next slot must be, in milliseconds. `expired` is the number of slots in a row that have expired.
- * If there is one, the table or the machine is slow, and a slot that begins now would also expire.
+ * Returns the least time from now to the next slot, in milliseconds. `expired` is the number of slots that have expired one after
+ * the other. An expired slot means that the table or the machine is slow, so a slot that begins now would expire too.
  */
 export function reserveAhead(expired: number): number {
   return expired === 0 ? 0 : Math.min(MAX_AHEAD_MILLISECONDS, SLOT_TOLERANCE * 2 ** (expired - 1));

@@ -16,8 +16,8 @@ export type ParkingAction =
   | { readonly do: 'release' };
 
 /**
- * Returns the next action for parked deliveries. `target` is undefined if the endpoint was deleted or disabled. `health` can be of
- * an older revision of the endpoint.
+ * Returns the next action for parked deliveries. `target` is undefined if the endpoint was deleted or disabled. If `health` is of
+ * an older revision of the endpoint, the endpoint counts as healthy.
  */
 export function decideParking(
   target: { readonly _r: number } | undefined,

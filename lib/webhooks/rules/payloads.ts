@@ -26,7 +26,10 @@ export interface NotificationsConfig {
   readonly users: Readonly<Record<string, Readonly<Record<'inbox' | 'email', NotificationLevel>>>>;
 }
 
-/** The content that only the processed URL of basic webhooks gets: current names and recipients. */
+/**
+ * Content for the processed URL, one of the two URLs of basic webhooks: current names and recipients. Bodies for the raw URL do not
+ * have it.
+ */
 export interface Enrichment {
   readonly organizationName?: string | undefined;
   readonly documentName?: string | undefined;
@@ -44,7 +47,7 @@ export interface BasicOptions {
   readonly config: ProtectionConfig;
   /** The ids of the users in the audience who may not see the content. */
   readonly accessDeniedUsers?: readonly string[];
-  /** Present for the processed URL. For the raw URL, it is undefined, and the body has the data as it is stored. */
+  /** Present for the processed URL. Undefined for the raw URL, whose body has the data as it is stored. */
   readonly enrichment?: Enrichment | undefined;
 }
 
@@ -121,8 +124,8 @@ function enrich(
 }
 
 /**
- * Returns the flat metadata of basic payloads. It has each id that the customer chose twice: with the prefix `client`, and without
- * it.
+ * Returns the flat metadata of basic payloads. The ids of the organization and the document are each in two fields, for example
+ * `organizationId` and `clientOrganizationId`.
  */
 function flattenMetadata({ organization, document, ...metadata }: Record<string, unknown>): object {
   const { organizationId, organizationName, ...organizationMetadata } = asObject(organization);

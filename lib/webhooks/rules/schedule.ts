@@ -62,18 +62,21 @@ export function nextAttemptAt(
   return Math.min(now + Math.round(wait), latest);
 }
 
-/** The margin is doubled at most this often. With the default margin, the longest wait is 5 hours. */
+/** The margin is doubled at most this many times. With the default margin, the longest wait is about 5 hours. */
 const MAX_DOUBLINGS = 6;
 
 /**
- * Returns how long the sweeper waits, in milliseconds, before a message counts as lost again. The margin doubles with each of the
- * `sweeps` so far.
+ * Returns how long the sweeper waits, in milliseconds, before a message counts as lost again. `sweeps` is the number of times that
+ * the message counted as lost so far. Each time doubles the margin.
  */
 export function marginAfter(sweeps: number, marginMs: number): number {
   return marginMs * 2 ** Math.min(sweeps, MAX_DOUBLINGS);
 }
 
-/** The sweeper checks a delivery without a message this many milliseconds before its attempt. The sweeper runs every minute. */
+/**
+ * The sweeper checks a delivery without a message this many milliseconds before its attempt. The sweeper runs every minute, so it
+ * sends the message before the attempt is due.
+ */
 const SWEEP_AHEAD = 90_000;
 
 export interface AttemptPlan {

@@ -13,16 +13,17 @@ export const longestOverlapSeconds = 604_800;
 export const defaultOverlapSeconds = 86_400;
 
 /**
- * Returns the secrets that sign deliveries at `now`, newest first. During an overlap, these are the current and the replaced
- * secret. Otherwise only the current secret signs.
+ * Returns the secrets that sign deliveries at `now`, newest first. For some time after a rotation (the overlap), the replaced
+ * secret signs too.
  */
 export function liveSecrets(secrets: readonly SigningSecret[], now: number): SigningSecret[] {
   return secrets.filter(({ expiresAt = Infinity }) => expiresAt > now);
 }
 
 /**
- * Returns the secrets after a rotation: the new secret, and the replaced secret until the overlap ends. Returns `overlapping` if an
- * earlier overlap has not ended. An overlap of 0 removes all old secrets at once, even during an earlier overlap.
+ * Returns the secrets after a rotation: the new secret, and for `overlapSeconds` also the replaced secret. Returns `overlapping` if
+ * the overlap of an earlier rotation has not ended. An overlap of 0 removes all old secrets at once, even during an earlier
+ * overlap.
  */
 export function rotateSecrets(
   secrets: readonly SigningSecret[],

@@ -91,7 +91,8 @@ export function sendRequest(
       }
     });
     request.on('response', (message) => {
-      // Some servers send a response when they close an idle connection.
+      // Some servers send a response when they close an idle connection. A response before the request is written is therefore not
+      // an answer to the request.
       if (!isWritten) {
         end('stale');
         return;
