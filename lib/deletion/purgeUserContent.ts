@@ -72,7 +72,7 @@ export async function purgeUserContent(
       const involvements = page.values
         .filter(({ documentKey }) => documents?.has(documentKey) ?? true)
         .map((involvement): Involvement => ({ ...involvement, userId, kind }));
-      // Involvements of one group change the same record, so they are removed one after the other.
+      // Removals in one group can change the same item, so they run one after the other.
       const groups = Map.groupBy(involvements, ({ documentKey, id }) =>
         JSON.stringify([documentKey, kind === 'reaction' ? undefined : id]),
       );

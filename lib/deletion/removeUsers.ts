@@ -152,7 +152,10 @@ export class UserRemover {
   }
 }
 
-/** Reads any item in a user's partition of an organization, except `AccessRemoval` items. */
+/**
+ * Reads items of every type in a user's partition of an organization, except `AccessRemoval` items. Only the revision of an item is
+ * read.
+ */
 const anyItemOfUser: QueryableEntity<object, OrganizationScope & { readonly userId: string }> = {
   partition: (of) => GrantEntity.partition(of),
   fromItem: (item) => (item._t === AccessRemovalEntity.type ? undefined : { _r: item._r as number }),

@@ -74,8 +74,8 @@ interface RemovalStep {
 }
 
 /**
- * Runs a step of a job that removes users from a resource. Purges their access and their content there up to their revocation, in
- * two passes a minute apart. Then removes the revocations. Later access and content stay. A step can run twice, or from older
+ * Runs a step of a job that removes users from a resource. In two passes a minute apart, purges the users' access and content
+ * there. Then removes the revocations. Access and content from after a user's revocation stay. A step can run twice, or from older
  * progress.
  */
 export async function removeUsersStep(

@@ -11,7 +11,9 @@ import { insert, type ItemRead, replace, type Table, type WriteOp } from '../tab
 import { storeCapability } from '../table/storeCapability.ts';
 
 const LIFETIME_SECONDS = 30 * 24 * 60 * 60;
-/** The number of index partitions for the outbox and for due deliveries. Each partition allows about 1,000 writes per second. */
+/**
+ * The outbox and the due deliveries have this number of index partitions each. A partition allows about 1,000 writes per second.
+ */
 export const outboxShards = 128;
 /** The number of index partitions for the events of one tenant. */
 export const tenantShards = 16;
@@ -172,8 +174,8 @@ function toMessageId(digest: Buffer): string {
 const MESSAGE_ID = /^(?!msg_)[\w-]{1,64}$/;
 
 /**
- * Returns the message id for an event id that a customer chose. It is the same id if that can be a message id, otherwise a digest
- * of it.
+ * Returns the message id for an event id that a customer chose. An id that matches `MESSAGE_ID` is the message id itself. For any
+ * other id, the message id is a digest.
  */
 export function publishedId(tenant: string, id: string): string {
   return MESSAGE_ID.test(id) ? id : toMessageId(digestOf([tenant, 'Published', id]));

@@ -14,12 +14,11 @@ export interface OutboxSweepPorts {
 }
 
 /**
- * Returns the sweep that fans out the old events of an outbox shard. Such an event was not delivered by the stream, its fan-out
- * failed, or its first attempts have not ended. The sweep stores its first attempts in groups. Throws if the fan-out of an event
- * fails.
+ * Returns a sweep that fans out the old events of an outbox shard. The stream did not deliver such an event, its fan-out failed, or
+ * its first attempts have not ended. Groups of its first attempts are stored. Throws if the fan-out of an event fails.
  *
- * During a backlog, the sweep sends no messages, because earlier messages may still be in the queue. The sweep of groups sends them
- * later.
+ * While the queue of first attempts is long, the sweep sends no messages, because earlier messages may still be in the queue. The
+ * sweep of groups sends them later.
  */
 export function sweepOutbox({
   outbox,

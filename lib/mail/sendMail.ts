@@ -99,8 +99,8 @@ async function claimForSending(
 }
 
 /**
- * Writes the new state of a mail and counts final states. Sends the message of the next attempt, unless SQS cannot delay it that
- * long.
+ * Writes the new state of a mail, and counts the mail in the metrics if the state is final. Sends the message of the next attempt,
+ * unless SQS cannot delay it that long.
  */
 async function recordOutcome(
   { deps, message: { tenant }, clock, log, measures }: SendMailCall,

@@ -123,7 +123,7 @@ async function endGroup(
 
 /** A message is accepted up to this many milliseconds early, because clocks differ. */
 const EARLY = 5_000;
-/** The number of times that the write of a result is tried while other writers change the delivery. */
+/** The maximum number of tries to write a result. A try fails if another writer changes the delivery at the same time. */
 const RESULT_TRIES = 10;
 
 /** A delivery whose next attempt can be made now, with the stored state for the attempt. */
@@ -448,7 +448,7 @@ class DeliveryAttempt {
   }
 
   /**
-   * Updates the health of the endpoint after the attempt. If the attempt exhausted the delivery, disables an endpoint that has
+   * Updates the health of the endpoint after the attempt. If the delivery has no attempt left, also disables an endpoint that has
    * failed for five days.
    */
   async #updateHealth(
@@ -510,8 +510,8 @@ class DeliveryAttempt {
   }
 
   /**
-   * Writes the result over the claimed delivery. If this exhausts the delivery, also writes the event `message.attempt.exhausted`.
-   * Retries after conflicts while this run has the lease. Returns undefined if another worker took the lease.
+   * Writes the result over the claimed delivery. If no attempt remains, also writes the event `message.attempt.exhausted`. Retries
+   * after conflicts while this run has the lease. Returns undefined if another worker took the lease.
    */
   async #storeResult(
     claimed: ClaimedDelivery,
@@ -529,7 +529,7 @@ class DeliveryAttempt {
         if (isExhaustion(current, next)) this.#call.measures.count('DeliveriesExhausted');
         return stored;
       }
-      // Another transaction caused the conflict, but did not store the delivery.
+      // Another transaction caused the conflict, but did not store the delivery. The write is therefore repeated.
       if (isFirst(claimed) && !stored) continue;
       const mayContinue = isFirst(claimed)
         ? isUnattempted(stored, this.#call.clock())

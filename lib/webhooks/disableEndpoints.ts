@@ -15,8 +15,8 @@ export class EndpointDisabler {
   }
 
   /**
-   * Disables an endpoint and writes the event `endpoint.disabled` in the same transaction. Returns `lost` if the endpoint is not at
-   * `revision` any more, because the failures were counted for that revision.
+   * Disables an endpoint and writes the event `endpoint.disabled` in the same transaction. `revision` is the revision of the
+   * endpoint for which failures were counted. Returns `lost` and changes nothing if the endpoint has another revision now.
    */
   async disable(
     { tenant, endpointId }: EndpointKey,

@@ -55,8 +55,8 @@ const PAGE_BYTES = 4_000_000;
 const PARALLEL = 20;
 
 /**
- * Reads messages, newest first. New messages are always on the first page, so later pages do not change. Indexes are eventually
- * consistent.
+ * Reads messages, newest first. New messages are only added before the first page, so page tokens of later pages stay valid.
+ * Indexes are eventually consistent.
  */
 export class MessageReader {
   readonly #table: Table;

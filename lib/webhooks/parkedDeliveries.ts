@@ -82,8 +82,8 @@ export class ParkedDeliveryStore {
   }
 
   /**
-   * Writes an event that no endpoint receives, with single writes. Customers can still list it as a message. Writes nothing if the
-   * event exists.
+   * Writes the items of an event that no endpoint receives one after the other, without a transaction. Customers can still list the
+   * event as a message. Items that exist stay unchanged.
    */
   async writeListedEvent(ops: readonly WriteOp[]): Promise<void> {
     for (const op of ops) await this.#table.write([op]);

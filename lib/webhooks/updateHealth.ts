@@ -29,13 +29,13 @@ export interface HealthPorts extends DisablingPorts {
   /** The queue of the jobs for parked deliveries, which wait for the circuit breaker. */
   readonly jobQueue: QueueSender;
   readonly timing: Timing;
-  /** Returns a number from 0 to below 1. */
+  /** Returns a random number from 0 to below 1. */
   readonly random: () => number;
 }
 
 type HealthCall = Pick<WorkerCall<Uses>, 'clock' | 'log' | 'measures'>;
 
-/** The number of times that a health update is tried while other attempts write the same health. */
+/** The maximum number of tries to update the health. A try fails if another attempt writes the same health at the same time. */
 const TRIES = 5;
 
 /** Updates the health of one endpoint after an attempt, and warns the endpoint's owner after days of failures. */
@@ -93,7 +93,7 @@ export class HealthUpdater {
     const pauses = breakerPauses(timing.schedule);
     let stored = read;
     for (let i = 0; i < TRIES; i++) {
-      // The stored health is of a newer revision of the endpoint than this attempt used.
+      // The stored health is of a newer revision of the endpoint than this attempt used, so it is not changed.
       if (stored && stored.about > target._r) return undefined;
       const current = healthAt(stored, target._r);
       const now = this.#call.clock();

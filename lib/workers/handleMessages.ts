@@ -36,7 +36,7 @@ export async function handleMessages<U extends Uses>(
       });
       if (isPermanent) return void permanent++;
       failed++;
-      // The batch processor expects an Error.
+      // The batch processor accepts only instances of Error.
       throw error instanceof Error
         ? error
         : new Error('The worker threw a value that is not an Error', { cause: error });
@@ -63,7 +63,7 @@ function parseJson(body: string): unknown {
   try {
     return JSON.parse(body);
   } catch {
-    // The parser's error contains text of the message.
+    // The parser's error contains text of the message, so it is not passed on.
     throw new Error('The message is not JSON');
   }
 }

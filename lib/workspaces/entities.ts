@@ -67,7 +67,10 @@ export const ApiKeyEntity = defineEntity({
     userTokenRevocations: z.number().optional(),
     /** The features that the operator withholds from this API key. They are in this item because every request reads it. */
     withheld: z.array(z.enum(features)).optional(),
-    /** The limits in calls per second, by class of calls. The operator's settings have the limits of the other classes. */
+    /**
+     * The API key's own limits in calls per second, by class of calls. A class without a limit here has the limit in the operator's
+     * settings.
+     */
     limits: z.partialRecord(z.enum(limitClasses), z.number()).optional(),
     /** When the API key expires, epoch ms. Absent if it does not expire. */
     expiresAt: z.number().optional(),

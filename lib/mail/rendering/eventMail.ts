@@ -33,7 +33,7 @@ export function eventMail(
       ],
       text ?? where,
     ),
-    // Prevents automatic replies (RFC 3834).
+    // The header `Auto-Submitted` prevents automatic replies (RFC 3834).
     headers: { 'Auto-Submitted': 'auto-generated', ...unsubscribeHeaders(unsubscribeLink) },
   };
 }

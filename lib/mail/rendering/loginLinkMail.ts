@@ -21,7 +21,7 @@ export function loginLinkMail({ to, link }: { to: string; link: string }): Mail 
       paragraph(expiry),
       note(ignoreNote),
     ]),
-    // Prevents automatic replies (RFC 3834).
+    // The header `Auto-Submitted` prevents automatic replies (RFC 3834).
     headers: { 'Auto-Submitted': 'auto-generated' },
   };
 }

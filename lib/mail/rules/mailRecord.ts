@@ -18,7 +18,7 @@ import {
 export const mailStatuses = ['READY', 'SENDING', 'SENT', 'FAILED', 'SKIPPED', 'UNKNOWN'] as const;
 export type MailStatus = (typeof mailStatuses)[number];
 
-/** The reason for a mail: an event, or a failure that the owner of a workspace must know. */
+/** The reason for a mail: an event, or a failure that the owner of a workspace is informed about. */
 export const MailSubject = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('event'), eventId: z.string(), event: z.string(), userId: z.string() }),
   z.object({

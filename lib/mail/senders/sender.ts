@@ -12,11 +12,10 @@ export interface Mail {
 
 /** A mail with everything that its provider needs. */
 export interface OutgoingMail extends Mail {
-  /** The service's id of the mail. The provider repeats it in its reports about the mail. */
+  /** This service's id of the mail. The provider repeats it in its reports about the mail. */
   readonly mailId: string;
   /** The customer's name and address. */
   readonly sender: { readonly name?: string | undefined; readonly address?: string | undefined };
-  /** The recipient's name. */
   readonly toName?: string | undefined;
   /**
    * The customer's template at the provider, with its variables. It replaces the subject and the text, if the provider supports

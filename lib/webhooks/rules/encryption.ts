@@ -16,8 +16,8 @@ export const PublicKey = z
   );
 
 /**
- * Throws INVALID_ARGUMENT if a config turns encryption on without a public key. `path` is the path of the key's field, for the
- * message.
+ * Throws INVALID_ARGUMENT if a config turns encryption on without a public key. The error names `path`, the path of the key's
+ * field.
  */
 export function requireKeyToEncrypt(
   config: { encryptData?: boolean | undefined; publicKey?: string | undefined },

@@ -26,8 +26,8 @@ export function deliveryLifetime(schedule: readonly number[]): number {
 }
 
 /**
- * From this step of the schedule (from 0), pauses vary by up to 20 %. Deliveries that failed together are then retried at different
- * times.
+ * From this step of the schedule on (counted from 0), pauses vary by up to 20 %. Deliveries that failed together are then retried
+ * at different times.
  */
 const FIRST_STEP_WITH_JITTER = 2;
 const JITTER = 0.2;

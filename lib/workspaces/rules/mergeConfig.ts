@@ -12,7 +12,7 @@ export type Change<T> = {
  * replaces the stored list.
  */
 export function merge<T extends object>(stored: T, sent: Change<T>): T {
-  // A map, because assigning the key `__proto__` to an object would set its prototype.
+  // The result is built as a map, because assigning the key `__proto__` to an object would set its prototype.
   const merged = new Map<string, unknown>(Object.entries(stored));
   for (const [key, value] of Object.entries(sent)) {
     const before = merged.get(key);

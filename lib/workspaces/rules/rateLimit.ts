@@ -10,7 +10,10 @@ export type LimitClass = (typeof limitClasses)[number];
 export interface Limit {
   /** The number of calls per second in the long run, at least 1. */
   readonly perSecond: number;
-  /** The size of the bucket, in seconds of `perSecond`, at least 1. As many calls can arrive at once. */
+  /**
+   * The size of the bucket, in seconds, at least 1. The bucket has `perSecond` tokens for each second, and as many calls can arrive
+   * at once.
+   */
   readonly burstSeconds: number;
 }
 
