@@ -82,6 +82,7 @@ export const workerQueries = {
         logMessages.streamRecordFailed,
         logMessages.sweepFailed,
         logMessages.heartbeatFailed,
+        logMessages.livePublishFailed,
       ),
       'stats count(*) as faults by worker, error.name, error.message',
       'sort faults desc',

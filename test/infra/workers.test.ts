@@ -257,7 +257,7 @@ describe('saveQueries', () => {
         functionsOf(template).map(([, { Properties }]) => Properties.LoggingConfig.LogGroup),
       );
     expect(queries.get('CollaborationBackend/faults of Workers')!.QueryString).toMatch(
-      /message in \["worker run failed", "queue message failed", "stream record failed", "sweep failed", "heartbeat failed"\].* by worker,/,
+      /message in \["worker run failed", "queue message failed", "stream record failed", "sweep failed", "heartbeat failed", "live publish failed"\].* by worker,/,
     );
     expect(queries.get('CollaborationBackend/failed deliveries of an endpoint')!.QueryString).toMatch(
       /message = "webhook attempt failed" and endpointId = .* by outcome, responseStatus, reason/,
