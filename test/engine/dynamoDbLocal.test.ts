@@ -19,12 +19,12 @@ afterAll(async () => {
   await rm(dataDir, { recursive: true, force: true });
 });
 
-test('npm start runs on DynamoDB Local and says that it has no vector indexes', async () => {
+test('npm start runs on DynamoDB Local and logs that DynamoDB Local has no vector indexes', async () => {
   expect(system.logs()).toContain('DynamoDB Local has no vector indexes');
   expect(await engines()).toHaveLength(1);
 });
 
-test('a search by meaning answers UNAVAILABLE and names the reason', async () => {
+test('POST /v2/memory/search returns UNAVAILABLE and names the missing vector search as the reason', async () => {
   await system.client.v2.organizations.add({ organizations: [{ organizationId: 'acme' }] });
   const { status, body } = await system.post('/v2/memory/search', { query: 'price', organizationId: 'acme' });
   expect({ status, body }).toEqual({
@@ -33,7 +33,7 @@ test('a search by meaning answers UNAVAILABLE and names the reason', async () =>
   });
 });
 
-test('written data is still stored after the run was killed, and no engine process remains', async () => {
+test('written data is still stored after the local run was killed, and no engine process remains', async () => {
   await system.kill();
   while ((await engines()).length > 0) await delay(10);
   system = await start();

@@ -255,7 +255,7 @@ describe('alarms on deliveries', () => {
   test.each([
     ['9 minutes', 9 * MINUTE, []],
     ['10 minutes', 10 * MINUTE, ['']],
-  ])('a delivery that is %s overdue', async (_text, late, expected) => {
+  ])('DeliveriesOverdue becomes active if a delivery is ten minutes overdue: %s', async (_text, late, expected) => {
     await system.publish(tenant);
     // The first run of the sweep stores the first attempts of the event. The second run finds that they have not
     // ended.
@@ -305,29 +305,35 @@ describe('alarms on deliveries', () => {
     ['29 s, for three periods', 29 * SECOND, 3, []],
     ['30 s, for two periods', 30 * SECOND, 2, []],
     ['30 s, for three periods', 30 * SECOND, 3, ['']],
-  ])('an event that is fanned out after %s', async (_text, late, periods, expected) => {
-    const eventId = await system.emit(tenant);
-    system.now += late;
-    await system.fanOut(tenant, eventId);
-    flush('FanOutLatency');
-    expect(contributorsAfterLines('FanOutLate', periods)).toEqual(expected);
-  });
+  ])(
+    'FanOutLate becomes active if events are fanned out 30 s late in three periods: %s',
+    async (_text, late, periods, expected) => {
+      const eventId = await system.emit(tenant);
+      system.now += late;
+      await system.fanOut(tenant, eventId);
+      flush('FanOutLatency');
+      expect(contributorsAfterLines('FanOutLate', periods)).toEqual(expected);
+    },
+  );
 
   test.each([
     ['4 s for three periods', 4 * SECOND, 3, []],
     ['5 s for two periods', 5 * SECOND, 2, []],
     ['5 s for three periods', 5 * SECOND, 3, ['']],
-  ])('first attempts after %s', async (_text, late, periods, expected) => {
-    await system.publish(tenant);
-    system.now += late;
-    await system.processMessage(system.firstQueue.messages[0]!.body, { isFirstQueue: true });
-    flush('FirstAttemptLatency');
-    expect(lines).toHaveLength(1);
-    expect(contributorsAfterLines('FirstAttemptLate', periods)).toEqual(expected);
-  });
+  ])(
+    'FirstAttemptLate becomes active if first attempts are 5 s late in three periods: %s',
+    async (_text, late, periods, expected) => {
+      await system.publish(tenant);
+      system.now += late;
+      await system.processMessage(system.firstQueue.messages[0]!.body, { isFirstQueue: true });
+      flush('FirstAttemptLatency');
+      expect(lines).toHaveLength(1);
+      expect(contributorsAfterLines('FirstAttemptLate', periods)).toEqual(expected);
+    },
+  );
 });
 
-test('the mail alarm considers the number and the share of failed attempts', () => {
+test('the mail alarm becomes active at ten failed attempts that are at least 1 % of all attempts', () => {
   const after = (failed: number, sent: number) => {
     lines = [];
     const measures = new InvocationMeasures();
@@ -346,29 +352,32 @@ describe('alarms on live pushes', () => {
   test.each([
     [4, []],
     [5, ['']],
-  ])('consider publishes that failed after all tries: %i', async (failing, expected) => {
-    const measures = new InvocationMeasures();
-    const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
-    const events = { publish: () => Promise.reject(new Error('The Event API answered 500')) };
-    const publisher = new ChannelPublisher(events, () => Promise.resolve());
-    for (let i = 0; i < failing; i++)
-      await publisher.publish('/live/a', [{ i }], { clock: () => START, log, measures });
-    measures.flush(serviceName);
-    expect(contributorsAfterLines('LivePublishesFail')).toEqual(expected);
-  });
+  ])(
+    'LivePublishesFail becomes active at five publishes that failed after all tries: %i',
+    async (failing, expected) => {
+      const measures = new InvocationMeasures();
+      const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
+      const events = { publish: () => Promise.reject(new Error('The Event API answered 500')) };
+      const publisher = new ChannelPublisher(events, () => Promise.resolve());
+      for (let i = 0; i < failing; i++)
+        await publisher.publish('/live/a', [{ i }], { clock: () => START, log, measures });
+      measures.flush(serviceName);
+      expect(contributorsAfterLines('LivePublishesFail')).toEqual(expected);
+    },
+  );
 
   test.each([
     ['4 s for three periods', 4 * SECOND, 3, []],
     ['5 s for two periods', 5 * SECOND, 2, []],
     ['5 s for three periods', 5 * SECOND, 3, ['']],
-  ])('consider pushes after %s', (_text, late, periods, expected) => {
+  ])('LivePushesLate becomes active if pushes take 5 s in three periods: %s', (_text, late, periods, expected) => {
     const measures = new InvocationMeasures();
     measures.record('LivePushLatency', late);
     measures.flush(serviceName);
     expect(contributorsAfterLines('LivePushesLate', periods)).toEqual(expected);
   });
 
-  test('consider five failed runs of the authorizer', () => {
+  test('LiveAuthorizerFails becomes active at five failed runs of the authorizer', () => {
     const add = ownMetric('LiveAuthorizerFails');
     expect(contributorsAfter('LiveAuthorizerFails', [[1, 3]], add)).toEqual([]);
     expect(contributorsAfter('LiveAuthorizerFails', [[2, 3]], add)).toEqual(['']);
@@ -418,11 +427,14 @@ describe('alarms on metrics of AWS', () => {
     ['five of 500', 5, 500, ['']],
     ['five of 501', 5, 501, []],
     ['ten of 1,000', 10, 1_000, ['']],
-  ])('the API alarm considers the number and the share of faults: %s', (_text, faults, answers, expected) => {
-    const measure = (store: MetricStore) => addTo('ApiFaults', store, { '5xx': faults, Count: answers });
-    expect(contributorsAfter('ApiFaults', [[0]], measure)).toEqual(expected);
-    expect(contributorsAfter('ApiFaults', [[0], []], measure)).toEqual([]);
-  });
+  ])(
+    'the API alarm becomes active at five faults that are at least 1 %% of the calls: %s',
+    (_text, faults, answers, expected) => {
+      const measure = (store: MetricStore) => addTo('ApiFaults', store, { '5xx': faults, Count: answers });
+      expect(contributorsAfter('ApiFaults', [[0]], measure)).toEqual(expected);
+      expect(contributorsAfter('ApiFaults', [[0], []], measure)).toEqual([]);
+    },
+  );
 
   test('the table alarm becomes active at fifty throttled reads and writes in two consecutive periods', () => {
     const parts = ['ReadThrottleEvents', 'WriteThrottleEvents'].map((name) =>
@@ -457,7 +469,7 @@ describe('alarms on metrics of AWS', () => {
     expect(contributorsAfter('IndexThrottled', [[49], [49]], spread)).toEqual([]);
   });
 
-  test('the concurrency alarm becomes active at 80 % of the limit of the account', () => {
+  test('the concurrency alarm becomes active at 80 % of the concurrency limit of the AWS account', () => {
     expect(contributorsAfter('ConcurrencyHigh', [[100, 799, 5]], ownMetric('ConcurrencyHigh'))).toEqual([]);
     expect(contributorsAfter('ConcurrencyHigh', [[100, 800, 5]], ownMetric('ConcurrencyHigh'))).toEqual(['']);
   });
@@ -465,7 +477,7 @@ describe('alarms on metrics of AWS', () => {
   test.each([
     ['MailBounces', 0.049, 0.05],
     ['MailComplaints', 0.0009, 0.001],
-  ])('%s becomes active at the share at which AWS reviews an account', (id, below, at) => {
+  ])('%s becomes active at the rate at which AWS reviews the sender account', (id, below, at) => {
     expect(contributorsAfter(id, [[below]], ownMetric(id))).toEqual([]);
     expect(contributorsAfter(id, [[at]], ownMetric(id))).toEqual(['']);
   });
@@ -479,7 +491,7 @@ describe('alarms on metrics of AWS', () => {
   );
 
   test.each(queueNames.filter((name) => 'lateAfterSeconds' in queues[name]))(
-    'the alarm of queue %s becomes active if a message waits too long',
+    'the alarm of queue %s becomes active if a message waits longer than the queue allows',
     (name) => {
       const { lateAfterSeconds = 0 }: QueueDeclaration = queues[name];
       const id = `${pascal(name)}Late`;
@@ -488,17 +500,20 @@ describe('alarms on metrics of AWS', () => {
     },
   );
 
-  test.each(workers.map(({ name }) => name))('the crash alarm becomes active at five crashed runs of %s', (name) => {
-    const functionName = resources.find(
-      ({ type, properties }) =>
-        type === 'AWS::Lambda::Function' && (properties.Code as { ZipFile?: string }).ZipFile === workerId(name),
-    )!.ref;
-    const ofWorker = (metric: MetricId) => metric.dimensions.FunctionName === functionName;
-    const id = [...alarms.keys()].find((each) => each.startsWith('WorkersCrash') && metricsOf(each).some(ofWorker))!;
-    expect(contributorsAfter(id, [[1, 3]], partOf(id, ofWorker))).toEqual([]);
-    expect(contributorsAfter(id, [[2, 3]], partOf(id, ofWorker))).toEqual(['']);
-    expect(contributorsAfter(id, [[]], partOf(id, ofWorker))).toEqual([]);
-  });
+  test.each(workers.map(({ name }) => name))(
+    'the crash alarm of workers becomes active at five crashed runs of %s',
+    (name) => {
+      const functionName = resources.find(
+        ({ type, properties }) =>
+          type === 'AWS::Lambda::Function' && (properties.Code as { ZipFile?: string }).ZipFile === workerId(name),
+      )!.ref;
+      const ofWorker = (metric: MetricId) => metric.dimensions.FunctionName === functionName;
+      const id = [...alarms.keys()].find((each) => each.startsWith('WorkersCrash') && metricsOf(each).some(ofWorker))!;
+      expect(contributorsAfter(id, [[1, 3]], partOf(id, ofWorker))).toEqual([]);
+      expect(contributorsAfter(id, [[2, 3]], partOf(id, ofWorker))).toEqual(['']);
+      expect(contributorsAfter(id, [[]], partOf(id, ofWorker))).toEqual([]);
+    },
+  );
 
   test('the alarm on recursive loops becomes active at the first stopped invocation, and names the function', () => {
     const stop = (store: MetricStore, times: number) =>
@@ -511,7 +526,7 @@ describe('alarms on metrics of AWS', () => {
   });
 
   test.each(workers.filter(({ on }) => 'inserts' in on || 'changes' in on).map(({ name }) => name))(
-    'the alarm of %s becomes active five minutes behind the stream',
+    'the alarm of %s becomes active when the worker is five minutes behind the stream',
     (name) => {
       const id = `${pascal(name)}Behind`;
       expect(contributorsAfter(id, [[5 * MINUTE - 1, 5 * MINUTE - 1]], ownMetric(id))).toEqual([]);
@@ -613,7 +628,7 @@ describe('the local dashboard', () => {
     });
   });
 
-  test('measures every metric of graphs and alarms, except throttling, loops and the limits of the account', () => {
+  test('measures every metric of graphs and alarms, except throttling, stopped loops and the account limits', () => {
     const store = new MetricStore(() => START);
     const measurements = new Measurements(store, resourcesOf('AWS::ApiGatewayV2::Api')[0]!.ref);
     measurements.recordRequest(503, 1);

@@ -94,7 +94,7 @@ describe.each(Object.entries(entries))('the bundle of %s', (id, file) => {
     expect(readFileSync(join(built.folder(id), 'index.mjs'), 'utf8')).not.toContain('("WebSocket")');
   });
 
-  test('contains one file of functions/, its own', () => {
+  test('contains one file of the functions folder: the file that defines the function', () => {
     expect(bundleOf(id).files.filter((name) => name.startsWith('functions/'))).toEqual([file]);
   });
 
@@ -102,13 +102,13 @@ describe.each(Object.entries(entries))('the bundle of %s', (id, file) => {
     expect(bundleOf(id).bytes).toBeLessThanOrEqual(budgetOf(id));
   });
 
-  test('exports its handler, and has no other file except those of assets', () => {
+  test('exports a handler, and contains no other files except declared assets', () => {
     expect(bundleOf(id).exports).toContain('handler');
     const read = registeredAssets().find(({ path }) => endpointId(path) === id)?.files ?? [];
     expect(readdirSync(built.folder(id)).sort()).toEqual(['index.mjs', ...read].sort());
   });
 
-  test('uses ES modules only, and no require at run time', () => {
+  test('is an ES module without dynamic require', () => {
     expect(readFileSync(join(built.folder(id), 'index.mjs'), 'utf8')).not.toContain('Dynamic require of');
   });
 
@@ -135,10 +135,10 @@ describe.each(declared)('%s', (id, capabilities) => {
 });
 
 describe.each(ownFunctions.map(({ path }) => endpointId(path)))('%s', (id) => {
-  test('contains no code of workers, neither their loop nor the delivery metrics', () => {
+  test('contains no code that only workers use, such as the queue message loop and delivery metrics', () => {
     expect(
       bundleOf(id).files.filter((file) =>
-        /^lib\/(sqs\/(lambda|messages|inserts)|worker|observability\/(measures|deliveryMetrics))\.ts$|powertools\/batch/.test(
+        /^lib\/(workers\/(lambda|handle\w+|runUntil)|app\/worker|observability\/(measures|deliveryMetrics))\.ts$|powertools\/batch/.test(
           file,
         ),
       ),
@@ -161,7 +161,7 @@ test("a bundle has the same exports of Node's modules as an import", async () =>
 });
 
 describe('the registry', () => {
-  test('names the functions that the names of files give', () => {
+  test('contains the same functions as the files in the functions folder', () => {
     expect(findEntries()).toEqual(entries);
   });
 

@@ -44,7 +44,7 @@ describe('checkUpdate', () => {
     expect(checkUpdate(templates, templates)).toEqual({ refused: [], deleted: [] });
   });
 
-  test('knows whether each type of resource in the templates holds state', () => {
+  test('classifies every type of resource in the templates as with or without state', () => {
     const all = ({ resources, nested }: StackTemplates): string[] => [
       ...Object.values(resources).map(({ Type }) => Type),
       ...[...nested.values()].flatMap(all),
@@ -143,7 +143,7 @@ describe('checkUpdate', () => {
     ]);
   });
 
-  test('accepts losses that the operator allows, and no others', () => {
+  test('accepts the loss of resources that the operator names, and refuses the loss of others', () => {
     const change: Change = (resources) => {
       delete resources.MailQueue;
       delete resources.JobsQueue;

@@ -11,7 +11,7 @@ beforeAll(() => {
 const publicUrl = ({ families }: Assembly) =>
   functionBehind(families.get('v2/everything')!, `POST ${greedy.path}`)[1].Properties.Environment.Variables.PUBLIC_URL;
 
-test('domainName leads to the only stage of the API, under TLS 1.2', () => {
+test("the setting domainName maps the domain to the API's only stage and requires TLS 1.2", () => {
   expect(assembly.root.Resources.Domain).toMatchObject({
     Type: 'AWS::ApiGatewayV2::DomainName',
     Properties: {
@@ -27,7 +27,7 @@ test('domainName leads to the only stage of the API, under TLS 1.2', () => {
   });
 });
 
-test('functions and outputs use domainName, and an output names the target of the DNS record', () => {
+test('functions and the ApiUrl output use domainName, and other outputs contain the target of the DNS record', () => {
   expect(publicUrl(assembly)).toBe('https://api.example.com');
   expect(assembly.root.Outputs).toMatchObject({
     ApiUrl: { Value: 'https://api.example.com' },
@@ -36,7 +36,7 @@ test('functions and outputs use domainName, and an output names the target of th
   });
 });
 
-test('without domainName the URL is that of AWS', () => {
+test("without the setting domainName, the public URL is the API's address at AWS", () => {
   const without = assemblyOf([greedy]);
   expect(
     Object.values(without.root.Resources)

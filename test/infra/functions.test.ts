@@ -33,7 +33,7 @@ describe.each(endpoints.map((endpoint) => [endpoint.path, endpoint] as const))('
     return { template, id, resource };
   };
 
-  test('has one route, to its own code or, for a twin, to the code of its endpoint', () => {
+  test('has one route. The code is its own, or for a twin that of the original endpoint', () => {
     expect(find().resource.Properties.Code).toEqual({ ZipFile: endpointId(functionPath(endpoint)) });
     const everywhere = assembly.templates.flatMap((template) => resources(template, 'AWS::ApiGatewayV2::Route'));
     expect(everywhere.filter(([, { Properties }]) => Properties.RouteKey.split(' ')[1] === path)).toHaveLength(1);
@@ -77,7 +77,7 @@ describe('the mail permissions', () => {
     );
   }
 
-  test('name the identity from the settings', () => {
+  test('allow sending from the identity in the settings only', () => {
     expect(
       mailStatements({ mailFrom: 'no-reply@mail.example.com', mailIdentity: 'example.com' }).map(
         ({ Resource }) => Resource,
@@ -85,7 +85,7 @@ describe('the mail permissions', () => {
     ).toEqual([identityArn('example.com')]);
   });
 
-  test('are missing without mailFrom, and the deployment works', () => {
+  test('are missing without the setting mailFrom, and the deployment works', () => {
     expect(mailStatements({ mailFrom: undefined })).toEqual([]);
     const template = assemblyOf(registered).families.get('v2/workspace')!;
     const [, { Properties }] = functionBehind(template, 'POST /v2/workspace/email/send-login-link');
@@ -101,7 +101,7 @@ describe('the HTTP API', () => {
     expect(keys.sort()).toEqual(['$default', PREFLIGHT_ROUTE, ...endpoints.map(routeKey)].sort());
   });
 
-  test('sends unknown routes to a function with no permissions except its log', () => {
+  test('sends unknown routes to a function that may only write its log', () => {
     const [, resource] = functionBehind(assembly.root, '$default');
     expect(resource.Properties.Code).toEqual({ ZipFile: 'default' });
     expect(resource.Properties.Environment.Variables).toEqual({ SERVICE_NAME: 'svc' });
@@ -112,7 +112,7 @@ describe('the HTTP API', () => {
     ).toBe(true);
   });
 
-  test('calls all functions of a stack, and no others, under one role', () => {
+  test('calls functions under one role per stack, which allows exactly the functions of the stack', () => {
     for (const template of [assembly.root, ...assembly.families.values()]) {
       const integrations = resources(template, 'AWS::ApiGatewayV2::Integration');
       const roles = new Set(
@@ -134,7 +134,7 @@ describe('the HTTP API', () => {
     }
   });
 
-  test('uses payload format 2.0 and the longest timeout', () => {
+  test('uses payload format 2.0 and waits 30 s for a function', () => {
     for (const [, { Properties }] of assembly.templates.flatMap((template) =>
       resources(template, 'AWS::ApiGatewayV2::Integration'),
     )) {

@@ -43,7 +43,7 @@ const resourcesOf = ({ texts }: Deployment): [id: string, resource: Resource][] 
   );
 
 describe('the setting heartbeat', () => {
-  test('changes no byte of the templates if it is off', async () => {
+  test('leaves the templates unchanged if it is off', async () => {
     expect(off.texts).toEqual((await deploymentOf('off', { withWorker: false })).texts);
     expect([...off.texts.values()].join()).not.toMatch(/Heartbeat|HEARTBEAT/);
   });
@@ -95,7 +95,7 @@ describe('the setting heartbeat', () => {
     );
   });
 
-  test('watches failures of the heartbeat and missing runs', () => {
+  test('creates one alarm on failed heartbeats and one on missing runs', () => {
     const alarms = new Map(
       resourcesOf(on)
         .filter(([id, { Type }]) => Type === 'AWS::CloudWatch::Alarm' && id.startsWith('Heartbeat'))
@@ -113,7 +113,7 @@ describe('the setting heartbeat', () => {
     expect(alarms.get('HeartbeatStopped')).toMatchObject({ MetricName: 'Invocations', TreatMissingData: 'breaching' });
   });
 
-  test('can be switched on, and off with the consent to delete its secret', () => {
+  test('can be switched on freely, and switched off only if the operator allows the loss of its secret', () => {
     expect(checkUpdate(off.templates, on.templates).refused).toEqual([]);
     expect(checkUpdate(on.templates, off.templates).refused.map(({ id }) => id)).toEqual(['HeartbeatCredentials']);
     expect(checkUpdate(on.templates, off.templates, new Set(['HeartbeatCredentials'])).refused).toEqual([]);

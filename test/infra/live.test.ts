@@ -42,7 +42,7 @@ const resourcesOf = (templates: Templates): [id: string, resource: Resource][] =
 const ofType = (type: string) => resourcesOf(on).filter(([, { Type }]) => Type === type);
 
 describe('the setting live', () => {
-  test('leaves the templates as they would be without live workers and endpoints if it is off', () => {
+  test('adds nothing to the templates if it is off', () => {
     expect(off).toEqual(templatesOf('off', { withLive: false }));
     expect([...off.values()].join()).not.toMatch(/appsync|LIVE_HTTP|PublishLive|v2\/live\//i);
   });
@@ -55,7 +55,7 @@ describe('the setting live', () => {
     ]);
   });
 
-  test('lets users connect and subscribe by the authorizer, and publish in the namespace of documents only', () => {
+  test('lets users connect and subscribe through the authorizer, and publish in the namespace live only', () => {
     const [[, api]] = ofType('AWS::AppSync::Api') as [[string, Resource]];
     const { AuthProviders, ConnectionAuthModes, DefaultPublishAuthModes } = api.Properties.EventConfig;
     expect(AuthProviders).toMatchObject([
@@ -74,7 +74,7 @@ describe('the setting live', () => {
     for (const name of ['live', 'user']) expect(modes[name].SubscribeAuthModes).toEqual([{ AuthType: 'AWS_LAMBDA' }]);
   });
 
-  test('lets only AppSync call the authorizer, for this API', () => {
+  test('lets only AppSync call the authorizer, and only for this API', () => {
     const permissions = ofType('AWS::Lambda::Permission').filter(
       ([, { Properties }]) => Properties.Principal === 'appsync.amazonaws.com',
     );
@@ -82,7 +82,7 @@ describe('the setting live', () => {
     expect(JSON.stringify(permissions[0]![1].Properties.SourceArn)).toContain('ApiArn');
   });
 
-  test('lets only the publisher publish, and only to the two namespaces', () => {
+  test('lets only the worker PublishLive publish, and only to the two namespaces', () => {
     const publishing = ofType('AWS::IAM::Role').filter(([, role]) => JSON.stringify(role).includes('appsync:'));
     expect(publishing.map(([id]) => id)).toEqual([expect.stringMatching(/^PublishLive/)]);
     const statements = publishing[0]![1].Properties.Policies[0].PolicyDocument.Statement as {
@@ -94,7 +94,7 @@ describe('the setting live', () => {
     expect(JSON.stringify(granted[0]!.Resource)).toMatch(/channelNamespace\/live.*channelNamespace\/user/);
   });
 
-  test('gives the publisher the changes and removals of content and access, in at most five filters', () => {
+  test('filters the stream for the worker PublishLive: inserts, changes and three kinds of removals', () => {
     const mapping = ofType('AWS::Lambda::EventSourceMapping').find(([id]) => id.startsWith('PublishLive'))!;
     const filters = (mapping[1].Properties.FilterCriteria.Filters as { Pattern: string }[]).map(
       ({ Pattern }) => JSON.parse(Pattern) as { eventName: string[] },
@@ -109,7 +109,7 @@ describe('the setting live', () => {
     for (const { Pattern } of mapping[1].Properties.FilterCriteria.Filters) expect(Pattern.length).toBeLessThan(4096);
   });
 
-  test('gives connect and the publisher the hosts of the Event API', () => {
+  test('gives the hosts of the Event API to the functions Connect and PublishLive only', () => {
     const functions = ofType('AWS::Lambda::Function').filter(
       ([, { Properties }]) => 'LIVE_HTTP_HOST' in (Properties.Environment?.Variables ?? {}),
     );

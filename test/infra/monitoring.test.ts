@@ -202,7 +202,7 @@ describe('queueAlarms', () => {
     });
   });
 
-  test('watches the waiting time of first attempts, mails and sweeps only', () => {
+  test('creates alarms on the waiting time of messages for the queues deliver, mail and sweep only', () => {
     expect(queueNames.filter((name) => 'lateAfterSeconds' in queues[name])).toEqual(['deliver', 'mail', 'sweep']);
   });
 });
@@ -358,7 +358,7 @@ describe('alarmText', () => {
     (_, index) => `customers cannot do the thing with number ${index}, which they need`,
   );
 
-  test('lists as many impacts as fit, and counts the others', () => {
+  test('lists as many impacts as fit into 1,024 characters, and counts the others', () => {
     const lines = alarmText({ ...text, impacts }, undefined).split('\n');
     expect(lines.join('\n').length).toBeLessThanOrEqual(1024);
     expect(lines.join('\n').length).toBeGreaterThan(900);
@@ -375,7 +375,7 @@ describe('alarmText', () => {
     ]);
   });
 
-  test('shows an impact once, and a single impact without a list', () => {
+  test('lists equal impacts once, and writes a single impact without a list', () => {
     const impactLines = (...sentences: string[]) =>
       alarmText({ ...text, impacts: sentences }, undefined)
         .split('\n')
@@ -434,7 +434,7 @@ describe('saveQueries', () => {
     );
   });
 
-  test('filters by messages of the catalogue only', () => {
+  test('saves queries that filter by messages of the log catalogue only', () => {
     const texts = assembly.templates.flatMap((template) =>
       [...queriesOf(template).values()].map(({ QueryString }) => QueryString as string),
     );
@@ -452,7 +452,7 @@ describe('saveQueries', () => {
     );
   });
 
-  test('saves every query that an alarm names', () => {
+  test('saves every query that the text of an alarm names', () => {
     const names = new Set(assembly.templates.flatMap((template) => [...queriesOf(template).keys()]));
     const named = alarms.flatMap(
       ([, { Properties }]) => /saved query "(.*?)"/.exec(Properties.AlarmDescription)?.[1] ?? [],
@@ -491,7 +491,7 @@ describe('createDashboard', () => {
       .filter(([namespace]) => namespace === faultsMetric.namespace)
       .map(([, name]) => name as string);
 
-  test('has rows for health, each family, rate limits, deliveries, queues, mail, the table and cost', () => {
+  test('has a row each for health, families, rate limits, deliveries, queues, mail, the table and cost', () => {
     const headings = widgets().flatMap(({ properties }) => properties.markdown?.split('**')[1] ?? []);
     expect(headings).toEqual([
       'Health',
@@ -549,7 +549,7 @@ describe('createDashboard', () => {
     ).toEqual(['first attempt p50', 'first attempt p99', 'fan-out p50', 'fan-out p99']);
   });
 
-  test('shows the success rate of attempts', () => {
+  test('shows the success rate of webhook attempts', () => {
     expect(row('**Deliveries').get('Attempt success rate, %')![0]![0]).toMatchObject({
       expression:
         '100 * FILL(delivered, 0) / (FILL(delivered, 0) + FILL(failed, 0) + FILL(timedOut, 0) + FILL(refused, 0))',
@@ -586,7 +586,7 @@ describe('createDashboard', () => {
     }
   });
 
-  test('shows the cost of a million requests: units of the table and its indexes, function time, and the gateway, at list prices', () => {
+  test('shows the cost of a million requests at list prices: table, indexes, function time and gateway', () => {
     const expressions = row('**Cost')
       .get('Dollars per million requests')!
       .flat()

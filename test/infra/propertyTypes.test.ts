@@ -228,8 +228,8 @@ const exampleOf = (name: string): Example => {
   return example;
 };
 
-describe('the types of properties', () => {
-  test('are correct in the templates of a deployment with every setting', () => {
+describe('the property type check of templates', () => {
+  test('accepts the templates of a deployment with every setting', () => {
     const faults = templates.flatMap((file) => [...faultsIn(file)]);
     // The reason for leaving out this rule is in infra/constructs/table.ts.
     expect(faults).toEqual([['Table', [expect.stringMatching(/^E3039 /)]]]);
@@ -238,22 +238,22 @@ describe('the types of properties', () => {
         expect([Type, openProperties[Type]?.safeParse(Properties).error]).toEqual([Type, undefined]);
   });
 
-  test('are checked for every property of every resource', () => {
+  test('finds a wrong type in every property of every resource', () => {
     expect(examples.size).toBeGreaterThan(300);
     const wrongType = (value: unknown) =>
       typeof value === 'object' && !isReference(value) ? 'wrong' : ['wrong', { Wrong: 1 }];
     expect(overlooked([...examples.values()], wrongType)).toEqual([]);
   });
 
-  test('include enumerations', () => {
+  test('finds a wrong value in every enumeration', () => {
     expect(overlooked(enumerations.map(exampleOf), () => 'WRONG')).toEqual([]);
   });
 
-  test('include required properties', () => {
+  test('finds every missing required property', () => {
     expect(overlooked(required.map(exampleOf), () => undefined)).toEqual([]);
   });
 
-  test('include misspelt names of properties', () => {
+  test('finds misspelt names of properties', () => {
     const firsts = [...Map.groupBy(examples.values(), ({ resource }) => resource.Type).values()].map(
       ([first]) => first!,
     );

@@ -85,7 +85,7 @@ function objectsIn(value: unknown): Record<string, unknown>[] {
 }
 
 describe('the quotas of AWS', () => {
-  test('for environment variables are kept by every function, with long values of references', () => {
+  test('for environment variables are kept by every function, even with long values for references', () => {
     for (const [id, { Properties }] of assembly.templates.flatMap(functionsOf))
       expect([id, sizeOf(Properties.Environment?.Variables ?? {}) <= quotas.environmentBytes]).toEqual([id, true]);
   });
@@ -118,7 +118,7 @@ describe('the quotas of AWS', () => {
     expect(routes.length).toBeLessThanOrEqual(quotas.routes);
   });
 
-  test('for texts of alarms are kept, and an alarm has at most ten metrics', () => {
+  test('for alarm texts are kept, and no alarm has more than ten metrics', () => {
     for (const [id, { Properties }] of ofType('AWS::CloudWatch::Alarm')) {
       expect([id, String(Properties.AlarmDescription).length <= quotas.descriptionCharacters]).toEqual([id, true]);
       const metrics = ((Properties.Metrics ?? []) as object[]).filter((metric) => 'MetricStat' in metric);
@@ -128,7 +128,7 @@ describe('the quotas of AWS', () => {
 });
 
 describe('a queue that Lambda polls', () => {
-  test('hides a message for at least the timeout of its function. AWS rejects a shorter time', () => {
+  test('hides a received message for at least the timeout of its worker, as AWS requires', () => {
     const mappings = ofType('AWS::Lambda::EventSourceMapping').filter(([, { Properties }]) => Properties.ScalingConfig);
     expect(mappings.length).toBeGreaterThan(3);
     const resourceOf = new Map(all);
@@ -148,7 +148,7 @@ describe('a queue that Lambda polls', () => {
 });
 
 describe('metrics', () => {
-  test('of alarms are metrics that AWS or this service writes', () => {
+  test('of alarms are all written by AWS or by this service', () => {
     const simple = ofType('AWS::CloudWatch::Alarm')
       .flatMap(([, { Properties }]) => objectsIn(Properties))
       .filter(({ Namespace, MetricName }) => Namespace !== undefined && MetricName !== undefined)

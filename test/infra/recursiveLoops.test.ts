@@ -20,11 +20,11 @@ function worker(name: string, on: Source, ...targets: QueueName[]): Worker {
 }
 
 describe('workersInLoops', () => {
-  test('has a worker that sends to its own queue', () => {
+  test('contains a worker that sends to its own queue', () => {
     expect([...workersInLoops([worker('a', from('mail'), 'mail')])]).toEqual(['a']);
   });
 
-  test('has every worker on a loop over several queues', () => {
+  test('contains every worker on a loop over several queues', () => {
     const loop = [
       worker('a', from('deliver'), 'jobs'),
       worker('b', from('jobs'), 'embed'),
@@ -33,7 +33,7 @@ describe('workersInLoops', () => {
     expect([...workersInLoops(loop)]).toEqual(['a', 'b', 'c']);
   });
 
-  test('has no worker that only sends into a loop or gets messages from one', () => {
+  test('contains no worker that only sends into a loop or only gets messages from one', () => {
     const workers = [
       worker('before', from('deliver'), 'jobs'),
       worker('loop', from('jobs'), 'jobs', 'mail'),
@@ -44,7 +44,7 @@ describe('workersInLoops', () => {
     expect([...workersInLoops(workers)]).toEqual(['loop']);
   });
 
-  test('counts permission to send only, not to read the length of a queue', () => {
+  test("treats permission to send as a link between queues, but not permission to read a queue's length", () => {
     const grants = [{ resource: 'queue/jobs', actions: ['GetQueueAttributes'] }] as const;
     const reader = { ...worker('a', from('jobs')), uses: { jobs: { grants, env: [], open: () => undefined } } };
     expect([...workersInLoops([reader])]).toEqual([]);
@@ -64,7 +64,7 @@ describe('recursive loop detection', () => {
     expect(allowed.sort()).toEqual(inLoops.map((name) => [pascal(name), 'Allow']).sort());
   });
 
-  test('is off only for workers whose page names the end of their chains', () => {
+  test('is off only for workers that the page names in its table of recursive loops', () => {
     const page = readFileSync(join(projectDir, 'lib/workers/README.md'), 'utf8');
     const [, section = ''] = page.split('## Recursive loops');
     const rows = [...section.matchAll(/^\| `(\w+)` \|/gm)].map(([, name]) => name);

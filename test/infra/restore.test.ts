@@ -79,7 +79,7 @@ const table = () => templates.resources.Table!.Properties as Record<string, any>
 describe('restore table', () => {
   const answers = { ...names, 'dynamodb list-backups': 'arn:of:the:backup', 'dynamodb describe-table': 'None' };
 
-  test('restores the last backup under the old name, then sets what a restore omits, one update at a time', () => {
+  test('restores the last backup under the old table name, then sets omitted properties one update at a time', () => {
     const made = calls(tableCommands(templates, 'Mine'), answers);
     expect(made[0]).toMatchObject({ command: 'cloudformation describe-stacks', options: { 'stack-name': 'Mine' } });
     expect(made.find(({ command }) => command === 'dynamodb restore-table-from-backup')!.options).toEqual({
@@ -124,7 +124,7 @@ describe('restore table', () => {
     expect(made.filter(({ options }) => 'vector-index-updates' in options)).toEqual([]);
   });
 
-  test('waits as long as the restore takes', () => {
+  test('waits again if waiting for the restored table times out', () => {
     const script = tableCommands(templates, 'Mine').replace('echo "Waiting for $TABLE"', ':');
     const made = calls(script, answers, 'dynamodb wait');
     const restored = made.findIndex(({ command }) => command === 'dynamodb restore-table-from-backup');
@@ -134,7 +134,7 @@ describe('restore table', () => {
     ]);
   });
 
-  test('covers every property of the table: each is in a backup or set by a command', () => {
+  test('restores every property of the table, from the backup or by a command', () => {
     const inBackup = ['AttributeDefinitions', 'BillingMode', 'GlobalSecondaryIndexes', 'KeySchema'];
     const setByCommand = [
       'DeletionProtectionEnabled',

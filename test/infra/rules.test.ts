@@ -38,7 +38,7 @@ describe('permissions', () => {
     );
   });
 
-  test('to call functions belong to roles, except for schedules, which have no role', () => {
+  test('to call functions are granted to roles, and to schedules, which have no role', () => {
     const rules = all
       .filter(([, { Type }]) => Type === 'AWS::Events::Rule')
       .map(([id]) => ({ 'Fn::GetAtt': [id, 'Arn'] }));
@@ -124,7 +124,7 @@ describe('the templates', () => {
     expect(groups.map(([, { Properties }]) => Properties.RetentionInDays)).toEqual(groups.map(() => 30));
   });
 
-  test("pass the CDK's checks with the registry doubled, and stay below 400 resources and 200 parameters and outputs each", () => {
+  test("pass the CDK's checks with twice the endpoints, and each stay below 400 resources and 200 outputs", () => {
     const { templates, families } = assemblyOf([...doubled, greedy], withDomain, { validate: true });
     expect([...families.values()].flatMap(functionsOf)).toHaveLength(2 * ownFunctions.length + 1);
     for (const template of templates) {
@@ -154,7 +154,7 @@ describe('the templates', () => {
 });
 
 describe('cdk-nag (AWS Solutions)', () => {
-  test('finds nothing that is not acknowledged with a reason', () => {
+  test('reports only findings that are acknowledged with a reason', () => {
     const { app } = appOf(endpoints, withDomain);
     expect(new AwsSolutionsChecks(app).validateScope(app).violations).toEqual([]);
   });
@@ -170,7 +170,7 @@ describe('cdk-nag (AWS Solutions)', () => {
 });
 
 describe('resources', () => {
-  test('with state keep their first logical ids and are retained', () => {
+  test('with state are retained and keep the logical ids of the first deployment', () => {
     const stateful = all.filter(([, { Type }]) => /^AWS::(DynamoDB|SecretsManager|S3|KMS|RDS)::/.test(Type));
     expect(
       stateful.map(([id, { Type, DeletionPolicy, UpdateReplacePolicy }]) => [
@@ -209,7 +209,7 @@ describe('resources', () => {
       expect([DeletionPolicy, UpdateReplacePolicy]).toEqual(['Delete', 'Delete']);
   });
 
-  test('of the root stack have the outputs for the operator', () => {
+  test('of the root stack are outputs for the operator: URL, table and secrets', () => {
     expect(assembly.root.Outputs).toMatchObject({
       ApiUrl: { Value: { 'Fn::GetAtt': ['Api', 'ApiEndpoint'] } },
       TableName: { Value: { Ref: 'Table' } },
@@ -306,7 +306,7 @@ describe('the rate limits of the gateway', () => {
       expect(settings).toEqual({ ThrottlingRateLimit: 50, ThrottlingBurstLimit: 100 });
   });
 
-  test('depend on the routes, because AWS refuses settings of a missing route', () => {
+  test('are set after the routes are created, because AWS refuses settings of a missing route', () => {
     const stacks = Object.entries(assembly.root.Resources)
       .filter(([, { Type, Properties }]) => Type === 'AWS::CloudFormation::Stack' && Properties.Parameters)
       .map(([id]) => id);
@@ -320,7 +320,7 @@ describe('the rate limits of the gateway', () => {
 });
 
 describe('the stacks of families', () => {
-  test('are deployed in three lanes, because one HTTP API rejects many concurrent changes', () => {
+  test('are deployed as three parallel sequences, because one HTTP API rejects many concurrent changes', () => {
     const families = Object.entries(assembly.root.Resources).filter(
       ([id, { Type, Properties }]) =>
         Type === 'AWS::CloudFormation::Stack' && Properties.Parameters && id !== 'Workers',

@@ -57,7 +57,7 @@ describe('readSettings', () => {
     });
   });
 
-  test('accepts numbers as text, and an empty text as unset', () => {
+  test('accepts numbers as text, and treats an empty text as unset', () => {
     expect(
       read({ logRetentionDays: '90', unverifiedGraceDays: '7', workspaceCreationPerMinute: '5', alarmEmail: '' }),
     ).toMatchObject({
@@ -107,7 +107,7 @@ describe('readSettings', () => {
     ['dueMarginSeconds', 59],
     ['dueMarginSeconds', 'soon'],
     ['reconcileAfterSeconds', 3_601],
-  ])('refuses %s = %j once, and names the setting and the value', (name, value) => {
+  ])('refuses %s = %j with one problem that names the setting and the value', (name, value) => {
     const problems = problemsOf({
       certificateArn,
       domainName: 'api.example.com',
@@ -119,7 +119,7 @@ describe('readSettings', () => {
     ]);
   });
 
-  test('accepts a schedule of one attempt, and one of 14 days', () => {
+  test('accepts retry schedules of one attempt and of 14 days', () => {
     expect(read({ webhookRetrySchedule: '0', mailRetrySchedule: '604800,604800' })).toMatchObject({
       webhookRetrySchedule: '0',
       mailRetrySchedule: '604800,604800',
@@ -163,7 +163,7 @@ describe('readSettings', () => {
     expect(problemsOf({ [name]: 'x' })).toEqual([`${name}: unknown setting. Did you mean ${meant}?`]);
   });
 
-  test('refuses an unknown setting without a similar name, and names the page with all settings', () => {
+  test('refuses an unknown setting without a similar name, and names the page that lists all settings', () => {
     expect(problemsOf({ colour: 'x', constructor: 'x' })).toEqual(
       ['colour', 'constructor'].map((name) => `${name}: unknown setting. See "Settings" in infra/README.md.`),
     );

@@ -63,7 +63,7 @@ function readingPairs({ on }: Worker): string[] {
 describe.each(workers.map((worker) => [worker.name, worker] as const))('the worker %s', (name, worker) => {
   const find = (): [id: string, resource: Resource] => functionOf(template, workerId(name));
 
-  test('has its own function in the stack of the workers, with a readable name', () => {
+  test('has its own function with a readable name in the workers stack', () => {
     expect(find()[0]).toBe(pascal(name));
     expect(find()[1].Properties).toMatchObject({
       Description: worker.summary,
@@ -94,7 +94,7 @@ describe.each(workers.map((worker) => [worker.name, worker] as const))('the work
     expect(sharers.map(([sharer]) => sharer)).toEqual([id]);
   });
 
-  test('is called by its source only', () => {
+  test('is called only by the queue, stream or schedule that it declares', () => {
     const [id] = find();
     const mappings = resources(template, 'AWS::Lambda::EventSourceMapping')
       .filter(([, { Properties }]) => Properties.FunctionName.Ref === id)
@@ -158,14 +158,14 @@ describe('a queue', () => {
     }
   });
 
-  test('exists without a consumer', () => {
+  test('is created even if no worker consumes it', () => {
     const { root, workers: stack } = assemblyOf(registered, {}, { workers: [] });
     expect(stack).toBeUndefined();
     for (const name of queueNames)
       expect(root.Resources[`${pascal(name)}Queue`]?.Properties.VisibilityTimeout).toBe(180);
   });
 
-  test('has one consumer', () => {
+  test('is refused if two workers consume it', () => {
     const [first] = fakeWorkers as [Worker];
     expect(() => assemblyOf(registered, {}, { workers: [first, { ...first, name: 'another' }] })).toThrow(
       "consumeDeliver and another would receive each other's messages from the queue deliver",
@@ -189,7 +189,7 @@ describe('the source of a worker', () => {
   );
 
   test.each(workers.filter(({ on }) => 'inserts' in on))(
-    '$name reads new items from the start of the stream, and a failing record does not block it',
+    '$name reads inserted items from the oldest record on, and a failing record does not block others',
     ({ name, on }) => {
       const { FilterCriteria, ...mapping } = mappingOf(pascal(name));
       expect(FilterCriteria.Filters.map(({ Pattern }: { Pattern: string }) => JSON.parse(Pattern))).toEqual([
@@ -224,7 +224,7 @@ describe('the source of a worker', () => {
     ]);
   });
 
-  test('refuses a third reader of the stream', () => {
+  test('is refused if more than two workers read the stream', () => {
     const follow = fakeWorkers.find(({ on }) => 'inserts' in on)!;
     const readers = (count: number) =>
       Array.from({ length: count }, (_, n) => ({ ...follow, name: `${follow.name}${n}` }));

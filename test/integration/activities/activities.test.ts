@@ -45,7 +45,7 @@ const list = (count: number, fields: (i: number) => object) =>
   Array.from({ length: count }, (_, i) => activity(fields(i)));
 
 describe('POST /v2/activities/add', () => {
-  test('returns success and the message, also in data', async () => {
+  test('returns success and a message, and repeats both in data', async () => {
     const { status, body } = await customer.call(ADD, { ...nda, activities: [activity()] });
     expect({ status, result: body.result }).toEqual({
       status: 200,
@@ -85,7 +85,7 @@ describe('POST /v2/activities/add', () => {
     expect(activity.timestamp).toBeLessThanOrEqual(Date.now());
   });
 
-  test('keeps open fields exactly, with __proto__ keys', async () => {
+  test('stores free JSON fields exactly, including keys such as __proto__', async () => {
     const odd = '{"__proto__":{"from":1,"to":{"__proto__":2}},"constructor":{"to":"\\u0000 \\ud800 é"},"":{}}';
     const activities =
       JSON.parse(`[{"id":"a","featureType":"crdt","actionType":"crdt.editor_edit","actionUser":{"userId":"__proto__"},
@@ -136,7 +136,7 @@ describe('POST /v2/activities/add', () => {
     );
   });
 
-  test('overwrites an existing id and keeps its time and document', async () => {
+  test('overwrites the activity with an existing id and keeps its timestamp and document', async () => {
     await add([activity({ id: 'a', changes: { x: {} }, targetEntityId: 'old' }), activity({ id: 'b' })]);
     const before = await get({ activityIds: ['a'] });
     await add([activity({ id: 'c' })]);
@@ -152,14 +152,14 @@ describe('POST /v2/activities/add', () => {
     expect([await idsOf({ targetEntityId: 'old' }), await idsOf({ targetEntityId: 'new' })]).toEqual([[], ['a']]);
   });
 
-  test('overwrites an existing id even when activity logs are immutable', async () => {
+  test('overwrites the activity with an existing id in the same document while activity logs are immutable', async () => {
     await configure({ immutable: true });
     await add([activity({ id: 'a', entityData: 1 })]);
     await add([activity({ id: 'a', entityData: 2 })]);
     expect((await get()).map(({ entityData }) => entityData)).toEqual([2]);
   });
 
-  test('stores the last activity of a repeated id', async () => {
+  test('stores the last of several activities with the same id in one request', async () => {
     await add([activity({ id: 'a', entityData: 1 }), activity({ id: 'b' }), activity({ id: 'a', entityData: 2 })]);
     expect((await get()).map(({ id, entityData }) => [id, entityData]).sort()).toEqual([
       ['a', 2],
@@ -167,7 +167,7 @@ describe('POST /v2/activities/add', () => {
     ]);
   });
 
-  test('moves an activity from another document of the organization and keeps its timestamp', async () => {
+  test('moves an existing activity to the document of the request and keeps its timestamp', async () => {
     await add([activity({ id: 'a', targetEntityId: 't', entityData: 1 }), activity({ id: 'b' })]);
     const [{ timestamp }] = (await get({ activityIds: ['a'] })) as [any];
     await add([activity({ id: 'x' }), activity({ id: 'a', targetEntityId: 't', entityData: 2 })], tos);
@@ -181,7 +181,7 @@ describe('POST /v2/activities/add', () => {
     ]).toEqual([['b'], ['a', 'x'], ['a']]);
   });
 
-  test('rejects all activities when one would move while activity logs are immutable', async () => {
+  test('rejects all activities if one would move to another document while activity logs are immutable', async () => {
     await configure({ immutable: true });
     await add([activity({ id: 'a' })]);
     expect(await failure(ADD, { ...tos, activities: [activity({ id: 'x' }), activity({ id: 'a' })] })).toEqual(
@@ -192,7 +192,7 @@ describe('POST /v2/activities/add', () => {
     expect(await get()).toMatchObject([{ id: 'a', metadata: { documentId: 'nda' } }]);
   });
 
-  test('rejects a move out of a disabled document', async () => {
+  test('rejects the move of an activity out of a disabled document', async () => {
     await add([activity({ id: 'a' })]);
     await customer.ok('/v2/organizations/documents/access/disablestate/update', {
       organizationId: 'acme',
@@ -206,7 +206,7 @@ describe('POST /v2/activities/add', () => {
     );
   });
 
-  test('keeps ids of organizations and customers apart', async () => {
+  test('stores separate activities under the same id in two organizations', async () => {
     await customer.ok('/v2/organizations/documents/add', {
       organizationId: 'beta',
       createOrganization: true,
@@ -224,7 +224,7 @@ describe('POST /v2/activities/add', () => {
     );
   });
 
-  test('stores and changes activities of 320 KB, as many as a body holds', async () => {
+  test('stores and changes activities of 320 KB in a full request body', async () => {
     const big = 'x'.repeat(65_000);
     const text = 'x'.repeat(32_000);
     const activities = list(16, (i) => ({
@@ -249,7 +249,7 @@ describe('POST /v2/activities/add', () => {
     });
   });
 
-  test('stores one activity per id for ten concurrent requests', async () => {
+  test('stores one activity per id for ten concurrent requests with the same ids', async () => {
     await Promise.all(Array.from({ length: 10 }, (_, i) => add(list(30, (n) => ({ id: `a${n}`, entityData: i })))));
     const activities = await get();
     expect(activities).toHaveLength(30);
@@ -314,7 +314,7 @@ describe('POST /v2/activities/add', () => {
       { actionIcon: 'x'.repeat(32_769) },
       'activities[1].actionIcon must be at most 32768 bytes of UTF-8',
     ],
-  ])("rejects %s with the field's name, and stores nothing", async (_what, fields, message) => {
+  ])('rejects %s with an error that names the field, and stores nothing', async (_what, fields, message) => {
     expect(await failure(ADD, { ...nda, activities: [activity(), activity(fields)] })).toEqual(invalid(message));
     expect(await get()).toEqual([]);
   });
@@ -472,7 +472,7 @@ describe('POST /v2/activities/get', () => {
     expect(await idsOf({ pageToken, order: 'desc', pageSize: 2 })).toEqual(['n2', 'n1']);
   });
 
-  test('rejects more than 5 MB by ids and names the parameter to narrow', async () => {
+  test('rejects activityIds whose activities exceed 5 MB together, and asks for fewer ids', async () => {
     const big = 'x'.repeat(60_000);
     const bigs = (from: number) =>
       list(20, (i) => ({ id: `b${from + i}`, changes: { x: { to: big } }, entityData: big, entityTargetData: big }));

@@ -45,7 +45,7 @@ const list = (count: number, fields: (i: number) => object) =>
   Array.from({ length: count }, (_, i) => activity(fields(i)));
 
 describe('POST /v2/activities/update', () => {
-  test('replaces the sent fields and keeps the others with time and document', async () => {
+  test('replaces the sent fields, and keeps all others, the timestamp and the document', async () => {
     const sent = activity({
       id: 'a',
       targetEntityId: 't',
@@ -76,7 +76,7 @@ describe('POST /v2/activities/update', () => {
     expect(await idsOf({ order: 'asc' })).toEqual(['a', 'b']);
   });
 
-  test('does not change actor and action', async () => {
+  test('ignores actionUser, actionType and featureType', async () => {
     await add([activity({ id: 'a' })]);
     await customer.ok(UPDATE, {
       organizationId: 'acme',
@@ -95,7 +95,7 @@ describe('POST /v2/activities/update', () => {
     expect((await get())[0]).not.toHaveProperty('targetEntityId');
   });
 
-  test('fails only for an unknown id, whatever text the id is', async () => {
+  test('fails only for an unknown id, and treats __proto__ as an ordinary id', async () => {
     await add([activity({ id: 'a' }), activity({ id: '__proto__' })]);
     const { body } = await customer.call(UPDATE, {
       organizationId: 'acme',
@@ -108,7 +108,7 @@ describe('POST /v2/activities/update', () => {
     ]);
   });
 
-  test('applies the last of several changes of one activity', async () => {
+  test('applies the last of several changes to one activity', async () => {
     await add([activity({ id: 'a' })]);
     await customer.ok(UPDATE, {
       organizationId: 'acme',
@@ -121,7 +121,7 @@ describe('POST /v2/activities/update', () => {
     expect((await get())[0]).not.toHaveProperty('entityData');
   });
 
-  test('loses no field of a successful update concurrent with additions', async () => {
+  test('stores the fields of every successful update when four updates run concurrently', async () => {
     await add([activity({ id: 'a' })]);
     const fields = ['actionIcon', 'displayMessageTemplate', 'entityData', 'entityTargetData'];
     const answers = await Promise.all(
@@ -195,7 +195,7 @@ describe('POST /v2/activities/delete', () => {
     });
   });
 
-  test('releases the id for any document', async () => {
+  test('deletes activities so that their ids can be added again in any document', async () => {
     await add([activity({ id: 'a' })]);
     const [{ timestamp }] = (await get()) as [any];
     await remove({ activityIds: ['a'] });
@@ -226,7 +226,7 @@ describe('POST /v2/activities/delete', () => {
     ['document', { documentId: 'nda' }],
     ['target entity', { targetEntityId: 't' }],
   ])(
-    'deletes at most 2,000 by %s, sets hasMore, and deletes the remaining activities with the same request',
+    'deletes at most 2,000 activities by %s, sets hasMore, and deletes the rest when the request is repeated',
     async (_what, by) => {
       for (let n = 0; n < 2_050; n += 410) await add(list(410, (i) => ({ id: `a${n + i}`, targetEntityId: 't' })));
       const first = await remove(by);
@@ -242,7 +242,7 @@ describe('POST /v2/activities/delete', () => {
     },
   );
 
-  test('deletes only activities of both document and target entity', async () => {
+  test('deletes only activities that match both the document and the target entity', async () => {
     await add([activity({ id: 'both', targetEntityId: 't' }), activity({ id: 'document', targetEntityId: 'u' })]);
     await add([activity({ id: 'target', targetEntityId: 't' })], { organizationId: 'acme', documentId: 'tos' });
     expect(await remove({ documentId: 'nda', targetEntityId: 't' })).toMatchObject({
@@ -252,7 +252,7 @@ describe('POST /v2/activities/delete', () => {
     expect((await idsOf()).sort()).toEqual(['document', 'target']);
   });
 
-  test('keeps activities of another document or target entity', async () => {
+  test('keeps activities that match an id but not the document or target entity of the request', async () => {
     await add([activity({ id: 'both', targetEntityId: 't' }), activity({ id: 'document', targetEntityId: 'u' })]);
     await add([activity({ id: 'target', targetEntityId: 't' })], { organizationId: 'acme', documentId: 'tos' });
     const activityIds = ['both', 'document', 'target', 'none'];

@@ -64,7 +64,7 @@ async function cutOff(data: object, headers = {}) {
 }
 
 describe('an addition that fails between its transactions', () => {
-  test('is completed once by a request with the same ids', async () => {
+  test('is completed when a request with the same ids is sent again, without duplicates', async () => {
     const data = { ...nda, activities: activities(120, (i) => ({ id: `a${i}`, entityData: i })) };
     await cutOff(data);
     const half = await get();
@@ -77,7 +77,7 @@ describe('an addition that fails between its transactions', () => {
     expect(whole).toEqual(expect.arrayContaining(half));
   });
 
-  test('is completed under its Idempotency-Key when the service generates the ids', async () => {
+  test('is completed when the request is repeated with its Idempotency-Key, although the service generates the ids', async () => {
     const data = { ...nda, activities: activities(120, (i) => ({ entityData: i })) };
     const headers = { 'idempotency-key': 'import-7' };
     await cutOff(data, headers);
@@ -91,7 +91,7 @@ describe('an addition that fails between its transactions', () => {
     expect(await get()).toHaveLength(120);
   });
 
-  test('stores none of up to 50 activities, because these are written in one transaction', async () => {
+  test('stores none of up to 50 activities, because one transaction writes all of them', async () => {
     const data = { ...nda, activities: activities(50, () => ({})) };
     faults.fail('TransactWriteItems', 0);
     expect((await customer.call(ADD, data)).status).toBe(503);
@@ -99,7 +99,7 @@ describe('an addition that fails between its transactions', () => {
     expect(await get()).toEqual([]);
   });
 
-  test('generates other ids for another key or endpoint', async () => {
+  test('generates other ids for another Idempotency-Key or another endpoint', async () => {
     const add = (key: string) => customer.call(ADD, { ...nda, activities: [activity()] }, { 'idempotency-key': key });
     await add('one');
     await add('two');
@@ -125,7 +125,7 @@ describe('the activities of a deleted document', () => {
     });
   }
 
-  test('cannot be found by id, target or document, updated or deleted', async () => {
+  test('cannot be found by id, target entity or document, and cannot be updated or deleted', async () => {
     await customer.ok(ADD, { ...nda, activities: [activity({ id: 'a', targetEntityId: 't' })] });
     await deleteAndMakeAgain();
     for (const filter of [{}, nda, { activityIds: ['a'] }, { targetEntityId: 't' }])
@@ -144,7 +144,7 @@ describe('the activities of a deleted document', () => {
     expect(await customer.ok('/v2/activities/delete', { organizationId: 'acme', targetEntityId: 't' })).toEqual({});
   });
 
-  test('leave their ids free', async () => {
+  test('leave their ids free for new activities', async () => {
     await customer.ok(ADD, { ...nda, activities: [activity({ id: 'a', entityData: 'old' })] });
     await deleteAndMakeAgain();
     await customer.ok(ADD, { ...nda, activities: [activity({ id: 'a', entityData: 'new' })] });
@@ -154,7 +154,7 @@ describe('the activities of a deleted document', () => {
 });
 
 describe('races of activities', () => {
-  test('ignores index entries of activities that have another target by now', async () => {
+  test('listing and deletion by target entity ignore outdated index entries', async () => {
     await customer.ok(ADD, { ...nda, activities: [activity({ id: 'a', targetEntityId: 'new' })] });
     const item = (await everyItem(engine)).find(
       ({ _t, PK }) => _t === ActivityEntity.type && PK.includes(customer.apiKey),
@@ -172,7 +172,7 @@ describe('races of activities', () => {
     expect(await get()).toHaveLength(1);
   });
 
-  test('deletes a concurrently added activity completely or not at all', async () => {
+  test('a deletion is complete even if the activity is deleted and added again meanwhile', async () => {
     await customer.ok(ADD, { ...nda, activities: [activity({ id: 'a', entityData: 'old' })] });
     class Racing extends Table {
       raced = false;
@@ -237,7 +237,7 @@ describe('activityOps', () => {
     ]);
   });
 
-  test('creates one activity per change, verb and document', async () => {
+  test('creates one activity per change, action type and document', async () => {
     const here = await eventScope();
     const idOf = (ops: ReturnType<typeof activityOps>) => (ops[0] as { put: { id: string } }).put.id;
     const ids = [
@@ -255,7 +255,7 @@ describe('activityOps', () => {
 });
 
 describe('a disabled document', () => {
-  test('rejects additions and deletions and still returns its activities', async () => {
+  test('rejects additions, updates and deletions of activities, and still returns them', async () => {
     await customer.ok(ADD, { ...nda, activities: [activity({ id: 'a', targetEntityId: 't' })] });
     const acmeScope = await scope();
     const document = (await table.get(DocumentEntity, { ...acmeScope, documentId: 'nda' }))!;
@@ -285,7 +285,7 @@ describe('a disabled document', () => {
     expect(await get(nda)).toEqual([expect.not.objectContaining({ actionIcon: 'i' })]);
   });
 
-  test('returns FAILED_PRECONDITION, as a disabled organization does', async () => {
+  test('rejects changes of activities with FAILED_PRECONDITION if the organization is disabled', async () => {
     const organization = (await table.get(OrganizationEntity, { tenant: customer.apiKey, organizationId: 'acme' }))!;
     await table.write([
       replace(OrganizationEntity, { tenant: customer.apiKey, ...organization, disabled: true }, organization._r),

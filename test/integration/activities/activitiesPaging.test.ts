@@ -90,7 +90,7 @@ describe("pages of a document's activities", () => {
 });
 
 describe('pages of activities', () => {
-  test('contain every activity of an organization once, over empty, full and unusual documents', async () => {
+  test('contain every activity of an organization once, over empty, full and unusually named documents', async () => {
     const documentIds = [
       'doc1',
       'doc10',
@@ -139,7 +139,7 @@ describe('pages of activities', () => {
     }
   });
 
-  test('contain the activities of a target entity by time over all documents', async () => {
+  test('contain the activities of a target entity ordered by time across all documents', async () => {
     await addDocuments(['a', 'b', 'c']);
     for (let n = 0; n < 330; n += 30)
       await add(
@@ -158,7 +158,7 @@ describe('pages of activities', () => {
     );
   });
 
-  test('lose nothing when a filter matches few of many activities', async () => {
+  test('contain every match when a filter matches few of many activities', async () => {
     await addDocuments(['nda', 'tos']);
     for (let n = 0; n < 2_500; n += 500)
       await add(
@@ -172,7 +172,7 @@ describe('pages of activities', () => {
   });
 });
 
-test('a filter over documents that are read together loses nothing', async () => {
+test('pages of a filtered list contain every match when the service reads several documents together', async () => {
   const documentIds = numbers(10).map((i) => `d${i}`);
   await addDocuments(documentIds);
   for (const documentId of documentIds)
@@ -216,7 +216,7 @@ describe('pages of more than 1 MB and below 5 MB', () => {
     expect(Math.max(...listedPages.map((page) => Buffer.byteLength(JSON.stringify(page))))).toBeLessThan(5_000_000);
   }
 
-  test('contain the activities of a document', async () => {
+  test('contain each activity of a document once', async () => {
     await addDocuments(['nda', 'tos']);
     for (const first of [0, 20, 40]) await addBig('nda', first);
     await expectAll({ documentId: 'nda' });
@@ -237,18 +237,18 @@ describe('pages of more than 1 MB and below 5 MB', () => {
       ['an organization', {}],
       ['a target entity', { targetEntityId: 't' }],
       ['a filter', { userId: 'ada' }],
-    ])('of %s', async (_of, filter) => {
+    ])('contain each activity of %s once', async (_of, filter) => {
       await expectAll(filter);
     });
   });
 });
 
-describe('a listing returns each activity once while others write', () => {
+describe('POST /v2/activities/get returns each activity once while others write', () => {
   test.each([
     ['a document', { documentId: 'b' }],
     ['an organization', {}],
     ['a target entity', { targetEntityId: 't' }],
-  ])('of %s', async (_of, filter) => {
+  ])('in pages of %s', async (_of, filter) => {
     const documents = 'documentId' in filter ? ['b'] : ['a', 'b', 'c'];
     await addDocuments(['a', 'b', 'c']);
     for (const documentId of documents)

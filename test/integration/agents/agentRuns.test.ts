@@ -64,7 +64,7 @@ async function count(): Promise<number> {
 }
 
 describe('executionCount and lastExecutedAt in /v2/agents/get', () => {
-  test('counts the executions that comments name, starting at 0 and null', async () => {
+  test('counts the distinct execution ids in comments. Before the first execution they are 0 and null', async () => {
     const groupId = (await ok('groups/create', { name: 'Group', agentIds: [agentId] })).group.id;
     const everywhere = async () => {
       const rows = [
@@ -86,7 +86,7 @@ describe('executionCount and lastExecutedAt in /v2/agents/get', () => {
     expect(await everywhere()).toEqual(times(3, () => [3, 9_000]));
   });
 
-  test('counts a built-in agent per tenant and keeps its enabled flag', async () => {
+  test('counts executions of a built-in agent separately for each tenant, and keeps its enabled flag', async () => {
     const other = await newCustomer();
     const row = async (of: Customer) =>
       (await of.ok('/v2/agents/get', { filter: 'defaultOnly' })).agents.find(({ id }: any) => id === 'spell-check');
@@ -106,7 +106,7 @@ describe('executionCount and lastExecutedAt in /v2/agents/get', () => {
     expect(await row(other)).toMatchObject({ executionCount: 0, lastExecutedAt: null });
   });
 
-  test('limits lastExecutedAt to the time of the call', async () => {
+  test('never sets lastExecutedAt later than the time of the call', async () => {
     const before = Date.now();
     await addThreads(customer, [finding('other', 'run-1', { createdAt: before + 1_000_000_000 })]);
     await count();
@@ -124,7 +124,7 @@ describe('executionCount and lastExecutedAt in /v2/agents/get', () => {
 });
 
 describe('an execution of an agent', () => {
-  test('is counted once across comments, threads and calls', async () => {
+  test('is counted once although several comments, threads and calls name it', async () => {
     await addThreads(customer, [
       thread('other', { commentData: [findingComment('run-1'), findingComment('run-1')] }),
       finding('second', 'run-1'),
@@ -142,7 +142,7 @@ describe('an execution of an agent', () => {
     ]);
   });
 
-  test('is counted once when several comments get their agent by an update', async () => {
+  test('is counted once when updates of several comments name it', async () => {
     await addThreads(customer, [thread('other', { commentData: times(45, () => comment()) })]);
     const update = () =>
       customer.ok(UPDATE_COMMENTS, {
@@ -156,7 +156,7 @@ describe('an execution of an agent', () => {
     expect([await count(), await executions()]).toEqual([0, 1]);
   });
 
-  test('is counted once when a call of 60 threads takes several parallel transactions', async () => {
+  test('is counted once when a call that adds 60 threads needs several parallel transactions', async () => {
     const { write } = Table.prototype;
     let noted = false;
     let notedAgain = 0;
@@ -179,7 +179,7 @@ describe('an execution of an agent', () => {
     expect(await executions()).toBe(2);
   });
 
-  test('is counted once by parallel calls, and all of these calls succeed', async () => {
+  test('is counted once when parallel calls name it, and all of these calls succeed', async () => {
     await addThreads(customer, [thread('other')]);
     const answers = await Promise.all(
       times(8, (n) =>
@@ -198,7 +198,7 @@ describe('an execution of an agent', () => {
     expect(await executions()).toBe(5);
   });
 
-  test('is recorded by a retry of the call when another transaction records the same run', async () => {
+  test('is recorded by a retry of the call if another transaction recorded it first', async () => {
     const { write } = Table.prototype;
     const sizes: number[] = [];
     jest.spyOn(Table.prototype, 'write').mockImplementation(async function (this: Table, ops) {
@@ -218,7 +218,7 @@ describe('an execution of an agent', () => {
     expect(await executions()).toBe(2);
   });
 
-  test('is counted once when it is counted during a call that names it again', async () => {
+  test('is counted once if a job counts it while another call names it again', async () => {
     await addThreads(customer, [thread('other')]);
     beforeWrite(
       async () => {
@@ -249,7 +249,7 @@ function failAt(n: number, when: 'before' | 'after'): { struck: () => boolean; h
 }
 
 describe('failures while executions are recorded and counted', () => {
-  test('writes comments, run and job in one transaction', async () => {
+  test('writes comments, the execution and the counting job in one transaction', async () => {
     await addThreads(customer, [thread('other')]);
     for (const [add, type] of [
       [
@@ -280,7 +280,7 @@ describe('failures while executions are recorded and counted', () => {
     expect(await executions()).toBe(2);
   });
 
-  test('makes the job due at once for the sweeper when no queue message was sent', async () => {
+  test('makes the counting job due at once, so that the sweeper runs the job without a queue message', async () => {
     await addThreads(customer, [finding('other', 'run-1')]);
     const [job] = await jobs();
     expect(job).toMatchObject({ dueAt: job!.createdAt, data: JSON.stringify({ agentId }) });
@@ -311,7 +311,7 @@ describe('failures while executions are recorded and counted', () => {
     expect(callCount).toBe(3 * 4);
   });
 
-  test('counts more executions than fit into one transaction', async () => {
+  test('counts 95 executions, more than fit into one transaction', async () => {
     await addThreads(
       customer,
       times(95, (n) => finding(`t${n}`, `run-${n}`)),
@@ -340,7 +340,7 @@ describe('the count of executions while its agent changes', () => {
     expect((await ok('get', { agentId })).agent).toMatchObject({ ...expected, executionCount: 1 });
   });
 
-  test('is retried after a concurrent change of the agent', async () => {
+  test('is stored by a retry after a concurrent change of the agent', async () => {
     await addThreads(customer, [finding('other', 'run-1')]);
     beforeWrite(() => ok('update', { agentId, description: 'New' }), writesAgent);
     await count();
@@ -350,7 +350,7 @@ describe('the count of executions while its agent changes', () => {
     expect(await executions()).toBe(1);
   });
 
-  test('is deleted with the agent, like the runs and pending counts', async () => {
+  test('is deleted with the agent, and so are its recorded and pending executions', async () => {
     const otherId = await create();
     await addThreads(customer, [finding('other', 'run-1')]);
     await count();
@@ -369,10 +369,10 @@ describe('the count of executions while its agent changes', () => {
   });
 });
 
-describe('a comment of an agent that does not exist', () => {
+describe('a comment by an unknown agent', () => {
   const unknown = (id: string) => ({ success: false, commentIds: [], message: `Agent ${id} not found.` });
 
-  test('fails only its thread in a call with several threads', async () => {
+  test('rejects only its own thread in a call that adds several threads', async () => {
     const { agentId: foreign } = await (await newCustomer()).ok('/v2/agents/create', { name: 'Theirs' });
     const added = await addThreads(customer, [
       finding('known', 'run-1'),
@@ -418,7 +418,7 @@ describe('a comment of an agent that does not exist', () => {
   });
 });
 
-test('commentannotations/add accepts a thread with 32 comments of different executions and rejects one with 33', async () => {
+test('POST /v2/commentannotations/add accepts 32 comments of different executions in a thread and rejects 33', async () => {
   // A transaction has at most 100 operations: 2 for the thread and its id, 1 for the job, and 3 for each comment (the
   // comment, its author and its run).
   const of = (number: number) => thread('other', { commentData: times(number, (n) => findingComment(`run-${n}`)) });
@@ -432,7 +432,7 @@ test('commentannotations/add accepts a thread with 32 comments of different exec
   expect(await executions()).toBe(32);
 });
 
-test('any order of comments and counting jobs counts each execution once', async () => {
+test('each execution is counted once, in any order of added comments and counting jobs', async () => {
   const agents = [agentId, await create(), 'spell-check'];
   const step = fc.oneof(
     { weight: 3, arbitrary: fc.array(fc.tuple(fc.nat(2), fc.nat(6)), { minLength: 1, maxLength: 4 }) },

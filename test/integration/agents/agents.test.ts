@@ -54,7 +54,7 @@ describe('POST /v2/agents/create and /v2/agents/get', () => {
     'of our own': [1, null],
   };
 
-  test('creates version 1 and returns the whole agent', async () => {
+  test('creates version 1 of an agent and returns all of its fields', async () => {
     const before = Date.now();
     const { body } = await customer.call('/v2/agents/create', {
       name: 'A',
@@ -168,7 +168,7 @@ describe('POST /v2/agents/create and /v2/agents/get', () => {
     );
   });
 
-  test('stores an agent of the largest size with its secrets and rejects a larger one', async () => {
+  test('stores an agent of the maximum size with its secrets, and rejects a larger agent', async () => {
     const large = Object.fromEntries(times(3, (n) => [`k${n}`, 'ü'.repeat(32_000)]));
     const secrets = { a: { auth: times(7, () => 'x'.repeat(9_000)) } };
     const agentId = await create({ ...large, ...secrets });
@@ -179,7 +179,7 @@ describe('POST /v2/agents/create and /v2/agents/get', () => {
 });
 
 describe('POST /v2/agents/update', () => {
-  test('changes name and enabled without a new version', async () => {
+  test('changes name and enabled without adding a version', async () => {
     const agentId = await create({ description: 'old', instructions: 'Look.' });
     expect(await ok('update', { agentId, name: 'New' })).toEqual({ agentId });
     await ok('update', { agentId, enabled: false, instructions: 'not here' });
@@ -277,7 +277,7 @@ describe('versions of an agent', () => {
     ]);
   });
 
-  test('versions/restore removes the newest version down to the first and frees its number', async () => {
+  test('versions/restore deletes the newest version except the first, and its number is used again', async () => {
     const agentId = await create({ instructions: 'one', metadata: { n: 1 } });
     await change(agentId, { instructions: 'two', metadata: { n: 2 } });
     await ok('update', { agentId, name: 'Renamed' });
@@ -326,7 +326,7 @@ describe('versions of an agent', () => {
 });
 
 describe('concurrent changes of an agent', () => {
-  test('version/update succeeds for all of 30 parallel calls, with consecutive numbers', async () => {
+  test('version/update succeeds for all of 30 parallel calls and gives consecutive version numbers', async () => {
     const agentId = await create();
     const outcomes = await Promise.all(
       times(30, (n) => customer.call('/v2/agents/version/update', { agentId, instructions: `writer ${n}` })),
@@ -369,7 +369,7 @@ describe('concurrent changes of an agent', () => {
     expect(await get(agentId)).toMatchObject({ version: 2, name: 'Renamed meanwhile', instructions: 'two' });
   });
 
-  test('versions/restore succeeds for one of several parallel calls, and the others get ABORTED', async () => {
+  test('versions/restore succeeds for one of several parallel calls, and the others return ABORTED', async () => {
     const agentId = await create();
     for (let n = 2; n <= 4; n++) await change(agentId, { n });
     const outcomes = await Promise.all(times(3, () => status('versions/restore', { agentId })));
@@ -380,7 +380,7 @@ describe('concurrent changes of an agent', () => {
     );
   });
 
-  test('agents/get never mixes two versions of the same number', async () => {
+  test('agents/get never mixes two versions if one replaces the other under the same number', async () => {
     const agentId = await create();
     await change(agentId, { instructions: 'old', metadata: { says: 'old' } });
     const readFirst = Table.prototype.get;
@@ -414,7 +414,7 @@ describe('a repeated call', () => {
     expect((await ok('get', { filter: 'customOnly' })).agents).toHaveLength(1);
   });
 
-  test('AgentWriter creates, changes and restores once when a call is repeated after a crash', async () => {
+  test('AgentWriter writes each change once if a call is repeated after a crash', async () => {
     const writer = new AgentWriter(openTable(process.env as never));
     const call = (callId: string) => ({ callId, now: Date.now() });
     const twice = async <T>(work: () => Promise<T>): Promise<T[]> => [await work(), await work()];
@@ -500,7 +500,7 @@ describe('the secrets of an agent', () => {
     }
   });
 
-  test('are kept by version/update when they are redacted, and replaced by new values', async () => {
+  test('are kept when version/update sends __redacted__, and replaced when it sends new values', async () => {
     const agentId = await create(sent);
     const { contextGathering, execution } = await get(agentId);
     await change(agentId, { contextGathering, execution });
@@ -515,7 +515,7 @@ describe('the secrets of an agent', () => {
     expect(await storedBehaviour(agentId)).toEqual({ ...sent, instructions: 'secrets stay' });
   });
 
-  test('are required by version/update: __redacted__ without a stored secret is rejected with its field', async () => {
+  test('are required by version/update, which rejects __redacted__ for a secret that is not stored', async () => {
     const agentId = await create(sent);
     const { body } = await customer.call('/v2/agents/version/update', {
       agentId,

@@ -75,7 +75,7 @@ describe('POST /v2/agents/extract with a table of agents', () => {
   test.each([
     ['CSV', csv, 'text/csv; charset=utf-8'],
     ['XLSX', workbook([{ name: 'Checks', rows: [titles, ...rows] }]), XLSX],
-  ])('reads %s into agents that agents/create accepts unchanged', async (_what, file, mimeType) => {
+  ])('reads %s into agents that agents/create accepts without changes', async (_what, file, mimeType) => {
     const { agents, skipped, summary } = await extract(file, mimeType, { fileName: 'checks.csv', provider: 'claude' });
     expect(agents).toHaveLength(26);
     expect(agents[0]).toEqual({
@@ -176,7 +176,7 @@ describe('POST /v2/agents/extract with a model', () => {
     ['claude', models, models.CLAUDE_MODEL_ID],
     ['nova', models, models.NOVA_MODEL_ID],
     [undefined, { NOVA_MODEL_ID: models.NOVA_MODEL_ID }, models.NOVA_MODEL_ID],
-  ] as const)('calls for provider %p and the models %j the model %s', async (provider, ids, modelId) => {
+  ] as const)('calls the model for provider %p if the models %j are configured: %s', async (provider, ids, modelId) => {
     setUp(ids);
     converse.script = () => ({ input: { agents: [agent], skipped: [] } });
     expect((await extract('Flag what shouts.', 'text/plain', { ...(provider && { provider }) })).agents).toEqual([
@@ -185,7 +185,7 @@ describe('POST /v2/agents/extract with a model', () => {
     expect(converse.calls.map((call) => call.modelId)).toEqual([modelId]);
   });
 
-  test('calls the model once, with a token limit and a required tool', async () => {
+  test('calls the model once, with a token limit and a required tool, and without the file name', async () => {
     setUp(models);
     converse.script = () => ({ input: { agents: [], skipped: [{ originalText: 'x', reason: 'Not a rule.' }] } });
     await extract('Flag what shouts.', 'text/plain', { fileName: 'ignore-all-rules.txt' });
@@ -201,7 +201,7 @@ describe('POST /v2/agents/extract with a model', () => {
     expect(JSON.stringify(request)).not.toContain('ignore-all-rules');
   });
 
-  test('sends a PDF as a document', async () => {
+  test('sends a PDF to the model as a document', async () => {
     setUp(models);
     const pdf = '%PDF-1.7\n1 0 obj << /OpenAction << /S /JavaScript /JS (app.alert(1)) >> >>';
     converse.script = () => ({ input: { agents: [agent], skipped: [] } });
@@ -211,7 +211,7 @@ describe('POST /v2/agents/extract with a model', () => {
     });
   });
 
-  test('sends a long table in several parts and joins the answers in the order of the rows', async () => {
+  test('sends a long table in several parts and returns the agents in the order of the rows', async () => {
     setUp(models);
     const rows = Array.from({ length: 30 }, (_, index) => `Topic ${index},${'please '.repeat(150)}`);
     converse.script = ({ file }) => {
@@ -229,7 +229,7 @@ describe('POST /v2/agents/extract with a model', () => {
     expect(skipped[0]).toEqual({ row: 1, originalText: 'Topic | Wish', reason: 'The model skipped this: Titles.' });
   });
 
-  test('skips invalid agents of the model and returns the valid ones', async () => {
+  test('skips invalid agents in the answer of the model and returns the valid ones', async () => {
     setUp(models);
     converse.script = () => ({
       input: {
@@ -264,7 +264,7 @@ describe('POST /v2/agents/extract with a model', () => {
     ['is a tool use with malformed JSON', { input: {}, stopReason: 'malformed_tool_use' }, 0, /\(malformed_tool_use\)/],
     ['has text instead of a list', { input: { agents: '[{"name":' } }, 0, /has another form than requested/],
   ] as const)(
-    'keeps valid agents and reports the other items when the answer of the model %s',
+    'returns the valid agents and skips the others if the answer of the model %s',
     async (_what, reply, agentCount, reason) => {
       setUp(models);
       converse.script = () => reply;
@@ -274,7 +274,7 @@ describe('POST /v2/agents/extract with a model', () => {
     },
   );
 
-  test('retries a throttled call of the model', async () => {
+  test('retries a call that the model throttles', async () => {
     setUp(models);
     converse.script = (_call, number) =>
       number === 0 ? { status: 429, error: 'ThrottlingException' } : { input: { agents: [agent], skipped: [] } };
@@ -298,7 +298,7 @@ describe('POST /v2/agents/extract with a model', () => {
   });
 });
 
-describe('the call of a model that does not answer', () => {
+describe('a call of a model that fails or does not answer', () => {
   const quick = { attempts: 3, timeout: 5_000, pause: 1 };
   const model = () => new ConverseModel('claude', models.CLAUDE_MODEL_ID, openBedrock(), quick);
   const question = {
@@ -309,7 +309,7 @@ describe('the call of a model that does not answer', () => {
     maxTokens: 10,
   };
 
-  test('by ConverseModel waits until the deadline', async () => {
+  test('ends at its deadline', async () => {
     converse.script = () => 'hang';
     const timeouts = jest.spyOn(AbortSignal, 'timeout');
     const { answers, problems } = await model().ask([question, question], Date.now() + 300);
@@ -323,7 +323,7 @@ describe('the call of a model that does not answer', () => {
     expect(problems).toHaveLength(1);
   });
 
-  test('by ConverseModel reports the name of the error without the content of the file', async () => {
+  test('reports the name of the error, without the content of the file', async () => {
     converse.script = () => ({ status: 500, error: 'InternalServerException' });
     converse.calls.length = 0;
     const { answers, ...reading } = await model().ask([question], Date.now() + 60_000);
@@ -332,12 +332,12 @@ describe('the call of a model that does not answer', () => {
     expect(converse.calls).toHaveLength(quick.attempts);
   });
 
-  test('by ConverseModel reports an answer that is not JSON as busy', async () => {
+  test('fails as busy if the answer is not JSON', async () => {
     converse.script = () => ({ body: 'no JSON' });
     expect((await model().ask([question], Date.now() + 60_000)).answers).toEqual([{ outcome: 'failed', why: 'busy' }]);
   });
 
-  test('by agents/extract returns DEADLINE_EXCEEDED in time and logs no content of the file', async () => {
+  test('makes agents/extract return DEADLINE_EXCEEDED in time and log no content of the file', async () => {
     setUp(models);
     converse.script = () => 'hang';
     const logged: unknown[] = [];

@@ -51,7 +51,7 @@ async function store(count: number, description: string): Promise<string[]> {
 }
 
 describe('POST /v2/agents/get as a list', () => {
-  test('returns agents without their behaviour', async () => {
+  test('returns agents without their instructions', async () => {
     const agentId = await create({ description: 'D', instructions: 'Look.', metadata: { a: 1 } });
     const { result } = (await call('get', {})).body;
     expect(result.message).toBe('Agents fetched successfully');
@@ -79,7 +79,7 @@ describe('POST /v2/agents/get as a list', () => {
     });
   });
 
-  test('returns all agents, custom agents or built-in agents', async () => {
+  test('returns all agents, or with a filter only custom or only built-in agents', async () => {
     const agentIds = [await create(), await create()].toSorted();
     expect((await listedIds({})).toSorted()).toEqual([...agentIds, ...builtIn].toSorted());
     expect((await listedIds({ filter: 'customOnly' })).toSorted()).toEqual(agentIds);
@@ -87,7 +87,7 @@ describe('POST /v2/agents/get as a list', () => {
     expect(await status('get', { filter: 'all' })).toBe('INVALID_ARGUMENT');
   });
 
-  test('returns the agents of a group in its order, also filtered', async () => {
+  test("returns the agents of a group in the group's order, also with a filter", async () => {
     const [a, b] = [await create(), await create()];
     const groupId = await createGroup([b, 'lorem-ipsum', a, 'crawler', 'spell-check']);
     expect(await listedIds({ groupId })).toEqual([b, 'lorem-ipsum', a, 'spell-check']);
@@ -118,7 +118,7 @@ describe('POST /v2/agents/get as a list', () => {
     ]);
   });
 
-  test('reads 250 agents in one query and rejects a list that exceeds the response size', async () => {
+  test('reads 250 agents with one query, and rejects a list larger than a response may be', async () => {
     const queries = jest.spyOn(Table.prototype, 'query');
     const agentIds = await store(250, 'An agent');
     expect((await listedIds({ filter: 'customOnly' })).toSorted()).toEqual(agentIds.toSorted());
@@ -152,7 +152,7 @@ describe('POST /v2/agents/get as a list', () => {
     expect(await listedIds({ filter: 'customOnly' })).toHaveLength(MAX_AGENTS);
   });
 
-  test('counts stored agents on the first deletion when no count is stored yet', async () => {
+  test('counts the stored agents on the first deletion if no count is stored yet', async () => {
     const [first] = await store(MAX_AGENTS, 'An agent');
     await ok('delete', { agentId: first });
     expect([await status('create', { name: 'In its place' }), await status('create', { name: 'One more' })]).toEqual([
@@ -171,7 +171,7 @@ describe('POST /v2/agents/delete', () => {
     }
   }
 
-  test('removes the agent from all answers and groups, and a job purges its versions', async () => {
+  test('removes the agent from all responses and groups, and starts a job that purges its versions', async () => {
     const [agentId, other] = [await create(), await create({ instructions: 'other' })];
     for (let n = 0; n < 3; n++) await ok('version/update', { agentId, n });
     const groups = [
@@ -202,7 +202,7 @@ describe('POST /v2/agents/delete', () => {
     expect(await jobs()).toEqual([]);
   });
 
-  test('deletes the agent although the call crashes, and the job or a repeated call deletes its versions', async () => {
+  test('deletes the agent even if the call crashes. A job or a repeated call purges the rest', async () => {
     const [first, second] = [await create(), await create()];
     const groupId = await createGroup([first, 'spell-check', second]);
     const spy = jest.spyOn(AgentGroupStore.prototype, 'removeAgent').mockRejectedValue(new Error('out of order'));
@@ -217,7 +217,7 @@ describe('POST /v2/agents/delete', () => {
     expect(await itemsOf(engine, customer, 'AgentVersion')).toEqual([]);
   });
 
-  test('causes the rejection of a version update that runs during the deletion', async () => {
+  test('makes a concurrent version update fail with NOT_FOUND', async () => {
     const agentId = await create();
     const spy = beforeWrite(() => ok('delete', { agentId }));
     expect(await status('version/update', { agentId, instructions: 'late' })).toBe('NOT_FOUND');
@@ -228,7 +228,7 @@ describe('POST /v2/agents/delete', () => {
 });
 
 describe('POST /v2/agents/groups/*', () => {
-  test('create, read, list, change and delete a group', async () => {
+  test('create, return, list, change and delete a group', async () => {
     const agentId = await create();
     const { result } = (
       await call('groups/create', {
@@ -311,7 +311,7 @@ describe('POST /v2/agents/groups/*', () => {
     expect(await status(`groups/${path}`, data)).toBe(expected);
   });
 
-  test('groups/add-agents appends each agent once, all or none, and groups/remove-agents is repeatable', async () => {
+  test('groups/add-agents adds all agents or none, each once, and groups/remove-agents ignores missing ones', async () => {
     const [a, b] = [await create(), await create()];
     const groupId = await createGroup(['spell-check']);
     expect((await ok('groups/add-agents', { groupId, agentIds: [a, 'spell-check', b] })).group.agentIds).toEqual([

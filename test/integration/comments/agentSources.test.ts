@@ -34,7 +34,7 @@ const list = async (data: object) =>
   idsIn(await customer.ok('/v2/commentannotations/get', { ...nda, order: 'asc', ...data })).toSorted();
 
 describe('agentSource', () => {
-  test('accepts the name of the service, svc and external, and returns what was sent', async () => {
+  test('accepts the service name, svc and external, and returns the sent value', async () => {
     expect(Object.values<any>(await add()).map(({ success }) => success)).toEqual([true, true, true]);
     for (const source of ['collab', 'svc', 'external'])
       expect((await getThread(customer, source)).comments[0].agent.agentSource).toBe(source);
@@ -51,7 +51,7 @@ describe('agentSource', () => {
     ).toMatchObject({ 1: { success: true } });
   });
 
-  test('treats the name of the service and svc as the same source', async () => {
+  test('treats the service name and svc as the same source', async () => {
     await add();
     expect(await list({ agentSource: 'collab' })).toEqual(['collab', 'svc']);
     expect(await list({ agentSource: 'svc' })).toEqual(['collab', 'svc']);
@@ -63,7 +63,7 @@ describe('agentSource', () => {
     ]);
   });
 
-  test('rejects an unknown agent of the service', async () => {
+  test('rejects an unknown agent if the source is the service', async () => {
     const added = await addThreads(customer, [
       thread('a', { commentData: [comment({ agent: agent('collab', { agentId: 'nobody' }) })] }),
     ]);
@@ -82,7 +82,7 @@ describe('agentSource', () => {
       '/v2/commentannotations/comments/update',
       { annotationId: 'svc', updatedData: { agent: agent('other') } },
     ],
-  ])('rejects another source in %s', async (_what, path, data) => {
+  ])('rejects a source other than the service and external in %s', async (_what, path, data) => {
     await add();
     const { status, body } = await customer.call(path, { ...nda, ...data });
     expect([status, body.error.status, body.error.message]).toEqual([

@@ -74,7 +74,7 @@ describe('pages of POST /v2/commentannotations/comments/get', () => {
     expect(await pages({ pageSize: 7 })).toEqual([[1, 3, 7, 9, 20, 100, 1_000]]);
   });
 
-  test('neither lose nor repeat a comment during parallel changes', async () => {
+  test('contain each comment once during parallel changes', async () => {
     await add(...times(9, () => reply('x')));
     const seen = await pages({ pageSize: 3 }, async (page) => {
       if (page > 3) return;
@@ -90,7 +90,7 @@ describe('pages of POST /v2/commentannotations/comments/get', () => {
     expect(seen.flat()).toEqual([1, 2, 3, 4, 6, 7, 8, 9, 10, 11, 12, 13]);
   });
 
-  test('end early when the response is full', async () => {
+  test('contain fewer comments if the response is full', async () => {
     const text = 'é'.repeat(15 * 1024);
     for (let i = 0; i < 8; i++) await add(...times(20, () => reply(text, { commentHtml: text })));
     const all = await pages({});
@@ -98,7 +98,7 @@ describe('pages of POST /v2/commentannotations/comments/get', () => {
     expect(all.flat()).toEqual(times(161, (index) => index + 1));
   });
 
-  test('end early because of reactions and limit the reactions of a comment', async () => {
+  test('contain fewer comments with many reactions, and limited reactions per comment', async () => {
     const ids = times(12, (index) => index + 1);
     await add(...times(11, () => reply('x')));
     await Promise.all(
@@ -134,7 +134,7 @@ describe('pages of POST /v2/commentannotations/comments/get', () => {
     ]);
   });
 
-  test('end early with an author filter and return every comment of the authors', async () => {
+  test('contain every comment of the given authors, although one page reads only part of the thread', async () => {
     const text = 'x'.repeat(30 * 1024);
     for (let i = 0; i < 8; i++) await add(...times(20, () => reply(text)), reply('rare', { from: eve }));
     const all = await pages({ userIds: ['eve'], pageSize: 3 });

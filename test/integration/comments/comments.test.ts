@@ -45,7 +45,7 @@ beforeEach(async () => {
 });
 
 describe('POST /v2/commentannotations/comments/add', () => {
-  test('returns the ids in order: the next ones, or the chosen ones', async () => {
+  test('returns ids in the order of the request. Comments without an id get the next one', async () => {
     expect(await add(reply('a'), reply('b'))).toEqual([2, 3]);
     expect(await add(reply('c', { commentId: 10 }), reply('d'))).toEqual([10, 11]);
     expect(await add(reply('e'))).toEqual([12]);
@@ -80,7 +80,7 @@ describe('POST /v2/commentannotations/comments/add', () => {
     expect(after.createdAt).toBe(before.createdAt);
   });
 
-  test('adds comments to the data of authors and mentioned users', async () => {
+  test('stores comments as user data of their authors and mentioned users', async () => {
     await add(reply('a', { taggedUserContacts: [{ contact: eve }], to: [ada] }));
     expect(await involvements(engine, customer, 'bob')).toEqual([['comment', 'thread', 2, true]]);
     expect(await involvements(engine, customer, 'eve')).toEqual([['comment', 'thread', 2, false]]);
@@ -100,7 +100,7 @@ describe('POST /v2/commentannotations/comments/add', () => {
     expect(await events()).toEqual([]);
   });
 
-  test('emits comment.add only for comments that ask for it', async () => {
+  test('emits comment.add only for comments with triggerNotification', async () => {
     await add(
       reply('quiet'),
       reply('loud', { triggerNotification: true, taggedUserContacts: [{ userId: 'eve' }] }),
@@ -134,7 +134,7 @@ describe('POST /v2/commentannotations/comments/add', () => {
     expect(await involvements(engine, customer, 'bob')).toHaveLength(48);
   });
 
-  test('loses no comment and repeats no id in parallel requests', async () => {
+  test('stores every comment under its own id when requests run in parallel', async () => {
     const answers = await Promise.all(
       Array.from({ length: 8 }, (_each, index) => add(reply(`a${index}`), reply(`b${index}`))),
     );
@@ -230,7 +230,7 @@ describe('POST /v2/commentannotations/comments/get', () => {
     expect(Object.getOwnPropertyDescriptor(comment.attachments[0], '__proto__')?.value).toEqual({ deep: [1] });
   });
 
-  test('returns lists and flags also when they are empty', async () => {
+  test('returns lists and flags even if they are empty or false', async () => {
     await add(reply('', { commentText: undefined, isCommentResolverUsed: true }));
     const empty = {
       isDraft: false,
@@ -248,7 +248,7 @@ describe('POST /v2/commentannotations/comments/get', () => {
     expect(await get({ commentIds: [1] })).toMatchObject([empty]);
   });
 
-  test('returns the documented messages', async () => {
+  test('returns the documented message, as update and delete do', async () => {
     const said = async (path: string, data: object) =>
       (await customer.call(`${COMMENTS}/${path}`, { ...inThread, ...data })).body.result.message;
     expect(await said('get', {})).toBe('Comments retrieved successfully.');
@@ -278,7 +278,7 @@ describe('POST /v2/commentannotations/comments/get', () => {
     expect(await get({ userIds: ['nobody'] })).toEqual([]);
   });
 
-  test('returns NOT_FOUND for a thread without a head, because it is being deleted', async () => {
+  test('returns NOT_FOUND for a thread that is being deleted and has only comments left', async () => {
     const [{ PK, SK }] = (await itemsOf(engine, customer, 'Thread')) as [any];
     await engine.client.send(new DeleteItemCommand({ TableName: TABLE_NAME, Key: marshall({ PK, SK }) }));
     for (const data of [{}, { commentIds: [1] }])
@@ -329,7 +329,7 @@ describe('POST /v2/commentannotations/comments/update', () => {
     expect((await get()).every(({ commentHtml, isEdited }: any) => commentHtml === '<i>x</i>' && isEdited)).toBe(true);
   });
 
-  test('moves the comment to the data of the users it mentions now', async () => {
+  test('moves a comment to the user data of its new author and newly mentioned users', async () => {
     await add(reply('a', { taggedUserContacts: [{ userId: 'eve' }] }));
     await update({ commentIds: [2], updatedData: { taggedUserContacts: [{ userId: 'ada' }], from: eve } });
     expect(await involvements(engine, customer, 'ada')).toEqual([
@@ -355,7 +355,7 @@ describe('POST /v2/commentannotations/comments/update', () => {
     expect(await thread()).toMatchObject({ commentCount: 4 });
   });
 
-  test('changes all comments of the given authors in several transactions when the change replaces the author', async () => {
+  test('changes more comments of the given authors than fit into one transaction, including their author', async () => {
     await add(...Array.from({ length: 30 }, () => reply('x')));
     expect(
       Object.values(await update({ userIds: ['bob'], updatedData: { from: eve } })).every(
@@ -365,7 +365,7 @@ describe('POST /v2/commentannotations/comments/update', () => {
     expect(await get({ userIds: ['eve'] })).toHaveLength(30);
   });
 
-  test('emits comment.update for every selected comment when the call asks for it, again for a repeated call', async () => {
+  test('emits comment.update for each selected comment with triggerNotification, also for a repeated call', async () => {
     await add(reply('a'), reply('b'));
     await update({ commentIds: [1], updatedData: { commentText: 'quiet' } });
     await update({
@@ -389,7 +389,7 @@ describe('POST /v2/commentannotations/comments/update', () => {
     expect((await get({ commentIds: [3] }))[0]).not.toHaveProperty('triggerNotification');
   });
 
-  test('replaces progress and actions completely', async () => {
+  test('replaces progress and actions as a whole', async () => {
     const actions = [{ id: 'stop', label: 'Stop', metadata: { n: 1 } }];
     await add(
       reply('a', { progress: { state: 'active', steps: [{ label: 'Read', state: 'active' }], startedAt: 5 }, actions }),
@@ -410,7 +410,7 @@ describe('POST /v2/commentannotations/comments/update', () => {
     ]);
   });
 
-  test('keeps reactions', async () => {
+  test('keeps the reactions of a changed comment', async () => {
     await customer.ok('/v2/reactions/add', {
       ...nda,
       reactions: [{ annotationId: 'thumb', icon: '👍', from: bob, commentAnnotationId: 'thread', commentId: 1 }],
@@ -419,7 +419,7 @@ describe('POST /v2/commentannotations/comments/update', () => {
     expect((await get())[0]).toMatchObject({ commentText: 'changed', reactionAnnotationIds: ['thumb'] });
   });
 
-  test('loses no parallel reaction or reply', async () => {
+  test('keeps reactions and replies that are added in parallel', async () => {
     await add(reply('a'));
     await Promise.all([
       ...['x', 'y', 'z'].map((commentText) => update({ commentIds: [2], updatedData: { commentText } })),
@@ -439,7 +439,7 @@ describe('POST /v2/commentannotations/comments/update', () => {
     expect(replies).toHaveLength(2);
   });
 
-  test('rejects a change that would empty a comment, for that comment only', async () => {
+  test('rejects an update only for those comments that would become empty', async () => {
     await add(reply('a', { commentHtml: '<i>a</i>' }));
     expect(await update({ updatedData: { commentText: '' } })).toEqual({
       1: { success: false, id: 1, message: 'Comment would be empty.' },
@@ -463,7 +463,7 @@ describe('POST /v2/commentannotations/comments/update', () => {
 });
 
 describe('POST /v2/commentannotations/comments/delete', () => {
-  test('returns a result per id and updates the thread', async () => {
+  test('returns a result per id and updates the counts and users of the thread', async () => {
     await add(reply('a', { taggedUserContacts: [{ userId: 'eve' }] }), reply('b', { from: eve }));
     expect(await remove({ commentIds: [2, 99] })).toEqual({
       2: { success: true, id: 2, message: 'Deleted successfully' },
@@ -488,7 +488,7 @@ describe('POST /v2/commentannotations/comments/delete', () => {
     expect(await thread()).toMatchObject({ commentCount: 1, involvedUserIds: ['ada'] });
   });
 
-  test('deletes the annotation when the given authors wrote all of its comments', async () => {
+  test('deletes the annotation if the given authors wrote all of its comments', async () => {
     await add(...Array.from({ length: 30 }, () => reply('x', { from: ada })));
     expect(Object.keys(await remove({ userIds: ['ada'] }))).toHaveLength(31);
     expect(await thread()).toBeNull();
@@ -496,7 +496,7 @@ describe('POST /v2/commentannotations/comments/delete', () => {
       expect(await itemsOf(engine, customer, type)).toEqual([]);
   });
 
-  test('never uses the id of a deleted comment again', async () => {
+  test('never reuses the id of a deleted comment', async () => {
     await add(reply('a'), reply('b'));
     await remove({ commentIds: [3] });
     expect(await add(reply('c'))).toEqual([4]);
@@ -509,7 +509,7 @@ describe('POST /v2/commentannotations/comments/delete', () => {
     expect(await events()).toEqual([['comment.delete', 3, 'moderator']]);
   });
 
-  test('deletes the annotation with its last comment and frees its id', async () => {
+  test('deletes the annotation with its last comment, so that its id can be used again', async () => {
     await add(...Array.from({ length: 30 }, () => reply('x')));
     await customer.ok('/v2/reactions/add', {
       ...nda,
@@ -530,7 +530,7 @@ describe('POST /v2/commentannotations/comments/delete', () => {
     expect(await remove({ commentIds: [2] })).toEqual({ 2: { success: false, id: 2, message: 'Not found' } });
   });
 
-  test('deletes all comments or keeps parallel additions', async () => {
+  test('deletes all comments with the thread, or keeps comments that are added in parallel', async () => {
     await Promise.allSettled([remove(), ...['a', 'b', 'c'].map((text) => add(reply(text)))]);
     const remainingComments = await customer.call(`${COMMENTS}/get`, inThread);
     const count = remainingComments.status === 404 ? 0 : remainingComments.body.result.data.length;

@@ -41,7 +41,7 @@ async function deleteNow(path: string, data: object): Promise<void> {
 }
 
 describe('the number of a thread', () => {
-  test('counts the threads of a document over several calls, and the index is one less', async () => {
+  test('increases over several calls, and annotationIndex is one less', async () => {
     await addThreads(customer, [thread('a'), thread('b'), thread('c')]);
     await addThreads(customer, [thread('d'), thread('e')]);
     expect(await numbersIn()).toEqual({ a: [1, 0], b: [2, 1], c: [3, 2], d: [4, 3], e: [5, 4] });
@@ -89,7 +89,7 @@ describe('the number of a thread', () => {
     expect(numbers.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 31 }, (_each, index) => index + 1));
   });
 
-  test('does not change when the thread is added again, and the failed addition leaves a gap', async () => {
+  test('stays the same if the thread is added again, and the rejected thread uses up a number', async () => {
     await addThreads(customer, [thread('a')]);
     expect(await addThreads(customer, [thread('a'), thread('b')])).toMatchObject({
       a: { success: false },
@@ -98,7 +98,7 @@ describe('the number of a thread', () => {
     expect(await numbersIn()).toEqual({ a: [1, 0], b: [3, 2] });
   });
 
-  test('is not given again after the thread was deleted', async () => {
+  test('is not used again after the thread is deleted', async () => {
     await addThreads(customer, [thread('a'), thread('b')]);
     await customer.ok('/v2/commentannotations/delete', { ...nda, annotationIds: ['b'] });
     await addThreads(customer, [thread('b')]);
@@ -114,15 +114,12 @@ describe('the number of a thread', () => {
       { organizationId: nda.organizationId, documentIds: [nda.documentId] },
     ],
     ['organization', '/v2/organizations/delete', { organizationIds: [nda.organizationId] }],
-  ])(
-    'begins with 1 again in a document that is created after its %s was deleted, and the old counter is removed',
-    async (_name, path, data) => {
-      await addThreads(customer, [thread('a'), thread('b')]);
-      const [counter] = await itemsOf(engine, customer, 'ThreadCounter');
-      await deleteNow(path, data);
-      expect([counter!.last, await itemsOf(engine, customer, 'ThreadCounter')]).toEqual([2, []]);
-      await addThreads(customer, [thread('c')]);
-      expect(await numbersIn()).toEqual({ c: [1, 0] });
-    },
-  );
+  ])('begins with 1 again if the document is created again after its %s was deleted', async (_name, path, data) => {
+    await addThreads(customer, [thread('a'), thread('b')]);
+    const [counter] = await itemsOf(engine, customer, 'ThreadCounter');
+    await deleteNow(path, data);
+    expect([counter!.last, await itemsOf(engine, customer, 'ThreadCounter')]).toEqual([2, []]);
+    await addThreads(customer, [thread('c')]);
+    expect(await numbersIn()).toEqual({ c: [1, 0] });
+  });
 });

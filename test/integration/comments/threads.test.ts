@@ -30,7 +30,7 @@ async function refusal(data: object) {
 }
 
 describe('POST /v2/commentannotations/add', () => {
-  test('returns an entry per thread with the ids of its comments', async () => {
+  test('returns a result per thread with the ids of its comments', async () => {
     const { status, body } = await customer.call(ADD, {
       ...nda,
       createOrganization: true,
@@ -52,7 +52,7 @@ describe('POST /v2/commentannotations/add', () => {
     expect((await getThread(customer, 'a')).comments.map(({ commentId }: any) => commentId)).toEqual([9, 10]);
   });
 
-  test('stores threads as they were sent and adds the fields of the service', async () => {
+  test('stores threads as they were sent and adds generated fields', async () => {
     const own = JSON.parse('{"__proto__":{"a":1},"constructor":null,"big":1e200}');
     const sent = {
       location: { id: 3, ...own },
@@ -188,7 +188,7 @@ describe('POST /v2/commentannotations/add', () => {
     expect((await getThread(customer, 'a')).comments[0].commentText).toBe('alias');
   });
 
-  test('rejects only the thread whose id is taken and handles a repeated id once', async () => {
+  test('rejects only the thread whose id exists, and adds a repeated id once', async () => {
     await addThreads(customer, [thread('a')]);
     const again = { commentData: [comment({ commentText: 'other' }), comment()] };
     expect(await addThreads(customer, [thread('a', again), thread('b'), thread('b', again)])).toEqual({
@@ -210,7 +210,7 @@ describe('POST /v2/commentannotations/add', () => {
     ).toHaveLength(2);
   });
 
-  test('keeps threads with similar ids apart, each with its comments', async () => {
+  test('stores threads with similar ids separately, each with its own comments', async () => {
     const awkward = [
       'a',
       'a!',
@@ -253,7 +253,7 @@ describe('POST /v2/commentannotations/add', () => {
     expect(named.map(({ annotationId }: any) => annotationId)).toEqual(awkward);
   });
 
-  test('adds comments to the data of authors and mentioned users, and the first comment to the data of the assignee', async () => {
+  test('stores comments as user data of authors and mentioned users, and the first one of the assignee', async () => {
     await addThreads(customer, [
       thread('a', {
         assignedTo: { userId: 'zoe' },
@@ -284,7 +284,7 @@ describe('POST /v2/commentannotations/add', () => {
     expect(await contentOf(engine, customer)).toMatchObject({ Thread: 7, Comment: 70 });
   });
 
-  test('starts without threads in a document that was deleted and created again', async () => {
+  test('adds a thread under the id of an old one after its document was deleted and created again', async () => {
     await addThreads(customer, [thread('a')]);
     // Removes only the item of the document. The threads stay in the table, under keys that contain the internal id of
     // the old document.
@@ -396,7 +396,7 @@ describe('verifyUserPermissions', () => {
     ).toMatchObject({ b: { success: true } });
   });
 
-  test('checks grants on the document and its folders, and the access type', async () => {
+  test('considers grants on the document and its folders, and the access type', async () => {
     await customer.ok('/v2/organizations/add', { organizations: [{ organizationId: 'acme' }] });
     await customer.ok('/v2/organizations/folders/add', {
       organizationId: 'acme',
@@ -430,7 +430,7 @@ describe('verifyUserPermissions', () => {
 });
 
 describe('POST /v2/commentannotations/add: events and activities', () => {
-  test('emits one comment_annotation.add per thread, only when a comment asks for it', async () => {
+  test('emits one comment_annotation.add per thread, only if a comment has triggerNotification', async () => {
     await addThreads(customer, [thread('quiet')]);
     expect(await emitted(engine, customer)).toEqual([]);
     await addThreads(customer, [
@@ -466,7 +466,7 @@ describe('POST /v2/commentannotations/add: events and activities', () => {
     ]);
   });
 
-  test('reduces an event of more than 256 KB to ids and adds the thread', async () => {
+  test('reduces an event of more than 256 KB to ids, and still adds the thread', async () => {
     const commentData = Array.from({ length: 10 }, () =>
       comment({ commentText: 'x'.repeat(32_000), triggerNotification: true }),
     );
@@ -480,7 +480,7 @@ describe('POST /v2/commentannotations/add: events and activities', () => {
     expect(JSON.stringify(only)).not.toContain('xxx');
   });
 
-  test('writes an activity only when the call asks for it and its verb is enabled', async () => {
+  test('writes an activity only with triggerActivities and if activities of the type are enabled', async () => {
     const noisy = (id: string) => thread(id, { commentData: [comment({ triggerActivities: true })] });
     await addThreads(customer, [noisy('off')]);
     await customer.ok('/v2/workspace/activityconfig/update', { activityServiceConfig: { isEnabled: true } });

@@ -15,7 +15,7 @@ describe('POST /v2/commentannotations/count/get', () => {
   const count = (customer: Customer, userId: string, more: object = {}) =>
     customer.ok(COUNT, { organizationId: 'acme', documentIds: ['nda'], userId, ...more }).then((data) => data.nda);
 
-  test('counts the threads of documents, and as unread those whose last comment is by another user', async () => {
+  test("counts a document's threads as total, and as unread if another user wrote the last comment", async () => {
     const customer = await newCustomer();
     await addThreads(customer, [
       thread('a'),
@@ -42,7 +42,7 @@ describe('POST /v2/commentannotations/count/get', () => {
     expect(await count(customer, 'bob')).toEqual({ total: 3, unread: 3 });
   });
 
-  test('counts a private thread only for users who may see it', async () => {
+  test('counts a private thread only for users who may read it', async () => {
     const customer = await newCustomer();
     await customer.ok('/v2/users/add', {
       organizationId: 'acme',
@@ -68,7 +68,7 @@ describe('POST /v2/commentannotations/count/get', () => {
     expect(await getThread(customer, 'few')).toMatchObject({ visibility: { type: 'restricted', userIds: ['guest'] } });
   });
 
-  test('counts no thread of a document that the user may not see', async () => {
+  test('counts no thread of a document that the user may not read', async () => {
     const customer = await newCustomer();
     await addThreads(customer, [thread('a', { from: { userId: 'ada' } })]);
     await addThreads(customer, [thread('b')], { documentId: 'open' });
@@ -90,7 +90,7 @@ describe('POST /v2/commentannotations/count/get', () => {
     ]);
   });
 
-  test('counts only threads whose access context the user has', async () => {
+  test('counts only threads whose access context matches a permission of the user', async () => {
     const customer = await newCustomer();
     await addThreads(customer, [
       thread('eu', { context: { access: { region: 'eu' } } }),

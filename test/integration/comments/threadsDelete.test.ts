@@ -43,7 +43,7 @@ const react = (annotationId: string, commentId: number, count: number) =>
   });
 
 describe('POST /v2/commentannotations/delete', () => {
-  test('deletes threads with all their records and rejects only an unknown id', async () => {
+  test('deletes threads with all their records, and fails only for an unknown id', async () => {
     await addThreads(customer, [thread('b', { location: { id: 1 } })]);
     const before = await contentOf(engine, customer);
     await addThreads(customer, [
@@ -72,7 +72,7 @@ describe('POST /v2/commentannotations/delete', () => {
     expect(await addThreads(customer, [thread('a')])).toMatchObject({ a: { success: true, commentIds: [1] } });
   });
 
-  test('deletes threads of any size with comments, reactions and involvements', async () => {
+  test('deletes threads with any number of comments, reactions and mentions', async () => {
     const crowd = Array.from({ length: 49 }, (_each, index) => ({ userId: `u${index}` }));
     await addThreads(customer, [thread('loved'), thread('rest')]);
     await addLongThread(
@@ -96,7 +96,7 @@ describe('POST /v2/commentannotations/delete', () => {
     expect(await contentOf(engine, customer)).toEqual({ Thread: 1, Comment: 1, RecordId: 1, Involvement: 1 });
   });
 
-  test('deletes all threads of the document, and of no other, without a selector', async () => {
+  test('deletes all threads of the document if the request has no selector, and no thread of another document', async () => {
     await addThreads(customer, [
       thread('a', { location: { id: 1 } }),
       thread('b', { commentData: [comment({ from: bob })] }),
@@ -110,7 +110,7 @@ describe('POST /v2/commentannotations/delete', () => {
     expect(await remove({})).toEqual({});
   });
 
-  test('rejects a deletion without a selector for more than 500 threads', async () => {
+  test('rejects a request without a selector for more than 500 threads', async () => {
     for (let i = 0; i < 2; i++)
       await addThreads(
         customer,
@@ -137,7 +137,7 @@ describe('POST /v2/commentannotations/delete', () => {
     [{ agentUrls: ['https://b.example', 'x'] }, ['suggested']],
     [{ agentId: 'other' }, []],
     [{ annotationIds: ['plain', 'found'], agentId: 'lint' }, ['found']],
-  ])('selects by %j', async (selection, expected) => {
+  ])('deletes only the threads that match %j', async (selection, expected) => {
     const all = ['bobs', 'found', 'located', 'plain', 'suggested'];
     await addThreads(customer, [
       thread('plain'),
@@ -169,7 +169,7 @@ describe('POST /v2/commentannotations/delete', () => {
     expect(await remainingIds()).toEqual(['a']);
   });
 
-  test('emits one comment.delete and writes an activity when the call asks for it', async () => {
+  test('emits one comment.delete and writes one activity per thread if the request asks for them', async () => {
     await customer.ok('/v2/workspace/activityconfig/update', { activityServiceConfig: { isEnabled: true } });
     await addThreads(customer, [thread('quiet'), thread('single')]);
     await addLongThread(customer, {
@@ -217,7 +217,7 @@ describe('POST /v2/commentannotations/delete', () => {
     ]);
   });
 
-  test('emits again for a thread that was added again with the same id and time', async () => {
+  test('emits events again for a thread that was added again with the same id and time', async () => {
     for (let i = 0; i < 2; i++) {
       await addThreads(customer, [
         thread('a', { createdAt: 5, commentData: [comment({ triggerNotification: true })] }),
@@ -234,7 +234,7 @@ describe('POST /v2/commentannotations/delete', () => {
   });
 });
 
-describe('deletion of all comments of a thread', () => {
+describe('POST /v2/commentannotations/comments/delete', () => {
   test('deletes the thread with its last comment', async () => {
     await addThreads(customer, [
       thread('a', { commentData: [comment(), comment({ from: ada, to: [bob] })] }),

@@ -29,7 +29,7 @@ async function page(
 }
 
 describe('deletedAfter of commentannotations/get', () => {
-  test('lists threads deleted at or after a time, with document and time', async () => {
+  test('lists threads that were deleted at or after the given time, with document and time', async () => {
     const start = Date.now();
     await addThreads(customer, [thread('a'), thread('b'), thread('stays')]);
     await remove(['a']);
@@ -43,7 +43,7 @@ describe('deletedAfter of commentannotations/get', () => {
     expect((await page({ documentId: 'nda', deletedAfter: last })).ids).toContain('b');
   });
 
-  test('lists each deletion of several documents once during further deletions', async () => {
+  test('lists each deletion in several documents once while threads are deleted', async () => {
     for (const documentId of ['d1', 'd2', 'd3']) {
       await addThreads(
         customer,
@@ -65,7 +65,7 @@ describe('deletedAfter of commentannotations/get', () => {
     expect(new Set(deletedIds).size).toBe(deletedIds.length);
   });
 
-  test('lists no deletion of another document, organization or tenant', async () => {
+  test('lists no deletions in another document, organization or tenant', async () => {
     await addThreads(customer, [thread('mine')]);
     await addThreads(customer, [thread('elsewhere')], { documentId: 'other' });
     await remove(['mine']);
@@ -86,7 +86,7 @@ describe('deletedAfter of commentannotations/get', () => {
     expect((await page({ deletedAfter: 0 })).ids).toEqual([]);
   });
 
-  test('keeps a deletion for 30 days', async () => {
+  test('lists a deletion for 30 days', async () => {
     await addThreads(customer, [thread('a')]);
     await remove(['a']);
     const [item] = await itemsOf(engine, customer, 'DeletedThread');

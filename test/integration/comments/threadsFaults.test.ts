@@ -45,10 +45,10 @@ const fiftyComments = (text: string) =>
 /** The number of items while only the thread `other` exists. */
 const NOTHING_ELSE = { Thread: 1, Comment: 1, RecordId: 1, Involvement: 1 };
 
-describe('POST /v2/commentannotations/add that is cut off', () => {
+describe('POST /v2/commentannotations/add with a failing transaction', () => {
   const mentioning = (text: string) => thread('a', { createdAt: 5, commentData: fiftyComments(text).slice(0, 32) });
 
-  test('leaves no record of the thread', async () => {
+  test('stores nothing of the thread, so that a repeated call succeeds', async () => {
     faults.fail('TransactWriteItems', 0);
     expect(
       (await customer.call('/v2/commentannotations/add', { ...nda, commentAnnotations: [mentioning('first')] })).status,
@@ -78,9 +78,9 @@ describe('POST /v2/commentannotations/add that is cut off', () => {
   });
 });
 
-describe('POST /v2/commentannotations/delete of a large thread that is cut off', () => {
+describe('POST /v2/commentannotations/delete of a large thread with a failing transaction', () => {
   test.each([[1], [2], [3]])(
-    'hides the thread after %s transactions, keeps its id until all is purged, and the job purges the rest',
+    'hides the thread after %s transactions, reserves its id, and a job purges the rest',
     async (passing) => {
       await addLongThread(customer, {
         ...thread('a', { createdAt: 5, assignedTo: { userId: 'zoe' } }),
@@ -125,7 +125,7 @@ describe('POST /v2/commentannotations/delete of a large thread that is cut off',
     },
   );
 
-  test('leaves only the job when the purge is complete', async () => {
+  test('leaves only the job if the last step of the deletion fails', async () => {
     await addLongThread(customer, { annotationId: 'a', commentData: fiftyComments('x') });
     faults.fail('DeleteItem', 1);
     expect((await customer.call(DELETE, { ...nda, annotationIds: ['a'] })).status).toBe(503);
@@ -147,7 +147,7 @@ describe('POST /v2/commentannotations/comments/add: size of one call', () => {
     ['that notify', 24, { triggerNotification: true }],
     ['with a mention that notify', 19, { to, triggerNotification: true }],
     ['with a mention that notify and are logged', 14, { to, triggerNotification: true, triggerActivities: true }],
-  ])('%s: accepts %s comments and writes none of one more', async (_what, most, changes) => {
+  ])('with comments %s accepts %s comments, and writes none of one comment more', async (_what, most, changes) => {
     await customer.ok('/v2/workspace/activityconfig/update', { activityServiceConfig: { isEnabled: true } });
     const { status, body } = await add(comments(most + 1, changes));
     expect({ status, path: body.error.details.issues[0].path, message: body.error.message }).toEqual({
@@ -171,7 +171,7 @@ describe('POST /v2/commentannotations/comments/add: size of one call', () => {
     expect(await emitted(engine, customer)).toHaveLength('triggerNotification' in changes ? most : 0);
   });
 
-  test('adds no comment and no involvement when an id is taken', async () => {
+  test('writes nothing if one of the ids exists', async () => {
     const before = await involvementsOf(engine, customer);
     expect(
       (await add([...comments(32, { to }), comment({ commentId: 1, to: [{ userId: 'eve' }] })])).body.error,
@@ -182,7 +182,7 @@ describe('POST /v2/commentannotations/comments/add: size of one call', () => {
     ]);
   });
 
-  test('adds no comment when the call is cut off, and repeats no id', async () => {
+  test('writes nothing if the transaction fails, and uses no id twice', async () => {
     faults.fail('TransactWriteItems', 0);
     expect((await add(comments(33, { to }))).status).toBe(503);
     faults.heal();
@@ -256,7 +256,7 @@ describe('parallel calls on one thread', () => {
     ['a small thread', 2, reply],
     ['a large thread', 50, react],
     ['a large thread', 50, reply],
-  ])('deletes records that are added to %s of %s comments just before its deletion', async (_what, count, first) => {
+  ])('also deletes what is added to %s of %s comments just before the deletion', async (_what, count, first) => {
     await addLongThread(customer, { annotationId: 'a', commentData: Array.from({ length: count }, () => comment()) });
     const [item] = (await itemsOf(engine, customer, 'Thread')).filter(({ annotationId }) => annotationId === 'a');
     const [, , , organizationKey = '', , documentKey = ''] = item!.PK.split('#');
@@ -267,7 +267,7 @@ describe('parallel calls on one thread', () => {
     expect(await contentOf(engine, customer)).toEqual(NOTHING_ELSE);
   });
 
-  test('stores the comments of 20 callers with distinct ids', async () => {
+  test('stores the comments of 20 parallel calls under distinct ids', async () => {
     const answers = await Promise.all(
       Array.from({ length: 20 }, (_each, index) =>
         customer.call(ADD_COMMENTS, {
@@ -286,7 +286,7 @@ describe('parallel calls on one thread', () => {
       expect(comments.find(({ commentId }: any) => commentId === id).commentText).toBe(`${index}`);
   });
 
-  test('adds a thread once for 10 callers', async () => {
+  test('adds a thread once for 10 parallel calls', async () => {
     const answers = await Promise.all(
       Array.from({ length: 10 }, (_each, index) =>
         addThreads(customer, [
@@ -299,7 +299,7 @@ describe('parallel calls on one thread', () => {
     expect(await emitted(engine, customer)).toHaveLength(1);
   });
 
-  test('leaves the whole thread or nothing after parallel changes and deletions', async () => {
+  test('leaves the whole thread or none of it after parallel changes and deletions', async () => {
     for (let round = 0; round < 4; round++) {
       await addLongThread(customer, {
         annotationId: 'a',

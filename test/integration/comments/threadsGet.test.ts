@@ -42,13 +42,16 @@ describe('POST /v2/commentannotations/get across documents', () => {
       : [...(documentId === 'd010' ? ['shared'] : []), `c-${documentId}`, `b-${documentId}`, `a-${documentId}`];
   const withThreads = ['d000', 'd001', 'd002', 'd004', 'd006', 'd008', 'd010'];
 
-  test.each([[2], [3], [1_000]])('lists an organization document by document in pages of %s', async (pageSize) => {
-    const threads = (await threadPages(customer, { organizationId: 'acme', pageSize })).flat();
-    expect(idsIn(threads)).toEqual(withThreads.flatMap(inDocument));
-    expect(threads.map(({ metadata }) => metadata.documentId)).toEqual(
-      withThreads.flatMap((documentId) => inDocument(documentId).map(() => documentId)),
-    );
-  });
+  test.each([[2], [3], [1_000]])(
+    'lists the threads of an organization document by document, in pages of %s',
+    async (pageSize) => {
+      const threads = (await threadPages(customer, { organizationId: 'acme', pageSize })).flat();
+      expect(idsIn(threads)).toEqual(withThreads.flatMap(inDocument));
+      expect(threads.map(({ metadata }) => metadata.documentId)).toEqual(
+        withThreads.flatMap((documentId) => inDocument(documentId).map(() => documentId)),
+      );
+    },
+  );
 
   test('lists the threads of the documents in a folder', async () => {
     expect(idsIn((await threadPages(customer, { organizationId: 'acme', folderId: 'f', pageSize: 3 })).flat())).toEqual(
@@ -72,7 +75,7 @@ describe('POST /v2/commentannotations/get across documents', () => {
     expect(await keys({ includeMetadata: true, includePageInfo: true })).toEqual(['metadata,pageInfo']);
   });
 
-  test('returns lists and flags also when they are empty', async () => {
+  test('returns lists and flags even if they are empty or false', async () => {
     const [row] = await customer.ok(GET, { organizationId: 'acme', documentId: 'd000' });
     expect(row).toMatchObject({
       subscribedUsers: [],
@@ -99,7 +102,7 @@ describe('POST /v2/commentannotations/get across documents', () => {
     });
   });
 
-  test('returns the documented messages', async () => {
+  test('returns the documented message', async () => {
     const [listed, byDocument] = await Promise.all(
       [{}, { groupByDocumentId: true }].map((data) =>
         customer.call(GET, { organizationId: 'acme', documentId: 'd000', ...data }),
@@ -186,7 +189,7 @@ describe('POST /v2/commentannotations/get across documents', () => {
     expect((await customer.call(GET, { organizationId: 'acme', ...data })).status).toBe(status);
   });
 
-  test('finds all threads in an organization with many empty documents', async () => {
+  test('lists all threads of an organization with many empty documents', async () => {
     const wide = await newCustomer();
     const documentIds = numbered('n', 450);
     await wide.ok('/v2/organizations/documents/add', {
@@ -275,7 +278,7 @@ describe('POST /v2/commentannotations/get: filters', () => {
     );
   });
 
-  test('applies statusId to annotationIds', async () => {
+  test('returns null for a thread in annotationIds that does not match statusId', async () => {
     expect(await customer.ok(GET, { ...nda, annotationIds: ['plain'], statusId: 'RESOLVED' })).toEqual([null]);
   });
 

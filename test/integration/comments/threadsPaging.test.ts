@@ -31,7 +31,7 @@ describe('POST /v2/commentannotations/get of one document', () => {
   });
 
   test.each([[1], [2], [7], [24], [25], [1_000]])(
-    'lists every thread once in pages of %s, the latest first, with ordered comments',
+    'lists every thread once in pages of %s, newest first, with comments in order',
     async (pageSize) => {
       const listedPages = await threadPages(customer, { ...nda, pageSize });
       expect(idsIn(listedPages.flat())).toEqual(all.toReversed());
@@ -48,7 +48,7 @@ describe('POST /v2/commentannotations/get of one document', () => {
     },
   );
 
-  test('lists the oldest thread first with order asc', async () => {
+  test('lists the oldest thread first with order: asc', async () => {
     expect(idsIn((await threadPages(customer, { ...nda, order: 'asc', pageSize: 10 })).flat())).toEqual(all);
   });
 
@@ -81,7 +81,7 @@ describe('POST /v2/commentannotations/get of one document', () => {
     },
   );
 
-  test('neither loses nor repeats a thread during parallel changes', async () => {
+  test('lists each thread once while threads are added, changed and deleted', async () => {
     const busy = await newCustomer();
     await addThreads(
       busy,
@@ -132,7 +132,7 @@ describe('POST /v2/commentannotations/get of one document', () => {
 });
 
 describe('POST /v2/commentannotations/get of large threads', () => {
-  test('lists every thread of several MB once, in responses below 5 MB', async () => {
+  test('lists every thread once in responses below 5 MB', async () => {
     const customer = await newCustomer();
     const all = numbered('big', 60);
     const commentData = [

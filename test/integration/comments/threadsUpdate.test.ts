@@ -32,7 +32,7 @@ const change = (updatedData: object, more: object = {}) => update({ annotationId
 const emittedTypes = async () => (await emitted(engine, customer)).map(({ event }) => event).sort();
 
 describe('POST /v2/commentannotations/update: updatedData', () => {
-  test('changes only the sent fields and rejects only an unknown id', async () => {
+  test('changes only the sent fields, and fails only for an unknown id', async () => {
     await addThreads(customer, [
       thread('a', { location: { id: 1 }, metadata: { mine: 1 }, targetElement: { x: 1 } }),
       thread('b'),
@@ -70,7 +70,7 @@ describe('POST /v2/commentannotations/update: updatedData', () => {
     expect(await getThread(customer, 'b')).toEqual(other);
   });
 
-  test('succeeds without a write when nothing changes', async () => {
+  test('succeeds and writes nothing if no value changes', async () => {
     await addThreads(customer, [thread('a', { priority: 'P1' })]);
     const before = await getThread(customer, 'a');
     expect(
@@ -80,7 +80,7 @@ describe('POST /v2/commentannotations/update: updatedData', () => {
     expect(await emittedTypes()).toEqual([]);
   });
 
-  test('sets lastUpdated and rejects another createdAt', async () => {
+  test('changes lastUpdated and rejects a change of createdAt', async () => {
     await addThreads(customer, [thread('a', { createdAt: 5 })]);
     expect(await change({ lastUpdated: '2026-01-02T03:04:05Z', createdAt: 5 })).toMatchObject({ a: { success: true } });
     expect(await getThread(customer, 'a')).toMatchObject({ createdAt: 5, lastUpdated: Date.UTC(2026, 0, 2, 3, 4, 5) });
@@ -90,7 +90,7 @@ describe('POST /v2/commentannotations/update: updatedData', () => {
     expect(await getThread(customer, 'a')).not.toHaveProperty('priority');
   });
 
-  test('stores who resolved the thread with a terminal status and clears it with another one', async () => {
+  test('stores who resolved the thread at a terminal status, and clears the user at another status', async () => {
     await addThreads(customer, [thread('a')]);
     await change({ status: 'RESOLVED' }, { actionUser: bob });
     expect(await getThread(customer, 'a')).toMatchObject({
@@ -108,7 +108,7 @@ describe('POST /v2/commentannotations/update: updatedData', () => {
     expect(await getThread(customer, 'a')).toMatchObject({ resolvedByUserId: 'zoe' });
   });
 
-  test('moves the first comment from the data of the previous assignee to the new one', async () => {
+  test('moves the first comment from the user data of the old assignee to the new assignee', async () => {
     await addThreads(customer, [
       thread('a', {
         assignedTo: { userId: 'zoe' },
@@ -131,7 +131,7 @@ describe('POST /v2/commentannotations/update: updatedData', () => {
     expect((await getThread(customer, 'a')).involvedUserIds).toEqual(['ada', 'bob', 'eve']);
   });
 
-  test('rejects only the thread that a change would make too large', async () => {
+  test('fails only for a thread that the change would make too large', async () => {
     const large = { note: 'x'.repeat(65_000) };
     await addThreads(customer, [
       thread('a', { metadata: large, targetElement: large, customList: [large], suggestion: large }),
@@ -160,7 +160,7 @@ describe('POST /v2/commentannotations/update: selection', () => {
     [{ userIds: ['bob', 'ada'], locationIds: ['1', '2'] }, ['a', 'b', 'c']],
     [{ annotationIds: ['a', 'd'], userIds: ['bob'] }, ['d']],
     [{ locationIds: ['3'] }, []],
-  ])('selects by %j', async (selection, expected) => {
+  ])('changes only the threads that match %j', async (selection, expected) => {
     const results = await update({ ...selection, updatedData: { status: 'DONE' } });
     expect(
       Object.entries<any>(results)
@@ -221,21 +221,24 @@ describe('POST /v2/commentannotations/update: events', () => {
       { status: 'DONE', priority: 'P1', assignedTo: bob },
       ['comment_annotation.assign', 'comment_annotation.priority_change', 'comment_annotation.status_change'],
     ],
-  ])('emits the event of %s once, when the call asks for it', async (_what, updatedData, expected) => {
-    await addThreads(customer, [thread('a', { suggestion: {} }), thread('quiet', { suggestion: {} })]);
-    await update({ annotationIds: ['quiet'], updatedData });
-    expect(await emittedTypes()).toEqual([]);
-    await change(updatedData, { triggerNotification: true, actionUser: bob });
-    await change(updatedData, { triggerNotification: true, actionUser: bob });
-    expect(await emittedTypes()).toEqual(expected);
-    for (const { data } of await emitted(engine, customer))
-      expect(data).toMatchObject({
-        actionUser: bob,
-        commentAnnotation: { annotationId: 'a', commentCount: 1, comments: [] },
-      });
-  });
+  ])(
+    'emits the event of %s once if the value changes and the request has triggerNotification',
+    async (_what, updatedData, expected) => {
+      await addThreads(customer, [thread('a', { suggestion: {} }), thread('quiet', { suggestion: {} })]);
+      await update({ annotationIds: ['quiet'], updatedData });
+      expect(await emittedTypes()).toEqual([]);
+      await change(updatedData, { triggerNotification: true, actionUser: bob });
+      await change(updatedData, { triggerNotification: true, actionUser: bob });
+      expect(await emittedTypes()).toEqual(expected);
+      for (const { data } of await emitted(engine, customer))
+        expect(data).toMatchObject({
+          actionUser: bob,
+          commentAnnotation: { annotationId: 'a', commentCount: 1, comments: [] },
+        });
+    },
+  );
 
-  test('includes the old and new status, and the visibility of a private thread', async () => {
+  test('includes the old and new status and the visibility of a private thread in the event', async () => {
     await addThreads(customer, [thread('a', { visibility: { type: 'restricted', userIds: ['eve'] } })]);
     await change({ status: 'RESOLVED' }, { triggerNotification: true });
     expect(await emitted(engine, customer)).toMatchObject([
@@ -252,7 +255,7 @@ describe('POST /v2/commentannotations/update: events', () => {
     ]);
   });
 
-  test('emits again when the same change happens again', async () => {
+  test('emits an event again if the same value is set again after another value', async () => {
     await addThreads(customer, [thread('a')]);
     for (const status of ['RESOLVED', 'OPEN', 'RESOLVED']) await change({ status }, { triggerNotification: true });
     expect(await emittedTypes()).toEqual(Array.from({ length: 3 }, () => 'comment_annotation.status_change'));
@@ -285,7 +288,7 @@ describe('POST /v2/commentannotations/update: events', () => {
 describe('POST /v2/commentannotations/update: updateUsers', () => {
   const bobby = { userId: 'bobby', name: 'Bobby', email: 'bobby@example.com' };
 
-  test('replaces a user as author, assignee and mentioned user in any number of comments', async () => {
+  test('replaces a user as author, assignee and mentioned user in all comments', async () => {
     const commentData = Array.from({ length: 50 }, (_each, index) =>
       comment(
         index % 2
@@ -328,7 +331,7 @@ describe('POST /v2/commentannotations/update: updateUsers', () => {
     expect(await emitted(engine, customer)).toEqual([]);
   });
 
-  test('merges a user into an existing participant, together with updatedData', async () => {
+  test('merges a user into another user of the thread, together with updatedData', async () => {
     await addThreads(customer, [thread('a', { commentData: [comment({ to: [bob] }), comment({ from: bob })] })]);
     await update({
       annotationIds: ['a'],
@@ -373,7 +376,7 @@ describe('POST /v2/commentannotations/update: updateUsers', () => {
     expect({ status, message: body.error.message }).toEqual({ status: 400, message });
   });
 
-  test('counts comments and users correctly when the changed comments exceed one transaction', async () => {
+  test('keeps counts and users of the thread correct when the changes exceed one transaction', async () => {
     const [old, young] = ['old', 'young'].map((name) => numbered(name, 10).map((userId) => ({ userId })));
     await addLongThread(
       customer,
