@@ -198,7 +198,7 @@ function expectPayload({ event, data }: Emitted): void {
 }
 
 describe.each(Object.entries(sizes))('a thread %s', (_what, size) => {
-  test('emits one event for each change that asks for it, and none otherwise', async () => {
+  test('emits one event for each change with triggerNotification, and none for other changes', async () => {
     const seenIds = new Set<string>();
     const expectEvents = async (step: Step, expected: string[]) => {
       const [event, path, data] = step;
@@ -219,7 +219,7 @@ describe.each(Object.entries(sizes))('a thread %s', (_what, size) => {
     }
   });
 
-  test('writes complete events of at most 256 KB in the transaction of their change', async () => {
+  test('stores complete events of at most 256 KB in the transaction of the change', async () => {
     const transactions: (readonly WriteOp[])[] = [];
     const write = Table.prototype.write;
     const spy = jest.spyOn(Table.prototype, 'write').mockImplementation(async function (this: Table, ops) {
@@ -254,7 +254,7 @@ describe.each(Object.entries(sizes))('a thread %s', (_what, size) => {
       expect([ops.filter(isEvent).length, ops.some(isContent)]).toEqual([1, true]);
   });
 
-  test('emits one comment.delete for a deleted thread and one recorder.done for a recording', async () => {
+  test('emits one comment.delete for its deletion. Adding a recording emits one recorder.done', async () => {
     await addThreads(customer, [
       thread('a', {
         type: 'suggestion',

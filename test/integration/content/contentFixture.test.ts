@@ -104,7 +104,7 @@ async function expectTableToMatch(): Promise<void> {
 }
 
 describe('an organization with 300 threads, 2,000 comments and one thread of 1,000 comments', () => {
-  test('has the stated size', () => {
+  test('contains at least the expected numbers of threads, comments, mentions, users and documents', () => {
     const threads = ofAcme(fixture.threads);
     const comments = threads.flatMap((thread) => thread.comments);
     expect(threads.length).toBeGreaterThanOrEqual(300);
@@ -115,11 +115,11 @@ describe('an organization with 300 threads, 2,000 comments and one thread of 1,0
   });
 
   test(
-    'is stored item by item as it was written, with one event for each change that asked for one',
+    'is stored without missing or extra items, and with one event per change with triggerNotification',
     expectTableToMatch,
   );
 
-  test('lists for each user what the user made, is involved in and may see', async () => {
+  test('returns for each user the content that the user created, is involved in and may read', async () => {
     const own = new Map<string, ReturnType<Fixture['dataOf']>>();
     await runChanges(
       userIds.map((userId): PlannedChange => async () => {
@@ -139,7 +139,7 @@ describe('an organization with 300 threads, 2,000 comments and one thread of 1,0
     for (const userId of userIds) expect([userId, own.get(userId)]).toEqual([userId, fixture.dataOf('acme', userId)]);
   });
 
-  test.each(documentIds)('lists each thread of the document %s once with its content', async (documentId) => {
+  test.each(documentIds)('lists each thread of the document %s once with all of its fields', async (documentId) => {
     const threads = fixture.threadsOf(inAcme(documentId));
     const threadsById = new Map(
       (await listAll(THREADS, { documentId, pageSize: 25 })).map((thread: any) => [thread.annotationId, thread]),
@@ -258,7 +258,7 @@ describe('an organization with 300 threads, 2,000 comments and one thread of 1,0
   });
 });
 
-describe('a listing returns each record exactly once during parallel changes', () => {
+describe('listings return each record exactly once during parallel changes', () => {
   const isVolatile = (id: string) => Number(/\d+$/.exec(id)?.[0]) % 3 === 0;
   const threadsIn = (documents: readonly string[]) =>
     ofAcme(fixture.threads).filter(({ document }) => documents.includes(document.documentId));
@@ -412,11 +412,11 @@ describe('a listing returns each record exactly once during parallel changes', (
     expect(lastingIds.size).toBeGreaterThan(3);
   });
 
-  test('the table matches the ledger after all changes', expectTableToMatch);
+  test('the table contains exactly the records that the changes left', expectTableToMatch);
 });
 
 describe('deletions in a large organization', () => {
-  test('delete all records of a location in all organizations, and only those', async () => {
+  test('of a location delete its records in all organizations, and no others', async () => {
     const [scope] = locationKeys as [string];
     const isAtLocation = (record: { document: DocumentIds; scope: string | undefined }) =>
       record.document.documentId === 'nda' && record.scope === scope;
@@ -441,7 +441,7 @@ describe('deletions in a large organization', () => {
     await expectTableToMatch();
   });
 
-  test('delete all threads of a document with comments, ids, reactions and involvements, and keep its other records', async () => {
+  test('of all threads of a document delete comments, ids, reactions and involvements, and no other records', async () => {
     const threads = fixture.threadsOf(inAcme(HANDBOOK));
     const slices = Array.from({ length: Math.ceil(threads.length / 30) }, (_each, index) =>
       threads.slice(index * 30, (index + 1) * 30),

@@ -140,7 +140,7 @@ const idOf = ({ annotationId, id, commentId }: any): unknown =>
   id ?? (annotationId === undefined ? commentId : annotationId);
 
 describe('a list of several pages and more than 1 MB', () => {
-  test.each(lists)('has responses below 5 MB and returns each record once: %s', async (_what, path, data, count) => {
+  test.each(lists)('has responses below 5 MB and returns each record once for %s', async (_what, path, data, count) => {
     const whole = (await pages(path, data)).flat();
     expect(Buffer.byteLength(JSON.stringify(whole))).toBeGreaterThan(1.5 * MEGABYTE);
     expect([whole.length, new Set(whole.map(idOf)).size]).toEqual([count, count]);
@@ -149,7 +149,7 @@ describe('a list of several pages and more than 1 MB', () => {
     expect(parts.flat().map(idOf)).toEqual(whole.map(idOf));
   });
 
-  test('returns each record of the data of a user once, in responses below 5 MB without a pageSize', async () => {
+  test('of user data contains each record once, in responses below 5 MB, without a pageSize', async () => {
     for (const [userId, counts] of [
       ['ada', [COUNT, 0, COUNT, COUNT]],
       ['bob', [2 * COUNT, 0, 0, COUNT]],
@@ -169,7 +169,7 @@ describe('a list of several pages and more than 1 MB', () => {
     }
   });
 
-  test('v1/notifications/get returns the latest notifications that fit', async () => {
+  test('of v1/notifications/get contains the latest notifications that fit into the response', async () => {
     const { status, body } = await customer.call('/v1/notifications/get', {
       organizationId: 'acme',
       documentId: 'nda',

@@ -38,7 +38,7 @@ describe('parallel additions of two threads with the same id', () => {
       (involvement) => involvement.includes(` ${annotationId}/`) && !involvement.startsWith(author),
     );
 
-  test('keep the thread that was written first and leave no record of the other', async () => {
+  test('store the thread that is written first, and no record of the other thread', async () => {
     const write = Table.prototype.write;
     const sizes: number[] = [];
     let meanwhile: { success: boolean } | undefined;
@@ -76,7 +76,7 @@ describe('deletion of a thread during parallel changes', () => {
   test.each([
     ['with few comments', 3],
     ['with more than one transaction holds', 60],
-  ])('%s leaves nothing behind', async (_size, count) => {
+  ])('%s leaves no records in the table', async (_size, count) => {
     for (let round = 0; round < 2; round++) {
       await addThreads(customer, [thread('a', { commentData: [comment()] })]);
       for (let remainingCount = count; remainingCount > 0; remainingCount -= 20)
@@ -126,7 +126,7 @@ describe('deletion of a thread during parallel changes', () => {
   });
 });
 
-test('emits one event for each of several parallel changes', async () => {
+test('parallel changes of a status emit one event for each successful change', async () => {
   await addThreads(customer, [thread('a')]);
   const statuses = times(6, (index) => `S${index}`);
   const results = await Promise.all(

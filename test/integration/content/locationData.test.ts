@@ -113,7 +113,7 @@ describe('POST /v1/organizations/documents/locations/data/delete', () => {
     expect(await contentItems()).toEqual([]);
   });
 
-  test('keeps records of other locations, without a location, and of other documents', async () => {
+  test('keeps records of other locations and documents, and records without a location', async () => {
     await addRecords(chapter, {}, '-1');
     await addRecords({ id: 'chapter-10' }, {}, '-10');
     await addRecords(chapter, { documentId: 'offer' }, '-offer');
@@ -144,7 +144,7 @@ describe('POST /v1/organizations/documents/locations/data/delete', () => {
     expect(await recordIds()).toEqual([]);
   });
 
-  test('deletes in every organization with the document, but in no other tenant', async () => {
+  test('deletes records in every organization with the document, but not of other tenants', async () => {
     const other = await newCustomer();
     const theirs = { organizationId: 'acme', documentId: 'nda' };
     await other.ok('/v2/organizations/documents/add', {
@@ -165,7 +165,7 @@ describe('POST /v1/organizations/documents/locations/data/delete', () => {
     );
   });
 
-  test('keeps a thread whose location changed', async () => {
+  test('keeps a thread that was moved to another location', async () => {
     await addRecords(chapter);
     await customer.ok('/v2/commentannotations/update', {
       organizationId: 'acme',
@@ -179,7 +179,7 @@ describe('POST /v1/organizations/documents/locations/data/delete', () => {
     expect(await contentItems()).toEqual([]);
   });
 
-  test('removes a reaction in the location from a comment in another location', async () => {
+  test('removes a reaction with the location from a comment without the location', async () => {
     const document = { organizationId: 'acme', documentId: 'nda' };
     await customer.ok('/v2/commentannotations/add', {
       ...document,
@@ -200,14 +200,14 @@ describe('POST /v1/organizations/documents/locations/data/delete', () => {
     expect(reactions).toMatchObject([{ annotationId: 'there' }]);
   });
 
-  test('succeeds for an unknown location or document, and when it is repeated', async () => {
+  test('succeeds for an unknown location or document, and when the request is repeated', async () => {
     await addRecords(chapter);
     for (const more of [{}, {}, { documentId: 'nowhere' }, { location: { id: 'nowhere' } }])
       expect((await remove(chapter, more)).status).toBe(200);
     expect(await recordIds()).toEqual([]);
   });
 
-  test('deletes hundreds of records and long threads during parallel additions', async () => {
+  test('deletes hundreds of records and long threads while others are added', async () => {
     const document = { organizationId: 'acme', documentId: 'nda' };
     for (let i = 0; i < 250; i += 50) {
       await customer.ok('/v2/recordings/add', {
@@ -261,7 +261,7 @@ describe('POST /v1/organizations/documents/locations/data/delete', () => {
     expect(await contentItems()).toEqual([]);
   });
 
-  test('keeps a record whose old location is still in the index, and continues after it', async () => {
+  test('keeps a record that the index still lists under its old location, and deletes the others', async () => {
     await addRecords(chapter);
     await customer.ok('/v2/commentannotations/add', {
       organizationId: 'acme',
@@ -293,7 +293,7 @@ describe('POST /v1/organizations/documents/locations/data/delete', () => {
     expect(await recordIds()).toEqual(['moved']);
   });
 
-  test('keeps records with the same ids as leftovers of a deleted document', async () => {
+  test('keeps the records of a new document if a deleted document has leftovers with the same ids', async () => {
     await addRecords(chapter);
     const { internalId: organization } = (await everyItem(engine)).find(
       ({ _t, organizationId, PK: key }) =>
@@ -323,7 +323,7 @@ describe('POST /v1/organizations/documents/locations/data/delete', () => {
     ).toMatchObject([{ annotationId: 't' }]);
   });
 
-  test('returns UNAVAILABLE when the time is over, and the next call continues', async () => {
+  test('returns UNAVAILABLE at its deadline, and the next call continues', async () => {
     const document = { organizationId: 'acme', documentId: 'nda' };
     await customer.ok('/v2/recordings/add', {
       ...document,
@@ -353,7 +353,7 @@ describe('POST /v1/organizations/documents/locations/data/delete', () => {
 describe('POST /v1/organizations/documents/locations/data/delete: credentials in the body', () => {
   const denied = { error: { status: 'PERMISSION_DENIED', message: 'Invalid API key.' } };
 
-  test('rejects other credentials than those of the headers with PERMISSION_DENIED', async () => {
+  test('rejects credentials that differ from the headers with PERMISSION_DENIED', async () => {
     await addRecords(chapter);
     const other = await newCustomer();
     for (const wrong of [
@@ -380,7 +380,7 @@ describe('POST /v1/organizations/documents/locations/data/delete: credentials in
     expect(await recordIds()).toHaveLength(5);
   });
 
-  test('do not replace the headers', async () => {
+  test('rejects a request with credentials in the body only', async () => {
     const workspace = await newWorkspace();
     const { status, body } = await post(
       await handlerOf(DELETE),
@@ -396,7 +396,7 @@ describe('POST /v1/organizations/documents/locations/data/delete: credentials in
     ['no location', { location: undefined }, 'location must be an object'],
     ['an empty location', { location: {} }, 'location must have an id, a locationName or another key'],
     ['no document', { documentId: undefined }, 'documentId is required'],
-  ])('%s is INVALID_ARGUMENT', async (_what, more, message) => {
+  ])('rejects %s with INVALID_ARGUMENT', async (_what, more, message) => {
     const { status, body } = await remove(chapter, more);
     expect([status, body.error.status, body.error.message]).toEqual([400, 'INVALID_ARGUMENT', message]);
   });

@@ -89,7 +89,7 @@ const recordsAt = (key: string, location: object, suffix = '') =>
   Object.fromEntries(['t', 'own', 'rec', 'n'].map((id) => [id + suffix, [key, location]]));
 
 describe('POST /v1/organizations/documents/locations/update', () => {
-  test('replaces the location of threads, reactions, recordings and notifications, and answers null', async () => {
+  test('replaces the location of threads, reactions, recordings and notifications, and returns null', async () => {
     await addRecords();
     const { status, body } = await update();
     expect([status, body]).toEqual([200, { result: { status: 'success', message: 'Location updated.', data: null } }]);
@@ -111,7 +111,7 @@ describe('POST /v1/organizations/documents/locations/update', () => {
     );
   });
 
-  test('makes content findable under the new location and no longer under the old one', async () => {
+  test('makes get endpoints find content by the new location and no longer by the old one', async () => {
     await addRecords();
     await update();
     const idsAt = async (locationId: string) => {
@@ -143,7 +143,7 @@ describe('POST /v1/organizations/documents/locations/update', () => {
     expect(await locations()).toEqual({});
   });
 
-  test('moves lastUpdated of a thread and keeps its comments and creation time', async () => {
+  test('changes lastUpdated of a thread, and keeps its comments and creation time', async () => {
     await addRecords();
     const read = async () =>
       (
@@ -178,7 +178,7 @@ describe('POST /v1/organizations/documents/locations/update', () => {
     expect(await locations()).toEqual(recordsAt('chapter-2', newLocation));
   });
 
-  test('changes no other location, document or tenant', async () => {
+  test('keeps records of other locations, documents and tenants', async () => {
     const other = await newCustomer();
     await addDocuments(other);
     await addRecords(oldLocation, {}, '', other);
@@ -190,7 +190,7 @@ describe('POST /v1/organizations/documents/locations/update', () => {
     expect([await records(), await records(other)]).toEqual(before);
   });
 
-  test('changes every organization that has the document, or only the named one', async () => {
+  test('changes records in all organizations with the document, or only in the given organization', async () => {
     await addRecords();
     await addRecords(oldLocation, { organizationId: 'beta' }, '-beta');
     await update({ organizationId: 'beta' });
@@ -207,7 +207,7 @@ describe('POST /v1/organizations/documents/locations/update', () => {
     });
   });
 
-  test('changes nothing when it is repeated, or when the location or document is unknown', async () => {
+  test('changes nothing if the request is repeated, or if the location or document is unknown', async () => {
     await addRecords();
     for (const merge of [false, true]) {
       const migrate = { oldLocation: { id: 'chapter-1' }, newLocation: { id: 'chapter-1', page: 4 } };
@@ -220,7 +220,7 @@ describe('POST /v1/organizations/documents/locations/update', () => {
     }
   });
 
-  test('changes more records than one page reads', async () => {
+  test('changes all records if they exceed one index page', async () => {
     for (let i = 0; i < 150; i += 50) {
       await customer.ok('/v2/recordings/add', {
         organizationId: 'acme',
@@ -241,7 +241,7 @@ describe('POST /v1/organizations/documents/locations/update', () => {
     }
   });
 
-  test('answers UNAVAILABLE when the time is over, and the next call continues', async () => {
+  test('returns UNAVAILABLE at its deadline, and the next call continues', async () => {
     await customer.ok('/v2/recordings/add', {
       organizationId: 'acme',
       documentId: 'nda',
@@ -268,7 +268,7 @@ describe('POST /v1/organizations/documents/locations/update', () => {
     expect(await changed()).toBe(30);
   });
 
-  test('keeps what another request writes between the read and the write of the update', async () => {
+  test('keeps the changes that another request writes between its read and its write', async () => {
     await addRecords();
     /** Changes the thread just before the update's first write. */
     class Contended extends Table {
@@ -301,7 +301,7 @@ describe('POST /v1/organizations/documents/locations/update', () => {
     ).toMatchObject([{ location: newLocation, priority: { id: 'P0' } }]);
   });
 
-  test('leaves a record alone that another request moves elsewhere between the read and the write of the update', async () => {
+  test('keeps a record that another request moves elsewhere between its read and its write', async () => {
     await addRecords();
     class Contended extends Table {
       #contended = false;
@@ -327,7 +327,7 @@ describe('POST /v1/organizations/documents/locations/update', () => {
     expect((await locations()).t).toEqual(['elsewhere', { id: 'elsewhere' }]);
   });
 
-  test('refuses to merge a location beyond the size of a location', async () => {
+  test('refuses to merge fields into a location that would become too large', async () => {
     await addRecords({ id: 'chapter-1', text: 'x'.repeat(40_000) });
     const { status, body } = await update({
       merge: true,
@@ -340,7 +340,7 @@ describe('POST /v1/organizations/documents/locations/update', () => {
     ]);
   });
 
-  test('requires the credentials of the headers in the body', async () => {
+  test('rejects credentials in the body that differ from the headers with PERMISSION_DENIED', async () => {
     await addRecords();
     const before = await records();
     const other = await newCustomer();
@@ -369,7 +369,7 @@ describe('POST /v1/organizations/documents/locations/update', () => {
     ['organizationId: the organization does not exist', { organizationId: 'nowhere' }],
     ['unknownField', { unknownField: 1 }],
     ['unknownField', { migrate: { oldLocation, newLocation, unknownField: 1 } }],
-  ])('is INVALID_ARGUMENT: %s', async (message, more) => {
+  ])('rejects a request with INVALID_ARGUMENT: %s', async (message, more) => {
     const { status, body } = await update(more);
     expect([status, body.error.status, body.error.message]).toEqual([
       400,

@@ -88,12 +88,12 @@ describe('POST /v2/users/data/get', () => {
     ['without a user', { userId: undefined }, 'userId is required'],
     ['of an unknown organization', { organizationId: 'nowhere' }, 'organizationId: the organization does not exist'],
     ['with an invalid token', { pageToken: 'none' }, 'pageToken is not a token of this listing, or has expired'],
-  ])('%s is INVALID_ARGUMENT', async (_what, more, message) => {
+  ])('returns INVALID_ARGUMENT for a request %s', async (_what, more, message) => {
     const { status, body } = await customer.call(GET, { organizationId: 'acme', userId: 'ada', ...more });
     expect([status, body.error.status, body.error.message]).toEqual([400, 'INVALID_ARGUMENT', message]);
   });
 
-  test('returns what the user made, is mentioned in, has assigned or is notified of', async () => {
+  test('returns content that the user created, is mentioned in, is assigned to or was notified of', async () => {
     await thread(
       't1',
       [
@@ -137,13 +137,13 @@ describe('POST /v2/users/data/get', () => {
     expect(ofMax.comments.map(({ commentText }) => commentText)).toEqual(['by Ada']);
   });
 
-  test('leaves out notifications for everybody', async () => {
+  test('returns no notifications that are for all users', async () => {
     await customer.ok('/v2/users/add', { organizationId: 'acme', users: [grace] });
     await notify('n1', { notifyUsers: [], notifyAll: true });
     expect((await data('grace')).notifications).toEqual([]);
   });
 
-  test('hides comments of a private thread from other users, except from their author', async () => {
+  test("hides a private thread's comments from users who may not read the thread, except from the author", async () => {
     await thread(
       'secret',
       [
@@ -172,7 +172,7 @@ describe('POST /v2/users/data/get', () => {
     });
   });
 
-  test('hides mentions that need an access context or document access the user lacks, but not own comments', async () => {
+  test('hides mentions if the user lacks the access context or document access, but not own comments', async () => {
     const eu = { context: { access: { region: 'eu' } } };
     await thread(
       'by thread',
@@ -210,14 +210,14 @@ describe('POST /v2/users/data/get', () => {
     expect(await dataOfGrace()).toEqual([['by Grace'], ['n1', 'n3']]);
   });
 
-  test('leaves out deleted threads', async () => {
+  test('returns nothing of deleted threads', async () => {
     await thread('t1', [{ commentText: 'by Ada', from: ada }]);
     await thread('t2', [{ commentText: 'by Ada', from: ada }]);
     await customer.ok('/v2/commentannotations/delete', { ...nda, annotationIds: ['t1'] });
     expect(annotationIds((await data('ada')).comments)).toEqual(['t2']);
   });
 
-  test('hides at once all data from before the user was removed from a document, folder or organization', async () => {
+  test('hides all earlier data as soon as the user is removed from the document, folder or organization', async () => {
     await customer.ok('/v2/organizations/folders/add', {
       organizationId: 'acme',
       folders: [{ folderId: 'outer' }, { folderId: 'inner', parentFolderId: 'outer' }],
@@ -252,7 +252,7 @@ describe('POST /v2/users/data/get', () => {
     expect(await threadsOfAda()).toEqual(['after in filed', 'after in nda', 'after in offer']);
   });
 
-  test('returns each of 250 mentions once in pages of at most 100 during parallel writes', async () => {
+  test('returns each of 250 mentions once, in pages of at most 100, during parallel writes', async () => {
     const numbered = Array.from({ length: 250 }, (_, i) => `mention ${i}`);
     await thread(
       't0',
@@ -281,7 +281,7 @@ describe('POST /v2/users/data/get', () => {
     expect(dataPages.flatMap(({ notifications }) => notifications.map(({ id }) => id))).toEqual(['n0', 'n1', 'n2']);
   });
 
-  test('pages through each kind independently', async () => {
+  test('returns comments, reactions and notifications page by page until each list ends', async () => {
     for (let i = 0; i < 220; i += 10) await Promise.all(Array.from({ length: 10 }, (_, j) => notify(`n${i + j}`)));
     await react('r1', grace);
     const half = Array.from({ length: 25 }, () => ({ commentText: 'x', from: grace }));
@@ -302,7 +302,7 @@ describe('POST /v2/users/data/get', () => {
     expect(new Set(dataPages.flatMap(({ notifications }) => notifications.map(({ id }) => id))).size).toBe(220);
   });
 
-  test('ends a page below 5 MB with a fair share of each kind', async () => {
+  test('divides a page of less than 5 MB fairly between comments, reactions and notifications', async () => {
     const large = { metadata: { x: 'x'.repeat(60_000) } };
     await thread('t1', [{ commentText: 'first', from: grace }]);
     for (let i = 0; i < 60; i++) await comment('t1', [{ commentText: `${i}`, from: grace, ...large }]);

@@ -41,7 +41,7 @@ async function refusal(data: object) {
 }
 
 describe('POST /v2/users/data/get with svcAllOrganizations', () => {
-  test('returns the data of a user in all organizations, each comment once', async () => {
+  test('returns the comments of a user in all organizations, each once', async () => {
     const commentLines: string[] = [];
     let [pageToken, count]: [string | null, number] = [null, 0];
     do {
@@ -95,12 +95,12 @@ describe('POST /v2/users/data/get with svcAllOrganizations', () => {
       { organizationId: 'org-02', svcUserIds: ['usr_x'] },
       'svcUserIds must be left out: this service has no user ids of its own. Send userId',
     ],
-  ])('refuses %j', async (data, message) => {
+  ])('rejects the request %j', async (data, message) => {
     expect(await refusal(data)).toEqual([400, message]);
   });
 });
 
-test('POST /v2/users/data/get repeats uniqueId in its response', async () => {
+test('POST /v2/users/data/get returns the uniqueId of the request', async () => {
   const { body } = await customer.call(GET, { userId: 'ada', organizationId: orgId(24), uniqueId: 'call-1' });
   expect([body.result.uniqueId, body.result.data.comments.length]).toEqual(['call-1', 1]);
   expect('uniqueId' in (await customer.call(GET, { userId: 'ada', organizationId: orgId(24) })).body.result).toBe(

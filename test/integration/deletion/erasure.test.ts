@@ -100,7 +100,7 @@ describe('users/data/delete', () => {
   const begin = (data: object) => customer.ok(DELETE, data);
   const status = (jobId: string) => customer.ok(STATUS, { jobId });
 
-  test('erases a user everywhere: name, address, picture and text are removed, and records of other users change only where they name the user', async () => {
+  test("erases name, address, picture and text everywhere, and changes other users' records only where necessary", async () => {
     for (const organizationId of ['acme', 'beta']) await createUserRecords(customer, organizationId);
     const before = await dump(customer.apiKey);
     for (const trace of traces.filter((trace) => trace !== 'ada-mail'))
@@ -235,7 +235,7 @@ describe('users/data/delete', () => {
     });
   });
 
-  test('erases in the named organizations only, and keeps the profile', async () => {
+  test('erases the user in the given organizations only, and keeps the profile', async () => {
     for (const organizationId of ['acme', 'beta']) await createUserRecords(customer, organizationId);
     const before = await dump(customer.apiKey);
     expect(
@@ -292,7 +292,7 @@ describe('users/data/delete', () => {
     ).toBeGreaterThan(5);
   });
 
-  test('keeps the access and content of a user who is added again during the erasure', async () => {
+  test('keeps access and content of a user who is added again during the erasure', async () => {
     await createUserRecords(customer, 'acme');
     await begin({ userIds: [ada.userId] });
     const runner = await Runner.of(customer);
@@ -326,7 +326,7 @@ describe('users/data/delete', () => {
     expect(JSON.stringify([...(await dump(customer.apiKey))])).not.toContain('Ada-Name');
   });
 
-  test('erases comments that stayed in threads of other users after an earlier removal', async () => {
+  test("erases comments in other users' threads that an earlier removal had kept", async () => {
     await createUserRecords(customer, 'acme');
     const [{ internalId }] = (await itemsOf(engine, customer, 'Organization')) as [Item];
     await purgeUserContent(
@@ -344,7 +344,7 @@ describe('users/data/delete', () => {
     for (const trace of traces) expect(after).not.toContain(trace);
   });
 
-  test('succeeds and finds no data when the same user is erased again', async () => {
+  test('succeeds and changes nothing if the user is already erased', async () => {
     await createUserRecords(customer, 'acme');
     await begin({ userIds: [ada.userId] });
     const first = await Runner.of(customer);
@@ -374,7 +374,7 @@ describe('users/data/delete', () => {
     expect(await itemsOf(engine, customer, 'Job')).toEqual([]);
   });
 
-  test('erases the first 30 of more than 30 users, and tasksCount shows this number', async () => {
+  test('erases the first 30 of more than 30 users, and reports 30 tasks', async () => {
     const userIds = Array.from({ length: 32 }, (_each, index) => `u${index}`);
     await customer.ok('/v2/users/add', {
       organizationId: 'acme',
@@ -392,7 +392,7 @@ describe('users/data/delete', () => {
     ).toEqual(['u30', 'u31']);
   });
 
-  test("accepts unknown users, and answers NOT_FOUND for an unknown job or another tenant's job", async () => {
+  test('accepts unknown users. Its status returns NOT_FOUND for unknown jobs and jobs of other tenants', async () => {
     const { jobId, tasksCount } = await begin({ userIds: ['nobody'] });
     expect(tasksCount).toBe(1);
     await (await Runner.of(customer)).run();
@@ -425,7 +425,7 @@ class RepeatedFault extends Trial {
   }
 }
 
-describe('erasure under faults', () => {
+describe('erasure with faults', () => {
   let fixture: Item[];
   let job: StoredJob;
   let expected: Record<string, Item>;
@@ -484,7 +484,7 @@ describe('erasure under faults', () => {
     [3, { failure: 'crash', when: 'after' }],
     [2, { failure: 'error', when: 'after' }],
     [1, { failure: 'repetition', when: 'after' }],
-  ])('an interrupted erasure ends with the same result: at every %ith write %j', async (every, fault) => {
+  ])('stores the same result if it is interrupted at every %ith write: %j', async (every, fault) => {
     const trial = new RepeatedFault(every, fault);
     expect(await outcomeOf(`faults-${every}-${fault.failure}-${fault.when}`, trial)).toEqual(expected);
     // Checks that the faults occurred. At least half of the expected number is required.

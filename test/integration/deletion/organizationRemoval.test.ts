@@ -91,7 +91,7 @@ async function openChannels(organizationKey: string): Promise<void> {
 }
 
 describe('purge of a deleted organization', () => {
-  test('a deleted organization keeps its content until no earlier request can read it. Then all of its content is purged, and nothing else', async () => {
+  test('keeps the content until no earlier request can read it, then purges all of it and nothing else', async () => {
     await fillOrganization(customer, 'acme');
     await fillOrganization(customer, 'other');
     await customer.ok('/v2/organizations/folders/access/update', {
@@ -131,7 +131,7 @@ describe('purge of a deleted organization', () => {
     expect(await purgeMessages()).toEqual([]);
   });
 
-  test('an organization that is created again with the same ids during the purge keeps all of its content', async () => {
+  test('keeps all content of a new organization with the same ids', async () => {
     await fillOrganization(customer, 'acme', { mark: 'old' });
     const old = await internalId('acme');
     await customer.ok(DELETE, { organizationIds: ['acme'] });
@@ -157,7 +157,7 @@ describe('purge of a deleted organization', () => {
     ).toEqual(['new', 'new']);
   });
 
-  test('a purge of an organization that is killed at any call ends with the next steps', async () => {
+  test('continues after a crash at any database call, and purges everything', async () => {
     await fillOrganization(customer, 'acme', { documents: ['nda'], each: 1 });
     const acme = await internalId('acme');
     const before = withoutJobs(await items());
@@ -169,7 +169,7 @@ describe('purge of a deleted organization', () => {
     expect(withoutJobs(await items())).toEqual(otherItems);
   });
 
-  test('a purge of an organization takes several steps if one is too short', async () => {
+  test('takes several steps if one step is too short', async () => {
     await fillOrganization(customer, 'acme', { documents: ['a', 'b', 'c'], each: 1 });
     const acme = await internalId('acme');
     const job = { tenant: customer.apiKey, createdAt: 0, data: JSON.stringify({ organizationKey: acme }) };
@@ -184,7 +184,7 @@ describe('purge of a deleted organization', () => {
 });
 
 describe('purge of deleted documents', () => {
-  test('a deleted document loses all of its content, and other documents lose nothing', async () => {
+  test('deletes all content of the document, and nothing of other documents', async () => {
     await fillOrganization(customer, 'acme');
     const before = withoutJobs(await items());
     const document = [...before.values()].find(
@@ -203,7 +203,7 @@ describe('purge of deleted documents', () => {
     expect(after).toEqual(new Map([...before].filter(([, item]) => !belongs(item))));
   });
 
-  test('a document that is created again with records of the same ids keeps all of its content', async () => {
+  test('keeps all content of a new document with the same id and record ids', async () => {
     await fillOrganization(customer, 'acme');
     const message = await removeDocument('acme', 'nda');
     const runner = new JobRunner(Date.now());
@@ -236,7 +236,7 @@ describe('purge of deleted documents', () => {
     ).toBe('new');
   });
 
-  test('a purge of documents that is killed at any call ends with the next steps', async () => {
+  test('continues after a crash at any database call, and purges everything', async () => {
     await fillOrganization(customer, 'acme', { documents: ['nda'], each: 1 });
     const acme = await internalId('acme');
     const before = withoutJobs(await items());
@@ -256,7 +256,7 @@ describe('purge of deleted documents', () => {
     expect(withoutJobs(await items())).toEqual(new Map([...before].filter(([, item]) => !all.includes(item))));
   });
 
-  test('a purge of documents takes several steps if one is too short, each with the unfinished documents', async () => {
+  test('takes several steps if one step is too short, and passes the unfinished documents on', async () => {
     const documents = Array.from({ length: 12 }, (_each, index) => `doc-${index}`);
     const acme = { organizationId: 'acme' };
     await customer.ok('/v2/organizations/documents/add', {
@@ -297,7 +297,7 @@ describe('purge of deleted documents', () => {
     expect([...(await items()).values()].filter(({ _t }) => ['Contact', 'Grant'].includes(_t))).toEqual([]);
   });
 
-  test('a thread that is half deleted is purged with its document, whichever job continues first', async () => {
+  test("purges a partly deleted thread with its document before the thread's own job runs", async () => {
     await fillOrganization(customer, 'acme', { documents: ['nda'], each: 1 });
     const all = await items();
     const head = [...all.values()].find(({ _t }) => _t === 'Thread')!;
@@ -322,7 +322,7 @@ describe('purge of deleted documents', () => {
 });
 
 describe('entities that a purge covers', () => {
-  test('every entity that is owned by a document, folder or organization is part of a purge', () => {
+  test('include every entity that is owned by a document, folder or organization', () => {
     const entityTypes = (parts: readonly { readonly entities: readonly { readonly type: string }[] }[]) =>
       new Set(parts.flatMap((part) => part.entities.map(({ type }) => type)));
     const [ofDocuments, ofOrganizations] = [
@@ -337,7 +337,7 @@ describe('entities that a purge covers', () => {
     expect(missing.map(({ type }) => type)).toEqual([]);
   });
 
-  test('the only entities that are owned by a user are NotificationSettings and User, which user deletion handles', () => {
+  test('exclude NotificationSettings and User, the only entities that are owned by a user', () => {
     expect(
       entities()
         .filter(({ ownedBy }) => ownedBy === 'user')

@@ -50,7 +50,7 @@ const nameOf = ({ _t, annotationId, id, commentId }: Item) =>
   [_t, annotationId ?? id, commentId].filter((id) => id !== undefined).join(' ');
 
 describe('purgeUserContent of a user who is removed from an organization', () => {
-  test("removes the user's threads, recordings, reactions and involvements, and keeps the author's id of comments in other threads", async () => {
+  test("removes the user's threads, recordings, reactions and involvements, and keeps comments in other threads", async () => {
     const [before, events] = [await dump(), await emitted(engine, customer)];
     expect(await purgeUser()).toBe('done');
     const after = await dump();
@@ -93,7 +93,7 @@ describe('purgeUserContent of a user who is removed from an organization', () =>
     expect(await dump()).toEqual(after);
   });
 
-  test('keeps only the id of an author, assignee and cause of a notification, removes subscriptions, and keeps mentions as they are', async () => {
+  test("keeps only the user's id as author, assignee and actor, removes subscriptions, and keeps mentions", async () => {
     await purgeUser();
     const [byGrace] = await customer.ok('/v2/commentannotations/get', { ...acme, annotationIds: ['byGrace'] });
     expect(byGrace.comments[1]).toMatchObject({ commentText: saidToGrace, reactionAnnotationIds: ['onAda'] });
@@ -125,7 +125,7 @@ describe('purgeUserContent of a user who is removed from an organization', () =>
     });
   });
 
-  test('keeps content that was made later, and content in other documents if documents are given', async () => {
+  test('keeps content that was created after the removal, and content outside the given documents', async () => {
     const documents = (await itemsOf(engine, customer, 'Document')) as Item[];
     const offer = documents.find(({ documentId }) => documentId === 'offer')!.internalId;
     await purgeUser({ documents: new Set([offer]) });
@@ -161,7 +161,7 @@ describe('purgeUserContent of a user who is removed from an organization', () =>
     ).toHaveLength(2);
   });
 
-  test('stops at its deadline and continues from there, with any number of involvements', async () => {
+  test('stops at its deadline, and the next call continues', async () => {
     // The user's involvements still exist, but their records do not.
     const added = Array.from({ length: 250 }, (_, i): Involvement => ({
       userId: ada.userId,
@@ -204,7 +204,7 @@ describe('purgeUserContent of a user who is removed from an organization', () =>
     expect(await involvements(engine, customer, ada.userId)).toEqual([]);
   });
 
-  test('loses no concurrent writes of other users', async () => {
+  test('keeps concurrent writes of other users', async () => {
     const seen: number[] = [];
     const met = new Map<string, number>();
     // Before each of the first two writes to a record, another user changes the record.

@@ -96,11 +96,11 @@ describe('documented messages', () => {
     ['/v2/organizations/folders/get', acme, 'Folders retrieved successfully.'],
     ['/v2/organizations/folders/get', { ...acme, maxDepth: 2 }, 'Folder(s) retrieved successfully.'],
     ['/v2/organizations/folders/get', { ...acme, folderId: 'f' }, 'Folder(s) retrieved successfully.'],
-  ])('%s with %j answers %s', async (path, data, ...expected) => {
+  ])('%s with %j returns the message %s', async (path, data, ...expected) => {
     expect(await messages(path, data)).toEqual(expected);
   });
 
-  test('users/data/delete and its status return their documented messages', async () => {
+  test('users/data/delete and users/data/delete/status return their documented messages', async () => {
     const { body } = await customer.call('/v2/users/data/delete', { userIds: ['nobody'], organizationIds: ['acme'] });
     expect(body.result.message).toBe('Data deletion process has been initiated.');
     expect(await messages('/v2/users/data/delete/status', { jobId: body.result.data.jobId })).toEqual([
@@ -109,10 +109,10 @@ describe('documented messages', () => {
   });
 });
 
-describe('rootFoldersOnly of folders/get', () => {
+describe('rootFoldersOnly of /v2/organizations/folders/get', () => {
   const folders = async (data: object) => customer.ok('/v2/organizations/folders/get', { ...acme, ...data });
 
-  test('returns only the folders of the top level, for any maxDepth', async () => {
+  test('returns only top-level folders, for any maxDepth', async () => {
     expect(await folders({ maxDepth: 3 })).toMatchObject([{ folderId: 'f', subFolders: [{ folderId: 'inner' }] }]);
     expect(await folders({ maxDepth: 3, rootFoldersOnly: true })).toMatchObject([{ folderId: 'f', subFolders: [] }]);
     expect(await folders({ folderId: 'root', rootFoldersOnly: true })).toMatchObject([
@@ -120,7 +120,7 @@ describe('rootFoldersOnly of folders/get', () => {
     ]);
   });
 
-  test('is refused together with a folder', async () => {
+  test('is refused together with folderId', async () => {
     const { status, body } = await customer.call('/v2/organizations/folders/get', {
       ...acme,
       folderId: 'f',

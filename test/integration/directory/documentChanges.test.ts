@@ -53,7 +53,7 @@ const absent = { success: false, message: 'Document does not exist' };
 const ids = (count: number) => Array.from({ length: count }, (_, i) => `d${String(i).padStart(3, '0')}`);
 
 describe('documents/update', () => {
-  test('replaces the sent fields, keeps other metadata fields with merge, and fails only for unknown documents', async () => {
+  test('replaces the sent fields, with merge keeps other metadata, and fails only for unknown documents', async () => {
     const { body } = await customer.call(UPDATE, {
       ...acme,
       merge: true,
@@ -85,7 +85,7 @@ describe('documents/update', () => {
     ]);
   });
 
-  test('fails only for a document with more than 64 KB of metadata, and stores none of these metadata', async () => {
+  test('fails only for a document whose merged metadata exceed 64 KB, and keeps its old metadata', async () => {
     await ok(UPDATE, { documents: [{ documentId: 'a', metadata: { first: 'x'.repeat(40_000) } }] });
     const result = await ok(UPDATE, {
       merge: true,
@@ -98,7 +98,7 @@ describe('documents/update', () => {
     expect((await read('a'))[0].metadata.second).toBeUndefined();
   });
 
-  test('changes 500 documents once each', async () => {
+  test('changes each of 500 documents once', async () => {
     await ok(ADD, { documents: ids(500).map((documentId) => ({ documentId })) });
     const results = await ok(UPDATE, {
       documents: ids(500).map((documentId) => ({ documentId, documentName: documentId })),
@@ -112,7 +112,7 @@ describe('documents/update', () => {
 });
 
 describe('documents/delete', () => {
-  test('deletes documents and their entries, starts one job per transaction, and keeps other documents', async () => {
+  test('deletes documents and their folder entries, starts a job per transaction, and keeps other documents', async () => {
     await ok(ADD, { folderId: 'f', documents: ids(40).map((documentId) => ({ documentId })) });
     const { body } = await customer.call(DELETE, { ...acme, documentIds: ['filed', 'none', ...ids(40), 'filed'] });
     expect([body.result.message, body.result.data.filed, body.result.data.none]).toEqual([
@@ -130,7 +130,7 @@ describe('documents/delete', () => {
     expect(new Set(jobs.map(({ kind }) => kind))).toEqual(new Set(['purgeDocuments']));
   });
 
-  test('frees the id at once for a new and empty document', async () => {
+  test('makes the id free at once for a new and empty document', async () => {
     await ok('/v2/commentannotations/add', {
       documentId: 'a',
       commentAnnotations: [{ annotationId: 't', commentData: [{ commentText: 'x', from: { userId: 'ada' } }] }],
@@ -148,7 +148,7 @@ describe('documents/delete', () => {
     expect(await read('a')).toEqual([{ id: 'a', disabled: false, accessType: 'public' }]);
   });
 
-  test('deletes each document by one of ten concurrent callers', async () => {
+  test('deletes each document once for ten concurrent calls', async () => {
     const answers = await Promise.all(ids(10).map(() => ok(DELETE, { documentIds: ['a', 'b', 'filed'] })));
     for (const id of ['a', 'b', 'filed']) expect(answers.filter((answer) => answer[id].success)).toHaveLength(1);
     expect((await itemsOf(engine, customer, 'Job')).flatMap(({ data }) => JSON.parse(data).documents)).toHaveLength(3);
@@ -156,7 +156,7 @@ describe('documents/delete', () => {
 });
 
 describe('documents/move', () => {
-  test('moves documents into a folder, whose access type then applies, and to the top', async () => {
+  test('moves documents to another folder or to the top, so that the access type of the new parent applies', async () => {
     const { body } = await customer.call(MOVE, { ...acme, documentIds: ['a', 'filed', 'a'], folderId: 'g' });
     expect(body.result).toEqual({ status: 'success', message: 'Documents moved successfully.' });
     expect(
@@ -203,7 +203,7 @@ describe('documents/move', () => {
     expect((await read('a'))[0].folderId).toBeUndefined();
   });
 
-  test('moves 30 documents in one transaction, so two concurrent callers leave all of them in one folder', async () => {
+  test('moves 30 documents in one transaction, so that concurrent moves leave all of them in one folder', async () => {
     await ok(ADD, { folderId: 'f', documents: ids(30).map((documentId) => ({ documentId })) });
     await Promise.all(['g', 'root'].map((folderId) => ok(MOVE, { documentIds: ids(30), folderId })));
     const inG = (await ok(GET, { folderId: 'g' })).length;
@@ -231,7 +231,7 @@ describe('documents/access/disablestate/update', () => {
     expect(await error(DISABLE, { documentIds: ['a'] })).toEqual(INVALID('disabled is required'));
   });
 
-  test('refuses changes of a disabled document item by item, and allows reads and deletion', async () => {
+  test('refuses updates of a disabled document only, and allows reads and deletion', async () => {
     await ok(DISABLE, { documentIds: ['a'], disabled: true });
     const refused = { success: false, message: 'The document is disabled' };
     expect(
@@ -257,7 +257,7 @@ describe('documents/access/disablestate/update', () => {
   });
 });
 
-test('a disabled organization refuses adding and changing documents, and allows reading, counting, disabling, enabling and deleting them', async () => {
+test('a disabled organization refuses new and changed documents, and allows reads, deletion and enabling', async () => {
   await ok('/v2/organizations/access/disablestate/update', { organizationIds: ['acme'], disabled: true });
   const refused = [400, 'FAILED_PRECONDITION', 'The organization is disabled'];
   expect(await error(ADD, { documents: [{ documentId: 'new' }] })).toEqual(refused);

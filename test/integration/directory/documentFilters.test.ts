@@ -74,7 +74,7 @@ async function refusal(path: string, data: object) {
 }
 
 describe('filters of documents/get', () => {
-  test('return the documents whose metadata meet all filters', async () => {
+  test('return the documents whose metadata match all filters', async () => {
     expect(await pages({ filters: isDraft })).toEqual([['a', 'filed']]);
     expect(await pages({ filters: [...isDraft, { key: 'version', operator: '>', value: 1 }] })).toEqual([['filed']]);
     expect(await pages({ folderId: 'f', filters: [{ key: 'status', operator: 'not-in', value: ['draft'] }] })).toEqual([
@@ -83,7 +83,7 @@ describe('filters of documents/get', () => {
     expect(await pages({ documentIds: ['b', 'a', 'bare'], filters: isDraft })).toEqual([['a']]);
   });
 
-  test('read a bounded number of documents per page and omit no matching document', async () => {
+  test('read a limited number of documents per page, and return every matching document', async () => {
     const drafts = crowd.filter((_id, index) => index % 100 === 99);
     const documentPages = await pages({ organizationId: 'crowd', filters: isDraft, pageSize: 7 });
     expect(documentPages.flat()).toEqual(drafts);
@@ -91,7 +91,7 @@ describe('filters of documents/get', () => {
     expect((await pages({ organizationId: 'crowd', filters: isDraft })).map(({ length }) => length)).toEqual([20, 6]);
   });
 
-  test('are part of the page token', async () => {
+  test('must be the same in a request with a page token', async () => {
     const { body } = await customer.call(GET, { ...acme, filters: isDraft, pageSize: 1 });
     expect(body.result.pageToken).toEqual(expect.any(String));
     expect((await customer.call(GET, { ...acme, pageToken: body.result.pageToken })).status).toBe(400);
@@ -126,7 +126,7 @@ describe('filters of documents/get', () => {
   });
 });
 
-test('documents/get refuses orderByCommentViews, because views of comments are not recorded', async () => {
+test('documents/get refuses orderByCommentViews, because the service records no comment views', async () => {
   expect(await refusal(GET, { orderByCommentViews: true })).toEqual([
     400,
     'orderByCommentViews must not be true: this service does not record who viewed comments, so documents have no such order',
@@ -135,7 +135,7 @@ test('documents/get refuses orderByCommentViews, because views of comments are n
 });
 
 describe('documents/count/get', () => {
-  test('counts the documents that meet filters, and says that the filters were applied', async () => {
+  test('counts the documents that match the filters, and returns filtersApplied: true', async () => {
     const { body } = await customer.call(COUNT, { ...acme, filters: isDraft });
     expect(body.result).toEqual({
       status: 'success',
@@ -153,7 +153,7 @@ describe('documents/count/get', () => {
     expect(await customer.ok(COUNT, acme)).toEqual({ count: 5 });
   });
 
-  test('counts all documents, and says that the filters were not applied, when there are too many documents to read', async () => {
+  test('counts all documents and returns filtersApplied: false if there are too many documents to filter', async () => {
     const search = {
       ...searchDocuments,
       open: (env: Parameters<typeof searchDocuments.open>[0]) => new DocumentSearch(openTable(env), 500),
@@ -165,7 +165,7 @@ describe('documents/count/get', () => {
     expect(await count('acme')).toEqual({ count: 2, filtersApplied: true });
   });
 
-  test('counts only documents outside of folders with excludeFolderDocs', async () => {
+  test('counts only documents at the top level with excludeFolderDocs', async () => {
     expect(await customer.ok(COUNT, { ...acme, excludeFolderDocs: true })).toEqual({ count: 3 });
     expect(await customer.ok(COUNT, { ...acme, excludeFolderDocs: false })).toEqual({ count: 5 });
   });
@@ -183,7 +183,7 @@ describe('merge of documents/update', () => {
   const update = (data: object, document: object) =>
     customer.ok(UPDATE, { organizationId: 'merging', ...data, documents: [{ documentId: 'd', ...document }] });
 
-  test('keeps the other metadata fields, and without merge the new metadata replace the stored ones', async () => {
+  test('adds the sent metadata fields to the stored ones. Without merge, they replace the stored ones', async () => {
     await customer.ok(ADD, {
       organizationId: 'merging',
       createOrganization: true,
@@ -204,7 +204,7 @@ describe('merge of documents/update', () => {
   });
 });
 
-test('failed items of documents/add, update and delete have the id that was sent and a code', async () => {
+test('failed results of documents/add, update and delete contain the sent id and a code', async () => {
   const documents = [
     { documentId: 'a', documentName: 'x' },
     { documentId: 'none', documentName: 'x' },

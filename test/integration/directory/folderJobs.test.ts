@@ -145,7 +145,7 @@ describe('moving a subtree of 200 folders', () => {
     await addDocuments('f150', 'nda');
   }
 
-  test('reads correctly before, during and after the job, also with two workers, and leaves no change record', async () => {
+  test('returns correct reads before, during and after the job, even with two workers', async () => {
     await grow();
     const before = await storedTree();
     await ok(`${FOLDERS}/update`, { folders: [{ folderId: 'f0', parentFolderId: 'to' }] });
@@ -184,7 +184,7 @@ describe('moving a subtree of 200 folders', () => {
     expect(await pendingJobCount()).toBeUndefined();
   });
 
-  test('ends in the same state whenever the job restarts from any progress', async () => {
+  test('ends in the same state if every third step of the job crashes', async () => {
     await grow();
     await ok(`${FOLDERS}/access/update`, { folderIds: ['f0'], accessType: 'restricted' });
     await ok(`${FOLDERS}/update`, {
@@ -207,7 +207,7 @@ describe('moving a subtree of 200 folders', () => {
   });
 });
 
-test('the job counter decreases once for each job, also when two workers end a job at the same time', async () => {
+test('the job counter of an organization decreases once per job, even if two workers end it', async () => {
   await addFolders({ folderId: 'a' }, { folderId: 'b' }, { folderId: 'c' });
   for (const folderId of ['a', 'b', 'c']) await ok(`${FOLDERS}/delete`, { folderId });
   expect(await pendingJobCount()).toBe(3);
@@ -220,8 +220,8 @@ test('the job counter decreases once for each job, also when two workers end a j
   }
 });
 
-describe('concurrent writes during a folder change', () => {
-  test('are rewritten in the second round, a minute later, and not before', async () => {
+describe('writes with outdated paths during a folder change', () => {
+  test('are corrected by the second round of the job, a minute after the first', async () => {
     await addFolders(
       { folderId: 'a' },
       { folderId: 'b', parentFolderId: 'a' },
@@ -366,7 +366,7 @@ describe('deleting a folder with three levels, documents, comments and grants', 
     });
   }
 
-  test('hides all its contents at once and while the job runs', async () => {
+  test('hides all of its contents at once and while the job runs', async () => {
     await fill();
     await remove('a');
     await expectDeleted();
@@ -379,7 +379,7 @@ describe('deleting a folder with three levels, documents, comments and grants', 
     await expectDeleted();
   }, 60_000);
 
-  test('frees its ids at once for empty folders, and the job deletes all old items and nothing else', async () => {
+  test('makes its ids free at once, and the job deletes all old items and nothing else', async () => {
     await addFolders({ folderId: 'keep' }, { folderId: 'filled' });
     await ok('/v2/users/add', { users: [{ userId: 'ada' }, { userId: 'grace' }] });
     await fill();
@@ -459,7 +459,7 @@ describe('deleting a folder with three levels, documents, comments and grants', 
     expect(await leftovers()).toEqual([]);
   });
 
-  test('ignores an outdated entry for a resource that is in another folder', async () => {
+  test('ignores an outdated folder entry for a resource that is in another folder', async () => {
     await addFolders({ folderId: 'doomed' }, { folderId: 'keep' });
     await addDocuments('keep', 'kept');
     const entries = await itemsOf(engine, customer, 'FolderEntry');
@@ -479,7 +479,7 @@ describe('deleting a folder with three levels, documents, comments and grants', 
     expect(await ok('/v2/commentannotations/get', { documentId: 'kept' })).toHaveLength(1);
   });
 
-  test('deletes a folder that was moved into it, and the job of the move waits for that deletion', async () => {
+  test('deletes a folder that was moved into it, and the job of the move ends only afterwards', async () => {
     await addFolders(
       { folderId: 'doomed' },
       { folderId: 'x' },

@@ -81,8 +81,8 @@ async function addFoldersBelow(count: number, below: string, shape: (index: numb
   await inSlices(ops, 100, async (slice) => [await table.write(slice)]);
 }
 
-describe('folders/get', () => {
-  test('returns the top folders, or one folder with its direct children', async () => {
+describe('POST /v2/organizations/folders/get', () => {
+  test('returns the top-level folders, or one folder with its direct children', async () => {
     const { status, body } = await customer.call(GET, acme);
     expect(status).toBe(200);
     expect(body.result).toEqual({
@@ -121,7 +121,7 @@ describe('folders/get', () => {
     ]);
   });
 
-  test('returns as many levels as maxDepth says', async () => {
+  test('returns as many levels as maxDepth requests', async () => {
     const shape = (folders: any[]): unknown =>
       folders.map(({ folderId, subFolders }) => (subFolders.length > 0 ? [folderId, shape(subFolders)] : folderId));
     expect(shape(await get({ maxDepth: 1 }))).toEqual(['a', 'z']);
@@ -131,7 +131,7 @@ describe('folders/get', () => {
     expect(shape(await get({ folderId: 'root', maxDepth: 2 }))).toEqual(shape(await get({ maxDepth: 2 })));
   });
 
-  test('pages over the first level to the end, at the top and in a folder', async () => {
+  test('pages through the first level, at the top and in a folder', async () => {
     await addFoldersBelow(250, 'z', () => 0);
     const pages = async (more: object, select: (data: any[]) => any[]) => {
       const folderPages: string[][] = [];
@@ -149,7 +149,7 @@ describe('folders/get', () => {
     expect(new Set(within.flat()).size).toBe(250);
   });
 
-  test('answers INVALID_ARGUMENT with advice for more than 1,000 folders', async () => {
+  test('returns INVALID_ARGUMENT with advice if the result has more than 1,000 folders', async () => {
     await addFoldersBelow(1_010, 'z', (index) => (index < 20 ? 0 : 1 + (index % 20)));
     expect(await error(GET, { maxDepth: 3 })).toEqual([
       400,
@@ -193,7 +193,7 @@ describe('folders/update', () => {
     expect(await itemsOf(engine, customer, 'Job')).toEqual([]);
   });
 
-  test('moves a folder with its descendants and updates their ancestors and access types at once', async () => {
+  test('moves a folder with its descendants, and updates their ancestors and access types at once', async () => {
     await update({ folderId: 'b', parentFolderId: 'z' });
     expect(await positions('b', 'c', 'own')).toEqual({
       b: 'root/z public',
@@ -213,14 +213,14 @@ describe('folders/update', () => {
     expect((await get({ folderId: 'z' }))[0].folderName).toBe('Z');
   });
 
-  test('changes nothing and starts no job when the folder already has that parent', async () => {
+  test('changes nothing and starts no job if the folder already has the parent', async () => {
     expect(
       await update({ folderId: 'b', parentFolderId: 'a' }, { folderId: 'z', parentFolderId: 'root' }),
     ).toMatchObject({ b: { success: true }, z: { success: true } });
     expect(await itemsOf(engine, customer, 'Job')).toEqual([]);
   });
 
-  test('fails only for the folders of a circle, unknown folders and unknown parents', async () => {
+  test('fails only for folders that would form a cycle, unknown folders and unknown parents', async () => {
     expect(
       await update(
         { folderId: 'a', parentFolderId: 'c' },
@@ -245,7 +245,7 @@ describe('folders/update', () => {
     });
   });
 
-  test('fails one of two concurrent moves that make a circle together, also when it is the second move of its call', async () => {
+  test('fails for one of two concurrent moves that together form a cycle, even if it follows another move', async () => {
     await customer.ok(ADD, { ...acme, folders: ['x', 'y', 'v'].map((folderId) => ({ folderId })) });
     // The other call moves its folder after the last move has read, and before it writes.
     let writes = 0;
@@ -284,7 +284,7 @@ describe('folders/update', () => {
     }
   });
 
-  test('refuses a move below level 20 or of more than 1,000 descendants, with the reason', async () => {
+  test('refuses a move to more than 20 levels or of more than 1,000 descendants, with the reason', async () => {
     await addFoldersBelow(19, 'z', (index) => index);
     expect(await update({ folderId: 'a', parentFolderId: 'z-17' })).toMatchObject({
       a: { success: false, message: 'A folder below this folder would be too deep.' },
@@ -322,7 +322,7 @@ describe('folders/update', () => {
 });
 
 describe('folders/access/update', () => {
-  test('sets access types, which folders that inherit get at once, and folders with their own type do not', async () => {
+  test('sets access types, which apply at once to folders that inherit and not to others', async () => {
     const { body } = await customer.call(ACCESS, { ...acme, folderIds: ['a', 'none', 'a'], accessType: 'public' });
     expect(body.result).toEqual({
       status: 'success',
@@ -342,7 +342,7 @@ describe('folders/access/update', () => {
     expect(u.folders.c.accessType).toBe('public');
   });
 
-  test('lets a folder inherit from its parent, and a folder at the top from the organization', async () => {
+  test('makes a folder inherit from its parent, and a top-level folder from the organization', async () => {
     expect(
       await customer.ok(ACCESS, { ...acme, folderIds: ['own', 'a'], inheritFromParent: true, accessType: 'public' }),
     ).toEqual({
@@ -353,7 +353,7 @@ describe('folders/access/update', () => {
     expect((await get())[0].inheritAccessFromParent).toBe(true);
   });
 
-  test('starts no job for the stored access type, and answers INVALID_ARGUMENT without a valid access type', async () => {
+  test('starts no job if the access type is the stored one, and rejects missing and invalid access types', async () => {
     await customer.ok(ACCESS, { ...acme, folderIds: ['a'], accessType: 'restricted' });
     expect(await itemsOf(engine, customer, 'Job')).toEqual([]);
     for (const data of [{ folderIds: ['a'] }, { folderIds: ['a'], inheritFromParent: false }])
@@ -371,7 +371,7 @@ describe('folders/access/update', () => {
 });
 
 describe('folders/delete', () => {
-  test('answers null, and NOT_FOUND for an unknown or deleted folder', async () => {
+  test('returns null, and NOT_FOUND for an unknown or deleted folder', async () => {
     const { status, body } = await customer.call(DELETE, { ...acme, folderId: 'b' });
     expect([status, body.result]).toEqual([
       200,
@@ -382,7 +382,7 @@ describe('folders/delete', () => {
     expect((await get({ folderId: 'a' }))[0].subFolders).toEqual([]);
   });
 
-  test('deletes each folder once with concurrent callers, and the organization counts every job', async () => {
+  test('deletes each folder once for concurrent calls, and counts every started job in the organization', async () => {
     await customer.ok(ADD, { ...acme, folders: Array.from({ length: 8 }, (_, i) => ({ folderId: `f${i}` })) });
     const answers = await Promise.all(
       Array.from({ length: 16 }, (_, i) => customer.call(DELETE, { ...acme, folderId: `f${i % 8}` })),

@@ -45,7 +45,7 @@ describe.each([
   [DELETE, (ids: unknown[]) => ({ organizationIds: ids }), 'organizationIds'],
   [DISABLE, (ids: unknown[]) => ({ organizationIds: ids, disabled: true }), 'organizationIds'],
 ])('%s', (path, data, field) => {
-  test('accepts 1 to 500 organizations, and names the invalid field', async () => {
+  test('accepts 1 to 500 organizations, and otherwise names the invalid field', async () => {
     expect(await refused(path, {})).toEqual([400, 'INVALID_ARGUMENT', [field]]);
     expect(await refused(path, data([]))).toEqual([400, 'INVALID_ARGUMENT', [field]]);
     expect(await refused(path, data(Array.from({ length: 501 }, (_each, index) => `o-${index}`)))).toEqual([
@@ -65,7 +65,7 @@ describe.each([
     ]).toEqual([500, new Set([JSON.stringify(notFound)])]);
   });
 
-  test('fails only for an unknown organization or one of another tenant, and treats a repeated id as one item', async () => {
+  test('fails only for organizations that are unknown or of another tenant, and accepts repeated ids', async () => {
     const other = await newCustomer();
     await other.ok(ADD, { organizations: [{ organizationId: 'theirs', organizationName: 'Theirs' }] });
     const results = await customer.ok(path, data(['acme', 'theirs', 'acme', '__proto__']));
@@ -97,14 +97,14 @@ describe(UPDATE, () => {
     ]);
   });
 
-  test('treats null for the name as absent, and stores null for a field of the caller', async () => {
+  test('ignores null for organizationName, and stores null for a custom field', async () => {
     await customer.ok(UPDATE, { organizations: [{ organizationId: 'acme', organizationName: null, plan: null }] });
     expect(await get('acme')).toEqual([
       { id: 'acme', organizationName: 'Acme', plan: null, seats: 5, disabled: false },
     ]);
   });
 
-  test('fails only for an organization whose fields together are too large, with that reason', async () => {
+  test('fails only for an organization whose fields become too large, and says so', async () => {
     const large = 'x'.repeat(40 * 1024);
     await customer.ok(UPDATE, { organizations: [{ organizationId: 'acme', a: large }] });
     expect(
@@ -121,7 +121,7 @@ describe(UPDATE, () => {
     expect((await get('acme'))[0].b).toBeUndefined();
   });
 
-  test('keeps the fields of both of two concurrent updates', async () => {
+  test('keeps the changes of two concurrent updates', async () => {
     await Promise.all(
       ['a', 'b', 'c'].map((field) => customer.ok(UPDATE, { organizations: [{ organizationId: 'acme', [field]: 1 }] })),
     );
@@ -136,7 +136,7 @@ describe(DISABLE, () => {
     commentAnnotations: [{ commentData: [{ commentText: 'x', from: { userId: 'ada' } }] }],
   };
 
-  test('refuses writes inside a disabled organization, allows reads, and allows writes after enabling', async () => {
+  test('refuses writes inside a disabled organization, allows reads, and allows writes again when enabled', async () => {
     await customer.ok('/v2/organizations/documents/add', {
       organizationId: 'acme',
       documents: [{ documentId: 'nda' }],
@@ -158,7 +158,7 @@ describe(DISABLE, () => {
     await customer.ok('/v2/commentannotations/add', comment);
   });
 
-  test('accepts only true and false, and succeeds when repeated', async () => {
+  test('accepts only true and false, and succeeds again when repeated', async () => {
     for (const disabled of [undefined, 'true', 1, null])
       expect(await refused(DISABLE, { organizationIds: ['acme'], disabled })).toEqual([
         400,
@@ -179,7 +179,7 @@ describe(DELETE, () => {
     await customer.ok('/v2/users/add', { organizationId: 'acme', users: [{ userId: 'ada', name: 'Ada' }] });
   };
 
-  test('deletes all contents at once, and the same id is free and empty', async () => {
+  test('hides all contents at once, and a new organization with the id is empty', async () => {
     await filled();
     const [{ id }] = [(await customer.ok(DELETE, { organizationIds: ['acme'] })).acme];
     expect(await get('acme', 'beta')).toEqual([{ id: 'beta', disabled: false }]);
@@ -199,14 +199,14 @@ describe(DELETE, () => {
     expect(await get('acme')).toEqual([{ id: 'acme', disabled: false }]);
   });
 
-  test('deletes an organization once with one job for concurrent callers, and then reports it as unknown', async () => {
+  test('succeeds for one of several concurrent calls, with one job, and the others report an unknown organization', async () => {
     const answers = await Promise.all([1, 2, 3].map(() => customer.ok(DELETE, { organizationIds: ['acme'] })));
     expect(answers.filter(({ acme }) => acme.success)).toHaveLength(1);
     expect(answers.filter(({ acme }) => !acme.success).map(({ acme }) => acme)).toEqual([notFound, notFound]);
     expect(await itemsOf(engine, customer, 'Job')).toHaveLength(1);
   });
 
-  test('deletes many organizations, each with its job and its message, also a disabled one', async () => {
+  test('deletes 40 organizations, one of them disabled, with one job and one message each', async () => {
     const organizationIds = Array.from({ length: 40 }, (_each, index) => `o-${index}`);
     await customer.ok(ADD, { organizations: organizationIds.map((organizationId) => ({ organizationId })) });
     await customer.ok(DISABLE, { organizationIds: ['o-0'], disabled: true });
@@ -223,7 +223,7 @@ describe(DELETE, () => {
     );
   });
 
-  test('makes the job due after 90 s, when the sweeper finds a job that has no message', async () => {
+  test('makes the job due after 90 s, so that the sweeper runs the job if its message is lost', async () => {
     const before = Date.now();
     await customer.ok(DELETE, { organizationIds: ['acme'] });
     const [job] = await itemsOf(engine, customer, 'Job');

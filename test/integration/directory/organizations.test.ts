@@ -79,7 +79,7 @@ describe('organizations/add and organizations/get', () => {
     ]);
   });
 
-  test('organizations/add creates an organization once for 20 concurrent callers', async () => {
+  test('organizations/add creates an organization once for 20 concurrent calls', async () => {
     const answers = await Promise.all(
       ids('', 20).map(() => customer.ok(ADD, { organizations: [{ organizationId: 'same' }] })),
     );
@@ -87,7 +87,7 @@ describe('organizations/add and organizations/get', () => {
     expect(new Set(answers.map(({ same }) => same.id)).size).toBe(1);
   });
 
-  test('organizations/get lists every organization in pages of any size, also while organizations are added', async () => {
+  test('organizations/get lists every organization once in pages of any size while organizations are added', async () => {
     await customer.ok(ADD, { organizations: ids('o', 250).map((organizationId) => ({ organizationId })) });
     const pages = await listPages(GET, { pageSize: 100 });
     expect(pages.map((page) => page.length)).toEqual([100, 100, 50]);
@@ -137,7 +137,7 @@ describe('organizations/add and organizations/get', () => {
       'organizations[0] must be at most 65536 bytes as JSON',
     ],
   ])(
-    'organizations/add rejects %s as INVALID_ARGUMENT that names the field, and stores nothing',
+    'organizations/add rejects %s with INVALID_ARGUMENT and the field, and stores nothing',
     async (_case, data, message) => {
       const { status, body } = await customer.call(ADD, data);
       expect({ status, error: body.error.status, message: body.error.message }).toEqual({
@@ -179,7 +179,7 @@ describe('folders/add', () => {
   const add = (folders: object[], more: object = {}) =>
     customer.ok(ADD, { organizationId: 'acme', createOrganization: true, folders, ...more });
 
-  test('creates folders and returns success, id and message by folderId', async () => {
+  test('creates folders, and returns success, id and message by folderId', async () => {
     const { status, body } = await customer.call(ADD, {
       organizationId: 'acme',
       createOrganization: true,
@@ -206,7 +206,7 @@ describe('folders/add', () => {
     expect(await customer.ok('/v2/organizations/get', {})).toEqual([before]);
   });
 
-  test('answers INVALID_ARGUMENT for a missing organization without createOrganization', async () => {
+  test('returns INVALID_ARGUMENT for a missing organization without createOrganization', async () => {
     const { status, body } = await customer.call(ADD, { organizationId: 'acme', folders: [{ folderId: 'a' }] });
     expect({ status, error: body.error }).toMatchObject({
       status: 400,
@@ -218,7 +218,7 @@ describe('folders/add', () => {
     expect(await customer.ok('/v2/organizations/get', {})).toEqual([]);
   });
 
-  test('reports an existing folderId in a successful response and adds the other folders', async () => {
+  test('fails only for an existing folderId, and adds the other folders', async () => {
     await add([{ folderId: 'a', accessType: 'restricted' }]);
     expect(await add([{ folderId: 'a', accessType: 'public' }, { folderId: 'b' }])).toEqual({
       a: { success: false, id: 'a', message: 'Folder already exists.' },
@@ -241,7 +241,7 @@ describe('folders/add', () => {
     ).toEqual({ a: { success: true, id: 'a', message: 'Folder added.' } });
   });
 
-  test('accepts a folder tree in any order and reports only unknown parents, cycles and folders that are too deep', async () => {
+  test('accepts a folder tree in any order, and fails only for unknown parents, cycles and too deep folders', async () => {
     const deep = Array.from({ length: 22 }, (_, i) => ({
       folderId: `d${i}`,
       parentFolderId: i === 0 ? 'root' : `d${i - 1}`,
@@ -274,7 +274,7 @@ describe('folders/add', () => {
     expect(Object.values(again).every(({ message }: any) => message === 'Folder already exists.')).toBe(true);
   });
 
-  test('creates a folder once for ten concurrent callers, and creates all their other folders', async () => {
+  test('creates a folder once for ten concurrent calls, and creates all other folders of the calls', async () => {
     await add([{ folderId: 'start' }]);
     const answers = await Promise.all(ids('', 10).map((own) => add([{ folderId: 'same' }, { folderId: `own${own}` }])));
     expect(answers.filter(({ same }) => same.success)).toHaveLength(1);
@@ -295,7 +295,7 @@ describe('folders/add', () => {
       'createOrganization must be a boolean',
     ],
     ['no organization', { organizationId: null, folders: [{ folderId: 'a' }] }, 'organizationId must be a string'],
-  ])('rejects %s as INVALID_ARGUMENT', async (_case, data, message) => {
+  ])('rejects %s with INVALID_ARGUMENT', async (_case, data, message) => {
     const { status, body } = await customer.call(ADD, { organizationId: 'acme', createOrganization: true, ...data });
     expect({ status, error: body.error.status, message: body.error.message }).toEqual({
       status: 400,
@@ -384,7 +384,7 @@ describe('documents/add and documents/get', () => {
     }
   });
 
-  test('documents/access/update changes the access type and reports unknown documents', async () => {
+  test('documents/access/update changes the access type, and fails only for unknown documents', async () => {
     await add([{ documentId: 'a' }]);
     expect(
       await customer.ok('/v2/organizations/documents/access/update', {
@@ -429,7 +429,7 @@ describe('users/add and users/get', () => {
     ]);
   });
 
-  test('users/add keeps the id and the fields that are not sent when a user is added again', async () => {
+  test('users/add keeps the id and unsent fields of a user who is added again', async () => {
     const first = await add([{ userId: 'ada', name: 'Ada', email: 'ada@example.com' }]);
     const second = await add([{ userId: 'ada', name: 'Byron' }]);
     expect(second.ada.id).toBe(first.ada.id);
@@ -438,7 +438,7 @@ describe('users/add and users/get', () => {
     ]);
   });
 
-  test('users/get lists a user only for documents, folders and organizations to which the user was added', async () => {
+  test('users/get lists a user only for the resource to which the user was added', async () => {
     await add([{ userId: 'member' }]);
     await add([{ userId: 'reader' }], { documentId: 'd', createDocument: true });
     await add([{ userId: 'filer' }], { folderId: 'f', createFolder: true });
@@ -477,7 +477,7 @@ describe('users/add and users/get', () => {
     expect(pages.flat().map(({ userId }) => userId)).toEqual(ids('u', 300));
   });
 
-  test('users/add keeps one id and the fields of every successful call when five concurrent calls add a user', async () => {
+  test('users/add keeps one id and all fields of successful calls when five calls add a user concurrently', async () => {
     await add([{ userId: 'x' }]);
     const answers = await Promise.all(
       ['name', 'email', 'plan', 'color', 'type'].map((field) => add([{ userId: 'ada', [field]: `${field}!` }])),
