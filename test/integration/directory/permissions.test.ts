@@ -66,7 +66,7 @@ beforeEach(async () => {
 });
 
 describe('permissions/get response', () => {
-  test('is a map by user, with an entry for each requested folder and document and always one for the organization', async () => {
+  test('is a map by user of the requested folders and documents, and always of the organization', async () => {
     const { status, body } = await get({
       userIds: ['member', 'outsider'],
       folderIds: ['open'],
@@ -95,19 +95,19 @@ describe('permissions/get response', () => {
     });
   });
 
-  test('has no map for resource types that were not requested', async () => {
+  test('contains only the resource types of the request and the organization', async () => {
     expect(await permissions({ userIds: ['member'] })).toEqual({
       member: { organization: { acme: { accessRole: 'editor' } } },
     });
   });
 
-  test('has one entry per distinct id', async () => {
+  test('has one entry for a repeated id', async () => {
     const data = await permissions({ userIds: ['member', 'member'], documentIds: ['flyer', 'flyer'] });
     expect(Object.keys(data)).toEqual(['member']);
     expect(Object.keys(data.member.documents)).toEqual(['flyer']);
   });
 
-  test('accepts ids that are names of object properties', async () => {
+  test('accepts ids that are names of object properties, such as __proto__', async () => {
     await customer.ok('/v2/organizations/documents/add', {
       organizationId: 'acme',
       documents: [{ documentId: '__proto__' }, { documentId: 'constructor' }],
@@ -122,7 +122,7 @@ describe('permissions/get response', () => {
 });
 
 describe('permissions/get of a denied resource', () => {
-  test('reports a denied document inside a success, with error, errorCode permission_denied and accessType', async () => {
+  test('returns success with error, errorCode permission_denied and accessType for a denied document', async () => {
     expect((await permissions({ userIds: ['outsider'], documentIds: ['sealed'] })).outsider.documents.sealed).toEqual({
       error: 'User does not have access to document',
       errorCode: 'permission_denied',
@@ -130,7 +130,7 @@ describe('permissions/get of a denied resource', () => {
     });
   });
 
-  test('reports a denied folder, and an unknown user, the same way', async () => {
+  test('returns permission_denied for a denied folder and for an unknown user', async () => {
     const data = await permissions({ userIds: ['nobody'], folderIds: ['open'], documentIds: ['flyer'] });
     expect(data.nobody).toEqual({
       folders: {
@@ -145,7 +145,7 @@ describe('permissions/get of a denied resource', () => {
 });
 
 describe('permissions/get of an unknown resource', () => {
-  test('answers NOT_FOUND with the whole structure in details, organization entries included', async () => {
+  test('returns NOT_FOUND with the whole result, including the organization, in details', async () => {
     const { status, body } = await get({
       userIds: ['member'],
       folderIds: ['open', 'nowhere'],
@@ -173,7 +173,7 @@ describe('permissions/get of an unknown resource', () => {
     });
   });
 
-  test('leaves the unknown resource inside a success with skipResourceExistenceValidation', async () => {
+  test('returns success with errorCode does_not_exist for skipResourceExistenceValidation: true', async () => {
     const { status, body } = await get({
       userIds: ['member'],
       documentIds: ['nothing'],
@@ -187,7 +187,7 @@ describe('permissions/get of an unknown resource', () => {
   });
 });
 
-describe('permissions/get with an invalid request is INVALID_ARGUMENT', () => {
+describe('permissions/get with an invalid request', () => {
   test.each([
     ['no organizationId', { organizationId: undefined, userIds: ['a'] }, 'organizationId is required'],
     [
@@ -206,7 +206,7 @@ describe('permissions/get with an invalid request is INVALID_ARGUMENT', () => {
     ['a control character in an id', { userIds: ['a\u0000'] }, 'userIds[0] must not contain control characters'],
     ['half a surrogate pair', { userIds: ['\ud800'] }, 'userIds[0] must be well-formed Unicode'],
     ['documentIds that is not a list', { userIds: ['a'], documentIds: 'flyer' }, 'documentIds must be an array'],
-  ])('%s', async (_what, data, message) => {
+  ])('returns INVALID_ARGUMENT for %s', async (_what, data, message) => {
     const { status, body } = await get(data);
     expect({ status, error: body.error.status, message: body.error.message }).toEqual({
       status: 400,
@@ -216,8 +216,8 @@ describe('permissions/get with an invalid request is INVALID_ARGUMENT', () => {
   });
 });
 
-describe('a document in a folder inherits the access type of the folder', () => {
-  test('ignores its own access type, also when its folders inherit from theirs', async () => {
+describe('access to a document', () => {
+  test('depends on the access type of its folder, not of the document', async () => {
     await customer.ok('/v2/organizations/documents/access/update', {
       organizationId: 'acme',
       documentIds: ['secret', 'handbook'],
@@ -239,7 +239,7 @@ describe('a document in a folder inherits the access type of the folder', () => 
     });
   });
 
-  test('is open to members with organizationPrivate, to every known user with public, and to nobody with restricted', async () => {
+  test('is open to known users with public, to members with organizationPrivate, to nobody with restricted', async () => {
     const { member, outsider } = await permissions({
       userIds: ['member', 'outsider'],
       documentIds: ['loose', 'internal', 'sealed'],
@@ -257,8 +257,8 @@ describe('a document in a folder inherits the access type of the folder', () => 
   });
 });
 
-describe('grants', () => {
-  test('open all contents of a folder, at any depth', async () => {
+describe('grants of permissions/add', () => {
+  test('give access to all contents of a folder, at any depth', async () => {
     await grant('outsider', resource('folder', 'closed', { accessRole: 'viewer' }));
     const { outsider } = await permissions({
       userIds: ['outsider'],
@@ -270,7 +270,7 @@ describe('grants', () => {
     expect(outsider.documents.sealed.errorCode).toBe('permission_denied');
   });
 
-  test('on a document override inherited grants, and a nearer folder overrides a farther one', async () => {
+  test('on a document override inherited grants, and grants on a nearer folder override those above', async () => {
     await grant(
       'outsider',
       resource('folder', 'closed', { accessRole: 'viewer' }),
@@ -289,7 +289,7 @@ describe('grants', () => {
     ]).toEqual(['viewer', 'editor', 'viewer']);
   });
 
-  test('expire at expiresAt, in seconds, and are returned with it until then', async () => {
+  test('expire at expiresAt, in seconds, and are returned with expiresAt until then', async () => {
     const [later, earlier] = [inAnHour(), Math.floor(Date.now() / 1000) - 1];
     await grant(
       'outsider',
@@ -312,7 +312,7 @@ describe('grants', () => {
     });
   });
 
-  test('are replaced by the next grant on the same resource, and the last grant of a call applies', async () => {
+  test('are replaced by later grants on the same resource, also within one call', async () => {
     await grant('outsider', resource('document', 'sealed', { expiresAt: inAnHour() }));
     await grant(
       'outsider',
@@ -325,7 +325,7 @@ describe('grants', () => {
     });
   });
 
-  test('make a user known to the tenant', async () => {
+  test('make an unknown user known to the tenant', async () => {
     await grant('newcomer', resource('document', 'sealed'));
     expect((await permissions({ userIds: ['newcomer'], documentIds: ['flyer'] })).newcomer.documents.flyer).toEqual({
       accessRole: 'editor',
@@ -333,7 +333,7 @@ describe('grants', () => {
     });
   });
 
-  test('are all stored when one call has a hundred', async () => {
+  test('are all stored if one call has a hundred', async () => {
     const documentIds = Array.from({ length: 100 }, (_, i) => `doc${i}`);
     await customer.ok('/v2/organizations/documents/add', {
       organizationId: 'acme',
@@ -345,7 +345,7 @@ describe('grants', () => {
     expect(Object.values(outsider.documents).filter((entry: any) => entry.accessRole === 'viewer')).toHaveLength(100);
   });
 
-  test('from users/add with a document or folder do not make the user a member', async () => {
+  test('give no membership if users/add creates them with a document or folder', async () => {
     await customer.ok('/v2/users/add', {
       organizationId: 'acme',
       documentId: 'sealed',
@@ -367,7 +367,7 @@ describe('grants', () => {
     expect(outsider.documents.secret.accessRole).toBe('editor');
   });
 
-  test('can be revoked when never given, but not on an unknown resource, so a mistyped id is reported', async () => {
+  test('can be removed without being stored, but not on an unknown resource, which may be a mistyped id', async () => {
     expect((await revoke('outsider', resource('document', 'sealed'))).status).toBe(200);
     const { status, body } = await revoke('outsider', resource('document', 'sealed'), resource('folder', 'nowhere'));
     expect({ status, error: body.error }).toEqual({
@@ -388,7 +388,7 @@ describe('grants', () => {
     });
   });
 
-  test('are all stored or none, because an unknown resource fails the call', async () => {
+  test('are not stored if one resource of the call is unknown', async () => {
     const { status } = await customer.call('/v2/auth/permissions/add', {
       user: { userId: 'outsider' },
       permissions: { resources: [resource('document', 'sealed'), resource('document', 'nothing')] },
@@ -426,7 +426,7 @@ describe('grants', () => {
       { type: 'organization', id: 'acme', context: { access: { region: { eu: true } } } },
       'permissions.resources[0].context.access must map each field to a string, a number or a list of them',
     ],
-  ])('%s is INVALID_ARGUMENT naming the field', async (_what, named, message) => {
+  ])('return INVALID_ARGUMENT and name the field for %s', async (_what, named, message) => {
     const { status, body } = await customer.call('/v2/auth/permissions/add', {
       user: { userId: 'member' },
       permissions: { resources: [named] },
@@ -436,7 +436,7 @@ describe('grants', () => {
 });
 
 describe('permissions/get with context.accessFields', () => {
-  test('returns the sorted union of field:value over the active grants of the user, and is absent without any', async () => {
+  test('returns sorted field:value texts of all active grants, and nothing for a user without them', async () => {
     await grant(
       'outsider',
       resource('document', 'sealed', { context: { access: { region: ['us', 'eu'], level: 3 } } }),
@@ -448,7 +448,7 @@ describe('permissions/get with context.accessFields', () => {
     expect(data.member).not.toHaveProperty('context');
   });
 
-  test('keeps fields named like object properties', async () => {
+  test('returns fields whose names are object properties, such as __proto__', async () => {
     await grant(
       'outsider',
       resource('organization', 'acme', { context: { access: JSON.parse('{"__proto__":"a","constructor":"b"}') } }),

@@ -91,7 +91,7 @@ const failure = async (path: string, data: object) => {
 };
 
 describe('usergroups/add', () => {
-  test('adds groups, fails only for an existing group without changing it, and treats a repeated id as one item', async () => {
+  test('adds groups, and fails only for an existing group, which stays unchanged', async () => {
     const { body } = await customer.call(ADD, {
       ...acme,
       organizationUserGroups: [
@@ -131,7 +131,7 @@ describe('usergroups/add', () => {
     expect(await customer.ok(GET, acme)).toEqual([]);
   });
 
-  test('adds a group once with twenty concurrent callers', async () => {
+  test('adds a group once for twenty concurrent calls', async () => {
     const answers = await Promise.all(
       ids('', 20).map(() => customer.ok(ADD, { ...acme, organizationUserGroups: [{ groupId: 'lawyers' }] })),
     );
@@ -157,13 +157,13 @@ describe('usergroups/add', () => {
       { organizationId: 'nowhere', organizationUserGroups: [{ groupId: 'g' }] },
       'organizationId: the organization does not exist; send createOrganization: true to create it',
     ],
-  ])('%s is INVALID_ARGUMENT naming the field', async (_what, data, message) => {
+  ])('returns INVALID_ARGUMENT and names the field for %s', async (_what, data, message) => {
     expect(await failure(ADD, data)).toEqual({ status: 400, error: 'INVALID_ARGUMENT', message });
   });
 });
 
 describe('usergroups/users/add', () => {
-  test('adds users, keeps members, fails only for an unknown user, and treats a repeated id as one item', async () => {
+  test('adds users, succeeds for members, and fails only for an unknown user', async () => {
     await withGroup('lawyers', ['ada']);
     await customer.ok('/v2/users/add', {
       organizationId: 'elsewhere',
@@ -183,7 +183,7 @@ describe('usergroups/users/add', () => {
     expect(await members()).toEqual(['ada', 'grace']);
   });
 
-  test('gives neither membership of the organization nor access', async () => {
+  test('gives users neither membership of the organization nor access', async () => {
     await withGroup('lawyers', []);
     await customer.ok('/v2/users/add', {
       organizationId: 'elsewhere',
@@ -198,7 +198,7 @@ describe('usergroups/users/add', () => {
     expect(await customer.ok('/v2/users/get', acme)).toEqual([]);
   });
 
-  test('adds each of five hundred users once with several concurrent callers', async () => {
+  test('adds each of 500 users once for several concurrent calls', async () => {
     await withGroup('lawyers', []);
     const userIds = ids('u', 500);
     await customer.ok('/v2/users/add', { ...acme, users: userIds.map((userId) => ({ userId })) });
@@ -207,7 +207,7 @@ describe('usergroups/users/add', () => {
     expect(await members()).toEqual(userIds);
   });
 
-  test('restores membership of a user who left the organization, while the purge job is not finished', async () => {
+  test('adds a user who left the organization again before the purge job ends', async () => {
     await withGroup('lawyers', ['ada', 'bob']);
     const ada = (await table.get(UserEntity, { tenant: customer.apiKey, userId: 'ada' }))!;
     const revocationTime = Date.now() + 5_000;
@@ -241,7 +241,7 @@ describe('usergroups/users/add', () => {
     expect(after._r).not.toBe(before._r);
   });
 
-  test('answers NOT_FOUND without the group, and FAILED_PRECONDITION in a disabled organization', async () => {
+  test('returns NOT_FOUND for an unknown group and FAILED_PRECONDITION in a disabled organization', async () => {
     expect(await failure(ADD_USERS, { ...lawyers, userIds: ['ada'] })).toEqual({
       status: 404,
       error: 'NOT_FOUND',
@@ -275,7 +275,7 @@ describe('usergroups/users/add', () => {
       { ...lawyers, organizationId: 'nowhere', userIds: ['ada'] },
       'organizationId: the organization does not exist',
     ],
-  ])('%s is INVALID_ARGUMENT naming the field', async (_what, data, message) => {
+  ])('returns INVALID_ARGUMENT and names the field for %s', async (_what, data, message) => {
     expect(await failure(ADD_USERS, data)).toEqual({ status: 400, error: 'INVALID_ARGUMENT', message });
   });
 });
@@ -301,7 +301,7 @@ describe('usergroups/get', () => {
     });
   });
 
-  test('lists all groups', async () => {
+  test('lists all groups without groupIds', async () => {
     await customer.ok(ADD, { ...acme, organizationUserGroups: ids('g', 250).map((groupId) => ({ groupId })) });
     const groupPages: string[][] = [];
     for (let pageToken: string | undefined | null; pageToken !== null;) {
@@ -313,7 +313,7 @@ describe('usergroups/get', () => {
     expect(groupPages.flat()).toEqual(ids('g', 250));
   });
 
-  test('pages through groups and users without loss or repetition, also for some groups, and while users are added', async () => {
+  test('returns each group and user once in pages, even while users are added', async () => {
     const expected: Record<string, string[]> = {};
     for (const [groupId, count] of [
       ['a', 7],
@@ -376,7 +376,7 @@ describe('usergroups/get', () => {
 });
 
 describe('usergroups/users/delete', () => {
-  test('returns a map by user of success, organizationUserGroupId and message', async () => {
+  test('returns success, organizationUserGroupId and a message by user', async () => {
     await withGroup('lawyers', ['ada', 'bob']);
     await withGroup('judges', ['ada']);
     const { status, body } = await customer.call(DELETE_USERS, { ...lawyers, userIds: ['ada'] });
@@ -396,7 +396,7 @@ describe('usergroups/users/delete', () => {
     expect(await customer.ok('/v2/users/get', { ...acme, userIds: ['ada'] })).toHaveLength(1);
   });
 
-  test('fails only for a user who is not in the group, and treats a repeated id as one item', async () => {
+  test('fails only for users who are not in the group, and returns one result for a repeated id', async () => {
     await withGroup('lawyers', ['ada']);
     const absent = {
       success: false,
@@ -444,7 +444,7 @@ describe('usergroups/users/delete', () => {
       { organizationUserGroupId: 'nothing', userIds: ['ada'] },
       'organizationUserGroupId: the organization user group does not exist',
     ],
-  ])('%s is INVALID_ARGUMENT, and nobody is deleted', async (_what, data, message) => {
+  ])('returns INVALID_ARGUMENT and deletes nobody for %s', async (_what, data, message) => {
     await withGroup('lawyers', ['ada']);
     expect(await failure(DELETE_USERS, { ...lawyers, ...data })).toEqual({
       status: 400,
@@ -454,7 +454,7 @@ describe('usergroups/users/delete', () => {
     expect(await members()).toEqual(['ada']);
   });
 
-  test('deletes all users with deleteAll and names each, also for an empty group or with an empty list', async () => {
+  test('deletes and returns all users with deleteAll, and accepts an empty group or list', async () => {
     const userIds = ids('u', 1_100);
     await manyMembers(userIds);
     await withGroup('judges', ['ada']);
@@ -472,7 +472,7 @@ describe('usergroups/users/delete', () => {
     expect(await customer.ok(DELETE_USERS, { ...lawyers, deleteAll: true, userIds: [] })).toEqual({});
   });
 
-  test('stops deleteAll after 20 s, and continues when the call is repeated', async () => {
+  test('stops deleteAll after 20 s and continues if the call is repeated', async () => {
     const userIds = ids('u', 1_200);
     const group = await manyMembers(userIds);
     let now = 0;
@@ -483,7 +483,7 @@ describe('usergroups/users/delete', () => {
     expect(await new GroupMemberRemover(table).removeAll(scope(), group, () => now)).toEqual(userIds.slice(500));
   });
 
-  test('limits deleteAll to the number of users that one answer can name, reports this, and continues when the call is repeated', async () => {
+  test('stops deleteAll with UNAVAILABLE when the response is full, and continues if the call is repeated', async () => {
     const groupId = '字'.repeat(512);
     await manyMembers(ids('字'.repeat(508), 1_500), groupId);
     const call = () =>
@@ -503,7 +503,7 @@ describe('usergroups/users/delete', () => {
   });
 });
 
-test('a group is part of its organization: an organization that is created again starts without groups', async () => {
+test('the keys of a group contain the internal id of its organization, so a new organization has no groups', async () => {
   await withGroup('lawyers', ['ada']);
   const keys = (await everyItem(engine)).filter(
     ({ _t, PK }) => _t.startsWith('UserGroup') && PK.includes(customer.apiKey),

@@ -27,18 +27,18 @@ const parentOf = async (folderId: string) =>
   (await customer.ok('/v2/organizations/folders/get', { ...acme, folderId }))[0].parentFolderId;
 
 describe('parentFolderId of users/add', () => {
-  test('is the parent of the folder that the call creates', async () => {
+  test('sets the parent of a folder that the call creates', async () => {
     await customer.ok(ADD, { ...acme, users, folderId: 'new', createFolder: true, parentFolderId: 'parent' });
     expect(await parentOf('new')).toBe('parent');
     expect(await customer.ok('/v2/users/get', { ...acme, folderId: 'new' })).toMatchObject([{ userId: 'ada' }]);
   });
 
-  test('does not move a folder that exists', async () => {
+  test('does not move an existing folder', async () => {
     await customer.ok(ADD, { ...acme, users, folderId: 'there', createFolder: true, parentFolderId: 'parent' });
     expect(await parentOf('there')).toBe('root');
   });
 
-  test('is NOT_FOUND when there is no such folder', async () => {
+  test('returns NOT_FOUND for an unknown parent', async () => {
     expect(await refusal(ADD, { users, folderId: 'newer', createFolder: true, parentFolderId: 'nothing' })).toEqual([
       404,
       'Parent folder does not exist',
@@ -51,7 +51,7 @@ describe('parentFolderId of users/add', () => {
     { folderId: 'newer' },
     { documentId: 'd', createFolder: true },
     { folderId: 'newer', createFolder: false },
-  ])('is refused with %j, and no folder is created', async (data) => {
+  ])('is rejected together with %j, and no folder is created', async (data) => {
     expect(await refusal(ADD, { users, parentFolderId: 'parent', ...data })).toEqual([
       400,
       'parentFolderId must be given together with folderId and createFolder: true: it is the parent of a folder that the call makes',
@@ -63,7 +63,7 @@ describe('the unsupported field context', () => {
   test.each([
     [ADD, { users }],
     ['/v2/users/delete', { userIds: ['ada'] }],
-  ])('is refused by %s', async (path, data) => {
+  ])('is rejected by %s', async (path, data) => {
     expect(await refusal(path, { ...data, context: { access: { team: 'x' } } })).toEqual([
       400,
       'context must be left out: no webhook and no resolver of this service reports added or removed users',

@@ -70,26 +70,26 @@ async function pages(data: object): Promise<any[]> {
 }
 
 describe('users/get with groups', () => {
-  test('returns the users in any of the groups, each once, sorted by id', async () => {
+  test('returns the users in any of the groups, each user once, sorted by id', async () => {
     expect((await pages({ organizationUserGroupIds: ['one', 'two', 'none', 'one'] })).map(ids)).toEqual([
       ['u1', 'u2', 'u3', '\uffee', '😀'],
     ]);
     expect((await pages({ organizationUserGroupIds: ['none'] })).map(ids)).toEqual([[]]);
   });
 
-  test.each([1, 2, 3])('returns pages of %i without loss or repetition', async (pageSize) => {
+  test.each([1, 2, 3])('returns each user once in pages of %i', async (pageSize) => {
     const userPages = (await pages({ organizationUserGroupIds: ['two', 'one'], pageSize })).map(ids);
     expect(userPages.flat()).toEqual(['u1', 'u2', 'u3', '\uffee', '😀']);
     expect(Math.max(...userPages.map(({ length }) => length))).toBeLessThanOrEqual(pageSize);
   });
 
-  test('answers NOT_FOUND when one of the groups does not exist', async () => {
+  test('returns NOT_FOUND if one of the groups does not exist', async () => {
     const { status, body } = await customer.call(GET, { ...acme, organizationUserGroupIds: ['one', 'three'] });
     expect([status, body.error.message]).toEqual([404, 'Organization user group does not exist']);
   });
 });
 
-test('users/get answers an internal failure as INTERNAL with its own message', async () => {
+test('users/get returns INTERNAL with its own message if the table fails', async () => {
   class FailingLists extends UserLists {
     override async page(): Promise<never> {
       throw new Error('the table fails');
@@ -107,12 +107,12 @@ test('users/get answers an internal failure as INTERNAL with its own message', a
   }
 });
 
-describe('users/get with all documents', () => {
-  test('lists users by document, once for each of their documents', async () => {
+describe('users/get with allDocuments', () => {
+  test('lists users document by document, and a user once for each document', async () => {
     expect((await pages({ allDocuments: true })).map(ids)).toEqual([['u5', 'u1', 'u2', 'u3', 'u2', 'u4']]);
   });
 
-  test('returns a map by document with groupByDocumentId, in pages without loss', async () => {
+  test('returns users by document with groupByDocumentId, and each once over several pages', async () => {
     for (const pageSize of [1, 2, 4, 100]) {
       const listedUsers = (await pages({ allDocuments: true, groupByDocumentId: true, pageSize })).flatMap((map) =>
         Object.keys(map).flatMap((id) => ids(map[id]).map((userId) => `${id} ${userId}`)),
@@ -126,7 +126,7 @@ describe('users/get with all documents', () => {
   });
 });
 
-test('users/get accepts a page token only for the same list', async () => {
+test('users/get accepts a page token only with the same filters', async () => {
   const { body } = await customer.call(GET, { ...acme, allDocuments: true, pageSize: 1 });
   for (const other of [{}, { documentId: 'a' }, { organizationUserGroupIds: ['one'] }])
     expect((await customer.call(GET, { ...acme, ...other, pageToken: body.result.nextPageToken })).status).toBe(400);
@@ -166,13 +166,13 @@ test.each([
     { users: [{ userId: 'u1' }], documentId: 'a', folderId: 'folder' },
     'folderId must not be given together with documentId',
   ],
-])('%s with %j is INVALID_ARGUMENT naming the field', async (path, data, message) => {
+])('%s with %j returns INVALID_ARGUMENT and names the field', async (path, data, message) => {
   const { status, body } = await customer.call(path, { ...acme, ...data });
   expect({ status, message: body.error.message }).toEqual({ status: 400, message });
 });
 
 describe('users/count/get', () => {
-  test('returns the size of the contact list of an organization, of a folder or of each requested document', async () => {
+  test('returns the number of users in the contact list of an organization, folder or document', async () => {
     expect(await customer.ok(COUNT, acme)).toEqual({ count: 5 });
     expect(await customer.ok(COUNT, { ...acme, folderId: 'folder' })).toEqual({ count: 1 });
     expect(await customer.ok(COUNT, { ...acme, documentIds: ['a', 'c', 'b', 'a'] })).toEqual({
@@ -185,12 +185,12 @@ describe('users/count/get', () => {
   test.each([
     [{ documentIds: ['a', 'nothing'] }, 'Document does not exist'],
     [{ folderId: 'nothing' }, 'Folder does not exist'],
-  ])('answers NOT_FOUND for %j', async (where, message) => {
+  ])('returns NOT_FOUND for %j', async (where, message) => {
     const { status, body } = await customer.call(COUNT, { ...acme, ...where });
     expect([status, body.error.message]).toEqual([404, message]);
   });
 
-  test('reflects additions and removals at once', async () => {
+  test('considers additions and removals at once', async () => {
     await add({ documentId: 'c' }, 'x1', 'x2');
     await customer.ok('/v2/users/delete', { ...acme, documentId: 'c', userIds: ['x1'] });
     expect(await customer.ok(COUNT, { ...acme, documentIds: ['c'] })).toEqual({ c: { count: 1 } });
@@ -222,7 +222,7 @@ describe('users/update', () => {
   test.each([
     [{ documentId: 'nothing' }, 'Document does not exist'],
     [{ folderId: 'nothing' }, 'Folder does not exist'],
-  ])('answers NOT_FOUND for %j', async (where, message) => {
+  ])('returns NOT_FOUND for %j', async (where, message) => {
     const { status, body } = await customer.call(UPDATE, { ...acme, ...where, users: [{ userId: 'u1' }] });
     expect([status, body.error.message]).toEqual([404, message]);
   });

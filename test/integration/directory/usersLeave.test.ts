@@ -180,7 +180,7 @@ async function addEverywhere(...userIds: string[]): Promise<void> {
 }
 
 describe('users/delete response', () => {
-  test('is a map by user, succeeds also for unknown users, and has one entry for a repeated id', async () => {
+  test('has one entry by user, and success: false for an unknown user', async () => {
     await add({}, 'ada');
     const { status, body } = await customer.call(DELETE, { ...acme, userIds: ['ada', 'nobody', 'ada'] });
     expect(status).toBe(200);
@@ -194,7 +194,7 @@ describe('users/delete response', () => {
     });
   });
 
-  test('reports success for every user that the tenant knows, wherever the user was added, and again on a second call', async () => {
+  test('reports success for every user of the tenant, and for a repeated call', async () => {
     await add({ organizationId: 'elsewhere', createOrganization: true }, 'ada');
     for (let i = 0; i < 2; i++)
       expect(await remove({}, 'ada')).toEqual({ ada: { success: true, message: 'User removed.' } });
@@ -204,7 +204,7 @@ describe('users/delete response', () => {
     expect(await jobsLeft()).toBe(0);
   });
 
-  test('starts no job when none of the users exists', async () => {
+  test('starts no job if none of the users exists', async () => {
     await remove({}, 'nobody', 'nor-me');
     expect([queues.messagesOf('jobs'), await jobsLeft()]).toEqual([[], 0]);
   });
@@ -239,7 +239,7 @@ describe('users/delete response', () => {
     expect({ status, message: body.error.message }).toEqual({ status: expected, message });
   });
 
-  test('accepts ids of any length and splits the list over several jobs', async () => {
+  test('accepts 120 ids of 500 characters, and divides them between two jobs', async () => {
     const userIds = Array.from({ length: 120 }, (_each, i) => `${i}-`.padEnd(500, 'ü'));
     await customer.ok('/v2/users/add', { ...acme, users: userIds.map((userId) => ({ userId })) });
     expect(Object.values(await remove({}, ...userIds)).filter(({ success }: any) => success)).toHaveLength(120);
@@ -256,7 +256,7 @@ describe('users/delete response', () => {
 });
 
 describe('users/delete without documentId and folderId', () => {
-  test('removes a user from all documents, folders, groups and contact lists of the organization at once, and the job removes the stored data', async () => {
+  test('removes a user from the organization and all of its contents at once, and a job purges the data', async () => {
     await addEverywhere('ada', 'bob');
     const bobs = await itemsOfUser('bob');
     await remove({}, 'ada');
@@ -279,7 +279,7 @@ describe('users/delete without documentId and folderId', () => {
     expect(Object.keys(await roles('bob')).sort()).toEqual(['acme', 'filed', 'inner', 'nda', 'other', 'outer']);
   });
 
-  test('deletes the data that the user created and leaves other organizations untouched', async () => {
+  test('purges content that the user created, and nothing in other organizations', async () => {
     await add({ organizationId: 'elsewhere', createOrganization: true }, 'ada');
     await add({}, 'ada');
     await customer.ok('/v2/commentannotations/add', {
@@ -292,7 +292,7 @@ describe('users/delete without documentId and folderId', () => {
     expect(await contacts({ organizationId: 'elsewhere' })).toEqual(['ada']);
   });
 
-  test('finds the author of an imported comment, although nobody added that user', async () => {
+  test('succeeds for the author of an imported comment who was never added as a user', async () => {
     await customer.ok('/v2/commentannotations/add', {
       ...nda,
       commentAnnotations: [
@@ -308,7 +308,7 @@ describe('users/delete without documentId and folderId', () => {
     expect(await remove({}, 'stranger')).toEqual({ stranger: { success: false, message: 'User does not exist.' } });
   });
 
-  test('deletes what a user created also when the user is added before the job runs, and keeps grants that are given afterwards', async () => {
+  test('purges content of a user who is added again before the job runs, and keeps the new grants', async () => {
     await customer.ok('/v2/commentannotations/add', {
       ...nda,
       commentAnnotations: [
@@ -326,7 +326,7 @@ describe('users/delete without documentId and folderId', () => {
 });
 
 describe('users/delete with documentId', () => {
-  test('removes a user from that document and its contact list only', async () => {
+  test('removes a user from the document and its contact list only', async () => {
     await addEverywhere('ada');
     await remove({ documentId: 'nda' }, 'ada');
     const remainingRoles = { acme: 'editor', outer: 'editor', inner: 'editor', filed: 'editor', other: 'editor' };
@@ -348,7 +348,7 @@ describe('users/delete with documentId', () => {
 });
 
 describe('users/delete with folderId', () => {
-  test('removes a user from that folder and its contents at once, and the job removes the stored data', async () => {
+  test('removes a user from the folder and its contents at once, and a job purges the data', async () => {
     await addEverywhere('ada');
     await remove({ folderId: 'outer' }, 'ada');
     const remainingRoles = { acme: 'editor', nda: 'editor', other: 'editor' };
@@ -366,7 +366,7 @@ describe('users/delete with folderId', () => {
     expect((await itemsOfUser('ada')).filter((trace) => trace.startsWith('NotificationSettings'))).toHaveLength(3);
   });
 
-  test('removes a user from a nested folder and leaves its parent folders untouched', async () => {
+  test('removes a user from a nested folder and keeps access to its parent folders', async () => {
     await grant('ada', on('folder', 'outer'), on('folder', 'inner'), on('document', 'filed'));
     await grant('bob', on('folder', 'inner'), on('document', 'filed'));
     await remove({ folderId: 'inner' }, 'ada', 'bob');
@@ -412,7 +412,7 @@ describe('users/delete with folderId', () => {
   });
 });
 
-describe('resources that move after users/delete with folderId', () => {
+describe('users/delete with folderId, if contents move before its job ends', () => {
   const moveDocument = (documentId: string, folderId: string) =>
     customer.ok('/v2/organizations/documents/move', { ...acme, documentIds: [documentId], folderId });
   const moveFolder = (folderId: string, parentFolderId: string) =>
@@ -473,7 +473,7 @@ describe('resources that move after users/delete with folderId', () => {
   }
 
   test.each(['before the job has run', 'between its rounds'])(
-    'a resource that moves %s is treated by its folder at the time of the removal',
+    'removes access by the folder at the time of the call if a resource moves %s',
     async (when) => {
       await remove({ folderId: 'outer' }, 'ada');
       expect([await storedRevocationCount(), await revocationCount()]).toEqual([1, 1]);
@@ -492,7 +492,7 @@ describe('resources that move after users/delete with folderId', () => {
     },
   );
 
-  test('a move of a resource that the last round has already read makes the job repeat that round', async () => {
+  test('reads the contents again if a resource moves after the last round of the job has read it', async () => {
     await remove({ folderId: 'outer' }, 'ada');
     await moveFolder('deep', 'root');
     const { jobId } = queues.messagesOf('jobs')[0]!.body;
@@ -512,7 +512,7 @@ describe('resources that move after users/delete with folderId', () => {
     expect((await itemsOfUser('ada')).filter((trace) => trace.startsWith('Grant'))).toHaveLength(3);
   });
 
-  test('a new grant on a moved resource gives a user only the new access', async () => {
+  test('keeps a later grant on a moved resource, but no earlier access', async () => {
     await remove({ folderId: 'outer' }, 'ada');
     await moveAbout();
     await customer.ok('/v2/users/add', {
@@ -525,7 +525,7 @@ describe('resources that move after users/delete with folderId', () => {
     expect(await contacts({ documentId: 'filed' })).toEqual(['ada']);
   });
 
-  test('a moved resource stays inaccessible when the user is removed from the same folder again', async () => {
+  test('keeps a moved resource inaccessible if the user is removed from the same folder again', async () => {
     await remove({ folderId: 'outer' }, 'ada');
     await moveDocument('filed', 'root');
     await remove({ folderId: 'outer' }, 'ada');
@@ -537,7 +537,7 @@ describe('resources that move after users/delete with folderId', () => {
 });
 
 describe('users/delete of a user with many grants', () => {
-  test('makes all grants void at once, and the job deletes them', async () => {
+  test('revokes all grants at once, and a job deletes them', async () => {
     const acmeScope = await scope();
     await grant('ada', on('organization', 'acme'), on('document', 'nda'), on('folder', 'outer'));
     const grants = Array.from({ length: 1_200 }, (_each, i): ScopedGrant => ({
@@ -566,7 +566,7 @@ describe('users/delete of a user with many grants', () => {
 
 describe('users/delete of a user who is added again', () => {
   test.each(['before the job', 'between its passes', 'after it'])(
-    'keeps new access and never restores old access: added %s',
+    'keeps new access and restores no old access of a user who is added %s',
     async (when) => {
       await addEverywhere('ada');
       await grant('ada', on('document', 'nda'), on('folder', 'outer'));
@@ -597,7 +597,7 @@ describe('users/delete of a user who is added again', () => {
     },
   );
 
-  test('gives only the new role on a document of a folder that the user was removed from', async () => {
+  test('gives only the new role on a document in a folder from which the user was removed', async () => {
     await customer.ok('/v2/users/add', {
       ...acme,
       documentId: 'filed',
@@ -609,7 +609,7 @@ describe('users/delete of a user who is added again', () => {
     expect([await roles('ada'), await contacts({ documentId: 'filed' })]).toEqual([{ filed: 'editor' }, ['ada']]);
   });
 
-  test('voids a grant of a request that began before the removal, whenever the grant is written', async () => {
+  test('revokes a grant of a request that began before the removal, even if it is written later', async () => {
     const acmeScope = await scope();
     await grant('ada', on('document', 'nda'));
     const storedAda = await stored('ada');
@@ -635,7 +635,7 @@ describe('users/delete of a user who is added again', () => {
 });
 
 describe('overlapping jobs of users/delete', () => {
-  test('end independently for removals of one user from several places', async () => {
+  test('end separately if one user is removed from several places', async () => {
     await addEverywhere('ada');
     await remove({ documentId: 'nda' }, 'ada');
     await runJobs('delay');
@@ -660,7 +660,7 @@ describe('overlapping jobs of users/delete', () => {
     ]);
   });
 
-  test('are taken over by a removal from the organization, and the earlier job then changes nothing', async () => {
+  test('are replaced by the job of a removal from the organization', async () => {
     await addEverywhere('ada');
     await remove({ documentId: 'nda' }, 'ada');
     await remove({}, 'ada');
@@ -674,7 +674,7 @@ describe('overlapping jobs of users/delete', () => {
     ]);
   });
 
-  test('delete everything when a job breaks off and then runs twice at the same time', async () => {
+  test('delete everything if one job stops halfway and then runs twice at the same time', async () => {
     await addEverywhere('ada', 'bob');
     await remove({}, 'ada', 'bob');
     const { body } = queues.messagesOf('jobs')[0]!;
@@ -686,7 +686,7 @@ describe('overlapping jobs of users/delete', () => {
     expect([await itemsOfUser('ada'), await itemsOfUser('bob'), await jobsLeft()]).toEqual([[], [], 0]);
   });
 
-  test('fail with an error when a user has too many removals at the same time', async () => {
+  test('fail for a user with too many unfinished removals, and for no other user', async () => {
     await add({}, 'ada', 'bob');
     const user = await stored('ada');
     const revocations = Array.from({ length: MAX_REVOCATIONS }, (_each, i) => ({
@@ -713,7 +713,7 @@ function breakingAfter(calls: number) {
 }
 
 describe('a user who was removed from the organization', () => {
-  test('cannot comment where permissions are verified, and is in no private audience', async () => {
+  test('cannot comment with verifyUserPermissions, and has no access to private threads', async () => {
     await add({ documentId: 'nda' }, 'ada');
     await add({}, 'ada');
     const comment = async (annotationId: string) =>
@@ -747,7 +747,7 @@ describe('a disabled organization or document', () => {
   const disable = (disabled: boolean) =>
     customer.ok('/v2/organizations/access/disablestate/update', { organizationIds: ['acme'], disabled });
 
-  test('allows removing users and grants, and refuses adding, granting and changing', async () => {
+  test('allows removing users and grants, and refuses adding and changing them', async () => {
     await add({}, 'ada', 'bob');
     await grant('ada', on('document', 'nda'), on('document', 'other'));
     await disable(true);

@@ -84,7 +84,7 @@ describe('searchKey of users/get', () => {
     expect(await pages({ searchKey })).toEqual([expected]);
   });
 
-  test('filters documents, groups, user ids and the lists of all documents', async () => {
+  test('applies to users of documents, groups, user ids and all documents', async () => {
     expect(await pages({ ...nda, searchKey: 'ada' })).toEqual([['u1']]);
     expect(await pages({ organizationUserGroupIds: ['one', 'two'], searchKey: 'a' })).toEqual([['love-3', 'u1', 'u2']]);
     expect(await pages({ organizationUserGroupIds: ['one', 'two'], searchKey: 'love' })).toEqual([['love-3', 'u1']]);
@@ -95,7 +95,7 @@ describe('searchKey of users/get', () => {
     ).toMatchObject({ nda: [{ userId: 'u1' }], offer: [{ userId: 'love-3' }, { userId: 'u1' }] });
   });
 
-  test.each([1, 2, 3])('returns pages of %i without loss or repetition', async (pageSize) => {
+  test.each([1, 2, 3])('returns each match once in pages of %i', async (pageSize) => {
     expect((await pages({ searchKey: 'love', pageSize })).flat()).toEqual(['love-3', 'u1']);
     expect((await pages({ organizationUserGroupIds: ['two', 'one'], searchKey: 'a', pageSize })).flat()).toEqual([
       'love-3',
@@ -105,7 +105,7 @@ describe('searchKey of users/get', () => {
     expect((await pages({ allDocuments: true, searchKey: 'love', pageSize })).flat()).toEqual(['u1', 'love-3', 'u1']);
   });
 
-  test('reads a bounded number of users per page and omits no matching user', async () => {
+  test('reads a limited number of users per page, and returns every matching user', async () => {
     const userPages = await pages({ organizationId: 'crowd', searchKey: 'named', pageSize: 7 });
     expect(userPages.flat()).toEqual(crowd.filter((_userId, index) => index % 100 === 99));
     expect(Math.max(...userPages.map(({ length }) => length))).toBe(7);
@@ -113,7 +113,7 @@ describe('searchKey of users/get', () => {
     expect(rare).toEqual([[], ['c2599']]);
   });
 
-  test('is part of the page token', async () => {
+  test('must be the same in a request with a page token', async () => {
     const { body } = await customer.call(GET, { ...acme, searchKey: 'love', pageSize: 1 });
     for (const searchKey of [undefined, 'ada'])
       expect((await customer.call(GET, { ...acme, searchKey, pageToken: body.result.nextPageToken })).status).toBe(400);
@@ -124,7 +124,7 @@ describe('searchKey of users/get', () => {
     ['searchKey must not be blank', '  '],
     ['searchKey must be a string', 7],
     ['searchKey must have at most 512 characters', 'x'.repeat(513)],
-  ])('is refused: %s', async (message, searchKey) => {
+  ])('is rejected: %s', async (message, searchKey) => {
     expect(await refusal(GET, { searchKey })).toEqual([400, message]);
   });
 });
@@ -137,14 +137,14 @@ describe('organizationUserGroupIds together with userIds in users/get', () => {
     expect(await pages({ organizationUserGroupIds: ['one'], userIds: ['love-3'] })).toEqual([[]]);
   });
 
-  test('is NOT_FOUND for a group that does not exist', async () => {
+  test('returns NOT_FOUND for a group that does not exist', async () => {
     expect(await refusal(GET, { organizationUserGroupIds: ['three'], userIds: ['u1'] })).toEqual([
       404,
       'Organization user group does not exist',
     ]);
   });
 
-  test('omits a member that left the organization', async () => {
+  test('omits a member who left the organization', async () => {
     await add({}, { userId: 'leaver' });
     await customer.ok('/v2/organizations/usergroups/users/add', {
       ...acme,
@@ -166,7 +166,7 @@ describe('includeInvolvedDocuments of users/get', () => {
     });
   const involved = async (data: object) => customer.ok(GET, { ...acme, userIds: ['u1'], ...data });
 
-  test('returns the documents in which a user wrote or is mentioned, the latest first, and their number', async () => {
+  test('returns the documents in which a user wrote or is mentioned, newest first, and their number', async () => {
     await comment('nda', 't1', 'u1');
     await comment('nda', 't2', 'u1');
     await comment('plan', 't3', 'u2', { to: [{ userId: 'u1' }] });
@@ -184,7 +184,7 @@ describe('includeInvolvedDocuments of users/get', () => {
     ]);
   });
 
-  test('omits deleted documents, and documents that the user was removed from', async () => {
+  test('omits deleted documents and documents from which the user was removed', async () => {
     await customer.ok('/v2/organizations/documents/add', {
       ...acme,
       documents: [{ documentId: 'gone' }, { documentId: 'left' }],
@@ -199,7 +199,7 @@ describe('includeInvolvedDocuments of users/get', () => {
     ]);
   });
 
-  test('reads the latest thousand records of a kind, and reports when there are more', async () => {
+  test('reads the latest thousand comments, and returns hasMoreInvolvedDocuments: true if there are more', async () => {
     await comment('plan', 'old', 'busy');
     const commentData = Array.from({ length: 20 }, () => ({ commentText: 'x', from: { userId: 'busy' } }));
     for (const annotationId of ['long', 'longer']) {
@@ -240,13 +240,13 @@ describe('users/count/get', () => {
     expect(await refusal(COUNT, { documentId: 'nothing' })).toEqual([404, 'Document does not exist']);
   });
 
-  test('counts the users of all documents, once for each document', async () => {
+  test('counts a user once for each document with allDocuments', async () => {
     expect(await customer.ok(COUNT, { ...acme, allDocuments: true })).toEqual({ count: 4 });
     expect(await customer.ok(COUNT, { ...acme, folderId: 'contracts', allDocuments: false })).toEqual({ count: 1 });
     expect(await customer.ok(COUNT, { organizationId: 'crowd', allDocuments: true })).toEqual({ count: 0 });
   });
 
-  test('counts only one user when userId is given', async () => {
+  test('counts only the user with the given userId', async () => {
     const count = async (data: object) => customer.ok(COUNT, { ...acme, ...data });
     expect(await count({ userId: 'u1' })).toEqual({ count: 1 });
     expect(await count({ userId: 'nobody' })).toEqual({ count: 0 });
@@ -265,7 +265,7 @@ describe('users/count/get', () => {
     [{ ...nda, documentIds: ['nda'] }, 'documentId must not be given together with documentIds, folderId'],
     [{ allDocuments: 'yes' }, 'allDocuments must be a boolean'],
     [{ userId: '' }, 'userId must not be empty'],
-  ])('refuses %j', async (data, message) => {
+  ])('rejects %j', async (data, message) => {
     expect(await refusal(COUNT, data)).toEqual([400, message]);
   });
 });

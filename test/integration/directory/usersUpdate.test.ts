@@ -59,7 +59,7 @@ describe('accessRole of users/update', () => {
     expect((await roles())[resource]).toBe('editor');
   });
 
-  test('keeps the role when none is sent, and changes no contact list', async () => {
+  test('keeps the role if the request has none, and adds the user to no contact list', async () => {
     await customer.ok('/v2/users/add', { ...acme, users: [{ ...ada, accessRole: 'viewer' }] });
     await customer.ok(UPDATE, { ...acme, users: [{ ...ada, name: 'Ada' }] });
     expect((await roles()).organization).toBe('viewer');
@@ -68,7 +68,7 @@ describe('accessRole of users/update', () => {
     expect(await customer.ok('/v2/users/get', { ...acme, ...nda })).toEqual([]);
   });
 
-  test('grants nothing to a user that nobody added', async () => {
+  test('grants nothing to a user who was never added', async () => {
     expect(await customer.ok(UPDATE, { ...acme, users: [{ userId: 'ada', accessRole: 'editor' }] })).toEqual({
       ada: { success: false, id: '', message: 'User does not exist.' },
     });
@@ -76,7 +76,7 @@ describe('accessRole of users/update', () => {
     expect((await roles()).organization).toBeUndefined();
   });
 
-  test('sets the role of a user that was deleted and added again', async () => {
+  test('sets the role of a user who was deleted and added again', async () => {
     await customer.ok('/v2/users/add', { ...acme, users: [ada] });
     await customer.ok('/v2/users/delete', { ...acme, userIds: ['ada'] });
     await customer.ok('/v2/users/add', { ...acme, users: [ada] });
@@ -84,7 +84,7 @@ describe('accessRole of users/update', () => {
     expect((await roles()).organization).toBe('viewer');
   });
 
-  test('refuses another role', async () => {
+  test('rejects an unknown role', async () => {
     expect(await refusal({ ...acme, users: [{ ...ada, accessRole: 'owner' }] })).toEqual([
       400,
       'users[0].accessRole must be "editor" or "viewer"',
@@ -93,7 +93,7 @@ describe('accessRole of users/update', () => {
 });
 
 describe('users/update options', () => {
-  test('changes profiles without an organization when options.all is true', async () => {
+  test('changes profiles without an organizationId if options.all is true', async () => {
     await customer.ok('/v2/users/add', { ...acme, users: [ada] });
     const { status, body } = await customer.call(UPDATE, {
       options: { all: true },
@@ -107,7 +107,7 @@ describe('users/update options', () => {
     expect(await customer.ok('/v2/users/get', { ...acme, userIds: ['ada'] })).toMatchObject([{ name: 'Ada King' }]);
   });
 
-  test('changes the profile that all documents of an organization show when options.allDocuments is true', async () => {
+  test('changes the profile in all documents of an organization if options.allDocuments is true', async () => {
     await customer.ok('/v2/users/add', { ...acme, ...nda, users: [ada] });
     await customer.ok(UPDATE, { ...acme, options: { allDocuments: true }, users: [{ ...ada, name: 'Ada King' }] });
     expect(await customer.ok('/v2/users/get', { ...acme, allDocuments: true })).toMatchObject([{ name: 'Ada King' }]);
@@ -128,7 +128,7 @@ describe('users/update options', () => {
       { options: { all: true }, users: [{ ...ada, accessRole: 'viewer' }] },
       'users must not have an accessRole together with options.all or options.allDocuments: a role is set on one named resource',
     ],
-  ])('refuses %j', async (data, message) => {
+  ])('rejects %j', async (data, message) => {
     expect(await refusal({ users: [ada], ...data })).toEqual([400, message]);
   });
 });

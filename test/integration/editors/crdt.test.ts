@@ -78,7 +78,7 @@ describe('POST /v2/crdt/add', () => {
     );
   });
 
-  test('accepts the empty text, {} and [] as data', async () => {
+  test('accepts an empty text, map and array as data', async () => {
     for (const [type, data] of [
       ['text', ''],
       ['map', {}],
@@ -91,7 +91,7 @@ describe('POST /v2/crdt/add', () => {
     }
   });
 
-  test('answers ALREADY_EXISTS for an existing editor and leaves it unchanged', async () => {
+  test('returns ALREADY_EXISTS for an existing editor, which stays unchanged', async () => {
     await add();
     expect(await answer(ADD, { ...text, data: 'two' })).toEqual({
       http: 409,
@@ -101,12 +101,12 @@ describe('POST /v2/crdt/add', () => {
     expect(await values()).toEqual([['summary', 'one']]);
   });
 
-  test('adds an editor once for several requests at the same time', async () => {
+  test('adds an editor once for several concurrent calls', async () => {
     const answers = await Promise.all(['one', 'two', 'three'].map((data) => answer(ADD, { ...text, data })));
     expect(answers.map(({ status }) => status).sort()).toEqual(['ALREADY_EXISTS', 'ALREADY_EXISTS', 'success']);
   });
 
-  test('answers with a message and no data', async () => {
+  test('returns a message and no data', async () => {
     expect(await answer(ADD, { ...text, data: 'one' })).toEqual({
       status: 'success',
       message: 'CRDT data added successfully.',
@@ -115,7 +115,7 @@ describe('POST /v2/crdt/add', () => {
 });
 
 describe('POST /v2/crdt/update', () => {
-  test('replaces the data and answers without data', async () => {
+  test('replaces the data and returns no data', async () => {
     await add();
     expect(await answer(UPDATE, { ...text, data: 'two' })).toEqual({
       status: 'success',
@@ -124,7 +124,7 @@ describe('POST /v2/crdt/update', () => {
     expect(await values()).toEqual([['summary', 'two']]);
   });
 
-  test('answers NOT_FOUND without an editor', async () => {
+  test('returns NOT_FOUND for an unknown editor', async () => {
     expect(await answer(UPDATE, { ...text, data: 'two' })).toEqual({
       http: 404,
       status: 'NOT_FOUND',
@@ -153,7 +153,7 @@ describe('POST /v2/crdt/update', () => {
     }
   });
 
-  test('rejects another type or content key than the stored one', async () => {
+  test('rejects a type or content key other than the stored one', async () => {
     await add({ contentKey: 'default' });
     expect(await answer(UPDATE, { ...editor, type: 'map', data: {} })).toMatchObject({
       http: 400,
@@ -181,7 +181,7 @@ describe('POST /v2/crdt/update', () => {
     expect((await client({ editorId: 'rich' })).getXmlFragment('default').toJSON()).toContain('x');
   });
 
-  test('keeps concurrent changes of clients and writes nothing for an equal value', async () => {
+  test('keeps concurrent changes of clients, and writes nothing if the value is equal', async () => {
     await add({ data: 'one two three' });
     const doc = await client();
     const { version } = await customer.ok(PULL, editor);
@@ -253,7 +253,7 @@ describe('POST /v2/crdt/get', () => {
     });
   });
 
-  test('names the user and session of the last change, if the request did', async () => {
+  test('returns the user and session of the last change, if its request named them', async () => {
     await add({ userId: 'ada', sessionId: 'tab-1' });
     await customer.ok(UPDATE, { ...text, data: 'two', userId: 'bob' });
     expect(await customer.ok(GET, nda)).toMatchObject([{ lastUpdatedBy: 'bob', sessionId: null }]);
@@ -276,22 +276,19 @@ describe('POST /v2/crdt/get', () => {
     });
   });
 
-  test.each([ADD, UPDATE, GET, DELETE])(
-    'answers %s with isServerIds false and rejects isServerIds true',
-    async (path) => {
-      await add({ editorId: path === ADD ? 'other' : 'summary' });
-      const data = path === DELETE ? nda : path === GET ? editor : { ...text, data: 'two' };
-      expect(await answer(path, { ...data, isServerIds: true })).toMatchObject({
-        http: 400,
-        status: 'INVALID_ARGUMENT',
-        message:
-          'isServerIds must be false or left out: organizationId and documentId are your own ids, not internal ones',
-      });
-      expect(await answer(path, { ...data, isServerIds: false })).toMatchObject({ status: 'success' });
-    },
-  );
+  test.each([ADD, UPDATE, GET, DELETE])('%s accepts isServerIds: false and rejects isServerIds: true', async (path) => {
+    await add({ editorId: path === ADD ? 'other' : 'summary' });
+    const data = path === DELETE ? nda : path === GET ? editor : { ...text, data: 'two' };
+    expect(await answer(path, { ...data, isServerIds: true })).toMatchObject({
+      http: 400,
+      status: 'INVALID_ARGUMENT',
+      message:
+        'isServerIds must be false or left out: organizationId and documentId are your own ids, not internal ones',
+    });
+    expect(await answer(path, { ...data, isServerIds: false })).toMatchObject({ status: 'success' });
+  });
 
-  test('answers a missing id with the messages of published clients', async () => {
+  test('returns the messages that published clients expect if an id is missing', async () => {
     expect(await answer(GET, { documentId: 'nda' })).toMatchObject({
       http: 400,
       status: 'INVALID_ARGUMENT',
@@ -311,7 +308,7 @@ describe('POST /v2/crdt/get', () => {
     expect(await values(editor)).toEqual([]);
   });
 
-  test('answers every CRDT endpoint with INVALID_ARGUMENT for an unknown organization and NOT_FOUND for an unknown document', async () => {
+  test('rejects an unknown organization or document, as all CRDT endpoints do', async () => {
     await add();
     for (const path of [ADD, UPDATE, GET, DELETE, PULL, PUSH]) {
       const data = path === DELETE ? nda : { ...text, data: 'x', update: 'AAA=' };
@@ -323,7 +320,7 @@ describe('POST /v2/crdt/get', () => {
     }
   });
 
-  test('keeps editors with similar or unusual ids apart', async () => {
+  test('returns editors with similar or unusual ids separately', async () => {
     const ids = ['a', 'a!', 'a#META', 'ab', '#', '%', '__proto__', 'x'.repeat(512), 'é🦉'];
     for (const editorId of ids) await customer.ok(ADD, { ...nda, editorId, type: 'text', data: editorId });
     for (const editorId of ids) await customer.ok(UPDATE, { ...nda, editorId, type: 'text', data: `of ${editorId}` });
@@ -331,7 +328,7 @@ describe('POST /v2/crdt/get', () => {
     for (const editorId of ids) expect(await values({ ...nda, editorId })).toEqual([[editorId, `of ${editorId}`]]);
   });
 
-  test('asks for an editorId when the editors of a document exceed one answer', async () => {
+  test('asks for an editorId if the editors of a document exceed one response', async () => {
     for (const editorId of ['a', 'b', 'c'])
       await customer.ok(ADD, { ...nda, editorId, type: 'text', data: 'x'.repeat(2_000_000) });
     expect(await answer(GET, nda)).toMatchObject({
@@ -344,7 +341,7 @@ describe('POST /v2/crdt/get', () => {
 });
 
 describe('POST /v2/crdt/delete', () => {
-  test('deletes editors by id with a result for each, and only unknown ids fail', async () => {
+  test('deletes editors by id and returns a result for each. Only unknown ids fail', async () => {
     for (const editorId of ['a', 'b', 'c']) await add({ editorId });
     expect(await answer(DELETE, { ...nda, editorIds: ['a', 'b', 'a', 'z'] })).toEqual({
       status: 'success',
@@ -359,7 +356,7 @@ describe('POST /v2/crdt/delete', () => {
     expect(await values()).toEqual([['c', 'one']]);
   });
 
-  test('deletes all editors of a document without ids, and none of another document', async () => {
+  test('deletes all editors of a document without editorIds, and none of another document', async () => {
     await customer.ok('/v2/organizations/documents/add', {
       organizationId: 'acme',
       documents: [{ documentId: 'tos' }],
@@ -373,7 +370,7 @@ describe('POST /v2/crdt/delete', () => {
     expect(await answer(DELETE, { ...nda, editorIds: [] })).toMatchObject({ http: 400 });
   });
 
-  test('lets an editor that is added again start empty, also for clients of the earlier one', async () => {
+  test('makes an editor that is added again start empty, even for clients of the deleted editor', async () => {
     await add({ data: 'old' });
     const { version, stateVector } = await customer.ok(PULL, editor);
     const doc = await client();
@@ -395,7 +392,7 @@ describe('POST /v2/crdt/delete', () => {
 });
 
 describe('POST /v2/crdt/updates/get', () => {
-  test('returns what a client lacks and the state vector of the service', async () => {
+  test('returns the changes that a client lacks and the state vector of the server', async () => {
     await add({ data: 'one' });
     const doc = await client();
     await customer.ok(UPDATE, { ...text, data: 'one two' });
@@ -426,7 +423,7 @@ describe('POST /v2/crdt/updates/get', () => {
     expect(bytes(update).length).toBeLessThan(bytes(after.update).length);
   });
 
-  test('returns the whole state for a version that never existed', async () => {
+  test('returns the whole state for an unknown version', async () => {
     await add();
     for (const version of [0, 1, Number.MAX_SAFE_INTEGER, Date.now() * 1000 + 10_000_000]) {
       const { update, stateVector } = await customer.ok(PULL, { ...editor, version });
@@ -456,7 +453,7 @@ describe('POST /v2/crdt/updates/get', () => {
 });
 
 describe('POST /v2/crdt/updates/push', () => {
-  test('adds the update of a client and returns its version', async () => {
+  test('applies the update of a client and returns its version', async () => {
     await add();
     const { version } = await customer.ok(PULL, editor);
     expect(
@@ -472,7 +469,7 @@ describe('POST /v2/crdt/updates/push', () => {
     expect(await values()).toEqual([['summary', '> one']]);
   });
 
-  test('takes no new version for an update that the editor has, alone or within a larger one', async () => {
+  test('returns the current version for an update that the editor already contains', async () => {
     await add();
     const doc = await client();
     const update = updateOf(doc, (changed) => changed.getText('content').insert(0, '> '));
@@ -484,7 +481,7 @@ describe('POST /v2/crdt/updates/push', () => {
     expect(await customer.ok(PUSH, { ...editor, update: deletion })).toEqual({ version: Number(version) + 1 });
   });
 
-  test('keeps an update that arrives before the one it builds on, also across a restart', async () => {
+  test('stores updates that arrive out of order, also across a restart', async () => {
     await add();
     const doc = await client();
     const updates = ['a', 'b', 'c'].map((letter) =>
@@ -503,7 +500,7 @@ describe('POST /v2/crdt/updates/push', () => {
     ['nothing', ''],
     ['bytes that are no update', base64(Uint8Array.of(1, 2, 3, 4, 5, 6, 7, 8))],
     ['cut off', base64(Y.encodeStateAsUpdate(new Y.Doc()).subarray(0, 1))],
-  ])('rejects a malformed update and leaves the state unchanged: %s', async (_what, update) => {
+  ])('rejects an update that is %s, and keeps the state', async (_what, update) => {
     await add();
     const before = await customer.ok(PULL, editor);
     expect(await answer(PUSH, { ...editor, update })).toMatchObject({
@@ -514,7 +511,7 @@ describe('POST /v2/crdt/updates/push', () => {
     expect(await customer.ok(PULL, editor)).toEqual(before);
   });
 
-  test('rejects an update that does not fit the type or exceeds a limit, and leaves the state unchanged', async () => {
+  test('rejects an update that does not fit the type or exceeds a limit, and keeps the state', async () => {
     await add();
     const before = await customer.ok(PULL, editor);
     const other = new Y.Doc();

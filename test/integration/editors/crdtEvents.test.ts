@@ -52,7 +52,7 @@ const events = async () =>
 const eventData = async () => (await events()).map(({ crdtData }) => crdtData.data).sort();
 
 describe('the event crdt.update_data', () => {
-  test('is emitted once for the changes of 5 s, with the value at its end', async () => {
+  test('is emitted once for all changes within 5 s, with the last value', async () => {
     await customer.ok(ADD, { ...text, data: 'one' });
     await replace('two');
     await replace('three', { userId: 'ada', sessionId: 'tab-1' });
@@ -86,7 +86,7 @@ describe('the event crdt.update_data', () => {
     expect(Object.keys(data.crdtData)).toEqual(Object.keys(sample.crdtData));
   });
 
-  test('has one queue message per 5 s, delayed by 5 s, that names the job', async () => {
+  test('has one queue message for all changes within 5 s, with a delay of 5 s and the id of the job', async () => {
     queues.clear();
     await customer.ok(ADD, { ...text, data: 'one' });
     await replace('two');
@@ -97,7 +97,7 @@ describe('the event crdt.update_data', () => {
     expect(job!.dueAt).toBeGreaterThan(job!.createdAt + 5_000);
   });
 
-  test('is not emitted before 5 s', async () => {
+  test('is not emitted earlier than 5 s after the change', async () => {
     await customer.ok(ADD, { ...text, data: 'one' });
     const [job] = await jobs();
     expect(await emitEditorUpdateStep(table, job!, () => job!.createdAt + 4_999)).toEqual({
@@ -107,7 +107,7 @@ describe('the event crdt.update_data', () => {
     expect(await events()).toEqual([]);
   });
 
-  test('is emitted again after a later change, and not after a replace by the same value', async () => {
+  test('is emitted again after a later change, but not after a replacement by an equal value', async () => {
     await customer.ok(ADD, { ...text, data: 'one' });
     await runJobs();
     await replace('one');
@@ -120,7 +120,7 @@ describe('the event crdt.update_data', () => {
     expect(await eventData()).toEqual(['four', 'one', 'two']);
   });
 
-  test('takes a version of its own that has no change for clients', async () => {
+  test('increases the version of the editor by a version without changes', async () => {
     await customer.ok(ADD, { ...text, data: 'one', userId: 'ada' });
     const { version } = await customer.ok('/v2/crdt/updates/get', text);
     const [before] = await customer.ok('/v2/crdt/get', nda);
@@ -132,7 +132,7 @@ describe('the event crdt.update_data', () => {
     expect(await customer.ok('/v2/crdt/get', nda)).toEqual([before]);
   });
 
-  test('is emitted once by a job that runs twice, also concurrently', async () => {
+  test('is emitted once if its job runs twice, also concurrently', async () => {
     await customer.ok(ADD, { ...text, data: 'one' });
     const [job] = await jobs();
     const results = await Promise.allSettled([1, 2, 3].map(() => emitEditorUpdateStep(table, job!, dueClock(job!))));
@@ -141,7 +141,7 @@ describe('the event crdt.update_data', () => {
     expect(await eventData()).toEqual(['one']);
   });
 
-  test('includes a concurrent change, or the next event does', async () => {
+  test('includes a concurrent change, or the next event includes that change', async () => {
     await customer.ok(ADD, { ...text, data: '0' });
     for (let round = 1; round <= 15; round++)
       await Promise.all([runJobs(), replace(String(round)), replace(`${round}!`)]);
@@ -151,7 +151,7 @@ describe('the event crdt.update_data', () => {
     expect(await eventData()).toContain(data);
   });
 
-  test('is not emitted for a deleted editor, even if it was added again', async () => {
+  test('is not emitted for a deleted editor, even if the editor is added again', async () => {
     await customer.ok(ADD, { ...text, data: 'one' });
     await customer.ok(DELETE, { ...nda, editorIds: ['summary'] });
     await customer.ok(ADD, { ...text, data: 'two' });
@@ -162,7 +162,7 @@ describe('the event crdt.update_data', () => {
     expect(await eventData()).toEqual(['two']);
   });
 
-  test('comes from a new job when the first job is lost for an hour', async () => {
+  test('is emitted by a new job if the first job was lost for an hour', async () => {
     await customer.ok(ADD, { ...text, data: 'one' });
     const [item] = await itemsOf(engine, customer, 'EditorUpdate');
     const hourAgo = Date.now() - 3_600_001;
@@ -176,7 +176,7 @@ describe('the event crdt.update_data', () => {
     expect(await eventData()).toEqual(['three']);
   });
 
-  test('leaves out data above 128 KB and has truncated true', async () => {
+  test('omits data larger than 128 KB and sets truncated: true', async () => {
     await customer.ok(ADD, { ...text, data: 'x'.repeat(128 * 1024 - 2), userId: 'ada' });
     await runJobs();
     await replace('x'.repeat(128 * 1024 - 1));
@@ -187,7 +187,7 @@ describe('the event crdt.update_data', () => {
     expect(cut.crdtData).not.toHaveProperty('data');
   });
 
-  test('leaves out large custom fields of organization and document in favour of the data', async () => {
+  test('omits large custom fields of organization and document before it omits the data', async () => {
     const large = { documentId: 'large', metadata: { note: 'x'.repeat(60_000) } };
     await customer.ok('/v2/organizations/add', {
       organizations: [{ organizationId: 'wide', note: 'x'.repeat(60_000), more: 'x' }],

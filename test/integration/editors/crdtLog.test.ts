@@ -146,7 +146,7 @@ async function pushAndCompact(editor: ReturnType<typeof editorOf>, update: Uint8
 }
 
 describe('concurrent changes', () => {
-  test('keep every acknowledged push despite replaces, and leave no gap in the versions', async () => {
+  test('store every acknowledged push despite replacements, and give versions without gaps', async () => {
     await add('0');
     const pushers = await Promise.all(Array.from({ length: 8 }, () => new YjsClient().pull()));
     const pushed: Uint8Array[] = [];
@@ -176,7 +176,7 @@ describe('concurrent changes', () => {
     expect(log).toHaveLength(1 + taken.size);
   });
 
-  test('lead clients that sync by version, by state vector or from the start to the value that get returns', async () => {
+  test('lead all clients to the stored value, by version, by state vector or from the start', async () => {
     await add('start ');
     const [byVersion, byVector] = [await new YjsClient().pull(), await new YjsClient().pull()];
     const reader = new EditorReader(tableOf());
@@ -204,7 +204,7 @@ describe('concurrent changes', () => {
       expect(client.doc.getText('content').toJSON()).toBe(value);
   });
 
-  test('compute a replace again after a conflict, so no text is inserted twice', async () => {
+  test('compute a replacement again after a conflict, so that no text is inserted twice', async () => {
     await add('one');
     await Promise.all(Array.from({ length: 6 }, () => editorOf().replace(text('one two'))));
     expect(await valueOf()).toBe('one two');
@@ -221,7 +221,7 @@ describe('compactLog', () => {
     return pusher.doc.getText('content').toJSON();
   }
 
-  test('keeps the log short and the value the same', async () => {
+  test('shortens the log and keeps the value', async () => {
     await add('');
     const written = await write(100, 10_000);
     const { Editor, EditorUpdate, EditorPart } = await items();
@@ -249,7 +249,7 @@ describe('compactLog', () => {
     expect(stateVector).toBeDefined();
   });
 
-  test('keeps an update that waits for a missing one', async () => {
+  test('keeps an update that depends on a missing update', async () => {
     await add('');
     const pusher = await new YjsClient().pull();
     const [first, second] = [pusher.append('a'), pusher.append('b')];
@@ -261,7 +261,7 @@ describe('compactLog', () => {
     expect(await valueOf()).toContain('ab');
   });
 
-  test('leaves recent updates, so a slow request cannot take the version of a removed one', async () => {
+  test('keeps recent updates, so that a slow request cannot reuse the version of a removed update', async () => {
     await add('');
     const pusher = await new YjsClient().pull();
     const [reachesWrite, released] = [Promise.withResolvers<undefined>(), Promise.withResolvers<undefined>()];
@@ -285,7 +285,7 @@ describe('compactLog', () => {
     expect(await valueOf()).toContain('slow');
   });
 
-  test('lets concurrent readers see the whole editor with every acknowledged change', async () => {
+  test('never hides acknowledged changes from concurrent readers', async () => {
     await add('');
     let acknowledged = 0;
     let isOver = false;
@@ -317,7 +317,7 @@ describe('compactLog', () => {
     expect(await valueOf()).toHaveLength(60 * 2_000);
   });
 
-  test('makes a reader read again when it runs between two pages', async () => {
+  test('makes a reader read again if the compaction runs between two pages of the reader', async () => {
     await add('');
     const pusher = await new YjsClient().pull();
     for (let i = 0; i < 30; i++) await editorOf().push(pusher.append(letters(2_000, i * 1_000)));
@@ -382,7 +382,7 @@ async function attempt(
   return { done, calls: trial.calls };
 }
 
-describe('after a failure of any call', () => {
+describe('a change of an editor whose database calls fail', () => {
   const large = letters(48_000);
 
   /** Runs `work` once for each fault of each call, each time on a new document. */
@@ -414,7 +414,7 @@ describe('after a failure of any call', () => {
     expect((await own.replace(text('well!'), START + 61 * MINUTE)).version).toBe(version + 1);
   }
 
-  test('add leaves a whole editor or none', async () => {
+  test('add stores the whole editor or nothing', async () => {
     await everyFault(
       async () => undefined,
       (table) => editorOf(table).add(text(large)),
@@ -428,7 +428,7 @@ describe('after a failure of any call', () => {
     );
   });
 
-  test('replace leaves the old or the new value, and the new one once acknowledged', async () => {
+  test('replace stores the old or the new value, and the new one if the call succeeds', async () => {
     await everyFault(
       () => add('old').then(() => undefined),
       (table) => editorOf(table).replace(text(large), START + 1),
@@ -440,7 +440,7 @@ describe('after a failure of any call', () => {
     );
   });
 
-  test('a compaction loses no update, and the next compaction removes its leftovers', async () => {
+  test('compaction loses no update, and the next compaction removes leftovers', async () => {
     const prepare = async () => {
       await add('');
       const [pusher, own] = [await new YjsClient().pull(), editorOf()];
@@ -464,7 +464,7 @@ describe('after a failure of any call', () => {
     );
   });
 
-  test('delete leaves the whole editor or none, and its job purges the items', async () => {
+  test('delete removes the whole editor or nothing, and its job purges the items', async () => {
     await everyFault(
       () => add(large).then(() => undefined),
       (table) => new EditorDeleter(table).delete(context, [EDITOR], START + 1),
@@ -484,7 +484,7 @@ describe('after a failure of any call', () => {
   });
 });
 
-test('every value is read as it was written, whatever the value before, also after a compaction and in a new process', async () => {
+test('an editor returns every value as it was written, also after compaction and in a new process', async () => {
   const any = fc.string({ unit: 'binary' });
   const values = {
     text: any,
@@ -523,7 +523,7 @@ test('every value is read as it was written, whatever the value before, also aft
 });
 
 describe('purgeEditors.purge', () => {
-  test('removes all editors of a document in steps, and none of another document', async () => {
+  test('removes all editors of a document in several steps, and none of another document', async () => {
     const log = new EditorLog(tableOf());
     const addTo = (of: DocumentContext, editorId: string) =>
       addEditor(log, of, { editorId, ...text('x'.repeat(20_000)) }, { now: START });

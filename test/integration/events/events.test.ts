@@ -36,7 +36,7 @@ const eventOf = (id: string): NewEvent => ({
 const idOf = (id: string) => (emit(tenant, eventOf(id), now)[0] as { put: { eventId: string } }).put.eventId;
 
 describe('the outbox', () => {
-  test('stores an event with its change, as pending and in the index of its tenant', async () => {
+  test('stores an event as pending, in the index of its tenant, in the transaction of the change', async () => {
     expect(await table.write([organization('a'), ...emit(tenant, eventOf('a'), now)])).toBe('done');
 
     const eventId = idOf('a');
@@ -71,13 +71,13 @@ describe('the outbox', () => {
     expect(item.gsi4pk).toBe(`T#${tenant}#EVENTS#${item.shard % 16}`);
   });
 
-  test('stores neither the change nor the event after a conflict', async () => {
+  test('stores neither change nor event after a conflict', async () => {
     await table.write([organization('b')]);
     expect(await table.write([organization('b'), ...emit(tenant, eventOf('b'), now)])).toEqual({ conflicts: [0] });
     expect(await table.get(EventEntity, { tenant, eventId: idOf('b') })).toBeUndefined();
   });
 
-  test('writes one event for a repeated request', async () => {
+  test('writes neither change nor event if the event exists', async () => {
     await table.write(emit(tenant, eventOf('c'), now));
     expect(await table.write([organization('c'), ...emit(tenant, eventOf('c'), now + 5_000)])).toEqual({
       conflicts: [1, 2],
@@ -85,7 +85,7 @@ describe('the outbox', () => {
     expect(await table.get(OrganizationEntity, { tenant, organizationId: 'c' })).toBeUndefined();
   });
 
-  test('writes one event for each different tenant, change, revision and event type', () => {
+  test('creates a different event id for each tenant, change, revision and event type', () => {
     const ids = [
       emit('key_2', eventOf('d'), now),
       emit(tenant, eventOf('e'), now),

@@ -57,7 +57,7 @@ async function deliver(...eventIds: string[]): Promise<any[]> {
 }
 
 describe('POST /v2/events/publish', () => {
-  test("delivers the customer's data with actor and metadata", async () => {
+  test('delivers the sent data with actionUser and metadata of the service', async () => {
     await endpoint('/a');
     const eventId = await publish({
       ...document,
@@ -99,7 +99,7 @@ describe('POST /v2/events/publish', () => {
     expect([body.event, body.source, data.metadata.document]).toEqual([event, source, undefined]);
   });
 
-  test('delivers the event to endpoints with a matching channel', async () => {
+  test('delivers the event only to endpoints without channels or with a matching channel', async () => {
     await endpoint('/sales', { channels: ['sales'] });
     await endpoint('/all');
     await deliver(await publish({ channels: ['sales', 'emea'] }), await publish({}));
@@ -150,7 +150,7 @@ describe('POST /v2/events/publish', () => {
     expect(await Promise.all(['ada', 'grace', 'lin'].map(inbox))).toEqual([0, 1, 1]);
   });
 
-  test('sends no mail to users who may not see a private thread, for any payload', async () => {
+  test('sends no mail to users who may not read the private thread that the payload names', async () => {
     await customer.ok('/v2/workspace/emailconfig/update', { useEmailService: true });
     await customer.ok('/v2/users/add', {
       ...document,
@@ -184,7 +184,7 @@ describe('POST /v2/events/publish', () => {
 });
 
 describe('eventId of POST /v2/events/publish', () => {
-  test('is accepted again, also in parallel and with other contents, and the first contents are delivered once', async () => {
+  test('is accepted again with other contents, but only the first contents are delivered', async () => {
     await endpoint('/a');
     await publish({ eventId: 'huddle-1', data: { n: 1 } });
     const repeated = await Promise.all(
@@ -205,7 +205,7 @@ describe('eventId of POST /v2/events/publish', () => {
     ).toHaveLength(1);
   });
 
-  test('causes one event for many parallel calls', async () => {
+  test('creates one event for many parallel calls', async () => {
     expect(new Set(await Promise.all(Array.from({ length: 8 }, () => publish({ eventId: 'e' }))))).toEqual(
       new Set(['e']),
     );
@@ -213,7 +213,7 @@ describe('eventId of POST /v2/events/publish', () => {
   });
 
   test.each(['of a huddle/4', '__proto__ ', 'ключ', 'a.b', 'msg_mine', 'x'.repeat(65)])(
-    'is replaced when it cannot be in a header or begins with msg_: %s',
+    'is replaced by a generated id if it is not allowed in a header or begins with msg_: %s',
     async (eventId) => {
       const ids = [await publish({ eventId }), await publish({ eventId, event: 'huddle.join' })];
       expect(ids).toEqual([ids[0], ids[0]]);
@@ -222,7 +222,7 @@ describe('eventId of POST /v2/events/publish', () => {
     },
   );
 
-  test('causes one event per tenant, and without eventId each call causes an event unless its Idempotency-Key is the same', async () => {
+  test('is unique per tenant. Without it, each call with another Idempotency-Key creates an event', async () => {
     await publish({ eventId: 'e' });
     const [first, two] = [await publish({}), await publish({})];
     expect(first).not.toBe(two);
@@ -257,7 +257,7 @@ describe('POST /v2/events/publish with an invalid request', () => {
       { event: 'comment.add', data: { notifyUsers: Array.from({ length: 51 }, (_each, i) => ({ userId: `u${i}` })) } },
       'data must not name more than 50 users',
     ],
-  ])('rejects %j with the name of the field', async (data, message) => {
+  ])('rejects %j and names the field', async (data, message) => {
     expect(await outcome(customer, PUBLISH, { event: 'huddle.create', organizationId: 'acme', ...data })).toEqual([
       'INVALID_ARGUMENT',
       expect.stringMatching(`^${message}`),

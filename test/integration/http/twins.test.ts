@@ -39,7 +39,7 @@ describe('POST /v1/commentannotations/get', () => {
     ]);
   });
 
-  test('returns rows with the fields of the first version, newest first', async () => {
+  test('returns rows with the fields of API version 1, newest first', async () => {
     const { message, data, ...more } = await result('/v1/commentannotations/get', {
       ...nda,
       pageSize: 1,
@@ -78,7 +78,7 @@ describe('POST /v1/commentannotations/get', () => {
     });
   });
 
-  test('returns null for an unknown id of a thread or comment', async () => {
+  test('returns null for the unknown id of a thread or comment', async () => {
     const { data } = await result('/v1/commentannotations/get', { ...nda, annotationIds: ['nobody', 'second'] });
     expect(data.map((row: any) => row?.annotationId ?? null)).toEqual([null, 'second']);
     const comments = await result('/v1/commentannotations/comments/get', {
@@ -101,7 +101,7 @@ describe('POST /v1/commentannotations/get', () => {
     ]);
   });
 
-  test('requires a document', async () => {
+  test('requires a documentId', async () => {
     expect(await refusal('/v1/commentannotations/get', acme)).toEqual([
       400,
       'INVALID_ARGUMENT',
@@ -117,7 +117,7 @@ describe('POST /v1/commentannotations/get', () => {
     );
   });
 
-  test('accepts a status by its type alone', async () => {
+  test('accepts a status with a type only', async () => {
     await result('/v1/commentannotations/update', {
       ...nda,
       annotationIds: ['first'],
@@ -135,14 +135,14 @@ describe('POST /v1/commentannotations/get', () => {
   });
 });
 
-describe('the endpoints of the directory under /v1', () => {
+describe('the endpoints of organizations, documents, users and folders under /v1', () => {
   beforeEach(async () => {
     await result('/v1/organizations/add', {
       organizations: ['acme', 'beta', 'gamma'].map((organizationId) => ({ organizationId })),
     });
   });
 
-  test('return organizations, documents and users at once, without a page token', async () => {
+  test('return all organizations, documents and users at once, without a page token', async () => {
     await result('/v1/organizations/documents/add', {
       ...acme,
       documents: ['a', 'b'].map((documentId) => ({ documentId })),
@@ -213,7 +213,7 @@ describe('the endpoints of the directory under /v1', () => {
       },
     ],
     ['delete', { documentIds: ['a', 'lost'] }],
-  ])('documents/%s returns a failed item with the sent id in a success', async (verb, data) => {
+  ])('return a failed result with the sent id if documents/%s fails for a document', async (verb, data) => {
     await result('/v1/organizations/documents/add', { ...acme, documents: [{ documentId: 'a' }] });
     const answer = await result(`/v1/organizations/documents/${verb}`, { ...acme, ...data });
     expect(answer.data).toEqual({
@@ -222,7 +222,7 @@ describe('the endpoints of the directory under /v1', () => {
     });
   });
 
-  test('usergroups/users/delete removes users under /v1 and /v2', async () => {
+  test('remove users from groups, as those under /v2 do', async () => {
     const group = { ...acme, organizationUserGroupId: 'lawyers' };
     await result('/v1/users/add', { ...acme, users: [{ userId: 'ada' }] });
     await result('/v1/organizations/usergroups/add', {
@@ -250,7 +250,7 @@ describe('the endpoints of the directory under /v1', () => {
 });
 
 describe('the endpoints of notification settings under /v1', () => {
-  test('require documents', async () => {
+  test('require documentIds', async () => {
     await result('/v2/organizations/documents/add', {
       ...acme,
       createOrganization: true,
@@ -277,7 +277,7 @@ describe('the endpoints of notification settings under /v1', () => {
   });
 });
 
-test('an Idempotency-Key of one path is separate from that of its twin', async () => {
+test('a request under /v1 and the same request under /v2 have separate Idempotency-Keys', async () => {
   const add = async (version: string) => {
     const { body, headers } = await customer.call(
       `/${version}/organizations/add`,
@@ -294,7 +294,7 @@ test('an Idempotency-Key of one path is separate from that of its twin', async (
   ]);
 });
 
-test('a twin returns nothing and changes nothing of another tenant', async () => {
+test('an endpoint under /v1 returns no thread of another tenant', async () => {
   await addThreads(customer, [thread('first')]);
   const other = await newCustomer();
   expect(

@@ -131,7 +131,7 @@ const userChannel = (userId: string, tokenRevocations = 0) =>
 const eventsOn = (channel: string) => published.filter((each) => each.channel === channel).map(({ event }) => event);
 
 describe('the publisher', () => {
-  test('records each change under one version and publishes it in order, whatever call crashes or fails', () =>
+  test('records each change under one version and publishes in order if any database call crashes or fails', () =>
     withStillClock(async () => {
       await addThread('a');
       await addThread('b');
@@ -156,7 +156,7 @@ describe('the publisher', () => {
       }
     }));
 
-  test('keeps versions without a gap when several runs record changes of one document', async () => {
+  test('gives versions without gaps if several runs record changes of one document', async () => {
     await addThread('a');
     await connect('ada');
     const [thread] = await itemsOf(engine, customer, 'Thread');
@@ -168,7 +168,7 @@ describe('the publisher', () => {
     expect((await recordedHints()).map(({ version }) => version)).toEqual([1, 2, 3, 4, 5, 6]);
   });
 
-  test('pushes the whole update of an editor, and records it without the update', async () => {
+  test('publishes an editor update with its content, and records it without the content', async () => {
     await connect('ada');
     await customer.ok('/v2/crdt/add', { ...nda, editorId: 'summary', type: 'text', data: 'hello' });
     const [update] = await insertionsOf('EditorUpdate');
@@ -180,7 +180,7 @@ describe('the publisher', () => {
     expect(await recordedHints()).toEqual([expect.not.objectContaining({ update: expect.anything() })]);
   });
 
-  test('makes the table calls for an edit that npm run cost prices', () =>
+  test('makes as many table calls for an edit as npm run cost calculates', () =>
     withStillClock(async () => {
       await connect('ada');
       await customer.ok('/v2/crdt/add', { ...nda, editorId: 'summary', type: 'text', data: 'hello' });
@@ -196,7 +196,7 @@ describe('the publisher', () => {
       expect(editConsumption).toMatchObject({ read: 2, written: 2 * written.flat().length });
     }));
 
-  test('publishes and records no text of comments', async () => {
+  test('publishes and records no comment text', async () => {
     await connect('ada');
     await addThread('a');
     await publish(await insertionsOf('Thread', 'Comment'));
@@ -204,7 +204,7 @@ describe('the publisher', () => {
     expect(JSON.stringify([published, await itemsOf(engine, customer, 'LiveHints')])).not.toContain('secret');
   });
 
-  test('publishes hints about a private thread to connected users who may see it, and to nobody else', async () => {
+  test('publishes hints about a private thread only to connected users who may read it', async () => {
     for (const userId of ['ada', 'bob', 'eve']) await connect(userId);
     await addThread('private', { visibility: { type: 'restricted', userIds: ['bob'] } });
     await publish(await insertionsOf('Thread', 'Comment'));
@@ -215,7 +215,7 @@ describe('the publisher', () => {
     expect(await recordedHints()).toEqual([]);
   });
 
-  test('publishes the deletion of a private thread to the users who could see it', async () => {
+  test('publishes the deletion of a private thread to the users who could read it', async () => {
     for (const userId of ['bob', 'eve']) await connect(userId);
     await addThread('private', { visibility: { type: 'restricted', userIds: ['bob'] } });
     await customer.ok('/v2/commentannotations/delete', { ...nda, annotationIds: ['private'] });
@@ -225,7 +225,7 @@ describe('the publisher', () => {
     ]);
   });
 
-  test('tells users who can no longer see a thread to hide it, and nobody else', async () => {
+  test('publishes a hint to hide a thread only to users who may no longer read it', async () => {
     for (const userId of ['ada', 'bob', 'eve', 'dan']) await connect(userId);
     const show = async (...userIds: string[]) =>
       customer.ok('/v2/commentannotations/update', {
@@ -248,7 +248,7 @@ describe('the publisher', () => {
     ]);
   });
 
-  test('tells each user who lost a thread in one of several changes', async () => {
+  test('publishes a hint to hide a thread to each user who lost access in one of several changes', async () => {
     for (const userId of ['ada', 'bob', 'eve', 'dan']) await connect(userId);
     await addThread('private');
     for (const userIds of [['bob', 'eve'], ['eve']])
@@ -263,7 +263,7 @@ describe('the publisher', () => {
     );
   });
 
-  test('tells nobody to hide a thread that everybody may see again', async () => {
+  test('publishes no hint to hide a thread that all users may read again', async () => {
     for (const userId of ['ada', 'eve']) await connect(userId);
     await addThread('private');
     for (const visibility of [{ type: 'restricted', userIds: [] }, { type: 'public' }])
@@ -300,7 +300,7 @@ describe('the publisher', () => {
     expect([published, await recordedHints()]).toEqual([[], []]);
   });
 
-  test('processes a restored table, whose stream starts its numbers again', async () => {
+  test('records changes of a restored table, whose stream numbers begin again', async () => {
     await connect('ada');
     await addThread('a');
     const [thread] = await insertionsOf('Thread');
@@ -321,7 +321,7 @@ describe('a user who loses access', () => {
     return [changeOf('modify', stored!)];
   }
 
-  test('leaves the channels: the document gets new channels, and the old channels end with system.revoked', async () => {
+  test('gets system.revoked on the old channels, and other users get new channels', async () => {
     await connect('ada');
     await addThread('a');
     await publish(await insertionsOf('Thread'));
@@ -338,7 +338,7 @@ describe('a user who loses access', () => {
     expect((await connect('ada')).status).toBe(403);
   });
 
-  test('loses access whatever call crashes or fails, and other users keep access', async () => {
+  test('loses access even if any database call crashes or fails, and other users keep access', async () => {
     await connect('ada');
     await connect('bob');
     const calls = new Trial();
@@ -376,7 +376,7 @@ describe('a user who loses access', () => {
     }
   });
 
-  test('waits once for running publishes when the access to many documents ends at the same time', async () => {
+  test('makes the publisher wait once for running publishes, even if access to 20 documents ends', async () => {
     const store = new LiveStore(new Table(asDocumentClient(engine.lean), TABLE_NAME));
     const documents = Array.from({ length: 20 }, (_each, index) => ({ ...document, documentKey: `doc_${index}` }));
     const session = { userId: 'ada', tokenRevocations: 0, hasStoredAccess: true };
@@ -400,7 +400,7 @@ describe('a user who loses access', () => {
     expect(pauses.filter((milliseconds) => milliseconds > 1_000)).toHaveLength(1);
   });
 
-  test('gets the hint access.update when only the access context shrinks, and other users do not', async () => {
+  test('gets the hint access.update if only the access context shrinks. Other users do not', async () => {
     const READ = '/v2/commentannotations/get';
     const grant = async (region: string[]) =>
       customer.ok('/v2/auth/permissions/add', {
@@ -492,14 +492,14 @@ describe('access that expires', () => {
     expect(typesOn(1)).toEqual(['system.revoked']);
   });
 
-  test('ends the session when the user token itself expires, if the user has no other access', async () => {
+  test('ends the session when the user token expires, if the user has no other access', async () => {
     await connect('ada', [resource]);
     const { accessEndsAt } = await sessionOf('ada');
     expect(accessEndsAt).toBeGreaterThan(Date.now() + 47 * 3_600_000);
     expect(accessEndsAt).toBeLessThanOrEqual(Date.now() + 48 * 3_600_000);
   });
 
-  test('goes on when the grant was extended, until the later end', async () => {
+  test('ends the session at the later time if the grant was extended', async () => {
     await grant('ada', inAnHour);
     await connect('ada');
     await grant('ada', inAnHour + 60);
@@ -511,7 +511,7 @@ describe('access that expires', () => {
     expect(typesOn(1)).toEqual(['system.revoked']);
   });
 
-  test('ends earlier when the grant is shortened', async () => {
+  test('ends the session at the earlier time if the grant was shortened', async () => {
     await grant('ada', inAnHour);
     await connect('ada');
     await grant('ada', inAnHour - 60);
@@ -522,14 +522,14 @@ describe('access that expires', () => {
     expect(await sessionOf('ada')).toMatchObject({ accessEndsAt: (inAnHour - 60) * 1_000 });
   });
 
-  test('is known to the sweep before it ends, so that the sweep waits for it', async () => {
+  test('is returned by the sweep shortly before, so that the sweep waits for it', async () => {
     await grant('ada', inAnHour);
     await connect('ada');
     expect(await sweep(inAnHour * 1_000 - 30_000)).toBe(inAnHour * 1_000);
     expect(await sweep(inAnHour * 1_000 - 60_000)).toBeUndefined();
   });
 
-  test('has no end for a user whose access does not expire', async () => {
+  test('sets no end of the session for a user whose access does not expire', async () => {
     await customer.ok('/v2/auth/permissions/add', {
       user: { userId: 'ada' },
       permissions: { resources: [resource] },
@@ -539,7 +539,7 @@ describe('access that expires', () => {
     expect(await sessionOf('ada')).toMatchObject({ hasStoredAccess: true });
   });
 
-  test('of a user token lasts when another document or a stored grant of the user changes', async () => {
+  test('keeps the session of a user token if another document or grant of the user changes', async () => {
     await connect('ada', [resource]);
     const { PK } = await sessionOf('ada');
     const userKey = `${String(PK).split('#', 4).join('#')}#USER#ada`;
@@ -553,7 +553,7 @@ describe('access that expires', () => {
     expect(typesOn(1)).toEqual(['system.revoked']);
   });
 
-  test('of a user token ends when the organization is disabled', async () => {
+  test('ends the session of a user token if the organization is disabled', async () => {
     await connect('ada', [resource]);
     await customer.ok('/v2/organizations/access/disablestate/update', {
       organizationIds: [nda.organizationId],
@@ -564,7 +564,7 @@ describe('access that expires', () => {
     expect(typesOn(1)).toEqual(['system.revoked']);
   });
 
-  test('of a client that has been silent for hours still ends', async () => {
+  test('ends the session of a client that has sent nothing for hours', async () => {
     await grant('ada', inAnHour);
     await connect('ada');
     await customer.ok('/v2/auth/permissions/remove', { userId: 'ada', permissions: { resources: [resource] } });
@@ -602,7 +602,7 @@ describe('revoked user tokens', () => {
     await publish(await sessionsAsChanges(), trial);
   }
 
-  test('end the sessions of all users, also of users with stored access', async () => {
+  test('end the sessions of all users, even of users with stored access', async () => {
     for (const userId of ['ada', 'bob']) expect((await connect(userId, [member])).status).toBe(200);
     await revoke();
     await publishRevocation();
@@ -610,7 +610,7 @@ describe('revoked user tokens', () => {
     for (const session of await itemsOf(engine, customer, 'DocumentSession')) expect(session).toHaveProperty('endedAt');
   });
 
-  test('end the sessions whatever call crashes or fails', async () => {
+  test('end the sessions even if any database call crashes or fails', async () => {
     const calls = new Trial();
     let revoked = customer;
     const connectAgain = async () =>
@@ -644,7 +644,7 @@ describe('revoked user tokens', () => {
     expect((await itemsOf(engine, customer, 'DocumentSession'))[0]).not.toHaveProperty('hasExpired');
   });
 
-  test('are refused by connect at once, and newer tokens connect at once to other channels', async () => {
+  test('are rejected by connect at once, and newer tokens connect to other channels', async () => {
     const old = await newUser(customer, 'ada', [member]);
     const { channels } = (await connectWith(old)).body.result.data;
     const revoked = await revoke();
@@ -655,7 +655,7 @@ describe('revoked user tokens', () => {
     expect(renewed.channels.user).not.toBe(channels.user);
   });
 
-  test('are refused by the authorizer even if their session was written after the revocation', async () => {
+  test('are rejected by the authorizer, because the session from before the revocation is hidden', async () => {
     const store = new LiveStore(new Table(asDocumentClient(engine.lean), TABLE_NAME));
     await connect('ada', [member]);
     expect(await store.session(document, 'ada', Date.now())).toBeDefined();
@@ -663,7 +663,7 @@ describe('revoked user tokens', () => {
     expect(await store.session(document, 'ada', Date.now())).toBeUndefined();
   });
 
-  test('get no more hints of their user, who reads hints with a newer token', async () => {
+  test('receive no hints for their user, who receives them with a newer token', async () => {
     await connect('bob', [member]);
     const revoked = await revoke();
     await publishRevocation();
@@ -682,7 +682,7 @@ describe('revoked user tokens', () => {
     ]);
   });
 
-  test('leave the sessions alone when the auth tokens are reset without a revocation', async () => {
+  test('end no session if the auth tokens are reset without a revocation', async () => {
     await connect('ada', [member]);
     await post(await handlerOf('/v2/workspace/authtoken/reset'), customer.workspaceHeaders, {
       apiKey: customer.apiKey,

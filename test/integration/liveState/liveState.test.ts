@@ -56,7 +56,7 @@ describe('POST /v2/livestate/broadcast', () => {
     ]);
   });
 
-  test('accepts a body that is not wrapped, under both versions', async () => {
+  test('accepts a body without the data envelope, under /v1 and /v2', async () => {
     for (const [n, path] of [BROADCAST, '/v1/livestate/broadcast'].entries()) {
       const answer = await sendBare(path, { ...nda, liveStateDataId: 'bare', data: { n } });
       expect(answer.status).toBe(200);
@@ -64,12 +64,12 @@ describe('POST /v2/livestate/broadcast', () => {
     }
   });
 
-  test('rejects a bare body on an endpoint that requires the envelope', async () => {
+  test('is an exception: other endpoints reject a body without the data envelope', async () => {
     const answer = await sendBare('/v2/livestate/get', { ...nda, data: { organizationId: 'acme' } });
     expect(answer.body.error).toMatchObject({ status: 'INVALID_ARGUMENT', message: 'documentId is required' });
   });
 
-  test('replaces the stored data by default', async () => {
+  test('replaces the stored data without merge', async () => {
     await broadcast({ a: 1, b: 2 });
     await broadcast({ b: 3 });
     expect(await states()).toMatchObject([{ data: { b: 3 } }]);
@@ -82,13 +82,13 @@ describe('POST /v2/livestate/broadcast', () => {
     expect((await states())[0].data).toEqual({ a: { x: 1, y: { z: 1, w: 2 } }, list: [3], keep: null });
   });
 
-  test('loses no field of concurrent merges', async () => {
+  test('keeps the fields of concurrent merges', async () => {
     const names = Array.from({ length: 10 }, (_, n) => `field${n}`);
     await Promise.all(names.map((name) => broadcast({ [name]: true }, { merge: true })));
     expect(Object.keys((await states())[0].data).toSorted()).toEqual(names);
   });
 
-  test('gives each broadcast a later time than the one before', async () => {
+  test('gives each broadcast a later time than the broadcast before', async () => {
     const times: number[] = [];
     for (let n = 0; n < 5; n++) {
       await broadcast({ n });
@@ -97,7 +97,7 @@ describe('POST /v2/livestate/broadcast', () => {
     expect(times).toEqual([...new Set(times)].toSorted((a, b) => a - b));
   });
 
-  test('keeps data with a newer server time', async () => {
+  test('keeps stored data that has a newer server time', async () => {
     const store = new LiveStateStore(table);
     const where = await scope();
     const of = (text: string) => ({ liveStateDataId: 'clause', data: { text }, merge: false, userId: undefined });
@@ -114,7 +114,7 @@ describe('POST /v2/livestate/broadcast', () => {
     ['merge', {}, { merge: 'yes' }],
     ['data', { text: 'x'.repeat(65_536) }, {}],
     ['documentId', {}, { documentId: undefined }],
-  ])('rejects a wrong %s by its name', async (field, data, fields) => {
+  ])('rejects a wrong %s and names the field', async (field, data, fields) => {
     const { http, status, message } = await failure(data, fields);
     expect({ http, status }).toEqual({ http: 400, status: 'INVALID_ARGUMENT' });
     expect(message.startsWith(`${field} `)).toBe(true);
@@ -139,14 +139,14 @@ describe('POST /v2/livestate/broadcast', () => {
 });
 
 describe('POST /v2/livestate/get', () => {
-  test('returns the states with the given ids, or all in the order of their ids', async () => {
+  test('returns the states with the given ids, or all states ordered by id', async () => {
     for (const liveStateDataId of ['b', 'a', 'c']) await broadcast({}, { liveStateDataId });
     const ids = async (fields: object) => (await states(fields)).map(({ liveStateDataId }) => liveStateDataId);
     expect(await ids({})).toEqual(['a', 'b', 'c']);
     expect(await ids({ liveStateDataIds: ['c', 'none', 'a', 'c'] })).toEqual(['c', 'a']);
   });
 
-  test('asks for ids when all states exceed one answer', async () => {
+  test('asks for ids if all states exceed one response', async () => {
     const store = new LiveStateStore(table);
     const where = await scope();
     const data = { text: 'x'.repeat(60_000) };
@@ -158,7 +158,7 @@ describe('POST /v2/livestate/get', () => {
   });
 });
 
-test('a broadcast with a user token names its user, so an erasure finds it', async () => {
+test("a broadcast with a user token stores the user's id", async () => {
   const resources = [{ type: 'document', id: 'nda', organizationId: 'acme', accessRole: 'viewer' }];
   const { token } = await customer.ok('/v2/auth/generate_token', {
     userId: 'ada',
@@ -173,7 +173,7 @@ test('a broadcast with a user token names its user, so an erasure finds it', asy
   expect(read.body.result.data.states).toMatchObject([{ data: { n: 1 } }]);
 });
 
-test('live states of a deleted document are not visible in a new one, and are purged', async () => {
+test('live states of a deleted document are hidden in a new document with its id, and are purged', async () => {
   await broadcast({ secret: true });
   const where = await scope();
   await customer.ok('/v2/organizations/documents/delete', { organizationId: 'acme', documentIds: ['nda'] });
@@ -184,7 +184,7 @@ test('live states of a deleted document are not visible in a new one, and are pu
   expect(await itemsOf(engine, customer, 'LiveState')).toEqual([]);
 });
 
-test('an erasure removes live states whose last broadcast is of the user', async () => {
+test('an erasure removes live states whose last broadcast was by the user', async () => {
   const store = new LiveStateStore(table);
   const where = await scope();
   const broadcastAs = (liveStateDataId: string, userId: string | undefined, now: number) =>

@@ -94,7 +94,7 @@ describe('the mails of an event', () => {
     );
   });
 
-  test('name the actor by the stored profile when the request has only the user id', async () => {
+  test('name the actor by the stored profile if the request has only the user id', async () => {
     await addThread({}, { from: { userId: 'bob' } });
     await reply({ from: { userId: 'ada', name: 'Countess Lovelace' }, taggedUserContacts: [{ userId: 'grace' }] });
     await system.deliver();
@@ -106,7 +106,7 @@ describe('the mails of an event', () => {
     ).toEqual(['Bob mentioned you in NDA', 'Countess Lovelace mentioned you in NDA']);
   });
 
-  test('are sent only if the service and the trigger are on', async () => {
+  test('are sent only if the e-mail service and the trigger are on', async () => {
     await configure({ emailServiceConfig: { triggers: { 'comment_annotation.add': false } } });
     await addThread();
     await reply();
@@ -118,7 +118,7 @@ describe('the mails of an event', () => {
     expect((await system.stored()).map(({ about }) => about.event)).toEqual(['comment.add', 'comment.add']);
   });
 
-  test('use the address in the comment for an unknown user, and are not sent to an invalid address', async () => {
+  test('use the address in the comment for an unknown user, and are not sent to invalid addresses', async () => {
     await addUsers({ userId: 'nameless', email: 'call me' });
     await addThread(
       {},
@@ -148,7 +148,7 @@ describe('the mails of an event', () => {
     expect(system.mailed.sort()).toEqual(['ada@example.com', 'grace@example.com']);
   });
 
-  test('are sent once although workers process the event and its messages repeatedly', async () => {
+  test('are sent once even if workers process the event and its messages repeatedly', async () => {
     await addThread();
     await system.fanOut();
     const messages = [...system.queue, ...system.queue];
@@ -171,7 +171,7 @@ describe('the mails of an event', () => {
 });
 
 describe('a private thread', () => {
-  test('is mailed only to users who may see it', async () => {
+  test('is mailed only to users who may read the thread', async () => {
     await addThread(
       { visibility: { type: 'restricted', userIds: ['bob'] } },
       { taggedUserContacts: [{ userId: 'grace' }, { userId: 'bob' }] },
@@ -180,7 +180,7 @@ describe('a private thread', () => {
     expect(system.mailed).toEqual(['bob@example.com']);
   });
 
-  test('is not mailed to other users when it became private before the mail was sent', async () => {
+  test('is not mailed to other users if the thread became private before the mail was sent', async () => {
     await addThread({}, { taggedUserContacts: [{ userId: 'grace' }, { userId: 'bob' }] });
     await system.fanOut();
     await customer.ok('/v2/commentannotations/update', {
@@ -257,7 +257,7 @@ describe('a thread with an access context', () => {
         });
       },
     ],
-  ])('is not mailed when, before the mail is sent, %s', async (_what, change) => {
+  ])('is not mailed if, before the mail is sent, %s', async (_what, change) => {
     await allow('bob', 'eu');
     await addThread({}, mentionsGraceAndBob);
     await system.fanOut();
@@ -293,7 +293,7 @@ describe('a mail that a worker is about to send', () => {
       'the thread was deleted',
       () => customer.ok('/v2/commentannotations/delete', { ...nda, annotationIds: ['thread'] }),
     ],
-  ])('is skipped when %s', async (_what, change) => {
+  ])('is skipped if %s', async (_what, change) => {
     await addThread();
     await system.fanOut();
     const [message] = system.queue;
@@ -304,7 +304,7 @@ describe('a mail that a worker is about to send', () => {
     expect(await system.states()).toEqual({ grace: 'SKIPPED' });
   });
 
-  test('is skipped with a log line when the operator has not set mailFrom', async () => {
+  test('is skipped with a log line if the operator has not set mailFrom', async () => {
     await addThread();
     system.ses = undefined;
     await system.deliver();
@@ -320,7 +320,7 @@ describe('the sending of a mail after failures of workers and providers', () => 
   const [message, only] = [() => system.queue[0]!.body as never, async () => (await system.stored())[0]!];
   const key = async () => ({ tenant: customer.apiKey, mailId: (await only()).mailId });
 
-  test('is not repeated when its worker ended while it sent', async () => {
+  test('is not repeated if its worker ended while it sent the mail', async () => {
     system.results.push(() => {
       throw new Error('the function was ended');
     });
@@ -345,7 +345,7 @@ describe('the sending of a mail after failures of workers and providers', () => 
     ]);
   });
 
-  test('is not repeated when the sweeper finds the mail', async () => {
+  test('is not repeated if the sweeper finds a mail that a worker stopped sending', async () => {
     system.results.push(() => {
       throw new Error('the function was ended');
     });
@@ -358,12 +358,12 @@ describe('the sending of a mail after failures of workers and providers', () => 
     expect(system.mails).toHaveLength(1);
   });
 
-  test('happens once when several workers receive the same message', async () => {
+  test('happens once if several workers receive the same message', async () => {
     await Promise.all(Array.from({ length: 8 }, () => system.processMessage(message())));
     expect(system.mails).toHaveLength(1);
   });
 
-  test('is retried by the schedule: after a short pause by a delayed message, after a long one by the sweeper', async () => {
+  test('is retried by a delayed message after a short pause, and by the sweeper after a long pause', async () => {
     for (let i = 0; i < 6; i++) system.results.push({ outcome: 'failed', reason: '500', retry: true });
     const mail = await key();
     const startedAt = system.now;
@@ -404,7 +404,7 @@ describe('the sending of a mail after failures of workers and providers', () => 
     ]);
   });
 
-  test('is postponed when the provider throttles, without counting the attempt', async () => {
+  test('is postponed without counting the attempt if the provider throttles', async () => {
     system.results.push({ outcome: 'throttled', reason: 'TooManyRequestsException' });
     const mail = await key();
     system.queue.length = 0;
@@ -417,7 +417,7 @@ describe('the sending of a mail after failures of workers and providers', () => 
     expect(system.measures.counted).toEqual(new Map([['MailsSent', 1]]));
   });
 
-  test('is postponed when the message arrives before the attempt is due', async () => {
+  test('is postponed if the message arrives before the attempt is due', async () => {
     system.results.push({ outcome: 'failed', reason: '500', retry: true });
     const body = message();
     system.queue.length = 0;
@@ -428,7 +428,7 @@ describe('the sending of a mail after failures of workers and providers', () => 
     expect(system.queue).toMatchObject([{ delaySeconds: 60 }]);
   });
 
-  test('is repeated by exactly one of two sweepers when the message was lost', async () => {
+  test('is started by one of two sweepers if the queue message was lost', async () => {
     system.queue.length = 0;
     await system.sweep();
     expect(system.queue).toEqual([]);
@@ -478,7 +478,7 @@ describe('mails through SendGrid', () => {
     expect(system.mails).toEqual([]);
   });
 
-  test("use the customer's templates, the tag template for mentioned users", async () => {
+  test("use the customer's templates, and the tag template for mentioned users", async () => {
     await configure({ emailServiceConfig: { commentTemplateId: 'd-comment', tagTemplateId: 'd-tag' } });
     await addThread({ subscribedUsers: [linus] });
     await system.deliver();
@@ -502,7 +502,7 @@ describe('mails through SendGrid', () => {
     ]);
   });
 
-  test('pause after the provider refused the credentials, and the owner is notified once through SES', async () => {
+  test('stop after the provider refused the credentials, and the owner gets one mail through SES', async () => {
     status = 401;
     await addThread({ subscribedUsers: [linus] });
     await system.deliver();
@@ -524,7 +524,7 @@ describe('mails through SendGrid', () => {
     expect(system.mails).toHaveLength(1);
   });
 
-  test('continue after any change of the configuration', async () => {
+  test('are sent again after any change of the configuration', async () => {
     status = 403;
     await addThread();
     await system.deliver();
@@ -536,7 +536,7 @@ describe('mails through SendGrid', () => {
     expect(Object.values(await system.states()).sort()).toContain('SENT');
   });
 
-  test('are not sent without a sender address, and the owner is notified', async () => {
+  test('are not sent without a sender address, and the owner gets a mail', async () => {
     await configure({ emailServiceConfig: { fromEmail: '' } });
     await addThread();
     await system.deliver();
@@ -545,7 +545,7 @@ describe('mails through SendGrid', () => {
   });
 });
 
-describe('mails to the owner', () => {
+describe('mails to the workspace owner', () => {
   const notice = {
     kind: 'endpointFailure',
     endpointId: 'ep_1',
@@ -554,7 +554,7 @@ describe('mails to the owner', () => {
     failingSince: Date.UTC(2026, 0, 10),
   } as const;
 
-  test('go through SES independently of the e-mail configuration, once per occasion', async () => {
+  test('go through SES independently of the e-mail configuration, once per notice', async () => {
     await configure({ useEmailService: false });
     await system.notifyOwner(customer.apiKey, notice, ['ep_1', 'disabled', 1]);
     await system.notifyOwner(customer.apiKey, notice, ['ep_1', 'disabled', 1]);
@@ -567,7 +567,7 @@ describe('mails to the owner', () => {
     expect(system.mails).toHaveLength(2);
   });
 
-  test('are sent again when the result of the first attempt is unknown', async () => {
+  test('are sent again if the result of the first attempt is unknown', async () => {
     system.results.push(() => {
       throw new Error('the function was ended');
     });
@@ -582,7 +582,7 @@ describe('mails to the owner', () => {
     expect(system.mails).toHaveLength(2);
   });
 
-  test('are skipped with a log line when the operator has not set mailFrom', async () => {
+  test('are skipped with a log line if the operator has not set mailFrom', async () => {
     system.ses = undefined;
     await system.notifyOwner(customer.apiKey, notice, [1]);
     await system.processQueue();

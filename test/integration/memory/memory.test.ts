@@ -55,7 +55,7 @@ const stored = (type: string) => itemsOf(engine, customer, type);
 describe('POST /v2/memory/judgments/add', () => {
   beforeEach(begin);
 
-  test('returns a map by recordId, stores all fields and makes the judgment searchable', async () => {
+  test('returns a result by recordId, stores all fields, and makes the judgment searchable', async () => {
     const sent = judgment({
       recordId: 'r',
       decision: 'rejected',
@@ -92,7 +92,7 @@ describe('POST /v2/memory/judgments/add', () => {
     });
   });
 
-  test('generates missing ids and times and leaves no unfinished job', async () => {
+  test('generates missing ids and times, and leaves no unfinished job', async () => {
     const before = Date.now();
     const [[id, result]] = Object.entries(await add([judgment()], acme)) as any;
     expect([id, result]).toEqual([
@@ -105,7 +105,7 @@ describe('POST /v2/memory/judgments/add', () => {
     expect(await stored('Job')).toEqual([]);
   });
 
-  test('overwrites a judgment with the same id, together with its vectors and its time', async () => {
+  test('overwrites a judgment with the same id, its vectors and its time', async () => {
     await add([
       judgment({ recordId: 'r', reasoning: 'purple elephants', content: 'old content', createdAt: 5 * DAY_MS }),
     ]);
@@ -126,13 +126,13 @@ describe('POST /v2/memory/judgments/add', () => {
     expect([await stored('Judgment'), await stored('JudgmentVector')].map(({ length }) => length)).toEqual([1, 1]);
   });
 
-  test('keeps judgments with the same id in different documents apart', async () => {
+  test('stores judgments with the same id in different documents separately', async () => {
     for (const scope of [nda, tos, acme]) await add([judgment({ recordId: 'r' })], scope);
     expect((await search({ query: 'clause' })).totalInScope).toBe(3);
     expect(await searchIds({ query: 'clause', ...tos })).toEqual(['r']);
   });
 
-  test('rejects only the judgment with a time in the future', async () => {
+  test('fails only for the judgment with a time in the future', async () => {
     const results = await add([
       judgment({ recordId: 'late', createdAt: Date.now() + 3_600_000 }),
       judgment({ recordId: 'good' }),
@@ -315,14 +315,14 @@ describe('POST /v2/memory/search', () => {
     expect(totalInScope).toBe(6);
   });
 
-  test('compares the reviewed content when embeddingType is content', async () => {
+  test('compares the reviewed content with the query if embeddingType is content', async () => {
     expect(await searchIds({ query: '49.90 a month', embeddingType: 'content' })).toEqual(['price', 'court']);
     expect(
       await searchIds({ query: 'disputes', embeddingType: 'content', filters: { contentType: 'clause' } }),
     ).toEqual(['court']);
   });
 
-  test('returns the judgments of a thread oldest first for annotationId, and ignores query and recencyDays', async () => {
+  test('returns the judgments of a thread, oldest first, for annotationId, and ignores query and recencyDays', async () => {
     const { results, totalInScope } = await search({
       ...acme,
       query: 'court',
@@ -409,13 +409,13 @@ describe('POST /v2/memory/search', () => {
     expect(await failure(SEARCH, data)).toEqual([400, 'INVALID_ARGUMENT', expect.stringContaining(field)]);
   });
 
-  test('returns nothing of another API key', async () => {
+  test('returns no judgments of another API key', async () => {
     const other = await newCustomer();
     const { body } = await other.call(SEARCH, { query: 'price' });
     expect(body.result).toMatchObject({ results: [], totalInScope: 0 });
   });
 
-  test.each(['', ' \n'])('ignores the query %j when annotationId or recencyDays is set', async (blank) => {
+  test.each(['', ' \n'])('ignores the query %j if annotationId or recencyDays is set', async (blank) => {
     expect(await searchIds({ ...acme, query: blank, filters: { annotationId: 'thread' } })).toEqual(
       await searchIds({ ...acme, filters: { annotationId: 'thread' } }),
     );
@@ -426,11 +426,11 @@ describe('POST /v2/memory/search', () => {
     ['invalid dates', { start: 'yesterday', end: 'x' }],
     ['a start after the end', { start: '2026-01-02', end: '2026-01-01' }],
     ['a number', 7],
-  ])('ignores an invalid dateRange when recencyDays is set: %s', async (_what, dateRange) => {
+  ])('ignores an invalid dateRange if recencyDays is set: %s', async (_what, dateRange) => {
     expect(await searchIds({ recencyDays: 7, filters: { dateRange } })).toEqual(await searchIds({ recencyDays: 7 }));
   });
 
-  test('returns whether a person or an agent made the decision', async () => {
+  test('returns whether a human or an agent made the decision', async () => {
     const { results } = (await customer.call(QUERY, {})).body.result;
     expect(results.length).toBeGreaterThan(1);
     for (const { judgeType, agent } of results) expect(judgeType).toBe(agent ? 'agent' : 'human');
@@ -440,7 +440,7 @@ describe('POST /v2/memory/search', () => {
   });
 
   describe('POST /v2/memory/judgments/query', () => {
-    test('returns the latest judgments first with their total, and those of a thread oldest first', async () => {
+    test('returns the latest judgments first with their total, and judgments of a thread oldest first', async () => {
       expect(await query({})).toEqual({ ids: ['court', 'colour', 'agent', 'other', 'price', 'general'], total: 6 });
       expect(await query({ ...acme, limit: 2 })).toEqual({ ids: ['court', 'colour'], total: 5 });
       expect(await query(nda)).toEqual({ ids: ['court', 'agent', 'price'], total: 3 });
@@ -472,7 +472,7 @@ describe('the judgments of deleted organizations, documents and users', () => {
   const jobs = async () =>
     (await stored('Job')).map(({ PK }) => ({ tenant: customer.apiKey, jobId: PK.split('#').at(-1) as string }));
 
-  test('are not found by searches after documents/delete, are purged by a job, and the same id starts without judgments', async () => {
+  test('are hidden from searches after documents/delete, and a job purges them', async () => {
     await add(Array.from({ length: 30 }, (_each, n) => judgment({ recordId: `gone-${n}`, annotationId: 'thread' })));
     await add([judgment({ recordId: 'stays', reasoning: 'something else altogether' })], tos);
     await add([judgment({ recordId: 'general', reasoning: 'something else again' })], acme);
@@ -492,7 +492,7 @@ describe('the judgments of deleted organizations, documents and users', () => {
     expect((await search({ query: 'clause' })).totalInScope).toBe(2);
   });
 
-  test('are purged with a deleted organization', async () => {
+  test('are hidden from searches after organizations/delete, and a job purges them', async () => {
     for (const scope of [nda, acme]) await add([judgment()], scope);
     await customer.ok('/v2/organizations/delete', { organizationIds: ['acme'] });
     expect([await searchIds({ query: 'clause' }), await searchIds({ recencyDays: 1 }), (await query({})).ids]).toEqual([
@@ -507,7 +507,7 @@ describe('the judgments of deleted organizations, documents and users', () => {
     expect((await search({ query: 'clause', ...nda })).totalInScope).toBe(0);
   });
 
-  test('contain only the id of a reviewer whom users/delete removed from the document or the organization', async () => {
+  test('keep only the id of a reviewer whom users/delete removed from the document or organization', async () => {
     await customer.ok('/v2/users/add', { ...nda, users: [grace] });
     await add([
       judgment({ recordId: 'in' }),
@@ -529,7 +529,7 @@ describe('the judgments of deleted organizations, documents and users', () => {
     expect(await searchIds({ query: 'clause', filters: { reviewerId: 'grace' } })).toHaveLength(2);
   });
 
-  test('contain only the id of a reviewer whom users/data/delete erased', async () => {
+  test('keep only the id of a reviewer whom users/data/delete erased', async () => {
     await add([
       judgment({ recordId: 'hers' }),
       judgment({ recordId: 'his', actionUser: { userId: 'bob', name: 'Bob' } }),
