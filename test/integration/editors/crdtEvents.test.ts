@@ -86,7 +86,7 @@ describe('the event crdt.update_data', () => {
     expect(Object.keys(data.crdtData)).toEqual(Object.keys(sample.crdtData));
   });
 
-  test('has one queue message for all changes within 5 s, with a delay of 5 s and the id of the job', async () => {
+  test('sends one queue message for all changes within 5 s, delayed by 5 s', async () => {
     queues.clear();
     await customer.ok(ADD, { ...text, data: 'one' });
     await replace('two');

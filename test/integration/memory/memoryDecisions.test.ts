@@ -92,7 +92,7 @@ describe('POST /v2/commentannotations/update with a reason', () => {
     expect(await itemsOf(engine, customer, 'Job')).toEqual([]);
   });
 
-  test('writes a judgment for each decision, and none without a decision or a reason', async () => {
+  test('writes one judgment per change of the decision with a reason, and none for other changes', async () => {
     await threads('three');
     await update({ annotationIds: ['three'], updatedData: { priority: 'high' }, reason: 'It matters' });
     await update({ annotationIds: ['three'], updatedData: { status: 'RESOLVED' } });
@@ -111,7 +111,7 @@ describe('POST /v2/commentannotations/update with a reason', () => {
     ]);
   });
 
-  test('writes one judgment for each decision of parallel calls', async () => {
+  test('writes one judgment for each decision that parallel calls store', async () => {
     await threads('four');
     await Promise.all(
       ['accepted', 'rejected', 'accepted'].map((status) =>
@@ -153,7 +153,7 @@ describe('POST /v2/commentannotations/update with a reason', () => {
   });
 });
 
-test('advance replaces a missing, equal or earlier revision, and never a later revision', async () => {
+test('a write of the embedding state replaces an equal or earlier revision, but no later one', async () => {
   const tenant = 'advancing';
   const model = async () => (await table.get(EmbeddingStateEntity, { tenant }))?.model;
   const put = (name: string, revision: number) =>

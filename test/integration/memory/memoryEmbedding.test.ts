@@ -163,7 +163,7 @@ describe('a judgment whose embedding failed', () => {
     await expectBest();
   });
 
-  test('keeps its job while the model fails, and the sweeper sends the job to the queue again', async () => {
+  test('keeps its job while the model fails, and the sweeper starts the job again', async () => {
     titan.script = () => refused;
     await add(...judged.slice(0, 3));
     const [message] = await startedJobs();
@@ -178,7 +178,7 @@ describe('a judgment whose embedding failed', () => {
     await expectBest();
   });
 
-  test('is embedded within the call when a throttled model recovers', () =>
+  test('is embedded within the call if a throttled model recovers', () =>
     withStillClock(async () => {
       titan.script = (_call, number) => (number < 3 ? { status: 429, error: 'ThrottlingException' } : undefined);
       expect(await add(judged[0]!)).toEqual({
@@ -187,7 +187,7 @@ describe('a judgment whose embedding failed', () => {
       expect(await stored()).toEqual(stateAtRest(TITAN_MODEL, both(0, 1)));
     }));
 
-  test('is embedded once when the worker continues after a crash', () =>
+  test('is embedded once if the worker continues after a crash', () =>
     withStillClock(async () => {
       deployWith('lexical');
       await add(...judged);
@@ -212,7 +212,7 @@ describe('a judgment whose embedding failed', () => {
       expect(await startedJobs()).toEqual([]);
     }));
 
-  test('causes the worker to write the embedding state of a tenant with its first judgment', async () => {
+  test('makes the worker store the embedding state that a tenant lacks', async () => {
     deployWith('lexical');
     await add(...judged.slice(0, 3));
     const [{ PK, SK }, message] = [
@@ -227,7 +227,7 @@ describe('a judgment whose embedding failed', () => {
     expect(await stored()).toEqual(stateAtRest(TITAN_MODEL, both(3, 1)));
   });
 
-  test('is skipped when it was deleted before the worker runs', async () => {
+  test('is skipped if it was deleted before the worker runs', async () => {
     titan.script = () => refused;
     await add(...judged.slice(0, 3));
     titan.script = () => undefined;
@@ -250,7 +250,7 @@ describe('a judgment whose embedding failed', () => {
 });
 
 describe('a change of the embedding model', () => {
-  test('keeps searches working and purges the vectors of the old model, from lexical to Titan and back', () =>
+  test('keeps searches working and purges the vectors of the old model, in both directions', () =>
     withStillClock(async () => {
       await add(...judged);
       expect(await stored()).toEqual(stateAtRest(LEXICAL_MODEL, both(28, 0)));
@@ -284,7 +284,7 @@ describe('a change of the embedding model', () => {
       expect(titan.calls).toHaveLength(before + 1);
     }));
 
-  test('purges the vectors of the new model when the change is reverted half-way', () =>
+  test('purges the vectors of the new model if the change is reverted halfway', () =>
     withStillClock(async () => {
       await add(...judged);
       deployWith(TITAN_MODEL);
@@ -302,7 +302,7 @@ describe('a change of the embedding model', () => {
       expect(await stored()).toEqual(stateAtRest(LEXICAL_MODEL, both(28, 0)));
     }));
 
-  test('has the same result when every step runs twice in parallel and is repeated', () =>
+  test('has the same result if each step runs twice in parallel and is repeated', () =>
     withStillClock(async () => {
       await add(...judged);
       deployWith(TITAN_MODEL);
@@ -322,7 +322,7 @@ describe('a change of the embedding model', () => {
       expect(await stored()).toEqual(stateAtRest(TITAN_MODEL, both(0, 28)));
     }));
 
-  test('embeds judgments that functions of the previous deployment write during the change of the model', async () => {
+  test('embeds judgments that old functions write during the change', async () => {
     await add(...judged.slice(0, 3));
     deployWith(TITAN_MODEL);
     await expectBest();

@@ -87,13 +87,13 @@ const ranges: readonly [string, number, number][] = [
   ['all but a day', timeAfterDays(0.5), timeAfterDays(729.5)],
 ];
 
-describe.each([1_000, COUNT])('POST /v2/memory/search among %i judgments', (count) => {
+describe.each([1_000, COUNT])('POST /v2/memory/search over %i judgments', (count) => {
   beforeAll(async () => {
     await putMany(engine.lean, customer, 'acme', judgments.slice(stored.length, count));
     stored = judgments.slice(0, count);
   });
 
-  test.each(filtered)('finds all nearest judgments with a filter that matches %s', async (_what, data, meets) => {
+  test.each(filtered)('finds all nearest judgments among the %s that match the filter', async (_what, data, meets) => {
     const { recall: reached, matches } = await recall(3, data, meets);
     expect(reached).toBe(1);
     expect(matches).toBeGreaterThan(0);
@@ -101,7 +101,7 @@ describe.each([1_000, COUNT])('POST /v2/memory/search among %i judgments', (coun
 });
 
 describe('POST /v2/memory/search with a date range', () => {
-  test.each(ranges)('finds all nearest judgments in %s, also with a filter', async (_what, start, end) => {
+  test.each(ranges)('finds all nearest judgments in %s, also with another filter', async (_what, start, end) => {
     const { data, meets } = between(start, end);
     expect((await recall(5, data, meets)).recall).toBe(1);
     const both = { filters: { ...data.filters, decision: 'tenth' } };
@@ -109,14 +109,14 @@ describe('POST /v2/memory/search with a date range', () => {
   });
 });
 
-describe('POST /v2/memory/search among many judgments', () => {
+describe('SearchVectors calls of POST /v2/memory/search', () => {
   const searchesOf = async (data: object) => {
     searches = 0;
     const { results } = await search(data);
     return { searches, resultCount: results.length };
   };
 
-  test('sends one SearchVectors call without a date range, and within a day, month or year', async () => {
+  test('are one without a date range, and one for a whole day, month or year', async () => {
     for (const { data } of [
       { data: {} },
       between(timeAfterDays(100), timeAfterDays(101) - 1),
@@ -126,7 +126,7 @@ describe('POST /v2/memory/search among many judgments', () => {
       expect((await searchesOf({ query: 'price of a label', ...data })).searches).toBe(1);
   });
 
-  test('sends more SearchVectors calls while a part of the calendar can contain a nearer judgment, at most 64', async () => {
+  test('are more for other date ranges, at most 64', async () => {
     const weeks = between(timeAfterDays(40.3), timeAfterDays(61.9));
     const result = await searchesOf({ query: 'price of a label', ...weeks.data, limit: 50 });
     expect(result.resultCount).toBe(Math.min(50, judgments.filter(weeks.meets).length));
@@ -134,7 +134,7 @@ describe('POST /v2/memory/search among many judgments', () => {
     expect(result.searches).toBeLessThanOrEqual(64);
   });
 
-  test('finds the judgments of the remaining document after a deletion, and orders equal similarities latest first', async () => {
+  test('find nothing of a deleted document, and equal similarities are ordered newest first', async () => {
     const other = await newCustomer();
     const same = Array.from({ length: 300 }, (_each, n): SentJudgment => ({
       documentId: n === 150 ? 'kept' : 'gone',

@@ -89,7 +89,7 @@ const headlines = async (userId: string) =>
   (await inbox(userId)).map(({ displayHeadlineMessageTemplate }) => displayHeadlineMessageTemplate);
 
 describe('the in-app notification of a comment event', () => {
-  test("has the source comment, mentioned and assigned users, and the thread's ids, text and location", async () => {
+  test('contains source, mentioned and assigned users, and ids, text and location of the thread', async () => {
     await thread('t', { location: { id: 'l1' }, context: { access: {} } }, mention('grace'));
     await fanOutAll();
     const [notification] = await inbox('grace');
@@ -111,14 +111,14 @@ describe('the in-app notification of a comment event', () => {
     expect(await inbox('lin')).toEqual([]);
   });
 
-  test('has the stored profile of an actor who was sent by id', async () => {
+  test('contains the stored profile of an actor whom the request names by id only', async () => {
     await thread('t', {}, { ...mention('grace'), from: { userId: 'lin' } });
     await fanOutAll();
     const actionUser = { userId: 'lin', email: 'lin@example.com' };
     expect(await inbox('grace')).toMatchObject([{ actionUser, displayHeadlineMessageTemplateData: { actionUser } }]);
   });
 
-  test('is created once and keeps its readers when the event is consumed again', async () => {
+  test('is created once, and keeps its readers if the event is processed again', async () => {
     await thread('t', {}, mention('grace'));
     await fanOutAll();
     const [{ id }] = await inbox('grace');
@@ -130,7 +130,7 @@ describe('the in-app notification of a comment event', () => {
     expect(await inbox('grace')).toMatchObject([{ id, readByUserIds: ['grace'] }]);
   });
 
-  test('goes to author and participants of a reply', async () => {
+  test('is for the author and participants if the event is a reply', async () => {
     await thread('t', {}, mention('lin'));
     await reply('t', {});
     await fanOutAll();
@@ -139,7 +139,7 @@ describe('the in-app notification of a comment event', () => {
     expect(await headlines('grace')).toEqual([]);
   });
 
-  test('is split into one for each 50 recipients', async () => {
+  test('is divided into notifications for at most 50 recipients each', async () => {
     const users = Array.from({ length: 70 }, (_, i) => `u${i}`);
     await thread('t', {}, mention(...users.slice(0, 25)));
     for (const mentionedUsers of [users.slice(25, 50), users.slice(50)])
@@ -155,8 +155,8 @@ describe('the in-app notification of a comment event', () => {
   });
 });
 
-describe('nobody is notified of an event', () => {
-  test('while the service is off or without a trigger', async () => {
+describe('a comment event creates no in-app notification', () => {
+  test('if the notification service is off or no trigger is on', async () => {
     await customer.ok('/v2/workspace/notificationconfig/update', {
       notificationServiceConfig: { triggers: { comment: { newlyAdded: false } } },
     });
@@ -170,7 +170,7 @@ describe('nobody is notified of an event', () => {
     expect(await inbox('grace')).toHaveLength(1);
   });
 
-  test("at level NONE, or at MINE when the event does not concern the user, where the document's level has priority", async () => {
+  test("for users at level NONE, or at MINE if not concerned, and the document's level has priority", async () => {
     const set = (userIds: string[], inboxLevel: string, documentIds?: string[]) =>
       customer.ok('/v2/notifications/config/set', {
         organizationId: 'acme',
@@ -189,7 +189,7 @@ describe('nobody is notified of an event', () => {
     expect(await inbox('lin')).toEqual([]);
   });
 
-  test('without access to the current thread or the document', async () => {
+  test('for users without access to the current thread or the document', async () => {
     await thread('secret', { visibility: { type: 'restricted', userIds: ['grace', 'lin'] } }, mention('grace', 'lin'));
     await customer.ok('/v2/commentannotations/update', {
       ...nda,
@@ -215,7 +215,7 @@ describe('nobody is notified of an event', () => {
     expect([await inbox('grace'), (await inbox('lin')).length]).toEqual([[], 2]);
   });
 
-  test('without the access context of thread and comment', async () => {
+  test('for users without the access context of thread and comment', async () => {
     const context = (region: string) => ({ context: { access: { region } } });
     await customer.ok('/v2/auth/permissions/add', {
       user: { userId: 'grace' },
@@ -243,13 +243,13 @@ describe('nobody is notified of an event', () => {
     ]);
   });
 
-  test('outside the organization that the thread is for', async () => {
+  test('for users outside the organization whose members may read the thread', async () => {
     await thread('members', { visibility: { type: 'organizationPrivate' } }, mention('grace', 'stranger'));
     await fanOutAll();
     expect([(await inbox('grace')).length, await inbox('stranger')]).toEqual([1, []]);
   });
 
-  test('of a deleted thread, except of the deletion of a comment', async () => {
+  test('about a deleted thread, except for the deletion of a comment', async () => {
     await thread('t', {}, mention('grace', 'stranger'));
     const [added] = await events();
     await customer.ok('/v2/commentannotations/delete', { ...nda, annotationIds: ['t'] });
@@ -261,7 +261,7 @@ describe('nobody is notified of an event', () => {
     expect(JSON.stringify(await inbox('grace'))).not.toContain('Look');
   });
 
-  test('published without a thread or with another source', async () => {
+  test('if the published event has no thread or another source', async () => {
     const audience = { addressed: ['grace'], following: [] };
     for (const payload of [
       { source: 'comment', data: {} },

@@ -53,14 +53,14 @@ describe('POST /v2/notifications/config/get', () => {
     ]);
   });
 
-  test('returns the organization first, each document once, and no unknown document', async () => {
+  test('returns the organization first and each document once, and omits unknown documents', async () => {
     await set(['ada'], { inbox: 'NONE' });
     const settings = await read('ada', { getOrganizationConfig: true, documentIds: ['nda', 'nowhere', 'nda'] });
     expect(settings.map(({ metadata }: any) => metadata.documentId)).toEqual([undefined, 'nda']);
     expect(settings.map(({ config }: any) => config.inbox)).toEqual(['NONE', 'NONE']);
   });
 
-  test("returns the effective level of each channel: the document's, the organization's, or ALL", async () => {
+  test('returns the level of each channel from the document, else from the organization, else ALL', async () => {
     await set(['ada'], { inbox: 'MINE', email: 'NONE' });
     await set(['ada'], { inbox: 'NONE', slack: 'MINE' }, ['nda']);
     expect(await configs('ada', ['nda', 'offer'])).toEqual([
@@ -101,14 +101,14 @@ describe('POST /v2/notifications/config/get', () => {
     });
   });
 
-  test('returns settings while the notification service is off', async () => {
+  test('returns settings even if the notification service is off', async () => {
     expect((await customer.ok('/v2/workspace/notificationconfig/get', {})).useNotificationService).toBe(false);
     expect(await organizationConfig('ada')).toEqual({ inbox: 'ALL', email: 'ALL' });
   });
 });
 
 describe('POST /v2/notifications/config/set', () => {
-  test('returns a result per user, fails only for an unknown user, and accepts __proto__ as an id', async () => {
+  test('returns a result per user, fails only for an unknown user, and accepts the id __proto__', async () => {
     const data = await set(['ada', 'stranger', '__proto__', 'ada'], { inbox: 'MINE' }, ['nda']);
     const result = (userId: string) => ({
       success: true,
@@ -128,7 +128,7 @@ describe('POST /v2/notifications/config/set', () => {
     expect(await configs('stranger', ['nda'])).toEqual([{ inbox: 'ALL', email: 'ALL' }]);
   });
 
-  test('returns no document for the organization', async () => {
+  test('returns documentId: null for settings of the organization', async () => {
     expect((await set(['ada'], { email: 'NONE' })).ada).toEqual({
       success: true,
       userId: 'ada',
@@ -137,7 +137,7 @@ describe('POST /v2/notifications/config/set', () => {
     });
   });
 
-  test('keeps channels that are not sent, also for concurrent requests', async () => {
+  test('keeps the levels of unsent channels, even for concurrent requests', async () => {
     await Promise.all([
       set(['ada'], { inbox: 'NONE' }),
       set(['ada'], { email: 'MINE' }),

@@ -67,7 +67,7 @@ async function pages(data: object): Promise<any[][]> {
 }
 
 describe('POST /v2/notifications/add', () => {
-  test('completes the actor from the stored profile, and keeps the sent fields', async () => {
+  test('adds missing fields of the actor from the stored profile, and keeps the sent fields', async () => {
     await customer.ok('/v2/users/add', {
       organizationId: 'acme',
       users: [{ ...ada, photoUrl: 'https://example.com/ada.png' }],
@@ -83,7 +83,7 @@ describe('POST /v2/notifications/add', () => {
     ]);
   });
 
-  test('returns success and stores the documented notification', async () => {
+  test('returns success and stores all documented fields', async () => {
     const before = Date.now();
     const { status, body } = await customer.call(ADD, {
       ...nda,
@@ -129,7 +129,7 @@ describe('POST /v2/notifications/add', () => {
     expect(notification.timestamp).toBeGreaterThanOrEqual(before);
   });
 
-  test('requires both templates unless a resolver provides them', async () => {
+  test('requires both message templates unless a resolver provides them', async () => {
     const data = { ...nda, actionUser: ada, notifyUsers: [grace] };
     expect(await failure(ADD, { ...data, displayHeadlineMessageTemplate: 'x' })).toEqual({
       http: 400,
@@ -179,14 +179,14 @@ describe('POST /v2/notifications/add', () => {
     expect(await get({})).toEqual([]);
   });
 
-  test('succeeds and changes nothing for the same id', async () => {
+  test('succeeds and changes nothing if the id exists in the same document', async () => {
     await add('same');
     await add('same', { displayBodyMessage: 'again', notifyUsers: [ada] });
     expect(await get({ documentId: 'nda' })).toMatchObject([{ id: 'same', displayBodyMessage: 'It is done.' }]);
     expect(await ids({ userId: 'ada' })).toEqual([]);
   });
 
-  test('returns ALREADY_EXISTS for an id of another document', async () => {
+  test('returns ALREADY_EXISTS if the id exists in another document', async () => {
     await add('taken');
     expect(
       await failure(ADD, {
@@ -208,7 +208,7 @@ describe('POST /v2/notifications/add', () => {
     expect(own).toHaveLength(2);
   });
 
-  test('creates a missing organization and document only with the flags', async () => {
+  test('creates a missing organization and document only with createOrganization and createDocument', async () => {
     const data = { actionUser: ada, notifyUsers: [grace], ...texts };
     expect(await failure(ADD, { ...data, organizationId: 'new', documentId: 'new' })).toMatchObject({
       status: 'INVALID_ARGUMENT',
@@ -227,7 +227,7 @@ describe('POST /v2/notifications/add', () => {
     expect(await customer.ok(GET, { organizationId: 'new' })).toHaveLength(1);
   });
 
-  test('leaves out users without access to the document with verifyUserPermissions', async () => {
+  test('removes recipients without access to the document if verifyUserPermissions is true', async () => {
     await customer.ok('/v2/organizations/documents/access/update', {
       organizationId: 'acme',
       documentIds: ['nda'],
@@ -246,7 +246,7 @@ describe('POST /v2/notifications/add', () => {
     expect(await ids({ userId: 'lin' })).toEqual(['unchecked']);
   });
 
-  test("checks the access to the document's folder with verifyUserPermissions", async () => {
+  test("considers access to the document's folder if verifyUserPermissions is true", async () => {
     await customer.ok('/v2/organizations/folders/add', {
       organizationId: 'acme',
       folders: [
@@ -265,7 +265,7 @@ describe('POST /v2/notifications/add', () => {
     expect((await get({ notificationIds: ['filed'] }))[0].notifyUsersByUserId).toEqual({ [md5('grace')]: true });
   });
 
-  test('stores one notification under an Idempotency-Key', async () => {
+  test('stores one notification if a call is repeated with its Idempotency-Key', async () => {
     const data = { ...nda, actionUser: ada, notifyUsers: [grace], ...texts };
     for (let i = 0; i < 3; i++)
       expect((await customer.call(ADD, data, { 'idempotency-key': 'once' })).status).toBe(200);
@@ -274,7 +274,7 @@ describe('POST /v2/notifications/add', () => {
 });
 
 describe('POST /v2/notifications/get', () => {
-  test('combines document, location and ids, and selects a location by id or by name', async () => {
+  test('combines the filters document, location and ids, and finds a location by id or by name', async () => {
     await add('a', { location: { id: 'l1' } });
     await add('b', { location: { locationName: 'Chapter' } });
     await add('c', { documentId: 'offer', location: { id: 'l1' } });
@@ -317,7 +317,7 @@ describe('POST /v2/notifications/get', () => {
   });
 
   test.each(['asc', 'desc'])(
-    'returns every notification of a document once in order %s while others are written',
+    'returns each notification of a document once in order %s while others are written',
     async (order) => {
       for (let i = 0; i < 25; i++) await add(`n${String(i).padStart(2, '0')}`);
       const first = (await customer.call(GET, { ...nda, order, pageSize: 10 })).body.result;
@@ -344,7 +344,7 @@ describe('POST /v2/notifications/get', () => {
     },
   );
 
-  test('returns more than 1 MB in answers below 5 MB', async () => {
+  test('returns more than 1 MB in responses below 5 MB', async () => {
     const large = { notificationSourceData: { x: 'x'.repeat(60_000) }, metadata: { x: 'x'.repeat(60_000) } };
     for (let i = 0; i < 60; i++) await add(`n${i}`, large);
     const listedPages = await pages({ documentId: 'nda' });
@@ -358,7 +358,7 @@ describe('POST /v2/notifications/get', () => {
 });
 
 describe('POST /v1/notifications/get', () => {
-  test('returns the selected notifications, newest first, and only data', async () => {
+  test('returns the selected notifications, newest first, without a page token', async () => {
     await add('a', { location: { id: 'l1' } });
     await add('b', { notifyUsers: [{ userId: 'lin' }] });
     await add('c', { documentId: 'offer' });
@@ -378,7 +378,7 @@ describe('POST /v1/notifications/get', () => {
     ).toMatchObject({ status: 'INVALID_ARGUMENT', message: 'notificationIds must have at most 30 items' });
   });
 
-  test('returns the most recent ones when not all fit, and all or INVALID_ARGUMENT for given ids', async () => {
+  test('returns the newest notifications that fit. If given ids do not fit, returns INVALID_ARGUMENT', async () => {
     const large = {
       notificationSourceData: { x: 'x'.repeat(64_000) },
       metadata: { x: 'x'.repeat(64_000) },
@@ -425,7 +425,7 @@ describe('POST /v2/notifications/update', () => {
     ]);
   });
 
-  test('changes only the notifications that the filters select', async () => {
+  test('changes only notifications that match the filters', async () => {
     await add('a', { location: { id: 'l1' } });
     await add('b', { documentId: 'offer' });
     const both = [
@@ -438,7 +438,7 @@ describe('POST /v2/notifications/update', () => {
     expect(await update(both, { userId: 'grace' })).toEqual({ a: updated, b: updated });
   });
 
-  test('moves the notification to the data of the new actor', async () => {
+  test('moves the notification to the user data of the new actor', async () => {
     await add('a');
     await update([{ id: 'a', actionUser: { userId: 'lin' } }]);
     const notificationsOf = async (userId: string) =>
@@ -452,7 +452,7 @@ describe('POST /v2/notifications/update', () => {
     ]);
   });
 
-  test('adds only readers with access to the document with verifyUserPermissions', async () => {
+  test('adds only readers with access to the document if verifyUserPermissions is true', async () => {
     await customer.ok('/v2/organizations/documents/access/update', {
       organizationId: 'acme',
       documentIds: ['nda'],
@@ -470,7 +470,7 @@ describe('POST /v2/notifications/update', () => {
     expect([a.readByUserIds, b.readByUserIds]).toEqual([['grace'], ['grace', 'lin']]);
   });
 
-  test('loses no reader of ten concurrent requests', async () => {
+  test('adds all readers of ten concurrent requests', async () => {
     await add('a');
     const readers = Array.from({ length: 10 }, (_, i) => `reader${i}`);
     const pending = new Set(readers);
@@ -485,7 +485,7 @@ describe('POST /v2/notifications/update', () => {
     expect([...(await get({ notificationIds: ['a'] }))[0].readByUserIds].sort()).toEqual(readers);
   });
 
-  test('fails only for a notification that would exceed the size of an item', async () => {
+  test('fails only for a notification that would become too large for an item', async () => {
     await add('a');
     const large = { x: 'x'.repeat(65_000) };
     await update([
@@ -507,7 +507,7 @@ describe('POST /v2/notifications/delete', () => {
   const deleted = { success: true, message: 'Notification deleted.' };
   const failed = { success: false, message: 'Failed to delete notification.' };
 
-  test('requires a document, a location, a user or ids', async () => {
+  test('requires a documentId, a locationId, a userId or notificationIds', async () => {
     await add('a');
     expect(await failure(DELETE, { organizationId: 'acme' })).toEqual({
       http: 400,
@@ -517,7 +517,7 @@ describe('POST /v2/notifications/delete', () => {
     expect(await ids({})).toEqual(['a']);
   });
 
-  test('deletes by ids combined with the other filters', async () => {
+  test('deletes by ids combined with other filters', async () => {
     await add('a', { location: { id: 'l1' } });
     await add('b');
     expect(await remove({ notificationIds: ['a', 'b', 'nowhere'], locationId: 'l1' })).toEqual({
@@ -528,7 +528,7 @@ describe('POST /v2/notifications/delete', () => {
     expect(await ids({})).toEqual(['b']);
   });
 
-  test('deletes the notifications of a document, a location or a user, and by user none for everybody', async () => {
+  test('deletes by document, location or user. A user filter keeps notifications for all users', async () => {
     for (const [id, more] of [
       ['a', {}],
       ['b', { documentId: 'offer', location: { id: 'l1' } }],
@@ -544,7 +544,7 @@ describe('POST /v2/notifications/delete', () => {
     expect(await ids({})).toEqual([]);
   });
 
-  test('leaves no item and releases the id', async () => {
+  test('deletes all items of a notification, so that its id can be used again', async () => {
     await add('a', { location: { id: 'l1' }, notifyAll: true });
     await remove({ notificationIds: ['a'] });
     const remainingItems = (await everyItem(engine)).filter(
@@ -555,14 +555,14 @@ describe('POST /v2/notifications/delete', () => {
     expect(await ids({ documentId: 'offer' })).toEqual(['a']);
   });
 
-  test('deletes all of many selected notifications', async () => {
+  test('deletes 30 notifications of a document with one request', async () => {
     await Promise.all(Array.from({ length: 30 }, (_, i) => add(`n${i}`)));
     const { body } = await withStillClock(() => customer.call(DELETE, { organizationId: 'acme', documentId: 'nda' }));
     expect(body.result).toMatchObject({ hasMore: false, message: 'Notification(s) deleted successfully.' });
     expect(Object.keys(body.result.data)).toHaveLength(30);
   });
 
-  test('sets hasMore, and the same request deletes the remaining notifications', async () => {
+  test('sets hasMore, and deletes the remaining notifications if the request is repeated', async () => {
     await Promise.all(Array.from({ length: 110 }, (_, i) => add(`n${i}`)));
     const table = new Table(DynamoDBDocumentClient.from(engine.client), TABLE_NAME);
     const organization = await table.get(OrganizationEntity, { tenant: customer.apiKey, organizationId: 'acme' });

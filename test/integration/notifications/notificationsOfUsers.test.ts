@@ -62,7 +62,7 @@ async function pages(
 }
 
 describe("a user's notifications", () => {
-  test('contain the notifications that name the user or everybody once each, ordered by time', async () => {
+  test('contain notifications for the user and for all users, each once, ordered by time', async () => {
     await add('1', ['grace']);
     await add('2', 'everybody');
     await add('3', ['lin']);
@@ -74,14 +74,14 @@ describe("a user's notifications", () => {
     expect(await notificationIds('grace', { documentId: 'nda' })).toEqual(['1', '2', '4']);
   });
 
-  test('do not contain notifications that the user caused', async () => {
+  test('do not contain notifications whose actor is the user, except as a recipient', async () => {
     await add('1', ['grace']);
     expect(await notificationIds('ada')).toEqual([]);
     await add('2', ['ada']);
     expect(await notificationIds('ada')).toEqual(['2']);
   });
 
-  test('contain notifications for everybody only with access to the document', async () => {
+  test('contain notifications for all users only if the user has access to the document', async () => {
     await add('1', 'everybody');
     await add('2', 'everybody', { documentId: 'offer' });
     expect(await notificationIds('stranger')).toEqual([]);
@@ -95,12 +95,12 @@ describe("a user's notifications", () => {
     expect(await notificationIds('grace')).toEqual(['1', '2']);
   });
 
-  test('contain the notifications that name an unknown user', async () => {
+  test('contain notifications for an unknown user', async () => {
     await add('1', ['stranger']);
     expect(await notificationIds('stranger')).toEqual(['1']);
   });
 
-  test('require the complete access context', async () => {
+  test('contain a notification with an access context only if the user has all of the context', async () => {
     await add('1', ['grace'], { context: { access: { region: 'eu', level: 2 } } });
     await add('2', ['grace'], { context: { access: { region: 'eu' } } });
     await add('3', ['grace']);
@@ -124,7 +124,7 @@ describe("a user's notifications", () => {
     expect(await customer.ok(GET, { organizationId: 'acme', documentId: 'nda' })).toHaveLength(3);
   });
 
-  test('contain no notification of a deleted document, also by id', async () => {
+  test('contain no notification of a deleted document, even by id', async () => {
     await add('1', ['grace'], { documentId: 'offer' });
     await add('2', ['grace']);
     const { PK, SK } = (await everyItem(engine)).find(
@@ -157,7 +157,7 @@ describe('a notification about a thread', () => {
   const about = (id: string, annotationId: string, to: readonly string[] | 'everybody' = ['ada', 'grace', 'lin']) =>
     add(id, to, { notificationSource: 'comment', notificationSourceData: { annotationId } });
 
-  test('is visible to author, named users and the server when it is restricted', async () => {
+  test('is visible to the author, listed users and the server if the thread is restricted', async () => {
     await thread('open');
     await thread('secret', { type: 'restricted', userIds: ['grace'] });
     await about('1', 'open');
@@ -173,7 +173,7 @@ describe('a notification about a thread', () => {
     ).toEqual(['1']);
   });
 
-  test('is visible only to members when it is for members', async () => {
+  test('is visible only to members if the thread is for members of an organization', async () => {
     await customer.ok('/v2/organizations/add', { organizations: [{ organizationId: 'other' }] });
     await customer.ok('/v2/users/add', { organizationId: 'other', users: [{ userId: 'lin' }] });
     await thread('members', { type: 'organizationPrivate' });
@@ -191,7 +191,7 @@ describe('a notification about a thread', () => {
     expect(await notificationIds('stranger')).toEqual([]);
   });
 
-  test('is hidden from users who lack the access context that the thread has now, or had when it was deleted', async () => {
+  test("is hidden from users without the thread's access context, now or when the thread was deleted", async () => {
     await thread('t');
     await thread('u');
     await about('1', 't');
@@ -228,7 +228,7 @@ describe('a notification about a thread', () => {
     expect(await notificationIds('grace')).toEqual(['1']);
   });
 
-  test('follows the current thread, and after its deletion the state at the creation', async () => {
+  test('is visible to readers of the current thread, or of the deleted thread as it was first', async () => {
     await thread('secret', { type: 'restricted', userIds: ['grace'] });
     await about('1', 'secret');
     await customer.ok('/v2/commentannotations/update', {
@@ -246,7 +246,7 @@ describe('a notification about a thread', () => {
     expect([await notificationIds('grace'), await notificationIds('lin')]).toEqual([['1'], []]);
   });
 
-  test('follows the thread that an update sets', async () => {
+  test('is visible to readers of the thread that an update sets', async () => {
     await thread('secret', { type: 'restricted', userIds: [] });
     await about('1', 'unknown');
     expect(await notificationIds('lin')).toEqual(['1']);
@@ -266,7 +266,7 @@ describe('a notification about a thread', () => {
 describe("pages of a user's notifications", () => {
   const numbered = (count: number) => Array.from({ length: count }, (_, i) => String(i).padStart(3, '0'));
 
-  test.each(['asc', 'desc'])('contain each notification once in order %s while others write', async (order) => {
+  test.each(['asc', 'desc'])('contain each notification once in order %s while others are written', async (order) => {
     const own = numbered(40);
     for (const [index, id] of own.entries())
       await add(id, index % 3 === 0 ? 'everybody' : index % 3 === 1 ? ['grace'] : ['grace', 'lin']);
@@ -286,7 +286,7 @@ describe("pages of a user's notifications", () => {
     expect(new Set(flat).size).toBe(flat.length);
   });
 
-  test('are full although the user may not see most notifications', async () => {
+  test('are full although the user may not read most notifications', async () => {
     await customer.ok('/v2/organizations/documents/access/update', {
       organizationId: 'acme',
       documentIds: ['offer'],
@@ -298,7 +298,7 @@ describe("pages of a user's notifications", () => {
     expect(listedPages.map((page) => page.length)).toEqual([4, 4, 2]);
   });
 
-  test('lose nothing when notifications for everybody are much older', async () => {
+  test('contain each notification even if those for all users are much older', async () => {
     await customer.ok('/v2/organizations/documents/access/update', {
       organizationId: 'acme',
       documentIds: ['offer'],
@@ -312,7 +312,7 @@ describe("pages of a user's notifications", () => {
     expect((await pages({ userId: 'grace', order: 'desc', pageSize: 4 })).flat()).toEqual(ids.slice(12).reverse());
   });
 
-  test('end when the remaining notifications are deleted between two pages', async () => {
+  test('end if the remaining notifications are deleted between two pages', async () => {
     for (const id of numbered(5)) await add(id, ['grace']);
     const deletes = (page: number) =>
       page === 1
@@ -321,7 +321,7 @@ describe("pages of a user's notifications", () => {
     expect(await pages({ userId: 'grace', order: 'asc', pageSize: 2 }, deletes)).toEqual([['000', '001'], []]);
   });
 
-  test('reject the token of another listing', async () => {
+  test('reject the page token of another listing', async () => {
     for (const id of numbered(3)) await add(id, ['grace', 'lin']);
     const { pageToken } = (await customer.call(GET, { organizationId: 'acme', userId: 'grace', pageSize: 1 })).body
       .result;

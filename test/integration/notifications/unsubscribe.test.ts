@@ -70,7 +70,7 @@ describe('GET /v2/notifications/email/unsubscribe', () => {
     expect(html).toContain(`<form method="post" action="unsubscribe?token=${token}"><button>`);
   });
 
-  test('changes nothing when scanners open it', async () => {
+  test('changes nothing, so that mail scanners may open the link', async () => {
     await addUsers('grace');
     const token = await tokenFor('grace');
     const before = await everyItem(engine);
@@ -81,7 +81,7 @@ describe('GET /v2/notifications/email/unsubscribe', () => {
 });
 
 describe('POST /v2/notifications/email/unsubscribe', () => {
-  test('sets only the e-mail level of the organization to NONE', async () => {
+  test("sets the user's e-mail level in the organization to NONE, and no other level", async () => {
     await addUsers('grace', 'linus');
     await set('grace', { inbox: 'MINE', slack: 'ALL' });
     const { status, html } = await oneClick(await tokenFor('grace'));
@@ -105,7 +105,7 @@ describe('POST /v2/notifications/email/unsubscribe', () => {
     }
   });
 
-  test('overrides the levels of all documents, and the customer can turn mail on again', async () => {
+  test('overrides the levels of all documents, until the customer sets a level again', async () => {
     await addUsers('grace');
     const documents = Array.from({ length: 60 }, (_each, index) => ({ documentId: `doc-${index}` }));
     await customer.ok('/v2/organizations/documents/add', { organizationId: nda.organizationId, documents });
@@ -127,7 +127,7 @@ describe('POST /v2/notifications/email/unsubscribe', () => {
     expect(await config('grace')).toMatchObject({ email: 'MINE' });
   });
 
-  test('succeeds for an unknown user, concurrently and repeatedly', async () => {
+  test('succeeds for an unknown user and for concurrent and repeated requests', async () => {
     const token = await tokenFor('guest');
     const answers = await Promise.all(Array.from({ length: 10 }, () => oneClick(token)));
     expect(answers.map(({ status }) => status)).toEqual(Array(10).fill(200));
@@ -150,11 +150,11 @@ describe('POST /v2/notifications/email/unsubscribe', () => {
   });
 });
 
-describe('an invalid unsubscribe token', () => {
+describe('an unsubscribe token', () => {
   const expectUnknown = ({ status, html }: PageAnswer) =>
     expect({ status, known: html.includes('does not work') }).toEqual({ status: 410, known: true });
 
-  test('is rejected for any text or another key version', async () => {
+  test('is rejected if it is another text or has another key version', async () => {
     const sealed = (await tokenFor('grace')).split('.')[1]!;
     for (const token of [
       undefined,
@@ -172,7 +172,7 @@ describe('an invalid unsubscribe token', () => {
     }
   });
 
-  test('is rejected with any bit changed', async () => {
+  test('is rejected if a bit is changed', async () => {
     const [version, sealed = ''] = (await tokenFor('grace')).split('.');
     const bytes = Buffer.from(sealed, 'base64url');
     for (let offset = 0; offset < bytes.length; offset += 7) {
@@ -183,7 +183,7 @@ describe('an invalid unsubscribe token', () => {
     expect(await itemsOf(engine, customer, 'NotificationSettings')).toEqual([]);
   });
 
-  test('is rejected when it was sealed with the version marker instead of a key', async () => {
+  test('is rejected if its key is derived from the version instead of a secret', async () => {
     const forged = sealBytes(
       deriveKey('1', ['unsubscribe']),
       Buffer.from(JSON.stringify([customer.apiKey, 'acme', 'grace'])),
@@ -192,15 +192,15 @@ describe('an invalid unsubscribe token', () => {
     expectUnknown(await oneClick(`current.${forged.toString('base64url')}`));
   });
 
-  test('reveals nothing about its user', async () => {
+  test('does not reveal the user, the organization or the API key', async () => {
     const [firstToken, secondToken] = [await tokenFor('grace'), await tokenFor('grace')];
     expect(firstToken).not.toBe(secondToken);
     expect(Buffer.from(firstToken.split('.')[1]!, 'base64url').toString('latin1')).not.toMatch(/grace|acme|key_/);
   });
 });
 
-describe('the worker that sends mail', () => {
-  test('mails through SES with both headers, and not after the link was used', async () => {
+describe('the mail worker and the unsubscribe link', () => {
+  test('sends both unsubscribe headers through SES, and no mail after the link was used', async () => {
     const system = new MailSystem(engine, customer);
     await addUsers('grace');
     await customer.ok('/v2/workspace/emailconfig/update', { useEmailService: true });
@@ -238,7 +238,7 @@ describe('the worker that sends mail', () => {
     expect(engine.mails).toHaveLength(1);
   });
 
-  test('fails on errors of the table, so that SQS redelivers the message', async () => {
+  test('throws on errors of the table, so that SQS redelivers the message', async () => {
     jest.spyOn(openTable(environment(process.env)), 'get').mockRejectedValueOnce(new Error('out of order'));
     const answer = await sendEmail(
       messagesEvent([

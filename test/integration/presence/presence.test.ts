@@ -47,7 +47,7 @@ const runAt = (now: number) => ({ clock: () => now, deadline: Infinity });
 const revisionOf = async (userId: string) => (await table.get(PresenceEntity, { ...(await scope()), userId }))?._r;
 
 describe('POST /v2/presence/add', () => {
-  test('shows users in the order of their ids, with a lease of 600 s and online by default', async () => {
+  test('stores users as online with a lease of 600 s, and get returns them ordered by id', async () => {
     const before = Date.now();
     const { status, body } = await call('add', {
       users: [
@@ -68,7 +68,7 @@ describe('POST /v2/presence/add', () => {
     expect(ada.changedAt).toBeGreaterThanOrEqual(before);
   });
 
-  test('replaces the earlier presence of a user, so two tabs are one presence', async () => {
+  test('replaces the earlier presence of a user, so two browser tabs are one presence', async () => {
     await call('add', { users: [{ userId: 'ada', name: 'Ada', status: 'away' }] });
     await call('add', { users: [{ userId: 'ada', leaseSeconds: 5 }] });
     const [ada, ...others] = await users();
@@ -77,7 +77,7 @@ describe('POST /v2/presence/add', () => {
     expect(ada).not.toHaveProperty('name');
   });
 
-  test('keeps the last entry of a user who is named twice', async () => {
+  test('stores the last entry of a user who is in the request twice', async () => {
     await call('add', {
       users: [
         { userId: 'ada', name: 'A' },
@@ -94,7 +94,7 @@ describe('POST /v2/presence/add', () => {
     ['users[1].leaseSeconds', { users: [{ userId: 'ada' }, { userId: 'bob', leaseSeconds: 4 }] }],
     ['users[0].leaseSeconds', { users: [{ userId: 'ada', leaseSeconds: 601 }] }],
     ['users', { users: Array.from({ length: 101 }, (_, n) => ({ userId: `u${n}` })) }],
-  ])('rejects a wrong %s by its name', async (field, data) => {
+  ])('rejects a wrong %s and names the field', async (field, data) => {
     const { http, status, message } = await failure('add', data);
     expect({ http, status }).toEqual({ http: 400, status: 'INVALID_ARGUMENT' });
     expect(message.startsWith(`${field} `)).toBe(true);
@@ -128,7 +128,7 @@ describe('POST /v2/presence/update', () => {
     expect(await users()).toMatchObject([{ userId: 'ada', name: 'Ada', status: 'online' }]);
   });
 
-  test('renews the lease without a change that others see', async () => {
+  test('renews the lease without a visible change', async () => {
     await call('add', { users: [{ userId: 'ada' }] });
     const [before] = await users();
     await call('update', { users: [{ userId: 'ada' }] });
@@ -137,7 +137,7 @@ describe('POST /v2/presence/update', () => {
     expect(item!.leaseEndsAt).toBeGreaterThan(before.leaseEndsAt - 1);
   });
 
-  test('keeps every one of many concurrent updates of different users', async () => {
+  test('stores all of many concurrent updates of different users', async () => {
     const ids = Array.from({ length: 12 }, (_, n) => `user-${String(n).padStart(2, '0')}`);
     await Promise.all(ids.map((userId) => call('update', { users: [{ userId }, { userId: 'ada' }] })));
     expect((await users()).map(({ userId }) => userId)).toEqual(['ada', ...ids]);
@@ -145,7 +145,7 @@ describe('POST /v2/presence/update', () => {
 });
 
 describe('POST /v2/presence/delete', () => {
-  test('ends the presence of users, and succeeds for users who are not present', async () => {
+  test('ends the presence of users and succeeds for users who are not present', async () => {
     await call('add', { users: [{ userId: 'ada' }, { userId: 'grace' }] });
     const { body } = await call('delete', { userIds: ['ada', 'nobody', 'ada'] });
     expect(body.result).toEqual({
@@ -156,7 +156,7 @@ describe('POST /v2/presence/delete', () => {
     expect(await users()).toMatchObject([{ userId: 'grace' }]);
   });
 
-  test('leaves an item that has no name and no lease, because the index does not contain it', async () => {
+  test('keeps an item without name and lease, which the index does not contain', async () => {
     await call('add', { users: [{ userId: 'ada', name: 'Ada', email: 'ada@example.com' }] });
     await call('delete', { userIds: ['ada'] });
     const [item] = await itemsOf(engine, customer, 'Presence');
@@ -164,7 +164,7 @@ describe('POST /v2/presence/delete', () => {
     for (const absent of ['name', 'email', 'leaseEndsAt', 'gsi3pk']) expect(item).not.toHaveProperty(absent);
   });
 
-  test('does not write a user who has left already', async () => {
+  test('writes nothing for a user whose presence has ended', async () => {
     await call('add', { users: [{ userId: 'ada' }] });
     await call('delete', { userIds: ['ada'] });
     const revision = await revisionOf('ada');
@@ -174,7 +174,7 @@ describe('POST /v2/presence/delete', () => {
 });
 
 describe('the lease of a presence', () => {
-  test('hides the user at its end, before the sweep runs', async () => {
+  test('hides the user at its end, even before the sweep runs', async () => {
     const store = new PresenceStore(table);
     const where = await scope();
     const now = Date.now();
@@ -183,7 +183,7 @@ describe('the lease of a presence', () => {
     expect(await store.list(where, now + 5_000)).toEqual([]);
   });
 
-  test('is ended by the sweep, which returns whether anybody is still present', async () => {
+  test('is ended by the sweep, which returns whether any user is still present', async () => {
     const store = new PresenceStore(table);
     const where = await scope();
     const now = Date.now();
@@ -197,7 +197,7 @@ describe('the lease of a presence', () => {
     expect(await sweeper.endExpired(runAt(now + 10_000_000))).toBe(false);
   });
 
-  test('is ended by a later run, if the run of the sweep is near its deadline', async () => {
+  test('is ended by a later run if the sweep reaches its deadline', async () => {
     const store = new PresenceStore(table);
     const where = await scope();
     const now = Date.now();
@@ -212,7 +212,7 @@ describe('the lease of a presence', () => {
     expect(await stillStored()).toBe(0);
   });
 
-  test('survives a sweep that runs while the user renews it', async () => {
+  test('is not ended by a sweep if the user renews it at the same time', async () => {
     const store = new PresenceStore(table);
     const where = await scope();
     const now = Date.now();
@@ -240,24 +240,24 @@ describe('the sweep of presences', () => {
     return { passes, now };
   };
 
-  test('makes passes at most 15 s apart until the next run, while anybody is present', async () => {
+  test('runs passes at most 15 s apart until the next run while a user is present', async () => {
     expect(await sweep(() => true, 54_500)).toEqual({ passes: 5, now: 48_000 });
   });
 
-  test('makes one pass when nobody is present, and stops when the last user leaves', async () => {
+  test('runs one pass if no user is present, and stops when the last user leaves', async () => {
     expect(await sweep(() => false, 54_500)).toEqual({ passes: 1, now: 0 });
     expect(await sweep((pass) => pass < 3, 54_500)).toEqual({ passes: 3, now: 24_000 });
   });
 });
 
-describe('the job of a user who joins', () => {
+describe('the job that ends a presence', () => {
   const jobs = async () => itemsOf(engine, customer, 'Job');
   const step = async (time: number) => {
     const [job] = await jobs();
     return endPresenceStep(table, { tenant: customer.apiKey, data: job!.data }, () => time);
   };
 
-  test('is started for a short lease only, and not by a renewal', async () => {
+  test('is started by add for a short lease, and not by a renewal', async () => {
     await call('add', { users: [{ userId: 'ada', leaseSeconds: 75 }] });
     expect(await jobs()).toEqual([]);
     await call('add', { users: [{ userId: 'grace', leaseSeconds: 5 }] });
@@ -267,7 +267,7 @@ describe('the job of a user who joins', () => {
     expect(await jobs()).toEqual([job]);
   });
 
-  test('waits for the end of the lease, then ends the presence', () =>
+  test('waits for the end of the lease and then ends the presence', () =>
     withStillClock(async () => {
       await call('add', { users: [{ userId: 'ada', leaseSeconds: 5 }] });
       const [{ leaseEndsAt }] = (await users()) as [any];
@@ -278,7 +278,7 @@ describe('the job of a user who joins', () => {
       expect(await step(leaseEndsAt)).toBe('done');
     }));
 
-  test('ends without a change when a renewed lease lasts until the sweep has taken over', async () => {
+  test('changes nothing if the renewed lease lasts until the sweep can end it', async () => {
     await call('add', { users: [{ userId: 'ada', leaseSeconds: 5 }] });
     await call('update', { users: [{ userId: 'ada', leaseSeconds: 600 }] });
     const revision = await revisionOf('ada');
@@ -293,7 +293,7 @@ describe('presence of a deleted document', () => {
     await addDocument(customer);
   };
 
-  test('is not visible in a new document with the same id', async () => {
+  test('is hidden in a new document with the same id', async () => {
     await call('add', { users: [{ userId: 'ada' }] });
     await recreate();
     expect(await users()).toEqual([]);
@@ -308,7 +308,7 @@ describe('presence of a deleted document', () => {
   });
 });
 
-describe('presence with a user token', () => {
+describe('presence requests with a user token', () => {
   const ada = { userId: 'ada', userProperties: { name: 'Ada Lovelace', email: 'ada@example.com' } };
   const callAs = async (name: string, data: object) => {
     const resources = [{ type: 'document', id: 'nda', organizationId: 'acme' }];
@@ -317,7 +317,7 @@ describe('presence with a user token', () => {
     return post(await handlerOf(path), { authorization: `Bearer ${token}` }, { ...nda, ...data });
   };
 
-  test('is of the user of the token, under the stored name, with a lease of 30 s', async () => {
+  test('apply to the user of the token, with the stored name and a lease of 30 s', async () => {
     const { status } = await callAs('add', { users: [{ name: 'Someone else', status: 'away' }] });
     expect(status).toBe(200);
     const [user] = await users();
@@ -332,14 +332,14 @@ describe('presence with a user token', () => {
     ['add', { users: [{ userId: 'grace' }] }],
     ['update', { users: [{ userId: 'ada' }, { userId: 'grace' }] }],
     ['delete', { userIds: ['grace'] }],
-  ])('%s refuses another user', async (name, data) => {
+  ])('return an error if %s names another user', async (name, data) => {
     await call('add', { users: [{ userId: 'grace' }] });
     expect(await callAs(name, data)).toMatchObject({ status: 403, body: { error: { status: 'PERMISSION_DENIED' } } });
     expect(await users()).toMatchObject([{ userId: 'grace' }]);
   });
 });
 
-test('an erasure removes the presence of the user, but not one that began later', async () => {
+test('an erasure removes the presence of the user, unless it began after the removal', async () => {
   await call('add', { users: [{ userId: 'ada' }, { userId: 'grace' }] });
   const [ada] = await users();
   const erase = async (removedAt: number) =>

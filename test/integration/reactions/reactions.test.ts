@@ -69,7 +69,7 @@ describe('lastUpdated of a thread with reactions', () => {
     commentId,
   });
 
-  test('changes when users react or delete reactions, so that pollers find the thread', async () => {
+  test('changes if users react or delete reactions, so that polling clients find the thread', async () => {
     await customer.ok('/v2/commentannotations/add', {
       ...nda,
       commentAnnotations: ['thread', 'other', 'quiet'].map(old),
@@ -85,7 +85,7 @@ describe('lastUpdated of a thread with reactions', () => {
     expect((await since(later)).sort()).toEqual(['other', 'thread']);
   });
 
-  test('stays when a reaction is repeated', async () => {
+  test('stays the same if a reaction is repeated', async () => {
     await customer.ok('/v2/commentannotations/add', { ...nda, commentAnnotations: [old('thread')] });
     await react(on('thread', 'r1'));
     const later = nextMillisecond();
@@ -93,7 +93,7 @@ describe('lastUpdated of a thread with reactions', () => {
     expect(await since(later)).toEqual([]);
   });
 
-  test('changes once for many parallel reactions, and no reaction is lost', async () => {
+  test('changes for parallel reactions without losing one of them', async () => {
     await customer.ok('/v2/commentannotations/add', { ...nda, commentAnnotations: [old('thread')] });
     const users = Array.from({ length: 6 }, (_each, index) => ({ userId: `u${index}` }));
     await Promise.all(users.map((from, index) => react(on('thread', `r${index}`, 1 + (index % 2), from))));
@@ -127,13 +127,13 @@ describe('POST /v2/reactions/add on the document', () => {
     }
   });
 
-  test('adds the reaction to the data of its users', async () => {
+  test('stores the reaction as user data of its users', async () => {
     await react(thumb(), thumb({ from: bob }));
     expect(await involvements(engine, customer, 'ada')).toEqual([['reaction', 'thumb', true]]);
     expect(await involvements(engine, customer, 'bob')).toEqual([['reaction', 'thumb', true]]);
   });
 
-  test('indexes a reaction with a location', async () => {
+  test('indexes only a reaction with a location', async () => {
     const location = JSON.parse('{"id":7,"locationName":"Page 7","__proto__":{"deep":[1]}}');
     await react(thumb({ location }), thumb({ annotationId: 'elsewhere' }));
     const indexedReactions = (await itemsOf(engine, customer, 'Reaction')).filter(({ gsi2pk }) => gsi2pk !== undefined);
@@ -143,7 +143,7 @@ describe('POST /v2/reactions/add on the document', () => {
     expect(indexedReactions[0]!.location).toBe('{"id":7,"locationName":"Page 7","__proto__":{"deep":[1]}}');
   });
 
-  test('emits no event', async () => {
+  test('emits no event, and neither does a deletion', async () => {
     await react(thumb());
     await unreact('thumb');
     expect(await emitted(engine, customer)).toEqual([]);
@@ -151,7 +151,7 @@ describe('POST /v2/reactions/add on the document', () => {
 });
 
 describe('POST /v2/reactions/add with an existing id', () => {
-  test('adds another user and changes nothing for the same user', async () => {
+  test('adds another user to the reaction, and changes nothing for a user who has reacted', async () => {
     for (const from of [ada, bob, { ...ada, name: 'Ada Lovelace' }])
       expect(await react(thumb({ from }))).toEqual({ thumb: added('thumb') });
     const [reaction, ...others] = await itemsOf(engine, customer, 'Reaction');
@@ -160,7 +160,7 @@ describe('POST /v2/reactions/add with an existing id', () => {
     expect(reaction!._r).toBe(2);
   });
 
-  test('rejects another icon', async () => {
+  test('rejects an icon other than the stored one', async () => {
     await react(thumb());
     expect(await react(thumb({ icon: '👎', from: bob }), thumb({ annotationId: 'other' }))).toEqual({
       thumb: refused('thumb', 'Reaction has another icon.'),
@@ -174,7 +174,7 @@ describe('POST /v2/reactions/add with an existing id', () => {
     ]);
   });
 
-  test('accepts 50 users and rejects one more', async () => {
+  test('accepts 50 users per reaction and rejects one more', async () => {
     const users = Array.from({ length: 51 }, (_each, index) => ({ userId: `user-${index}` }));
     expect(await react(...users.map((from) => thumb({ from })))).toEqual({
       thumb: refused('thumb', 'Reaction can have at most 50 users.'),
@@ -198,7 +198,7 @@ describe('POST /v2/reactions/add with an existing id', () => {
     expect(await involvements(engine, customer, 'ada')).toEqual([]);
   });
 
-  test('allows the same id in another document', async () => {
+  test('creates a separate reaction with the same id in another document', async () => {
     await customer.ok('/v2/organizations/documents/add', {
       organizationId: 'acme',
       documents: [{ documentId: 'other' }],
@@ -215,7 +215,7 @@ describe('POST /v2/reactions/add with an existing id', () => {
 });
 
 describe('POST /v2/reactions/add on a comment', () => {
-  test('returns the reactions with their comment', async () => {
+  test('makes get endpoints return the reaction with its comment', async () => {
     await addThread();
     const before = Date.now();
     expect(
@@ -259,7 +259,7 @@ describe('POST /v2/reactions/add on a comment', () => {
     expect((await itemsOf(engine, customer, 'Reaction')).map(({ annotationId }) => annotationId)).toEqual(['other']);
   });
 
-  test('rejects another comment for the same id and accepts no comment', async () => {
+  test('rejects another comment for an existing id, and accepts a request without a comment', async () => {
     await addThread();
     await react(thumb(onComment));
     expect(await react(thumb({ ...onComment, commentId: 2, from: bob }))).toEqual({
@@ -276,7 +276,7 @@ describe('POST /v2/reactions/add on a comment', () => {
     ]);
   });
 
-  test('uses the location of the thread for a reaction without a location', async () => {
+  test('stores the location of the thread for a reaction without a location', async () => {
     await addThread({ location: { id: 'page-1' } });
     await react(thumb(onComment), thumb({ ...onComment, annotationId: 'own', location: { id: 'page-2' } }));
     const [first] = await getComments();
@@ -286,7 +286,7 @@ describe('POST /v2/reactions/add on a comment', () => {
     ]);
   });
 
-  test('loses no reaction, user or event in parallel requests', async () => {
+  test('stores all reactions, users and events of parallel requests', async () => {
     await addThread();
     const users = Array.from({ length: 12 }, (_each, index) => ({ userId: `user-${index}` }));
     const answers = await Promise.all(
@@ -310,7 +310,7 @@ describe('POST /v2/reactions/add on a comment', () => {
     expect(await involvements(engine, customer, 'user-3')).toHaveLength(2);
   });
 
-  test('deletes reactions with their comment and their thread', async () => {
+  test('adds reactions that are deleted with their comment or thread', async () => {
     await addThread();
     await react(
       thumb(onComment),
@@ -334,7 +334,7 @@ describe('POST /v2/reactions/add on a comment', () => {
 });
 
 describe('comment.reaction_add', () => {
-  test('is emitted once per user for every reaction on a comment', async () => {
+  test('is emitted once per user and reaction on a comment', async () => {
     await addThread();
     await react(thumb(onComment), thumb({ ...onComment, from: bob }));
     await react(thumb({ ...onComment, from: bob }));
@@ -388,7 +388,7 @@ describe('comment.reaction_add', () => {
     ]);
   });
 
-  test('is reduced to ids and the icon for a large comment', async () => {
+  test('contains only ids and the icon if the comment is large', async () => {
     const attachments = [1, 2, 3].map((attachmentId) => ({ attachmentId, data: 'x'.repeat(60_000) }));
     await addThread({ commentData: [{ commentText: 'x'.repeat(30_000), attachments, from: bob }] });
     expect(await react(thumb(onComment))).toEqual({ thumb: added('thumb') });
@@ -403,14 +403,14 @@ describe('comment.reaction_add', () => {
     expect((await getComments())[0].reactionAnnotationIds).toEqual(['thumb']);
   });
 
-  test('is not emitted when nothing is written', async () => {
+  test('is not emitted if nothing is written', async () => {
     await addThread();
     await react(thumb({ commentAnnotationId: 'thread', commentId: 9 }));
     expect(await emitted(engine, customer)).toEqual([]);
   });
 });
 
-test('accepts a reaction id that a deleted document left', async () => {
+test('POST /v2/reactions/add accepts a reaction id that remained from a deleted document', async () => {
   await react(thumb());
   const [name] = await itemsOf(engine, customer, 'RecordId');
   for (const type of ['Reaction', 'Involvement'])
@@ -426,7 +426,7 @@ test('accepts a reaction id that a deleted document left', async () => {
 });
 
 describe('POST /v2/reactions/delete', () => {
-  test('returns a result per id, without success for an unknown id', async () => {
+  test('returns a result per id, with success: false for an unknown id', async () => {
     await react(thumb(), thumb({ annotationId: '__proto__' }));
     const { body } = await customer.call('/v2/reactions/delete', {
       ...nda,
@@ -442,7 +442,7 @@ describe('POST /v2/reactions/delete', () => {
       expect(await itemsOf(engine, customer, type)).toEqual([]);
   });
 
-  test('removes reactions from comments and emits one event each, with the given actor or the first user', async () => {
+  test('removes reactions from comments and emits an event each, with actionUser or the first user', async () => {
     await addThread();
     await react(
       thumb(onComment),
@@ -465,7 +465,7 @@ describe('POST /v2/reactions/delete', () => {
     expect(await involvements(engine, customer, 'bob')).toEqual([['comment', 'thread', 1, true]]);
   });
 
-  test('leaves the state of the last of parallel additions and deletions', async () => {
+  test('stores the result of the last of parallel additions and deletions', async () => {
     await addThread();
     const ids = Array.from({ length: 8 }, (_each, index) => `r${index}`);
     await react(...ids.map((annotationId) => thumb({ ...onComment, annotationId })));
@@ -482,7 +482,7 @@ describe('POST /v2/reactions/delete', () => {
   });
 });
 
-test('keeps the data of users consistent when a reaction is added and deleted in parallel', async () => {
+test('a parallel addition and deletion of a reaction keep reactions and user data consistent', async () => {
   const ids = Array.from({ length: 10 }, (_each, index) => `r${index}`);
   await react(...ids.map((annotationId) => thumb({ annotationId })));
   await Promise.all(ids.flatMap((id) => [unreact(id), react(thumb({ annotationId: id, from: bob }))]));
@@ -495,7 +495,7 @@ test('keeps the data of users consistent when a reaction is added and deleted in
   expect(await involvements(engine, customer, 'ada')).toEqual([]);
 });
 
-test('accepts 500 reactions in a call and 200 on one comment', async () => {
+test('a comment has at most 200 reactions, and further reactions fail', async () => {
   await addThread();
   const results = Object.values(
     await react(...Array.from({ length: 250 }, (_each, index) => thumb({ ...onComment, annotationId: `r${index}` }))),

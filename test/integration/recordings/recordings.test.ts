@@ -73,7 +73,7 @@ async function events(): Promise<any[]> {
 }
 
 describe('POST /v2/recordings/add', () => {
-  test('returns a map by annotationId and stores recordings as they were sent', async () => {
+  test('returns a result by annotationId and stores recordings as they were sent', async () => {
     const sent = {
       annotationId: 'r',
       recordingType: 'video',
@@ -109,7 +109,7 @@ describe('POST /v2/recordings/add', () => {
     });
   });
 
-  test('generates missing ids and accepts any id', async () => {
+  test('generates missing ids and accepts an id such as __proto__', async () => {
     const data = await add([recording(), recording(), recording({ annotationId: '__proto__' })]);
     const [first, second, third] = Object.keys(data);
     expect([first, second, third]).toEqual([
@@ -120,7 +120,7 @@ describe('POST /v2/recordings/add', () => {
     expect(await idsOf({ documentId: 'nda' })).toHaveLength(3);
   });
 
-  test('rejects only a taken id, and allows it in another document', async () => {
+  test('rejects only an existing id, and accepts the id in another document', async () => {
     await add([recording({ annotationId: 'r', displayName: 'first' })]);
     expect(
       await add([recording({ annotationId: 'r', displayName: 'second' }), recording({ annotationId: 's' })]),
@@ -134,7 +134,7 @@ describe('POST /v2/recordings/add', () => {
     expect((await get({ documentId: 'nda', recordingIds: ['r'] }))[0].displayName).toBe('first');
   });
 
-  test('adds a repeated id once, also for ten parallel callers', async () => {
+  test('adds a repeated id once, also for ten parallel calls', async () => {
     expect(Object.keys(await add([recording({ annotationId: 'r' }), recording({ annotationId: 'r' })]))).toEqual(['r']);
     const answers = await Promise.all(numbers(10).map(() => add([recording({ annotationId: 's' })])));
     expect(answers.filter(({ s }) => s.success)).toHaveLength(1);
@@ -142,14 +142,14 @@ describe('POST /v2/recordings/add', () => {
     expect(await events()).toHaveLength(2);
   });
 
-  test('adds 500 recordings, each with its event', async () => {
+  test('adds 500 recordings with one event each', async () => {
     const data = await add(numbers(500).map((i) => recording({ annotationId: `r${i}` })));
     expect(Object.values(data).every(({ success }: any) => success)).toBe(true);
     expect(await idsOf()).toHaveLength(500);
     expect(await events()).toHaveLength(500);
   });
 
-  test('emits recorder.done in the transaction of the recording', async () => {
+  test('emits recorder.done for each recording', async () => {
     await add([
       recording({
         annotationId: 'r',
@@ -181,14 +181,14 @@ describe('POST /v2/recordings/add', () => {
     });
   });
 
-  test('writes both recording and event, or neither when the table fails', async () => {
+  test('writes neither recording nor event if the transaction fails', async () => {
     faults.fail('TransactWriteItems', 0);
     expect((await customer.call(ADD, { ...nda, recordings: [recording()] })).status).toBe(503);
     faults.heal();
     expect([await get(), await events()]).toEqual([[], []]);
   });
 
-  test('completes a cut off call with the same Idempotency-Key, each recording and event once', async () => {
+  test('is completed when repeated with its Idempotency-Key, each recording and event once', async () => {
     const data = { ...nda, recordings: numbers(30).map(() => recording()) };
     const headers = { 'idempotency-key': 'upload-1' };
     faults.fail('TransactWriteItems', 1);
@@ -204,7 +204,7 @@ describe('POST /v2/recordings/add', () => {
     expect(await events()).toHaveLength(30);
   });
 
-  test('adds the recording to the data of its user and indexes its location', async () => {
+  test('stores the recording as user data of its user and indexes its location', async () => {
     await add([recording({ annotationId: 'r', location: { id: 'page-3' } }), recording({ annotationId: 'elsewhere' })]);
     const documentScope = await scope();
     const involvements = (
@@ -231,7 +231,7 @@ describe('POST /v2/recordings/add', () => {
     expect((await table.getByKeys(RecordingEntity, keys)).map((recording) => recording?.annotationId)).toEqual(['r']);
   });
 
-  test('deletes a recording with id and involvement, and adds it again with a new event', async () => {
+  test('accepts the id of a deleted recording and emits a new event', async () => {
     await add([recording({ annotationId: 'r', location: { id: 'page-3' } })]);
     const documentScope = await scope();
     const { values } = await table.query(RecordingEntity, documentScope, { limit: 10 });
@@ -245,7 +245,7 @@ describe('POST /v2/recordings/add', () => {
     expect(await events()).toHaveLength(2);
   });
 
-  test('starts without recordings in a document that was created again', async () => {
+  test('accepts an old id in a document that was deleted and created again', async () => {
     await add([recording({ annotationId: 'r', displayName: 'old' })]);
     const { tenant, organizationKey } = await scope();
     await table.write([remove(DocumentEntity, { tenant, organizationKey, documentId: 'nda' })]);
@@ -291,7 +291,7 @@ describe('POST /v2/recordings/add', () => {
       { organizationId: 'none', recordings: [recording()] },
       'organizationId: the organization does not exist',
     ],
-  ])('%s is INVALID_ARGUMENT, and nothing is stored', async (_what, data, message) => {
+  ])('rejects %s with INVALID_ARGUMENT and stores nothing', async (_what, data, message) => {
     expect(await failure(ADD, { ...nda, ...data })).toEqual(invalid(message));
     expect(await get()).toEqual([]);
   });
@@ -322,7 +322,7 @@ describe('POST /v2/recordings/get', () => {
     ]);
   });
 
-  test('finds recordings by id in a document in order, and anywhere in an organization', async () => {
+  test('returns recordings by id, in a document in the requested order, or anywhere in an organization', async () => {
     await add([recording({ annotationId: 'a' }), recording({ annotationId: 'b' }), recording({ annotationId: 'x' })]);
     await add([recording({ annotationId: 'b' }), recording({ annotationId: 'c' })], {
       organizationId: 'acme',
@@ -341,7 +341,7 @@ describe('POST /v2/recordings/get', () => {
     ]);
   });
 
-  test('lists more than 1 MB in pages below 5 MB', async () => {
+  test('returns more than 1 MB in pages below 5 MB', async () => {
     for (const documentId of ['nda', 'tos']) {
       for (let n = 0; n < 30; n += 15)
         await add(

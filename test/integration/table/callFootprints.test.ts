@@ -14,7 +14,7 @@ describe('the footprints of calls that npm run simulate uses', () => {
   });
 
   test.each(callMix.map(({ path, cost }) => [path, cost] as const))(
-    'have the units of "%s %s" in npm run cost',
+    'have the same units as "%s %s" in npm run cost',
     (path, cost) => {
       const footprints: readonly Footprint[] = callFootprints[path];
       const sum = {

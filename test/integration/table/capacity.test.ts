@@ -357,7 +357,7 @@ describe('the cost of a warm request', () => {
 });
 
 describe('the cost limits of endpoints', () => {
-  test('cover every endpoint with its own function by a scenario', () => {
+  test('have a measured request for every endpoint with its own function', () => {
     expect([...new Set(scenarios.map(({ path }) => path))].sort()).toEqual(
       Object.values(registry as Record<string, Endpoint>)
         .filter(({ path, twinOf }) => twinOf === undefined && !hasOwnCases(path))
@@ -368,7 +368,7 @@ describe('the cost limits of endpoints', () => {
   });
 
   test.each(Object.entries(readsOfConfiguration))(
-    '%s reads configuration with one call of one unit',
+    '%s reads configuration with one call of at most one read unit',
     (_name, [calls, , readUnits]) => {
       expect(calls).toBe(1);
       expect(readUnits).toBeLessThanOrEqual(1);
@@ -383,7 +383,7 @@ describe('the cost limits of endpoints', () => {
   );
 
   test.each(Object.entries(writesOfOneThing))(
-    '%s writes one record with at most two units',
+    '%s writes one record with at most two write units',
     (_name, [, , , writeUnits]) => {
       expect(writeUnits).toBeLessThanOrEqual(2);
     },
@@ -391,7 +391,7 @@ describe('the cost limits of endpoints', () => {
 });
 
 describe('the middleware stack', () => {
-  test('reads the credentials of an API key once, with an eventually consistent read', async () => {
+  test('reads the credentials of an API key once, then takes them from memory', async () => {
     const { headers } = await newCustomer();
     const organizations = await handlerOf('/v2/organizations/get');
     const request = () => post(organizations, headers, { organizationIds: ['any'] });
@@ -403,7 +403,7 @@ describe('the middleware stack', () => {
     ['a document', {}, 2],
     ['a document in a folder', { folderId: 'contracts' }, 3],
   ])(
-    'checks a user token for %s with few sequential reads, and without any read while the result is in memory',
+    'checks a user token for %s with few sequential reads, and with none while the result is in memory',
     async (_what, location, checkTrips) => {
       const customer = await newCustomer();
       await addDocument(customer);
@@ -431,7 +431,7 @@ describe('the middleware stack', () => {
     },
   );
 
-  test('writes twice for an Idempotency-Key: the claim and then the answer', async () => {
+  test('writes twice for an Idempotency-Key: first the claim, then the response', async () => {
     const { headers, ok } = await newCustomer();
     await ok('/v2/organizations/add', { organizations: [{ organizationId: 'first' }] });
     const add = await handlerOf('/v2/organizations/add');
@@ -444,7 +444,7 @@ describe('the middleware stack', () => {
   });
 });
 
-describe('the table engine', () => {
+describe('the capacity units of the table engine', () => {
   const table = { TableName: TABLE_NAME };
   const key = (SK: string) => ({ PK: { S: 'billing' }, SK: { S: SK } });
   const sized = (SK: string, bytes: number) => ({ ...key(SK), x: { S: 'x'.repeat(bytes - bytesOf([key(SK)]) - 1) } });
@@ -454,7 +454,7 @@ describe('the table engine', () => {
   const get = (SK: string, ConsistentRead: boolean) =>
     engine.client.send(new GetItemCommand({ ...table, ...capacity, Key: key(SK), ConsistentRead }));
 
-  test('bills writes per KB of the larger of the old and the new item', async () => {
+  test('count one per KB of the larger of the old and new item for a write', async () => {
     expect((await put(sized('write', 1_024))).ConsumedCapacity?.CapacityUnits).toBe(1);
     expect((await put(sized('write', 1_025))).ConsumedCapacity?.CapacityUnits).toBe(2);
     expect((await put(sized('write', 100))).ConsumedCapacity?.CapacityUnits).toBe(2);
@@ -462,7 +462,7 @@ describe('the table engine', () => {
     expect(removed.ConsumedCapacity?.CapacityUnits).toBe(1);
   });
 
-  test('bills reads per 4 KB, half if eventually consistent, and one unit for a missing item', async () => {
+  test('count one per 4 KB for a read, half if eventually consistent, and one for a missing item', async () => {
     await put(sized('read', 4_096));
     expect((await get('read', true)).ConsumedCapacity?.CapacityUnits).toBe(1);
     await put(sized('read', 4_097));
@@ -471,7 +471,7 @@ describe('the table engine', () => {
     expect((await get('missing', true)).ConsumedCapacity?.CapacityUnits).toBe(1);
   });
 
-  test('bills batches per item, queries by the sum of their items, and transactions twice', async () => {
+  test('count items one by one in batches, together in queries, and twice in transactions', async () => {
     for (const name of ['a', 'b', 'c']) await put(sized(name, 1_500));
     const keys = { Keys: ['a', 'b', 'c'].map(key), ConsistentRead: true };
     const batch = await engine.client.send(
@@ -497,7 +497,7 @@ describe('the table engine', () => {
     expect(transaction.ConsumedCapacity?.[0]?.CapacityUnits).toBe(6);
   });
 
-  test('bills items by the size that bytesOf returns', async () => {
+  test('depend on the item size that bytesOf returns', async () => {
     const mixed = {
       n: { N: '-1234567890.123' },
       z: { N: '100' },

@@ -56,7 +56,7 @@ const add = (organizationId: string, headers = {}) =>
   );
 
 describe('a call with an Idempotency-Key', () => {
-  test('runs once, and the same key and body replay its answer', async () => {
+  test('runs once, and calls with the same key and body return the same answer', async () => {
     const first = await create('same');
     const second = await create('same');
     expect(first.status).toBe(200);
@@ -67,14 +67,14 @@ describe('a call with an Idempotency-Key', () => {
     expect(await keyCount()).toBe(2);
   });
 
-  test('runs each time when it has no key', async () => {
+  test('runs each time without a key', async () => {
     const data = { ownerEmail: workspace.ownerEmail, type: 'testing' };
     for (let i = 0; i < 2; i++)
       expect((await post(createKey, workspace.headers, data)).headers).not.toHaveProperty(REPLAYED);
     expect(await keyCount()).toBe(3);
   });
 
-  test('runs once for 20 simultaneous calls, and the other calls get ABORTED or the answer', async () => {
+  test('runs once for 20 simultaneous calls, and the others return ABORTED or the same answer', async () => {
     const answers = await Promise.all(Array.from({ length: 20 }, () => create('parallel')));
     const ran = answers.filter(({ status, headers }) => status === 200 && headers[REPLAYED] === undefined);
     expect(ran).toHaveLength(1);
@@ -86,7 +86,7 @@ describe('a call with an Idempotency-Key', () => {
     expect(await keyCount()).toBe(2);
   });
 
-  test('is rejected when the key was used with another body', async () => {
+  test('is rejected if the key was used with another body', async () => {
     await create('reused');
     const { status, body } = await create('reused', { apiKeyName: 'Another' });
     expect(status).toBe(400);
@@ -98,7 +98,7 @@ describe('a call with an Idempotency-Key', () => {
     expect(await keyCount()).toBe(2);
   });
 
-  test('is rejected when the key was used with another token of the same API key', async () => {
+  test('is rejected if the key was used with another token of the same API key', async () => {
     const stored = await table.get(ApiKeyEntity, { apiKey: workspace.apiKey });
     await table.write([
       replace(ApiKeyEntity, { ...stored!, tokenHashes: [...stored!.tokenHashes, tokenHash('second')] }, stored!._r),
@@ -112,14 +112,14 @@ describe('a call with an Idempotency-Key', () => {
     });
   });
 
-  test('is compared by the verified token of the workspace and not by other headers', async () => {
+  test('is compared by the verified workspace token, not by other headers', async () => {
     const first = await create('headers', {}, { 'x-svc-auth-token': 'anything' });
     const second = await create('headers', {}, { 'x-svc-auth-token': 'something else' });
     expect(second.headers[REPLAYED]).toBe('true');
     expect(second.body).toEqual(first.body);
   });
 
-  test('replays an error that the caller caused', async () => {
+  test('returns the stored answer again if the caller caused an error', async () => {
     const rename = () =>
       post(renameKey, { ...workspace.headers, 'idempotency-key': 'fault' }, { apiKey: 'key_unknown', apiKeyName: 'x' });
     const first = await rename();
@@ -129,7 +129,7 @@ describe('a call with an Idempotency-Key', () => {
     expect(second.body).toEqual(first.body);
   });
 
-  test('does not share its key with another endpoint or caller', async () => {
+  test('does not share its key with other endpoints and callers', async () => {
     const created = await create('shared');
     const renamed = await post(
       renameKey,
@@ -164,7 +164,7 @@ describe('a call with an Idempotency-Key', () => {
     expect((await create('~'.repeat(255))).headers[REPLAYED]).toBe('true');
   });
 
-  test('runs each time at endpoints that read and at public endpoints', async () => {
+  test('runs each time at endpoints that only read and at public endpoints', async () => {
     const read = () => post(getOrganizations, { ...workspace.keyHeaders, 'idempotency-key': 'read' }, {});
     await read();
     await add('later');
@@ -177,7 +177,7 @@ describe('a call with an Idempotency-Key', () => {
     expect((await signUp()).status).toBe(409);
   });
 
-  test('gets no stored answer with wrong credentials', async () => {
+  test('does not return the stored answer for wrong credentials', async () => {
     await create('guarded');
     expect((await create('guarded', {}, { 'x-svc-workspace-auth-token': 'f'.repeat(32) })).status).toBe(403);
   });
@@ -209,7 +209,7 @@ describe('Idempotency.once', () => {
   const item = () => storedItem(engine, IdempotencyEntity.key(call));
 
   test.each([500, 503, 504, 409, 429])(
-    'does not store an answer with status %i, so the next call runs at once',
+    'does not store an answer with status %i, so that the next call runs',
     async (httpStatus) => {
       expect(await once({}, { httpStatus })).toMatchObject({ httpStatus, replayed: false });
       expect(await once({ now: NOW + 1 })).toEqual({ httpStatus: 200, body: 'run 2', replayed: false });
@@ -221,7 +221,7 @@ describe('Idempotency.once', () => {
     expect(await once()).toEqual({ httpStatus, body: 'run 1', replayed: true });
   });
 
-  test('rethrows an unexpected error, and lets the next call run at once', async () => {
+  test('rethrows an unexpected error, and the next call runs', async () => {
     await expect(
       idempotency.once(call, async () => {
         throw new Error('broken');
@@ -230,12 +230,12 @@ describe('Idempotency.once', () => {
     expect(await once({ now: NOW + 1 })).toMatchObject({ body: 'run 1', replayed: false });
   });
 
-  test('rejects another body also after an unexpected error', async () => {
+  test('rejects another body even after an unexpected error', async () => {
     await once({}, { httpStatus: 500 });
     await expect(once({ body: '{"other":1}', now: NOW + 1 })).rejects.toMatchObject({ status: 'INVALID_ARGUMENT' });
   });
 
-  test('lets another call take over a claim after 60 s, and does not let the first call overwrite its answer', async () => {
+  test("gives a claim to another call after 60 s, and the first call cannot overwrite that call's answer", async () => {
     const started = Promise.withResolvers<undefined>();
     const finish = Promise.withResolvers<undefined>();
     const slow = idempotency.once(call, async () => {
@@ -254,7 +254,7 @@ describe('Idempotency.once', () => {
     expect(await once({ now: NOW + 61_000 })).toEqual({ httpStatus: 200, body: 'run 1', replayed: true });
   });
 
-  test('lets one of several calls take over an abandoned claim', async () => {
+  test('gives an abandoned claim to one of several calls', async () => {
     const started = Promise.withResolvers<undefined>();
     void idempotency.once(call, () => {
       started.resolve(undefined);
@@ -268,7 +268,7 @@ describe('Idempotency.once', () => {
       if (outcome.status === 'rejected') expect(outcome.reason).toMatchObject({ status: 'ABORTED' });
   });
 
-  test('passes the time of the first call to a call that takes over its claim', async () => {
+  test('passes the time of the first call to a call that takes over the claim', async () => {
     const times: number[] = [];
     const recordAt = (now: number, httpStatus: number) =>
       idempotency.once({ ...call, now }, async (since) => {
@@ -283,7 +283,7 @@ describe('Idempotency.once', () => {
     expect(times).toEqual([NOW, NOW, NOW, NOW + 24 * HOUR]);
   });
 
-  test('replays the answer for 24 h and then accepts any body for the key', async () => {
+  test('returns the stored answer for 24 h, then accepts any body for the key', async () => {
     await once();
     expect(await once({ now: NOW + 24 * HOUR - 1 })).toMatchObject({ body: 'run 1', replayed: true });
     expect(await once({ now: NOW + 24 * HOUR, body: '{"other":1}' })).toMatchObject({ body: 'run 2', replayed: false });
@@ -295,17 +295,17 @@ describe('Idempotency.once', () => {
     ['path', '/v2/things/delete'],
     ['owner', 'key_another'],
     ['key', 'another-key'],
-  ] as const)('treats a call with another %s as another call', async (part, value) => {
+  ] as const)('runs a call with another %s separately', async (part, value) => {
     await once();
     expect(await once({ [part]: `${value}${number}` })).toMatchObject({ body: 'run 2', replayed: false });
   });
 
-  test('distinguishes calls whose parts contain separators of table keys', async () => {
+  test('runs calls separately even if path and key contain separators of table keys', async () => {
     await once({ path: '/a', key: 'b#c' });
     expect(await once({ path: '/a#b', key: 'c' })).toMatchObject({ replayed: false });
   });
 
-  test('encrypts the answer with the token of the caller', async () => {
+  test('encrypts the stored answer with the token of the caller', async () => {
     const secret = randomBytes(24).toString('hex');
     await once({ body: `{"password":"${secret}"}` }, { body: `{"token":"${secret}"}` });
     const stored = await item();
@@ -328,7 +328,7 @@ describe('Idempotency.once', () => {
     );
   });
 
-  test('neither stores an answer above 300 KB nor runs the call again', async () => {
+  test('does not store an answer above 300 KB, and does not run the call again', async () => {
     const body = randomBytes(200_000).toString('hex');
     expect(gzipSync(body).length).toBeLessThan(300_000);
     await once({}, { body });
@@ -342,7 +342,7 @@ describe('Idempotency.once', () => {
     expect(runs).toBe(2);
   });
 
-  test('does not write when it replays an answer', async () => {
+  test('does not write if it returns a stored answer', async () => {
     await once();
     const before = (await item())!;
     await once();

@@ -555,7 +555,7 @@ function headersFor(auth: Endpoint['auth']): Record<string, string> {
 }
 
 describe.each(covered)('$path', ({ path, twinOf, auth }) => {
-  test('returns nothing of another tenant for its ids and page tokens', async () => {
+  test("returns no data of another tenant for that tenant's ids and page tokens", async () => {
     const isolationCase = cases[twinOf ?? path];
     if (!isolationCase) throw new Error(`${path} has no case: what would a second tenant send to reach the first?`);
     for (const data of isolationCase()) {
@@ -705,7 +705,7 @@ test('the requests of the second tenant change no item of the first tenant', asy
   expect(body.result.data.authTokens.map(({ token }: any) => token)).toEqual([firstWorkspace.authToken]);
 });
 
-test('the same id names different resources for two tenants', async () => {
+test('an id names different resources for two tenants', async () => {
   await second.ok('/v2/organizations/documents/add', {
     organizationId: 'acme',
     createOrganization: true,

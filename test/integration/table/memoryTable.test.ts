@@ -57,7 +57,7 @@ afterAll(async () => {
   await engine.stop();
 });
 
-test('the table in memory counts the same units for each call as the engine', async () => {
+test('the in-memory table counts the same units for each call as the engine', async () => {
   const { publish, subscribe } = await newPublisher();
   for (let n = 0; n < ENDPOINTS; n++) await subscribe(hooks.url('/a'));
   for (let n = 0; n < 3; n++) await publish();

@@ -178,7 +178,7 @@ describe('Table.write', () => {
     expect(await read('a')).toMatchObject({ text: 'first', _r: 1 });
   });
 
-  test('replaces only the revision that was read', async () => {
+  test('replaces only the revision that the caller has read', async () => {
     await table.write([insert(Thing, thing('a', { text: 'first' }))]);
     expect(await table.write([replace(Thing, thing('a', { text: 'second' }), 1)])).toBe('done');
     expect(await table.write([replace(Thing, thing('a', { text: 'third' }), 1)])).toEqual({ conflicts: [0] });
@@ -199,7 +199,7 @@ describe('Table.write', () => {
     expect(await read('a')).toMatchObject({ text: `${outcomes.indexOf('done')}`, _r: 2 });
   });
 
-  test('accepts an insert that the SDK repeats after a lost answer', async () => {
+  test('accepts an insert that the SDK repeats because the response was lost', async () => {
     const op = insert(Thing, { tenant, id: 'repeated', nested: { bytes: new Uint8Array([1, 2]) } });
     const repeats = loseFirstAnswer();
     expect(await repeats.write([op])).toBe('done');
@@ -207,7 +207,7 @@ describe('Table.write', () => {
     expect(await table.write([op])).toEqual({ conflicts: [0] });
   });
 
-  test('deletes a given revision, or any revision without one', async () => {
+  test('deletes the given revision, or any revision if none is given', async () => {
     await table.write([insert(Thing, thing('a'))]);
     expect(await table.write([remove(Thing, { tenant, id: 'a' }, 7)])).toEqual({ conflicts: [0] });
     expect(await read('a')).toBeDefined();
@@ -247,14 +247,14 @@ describe('Table.write', () => {
     ).toMatchObject([{ _r: 1 }, { text: 'new', _r: 2 }, undefined]);
   });
 
-  test('sends one operation as a plain write, and nothing for no operation', async () => {
+  test('sends one operation as a plain write, and no request without operations', async () => {
     await table.write([]);
     await table.write([insert(Thing, thing('a'))]);
     await table.write([remove(Thing, { tenant, id: 'a' })]);
     expect(sent).toEqual(['PutItemCommand', 'DeleteItemCommand']);
   });
 
-  test('stores no undefined value at any depth, and reads bytes as bytes', async () => {
+  test('stores no undefined values at any depth, and reads bytes as they were written', async () => {
     await table.write([
       insert(Thing, { tenant, id: 'a', text: undefined, nested: { a: undefined, bytes: Buffer.from([1, 2, 255]) } }),
     ]);
@@ -272,12 +272,12 @@ describe('an error of DynamoDB', () => {
     upsert(Thing, thing('c')),
   ];
 
-  test('is a conflict of the affected items when another transaction interferes', async () => {
+  test('is a conflict of the affected items if another transaction interferes', async () => {
     const { table: stubbed } = scripted(fail(cancelled('None', 'TransactionConflict', 'ConditionalCheckFailed')));
     expect(await stubbed.write(ops())).toEqual({ conflicts: [1, 2] });
   });
 
-  test('is a conflict when a transaction interferes with a plain write', async () => {
+  test('is a conflict if a transaction interferes with a plain write', async () => {
     const { table: stubbed } = scripted(fail(new TransactionConflictException({ message: 'conflict', $metadata: {} })));
     expect(await stubbed.write([upsert(Thing, thing('a'))])).toEqual({ conflicts: [0] });
   });
@@ -295,7 +295,7 @@ describe('an error of DynamoDB', () => {
     },
   );
 
-  test('causes one retry after a pause when a transaction was throttled', async () => {
+  test('causes one retry after a pause if a transaction was throttled', async () => {
     const pauses: number[] = [];
     const { table: stubbed } = scripted(fail(cancelled('ThrottlingError', 'None', 'None')), () => ({}));
     const sleep = async (milliseconds: number) => void pauses.push(milliseconds);
@@ -368,7 +368,7 @@ describe('Table.getMany', () => {
     expect(inputs.every((input) => input.RequestItems[TABLE_NAME].ConsistentRead === true)).toBe(true);
   });
 
-  test('throws UNAVAILABLE when keys are unprocessed after six tries', async () => {
+  test('throws UNAVAILABLE if keys are still unprocessed after six tries', async () => {
     const { table: stubbed, inputs } = scripted((input) => ({ UnprocessedKeys: input.RequestItems }));
     const error = await stubbed.getMany(Thing, [{ tenant, id: 'a' }]).then(
       () => undefined,
@@ -400,7 +400,7 @@ describe('Table.query', () => {
     expect(ids(await all({ descending: true }))).toEqual(['c', 'b', 'a']);
   });
 
-  test('finds the keys below a prefix, and not keys that only begin with the same letters', async () => {
+  test('returns the keys below a prefix, and no keys that only begin with the same letters', async () => {
     const children = ['doc1', 'doc10', 'doc1#x', 'doc'].map((parent) => ({ tenant, parent, child: `of ${parent}` }));
     for (const child of children) await table.write([insert(Child, child)]);
     const childrenOf = async (...prefix: string[]) =>
@@ -442,7 +442,7 @@ describe('Table.query', () => {
     expect(sent.length).toBeGreaterThan(2);
   });
 
-  test('does not end a page where a DynamoDB call of 1 MB ends', async () => {
+  test('returns full pages although DynamoDB calls end after 1 MB', async () => {
     await store(Array.from({ length: 8 }, (_, i) => thing(`${i}`, { text: 'x'.repeat(300_000) })));
     for (const limit of [1, 2, 3, 4, 5, 7, 8])
       expect((await pages({ limit })).flat()).toEqual(['0', '1', '2', '3', '4', '5', '6', '7']);
@@ -518,7 +518,7 @@ describe('an expired item', () => {
 describe('Table.putIf', () => {
   const claim = (name: string, expiresAt = SECONDS + 60) => ({ tenant, claim: name, expiresAt });
 
-  test('writes the first claim and returns this claim to the second caller', async () => {
+  test('writes the first claim and returns it to a second caller', async () => {
     expect(await table.putIf(Claim, { ...claim('first'), bytes: new Uint8Array([7]) }, 'absent')).toBe('done');
     expect(await table.putIf(Claim, claim('second'), 'absent')).toMatchObject({
       claim: 'first',
@@ -527,13 +527,13 @@ describe('Table.putIf', () => {
     expect(await table.get(Claim, { tenant })).toMatchObject({ claim: 'first' });
   });
 
-  test('replaces the claim that the caller passes, once', async () => {
+  test('replaces the stored claim only if the caller passes it', async () => {
     await table.putIf(Claim, claim('first'), 'absent');
     expect(await table.putIf(Claim, claim('second'), { claim: 'first' })).toBe('done');
     expect(await table.putIf(Claim, claim('third'), { claim: 'first' })).toMatchObject({ claim: 'second' });
   });
 
-  test('returns an expired claim, and the caller can then replace it', async () => {
+  test('returns an expired claim instead of replacing it', async () => {
     await table.putIf(Claim, claim('first', SECONDS - 1), 'absent');
     expect(await table.putIf(Claim, claim('second'), 'absent')).toMatchObject({
       claim: 'first',
@@ -546,7 +546,7 @@ describe('Table.putIf', () => {
     expect(await table.get(Claim, { tenant })).toMatchObject({ claim: 'second' });
   });
 
-  test('accepts a claim that the SDK repeats after a lost answer', async () => {
+  test('accepts a claim that the SDK repeats because the response was lost', async () => {
     await table.putIf(Claim, claim('first'), 'absent');
     expect(await table.putIf(Claim, claim('first'), 'absent')).toBe('done');
     await table.putIf(Claim, claim('second'), { claim: 'first' });
