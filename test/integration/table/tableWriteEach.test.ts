@@ -64,13 +64,13 @@ async function counts(tenant: string, items: readonly string[]): Promise<number[
 }
 
 describe('writeEach on the table engine', () => {
-  test('writes every item and returns its result at the same position', async () => {
+  test('writes every item and returns its result at the position of the item', async () => {
     expect(await addToEach('plain', names(75))).toEqual(names(75).map(() => 1));
     expect(await addToEach('plain', ['80', '3', '81'])).toEqual([1, 2, 1]);
     expect(await counts('plain', [...names(75), '80', '81'])).toEqual(names(77).map((id) => (id === '3' ? 2 : 1)));
   });
 
-  test('loses no write and repeats no write under real conflicts', async () => {
+  test('stores each successful write once under real conflicts', async () => {
     const items = names(40);
     const calls = await Promise.all(
       Array.from({ length: 6 }, (_, shift) => {
@@ -152,14 +152,14 @@ describe('writeEach on a scripted table', () => {
     expect(transactions.flat()).toHaveLength(70);
   });
 
-  test('sends no transaction when no item has a write', async () => {
+  test('sends no transaction if no item has a write', async () => {
     const { table: stub, transactions } = scripted(() => []);
     const { results } = await run(stub, names(3), 0);
     expect(results).toEqual(['done 0', 'done 1', 'done 2']);
     expect(transactions).toEqual([]);
   });
 
-  test('reads and decides again only the items of a conflicting transaction', async () => {
+  test('reads and decides again only for the items of a conflicting transaction', async () => {
     const { table: stub, transactions } = scripted((keys, transaction) =>
       transaction <= 2 && keys.includes('5') ? ['5'] : [],
     );
@@ -177,7 +177,7 @@ describe('writeEach on a scripted table', () => {
     expect(transactions.slice(2)).toContainEqual(['5']);
   });
 
-  test('fails only the item that still conflicts after 3 s', async () => {
+  test('fails only for the item that still conflicts after 3 s', async () => {
     const { table: stub, transactions } = scripted((keys) => keys.filter((key) => key === '1'));
     const time = virtualTime();
     const { results, decided } = await time.run(() => run(stub, names(3)));

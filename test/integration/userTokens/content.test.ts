@@ -44,7 +44,7 @@ const idsOf = async (user: TestUser) =>
 const privateTo = (...userIds: string[]) => ({ visibility: { type: 'restricted', userIds } });
 
 describe('comment threads with a user token', () => {
-  test('have the user of the token as author, with the name of the stored profile', async () => {
+  test('have the user of the token as author, with the stored profile', async () => {
     await ada.ok(`${threads}/add`, {
       ...nda,
       commentAnnotations: [
@@ -55,7 +55,7 @@ describe('comment threads with a user token', () => {
     expect(thread.from).toMatchObject({ userId: 'ada', name: 'ada of Acme', email: 'ada@example.com' });
   });
 
-  test('cannot be written in the name of someone else', async () => {
+  test('cannot be written in the name of another user', async () => {
     const from = { userId: 'bob' };
     const add = { ...nda, commentAnnotations: [{ commentData: [{ commentText: 'x', from }] }] };
     expect(await ada.status(`${threads}/add`, add)).toBe('PERMISSION_DENIED');
@@ -64,7 +64,7 @@ describe('comment threads with a user token', () => {
     expect(await ada.status(`${comments}/add`, reply)).toBe('PERMISSION_DENIED');
   });
 
-  test('need access to the document', async () => {
+  test('require access to the document', async () => {
     await start(ada, 't');
     expect(await eve.status(`${threads}/get`, nda)).toBe('PERMISSION_DENIED');
     expect(await eve.status(`${comments}/get`, { ...nda, annotationId: 't' })).toBe('PERMISSION_DENIED');
@@ -73,7 +73,7 @@ describe('comment threads with a user token', () => {
     ).toBe('PERMISSION_DENIED');
   });
 
-  test('are hidden from users whom their visibility excludes', async () => {
+  test('are hidden from users whom a private thread excludes', async () => {
     await start(ada, 'open');
     await start(ada, 'secret', privateTo('grace'));
     expect(await idsOf(ada)).toEqual(['open', 'secret']);
@@ -94,7 +94,7 @@ describe('comment threads with a user token', () => {
     });
   });
 
-  test('show only comments whose access context the user has', async () => {
+  test('are hidden from users without the access context of the comment', async () => {
     await start(ada, 't');
     const context = { access: { region: 'eu' } };
     await customer.ok(`${comments}/add`, {
@@ -117,7 +117,7 @@ describe('comment threads with a user token', () => {
     expect(await textsOf(bob)).toEqual(['Too long.', 'for the EU']);
   });
 
-  test('are resolved by their author or by an editor', async () => {
+  test('can be resolved by their author or by an editor', async () => {
     const resolve = { ...nda, annotationIds: ['t'], updatedData: { status: 'RESOLVED' } };
     await start(bob, 't');
     expect(await ada.status(`${threads}/update`, resolve)).toBe('PERMISSION_DENIED');
@@ -129,7 +129,7 @@ describe('comment threads with a user token', () => {
     expect(await bob.status(`${threads}/update`, rewrite)).toBe('PERMISSION_DENIED');
   });
 
-  test('are deleted by their author only, and never without ids', async () => {
+  test('can be deleted by their author only, and only by ids', async () => {
     await start(ada, 't');
     expect(await bob.status(`${threads}/delete`, { ...nda, annotationIds: ['t'] })).toBe('PERMISSION_DENIED');
     expect(await ada.status(`${threads}/delete`, nda)).toBe('PERMISSION_DENIED');
@@ -140,7 +140,7 @@ describe('comment threads with a user token', () => {
 });
 
 describe('comments with a user token', () => {
-  test('are changed and deleted by their author only', async () => {
+  test('can be changed and deleted by their author only', async () => {
     await start(ada, 't');
     await bob.ok(`${comments}/add`, { ...nda, annotationId: 't', commentData: [{ commentText: 'Agreed.' }] });
     const update = { ...nda, annotationId: 't', commentIds: [1, 2], updatedData: { commentText: 'changed' } };
@@ -153,7 +153,7 @@ describe('comments with a user token', () => {
     );
   });
 
-  test('cannot have the agent or the time of an imported comment', async () => {
+  test('cannot have fields of an imported comment, such as agent and createdAt', async () => {
     await start(ada, 't');
     for (const field of [{ agent: { agentSource: 'external' } }, { createdAt: 1 }])
       expect(
@@ -177,7 +177,7 @@ describe('reactions with a user token', () => {
     return comment.reactionAnnotations.flatMap(({ fromUsers }: any) => fromUsers.map(({ from }: any) => from.userId));
   };
 
-  test('are removed by their own user only', async () => {
+  test('can be removed by the user who reacted only', async () => {
     await start(ada, 't');
     await react(ada);
     await react(bob);
@@ -191,7 +191,7 @@ describe('reactions with a user token', () => {
 });
 
 describe('activities with a user token', () => {
-  test('leave out activities about threads that the user may not see', async () => {
+  test('do not contain activities about threads that the user may not read', async () => {
     await customer.ok('/v2/workspace/activityconfig/update', { activityServiceConfig: { isEnabled: true } });
     const add = (annotationId: string, fields: object = {}) =>
       customer.ok(`${threads}/add`, {
@@ -225,7 +225,7 @@ describe('notifications with a user token', () => {
       notifyAll: false,
     });
 
-  test('are only those of the user. The user can mark them as read', async () => {
+  test('are only those of the user, and the user can mark them as read', async () => {
     await notify('mine', 'ada');
     await notify('theirs', 'bob');
     const organization = { organizationId: 'acme' };
@@ -241,7 +241,7 @@ describe('notifications with a user token', () => {
     expect(await ada.status('/v2/notifications/update', read('theirs', 'ada'))).toBe('PERMISSION_DENIED');
   });
 
-  test('have settings that only their own user changes', async () => {
+  test('have settings that only the user can change', async () => {
     const set = { ...{ organizationId: 'acme', documentIds: ['nda'] }, config: { inbox: 'NONE' } };
     await ada.ok('/v2/notifications/config/set', set);
     const [settings] = await ada.ok('/v2/notifications/config/get', { organizationId: 'acme', documentIds: ['nda'] });
@@ -254,7 +254,7 @@ describe('notifications with a user token', () => {
 });
 
 describe('editors with a user token', () => {
-  test('are read by viewers and changed by editors, in their own name', async () => {
+  test('can be read by viewers and changed by editors, who act in their own name', async () => {
     const editor = { ...nda, editorId: 'summary' };
     await customer.ok('/v2/crdt/add', { ...editor, type: 'text', data: 'one' });
     const { update } = await ada.ok('/v2/crdt/updates/get', editor);

@@ -60,14 +60,14 @@ async function finishJobs(): Promise<void> {
 const claimsOf = ({ token }: TestUser) => JSON.parse(Buffer.from(token.split('.')[1]!, 'base64url').toString());
 
 describe('POST /v2/auth/generate_token', () => {
-  test('returns a token of 48 hours that names the user, the tenant and the granted resources', async () => {
+  test('returns a token for 48 hours with the user, the tenant and the granted resources', async () => {
     const claims = claimsOf(await newUser(customer, 'ada', [document]));
     expect(claims).toMatchObject({ sub: 'ada', tenant: customer.apiKey, isAdmin: false });
     expect(claims.exp - claims.iat).toBe(48 * 60 * 60);
     expect(claims.grants).toEqual([[expect.stringMatching(/^org_/), [['de', expect.stringMatching(/^doc_/)]]]]);
   });
 
-  test('creates the user, and completes the profile of a known one', async () => {
+  test('creates the user, or adds missing fields to the profile of an existing user', async () => {
     await customer.ok('/v2/users/add', {
       organizationId: 'acme',
       users: [{ userId: 'ada', photoUrl: 'https://a.example/a.png' }],
@@ -81,7 +81,7 @@ describe('POST /v2/auth/generate_token', () => {
     ]);
   });
 
-  test('makes the user a member of an organization, and keeps an existing membership as it is', async () => {
+  test('makes the user a member of an organization, and keeps the role of an existing member', async () => {
     const roleOf = async (userId: string) =>
       (await customer.ok('/v2/auth/permissions/get', { organizationId: 'acme', userIds: [userId] }))[userId]
         .organization.acme.accessRole;
@@ -116,7 +116,7 @@ describe('POST /v2/auth/generate_token', () => {
     });
   });
 
-  test('takes one hundred grants in a token that still fits into a header', async () => {
+  test('accepts one hundred grants, and the token still fits into a header', async () => {
     const ids = Array.from({ length: 100 }, (_, index) => `d${index}`);
     await customer.ok('/v2/organizations/documents/add', {
       organizationId: 'acme',
@@ -131,7 +131,7 @@ describe('POST /v2/auth/generate_token', () => {
   });
 });
 
-describe('the older forms of token requests', () => {
+describe('the older endpoints for user tokens', () => {
   const request = { userId: 'ada', userProperties: { organizationId: 'acme', email: 'ada@example.com' } };
 
   test('/v2/auth/token/get makes the user a member of the organization', async () => {
@@ -140,7 +140,7 @@ describe('the older forms of token requests', () => {
     expect((await customer.ok('/v2/users/get', { organizationId: 'acme' }))[0]).toMatchObject({ userId: 'ada' });
   });
 
-  test('/v1/auth/token/get takes the credentials in the body', async () => {
+  test('/v1/auth/token/get reads the credentials from the body', async () => {
     const handler = await handlerOf('/v1/auth/token/get');
     const { apiKey, authToken } = customer;
     const { status, body } = await post(handler, {}, { ...request, apiKey, authToken });
@@ -156,13 +156,13 @@ describe('the older forms of token requests', () => {
 });
 
 describe('a user token', () => {
-  test('gives access to the documents that it grants, and to no others', async () => {
+  test('gives access to granted documents and to no others', async () => {
     expect(await canRead(await newUser(customer, 'ada', [document]))).toBe(true);
     expect(await canRead(await newUser(customer, 'bob', []))).toBe(false);
     expect(await canRead(await newUser(customer, 'eve', [acme]))).toBe(false);
   });
 
-  test('counts together with stored grants, and the more permissive grant applies', async () => {
+  test('gives the more permissive role if a stored grant exists for the same document', async () => {
     const grantStored = (userId: string, accessRole: string) =>
       customer.call('/v2/auth/permissions/add', {
         user: { userId },
@@ -178,7 +178,7 @@ describe('a user token', () => {
     expect(await roleOf(await newUser(customer, 'bob', []))).toBe('editor');
   });
 
-  test('ends after 48 hours, and each grant at its own time', async () => {
+  test('expires after 48 hours, and each of its grants at expiresAt', async () => {
     const ada = await newUser(customer, 'ada', [document]);
     const bob = await newUser(customer, 'bob', [{ ...document, expiresAt: Math.floor(Date.now() / 1000) + 3_600 }]);
     expect(await canRead(bob)).toBe(true);
@@ -191,7 +191,7 @@ describe('a user token', () => {
     });
   });
 
-  test('loses a removed grant permanently', async () => {
+  test('does not get a removed grant back, even if access is granted again', async () => {
     const ada = await newUser(customer, 'ada', [{ ...document, accessRole: 'editor' }]);
     expect(await canRead(ada)).toBe(true);
     await customer.call('/v2/auth/permissions/remove', { userId: 'ada', permissions: { resources: [document] } });
@@ -217,14 +217,14 @@ describe('a user token', () => {
   test.each([
     ['the organization', {}],
     ['the document', { documentId: 'nda' }],
-  ])('loses its grants when the user is removed from %s', async (_what, from) => {
+  ])('loses its grants if the user is removed from %s', async (_what, from) => {
     const ada = await newUser(customer, 'ada', [document, acme]);
     expect(await canRead(ada)).toBe(true);
     await customer.ok('/v2/users/delete', { organizationId: 'acme', ...from, userIds: ['ada'] });
     expect(await canRead(ada)).toBe(false);
   });
 
-  test('loses access to the contents of a folder when the user is removed from the folder', async () => {
+  test('loses access to a document in a folder from which the user is removed', async () => {
     await customer.ok('/v2/organizations/folders/add', {
       organizationId: 'acme',
       folders: [{ folderId: 'contracts' }],
@@ -262,7 +262,7 @@ describe('a user token', () => {
           folders: [{ folderId: 'drafts', parentFolderId: 'root' }],
         }),
     ],
-  ])('does not get a grant back when the user was removed from a folder and %s later', async (_what, move) => {
+  ])('does not get a grant back if the user was removed from a folder and later %s', async (_what, move) => {
     queues.clear();
     await customer.ok('/v2/organizations/folders/add', {
       organizationId: 'acme',
@@ -293,7 +293,7 @@ describe('a user token', () => {
     expect(await canRead(await newUser(customer, 'ada', [document]))).toBe(true);
   });
 
-  test('loses its grants when the organization is disabled, also after it is enabled again', async () => {
+  test('loses its grants if the organization is disabled, even after it is enabled again', async () => {
     const ada = await newUser(customer, 'ada', [document]);
     await customer.call('/v2/auth/permissions/add', {
       user: { userId: 'bob' },
@@ -308,7 +308,7 @@ describe('a user token', () => {
     expect([await canRead(ada), await canRead(bob)]).toEqual([false, true]);
   });
 
-  test('does not reach a document that is deleted and created again', async () => {
+  test('gives no access to a document that was deleted and created again', async () => {
     const ada = await newUser(customer, 'ada', [document]);
     await customer.ok('/v2/organizations/documents/delete', { organizationId: 'acme', documentIds: ['nda'] });
     await addDocument(customer);
@@ -316,7 +316,7 @@ describe('a user token', () => {
     expect(await canRead(ada)).toBe(false);
   });
 
-  test('is refused at once when all tokens of the API key are revoked, and newer tokens work', async () => {
+  test('is rejected at once if all tokens of the API key are revoked, and newer tokens work', async () => {
     const ada = await newUser(customer, 'ada', [document]);
     expect(await canRead(ada)).toBe(true);
     const { body } = await post(await handlerOf('/v2/workspace/authtoken/reset'), customer.workspaceHeaders, {
@@ -336,7 +336,7 @@ describe('a user token', () => {
     expect(await canRead(userWith('ada', answer.body.result.data.token))).toBe(true);
   });
 
-  test('survives a reset of the auth tokens without revocation', async () => {
+  test('works after a reset of the auth tokens without revocation', async () => {
     const ada = await newUser(customer, 'ada', [document]);
     await post(await handlerOf('/v2/workspace/authtoken/reset'), customer.workspaceHeaders, {
       apiKey: customer.apiKey,
@@ -344,7 +344,7 @@ describe('a user token', () => {
     expect(await canRead(ada)).toBe(true);
   });
 
-  test('works at once after access is given, without waiting for memory to expire', async () => {
+  test('gives access at once after a grant is added, although denials are kept in memory', async () => {
     const ada = await newUser(customer, 'ada', []);
     expect(await ada.status(THREADS, nda)).toBe('PERMISSION_DENIED');
     await customer.call('/v2/auth/permissions/add', {
@@ -355,7 +355,7 @@ describe('a user token', () => {
     expect(await ada.status(THREADS, nda)).toBe('OK');
   });
 
-  test('repeats an answer under the Idempotency-Key of a user. Another user can use the same key', async () => {
+  test('gets the same answer for its Idempotency-Key, and other users can use the key', async () => {
     const [ada, bob] = [await newUser(customer, 'ada', [document]), await newUser(customer, 'bob', [document])];
     const add = { ...nda, commentAnnotations: [{ commentData: [{ commentText: 'x' }] }] };
     const key = { 'idempotency-key': 'k' };
@@ -367,7 +367,7 @@ describe('a user token', () => {
     expect(other.body).not.toEqual(first.body);
   });
 
-  test('repeats an answer under an Idempotency-Key also with a renewed token of the user', async () => {
+  test('gets the same answer for an Idempotency-Key after the token is renewed', async () => {
     const add = { ...nda, commentAnnotations: [{ commentData: [{ commentText: 'x' }] }] };
     const key = { 'idempotency-key': 'k' };
     const ada = await newUser(customer, 'ada', [document]);
@@ -379,7 +379,7 @@ describe('a user token', () => {
     expect(again).toMatchObject({ status: 200, body: first.body, headers: { 'idempotency-replayed': 'true' } });
   });
 
-  test('has an answer key that other users and API keys do not share', async () => {
+  test('contains a key for stored answers that no other user or API key has', async () => {
     const answerKey = async (by: Customer, userId: string) => claimsOf(await newUser(by, userId)).answerKey;
     const own = await answerKey(customer, 'ada');
     expect(own).toMatch(/^[\w-]{43}$/);
@@ -390,7 +390,7 @@ describe('a user token', () => {
 });
 
 describe('a page token', () => {
-  test('of one user is rejected for another user and for the API key', async () => {
+  test('is rejected for another user and for the API key', async () => {
     await customer.ok('/v2/organizations/documents/add', {
       organizationId: 'acme',
       documents: [{ documentId: 'second' }],
@@ -407,7 +407,7 @@ describe('a page token', () => {
 });
 
 describe('listings with a user token', () => {
-  test('have only documents and folders that the user may see', async () => {
+  test('contain only documents and folders that the user may read', async () => {
     await customer.ok('/v2/organizations/documents/add', {
       organizationId: 'acme',
       documents: [{ documentId: 'open' }],
@@ -425,7 +425,7 @@ describe('listings with a user token', () => {
     expect(await ids('/v2/organizations/folders/get', 'folderId')).toEqual(['contracts']);
   });
 
-  test('of users have names and avatars, without e-mail addresses', async () => {
+  test('contain names and avatars of users, but no e-mail addresses', async () => {
     await customer.ok('/v2/users/add', { ...nda, users: [{ userId: 'bob', name: 'Bob', email: 'bob@example.com' }] });
     const ada = await newUser(customer, 'ada', [document]);
     expect(await ada.ok('/v2/users/get', nda)).toEqual([{ userId: 'bob', name: 'Bob', initial: 'B' }]);
@@ -434,7 +434,7 @@ describe('listings with a user token', () => {
 });
 
 describe('POST /v2/auth/generate_signature', () => {
-  test('returns a signature of 64 hexadecimal digits that depends on permissions and API key', async () => {
+  test('returns 64 hexadecimal digits that depend on the permissions and the API key', async () => {
     const permission = { userId: 'ada', resourceId: 'nda', type: 'document', hasAccess: true };
     const sign = async (by: Customer, fields: object = {}) =>
       (await by.ok('/v2/auth/generate_signature', { permissions: [{ ...permission, ...fields }] })).signature;

@@ -28,7 +28,7 @@ const update = (customer: Customer, data: object) => customer.ok(paths.updateCon
 const stored = (customer: Customer) => storedItem(engine, AdvancedWebhookConfigEntity.key({ tenant: customer.apiKey }));
 
 describe('POST /v2/workspace/advancedwebhookconfig/get', () => {
-  test('returns the defaults when no config is stored, and stores nothing', async () => {
+  test('returns the defaults if no config is stored, and stores nothing', async () => {
     const customer = await newCustomer();
     const { status, body } = await customer.call(paths.getConfig, {});
     expect(status).toBe(200);
@@ -50,7 +50,7 @@ describe('POST /v2/workspace/advancedwebhookconfig/get', () => {
 });
 
 describe('POST /v2/workspace/advancedwebhookconfig/update', () => {
-  test('returns the whole config after the write', async () => {
+  test('returns the whole config after the change', async () => {
     const customer = await newCustomer();
     const { status, body } = await customer.call(paths.updateConfig, { isEnabled: true });
     expect(status).toBe(200);
@@ -77,13 +77,13 @@ describe('POST /v2/workspace/advancedwebhookconfig/update', () => {
     expect(await get(customer)).toEqual(expected);
   });
 
-  test('keeps both of two parallel partial updates', async () => {
+  test('keeps the fields of two parallel updates', async () => {
     const customer = await newWebhookCustomer();
     await Promise.all([update(customer, { encodeData: true }), update(customer, { enableDataProtection: true })]);
     expect(await get(customer)).toEqual({ ...enabled, encodeData: true, enableDataProtection: true });
   });
 
-  test('keeps all of ten parallel partial updates, and returns each field in the response of its update', async () => {
+  test('keeps the fields of ten parallel updates, and returns each field in the response of its update', async () => {
     const customer = await newWebhookCustomer();
     const changes = [
       { encodeData: true },
@@ -108,7 +108,7 @@ describe('POST /v2/workspace/advancedwebhookconfig/update', () => {
     });
   });
 
-  test('keeps both of two parallel first configs', async () => {
+  test('keeps the fields of two parallel first updates', async () => {
     const customer = await newCustomer();
     await Promise.all([
       update(customer, { isEnabled: true, encodeData: true }),
@@ -155,14 +155,14 @@ describe('the public key of an advanced webhook config', () => {
     expect(await stored(customer)).toEqual(storedBefore);
   });
 
-  test('can be cleared together with encryptData, and sent before it', async () => {
+  test('can be sent before encryptData: true, and cleared together with encryptData: false', async () => {
     const customer = await newWebhookCustomer();
     await update(customer, { publicKey: key });
     expect(await update(customer, { encryptData: true })).toEqual({ ...enabled, publicKey: key, encryptData: true });
     expect(await update(customer, { encryptData: false, publicKey: '' })).toEqual(enabled);
   });
 
-  test('is rejected with INVALID_ARGUMENT and its field when it is not a key, before any other rule', async () => {
+  test('is rejected with INVALID_ARGUMENT and its field name if it is not a public RSA key', async () => {
     const customer = await newCustomer();
     const message =
       'publicKey must be an RSA public key of at least 2048 bits: SPKI or PKCS#1, as PEM or as the base64 inside it';

@@ -37,7 +37,7 @@ const count = async () => (await storedItem(engine, WebhookSettingsEntity.key({ 
 const uidItem = (uid: string) => storedItem(engine, WebhookEndpointUidEntity.key({ tenant: customer.apiKey, uid }));
 
 describe('POST /v2/workspace/advancedwebhook/endpoints/create', () => {
-  test('creates an endpoint from a URL: unset fields are null, disabled is false', async () => {
+  test('creates an enabled endpoint from a URL, with null for all other fields', async () => {
     const { status, body } = await customer.call(paths.create, { url: HOOK });
     expect(status).toBe(200);
     expect(body.result).toEqual({
@@ -60,7 +60,7 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/create', () => {
     expect(await listed()).toEqual([body.result.data]);
   });
 
-  test('returns all sent fields except metadata. It is stored but never returned', async () => {
+  test('returns all sent fields except metadata, which are stored but never returned', async () => {
     const fields = {
       description: 'Wörld\n\u{1f30d}',
       filterTypes: ['comment.add', 'execution.failed'],
@@ -133,14 +133,14 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/create', () => {
     expect(await listed()).toMatchObject([fields]);
   });
 
-  test('sets a uid that no update can change', async () => {
+  test('stores a uid that no update can change', async () => {
     const { id } = await create({ uid: 'mine' });
     for (const uid of ['other', 'mine', ''])
       expect(await outcome(customer, paths.update, { endpointId: id, uid, description: 'new' })).toEqual(FIXED_UID);
     expect(await update(id, { uid: null, description: 'new' })).toMatchObject({ uid: 'mine', description: 'new' });
   });
 
-  test('accepts the same uid only once per API key', async () => {
+  test('accepts a uid only once per API key', async () => {
     const first = await create({ uid: 'mine' });
     expect(await outcome(customer, paths.create, { url: HOOK, uid: 'mine' })).toEqual([
       'ALREADY_EXISTS',
@@ -163,19 +163,19 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/create', () => {
     expect(await count()).toBe(1);
   });
 
-  test('distinguishes uids that contain the separators of table keys', async () => {
+  test('creates separate endpoints for uids that contain separators of table keys', async () => {
     const uids = ['a', 'A', 'a#', 'a%23', '~', 'ENDPOINT', '__proto__', ' ', '😀'.repeat(256), `${'😀'.repeat(255)}x`];
     for (const uid of uids) await create({ uid });
     expect((await listed()).map(({ uid }) => uid).sort()).toEqual(uids.sort());
   });
 
-  test('counts all of ten parallel creations towards the limit', async () => {
+  test('counts each of ten parallel creations towards the limit', async () => {
     await Promise.all(Array.from({ length: 10 }, () => create()));
     expect(await listed()).toHaveLength(10);
     expect(await count()).toBe(10);
   });
 
-  test('creates 200 of 230 parallel endpoints and rejects 30 with RESOURCE_EXHAUSTED, none with ABORTED', async () => {
+  test('creates 200 of 230 endpoints in 25 parallel clients and rejects 30 with RESOURCE_EXHAUSTED', async () => {
     let remaining = 230;
     const outcomes: string[] = [];
     await Promise.all(
@@ -190,7 +190,7 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/create', () => {
     expect(await count()).toBe(200);
   });
 
-  test('creates the 200th endpoint and rejects the 201st with RESOURCE_EXHAUSTED, also in parallel', async () => {
+  test('rejects the 201st endpoint with RESOURCE_EXHAUSTED, even if five calls run in parallel', async () => {
     for (let i = 0; i < 198; i++) await create();
     const answers = await Promise.all(Array.from({ length: 5 }, () => outcome(customer, paths.create, { url: HOOK })));
     expect(answers.filter((answer) => answer === 'done')).toHaveLength(2);
@@ -206,7 +206,7 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/create', () => {
     expect(await outcome(customer, paths.create, { url: HOOK })).toBe('done');
   });
 
-  test('creates one endpoint for repeated calls with the same Idempotency-Key', async () => {
+  test('creates one endpoint if a call is repeated with its Idempotency-Key', async () => {
     const [first, second] = [
       await customer.call(paths.create, { url: HOOK, uid: 'once' }, { 'idempotency-key': 'k' }),
       await customer.call(paths.create, { url: HOOK, uid: 'once' }, { 'idempotency-key': 'k' }),
@@ -282,9 +282,9 @@ const badUids: [string, object, string][] = [
   ['a uid that is a number', { uid: 5 }, 'uid must be a string'],
 ];
 
-describe('endpoints/create and endpoints/update with invalid fields', () => {
+describe('invalid fields of endpoints/create and endpoints/update', () => {
   test.each([...badFields, ...badUids])(
-    'endpoints/create returns INVALID_ARGUMENT with the field and stores nothing: %s',
+    'make endpoints/create return INVALID_ARGUMENT with the field and store nothing: %s',
     async (_what, data, message) => {
       const before = (await everyItem(engine)).length;
       const { status, body } = await customer.call(paths.create, { url: HOOK, ...data });
@@ -298,7 +298,7 @@ describe('endpoints/create and endpoints/update with invalid fields', () => {
   );
 
   test.each(badFields)(
-    'endpoints/update returns INVALID_ARGUMENT with the field and changes nothing: %s',
+    'make endpoints/update return INVALID_ARGUMENT with the field and change nothing: %s',
     async (_what, data, message) => {
       const { id } = await create();
       const before = await stored(id);
@@ -339,7 +339,7 @@ describe('endpoints/create and endpoints/update with invalid fields', () => {
     '255.255.255.255',
     '①⑥⑨.254.169.254',
   ];
-  test.each(privateHosts)('every call with a URL rejects the private address %s', async (host) => {
+  test.each(privateHosts)('every endpoint that takes a URL rejects the private address %s', async (host) => {
     const message = 'url must not lead to a loopback, private or reserved address';
     for (const url of [`http://${host}`, `https://user:word@${host}:8443/hook`])
       expect(await outcome(customer, paths.create, { url })).toEqual(['INVALID_ARGUMENT', message]);
@@ -351,7 +351,7 @@ describe('endpoints/create and endpoints/update with invalid fields', () => {
     expect(await listed()).toMatchObject([{ id, url: HOOK }]);
   });
 
-  test('a deployment that allows loopback accepts loopback URLs, and no private addresses', async () => {
+  test('a deployment that allows loopback URLs still rejects private addresses', async () => {
     const local = toLambda(createEndpoint, { ...process.env, ALLOW_LOOPBACK_DELIVERY: 'true' });
     expect((await post(local, customer.headers, { url: 'http://localhost:4000/hook' })).status).toBe(200);
     expect((await post(local, customer.headers, { url: 'http://[::1]:4000/hook' })).status).toBe(200);
@@ -378,7 +378,7 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/update', () => {
     ['channels', ['x', 'y']],
     ['disabled', true],
     ['rateLimit', 7],
-  ])('changes only %s when only that is sent', async (field, value) => {
+  ])('changes only %s if the request has only this field', async (field, value) => {
     const made = await create({ ...whole, uid: 'u' });
     const clock = jest.spyOn(Date, 'now').mockReturnValue(Date.parse(made.createdAt) + 5_000);
     try {
@@ -406,7 +406,7 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/update', () => {
     ['nothing', {}],
     ['null only', { url: null, disabled: null }],
     ['unknown fields', { name: 'x' }],
-  ])('rejects a call with %s besides endpointId', async (_what, data) => {
+  ])('rejects a request with %s besides endpointId', async (_what, data) => {
     const { id } = await create({ uid: 'u' });
     const before = await stored(id);
     expect(await outcome(customer, paths.update, { endpointId: id, ...data })).toEqual([
@@ -416,7 +416,7 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/update', () => {
     expect(await stored(id)).toEqual(before);
   });
 
-  test('keeps all of ten parallel partial updates', async () => {
+  test('keeps the fields of ten parallel updates', async () => {
     const { id } = await create();
     const changes = [
       { description: 'd' },
@@ -431,7 +431,7 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/update', () => {
 });
 
 describe('POST /v2/workspace/advancedwebhook/endpoints/delete', () => {
-  test('deletes the endpoint with its secrets, its uid and its list entry in one write', async () => {
+  test('deletes the endpoint, its secrets, its uid and its list entry in one write', async () => {
     const [other, made] = [await create(), await create({ uid: 'mine' })];
     const write = jest.spyOn(openTable(environment(process.env)), 'write');
     const { status, body } = await customer.call(paths.delete, { endpointId: made.id });
@@ -454,7 +454,7 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/delete', () => {
     }
   });
 
-  test('frees the uid for a new endpoint, which has none of the old settings', async () => {
+  test('makes the uid free for a new endpoint, which gets none of the old settings', async () => {
     const first = await create({ uid: 'mine', description: 'old', metadata: { a: '1' } });
     await customer.ok(paths.delete, { endpointId: first.id });
     const second = await create({ uid: 'mine' });
@@ -463,7 +463,7 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/delete', () => {
     expect(await uidItem('mine')).toMatchObject({ endpointId: second.id });
   });
 
-  test('succeeds for one of ten parallel deletions', async () => {
+  test('succeeds for one of ten parallel calls', async () => {
     const [{ id }] = [await create({ uid: 'mine' }), await create()];
     const answers = await Promise.all(
       Array.from({ length: 10 }, () => outcome(customer, paths.delete, { endpointId: id })),
@@ -473,7 +473,7 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/delete', () => {
     expect(await count()).toBe(1);
   });
 
-  test('wins over a parallel update', async () => {
+  test('deletes the endpoint even if a parallel update runs', async () => {
     for (let i = 0; i < 5; i++) {
       const { id } = await create();
       await Promise.all([
@@ -489,7 +489,7 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/delete', () => {
     ['unknown', 'ep_000000000000000000000000000'],
     ['awkward', 'x#UID'],
     ['long', 'ü'.repeat(512)],
-  ])('rejects an id that is %s with NOT_FOUND in every call about endpoints', async (_what, endpointId) => {
+  ])('and all other calls about endpoints reject an id that is %s with NOT_FOUND', async (_what, endpointId) => {
     for (const [path, data] of [
       [paths.delete, {}],
       [paths.getSecret, {}],
@@ -500,7 +500,7 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/delete', () => {
     }
   });
 
-  test("rejects the id of another customer's endpoint with NOT_FOUND and keeps that endpoint", async () => {
+  test('returns NOT_FOUND for an endpoint of another customer and keeps that endpoint', async () => {
     const other = await newWebhookCustomer();
     const theirs = await other.ok(paths.create, { url: HOOK, uid: 'theirs' });
     const secret = await other.ok(paths.getSecret, { endpointId: theirs.id });

@@ -56,7 +56,7 @@ async function drop(...endpointIds: string[]): Promise<void> {
 }
 
 describe('POST /v2/workspace/advancedwebhook/endpoints/get', () => {
-  test('returns an empty list without a next page when no endpoint exists', async () => {
+  test('returns an empty list without a next page if no endpoint exists', async () => {
     const { status, body } = await customer.call(paths.list, {});
     expect({ status, ...body.result }).toEqual({
       status: 'success',
@@ -84,7 +84,7 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/get', () => {
     expect((await list({ limit: 119 })).done).toBe(false);
   });
 
-  test('pages forward to the end and back to the start through the same pages', async () => {
+  test('returns the same pages forward to the end and backward to the start', async () => {
     await add(...ids(0, 25));
     const forward = [await list({ limit: 10 })];
     while (!forward.at(-1)!.done) forward.push(await list({ limit: 10, iterator: forward.at(-1)!.iterator }));
@@ -114,7 +114,7 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/get', () => {
     expect((await list({ limit: 2, iterator: second.prevIterator })).ids).toEqual(ids(1, 3));
   });
 
-  test('neither skips nor repeats endpoints after the second page while others are added and deleted', async () => {
+  test('returns later endpoints once while endpoints are added and deleted between pages', async () => {
     await add(...ids(10, 40));
     const first = await list({ limit: 8 });
     await drop(idOf(10), idOf(17), idOf(18)); // The deleted endpoints are the first and the last one of the first page, and the first one of the next page.
@@ -132,7 +132,7 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/get', () => {
     expect((await list({ limit: 8, iterator: before.iterator })).ids).toEqual(third.ids);
   });
 
-  test('returns an empty last page with the iterator of the previous page when all later endpoints were deleted', async () => {
+  test('returns an empty last page and the iterator of the previous page if all later endpoints are deleted', async () => {
     await add(...ids(0, 20));
     const first = await list({ limit: 10 });
     await drop(...ids(10, 20));
@@ -141,7 +141,7 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/get', () => {
     expect((await list({ limit: 10, iterator: lastPage.prevIterator })).ids).toEqual(ids(0, 10));
   });
 
-  test('returns the new first page when all earlier endpoints were deleted', async () => {
+  test('returns the new first page if all earlier endpoints are deleted', async () => {
     await add(...ids(0, 20));
     const second = await list({ limit: 10, iterator: (await list({ limit: 10 })).iterator });
     await drop(...ids(0, 10));
@@ -165,7 +165,7 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/get', () => {
     });
   });
 
-  test('returns iterators exactly for the sides with more endpoints, after any additions and deletions', async () => {
+  test('returns an iterator in each direction that has more endpoints, after any additions and deletions', async () => {
     const step = fc.record({
       move: fc.constantFrom('next', 'previous'),
       limit: fc.integer({ min: 1, max: 5 }),
@@ -230,7 +230,7 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/get', () => {
 describe('the iterator of endpoints/get', () => {
   const refused = ['INVALID_ARGUMENT', 'iterator is not a token of this listing, or has expired'] as const;
 
-  test('is rejected with the name of its field when it is damaged, expired or made up', async () => {
+  test('is rejected with the name of its field if it is damaged, expired or made up', async () => {
     await add(...ids(0, 3));
     const { iterator } = await list({ limit: 1 });
     const middle = Math.floor(iterator!.length / 2);
@@ -259,7 +259,7 @@ describe('the iterator of endpoints/get', () => {
     }
   });
 
-  test('is rejected when it belongs to another customer or another listing', async () => {
+  test('is rejected if it belongs to another customer or another listing', async () => {
     await add(...ids(0, 3));
     const { iterator } = await list({ limit: 1 });
     expect(await outcome(await newWebhookCustomer(), paths.list, { iterator })).toEqual(refused);
@@ -275,7 +275,7 @@ describe('the iterator of endpoints/get', () => {
     ['limit "5"', { limit: '5' }, 'limit must be a number'],
     ['an empty iterator', { iterator: '' }, 'iterator must not be empty'],
     ['an iterator that is a number', { iterator: 5 }, 'iterator must be a string'],
-  ])('is rejected like any other invalid field: %s', async (_what, data, message) => {
+  ])('is rejected, like the limit, if its value is invalid: %s', async (_what, data, message) => {
     expect(await outcome(customer, paths.list, data)).toEqual(['INVALID_ARGUMENT', message]);
   });
 });

@@ -43,7 +43,7 @@ function later(milliseconds: number): void {
 }
 
 describe('POST /v2/workspace/advancedwebhook/endpoints/secret/get', () => {
-  test('returns whsec_ and the base64 of 32 bytes, always the same for one endpoint and different for each endpoint', async () => {
+  test('returns whsec_ and the base64 of 32 bytes, which stay the same and differ between endpoints', async () => {
     const { status, body } = await customer.call(paths.getSecret, { endpointId });
     expect({ status, ...body.result }).toEqual({
       status: 'success',
@@ -57,13 +57,13 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/secret/get', () => {
     expect((await customer.ok(paths.getSecret, { endpointId: id })).secret).not.toBe(secret);
   });
 
-  test('returns the same secret after changes of the endpoint', async () => {
+  test('returns the same secret after the endpoint is changed', async () => {
     const secret = await secretNow();
     await customer.ok(paths.update, { endpointId, url: 'https://example.org', disabled: true });
     expect(await secretNow()).toBe(secret);
   });
 
-  test('returns no secret to a token that was just replaced', async () => {
+  test('returns no secret for an auth token that was just replaced', async () => {
     const secret = await secretNow();
     const table = openTable(environment(process.env));
     const key = (await table.get(ApiKeyEntity, { apiKey: customer.apiKey }))!;
@@ -78,7 +78,7 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/secret/get', () => {
 });
 
 describe('POST /v2/workspace/advancedwebhook/endpoints/secret/rotate', () => {
-  test('returns a new secret, which secret/get then returns, and keeps both secrets valid for a day by default', async () => {
+  test('returns a new secret, which secret/get then returns, and both secrets are valid for a day', async () => {
     const old = await secretNow();
     const { status, body } = await customer.call(paths.rotate, { endpointId });
     expect({ status, ...body.result }).toEqual({
@@ -94,7 +94,7 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/secret/rotate', () => {
     expect(previous!.expiresAt! - newest!.createdAt).toBe(24 * HOUR);
   });
 
-  test('returns FAILED_PRECONDITION during an overlap, and succeeds after the overlap', async () => {
+  test('returns FAILED_PRECONDITION while two secrets are valid, and succeeds afterwards', async () => {
     later(0);
     const { secret } = await rotate({ overlapSeconds: 3_600 });
     const before = await stored();
@@ -108,7 +108,7 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/secret/rotate', () => {
     expect((await stored()).map(({ sealed }) => sealed)).toEqual([expect.any(String), before[0]!.sealed]);
   });
 
-  test('ends all old secrets at once with overlapSeconds 0, also during an overlap', async () => {
+  test('ends all old secrets at once with overlapSeconds: 0, even if two secrets are valid', async () => {
     await rotate();
     const { secret } = await rotate({ overlapSeconds: 0 });
     expect(await stored()).toHaveLength(1);
@@ -118,7 +118,7 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/secret/rotate', () => {
     expect(await stored()).toHaveLength(2);
   });
 
-  test('drops expired secrets with the next write', async () => {
+  test('keeps an expired secret only until the next write of the endpoint', async () => {
     await rotate({ overlapSeconds: 3_600 });
     await customer.ok(paths.update, { endpointId, description: 'during' });
     expect(await stored()).toHaveLength(2);
@@ -127,7 +127,7 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/secret/rotate', () => {
     expect(await stored()).toHaveLength(1);
   });
 
-  test('succeeds for one of ten parallel rotations, whose secret is then read', async () => {
+  test('succeeds for one of ten parallel calls, and secret/get returns the secret of this call', async () => {
     const answers = await Promise.all(Array.from({ length: 10 }, () => customer.call(paths.rotate, { endpointId })));
     const done = answers.filter(({ status }) => status === 200);
     expect(done).toHaveLength(1);
@@ -136,7 +136,7 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/secret/rotate', () => {
     expect(await secretNow()).toBe(done[0]!.body.result.data.secret);
   });
 
-  test('succeeds when the write was stored although its response was lost', async () => {
+  test('succeeds if the write was stored but its response was lost', async () => {
     const table = openTable(environment(process.env));
     const real = table.write.bind(table);
     jest.spyOn(table, 'write').mockImplementationOnce(async (ops) => {
@@ -154,7 +154,7 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/secret/rotate', () => {
     expect((await customer.ok(paths.list, {})).endpoints).toMatchObject([{ description: 'new' }]);
   });
 
-  test('returns ABORTED when every write conflicts', async () => {
+  test('returns ABORTED if every write conflicts', async () => {
     const table = openTable(environment(process.env));
     const before = await stored();
     jest.spyOn(table, 'write').mockResolvedValue({ conflicts: [0] });
@@ -162,7 +162,7 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/secret/rotate', () => {
     expect(await stored()).toEqual(before);
   });
 
-  test('rotates once for repeated calls with the same Idempotency-Key', async () => {
+  test('changes the secret once if a call is repeated with its Idempotency-Key', async () => {
     const [first, second] = [
       await customer.call(paths.rotate, { endpointId }, { 'idempotency-key': 'r' }),
       await customer.call(paths.rotate, { endpointId }, { 'idempotency-key': 'r' }),

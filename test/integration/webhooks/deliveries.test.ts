@@ -80,7 +80,7 @@ describe('the fan-out of an event', () => {
     expect(system.measures.recorded.get('FanOutLatency')).toHaveLength(1);
   });
 
-  test('keeps an event in the outbox until its first attempts have ended, and stores no delivery before', async () => {
+  test('keeps an event in the outbox until its first attempts end, and stores no delivery before', async () => {
     const endpointId = await endpoint('/a');
     const eventId = await system.emit(tenant);
     const item = (key: { PK: string; SK: string }) => storedItem(engine, key);
@@ -99,7 +99,7 @@ describe('the fan-out of an event', () => {
     });
   });
 
-  test('stores the first attempts of an event with an audience in a group until they have ended', async () => {
+  test('stores first attempts as a group, until they end, if the event has an audience', async () => {
     const endpointId = await endpoint('/a');
     system.replacedPorts.fanOut = {
       consumers: [() => ({ concerns: async () => true, consume: async () => undefined })],
@@ -128,7 +128,7 @@ describe('the fan-out of an event', () => {
     expect((await everyItem(engine)).filter(({ _t, PK }) => _t === 'FirstAttempts' && PK.includes(tenant))).toEqual([]);
   });
 
-  test('writes nothing for an event that the stream repeats', async () => {
+  test('delivers an event once if the stream repeats it', async () => {
     const endpointId = await endpoint('/a');
     const eventId = await system.emit(tenant);
     // When Lambda splits a batch, fan-outs of the same event can run in parallel.
@@ -140,7 +140,7 @@ describe('the fan-out of an event', () => {
     expect(await stateOf(eventId, endpointId)).toEqual(['DELIVERED', 1]);
   });
 
-  test('fails only the event of a batch that cannot be fanned out', async () => {
+  test('reports only the event that it cannot fan out as failed', async () => {
     await endpoint('/a');
     const [good, bad, other] = [
       await system.emit(tenant, { payload: withAudience }),
@@ -177,7 +177,7 @@ describe('the fan-out of an event', () => {
     ).toEqual([good, bad, other].sort());
   });
 
-  test('keeps the event in the outbox when SQS rejects one of its messages, and then repeats them', async () => {
+  test('keeps the event in the outbox if SQS rejects a message, and the retry delivers it', async () => {
     const ids = await Promise.all(['/a', '/b', '/c'].map((path) => endpoint(path)));
     const eventId = await system.emit(tenant);
     system.firstQueue.failAfter = 1;
@@ -189,7 +189,7 @@ describe('the fan-out of an event', () => {
     expect(hooks.received).toHaveLength(3);
   });
 
-  test('keeps an event in the outbox when another consumer fails, and still delivers its webhooks', async () => {
+  test('keeps the event in the outbox if another consumer fails, and still delivers webhooks', async () => {
     await endpoint('/a');
     const eventId = await system.emit(tenant, { payload: withAudience });
     const seen: unknown[] = [];
@@ -214,7 +214,7 @@ describe('the fan-out of an event', () => {
     expect(await system.isFannedOut(tenant, eventId)).toBe(true);
   });
 
-  test('delivers basic webhooks to both URLs with the unchanged token', async () => {
+  test('delivers basic webhooks to both URLs with the auth token as it was sent', async () => {
     await customer.ok(paths.updateBasic, {
       useWebhookService: true,
       webhookServiceConfig: {
@@ -242,7 +242,7 @@ describe('the fan-out of an event', () => {
     expect(await stateOf(other, 'ep_basic_raw')).toBeUndefined();
   });
 
-  test('uses the config of the time of delivery for the body', async () => {
+  test('creates the body from the config at the time of the delivery', async () => {
     await endpoint('/a');
     await system.publish(tenant);
     await customer.ok(paths.updateConfig, { encodeData: true, enableDataProtection: true });
@@ -256,7 +256,7 @@ describe('the fan-out of an event', () => {
 });
 
 describe('a failed attempt', () => {
-  test('is counted per endpoint when several endpoints fail for the same event', async () => {
+  test('is counted for each endpoint if several endpoints fail for one event', async () => {
     const [a, b, c] = [await endpoint('/a'), await endpoint('/b'), await endpoint('/c')];
     hooks.answer('/a', (_hook, nth) => ({ status: nth <= 3 ? 500 : 200 }));
     hooks.answer('/b', (_hook, nth) => ({ status: nth <= 1 ? 404 : 204 }));
@@ -272,7 +272,7 @@ describe('a failed attempt', () => {
     expect(new Set(hooks.received.map(({ headers }) => headers['webhook-id']))).toEqual(new Set([eventId]));
   });
 
-  test('is repeated up to eight times in 27.6 hours, then the delivery is exhausted with an event', async () => {
+  test('is repeated up to eight times in 27.6 hours. Then the delivery is exhausted and emits an event', async () => {
     const endpointId = await endpoint('/dead', { filterTypes: ['comment.add'] });
     await endpoint('/ops', { filterTypes: ['message.attempt.exhausted'] });
     const times: number[] = [];
@@ -318,7 +318,7 @@ describe('a failed attempt', () => {
     });
   });
 
-  test('of an operational event causes no further event', async () => {
+  test('of an operational event emits no further event', async () => {
     system.timing = { ...system.timing, schedule: [0] };
     const endpointId = await endpoint('/dead');
     hooks.answer('/dead', { status: 500 });
@@ -330,7 +330,7 @@ describe('a failed attempt', () => {
     ).toHaveLength(1);
   });
 
-  test('with Retry-After delays the next attempt, at most to twice the pause', async () => {
+  test('with Retry-After delays the next attempt, at most to twice the usual pause', async () => {
     const endpointId = await endpoint('/busy');
     hooks.answer('/busy', { status: 503, headers: { 'retry-after': '8' } });
     const eventId = await system.publish(tenant);
@@ -342,7 +342,7 @@ describe('a failed attempt', () => {
     expect((await system.delivery({ tenant, eventId, endpointId }))!.nextAt! - system.now).toBe(2 * 1_800 * SECOND);
   });
 
-  test('is logged with the first 16 KiB of the response, and a failed log write does not undo a delivery', async () => {
+  test('is logged with 16 KiB of the response, and a failed log write changes no delivery', async () => {
     const endpointId = await endpoint('/long');
     const bytes = Buffer.alloc(40_000, Buffer.from([0xff, 0x00, 0x41]));
     hooks.answer('/long', { status: 200, body: bytes });
@@ -366,7 +366,7 @@ describe('a failed attempt', () => {
     expect(system.errors).toMatchObject([{ message: 'webhook attempt not recorded' }]);
   });
 
-  test('has the error "connection refused" when no receiver listens', async () => {
+  test('has the error "connection refused" if no receiver listens', async () => {
     const stopped = await new WebhookReceiver().start();
     const url = stopped.url('/');
     await stopped.stop();
@@ -380,7 +380,7 @@ describe('a failed attempt', () => {
 });
 
 describe('a worker that receives a queue message', () => {
-  test('makes a first attempt once when its message arrives twice', async () => {
+  test('makes a first attempt once if its message arrives twice', async () => {
     const endpointId = await endpoint('/a');
     const eventId = await system.publish(tenant);
     const { body } = system.firstQueue.messages[0]!;
@@ -390,7 +390,7 @@ describe('a worker that receives a queue message', () => {
     expect(await stateOf(eventId, endpointId)).toEqual(['DELIVERED', 1]);
   });
 
-  test('repeats a first attempt with the same id when two workers receive its message at the same time, and counts one attempt', async () => {
+  test('may send a first attempt twice if two workers receive its message, but counts one attempt', async () => {
     const endpointId = await endpoint('/a');
     const eventId = await system.publish(tenant);
     const { body } = system.firstQueue.messages[0]!;
@@ -401,7 +401,7 @@ describe('a worker that receives a queue message', () => {
     expect(await system.isFannedOut(tenant, eventId)).toBe(true);
   });
 
-  test('makes one attempt when ten workers receive the message of a retry at the same time', async () => {
+  test('makes one attempt if ten workers receive the message of a retry at the same time', async () => {
     const endpointId = await endpoint('/a');
     hooks.answer('/a', (_hook, nth) => ({ status: nth === 1 ? 500 : 200 }));
     const eventId = await system.publish(tenant);
@@ -413,7 +413,7 @@ describe('a worker that receives a queue message', () => {
     expect(system.measures.counted.get('DuplicateMessages')).toBeGreaterThan(0);
   });
 
-  test('makes no attempt for the message of an earlier attempt, and sends the message of the next one', async () => {
+  test('makes no attempt for an old message, and sends the message of the next attempt again', async () => {
     const endpointId = await endpoint('/a');
     hooks.answer('/a', (_hook, nth) => ({ status: nth === 1 ? 500 : 200 }));
     const eventId = await system.publish(tenant);
@@ -429,7 +429,7 @@ describe('a worker that receives a queue message', () => {
     expect(system.retryQueue.messages).toEqual([]);
   });
 
-  test('returns a message that arrives too early to the queue', async () => {
+  test('sends a message that arrives too early to the queue again, with a delay', async () => {
     const endpointId = await endpoint('/a');
     hooks.answer('/a', { status: 500 });
     const eventId = await system.publish(tenant);
@@ -449,7 +449,7 @@ describe('a worker that receives a queue message', () => {
   });
 
   test.each(['deleted', 'disabled', 'advanced webhooks disabled'])(
-    'sends nothing to an endpoint that was %s in the meantime, and cancels its deliveries',
+    'sends nothing to an endpoint that was %s before the attempt, and cancels its deliveries',
     async (change) => {
       const endpointId = await endpoint('/a');
       const eventId = await system.publish(tenant);
@@ -462,7 +462,7 @@ describe('a worker that receives a queue message', () => {
     },
   );
 
-  test('begins no attempt after a delete call has answered, even when the delivery is already claimed', async () => {
+  test('makes no attempt after a delete call has returned, even if the delivery is claimed', async () => {
     const endpointId = await endpoint('/a');
     hooks.answer('/a', { status: 500 });
     const eventId = await system.publish(tenant);
@@ -483,7 +483,7 @@ describe('a worker that receives a queue message', () => {
     expect(await stateOf(eventId, endpointId)).toEqual(['CANCELLED', 1]);
   });
 
-  test('begins no first attempt after a delete call has answered while the attempt waited for its slot', async () => {
+  test('makes no first attempt if the endpoint was deleted while the attempt waited for its slot', async () => {
     const endpointId = await endpoint('/a', { rateLimit: 1 });
     const eventId = await system.publish(tenant);
     system.replacedPorts.attempt = {
@@ -495,7 +495,7 @@ describe('a worker that receives a queue message', () => {
     expect(await stateOf(eventId, endpointId)).toEqual(['CANCELLED', 0]);
   });
 
-  test('uses settings that were changed after other deliveries of the process', async () => {
+  test('uses settings that changed after earlier deliveries of the same process', async () => {
     const endpointId = await endpoint('/a');
     await system.publish(tenant);
     await system.drain();
@@ -515,7 +515,7 @@ describe('a worker that receives a queue message', () => {
     ]);
   });
 
-  test('only logs an attempt that ends after its lease when another worker has made the attempt', async () => {
+  test('only logs an attempt that ends after its lease if another worker has made the attempt', async () => {
     const endpointId = await endpoint('/slow');
     const eventId = await system.publish(tenant);
     const { body } = system.firstQueue.messages[0]!;
@@ -573,7 +573,7 @@ describe('a worker that receives a queue message', () => {
 });
 
 describe('the rate limit of an endpoint', () => {
-  test('delays deliveries above the limit without using attempts', async () => {
+  test('delays deliveries above the limit without counting attempts', async () => {
     const endpointId = await endpoint('/limited', { rateLimit: 10 });
     const ids = await Promise.all(Array.from({ length: 36 }, () => system.publish(tenant)));
     const times: number[] = [];
@@ -591,7 +591,7 @@ describe('the rate limit of an endpoint', () => {
     expect(times.at(-1)! - times[0]!).toBeLessThan((35 / 10) * SECOND * 1.1);
   });
 
-  test('keeps the limit in any second when a request takes long to prepare', async () => {
+  test('is kept in any second even if a request takes long to prepare', async () => {
     await endpoint('/limited', { rateLimit: 20 });
     for (let i = 0; i < 60; i++) await system.publish(tenant);
     const { requests, sleep } = system.attemptPorts;
@@ -616,7 +616,7 @@ describe('the rate limit of an endpoint', () => {
       expect(times.filter((time) => time >= from && time < from + SECOND).length).toBeLessThanOrEqual(22);
   });
 
-  test('does not count long deferred messages as lost, even beyond the longest delay of a queue message', async () => {
+  test('delays messages for longer than a queue can, and does not treat them as lost', async () => {
     const endpointId = await endpoint('/limited', { rateLimit: 1 });
     const slots = [700, 2_000].map((seconds) => system.now + seconds * SECOND);
     system.replacedPorts.attempt = {
@@ -640,7 +640,7 @@ describe('the rate limit of an endpoint', () => {
     expect(system.now - from).toBeLessThan(2_010 * SECOND);
   });
 
-  test('gives parallel workers different slots with few writes', async () => {
+  test('gives parallel workers different slots', async () => {
     const { slots: own } = system.attemptPorts;
     const slots = await Promise.all(
       Array.from({ length: 64 }, () => own.reserve({ tenant, endpointId: 'ep_1' }, 100, () => system.now)),
@@ -658,7 +658,7 @@ describe('the rate limit of an endpoint', () => {
 });
 
 describe('a slow endpoint', () => {
-  test('is recorded while an attempt waits, and first attempts then use the queue of retries', async () => {
+  test('is recorded during an attempt, and its next first attempts use the queue of retries', async () => {
     const endpointId = await endpoint('/slow');
     await endpoint('/fast');
     const health = async () => system.table.get(EndpointHealthEntity, { tenant, endpointId });
@@ -697,7 +697,7 @@ describe('the breaker of an endpoint', () => {
     for (let i = 0; i < 10; i++) await system.processNextMessage();
   };
 
-  test('pauses deliveries to it after ten failures in a row, without using attempts, and not those to others', async () => {
+  test('pauses its deliveries after ten failures in a row, without attempts, and no others', async () => {
     const [dead, quiet] = [await endpoint('/dead', { filterTypes: ['comment.add'] }), await endpoint('/quiet')];
     hooks.answer('/dead', { status: 500 });
     const ids = [];
@@ -714,7 +714,7 @@ describe('the breaker of an endpoint', () => {
     expect(await Promise.all(ids.map((eventId) => stateOf(eventId, quiet)))).toEqual(ids.map(() => ['DELIVERED', 1]));
   });
 
-  test('lets one probe pass after the pause, and all others after its success', async () => {
+  test('lets one probe pass after the pause, and all other deliveries after the probe succeeds', async () => {
     const dead = await endpoint('/dead');
     await failTenTimes();
     const ids = await Promise.all(Array.from({ length: 5 }, () => system.publish(tenant)));
@@ -742,7 +742,7 @@ describe('the breaker of an endpoint', () => {
     expect(await Promise.all(ids.map((eventId) => stateOf(eventId, dead)))).toEqual(ids.map(() => ['DELIVERED', 1]));
   });
 
-  test('exhausts a paused delivery after its deadline', async () => {
+  test('lets a paused delivery become exhausted after its deadline', async () => {
     const dead = await endpoint('/dead');
     await failTenTimes();
     const eventId = await system.publish(tenant);
@@ -754,7 +754,7 @@ describe('the breaker of an endpoint', () => {
     expect(system.measures.counted.get('DeliveriesExhausted')).toBe(1);
   });
 
-  test('closes when the endpoint is changed', async () => {
+  test('closes if the endpoint is changed', async () => {
     const dead = await endpoint('/dead');
     await failTenTimes();
     await customer.ok(paths.update, { endpointId: dead, url: hooks.url('/better') });
@@ -782,7 +782,7 @@ describe('an endpoint that fails for days', () => {
     return since;
   };
 
-  test('is disabled after five days without a success, with an event and a mail, and its pending deliveries are cancelled', async () => {
+  test('is disabled after five days without a success, with an event, a mail and cancelled deliveries', async () => {
     system.timing = { ...system.timing, schedule: [0, 5 * SECOND] };
     const endpointId = await endpoint('/dead', { filterTypes: ['comment.add'] });
     await endpoint('/ops', { filterTypes: ['endpoint.disabled'] });
@@ -834,7 +834,7 @@ describe('an endpoint that fails for days', () => {
     expect(system.ownerNotifications).toEqual([]);
   });
 
-  test('stays enabled when a success arrives during the decision', async () => {
+  test('stays enabled if a success arrives while it is being disabled', async () => {
     system.timing = { ...system.timing, schedule: [0] };
     const endpointId = await endpoint('/dead');
     hooks.answer('/dead', { status: 500 });
@@ -855,7 +855,7 @@ describe('an endpoint that fails for days', () => {
     expect((await customer.ok(paths.list, {})).endpoints[0].disabled).toBe(false);
   });
 
-  test('causes one warning to its owner after one day and one after three', async () => {
+  test('causes one warning to the owner after one day and one after three days', async () => {
     const endpointId = await endpoint('/dead');
     hooks.answer('/dead', { status: 500 });
     for (const days of [1, 3]) {
@@ -867,7 +867,7 @@ describe('an endpoint that fails for days', () => {
     expect(system.ownerNotifications.map(({ stage }) => stage)).toEqual([1, 3]);
   });
 
-  test('gets deliveries even if its owner cannot be notified', async () => {
+  test('gets deliveries even if the owner cannot be notified', async () => {
     const endpointId = await endpoint('/dead');
     hooks.answer('/dead', { status: 500 });
     await failingSince(endpointId, 1, 0);
@@ -882,8 +882,8 @@ describe('an endpoint that fails for days', () => {
   });
 });
 
-describe('an expired payload', () => {
-  test('is not delivered', async () => {
+describe('a delivery whose payload has expired', () => {
+  test('is cancelled without an attempt', async () => {
     const endpointId = await endpoint('/a');
     const eventId = await system.publish(tenant);
     await system.table.write([{ remove: EventPayloadEntity.key({ tenant, eventId }) }]);

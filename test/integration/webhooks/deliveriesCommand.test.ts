@@ -77,7 +77,7 @@ const bodies = (id: string) => (queues.server.inspectQueue(id)?.messages.ready ?
 const send = (id: string, ...texts: string[]) => texts.forEach((body) => queues.server.sendMessage(id, body));
 
 describe('npm run deliveries', () => {
-  test('status prints due and overdue deliveries and the queues', async () => {
+  test('status prints due and overdue deliveries, and the queues', async () => {
     for (const late of [10 * SECOND, 2 * HOUR]) {
       const eventId = await system.emit(tenant);
       const dueAt = Date.now() - late;
@@ -128,7 +128,7 @@ describe('npm run deliveries', () => {
     expect(`${endpointPage}${messagePage}`).not.toMatch(/secret|private/);
   });
 
-  test('endpoint ignores health from before the last change of the endpoint', () =>
+  test('endpoint ignores health that was stored before the last change of the endpoint', () =>
     withStillClock(async () => {
       hooks.answer('/a?token=secret', { status: 500 });
       for (let i = 0; i < 10; i++) await system.publish(tenant);
@@ -158,7 +158,7 @@ describe('npm run deliveries', () => {
       });
     }));
 
-  test('endpoint reports no failure after a success that was not sampled', async () => {
+  test('endpoint reports no failure after a success, even if the success was not sampled', async () => {
     const storeFailing = async (since: number) => {
       const runtime = new EndpointHealthStore(system.table);
       const { _r } = (await system.table.get(WebhookEndpointEntity, { tenant, endpointId }))!;
@@ -187,7 +187,7 @@ describe('npm run deliveries', () => {
     expect(rowsOf(await show()).Failing).toBe(`since ${new Date(system.now + MINUTE).toISOString()}`);
   });
 
-  test('endpoint shows that the next delivery is a probe after the pause', async () => {
+  test('endpoint prints that the next attempt decides when the pause of the breaker is over', async () => {
     hooks.answer('/a?token=secret', { status: 500 });
     for (let i = 0; i < 10; i++) await system.publish(tenant);
     for (let i = 0; i < 10; i++) await system.processNextMessage();
@@ -196,7 +196,7 @@ describe('npm run deliveries', () => {
     ).toBe('no: the next attempt decides');
   });
 
-  test('endpoint prints the filters, also by uid', async () => {
+  test('endpoint prints filter types and channels, also for a uid', async () => {
     const { id } = await customer.ok(paths.create, {
       url: hooks.url('/c'),
       uid: 'crm',
@@ -221,13 +221,13 @@ describe('npm run deliveries', () => {
     );
   });
 
-  test('endpoint prefers an id to a uid', async () => {
+  test('endpoint treats its argument as an id before it looks for a uid', async () => {
     for (const uid of [endpointId, 'ep_basic_raw']) await customer.ok(paths.create, { url: hooks.url('/c'), uid });
     for (const id of [endpointId, 'ep_basic_raw'])
       expect(rowsOf(await operate('endpoint', tenant, id)).Endpoint).toBe(id);
   });
 
-  test('endpoint prints when and by what an endpoint was disabled', async () => {
+  test('endpoint prints when and by whom an endpoint was disabled', async () => {
     const before = Date.now();
     await customer.ok(paths.update, { endpointId, disabled: true });
     const disabled = rowsOf(await show());
@@ -319,7 +319,7 @@ describe('npm run deliveries', () => {
     await expect(operate('recover', tenant, endpointId, since)).rejects.toThrow(/^The endpoint is disabled/);
   });
 
-  test('redrive moves every dead letter back, and nothing else', async () => {
+  test('redrive sends all dead letters of one queue back, and none of other queues', async () => {
     const texts = Array.from({ length: 23 }, (_each, i) => JSON.stringify({ i }));
     send('DeliverSlowDeadLetters', ...texts);
     send('MailDeadLetters', '{}');
@@ -354,8 +354,8 @@ describe('npm run deliveries', () => {
   });
 });
 
-describe('the addresses that npm run deliveries uses', () => {
-  test('are the table in the output of a stack, and the queues in its resources', async () => {
+describe('the addresses of table and queues in npm run deliveries', () => {
+  test('are read from the outputs and resources of a stack', async () => {
     const requests: string[] = [];
     const respond = async (request: IncomingMessage, response: ServerResponse) => {
       const query = new URLSearchParams(await text(request));
@@ -384,7 +384,7 @@ describe('the addresses that npm run deliveries uses', () => {
     }
   });
 
-  test('are those that npm start wrote for a local run', async () => {
+  test('are read from the file that npm start writes for a local run', async () => {
     const dataDir = await mkdtemp(join(tmpdir(), 'run-'));
     const {
       TABLE_NAME: name,

@@ -74,8 +74,8 @@ const bodyAt = (path: string) => JSON.parse(hooks.at(path)[0]!.body);
 const status = async (eventId: string, id = endpointId) =>
   (await system.delivery({ tenant, eventId, endpointId: id }))?.status;
 
-describe('the content of a delivery', () => {
-  test('has comment, metadata and notification levels for an advanced delivery of a thread', async () => {
+describe('the body of a webhook delivery', () => {
+  test('contains comment, metadata and notification levels for an event of a thread', async () => {
     await thread();
     await system.drain();
     expect(bodyAt('/a')).toMatchObject({
@@ -93,7 +93,7 @@ describe('the content of a delivery', () => {
     expect(JSON.stringify(bodyAt('/a'))).not.toContain('audience');
   });
 
-  test('has the visibility of a thread that became private', async () => {
+  test('contains the visibility of a thread that became private', async () => {
     await thread();
     await update({ visibility: { type: 'restricted', userIds: ['grace'] } });
     await system.drain();
@@ -103,14 +103,14 @@ describe('the content of a delivery', () => {
     });
   });
 
-  test('has no visibility of a thread that became public', async () => {
+  test('contains no visibility of a thread that became public', async () => {
     await thread({ visibility: { type: 'restricted', userIds: ['grace'] } });
     await update({ visibility: { type: 'public' } });
     await system.drain();
     expect(bodyAt('/a').data).not.toHaveProperty('visibility');
   });
 
-  test('exists only for comment.delete after the thread was deleted', async () => {
+  test('is sent only for comment.delete if the thread was deleted', async () => {
     const added = await thread();
     await customer.ok('/v2/commentannotations/delete', {
       ...scope,
@@ -126,7 +126,7 @@ describe('the content of a delivery', () => {
   });
 
   test.each(['organization', 'document'])(
-    'does not exist after the %s of the thread was deleted, even if its id exists again',
+    'is not sent if the %s of the thread was deleted, even if its id exists again',
     async (deleted) => {
       const eventId = await thread();
       const organization = (await system.table.get(OrganizationEntity, { tenant, organizationId: 'acme' }))!;
@@ -143,7 +143,7 @@ describe('the content of a delivery', () => {
     },
   );
 
-  test('has names and recipients for the processed URL, stored data for the raw URL, and denied users for both URLs', async () => {
+  test('contains names and recipients for the processed URL, stored data for the raw URL, and denied users', async () => {
     await customer.ok(paths.updateBasic, {
       useWebhookService: true,
       webhookServiceConfig: {
@@ -167,7 +167,7 @@ describe('the content of a delivery', () => {
     });
   });
 
-  test('lists a user who lost access as denied and not as recipient', async () => {
+  test('lists a user who lost access as denied, not as a recipient', async () => {
     await customer.ok(paths.updateBasic, {
       useWebhookService: true,
       webhookServiceConfig: { processedNotificationUrl: hooks.url('/processed') },
@@ -182,7 +182,7 @@ describe('the content of a delivery', () => {
     });
   });
 
-  test('completes actor and author from stored profiles when the call sent only user ids', async () => {
+  test('contains the stored profiles of actor and author if the call sent only user ids', async () => {
     await customer.ok(paths.updateBasic, {
       useWebhookService: true,
       webhookServiceConfig: { rawNotificationUrl: hooks.url('/raw') },
@@ -211,7 +211,7 @@ describe('the content of a delivery', () => {
       expect(user).toEqual(completed);
   });
 
-  test('completes the actor of a published event', async () => {
+  test('contains the stored profile of the actor of a published event', async () => {
     await customer.ok('/v2/users/add', { organizationId: 'acme', createOrganization: true, users: [ada] });
     await customer.ok('/v2/events/publish', {
       organizationId: 'acme',
@@ -224,7 +224,7 @@ describe('the content of a delivery', () => {
     expect(bodyAt('/a').data).toMatchObject({ actionUser: ada, room: 'blue' });
   });
 
-  test('has no completed fields with enableDataProtection', async () => {
+  test('contains no stored profiles with enableDataProtection', async () => {
     await customer.ok(paths.updateConfig, { enableDataProtection: true });
     await customer.ok('/v2/users/add', { organizationId: 'acme', createOrganization: true, users: [ada] });
     await thread({}, { userId: 'ada' });
@@ -233,7 +233,7 @@ describe('the content of a delivery', () => {
     expect(hooks.at('/a')[0]!.body).not.toMatch(/Lovelace|ada@example/);
   });
 
-  test('lists a user without the access context of the thread as denied and not as recipient', async () => {
+  test('lists a user without the access context of the thread as denied, not as a recipient', async () => {
     await customer.ok(paths.updateBasic, {
       useWebhookService: true,
       webhookServiceConfig: { processedNotificationUrl: hooks.url('/processed') },
@@ -258,7 +258,7 @@ describe('the content of a delivery', () => {
     expect(bodyAt('/processed')).toMatchObject({ recipients: [{ userId: 'grace' }], accessDeniedUsers: [] });
   });
 
-  test("is decrypted only by the customer's key when it is encrypted", async () => {
+  test("can be decrypted only with the customer's private key if it is encrypted", async () => {
     const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
     await customer.ok(paths.updateConfig, {
       encryptData: true,
@@ -274,14 +274,14 @@ describe('the content of a delivery', () => {
     });
   });
 
-  test('has a signature of each of two valid secrets, the newest first', async () => {
+  test('is signed with each of two valid secrets', async () => {
     await customer.ok(paths.rotate, { endpointId });
     await system.publish(tenant);
     await system.drain();
     expect(String(hooks.at('/a')[0]!.headers['webhook-signature']).split(' ')).toHaveLength(2);
   });
 
-  test('does not exist for an API key from which the operator withholds advanced webhooks', async () => {
+  test('is not sent for an API key without permission for advanced webhooks', async () => {
     const key = (await system.table.get(ApiKeyEntity, { apiKey: tenant }))!;
     await system.table.write([upsert(ApiKeyEntity, { ...key, withheld: ['advancedWebhooks'] })]);
     const eventId = await system.publish(tenant);

@@ -32,7 +32,7 @@ const shape = (calls: readonly AwsCall[]) => calls.map(({ operation, writeUnits 
 /** Returns what a million repetitions of the calls cost in dollars, by the list prices of us-east-1. */
 const tableDollars = (calls: readonly AwsCall[]) => 0.625 * written(calls) + 0.125 * read(calls);
 
-test('makes 5 calls for an event with one delivery that succeeds at once', async () => {
+test('an event with one delivery that succeeds at once makes 5 calls', async () => {
   const customer = await newWebhookCustomer();
   const tenant = customer.apiKey;
   const system = new DeliverySystem(tenant);
@@ -59,7 +59,7 @@ test('makes 5 calls for an event with one delivery that succeeds at once', async
   expect([read(fannedOut.calls), read(delivered.calls)]).toEqual([2, 5]);
 });
 
-test('makes at most 118 calls for an event with 50 deliveries, at $96 per million events', async () => {
+test('an event with 50 deliveries makes at most 118 calls, at $96 per million events', async () => {
   const customer = await newWebhookCustomer();
   const tenant = customer.apiKey;
   const system = new DeliverySystem(tenant);
@@ -80,7 +80,7 @@ test('makes at most 118 calls for an event with 50 deliveries, at $96 per millio
   expect(tableDollars(calls) + queueAndFunctions).toBeLessThanOrEqual(96);
 });
 
-test('costs 2 write units for a delivery that succeeds at once, $3 per million in batches of ten and $5 alone', async () => {
+test('a delivery that succeeds at once costs 2 write units, $3 per million in batches and $5 alone', async () => {
   const customer = await newWebhookCustomer();
   const tenant = customer.apiKey;
   const system = new DeliverySystem(tenant);
@@ -106,7 +106,7 @@ test('costs 2 write units for a delivery that succeeds at once, $3 per million i
   expect(inTen + 0.125 + 3 * 0.4 + 1.53).toBeLessThanOrEqual(5);
 });
 
-test('costs one more write unit for a delivery to an endpoint with recent failures', async () => {
+test('a delivery to an endpoint with recent failures costs one more write unit', async () => {
   const customer = await newWebhookCustomer();
   const tenant = customer.apiKey;
   const system = new DeliverySystem(tenant);
@@ -119,7 +119,7 @@ test('costs one more write unit for a delivery to an endpoint with recent failur
   expect(written(calls)).toBe(4 + 1);
 });
 
-test('reads half a unit for each shard when a sweep finds no work, as the idle bill assumes', async () => {
+test('a sweep without work reads half a unit per shard, as the price calculation assumes', async () => {
   const system = new DeliverySystem();
   const deps = openAll(sweep.uses, environment(process.env));
   const { calls } = await recorder.record(() => sweep.run({ ...system.call, deps, deadline: Date.now() + 50_000 }));

@@ -234,8 +234,8 @@ async function expectNothingLost(subjects: readonly Subject[], ends: Ends): Prom
   }
 }
 
-describe('deliveries with a fault at any call of AWS', () => {
-  test('are all sent when the receiver succeeds', async () => {
+describe('deliveries with a fault at any AWS call', () => {
+  test('are all sent if the receiver succeeds', async () => {
     impatientSweeper();
     const kinds = kindsOf(fanOutCalls, firstSuccess);
     const subjects = await withEachFault(kinds, async (trial) => {
@@ -245,7 +245,7 @@ describe('deliveries with a fault at any call of AWS', () => {
     await expectNothingLost(subjects, { 0: ['DELIVERED', 1], 1: ['DELIVERED', 1] });
   });
 
-  test('are all sent when the first attempts are stored in groups', async () => {
+  test('are all sent if the first attempts are stored in groups', async () => {
     impatientSweeper();
     const endpoints = Array.from({ length: 21 }, () => ({ mode: 'good' as const }));
     const kinds = kindsOf(fanOutCalls, firstSuccess, ['Put FirstAttempts', 'Delete']);
@@ -271,7 +271,7 @@ describe('deliveries with a fault at any call of AWS', () => {
     expect(await itemsOfType('FirstAttempts')).toEqual([]);
   });
 
-  test('are exhausted with one event each when the receiver always fails', async () => {
+  test('are exhausted with one event each if the receiver always fails', async () => {
     const kinds = kindsOf(fanOutCalls, failure, ['SendMessageBatch deliverSlow', exhaustion]);
     const subjects = await withEachFault(kinds, async (trial) => {
       const tenant = await newTenant([{ mode: 'bad', fields: { filterTypes: ['huddle.create'] } }]);
@@ -286,7 +286,7 @@ describe('deliveries with a fault at any call of AWS', () => {
     );
   });
 
-  test('are all sent when a rate limit defers them', async () => {
+  test('are all sent if a rate limit delays them', async () => {
     const kinds = kindsOf(fanOutCalls, firstSuccess, ['Put Attempt', 'SendMessageBatch deliverSlow', 'Update']);
     const subjects = await withEachFault(kinds, async (trial) => {
       const tenant = await newTenant([{ mode: 'good', fields: { rateLimit: 1 } }]);
@@ -306,7 +306,7 @@ describe('deliveries with a fault at any call of AWS', () => {
     expect(cloud.measures.counted.get('RateLimitedDeliveries')).toBeGreaterThan(subjects.length / 2);
   });
 
-  test('are cancelled when the endpoint is deleted in the meantime', async () => {
+  test('are cancelled if the endpoint is deleted before they are sent', async () => {
     cloud.webhookTiming = { schedule: [0, 20 * MINUTE], marginMs: 5 * MINUTE };
     const kinds = kindsOf(fanOutCalls, failure);
     const subjects = await withEachFault(kinds, async (trial) => {
@@ -321,7 +321,7 @@ describe('deliveries with a fault at any call of AWS', () => {
     await expectNothingLost(subjects, { 0: ['CANCELLED', 1] });
   });
 
-  test('have their next attempt on time when the response to the write of a result is lost', async () => {
+  test('have their next attempt on time if the response to the write of a result is lost', async () => {
     const subjects = await runTrials(
       async (trial) => {
         const tenant = await newTenant([{ mode: 'bad' }]);
@@ -397,12 +397,12 @@ async function newMailings(
   return { tenant: customer.apiKey, events: items.map(({ eventId }) => eventId) };
 }
 
-describe('mails with a fault at any call of AWS', () => {
+describe('mails with a fault at any AWS call', () => {
   test.each([
     ['that the provider accepts', 0],
     ['that the provider rejects at first', 1],
   ])(
-    'are sent at most once for a comment mail %s, and are lost only if the result of the send is unknown',
+    'are sent at most once for a mail %s, and lost only if the result of the send is unknown',
     async (_which, refusals) => {
       const refused = new Map<string, number>();
       cloud.stubs.mail = async (mailId) => {
@@ -489,7 +489,7 @@ const sweepCalls: readonly string[] = [
 ];
 
 describe('the sweeper', () => {
-  test('loses no event, no delivery, no mail and no job when it fails at any call of any kind', async () => {
+  test('loses no event, delivery, mail or job if it fails at any call', async () => {
     cloud.webhookTiming = { schedule: [0, 20 * MINUTE], marginMs: MINUTE };
     cloud.mailTiming = { schedule: [0, MINUTE], marginMs: MINUTE };
     let losing = true;
@@ -551,7 +551,7 @@ describe('the sweeper', () => {
     expect([...cloud.mailCounts.values()].every((times) => times === 1)).toBe(true);
   });
 
-  test('sends each message once when two run at the same time', async () => {
+  test('sends each message once if two sweepers run at the same time', async () => {
     const tenant = await newTenant([{ mode: 'good' }]);
     cloud.stubs.lost = (queue) => queue === 'deliver';
     const events = await Promise.all(Array.from({ length: 30 }, () => writeEvent(tenant)));
@@ -573,7 +573,7 @@ describe('the sweeper', () => {
 });
 
 describe('queue messages', () => {
-  test('are repeated when SQS rejects some of them, and the event stays in the outbox until all are sent', async () => {
+  test('are repeated if SQS rejects some, and the event stays in the outbox until all are sent', async () => {
     const tenant = await newTenant(Array.from({ length: 25 }, () => ({ mode: 'good' as const })));
     let calls = 0;
     const healsAt = cloud.now + 5 * MINUTE;
@@ -589,7 +589,7 @@ describe('queue messages', () => {
     await expectNothingLost([{ trial: new Trial(), tenant, events: [eventId] }], allDelivered(25));
   });
 
-  test('are redelivered alone when the worker throws for one of ten', async () => {
+  test('are redelivered alone if the worker throws for one of ten', async () => {
     const tenant = await newTenant([{ mode: 'good' }]);
     const events = await Promise.all(Array.from({ length: 10 }, () => writeEvent(tenant)));
     let remainingFaults = 2;
@@ -616,7 +616,7 @@ describe('queue messages', () => {
     expect(events.filter((eventId) => arrivals.get(`${eventId} ${tenant}_ep_0`) !== 1)).toEqual([events[3]]);
   });
 
-  test('move to the dead-letter queue after five deliveries when they are unreadable, without an effect on others', async () => {
+  test('move to the dead-letter queue after five deliveries if they are unreadable, and others are processed', async () => {
     const sqs = await startQueues();
     const client = new SQSClient({ useQueueUrlAsEndpoint: false });
     try {
@@ -664,7 +664,7 @@ describe('queue messages', () => {
     }
   });
 
-  test('of the same retry cause one attempt when two workers receive them', async () => {
+  test('of the same retry cause one attempt if two workers receive them', async () => {
     cloud.webhookTiming = { schedule: [0, 20 * MINUTE, MINUTE], marginMs: 5 * MINUTE };
     const tenant = await newTenant([{ mode: 'bad' }]);
     cloud.batchSize = 1;
@@ -681,7 +681,7 @@ describe('queue messages', () => {
   });
 });
 
-describe('the write of a delivery that conflicts with other transactions', () => {
+describe('the write of a delivery during conflicts with other transactions', () => {
   /** Returns the items that a command writes by a put. */
   function itemsPutBy(command: string, input: any): Record<string, any>[] {
     if (command === 'PutCommand') return [input.Item];
@@ -724,14 +724,14 @@ describe('the write of a delivery that conflicts with other transactions', () =>
     return { tenant, eventId, told: exhaustedEvents };
   }
 
-  test('is repeated for an exhausted delivery without another POST', async () => {
+  test('is repeated for an exhausted delivery without another HTTP request', async () => {
     const remainingConflicts = conflicts('TransactWriteCommand', 5);
     const { tenant, eventId, told } = await exhausted();
     expect([remainingConflicts(), told, arrivals.get(`${eventId} ${tenant}_ep_0`)]).toEqual([0, 1, 1]);
     await expectNothingLost([{ trial: new Trial(), tenant, events: [eventId] }], { 0: ['EXHAUSTED', 1] });
   });
 
-  test('is repeated with the attempt when the conflict of an exhausted delivery lasts long', async () => {
+  test('is repeated with another attempt if the conflict of an exhausted delivery lasts long', async () => {
     const remainingConflicts = conflicts('TransactWriteCommand', 10);
     const { tenant, eventId, told } = await exhausted();
     expect([remainingConflicts(), told, arrivals.get(`${eventId} ${tenant}_ep_0`)]).toEqual([0, 1, 2]);
@@ -763,7 +763,7 @@ describe('the write of a delivery that conflicts with other transactions', () =>
   });
 });
 
-test('40 events are delivered to 50 endpoints while 5 fail and 2 hang, once to each healthy one and by retries to the others', async () => {
+test('40 events reach each healthy endpoint of 50 once, and the 7 failing or hanging ones by retries', async () => {
   cloud.webhookTiming = { schedule: [0, SECOND, 2 * SECOND, 5 * SECOND, MINUTE], marginMs: 5 * MINUTE };
   // Messages are processed one at a time in each batch. The one receiver of this test accepts only a few hundred
   // connections at a time.

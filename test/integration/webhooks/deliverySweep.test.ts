@@ -55,7 +55,7 @@ const publishInGroup = async () => {
 };
 
 describe('the sweep of deliveries', () => {
-  test('sends a lost first message after the margin, and not before', async () => {
+  test('sends a lost first message again after five minutes, and not before', async () => {
     const eventId = await publishInGroup();
     system.firstQueue.messages.length = 0;
     system.now += 5 * MINUTE - SECOND;
@@ -68,7 +68,7 @@ describe('the sweep of deliveries', () => {
     expect(await delivery(eventId)).toMatchObject({ status: 'DELIVERED' });
   });
 
-  test('sends each message once when several sweepers run at the same time', async () => {
+  test('sends each message once if several sweepers run at the same time', async () => {
     for (let i = 0; i < 20; i++) await publishInGroup();
     system.firstQueue.messages.length = 0;
     system.now += 5 * MINUTE + SECOND;
@@ -77,7 +77,7 @@ describe('the sweep of deliveries', () => {
     expect(new Set(system.retryQueue.messages.map(({ body }) => body.eventId)).size).toBe(20);
   });
 
-  test('repeats a lost message after 5 minutes, then after 10 and 20 more', async () => {
+  test('repeats a lost message after 5 minutes, then 10, 20 and 40 minutes later', async () => {
     await publishInGroup();
     const from = system.now;
     const sent: number[] = [];
@@ -89,7 +89,7 @@ describe('the sweep of deliveries', () => {
     expect(sent).toEqual([5, 15, 35, 75]);
   });
 
-  test('copies no first attempts during a backlog, but sends retries', async () => {
+  test('repeats no first attempts while the queue has a backlog, but sends retries', async () => {
     const [first, retried] = [await publishInGroup(), await system.publish(tenant)];
     hooks.answer('/a', { status: 500 });
     await system.processMessage(system.firstQueue.messages.find(({ body }) => body.eventId === retried)!.body);
@@ -106,7 +106,7 @@ describe('the sweep of deliveries', () => {
     expect(system.retryQueue.messages.map(({ body }) => body.eventId)).toContain(first);
   });
 
-  test('sends due deliveries when the length of the first queue cannot be read', async () => {
+  test('repeats first attempts if the length of the queue cannot be read', async () => {
     await publishInGroup();
     system.firstQueue.messages.length = 0;
     system.now += 6 * MINUTE;
@@ -115,7 +115,7 @@ describe('the sweep of deliveries', () => {
     expect(system.retryQueue.messages).toHaveLength(1);
   });
 
-  test('sends a distant retry shortly before its time, with a delay', async () => {
+  test('sends the message of a distant retry shortly before its time, with a delay', async () => {
     const eventId = await system.publish(tenant);
     hooks.answer('/a', { status: 500 });
     for (let i = 0; i < 3; i++) await system.processNextMessage();
@@ -154,7 +154,7 @@ describe('the sweep of deliveries', () => {
     expect(system.retryQueue.messages).toHaveLength(230);
   });
 
-  test('reads no second page when no time remains', async () => {
+  test('reads no second page if little time remains', async () => {
     const due: number[] = [];
     const { deliveries } = system.sweepPorts;
     system.replacedPorts.sweep = {
@@ -172,7 +172,7 @@ describe('the sweep of deliveries', () => {
 });
 
 describe('the sweep of the outbox', () => {
-  test('fans out an event that the stream did not bring, after three minutes', async () => {
+  test('fans out an event that did not arrive through the stream, after three minutes', async () => {
     const eventId = await system.emit(tenant);
     system.now += 3 * MINUTE - SECOND;
     await system.sweep();
@@ -184,7 +184,7 @@ describe('the sweep of the outbox', () => {
     expect(hooks.at('/a')).toHaveLength(1);
   });
 
-  test('sends no messages during a backlog. Afterwards it sends the messages of events that were lost', async () => {
+  test('sends no messages while the queue has a backlog, and sends the missing messages afterwards', async () => {
     const eventId = await system.emit(tenant);
     system.backlog = 5_000;
     system.now += 3 * MINUTE + SECOND;
@@ -199,7 +199,7 @@ describe('the sweep of the outbox', () => {
     expect(await delivery(eventId)).toMatchObject({ status: 'DELIVERED' });
   });
 
-  test('stores and makes the first attempts of an event whose message was lost', async () => {
+  test('stores and makes the first attempts of an event if their message was lost', async () => {
     const eventId = await system.publish(tenant);
     system.firstQueue.messages.length = 0;
     system.now += 3 * MINUTE + SECOND;
@@ -209,7 +209,7 @@ describe('the sweep of the outbox', () => {
     expect(await system.isFannedOut(tenant, eventId)).toBe(true);
   });
 
-  test('fans out other events when one always fails, and then throws', async () => {
+  test('fans out other events if one always fails, and then throws', async () => {
     const events = await Promise.all(Array.from({ length: 20 }, () => system.emit(tenant)));
     const { groups } = system.fanOutPorts;
     const [bad] = events;
@@ -227,7 +227,7 @@ describe('the sweep of the outbox', () => {
 });
 
 describe('the other sweeps', () => {
-  test('starts due jobs again and skips completed jobs', async () => {
+  test('start due jobs again and skip completed jobs', async () => {
     const job = (jobId: string, dueAt: number) =>
       startJob(tenant, { jobId, kind: 'recoverDeliveries', data: {}, dueAt }, system.now);
     await system.table.write([
@@ -309,7 +309,7 @@ describe('the other sweeps', () => {
           await customer.ok(paths.update, { endpointId, disabled: false });
         },
       ],
-    ])('excludes an endpoint that was %s after its warning', async (_what, change) => {
+    ])('excludes an endpoint that was %s after the warning to its owner', async (_what, change) => {
       await Promise.all([
         storeHealth(endpointId, system.now + MINUTE, 3),
         storeHealth(await create(), system.now + MINUTE, 3),
@@ -327,7 +327,7 @@ describe('the other sweeps', () => {
       expect(await sweepAndCount()).toEqual([1, 1]);
     });
 
-    test('includes a basic target while basic webhooks are on', async () => {
+    test('includes the URL of basic webhooks while basic webhooks are on', async () => {
       await customer.ok(paths.updateConfig, { isEnabled: false });
       await customer.ok(paths.updateBasic, {
         useWebhookService: true,
@@ -340,7 +340,7 @@ describe('the other sweeps', () => {
     });
   });
 
-  test('runs every other sweep when one sweep fails', async () => {
+  test('run even if one of them fails', async () => {
     const seen: string[] = [];
     const sweeps = [async () => Promise.reject(new Error('no gauge')), async () => void seen.push('presences')];
     await expect(runSweeps(sweeps, { ...system.call, deadline: system.now + MINUTE })).rejects.toThrow('no gauge');
@@ -367,7 +367,7 @@ describe('the timer of the sweep', () => {
     return { work: 'jobs', shard: put.shard };
   };
 
-  test('sends one message for each shard with due work, the most overdue shard first', async () => {
+  test('sends one message per shard with due work, the most overdue shard first', async () => {
     expect(await messagesOfTimer()).toEqual({ bodies: [], failure: undefined });
     const [event] = await system.insertedEvents(tenant, [await system.emit(tenant)]);
     const jobs = [await storeJob('job_b', system.now + 2 * MINUTE), await storeJob('job_a', system.now + MINUTE)];
@@ -379,7 +379,7 @@ describe('the timer of the sweep', () => {
     expect((await messagesOfTimer()).bodies).toHaveLength(3);
   });
 
-  test('sends the messages of the other shards when the query of a shard fails, and then throws', async () => {
+  test('sends the messages of other shards if the query of a shard fails, and then throws', async () => {
     const due = [await storeJob('job_a', system.now), await storeJob('job_b', system.now)];
     system.now += SECOND;
     const reader = new DueIndexReader(system.table);
@@ -392,7 +392,7 @@ describe('the timer of the sweep', () => {
     expect(result).toEqual({ bodies: [due[1]], failure: new Error('throttled') });
   });
 
-  test('is followed by a worker that sweeps only the shard of its message, and drops messages older than a minute', async () => {
+  test('makes a worker sweep only the shard of its message and skip messages older than a minute', async () => {
     const [other, due] = [await storeJob('job_a', system.now), await storeJob('job_b', system.now)];
     expect(other.shard).not.toBe(due.shard);
     const sentAt = system.now;
@@ -407,7 +407,7 @@ describe('the timer of the sweep', () => {
   });
 });
 
-describe('resend and recover of a delivery', () => {
+describe('resending, recovering and listing deliveries', () => {
   const store = () => new DeliveryStore(system.table);
   const exhausted = async () => {
     system.timing = { ...system.timing, schedule: [0, 5 * SECOND] };
@@ -423,7 +423,7 @@ describe('resend and recover of a delivery', () => {
     return due;
   };
 
-  test('resends a delivered event with the same id', async () => {
+  test('delivers the event again with the same id', async () => {
     const eventId = await system.publish(tenant);
     await system.drain();
     await resend(eventId);
@@ -436,7 +436,7 @@ describe('resend and recover of a delivery', () => {
     ]);
   });
 
-  test('delivers an exhausted delivery after two parallel resends, with one more attempt', async () => {
+  test('delivers an exhausted delivery with one more attempt, even if two resends run in parallel', async () => {
     const eventId = await exhausted();
     hooks.answer('/a', { status: 200 });
     await Promise.all([resend(eventId), resend(eventId)]);
@@ -445,7 +445,7 @@ describe('resend and recover of a delivery', () => {
     expect(await delivery(eventId)).toMatchObject({ status: 'DELIVERED' });
   });
 
-  test('keeps an exhausted delivery exhausted after a failed resend, without a second event', async () => {
+  test('leaves an exhausted delivery exhausted if it fails, and emits no second event', async () => {
     const eventId = await exhausted();
     await resend(eventId);
     await system.drain();
@@ -454,7 +454,7 @@ describe('resend and recover of a delivery', () => {
     expect(system.measures.counted.get('DeliveriesExhausted')).toBe(1);
   });
 
-  test('makes a resend of a pending delivery at once and keeps its schedule', async () => {
+  test('attempts a pending delivery at once, and keeps the schedule of its attempts', async () => {
     hooks.answer('/a', { status: 500 });
     const eventId = await system.publish(tenant);
     await system.processNextMessage();
@@ -472,7 +472,7 @@ describe('resend and recover of a delivery', () => {
     expect(hooks.at('/a')).toHaveLength(9);
   });
 
-  test('resends an event to an endpoint that the event was not for, and ignores an unknown event', async () => {
+  test('delivers an event to an endpoint that did not match, and ignores an unknown event', async () => {
     const eventId = await system.publish(tenant);
     await system.drain();
     const { id: other } = await customer.ok(paths.create, { url: hooks.url('/new'), filterTypes: ['comment.delete'] });
@@ -482,7 +482,7 @@ describe('resend and recover of a delivery', () => {
     expect(await resend('msg_none')).toBeUndefined();
   });
 
-  test('lists deliveries of an endpoint since a time, and recovers only the failed ones', async () => {
+  test('lists the deliveries of an endpoint since a time, and recovers only failed ones', async () => {
     const failed = [await exhausted(), await exhausted()];
     hooks.answer('/a', { status: 200 });
     const delivered = await system.publish(tenant);
