@@ -401,60 +401,57 @@ describe('mails with a fault at any AWS call', () => {
   test.each([
     ['that the provider accepts', 0],
     ['that the provider rejects at first', 1],
-  ])(
-    'are sent at most once for a mail %s, and lost only if the result of the send is unknown',
-    async (_which, refusals) => {
-      const refused = new Map<string, number>();
-      cloud.stubs.mail = async (mailId) => {
-        const times = (refused.get(mailId) ?? 0) + 1;
-        refused.set(mailId, times);
-        return times <= refusals
-          ? Object.assign(new Error('try again'), { name: 'InternalFailure', $metadata: { httpStatusCode: 500 } })
-          : undefined;
-      };
-      const undisturbed = new Trial();
-      const { events } = await newMailings(1, (eventId) => cloud.watch(eventId, undisturbed));
-      await cloud.run();
-      expect(events).toHaveLength(1);
-      expect([...cloud.mailCounts.values()]).toEqual([1]);
-      expect(undisturbed.calls.filter((name) => name === 'SendEmail')).toHaveLength(1 + refusals);
+  ])('are sent at most once for a mail %s, and lost only if their result is unknown', async (_which, refusals) => {
+    const refused = new Map<string, number>();
+    cloud.stubs.mail = async (mailId) => {
+      const times = (refused.get(mailId) ?? 0) + 1;
+      refused.set(mailId, times);
+      return times <= refusals
+        ? Object.assign(new Error('try again'), { name: 'InternalFailure', $metadata: { httpStatusCode: 500 } })
+        : undefined;
+    };
+    const undisturbed = new Trial();
+    const { events } = await newMailings(1, (eventId) => cloud.watch(eventId, undisturbed));
+    await cloud.run();
+    expect(events).toHaveLength(1);
+    expect([...cloud.mailCounts.values()]).toEqual([1]);
+    expect(undisturbed.calls.filter((name) => name === 'SendEmail')).toHaveLength(1 + refusals);
 
-      const trials = trialsOf(everyFault(undisturbed.calls));
-      const remainingTrials = trials.values();
-      cloud.stubs.tries = everySecondLost;
-      const trialOfEvent = new Map<string, Trial>();
-      const { tenant } = await newMailings(trials.length, (eventId) => {
-        const trial = remainingTrials.next().value!;
-        trialOfEvent.set(eventId, trial);
-        cloud.watch(eventId, trial);
-      });
-      await cloud.run();
+    const trials = trialsOf(everyFault(undisturbed.calls));
+    const remainingTrials = trials.values();
+    cloud.stubs.tries = everySecondLost;
+    const trialOfEvent = new Map<string, Trial>();
+    const { tenant } = await newMailings(trials.length, (eventId) => {
+      const trial = remainingTrials.next().value!;
+      trialOfEvent.set(eventId, trial);
+      cloud.watch(eventId, trial);
+    });
+    await cloud.run();
 
-      expect(await cloud.due()).toEqual([]);
-      expect(cloud.deadLetters).toEqual([]);
-      const mails = (await itemsOfType(MailEntity.type)).filter(({ PK }) => PK.startsWith(`T#${tenant}#`));
-      expect(mails).toHaveLength(trials.length);
-      expect(trials.filter(({ injected }) => injected.length === 0)).toEqual([]);
-      for (const { mailId, about, status } of mails) {
-        const {
-          injected,
-          faults: [fault],
-        } = trialOfEvent.get(about.eventId)!;
-        const times = cloud.mailCounts.get(mailId) ?? 0;
-        // The status UNKNOWN is only allowed if the fault hit the claim, the send or the write of the result.
-        const position = positionOf(undisturbed.calls, fault!);
-        const ambiguous =
-          status === 'UNKNOWN' &&
-          undisturbed.calls.some((name, index) => name === 'SendEmail' && position >= index && position <= index + 2);
-        expect([injected, status, ambiguous || status === 'SENT', ambiguous ? times <= 1 : times === 1]).toEqual([
-          injected,
-          status,
-          true,
-          true,
-        ]);
-      }
-    },
-  );
+    expect(await cloud.due()).toEqual([]);
+    expect(cloud.deadLetters).toEqual([]);
+    const mails = (await itemsOfType(MailEntity.type)).filter(({ PK }) => PK.startsWith(`T#${tenant}#`));
+    expect(mails).toHaveLength(trials.length);
+    expect(trials.filter(({ injected }) => injected.length === 0)).toEqual([]);
+    for (const { mailId, about, status } of mails) {
+      const {
+        injected,
+        faults: [fault],
+      } = trialOfEvent.get(about.eventId)!;
+      const times = cloud.mailCounts.get(mailId) ?? 0;
+      // The status UNKNOWN is only allowed if the fault hit the claim, the send or the write of the result.
+      const position = positionOf(undisturbed.calls, fault!);
+      const ambiguous =
+        status === 'UNKNOWN' &&
+        undisturbed.calls.some((name, index) => name === 'SendEmail' && position >= index && position <= index + 2);
+      expect([injected, status, ambiguous || status === 'SENT', ambiguous ? times <= 1 : times === 1]).toEqual([
+        injected,
+        status,
+        true,
+        true,
+      ]);
+    }
+  });
 });
 
 /**

@@ -33,7 +33,7 @@ const eventItems = async (...ids: string[]) =>
   (await everyItem(engine)).filter(({ _t, eventId }) => _t === 'Event' && ids.includes(eventId));
 const nothingFailed = { batchItemFailures: [] };
 
-test('delivers an event from the stream of the table to its receiver, and retries a failed attempt', async () => {
+test('the fan-out worker and the delivery worker deliver an event of the stream and retry a failed attempt', async () => {
   const customer = await newWebhookCustomer();
   const { id: endpointId } = await customer.ok(paths.create, { url: hooks.url('/a') });
   hooks.answer('/a', (_hook, nth) => ({ status: nth === 1 ? 500 : 200 }));
@@ -58,7 +58,7 @@ test('delivers an event from the stream of the table to its receiver, and retrie
   });
 });
 
-test('ignores an event that was written as fanned out', async () => {
+test('the fan-out worker ignores an event that is stored as fanned out', async () => {
   const customer = await newWebhookCustomer();
   await customer.ok(paths.create, { url: hooks.url('/b') });
   const [item] = await eventItems(await new DeliverySystem().emit(customer.apiKey));
@@ -66,7 +66,7 @@ test('ignores an event that was written as fanned out', async () => {
   expect(bodies('deliver')).toEqual([]);
 });
 
-test('fans out an event that the stream did not bring, by the timer and the worker for its shard', async () => {
+test('the timer and the sweep worker fan out an event that did not arrive through the stream', async () => {
   const customer = await newWebhookCustomer();
   const { id: endpointId } = await customer.ok(paths.create, { url: hooks.url('/c') });
   const system = new DeliverySystem();

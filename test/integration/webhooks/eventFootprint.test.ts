@@ -8,7 +8,7 @@ describe('the footprint of an event with one delivery that npm run simulate uses
     expect(await measureFootprint()).toEqual(eventFootprint);
   });
 
-  test('has the units of an event and a delivery in batches of ten in npm run cost', () => {
+  test('has the same units as an event and a delivery in batches of ten in npm run cost', () => {
     const { event, inTens } = deliveryConsumption;
     const footprints: readonly Footprint[] = eventFootprint;
     const units = (unit: 'read' | 'written') => footprints.reduce((sum, footprint) => sum + footprint[unit], 0);

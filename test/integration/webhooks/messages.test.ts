@@ -97,7 +97,7 @@ async function listAll(
 }
 
 describe('POST /v2/workspace/advancedwebhook/messages/get', () => {
-  test('returns an empty list and done without messages', async () => {
+  test('returns an empty list and done: true without messages', async () => {
     expect(await list()).toEqual({ messages: [], iterator: null, done: true });
   });
 
@@ -144,7 +144,7 @@ describe('POST /v2/workspace/advancedwebhook/messages/get', () => {
     expect(idsOf(await list())).toEqual([]);
   });
 
-  test('neither skips nor repeats messages over many pages while events arrive', async () => {
+  test('returns each message once over many pages while events arrive', async () => {
     const now = Date.now();
     const channels = Array.from({ length: 60 }, (_each, i) => `${i}`.padEnd(100, 'x'));
     const ids = await storeEvents(
@@ -171,14 +171,14 @@ describe('POST /v2/workspace/advancedwebhook/messages/get', () => {
     ).toEqual(read);
   });
 
-  test('pages through messages of the same millisecond', async () => {
+  test('returns each of several messages of the same millisecond once over many pages', async () => {
     const ids = await storeEvents(...Array.from({ length: 40 }, () => ({ at: Date.now() - MINUTE })));
     const { ids: read, pages } = await listAll({ limit: 1 });
     expect([...read].sort()).toEqual([...ids].sort());
     expect(pages).toBe(40);
   });
 
-  test('returns only messages with deliveries that match the filters', async () => {
+  test('returns only messages with deliveries that match all filters', async () => {
     const minutesAgo = (n: number) => Date.now() - n * MINUTE;
     const due = { nextAt: minutesAgo(0) + DAY, dueAt: minutesAgo(0) + DAY };
     const [first, two, three, four] = await storeEvents(
@@ -209,7 +209,7 @@ describe('POST /v2/workspace/advancedwebhook/messages/get', () => {
     ).toEqual([['ep_b'], ['ep_a'], ['ep_b']]);
   });
 
-  test('examines a limited number of messages per call and continues from there', async () => {
+  test('reads a limited number of messages per call, and the next call continues', async () => {
     const now = Date.now();
     await storeEvents(...Array.from({ length: 1_300 }, (_each, i) => ({ at: now - MINUTE - i * 100 })));
     const [last] = await storeEvents({
@@ -240,7 +240,7 @@ describe('POST /v2/workspace/advancedwebhook/messages/get', () => {
     [{ status: 'EXHAUSTED' }, 'status'],
     [{ endpointId: 1 }, 'endpointId'],
     [{ iterator: 'x' }, 'iterator'],
-  ])('rejects %j with the name of the field', async (data, field) => {
+  ])('rejects %j and names the field', async (data, field) => {
     const [status, message] = await outcome(customer, MESSAGES, data);
     expect([status, message]).toEqual(['INVALID_ARGUMENT', expect.stringMatching(`^${field}`)]);
   });
@@ -326,7 +326,7 @@ describe('POST /v2/workspace/advancedwebhook/attempts/get', () => {
     ).toEqual([1, 2]);
   });
 
-  test('returns up to 1 KiB of a response body as text, without splitting a character', async () => {
+  test('returns at most 1 KiB of a response body as text, without splitting a character', async () => {
     const now = Date.now();
     const [messageId = ''] = await storeEvents({ at: now });
     for (let n = 1; n <= 80; n++)
@@ -338,7 +338,7 @@ describe('POST /v2/workspace/advancedwebhook/attempts/get', () => {
     expect(attempts[0].responseBody).toBe(`\ufffd${'é'.repeat(511)}`);
   });
 
-  test('returns an empty list for a message without attempts, and NOT_FOUND for an unknown message or one of another tenant', async () => {
+  test('returns an empty list for a message without attempts, and NOT_FOUND for an unknown message', async () => {
     const [messageId = ''] = await storeEvents({ at: Date.now() });
     expect(await customer.ok(ATTEMPTS, { messageId })).toEqual({ attempts: [] });
     for (const [who, id] of [

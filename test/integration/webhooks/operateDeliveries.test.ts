@@ -116,7 +116,7 @@ describe('endpoints/test, endpoints/recover and messages/resend', () => {
 });
 
 describe('POST /v2/workspace/advancedwebhook/endpoints/test', () => {
-  test('sends a sample to this endpoint only, for any filters, and lists the sample as a message', async () => {
+  test('sends a sample to the endpoint only, for any filters, and lists the sample as a message', async () => {
     const endpointId = await endpoint('/a', { filterTypes: ['huddle.join'], channels: ['x'] });
     await endpoint('/b');
     const { messageId } = await customer.ok(TEST, { endpointId });
@@ -156,7 +156,7 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/test', () => {
     expect(hooks.received.map(({ body }) => JSON.parse(body).event)).toEqual([event]);
   });
 
-  test('sends one message for repeated calls with the same Idempotency-Key', async () => {
+  test('sends one message if a call is repeated with its Idempotency-Key', async () => {
     const endpointId = await endpoint('/a');
     const ids = await Promise.all(
       [1, 2].map(
@@ -168,7 +168,7 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/test', () => {
     expect((await customer.ok(`${ADVANCED}/messages/get`, {})).messages).toHaveLength(1);
   });
 
-  test('stores the message when SQS rejects it, and the sweeper sends it', async () => {
+  test('stores the message if SQS rejects it, and the sweeper sends it later', async () => {
     const endpointId = await endpoint('/a');
     const { endpoint: declared } = await import(`../../../functions${TEST}.ts`);
     const { messageId } = (
@@ -196,7 +196,7 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/test', () => {
 });
 
 describe('POST /v2/workspace/advancedwebhook/messages/resend', () => {
-  test('sends a delivered message once more with the same webhook-id', async () => {
+  test('sends a delivered message again with the same webhook-id', async () => {
     const endpointId = await endpoint('/a');
     const messageId = await system.publish(tenant);
     await system.drain();
@@ -208,7 +208,7 @@ describe('POST /v2/workspace/advancedwebhook/messages/resend', () => {
     expect((await attempts(messageId)).map(({ attempt }) => attempt)).toEqual([1, 2]);
   });
 
-  test('makes one more attempt for two calls while the delivery is pending, and continues the schedule of the delivery', () =>
+  test('makes one attempt for two calls on a pending delivery, and keeps the schedule of its attempts', () =>
     withStillClock(async () => {
       system.now = Date.now();
       hooks.answer('/a', { status: 500 });
@@ -227,7 +227,7 @@ describe('POST /v2/workspace/advancedwebhook/messages/resend', () => {
       });
     }));
 
-  test('keeps a failed message failed after a failed attempt, and marks it as delivered after a successful one', async () => {
+  test('keeps a failed message failed if the attempt fails, and marks it as delivered if it succeeds', async () => {
     system.timing = { schedule: [0], marginMs: 5 * MINUTE };
     hooks.answer('/a', (_hook, nth) => ({ status: nth < 3 ? 500 : 204 }));
     const endpointId = await endpoint('/a');
@@ -246,7 +246,7 @@ describe('POST /v2/workspace/advancedwebhook/messages/resend', () => {
     ]);
   });
 
-  test('delivers a message to an endpoint that the message was not for, like a new message', async () => {
+  test('delivers a message to an endpoint that did not match the message', async () => {
     const endpointId = await endpoint('/a', { filterTypes: ['huddle.join'] });
     const messageId = await system.publish(tenant);
     await customer.ok(RESEND, { messageId, endpointId });
@@ -254,7 +254,7 @@ describe('POST /v2/workspace/advancedwebhook/messages/resend', () => {
     expect(await stateOf(messageId, endpointId)).toEqual(['DELIVERED', 1]);
   });
 
-  test('sends a message again to a basic target by its id', async () => {
+  test('sends a message again to a URL of basic webhooks', async () => {
     await customer.ok(paths.updateBasic, {
       useWebhookService: true,
       webhookServiceConfig: { rawNotificationUrl: hooks.url('/raw') },
@@ -266,7 +266,7 @@ describe('POST /v2/workspace/advancedwebhook/messages/resend', () => {
     expect(hooks.at('/raw')).toHaveLength(2);
   });
 
-  test('returns NOT_FOUND for an unknown message or a message of another tenant', async () => {
+  test('returns NOT_FOUND for a message that is unknown or of another tenant', async () => {
     const endpointId = await endpoint('/a');
     const theirs = await system.publish((await newWebhookCustomer()).apiKey);
     for (const messageId of ['msg_none', theirs])
@@ -322,7 +322,7 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/recover', () => {
   const run = (message: JobMessage) => toWorkerLambda(runJobs)(messagesEvent([message]), lambdaContext());
   const job = (message: JobMessage) => system.table.get(JobEntity, message);
 
-  test('counts only failed and cancelled deliveries of this endpoint since the given time', async () => {
+  test('counts only failed and cancelled deliveries of the endpoint since the given time', async () => {
     await deliveries(endpointId, since - 10 * SECOND, ['EXHAUSTED', 'CANCELLED']);
     await deliveries(endpointId, since, ['EXHAUSTED', 'DELIVERED', 'CANCELLED', 'PENDING', 'EXHAUSTED']);
     await deliveries(await endpoint('/b'), since, ['EXHAUSTED']);
@@ -356,7 +356,7 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/recover', () => {
     expect(await begin(4)).toBe(4);
   });
 
-  test('starts one job for repeated requests and returns the same number', async () => {
+  test('starts one job for repeated calls and returns the same number for each', async () => {
     await deliveries(endpointId, since, ['EXHAUSTED', 'EXHAUSTED']);
     const answers = await Promise.all([1, 2, 3].map(() => customer.ok(RECOVER, { endpointId, since })));
     expect(answers).toEqual([1, 2, 3].map(() => ({ messages: 2 })));
@@ -368,7 +368,7 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/recover', () => {
     expect(await customer.ok(RECOVER, { endpointId, since })).toEqual({ messages: 0 });
   });
 
-  test('runs the whole schedule again through the retry queue', async () => {
+  test('starts the whole schedule of attempts again through the queue of retries', async () => {
     const ids = await deliveries(endpointId, since, ['EXHAUSTED', 'CANCELLED', 'DELIVERED']);
     await customer.ok(RECOVER, { endpointId, since });
     await run(queuedJobs()[0]!);
@@ -382,7 +382,7 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/recover', () => {
     expect(await stateOf(ids[0]!, endpointId)).toEqual(['DELIVERED', 9]);
   });
 
-  test('continues after a crash from the last completed step, and sends no message twice', async () => {
+  test('continues after a crash from the last completed step, and sends each message once', async () => {
     const ids = await deliveries(
       endpointId,
       since,
@@ -457,7 +457,7 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/recover', () => {
     expect(recoverCalls).toBe(120);
   });
 
-  test('continues with another queue message when no time is left, and ignores a deleted job', async () => {
+  test('continues with another queue message if no time is left, and ignores a deleted job', async () => {
     await deliveries(
       endpointId,
       since,
@@ -479,7 +479,7 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/recover', () => {
 });
 
 describe('POST /v2/commentannotations/delete', () => {
-  test('is finished by a job when the function ended after its first transaction', async () => {
+  test('is completed by a job if the function stops after its first transaction', async () => {
     const nda = { organizationId: 'acme', documentId: 'nda' };
     await customer.ok('/v2/organizations/documents/add', {
       organizationId: 'acme',

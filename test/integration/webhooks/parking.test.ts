@@ -72,8 +72,8 @@ const parked = async () =>
   (await new ParkedDeliveryStore(system.table).listOldest({ tenant, endpointId }, 10_000)).deliveries.length;
 const times = (count: number, state: string) => Array.from({ length: count }, () => state);
 
-describe('a delivery to an endpoint with an open breaker', () => {
-  test('is parked without a message, a due time, or an attempt', async () => {
+describe('a delivery to an endpoint with an open circuit breaker', () => {
+  test('is parked without a queue message, a due time or an attempt', async () => {
     await openBreaker();
     const [eventId] = (await park(1)) as [string];
     expect(await delivery(eventId)).toMatchObject({ status: 'PENDING', attempts: 0, parked: true });
@@ -86,7 +86,7 @@ describe('a delivery to an endpoint with an open breaker', () => {
     expect(system.measures.counted.get('DeliveriesParked')).toBe(1);
   });
 
-  test('is parked again without a write when its message arrives twice', async () => {
+  test('is parked again without a write if its message arrives twice', async () => {
     await openBreaker();
     const [eventId] = (await park(1)) as [string];
     const { _r } = await delivery(eventId);
@@ -95,7 +95,7 @@ describe('a delivery to an endpoint with an open breaker', () => {
     expect(system.waiting).toEqual([]);
   });
 
-  test('is attempted at once by a resend, and is parked again when the attempt fails', async () => {
+  test('is attempted at once by a resend, and parked again if the attempt fails', async () => {
     await openBreaker();
     const [eventId] = (await park(1)) as [string];
     const due = await new DeliveryStore(system.table).resend(
@@ -118,7 +118,7 @@ describe('a delivery to an endpoint with an open breaker', () => {
     expect(await statesOf([eventId])).toEqual(['DELIVERED 2']);
   });
 
-  test('starts a job when the breaker opens. The job ends when nothing is parked', async () => {
+  test('is released by a job that starts when the breaker opens and ends when no delivery is parked', async () => {
     expect(await parkingOf()).toBeUndefined();
     await openBreaker();
     expect(await parkingOf()).toMatchObject({ kind: 'releaseParked', notBefore: system.now + 30 * SECOND });
@@ -146,7 +146,7 @@ describe('the probe of an endpoint', () => {
     expect(states.filter(({ attempts }) => attempts === 0).length).toBeGreaterThan(20);
   });
 
-  test('is attempted again after the crash of the worker that made it', async () => {
+  test('is attempted again if its worker crashes', async () => {
     await openBreaker();
     const [eventId] = (await park(1)) as [string];
     hooks.answer('/dead', { status: 200 });
@@ -167,7 +167,7 @@ describe('the probe of an endpoint', () => {
     expect(await statesOf([eventId])).toEqual(['DELIVERED 1']);
   });
 
-  test('releases the other parked deliveries after a success, oldest first, 50 per second', async () => {
+  test('releases the other parked deliveries if it succeeds, oldest first, 50 per second', async () => {
     await openBreaker();
     const ids = await park(120);
     hooks.answer('/dead', { status: 200 });
@@ -189,7 +189,7 @@ describe('the probe of an endpoint', () => {
     expect(await parkingOf()).toBeUndefined();
   });
 
-  test('releases the other parked deliveries after a success within the rate limit, in pages', async () => {
+  test('releases the other parked deliveries page by page within the rate limit of the endpoint', async () => {
     endpointId = await create({ rateLimit: 2, filterTypes: ['comment.update'] });
     const published: string[] = [];
     const publish = async () => published.push(await system.publish(tenant, { event: 'comment.update' }));
@@ -217,7 +217,7 @@ describe('the probe of an endpoint', () => {
 });
 
 describe('the release of parked deliveries', () => {
-  test('keeps deliveries parked when the breaker opens again in the meantime', async () => {
+  test('leaves deliveries parked if the breaker opens again', async () => {
     await openBreaker();
     const ids = await park(620);
     let healthy = 50;
@@ -238,7 +238,7 @@ describe('the release of parked deliveries', () => {
     expect(new Set((await statesOf(ids)).map((state) => state.split(' ')[0]))).toEqual(new Set(['DELIVERED']));
   }, 60_000);
 
-  test('does not delay new deliveries: they are sent at once', async () => {
+  test('does not delay new deliveries', async () => {
     await openBreaker();
     await park(600);
     hooks.answer('/dead', { status: 200 });
@@ -252,7 +252,7 @@ describe('the release of parked deliveries', () => {
     expect(await statesOf([eventId])).toEqual(['DELIVERED 1']);
   }, 30_000);
 
-  test('sends each delivery once when three steps run at the same time', async () => {
+  test('sends each delivery once if three steps run at the same time', async () => {
     await openBreaker();
     const ids = await park(40);
     const job = (await parkingOf())!;
@@ -265,7 +265,7 @@ describe('the release of parked deliveries', () => {
     expect(await parked()).toBe(0);
   });
 
-  test('includes a delivery that a slow worker parks after the breaker has closed', async () => {
+  test('includes a delivery that a slow worker parks after the breaker closed', async () => {
     await openBreaker();
     await park(1);
     hooks.answer('/dead', { status: 200 });
@@ -286,7 +286,7 @@ describe('the release of parked deliveries', () => {
 });
 
 describe('a parked delivery', () => {
-  test('is exhausted in bulk after its deadline, with an event, although the endpoint always fails', async () => {
+  test('is exhausted after its deadline together with others, and each emits an event', async () => {
     await openBreaker();
     const ids = await park(60);
     system.now += 20 * HOUR;
@@ -306,7 +306,7 @@ describe('a parked delivery', () => {
     expect(exhaustedEvents.filter(({ fannedOutAt }) => fannedOutAt === undefined)).toEqual([]);
   });
 
-  test('writes its event of exhaustion to the outbox if an endpoint receives the event', async () => {
+  test('writes its exhausted event to the outbox if an endpoint subscribes to such events', async () => {
     await create({ url: hooks.url('/ops'), filterTypes: ['message.attempt.exhausted'] });
     await openBreaker();
     await park(3);
@@ -319,7 +319,7 @@ describe('a parked delivery', () => {
     expect(exhaustedEvents).toHaveLength(3);
   });
 
-  test('leads to the disabling of an endpoint that has failed for five days', async () => {
+  test('disables its endpoint when exhausted, if the endpoint has failed for five days', async () => {
     await openBreaker();
     await park(3);
     const current = (await health())!;
@@ -333,7 +333,7 @@ describe('a parked delivery', () => {
   });
 
   test.each(['deleted', 'disabled', 'advanced webhooks disabled'])(
-    'is cancelled when the endpoint was %s',
+    'is cancelled if the endpoint is %s',
     async (change) => {
       await openBreaker();
       const ids = await park(20);
@@ -348,7 +348,7 @@ describe('a parked delivery', () => {
     },
   );
 
-  test('is released after a change of the endpoint, without a probe', async () => {
+  test('is released without a probe if the endpoint is changed', async () => {
     await openBreaker();
     const ids = await park(20);
     await customer.ok(paths.update, { endpointId, url: hooks.url('/better') });

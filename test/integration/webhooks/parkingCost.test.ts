@@ -39,7 +39,7 @@ afterAll(async () => {
 const sum = (calls: readonly AwsCall[], units: 'readUnits' | 'writeUnits') =>
   calls.reduce((total, call) => total + call[units], 0);
 
-test('a delivery that is exhausted while its endpoint is paused costs at most $8 per million', async () => {
+test('a parked delivery that becomes exhausted costs at most $8 per million', async () => {
   const customer = await newWebhookCustomer();
   const tenant = customer.apiKey;
   const system = new DeliverySystem(tenant);

@@ -157,7 +157,7 @@ async function expectNothingLost(subjects: readonly Subject[], status: string): 
   }
 }
 
-describe('parked deliveries with a fault at any call', () => {
+describe('parked deliveries with a fault at any call of the table or queues', () => {
   test('are all released after a successful probe', async () => {
     const subjects = await withEachFault(() => void (healthy = true));
     await expectNothingLost(subjects, 'DELIVERED');
@@ -165,7 +165,7 @@ describe('parked deliveries with a fault at any call', () => {
     expect(cloud.measures.counted.get('DeliveriesReleased')).toBeGreaterThan(subjects.length);
   });
 
-  test('are exhausted in bulk after their deadline, each with one event', async () => {
+  test('are exhausted after their deadline, each with one event', async () => {
     // The breaker pauses for longer than the deliveries live, so none is attempted. Even a delivery of an old event
     // lives for at least an hour.
     const eventAge = deliveryLifetime(cloud.webhookTiming.schedule);

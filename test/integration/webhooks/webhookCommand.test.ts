@@ -15,7 +15,7 @@ afterAll(() => engine.stop());
 const UNAVAILABLE = ['FAILED_PRECONDITION', 'Advanced webhooks are not available for this workspace.'];
 
 describe('npm run workspace -- advanced-webhooks', () => {
-  test('off withholds advanced webhooks from one API key, and on restores them with their config', async () => {
+  test('off withholds advanced webhooks from one API key, and on makes them available with their config', async () => {
     const [customer, other] = [await newCustomer(), await newCustomer()];
     await customer.ok(paths.updateConfig, { isEnabled: true, encodeData: true });
     expect(JSON.parse(await run(['advanced-webhooks', customer.apiKey, 'off'], process.env))).toEqual({
@@ -34,7 +34,7 @@ describe('npm run workspace -- advanced-webhooks', () => {
     expect(await outcome(customer, paths.list, {})).toBe('done');
   });
 
-  test('leaves advanced webhooks available by default, and never affects basic webhooks', async () => {
+  test('never affects basic webhooks, and advanced webhooks are available without it', async () => {
     const customer = await newCustomer();
     expect(await storedItem(engine, ApiKeyEntity.key(customer))).not.toHaveProperty('withheld');
     expect(await outcome(customer, paths.getConfig, {})).toBe('done');
@@ -43,7 +43,7 @@ describe('npm run workspace -- advanced-webhooks', () => {
     expect(await outcome(customer, paths.updateBasic, { useWebhookService: true })).toBe('done');
   });
 
-  test('needs only the name of the table', async () => {
+  test('requires only the environment variable TABLE_NAME', async () => {
     const { apiKey } = await newCustomer();
     expect(await run(['advanced-webhooks', apiKey, 'off'], { TABLE_NAME })).toContain(apiKey);
   });

@@ -25,7 +25,7 @@ const update = (data: object) => customer.ok(paths.updateBasic, data);
 const stored = () => storedItem(engine, BasicWebhookConfigEntity.key({ tenant: customer.apiKey }));
 
 describe('POST /v2/workspace/webhookconfig/get', () => {
-  test('returns three empty strings and false when no config is stored, and stores nothing', async () => {
+  test('returns the empty initial config if no config is stored, and stores nothing', async () => {
     const { status, body } = await customer.call(paths.getBasic, {});
     expect(status).toBe(200);
     expect(body.result).toEqual({
@@ -49,7 +49,7 @@ describe('POST /v2/workspace/webhookconfig/update', () => {
     triggers: { 'comment.add': true, 'huddle.join': false },
   };
 
-  test('returns the stored config after the write with the full auth token', async () => {
+  test('returns the stored config with the full auth token', async () => {
     const { status, body } = await customer.call(paths.updateBasic, {
       useWebhookService: false,
       webhookServiceConfig: whole,
@@ -64,7 +64,7 @@ describe('POST /v2/workspace/webhookconfig/update', () => {
   });
 
   test.each(Object.entries(whole))(
-    'changes only %s when only that is sent, and treats null as absent',
+    'changes only %s if the request has only this field, and ignores null',
     async (field, value) => {
       await update({
         useWebhookService: false,
@@ -93,14 +93,14 @@ describe('POST /v2/workspace/webhookconfig/update', () => {
     },
   );
 
-  test('clears publicKey together with encryptData', async () => {
+  test('clears publicKey together with encryptData: false', async () => {
     await update({ webhookServiceConfig: whole });
     expect(
       (await update({ webhookServiceConfig: { publicKey: '', encryptData: false } })).webhookServiceConfig,
     ).toEqual({ ...whole, publicKey: '', encryptData: false });
   });
 
-  test('writes the default triggers, overridden by the sent ones, only when the service is first enabled', async () => {
+  test('stores the default triggers, overridden by sent triggers, only when first enabled', async () => {
     await update({ webhookServiceConfig: { authToken: 'kept', rawNotificationUrl: 'https://example.com/raw' } });
     const first = await update({
       useWebhookService: true,
@@ -124,7 +124,7 @@ describe('POST /v2/workspace/webhookconfig/update', () => {
     });
   });
 
-  test('keeps all of ten parallel partial updates', async () => {
+  test('keeps the fields of ten parallel updates', async () => {
     const types = triggerTypes.slice(0, 10);
     await update({ useWebhookService: true });
     await Promise.all(
@@ -136,7 +136,7 @@ describe('POST /v2/workspace/webhookconfig/update', () => {
     });
   });
 
-  test('keeps both of two parallel updates, one of them a token', async () => {
+  test('keeps the fields of two parallel updates, one of them the auth token', async () => {
     await Promise.all([
       update({ webhookServiceConfig: { authToken: 'first token' } }),
       update({ useWebhookService: true }),
@@ -265,7 +265,7 @@ describe('POST /v2/workspace/webhookconfig/update with an invalid request', () =
     expect(await stored()).toBeUndefined();
   });
 
-  test('names both URLs when both are private', async () => {
+  test('names both URLs if both are private', async () => {
     const { body } = await customer.call(paths.updateBasic, {
       webhookServiceConfig: { rawNotificationUrl: 'http://127.1', processedNotificationUrl: 'http://0x0a000001' },
     });

@@ -33,7 +33,7 @@ const formsOf = (secret: string) => [
   encodeURIComponent(secret),
 ];
 
-test('signing secrets and auth tokens are in no item of the table, no log line and no error message', async () => {
+test('signing secrets and auth tokens are readable in no item, no log line and no error message', async () => {
   customer = await newCustomer();
   await customer.ok(paths.updateConfig, { isEnabled: true });
   const { id: endpointId } = await customer.ok(paths.create, { url: `https://${USERINFO}@example.com/hook` });
@@ -96,7 +96,7 @@ function bytesOf(value: unknown): Buffer[] {
   return [Buffer.from(`${String(value)}\n`)];
 }
 
-test('each read and each rotation of a secret is logged', async () => {
+test('each read and each rotation of a webhook secret writes a log line', async () => {
   const { id: endpointId } = await customer.ok(paths.create, { url: 'https://example.com' });
   await customer.ok(paths.getSecret, { endpointId });
   await customer.ok(paths.rotate, { endpointId });

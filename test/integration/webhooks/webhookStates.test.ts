@@ -35,7 +35,7 @@ const NO_FIELD = [
   'At least one of isEnabled, encryptData, encodeData, publicKey or enableDataProtection must be provided.',
 ] as const;
 
-describe('advanced webhooks by state', () => {
+describe('advanced webhooks that are never configured, enabled or disabled', () => {
   type State = 'never configured' | 'enabled' | 'disabled';
   const states: State[] = ['never configured', 'enabled', 'disabled'];
 
@@ -133,14 +133,14 @@ describe('advanced webhooks by state', () => {
     states.map((state) => ({ call, state, path, data, ...expected[state] })),
   );
 
-  test.each(transitions)('$state: $call', async ({ state, path, data, answer, next = state }) => {
+  test.each(transitions)('$state: $call returns $answer', async ({ state, path, data, answer, next = state }) => {
     const { customer, endpointId } = await customerIn(state);
     expect(await outcome(customer, path, data(endpointId))).toEqual(answer);
     expect(await stateOf(customer)).toBe(next);
   });
 
   test.each(transitions.filter(({ call }) => !call.includes('no field') && !call.includes('does not know')))(
-    '$state and withheld: $call',
+    '$state: $call is rejected while the operator withholds advanced webhooks',
     async ({ state, path, data }) => {
       const { customer, endpointId } = await customerIn(state);
       await offer(customer, false);
@@ -150,22 +150,19 @@ describe('advanced webhooks by state', () => {
     },
   );
 
-  test.each(states)(
-    '%s: every endpoint rejects a malformed call with INVALID_ARGUMENT before any other check',
-    async (state) => {
-      const { customer } = await customerIn(state);
-      for (const [path, data] of [
-        [paths.create, { url: 'no' }],
-        [paths.update, { endpointId: 'ep_1' }],
-        [paths.list, { limit: 0 }],
-        [paths.rotate, { endpointId: 'ep_1', overlapSeconds: -1 }],
-      ] as const) {
-        expect((await outcome(customer, path, data))[0]).toBe('INVALID_ARGUMENT');
-      }
-    },
-  );
+  test.each(states)('%s: every endpoint rejects an invalid request before it checks the state', async (state) => {
+    const { customer } = await customerIn(state);
+    for (const [path, data] of [
+      [paths.create, { url: 'no' }],
+      [paths.update, { endpointId: 'ep_1' }],
+      [paths.list, { limit: 0 }],
+      [paths.rotate, { endpointId: 'ep_1', overlapSeconds: -1 }],
+    ] as const) {
+      expect((await outcome(customer, path, data))[0]).toBe('INVALID_ARGUMENT');
+    }
+  });
 
-  test('disabled: endpoints and their secrets stay stored until webhooks are enabled again', async () => {
+  test('disabled: endpoints and their secrets remain stored until webhooks are enabled again', async () => {
     const { customer, endpointId } = await customerIn('enabled');
     const before = await customer.ok(paths.getSecret, { endpointId });
     await customer.ok(paths.updateConfig, { isEnabled: false });
@@ -174,7 +171,7 @@ describe('advanced webhooks by state', () => {
   });
 });
 
-describe('the basic webhook service by state', () => {
+describe('POST /v2/workspace/webhookconfig/update by stored config', () => {
   const empty = { authToken: '', rawNotificationUrl: '', processedNotificationUrl: '' };
   const on = { ...defaultWebhookTriggers };
 

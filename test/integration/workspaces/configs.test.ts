@@ -108,7 +108,7 @@ describe('emailconfig get and update', () => {
     fromCompany: 'Acme & Söhne',
   };
 
-  test('returns the complete configuration with the key after an update', async () => {
+  test('returns the complete configuration, including the provider key, after an update', async () => {
     const first = await update('emailconfig', { emailServiceConfig: provider });
     expect(first).toEqual({ useEmailService: false, emailServiceConfig: { ...emptyEmail, ...provider } });
     const second = await update('emailconfig', {
@@ -121,7 +121,7 @@ describe('emailconfig get and update', () => {
     expect(await get('emailconfig')).toEqual(second);
   });
 
-  test("sets triggers and provider only at the first enabling and keeps the provider's fields", async () => {
+  test('stores default triggers and provider only when first enabled, and keeps sent fields', async () => {
     await update('emailconfig', { emailServiceConfig: provider });
     const enabled = {
       useEmailService: true,
@@ -149,14 +149,14 @@ describe('emailconfig get and update', () => {
     });
   });
 
-  test('deletes the stored key when an empty one is sent', async () => {
+  test('deletes the stored key if the request has an empty key', async () => {
     await update('emailconfig', { emailServiceConfig: provider });
     expect((await update('emailconfig', { emailServiceConfig: { apiKey: '' } })).emailServiceConfig.apiKey).toBe('');
     expect((await get('emailconfig')).emailServiceConfig.apiKey).toBe('');
     expect((await itemsOf(customer))[0]?.emailServiceConfig.apiKey).toBe('');
   });
 
-  test('ignores fields named __proto__ or constructor, and rejects them as names of triggers', async () => {
+  test('ignores fields named __proto__ or constructor, and rejects triggers with these names', async () => {
     const fields = JSON.parse(
       '{"__proto__":{"type":"custom","polluted":true},"constructor":{"type":"custom"},"fromCompany":"Acme"}',
     );
@@ -175,7 +175,7 @@ describe('emailconfig get and update', () => {
 });
 
 describe('activityconfig get and update', () => {
-  test('stores every default when the service is first enabled, and merges later updates', async () => {
+  test('stores all defaults when first enabled, and merges later updates', async () => {
     const before = Date.now();
     const { activityServiceConfig } = await update('activityconfig', { activityServiceConfig: { isEnabled: true } });
     expect(activityServiceConfig).toMatchObject({
@@ -200,7 +200,7 @@ describe('activityconfig get and update', () => {
 });
 
 describe('notificationconfig get and update', () => {
-  test('merges every level, and stores the default triggers when the service is first enabled', async () => {
+  test('merges every level, and stores the default triggers when first enabled', async () => {
     await update('notificationconfig', {
       notificationServiceConfig: { batchConfig: { document: { isEnabled: true, batchWindowSeconds: 60 } } },
     });
@@ -232,7 +232,7 @@ describe('notificationconfig get and update', () => {
 describe('permissionproviderconfig get and update', () => {
   const permissionProviderUrl = 'https://example.com/permissions';
 
-  test('returns no data from update and the merged configuration from get', async () => {
+  test('returns no data from update, and the merged configuration from get', async () => {
     const { body } = await customer.call(pathOf('permissionproviderconfig', 'update'), {
       usePermissionProvider: true,
       permissionProviderConfig: { permissionProviderUrl },
@@ -482,7 +482,7 @@ describe('concurrent updates of configurations', () => {
       verbs.map((verb) => ({ notificationServiceConfig: { triggers: { comment: { [verb]: true } } } })),
       { notificationServiceConfig: { triggers: { comment: on(verbs) } } },
     ],
-  ])('are all applied: ten of %s', async (config, updates, expected) => {
+  ])('are all stored: ten of %s', async (config, updates, expected) => {
     await Promise.all(updates.map((data) => update(config, data)));
     expect(await get(config)).toMatchObject(expected);
   });
@@ -524,12 +524,12 @@ describe('concurrent updates of configurations', () => {
       { defaultDocumentAccessType: 'restricted' },
       { requireJwtToken: true, defaultDocumentAccessType: 'restricted' },
     ],
-  ])('are both applied: %s %j and %j', async (config, first, second, expected) => {
+  ])('are both stored: %s %j and %j', async (config, first, second, expected) => {
     await Promise.all([update(config, first), update(config, second)]);
     expect(await get(config)).toMatchObject(expected);
   });
 
-  test('store the defaults once and lose no value when several updates first enable the service', async () => {
+  test('store the defaults once and all sent values if several updates first enable the service', async () => {
     await Promise.all(
       types
         .slice(0, 5)

@@ -29,7 +29,7 @@ const initial = {
 };
 
 describe('apikeyconfig get and update', () => {
-  test('returns the initial configuration with the owner of the workspace', async () => {
+  test('get returns the initial configuration with the e-mail address of the workspace owner', async () => {
     const { ownerEmail, keyHeaders } = await newWorkspace();
     const { body } = await post(getConfig, keyHeaders, {});
     expect(body).toEqual({
@@ -41,7 +41,7 @@ describe('apikeyconfig get and update', () => {
     });
   });
 
-  test('update returns only the written fields, with masked keys', async () => {
+  test('update returns only the sent fields, with masked keys', async () => {
     const aiModelApiKey = [
       { provider: 'anthropic', customerApiKey: 'sk-ant-0123456789-x7Qa' },
       { provider: 'openai', customerApiKey: 'short' },
@@ -61,7 +61,7 @@ describe('apikeyconfig get and update', () => {
     });
   });
 
-  test('update changes the key of one provider only, and an empty key deletes it', async () => {
+  test('update changes the key of one provider only, and deletes it if the sent key is empty', async () => {
     const set = (provider: string, customerApiKey: string) =>
       customer.ok(UPDATE, { aiModelApiKey: [{ provider, customerApiKey }] });
     await set('openai', 'sk-0123456789-0001');
@@ -79,7 +79,7 @@ describe('apikeyconfig get and update', () => {
     expect(await customer.ok(GET, {})).toEqual(initial);
   });
 
-  test('the configuration belongs to one API key and not to the workspace', async () => {
+  test('the configuration of one API key does not apply to other API keys of the workspace', async () => {
     const { ownerEmail, headers, keyHeaders } = await newWorkspace();
     const { apiKey, authToken } = (
       await post(createKey, headers, { ownerEmail, type: 'testing', createAuthToken: true })
@@ -165,7 +165,7 @@ describe('defaultDocumentAccessType', () => {
     expect(await accessTypes()).toEqual({ new: 'restricted' });
   });
 
-  test('denies users without grants access to a document', async () => {
+  test('restricts access to a document, so that users without grants are denied', async () => {
     await customer.ok(UPDATE, { defaultDocumentAccessType: 'restricted' });
     await add('secret');
     await customer.ok('/v2/users/add', { organizationId: 'acme', users: [{ userId: 'member' }] });
@@ -183,7 +183,7 @@ describe('defaultDocumentAccessType', () => {
     expect(await accessTypes()).toEqual({ filed: 'public' });
   });
 
-  test('is read from the API key that adds the document', async () => {
+  test('comes from the API key that adds the document, not from another key', async () => {
     await (await newCustomer()).ok(UPDATE, { defaultDocumentAccessType: 'restricted' });
     await add('mine');
     expect(await accessTypes()).toEqual({ mine: 'public' });

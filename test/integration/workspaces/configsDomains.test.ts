@@ -22,14 +22,14 @@ const numbered = (from: number, count: number) =>
   Array.from({ length: count }, (_, index) => `d${from + index}.example`);
 
 describe('workspace/domains', () => {
-  test('returns an empty list at first, without a body', async () => {
+  test('get returns an empty list before the first addition, without a body', async () => {
     const { body } = await send(await handlerOf(GET), eventOf(undefined, customer.headers));
     expect(body).toEqual({
       result: { status: 'success', message: 'Allowed domains retrieved successfully.', data: { allowedDomains: [] } },
     });
   });
 
-  test('adds each bare domain once in any spelling', async () => {
+  test('add stores each domain once without scheme, port and path', async () => {
     const { body } = await customer.call(ADD, {
       domains: [
         'https://www.Example.com:8080/x',
@@ -48,7 +48,7 @@ describe('workspace/domains', () => {
     expect(await allowed()).toEqual(domains);
   });
 
-  test('skips domains that are already stored', async () => {
+  test('add skips domains that are already stored', async () => {
     await customer.ok(ADD, { domains: ['a.example', 'b.example'] });
     expect(await customer.ok(ADD, { domains: ['B.example', 'c.example'] })).toEqual({
       domainsAdded: ['c.example'],
@@ -61,7 +61,7 @@ describe('workspace/domains', () => {
     expect(await allowed()).toEqual(['a.example', 'b.example', 'c.example']);
   });
 
-  test('deletes domains in any spelling and skips unknown ones', async () => {
+  test('delete accepts domains in any spelling and skips unknown ones', async () => {
     await customer.ok(ADD, { domains: ['a.example', 'b.example', '*.b.example'] });
     const { body } = await customer.call(DELETE, { domains: ['https://www.b.example/', 'elsewhere.example'] });
     expect(body.result).toEqual({
@@ -72,7 +72,7 @@ describe('workspace/domains', () => {
     expect(await allowed()).toEqual(['a.example', '*.b.example']);
   });
 
-  test('skips every domain of a deletion when no domain is stored', async () => {
+  test('delete skips all domains if none is stored', async () => {
     expect(await customer.ok(DELETE, { domains: ['a.example'] })).toEqual({
       domainsRemoved: [],
       skippedDomains: ['a.example'],
@@ -111,7 +111,7 @@ describe('workspace/domains', () => {
     expect(await allowed()).toEqual([]);
   });
 
-  test('adds the five hundredth domain and rejects the next with RESOURCE_EXHAUSTED', async () => {
+  test('add stores the five hundredth domain and rejects the next with RESOURCE_EXHAUSTED', async () => {
     for (let from = 0; from < 400; from += 100) await customer.ok(ADD, { domains: numbered(from, 100) });
     await customer.ok(ADD, { domains: numbered(400, 99) });
     const { status, body } = await customer.call(ADD, { domains: ['one.example', 'two.example'] });
@@ -130,7 +130,7 @@ describe('workspace/domains', () => {
     expect(await customer.ok(ADD, { domains: ['two.example'] })).toMatchObject({ domainsAdded: ['two.example'] });
   });
 
-  test('applies all concurrent additions and deletions', async () => {
+  test('add and delete apply all concurrent requests', async () => {
     await customer.ok(ADD, { domains: numbered(0, 5) });
     await Promise.all([
       ...numbered(5, 5).map((domain) => customer.ok(ADD, { domains: [domain] })),
@@ -139,7 +139,7 @@ describe('workspace/domains', () => {
     expect((await allowed()).sort()).toEqual(numbered(5, 5));
   });
 
-  test('stores a domain once when concurrent requests add it', async () => {
+  test('add stores a domain once for concurrent requests', async () => {
     await customer.ok(ADD, { domains: ['a.example'] });
     const answers = await Promise.all(Array.from({ length: 5 }, () => customer.ok(ADD, { domains: ['b.example'] })));
     expect(answers.flatMap(({ domainsAdded }) => domainsAdded)).toEqual(['b.example']);
@@ -147,7 +147,7 @@ describe('workspace/domains', () => {
     expect(await allowed()).toEqual(['a.example', 'b.example']);
   });
 
-  test('keeps the domains of each API key apart', async () => {
+  test('add and delete affect the domains of one API key only', async () => {
     await customer.ok(ADD, { domains: ['a.example'] });
     const other = await newCustomer();
     expect(await allowed(other)).toEqual([]);

@@ -61,7 +61,7 @@ async function storeSecrets(headers: Record<string, string> = {}): Promise<void>
 }
 
 describe('secrets of configurations', () => {
-  test('are not readable in the table, also not in answers that are stored for an Idempotency-Key', async () => {
+  test('are not readable in the table, nor in stored answers for an Idempotency-Key', async () => {
     await storeSecrets();
     await storeSecrets({ 'idempotency-key': 'once' });
     const items = await everyItem(engine);
@@ -77,7 +77,7 @@ describe('secrets of configurations', () => {
     expect((await customer.ok(get('permissionproviderconfig'), {})).permissionProviderConfig.authToken).toBe(TOKEN);
   });
 
-  test('are only in answers that return them to their owner', async () => {
+  test('are only in responses that must return them to their owner', async () => {
     await storeSecrets();
     for (const config of ['apikeyconfig', 'activityconfig', 'notificationconfig', 'domains'])
       expectNoSecret(JSON.stringify((await customer.call(get(config), {})).body));
@@ -98,7 +98,7 @@ describe('secrets of configurations', () => {
     );
   });
 
-  test('are in no error message and no log line, also when a request fails', async () => {
+  test('are in no error message and no log line, even if a request fails', async () => {
     await storeSecrets();
     const refused = await Promise.all([
       customer.call(update('emailconfig'), { emailServiceConfig: { apiKey: `${EMAIL_KEY}\n` } }),
@@ -142,7 +142,7 @@ describe('secrets of configurations', () => {
     for (const line of lines) expectNoSecret(line);
   });
 
-  test('cannot be opened by another tenant to whose item they were copied', async () => {
+  test('cannot be decrypted by another tenant after their item is copied', async () => {
     await storeSecrets();
     const other = await newCustomer();
     await other.ok(update('emailconfig'), { emailServiceConfig: { apiKey: 'another' } });
@@ -175,7 +175,7 @@ describe('the functions that read and update configurations', () => {
     mergeGrants(capabilitiesOf(endpoint).flatMap(({ grants }) => grants)).find((grant) => grant.resource === resource)
       ?.actions ?? [];
 
-  test('may read the master key only if they seal or open a secret', () => {
+  test('may read the master key only if they encrypt or decrypt a secret', () => {
     expect(
       endpoints
         .filter((endpoint) => granted(endpoint, 'secret/masterKey').length > 0)
@@ -192,14 +192,14 @@ describe('the functions that read and update configurations', () => {
     );
   });
 
-  test('have no grant to write when they only read, except UpdateItem to count calls', () => {
+  test('may not write if they only read, except UpdateItem to count calls', () => {
     for (const endpoint of endpoints)
       expect(granted(endpoint, 'table')).toEqual(
         endpoint.kind === 'read' ? ['GetItem', 'UpdateItem'] : ['GetItem', 'PutItem', 'UpdateItem'],
       );
   });
 
-  test('read credentials from the table when they return a secret', () => {
+  test('read credentials from the table, not from memory, if they return a secret', () => {
     expect(
       endpoints
         .filter(({ freshCredentials }) => freshCredentials)

@@ -95,7 +95,7 @@ describe('invalid credentials', () => {
       'the hash of the token',
       () => ({ [apiKey]: mine.apiKey, [authToken]: Buffer.from(tokenHash(mine.authToken)).toString('base64') }),
     ],
-  ])('cause the same PERMISSION_DENIED for %s', async (_what, headers) => {
+  ])('return the same PERMISSION_DENIED for %s', async (_what, headers) => {
     const { status, body } = await post(getOrganizations, await headers(), {});
     expect(status).toBe(403);
     expect(body).toEqual({ error: { status: 'PERMISSION_DENIED', message: 'Invalid API key.' } });
@@ -133,7 +133,7 @@ describe('invalid credentials', () => {
       'the credentials of an API key',
       () => ({ 'x-svc-workspace-id': mine.apiKey, 'x-svc-workspace-auth-token': mine.authToken }),
     ],
-  ])('cause the same PERMISSION_DENIED at workspace level for %s', async (_what, headers) => {
+  ])('return the same PERMISSION_DENIED to a workspace endpoint for %s', async (_what, headers) => {
     const { status, body } = await post(getWorkspace, headers(), {});
     expect(status).toBe(403);
     expect(body).toEqual({ error: { status: 'PERMISSION_DENIED', message: 'Invalid auth token for workspace.' } });
@@ -150,7 +150,7 @@ describe('invalid credentials', () => {
   });
 });
 
-describe('the token of a workspace', () => {
+describe('the auth token of a workspace', () => {
   const id = 'x-svc-workspace-id';
   const authToken = 'x-svc-auth-token';
 
@@ -164,7 +164,7 @@ describe('the token of a workspace', () => {
       'in its own header, which wins over the header of API keys',
       () => ({ [authToken]: 'wrong', 'x-svc-workspace-auth-token': mine.workspaceAuthToken }),
     ],
-  ])('is accepted at workspace level %s', async (_where, headers) => {
+  ])('is accepted by workspace endpoints %s', async (_where, headers) => {
     const { status, body } = await post(getWorkspace, { [id]: mine.id, ...headers() }, {});
     expect({ status, id: body.result?.data.id, authToken: body.result?.data.authToken }).toEqual({
       status: 200,
@@ -173,7 +173,7 @@ describe('the token of a workspace', () => {
     });
   });
 
-  test('allows a repeated call with an Idempotency-Key in either header', async () => {
+  test('may be sent in either header when a call is repeated with its Idempotency-Key', async () => {
     const rename = { apiKey: mine.apiKey, apiKeyName: 'Renamed' };
     const [first, second] = [
       { [authToken]: mine.workspaceAuthToken },
@@ -185,7 +185,7 @@ describe('the token of a workspace', () => {
       ).toBe(200);
   });
 
-  test('is not needed with an API key and a workspace id', async () => {
+  test('is neither required nor accepted by endpoints that require an API key', async () => {
     const { status } = await post(getOrganizations, { ...mine.keyHeaders, [id]: mine.id }, {});
     expect(status).toBe(200);
     expect((await post(getOrganizations, { [id]: mine.id, [authToken]: mine.workspaceAuthToken }, {})).status).toBe(
@@ -199,7 +199,7 @@ describe('the cache of credentials', () => {
   const optionsAt = (now: number, fresh = false) => ({ now, fresh });
   const denied = { status: 'PERMISSION_DENIED' };
 
-  test('accepts a revoked token for less than 10 s', async () => {
+  test('accepts a revoked token for up to 10 s', async () => {
     const credentials = new Credentials(table);
     await storeKey('key_revoked', ['old']);
     await credentials.apiKey('key_revoked', 'old', optionsAt(NOW));
@@ -212,7 +212,7 @@ describe('the cache of credentials', () => {
     expect(reads).toEqual([{ consistent: false }, { consistent: false }, { consistent: true }]);
   });
 
-  test('does not extend this time with further requests', async () => {
+  test('rejects a revoked token after 10 s even if requests continue', async () => {
     const credentials = new Credentials(table);
     await storeKey('key_busy', ['old']);
     for (let now = NOW; now < NOW + 10_000; now += 1_000) await credentials.apiKey('key_busy', 'old', optionsAt(now));
@@ -222,7 +222,7 @@ describe('the cache of credentials', () => {
     expect(reads).toEqual([{ consistent: false }, { consistent: false }, { consistent: true }]);
   });
 
-  test('reads a key once in 10 s, eventually consistent, also for concurrent requests', async () => {
+  test('reads a key once in 10 s with an eventually consistent read, even for concurrent requests', async () => {
     const credentials = new Credentials(table);
     await storeKey('key_read', ['t']);
     await Promise.all(Array.from({ length: 20 }, () => credentials.apiKey('key_read', 't', optionsAt(NOW))));
@@ -230,7 +230,7 @@ describe('the cache of credentials', () => {
     expect(reads).toEqual([{ consistent: false }]);
   });
 
-  test('is bypassed by a fresh check, so a revoked token is rejected at once', async () => {
+  test('is not used for a fresh check, which rejects a revoked token at once', async () => {
     const credentials = new Credentials(table);
     await storeKey('key_fresh', ['old']);
     await credentials.apiKey('key_fresh', 'old', optionsAt(NOW, true));
@@ -239,7 +239,7 @@ describe('the cache of credentials', () => {
     expect(reads).toEqual([{ consistent: true }, { consistent: true }]);
   });
 
-  test('remembers an unknown key for 1 s', async () => {
+  test('rejects an unknown key for 1 s without another read', async () => {
     const credentials = new Credentials(table);
     await expect(credentials.apiKey('key_late', 't', optionsAt(NOW))).rejects.toMatchObject(denied);
     await storeKey('key_late', ['t']);
@@ -250,7 +250,7 @@ describe('the cache of credentials', () => {
     });
   });
 
-  test('accepts a new token at once after a recent read', async () => {
+  test('accepts a new token at once although the key was just read', async () => {
     const credentials = new Credentials(table);
     await storeKey('key_second', ['first']);
     await credentials.apiKey('key_second', 'first', optionsAt(NOW));
@@ -261,7 +261,7 @@ describe('the cache of credentials', () => {
     expect(reads).toEqual([{ consistent: false }, { consistent: true }]);
   });
 
-  test('accepts a new token at once after an older read', async () => {
+  test('accepts a new token at once although an eventually consistent read misses it', async () => {
     const credentials = new Credentials({
       get: async (_entity: unknown, { apiKey }: { apiKey: string }, { eventual }: { eventual: boolean }) => ({
         apiKey,
@@ -275,7 +275,7 @@ describe('the cache of credentials', () => {
     await expect(credentials.apiKey('key', 'new', optionsAt(NOW))).resolves.toMatchObject({ tenant: 'key' });
   });
 
-  test('rejects a second new token within the same second and accepts it later', async () => {
+  test('rejects another new token within the same second and accepts it later', async () => {
     const credentials = new Credentials(table);
     await storeKey('key_third', ['first']);
     await expect(credentials.apiKey('key_third', 'second', optionsAt(NOW))).rejects.toMatchObject(denied);
@@ -286,7 +286,7 @@ describe('the cache of credentials', () => {
     });
   });
 
-  test('limits reads for guessed tokens to one per second without affecting the owner', async () => {
+  test("makes one read per second for guessed tokens, and the owner's token still works", async () => {
     const credentials = new Credentials(table);
     await storeKey('key_guessed', ['right']);
     await credentials.apiKey('key_guessed', 'right', optionsAt(NOW));
@@ -298,7 +298,7 @@ describe('the cache of credentials', () => {
     expect(reads).toEqual([{ consistent: true }, { consistent: true }]);
   });
 
-  test('shares one fresh read between 50 concurrent requests', async () => {
+  test('makes one fresh read for 50 concurrent requests', async () => {
     const credentials = new Credentials(table);
     await storeKey('key_rush', ['first']);
     await credentials.apiKey('key_rush', 'first', optionsAt(NOW));
@@ -313,7 +313,7 @@ describe('the cache of credentials', () => {
     expect(outcomes.map(({ status }) => status)).toEqual(outcomes.map((_, n) => (n % 2 ? 'fulfilled' : 'rejected')));
   });
 
-  test('makes no fresh read for unknown keys', async () => {
+  test('makes no consistent read for unknown keys', async () => {
     const credentials = new Credentials(table);
     for (let n = 0; n < 20; n++)
       await expect(credentials.apiKey('key_nobody', `guess ${n}`, optionsAt(NOW + n))).rejects.toMatchObject(denied);
@@ -349,7 +349,7 @@ describe('the cache of credentials', () => {
     expect(reads).toEqual([]);
   });
 
-  test('works the same at workspace level', async () => {
+  test('does the same for the credentials of workspaces', async () => {
     const credentials = new Credentials(table);
     const stored = await table.get(WorkspaceEntity, { workspaceId: mine.id });
     reads = [];
@@ -397,7 +397,7 @@ describe('the size of the cache of credentials', () => {
   }
   const options = { now: 0, fresh: false };
 
-  test('is limited to 1,000 keys: the oldest key is dropped', async () => {
+  test('is limited to 1,000 keys, and the oldest key is removed first', async () => {
     const { ids, credentials } = counting();
     for (let i = 0; i <= 1_000; i++) await credentials.apiKey(`key ${i}`, 't', options);
     ids.length = 0;
@@ -408,7 +408,7 @@ describe('the size of the cache of credentials', () => {
     expect(ids).toEqual(['key 0']);
   });
 
-  test('does not count a failed read, and the next request reads again', async () => {
+  test('does not include failed reads, so the next request reads again', async () => {
     const { ids, failNext, credentials } = counting();
     failNext(1);
     await expect(credentials.apiKey('key', 't', options)).rejects.toThrow('The table is away');

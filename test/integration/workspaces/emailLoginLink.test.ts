@@ -52,13 +52,13 @@ describe('a login link', () => {
     expect(mail!.html).toContain(`href="${link}"`);
   });
 
-  test('is sent to the stored address for any spelling in the request', async () => {
+  test('is sent to the stored address, whatever the spelling in the request', async () => {
     const { ownerEmail } = await newWorkspace();
     await sendLink(ownerEmail.toUpperCase(), CONTINUE_URL);
     expect(engine.mails[0]?.to).toEqual([ownerEmail]);
   });
 
-  test('has a new token of 256 bits every time', async () => {
+  test('has a different token of 256 bits each time', async () => {
     const workspace = await newWorkspace();
     const tokens = new Set<string>();
     for (let i = 0; i < 5; i++) tokens.add(await mailedToken(engine, workspace));
@@ -66,7 +66,7 @@ describe('a login link', () => {
     for (const token of tokens) expect(Buffer.from(token, 'base64url')).toHaveLength(32);
   });
 
-  test('is stored as a hash with an expiry', async () => {
+  test('is stored only as a hash, with an expiry', async () => {
     const workspace = await newWorkspace();
     const token = await mailedToken(engine, workspace);
     const items = await everyItem(engine);
@@ -77,7 +77,7 @@ describe('a login link', () => {
     expect(stored[0]!.ttl - Date.now() / 1000).toBeLessThan(31 * 60);
   });
 
-  test('has a token that no log line contains', async () => {
+  test('has a token that is in no log line', async () => {
     const workspace = await newWorkspace();
     const written: string[] = [];
     for (const stream of [process.stdout, process.stderr])
@@ -122,7 +122,7 @@ describe('continueUrl of POST /v2/workspace/email/send-login-link', () => {
     ['of FTP', 'ftp://app.example.com'],
     ['with a user name', 'https://api.test@evil.net/'],
     ['too long', `https://api.test/${'a'.repeat(2_048)}`],
-  ])('is rejected with INVALID_ARGUMENT when it is %s', async (_what, continueUrl) => {
+  ])('is rejected with INVALID_ARGUMENT if it is %s', async (_what, continueUrl) => {
     const { ownerEmail } = await newWorkspace();
     const { status, body } = await post(handler, {}, { email: ownerEmail, continueUrl });
     expect({ status, error: body.error.status }).toEqual({ status: 400, error: 'INVALID_ARGUMENT' });
@@ -130,7 +130,7 @@ describe('continueUrl of POST /v2/workspace/email/send-login-link', () => {
     expect(engine.mails).toEqual([]);
   });
 
-  test('may be on the allowed domains of any API key of the workspace or on the service', async () => {
+  test('may be on an allowed domain of any API key of the workspace, or on the service itself', async () => {
     const workspace = await newWorkspace();
     const second = (await post(createApiKey, workspace.headers, { ownerEmail: workspace.ownerEmail, type: 'testing' }))
       .body.result.data.apiKey;
@@ -172,7 +172,7 @@ describe('continueUrl of POST /v2/workspace/email/send-login-link', () => {
 
 describe('POST /v2/workspace/email/send-login-link for an address without a workspace', () => {
   test.each([CONTINUE_URL, 'https://evil.net/', 'nowhere'])(
-    'returns for %s the same answer as for an address with a workspace, and sends no mail',
+    'returns for %s the same response as for an address with a workspace, and sends no mail',
     async (continueUrl) => {
       const { ownerEmail } = await newWorkspace();
       const ofOwner = await sendLink(ownerEmail, continueUrl);
@@ -184,7 +184,7 @@ describe('POST /v2/workspace/email/send-login-link for an address without a work
     },
   );
 
-  test('stores nothing', async () => {
+  test('does not store the address', async () => {
     const email = someone();
     await sendLink(email, CONTINUE_URL);
     const items = (await everyItem(engine)).filter((item) => item._t !== 'RateLimit');
@@ -210,7 +210,7 @@ describe('POST /v2/workspace/email/send-login-link', () => {
     });
   });
 
-  test('returns FAILED_PRECONDITION for every address when the operator has not set mailFrom', async () => {
+  test('returns FAILED_PRECONDITION for every address if the operator has not set mailFrom', async () => {
     const { ownerEmail } = await newWorkspace();
     const mute = toLambda(endpoint, { ...process.env, MAIL_FROM: '' });
     const answers = [await sendLink(ownerEmail, CONTINUE_URL, mute), await sendLink(someone(), CONTINUE_URL, mute)];
@@ -230,7 +230,7 @@ describe('POST /v2/workspace/email/send-login-link', () => {
   test.each([
     ['TooManyRequestsException', 503, 'UNAVAILABLE'],
     ['MessageRejected', 500, 'INTERNAL'],
-  ])('maps the SES error %s to status %i', async (name, status, error) => {
+  ])('returns for the SES error %s the HTTP status %i', async (name, status, error) => {
     const { ownerEmail } = await newWorkspace();
     jest.spyOn(SesMailer.prototype, 'send').mockRejectedValueOnce(Object.assign(new Error('secret detail'), { name }));
     const answer = await sendLink(ownerEmail, CONTINUE_URL);
@@ -256,7 +256,7 @@ describe('the rate limits of login links', () => {
       LOGIN_LINKS_PER_HOUR_PER_EMAIL: String(perEmail),
     });
 
-  test('apply per hour and e-mail address, for any source address', async () => {
+  test('count requests per hour and e-mail address from any source address', async () => {
     const [{ ownerEmail }, limitedHandler] = [await newWorkspace(), limited(1_000, 3)];
     const clock = jest.spyOn(Date, 'now').mockReturnValue(START);
     const call = () => postFrom(sourceIp(), limitedHandler, { email: ownerEmail, continueUrl: CONTINUE_URL });
@@ -269,7 +269,7 @@ describe('the rate limits of login links', () => {
     expect((await call()).status).toBe(200);
   });
 
-  test('apply per minute and source address, with and without a workspace', async () => {
+  test('count requests per minute and source address, with and without a workspace', async () => {
     const [from, limitedHandler] = [sourceIp(), limited(2, 1_000)];
     const clock = jest.spyOn(Date, 'now').mockReturnValue(START);
     const call = () => postFrom(from, limitedHandler, { email: someone(), continueUrl: CONTINUE_URL });

@@ -56,7 +56,7 @@ describe('POST /v2/workspace/email/status', () => {
     expect(body).toEqual({ error: { status: 'NOT_FOUND', message: 'User not found' } });
   });
 
-  test('returns false until the owner submits the verification page, and true afterwards', async () => {
+  test('returns verified: true after the owner has submitted the verification page, and false before', async () => {
     const workspace = await newWorkspace();
     const unverified = { result: { status: 'success', message: 'Email not yet verified', data: { verified: false } } };
     expect(await status(workspace.ownerEmail)).toMatchObject({ status: 200, body: unverified });
@@ -75,7 +75,7 @@ describe('POST /v2/workspace/email/status', () => {
     expect((await status(ownerEmail.toUpperCase())).body.result.data).toEqual({ verified: false });
   });
 
-  test('needs no credentials and ignores them', async () => {
+  test('requires no credentials and ignores invalid ones', async () => {
     const { ownerEmail } = await newWorkspace();
     const { status: code } = await post(
       handler,
@@ -99,8 +99,8 @@ describe('POST /v2/workspace/email/status', () => {
   });
 });
 
-describe('the API keys of an owner who verifies late', () => {
-  test('expire after the grace days, and work again after the first status request that follows the verification', async () => {
+describe('the API keys of an owner who verifies after the grace days', () => {
+  test('expire after the grace days, and work again after a status request of the verified owner', async () => {
     const workspace = await newWorkspace();
     const expiry = (await storedKey(workspace.apiKey))?.expiresAt as number;
     expect(await works(workspace, expiry - 1)).toBe(true);
@@ -123,7 +123,7 @@ describe('the API keys of an owner who verifies late', () => {
     expect(await storedKey(workspace.apiKey)).not.toHaveProperty('expiresAt');
   });
 
-  test('are all reactivated when they fill several pages', async () => {
+  test('are all reactivated, even if they fill several pages', async () => {
     const workspace = await newWorkspace();
     const apiKeys = Array.from({ length: 230 }, (_, index) => `key_${String(index).padStart(4, '0')}_${randomUUID()}`);
     for (const apiKey of apiKeys) {
@@ -153,7 +153,7 @@ describe('the API keys of an owner who verifies late', () => {
     expect(await storedKey(other.apiKey)).toHaveProperty('expiresAt');
   });
 
-  test('never expire when they are created after the verification', async () => {
+  test('never expire if they are created after the verification', async () => {
     const workspace = await newWorkspace();
     const create = async () =>
       (await post(createApiKey, workspace.headers, { ownerEmail: workspace.ownerEmail, type: 'testing' })).body.result
@@ -168,7 +168,7 @@ describe('the API keys of an owner who verifies late', () => {
       expect(await storedKey(apiKey)).not.toHaveProperty('expiresAt');
   });
 
-  test('keep a concurrently reset token and are reactivated', async () => {
+  test('are reactivated and keep a token that is reset at the same time', async () => {
     const workspace = await newWorkspace();
     await verify(workspace);
     const getMany = table.getMany.bind(table);
@@ -189,7 +189,7 @@ describe('the API keys of an owner who verifies late', () => {
     expect(code).toBe(200);
   });
 
-  test('are reactivated by the next request after a failure', async () => {
+  test('are reactivated by the next request if the first one fails', async () => {
     const workspace = await newWorkspace();
     await verify(workspace);
     jest.spyOn(table, 'getMany').mockRejectedValueOnce(new Error('The table is away'));
@@ -199,7 +199,7 @@ describe('the API keys of an owner who verifies late', () => {
     expect(await storedKey(workspace.apiKey)).not.toHaveProperty('expiresAt');
   });
 
-  test('are reactivated by concurrent requests', async () => {
+  test('are reactivated by concurrent requests, which all succeed', async () => {
     const workspace = await newWorkspace();
     await verify(workspace);
     const answers = await Promise.all(Array.from({ length: 20 }, () => status(workspace.ownerEmail)));
@@ -207,7 +207,7 @@ describe('the API keys of an owner who verifies late', () => {
     expect(await storedKey(workspace.apiKey)).not.toHaveProperty('expiresAt');
   });
 
-  test('need one read and no write except counters after they were reactivated', async () => {
+  test('are not read again after reactivation, so that a request makes one read and no write', async () => {
     const workspace = await newWorkspace();
     await verify(workspace);
     await status(workspace.ownerEmail);
@@ -231,7 +231,7 @@ describe('the rate limits of email/status', () => {
   let addresses = 0;
   const sourceIp = () => `198.51.100.${++addresses}`;
 
-  test('allow exactly the limit of 200 concurrent requests for one e-mail address', async () => {
+  test('allow 10 of 200 concurrent requests for one e-mail address if the limit is 10', async () => {
     jest.spyOn(Date, 'now').mockReturnValue(START);
     const functions = Array.from({ length: 5 }, () => limited(1_000, 10));
     const ownerEmail = someone();
@@ -246,7 +246,7 @@ describe('the rate limits of email/status', () => {
     ).toHaveLength(190);
   });
 
-  test('allow exactly the limit of 200 concurrent requests from one source address', async () => {
+  test('allow 60 of 200 concurrent requests from one source address if the limit is 60', async () => {
     jest.spyOn(Date, 'now').mockReturnValue(START);
     const functions = Array.from({ length: 5 }, () => limited(60, 1_000));
     const from = sourceIp();
@@ -257,7 +257,7 @@ describe('the rate limits of email/status', () => {
     expect(answers.filter(({ status: code }) => code === 429)).toHaveLength(140);
   });
 
-  test('return the documented RESOURCE_EXHAUSTED until the minute ends, for the limited address only', async () => {
+  test('return RESOURCE_EXHAUSTED until the minute ends, only for the limited address', async () => {
     const clock = jest.spyOn(Date, 'now').mockReturnValue(START);
     const [ownerEmail, from, limitedHandler] = [someone(), sourceIp(), limited(2, 1_000)];
     const call = (ip: string) => postFrom(ip, limitedHandler, { ownerEmail });
@@ -268,7 +268,7 @@ describe('the rate limits of email/status', () => {
     expect((await call(from)).status).toBe(404);
   });
 
-  test('do not count requests for the e-mail address that the limit of the source address rejected', async () => {
+  test('do not count requests for an e-mail address if the source address is over its limit', async () => {
     jest.spyOn(Date, 'now').mockReturnValue(START);
     const [ownerEmail, flood, limitedHandler] = [someone(), sourceIp(), limited(3, 4)];
     for (let i = 0; i < 10; i++) await postFrom(flood, limitedHandler, { ownerEmail });
@@ -276,7 +276,7 @@ describe('the rate limits of email/status', () => {
     expect((await postFrom(sourceIp(), limitedHandler, { ownerEmail })).status).toBe(429);
   });
 
-  test('are counted separately for each endpoint', async () => {
+  test('are counted for each endpoint separately', async () => {
     jest.spyOn(Date, 'now').mockReturnValue(START);
     const [{ ownerEmail }, from, limitedHandler] = [await newWorkspace(), sourceIp(), limited(1, 1)];
     await postFrom(from, limitedHandler, { ownerEmail });
@@ -286,7 +286,7 @@ describe('the rate limits of email/status', () => {
 });
 
 describe('POST /v2/workspace/email/status after an error', () => {
-  test('returns INTERNAL with the documented message', async () => {
+  test('returns INTERNAL with its own message if the check fails', async () => {
     jest.spyOn(table, 'get').mockRejectedValueOnce(new Error('secret detail'));
     expect(await status('ada@example.com')).toMatchObject({
       status: 500,
@@ -294,14 +294,14 @@ describe('POST /v2/workspace/email/status after an error', () => {
     });
   });
 
-  test('returns UNAVAILABLE when AWS throttles', async () => {
+  test('returns UNAVAILABLE if AWS throttles', async () => {
     jest
       .spyOn(table, 'get')
       .mockRejectedValueOnce(Object.assign(new Error('slow down'), { name: 'ThrottlingException' }));
     expect(await status('ada@example.com')).toMatchObject({ status: 503, body: { error: { status: 'UNAVAILABLE' } } });
   });
 
-  test('returns the general INTERNAL for an error before the check', async () => {
+  test('returns the general INTERNAL if the rate limit cannot be read', async () => {
     jest.spyOn(table, 'countUp').mockRejectedValueOnce(new Error('secret detail'));
     expect((await status('ada@example.com')).body.error).toMatchObject({
       status: 'INTERNAL',

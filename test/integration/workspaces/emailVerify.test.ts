@@ -54,7 +54,7 @@ describe('GET /v2/workspace/email/verify', () => {
     expect(html.match(/<button|<form|<input|<a /g)).toHaveLength(3);
   });
 
-  test('changes nothing when scanners open it', async () => {
+  test('changes nothing, so that mail scanners may open the link', async () => {
     const workspace = await newWorkspace();
     const token = await mailedToken(engine, workspace);
     const before = await everyItem(engine);
@@ -96,7 +96,7 @@ describe('POST /v2/workspace/email/verify', () => {
     ).toEqual([]);
   });
 
-  test('accepts a link once in 20 concurrent requests', async () => {
+  test('accepts a link once for 20 concurrent requests', async () => {
     const workspace = await newWorkspace();
     const token = await mailedToken(engine, workspace);
     const functions = Array.from({ length: 4 }, () => toPage(page));
@@ -108,7 +108,7 @@ describe('POST /v2/workspace/email/verify', () => {
     expect(await isVerified(workspace)).toBe(true);
   });
 
-  test('accepts a link for exactly 30 minutes', async () => {
+  test('accepts a link for 30 minutes and not longer', async () => {
     const [early, late] = [await newWorkspace(), await newWorkspace()];
     const sentAt = Date.now() + 60_000;
     const clock = jest.spyOn(Date, 'now').mockReturnValue(sentAt);
@@ -122,7 +122,7 @@ describe('POST /v2/workspace/email/verify', () => {
     expect([await isVerified(early), await isVerified(late)]).toEqual([true, false]);
   });
 
-  test('accepts several links of one owner and keeps the first verification time', async () => {
+  test('accepts several links of one owner, and keeps the time of the first verification', async () => {
     const workspace = await newWorkspace();
     const [first, second] = [await mailedToken(engine, workspace), await mailedToken(engine, workspace)];
     await pressButton(second);
@@ -131,14 +131,14 @@ describe('POST /v2/workspace/email/verify', () => {
     expect((await workspaceItem(workspace))?.verifiedAt).toBe(verified?.verifiedAt);
   });
 
-  test('verifies only the owner of the link', async () => {
+  test('verifies only the owner who got the link', async () => {
     const [mine, other] = [await newWorkspace(), await newWorkspace()];
     await mailedToken(engine, other);
     await pressButton(await mailedToken(engine, mine));
     expect([await isVerified(mine), await isVerified(other)]).toEqual([true, false]);
   });
 
-  test('sets no expiry for an API key that is created at the same time', async () => {
+  test('leaves an API key that is created at the same time without expiry', async () => {
     const workspace = await newWorkspace();
     const token = await mailedToken(engine, workspace);
     const query = table.query.bind(table);
@@ -153,7 +153,7 @@ describe('POST /v2/workspace/email/verify', () => {
     expect(await storedItem(engine, ApiKeyEntity.key({ apiKey }))).not.toHaveProperty('expiresAt');
   });
 
-  test('retries when transactions conflict, and returns an error when the conflict lasts', async () => {
+  test('retries if transactions conflict, and returns an error if the conflict lasts', async () => {
     const workspace = await newWorkspace();
     const token = await mailedToken(engine, workspace);
     const write = jest.spyOn(table, 'write').mockResolvedValue({ conflicts: [1] });
@@ -168,7 +168,7 @@ describe('POST /v2/workspace/email/verify', () => {
     expect((await pressButton(token)).status).toBe(200);
   });
 
-  test('uses the posted token and not the token in the URL', async () => {
+  test('uses the token in the body, not the token in the URL', async () => {
     const workspace = await newWorkspace();
     const token = await mailedToken(engine, workspace);
     await expectUsedLink(await openLink(token, { method: 'POST' }));
@@ -185,7 +185,7 @@ describe('POST /v2/workspace/email/verify with a malformed token', () => {
     ['long', 'a'.repeat(10_000)],
     ['key parts', 'LOGIN_LINK#x'],
     ['markup', '"><script>alert(1)</script>'],
-  ])('that is %s shows the page of an unknown token, without the token', async (_what, token) => {
+  ])('that is %s returns the page for an unknown token, without the token', async (_what, token) => {
     const get = jest.spyOn(table, 'get');
     const answers = [await openLink(token), await pressButton(token ?? '')];
     expect(get).not.toHaveBeenCalled();

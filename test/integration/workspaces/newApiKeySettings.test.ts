@@ -40,7 +40,7 @@ async function created(data: object): Promise<(config: string) => Promise<any>> 
 }
 
 describe('POST /v2/workspace/apikey/create with settings', () => {
-  test('stores the allowed domains as bare hosts, and the local host on request', async () => {
+  test('stores allowed domains without scheme, port and path, and localhost if requested', async () => {
     const read = await created({
       allowedDomains: ['https://www.app.example:8443/x', '*.example.org', 'app.example'],
       addLocalHostToAllowedDomains: true,
@@ -48,7 +48,7 @@ describe('POST /v2/workspace/apikey/create with settings', () => {
     expect((await read('domains')).allowedDomains).toEqual(['app.example', '*.example.org', 'localhost', '127.0.0.1']);
   });
 
-  test('adds a local host that domains/delete can remove', async () => {
+  test('stores localhost addresses that domains/delete can remove', async () => {
     const { body } = await create({ addLocalHostToAllowedDomains: true });
     const { apiKey, authToken } = body.result.data;
     const headers = { 'x-svc-api-key': apiKey, 'x-svc-auth-token': authToken };
@@ -56,7 +56,7 @@ describe('POST /v2/workspace/apikey/create with settings', () => {
     expect(removed.body.result.data.domainsRemoved).toEqual(['127.0.0.1']);
   });
 
-  test('turns e-mail on with its configuration, and stores a key of the provider that can be read again', async () => {
+  test('enables e-mail with its configuration, and stores a provider key that can be read again', async () => {
     const read = await created({
       useEmailService: true,
       emailServiceConfig: {
@@ -110,7 +110,7 @@ describe('POST /v2/workspace/apikey/create with settings', () => {
     expect([config.useEmailService, config.emailServiceConfig.triggers]).toEqual([useEmailService, triggers]);
   });
 
-  test('turns webhooks on with their configuration and the default triggers, and stores a token that can be read again', async () => {
+  test('enables webhooks with configuration and default triggers, and stores a readable token', async () => {
     const read = await created({
       useWebhookService: true,
       webhookServiceConfig: { authToken: 'hook-token', rawNotificationUrl: 'https://hooks.example.com/raw' },
@@ -152,7 +152,7 @@ describe('POST /v2/workspace/apikey/create with settings', () => {
     expect(config).toMatchObject({ requireAutoOrgUser: true, isPrivateCommentsEnabled: true, requireJwtToken: false });
   });
 
-  test('writes all settings in the transaction of the key', async () => {
+  test('writes all settings in the transaction that creates the key', async () => {
     const write = table.write.bind(table);
     const transactions: number[] = [];
     table.write = async (ops) => {
@@ -174,7 +174,7 @@ describe('POST /v2/workspace/apikey/create with settings', () => {
     expect(transactions).toEqual([9]);
   });
 
-  test('stores nothing for settings that are left out', async () => {
+  test('stores nothing for settings that are not sent', async () => {
     const { apiKey } = (await create({})).body.result.data;
     expect(await table.get(AllowedDomainsEntity, { tenant: apiKey })).toBeUndefined();
   });
@@ -222,7 +222,7 @@ describe('POST /v2/workspace/apikey/create with settings', () => {
     expect(keys.body.result.data).toHaveLength(1);
   });
 
-  test('accepts the region of the deployment for a production key, and any region for a testing key', async () => {
+  test("accepts the deployment's region for a production key, and any region for a testing key", async () => {
     expect(MASTER_KEY_SECRET_ARN).toContain(':us-east-1:');
     for (const data of [
       { type: 'production', persistenceDBRegion: 'us-east-1' },
@@ -231,7 +231,7 @@ describe('POST /v2/workspace/apikey/create with settings', () => {
       expect((await create(data)).status).toBe(200);
   });
 
-  test('ignores the fields that only the operator sets', async () => {
+  test('accepts requests with fields that only the operator sets', async () => {
     expect(
       (
         await create({

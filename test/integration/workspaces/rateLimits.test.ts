@@ -45,7 +45,7 @@ async function countAllowed(
 }
 
 describe('RateBuckets', () => {
-  test('enforces one limit for four processes with one write per tenth of a second of calls', async () => {
+  test('enforces one limit across four processes with at most one table write per two calls', async () => {
     const move = jest.spyOn(table, 'advanceNumber');
     const processes = Array.from({ length: 4 }, () => new RateBuckets(table, limits));
     let count = 0;
@@ -63,19 +63,19 @@ describe('RateBuckets', () => {
     expect(shared!.at).toBeLessThanOrEqual(NOW + count * 50);
   });
 
-  test('counts each API key and each limit class separately', async () => {
+  test('counts calls for each API key and each limit class separately', async () => {
     const buckets = new RateBuckets(table, limits);
     expect(await countAllowed(buckets, 50, { tenant: 'a' })).toBe(40);
     expect(await countAllowed(buckets, 50, { tenant: 'a', limitClass: 'write' })).toBe(40);
     expect(await countAllowed(buckets, 50, { tenant: 'b' })).toBe(40);
   });
 
-  test('uses the rate of the API key before the rate of the settings', async () => {
+  test('uses the rate of the API key if one is set, otherwise the rate of the settings', async () => {
     expect(await countAllowed(new RateBuckets(table, limits), 500, { tenant: 'more', perSecond: 100 })).toBe(200);
     expect(await countAllowed(new RateBuckets(table, limits), 500, { tenant: 'less', perSecond: 1 })).toBe(2);
   });
 
-  test('enforces the limit in the process while the table fails, and writes all calls to the shared bucket afterwards', async () => {
+  test('enforces the limit in the process while the table fails, and counts these calls in the table later', async () => {
     let fails = true;
     const moved: number[] = [];
     const away = {
@@ -106,7 +106,7 @@ describe('the rate limit of an API key', () => {
   const handlerWith = (variables: Record<string, string>) =>
     toLambda(getOrganizations, { ...process.env, ...variables });
 
-  test('returns RESOURCE_EXHAUSTED with retry-after and does not affect other API keys', async () => {
+  test('returns RESOURCE_EXHAUSTED with retry-after, and other API keys are not limited', async () => {
     const handler = handlerWith({ READS_PER_SECOND_PER_KEY: '1', CALL_BURST_SECONDS: '3' });
     const outcomes = [];
     for (let i = 0; i < 5; i++) outcomes.push(await post(handler, workspace.keyHeaders, {}));
@@ -127,7 +127,7 @@ describe('the rate limit of an API key', () => {
 describe('npm run workspace -- limits', () => {
   const limitsOf = async (...args: string[]) => JSON.parse(await command(['limits', ...args], process.env)) as unknown;
 
-  test('prints and sets the limits of an API key, and a function applies them', async () => {
+  test('prints and stores the limits of an API key, which functions then apply', async () => {
     const { apiKey, keyHeaders } = await newWorkspace();
     expect(await limitsOf(apiKey)).toEqual({
       apiKey,
@@ -167,7 +167,7 @@ describe('npm run workspace -- limits', () => {
   });
 });
 
-test('only endpoints of editors, extraction, semantic search and user data have the limit class "expensive"', () => {
+test('only endpoints for editors, extraction, semantic search and user data have the limit class "expensive"', () => {
   const isExpensive = (path: string) => /\/crdt\/|\/agents\/extract$|\/memory\/search$|\/users\/data\//.test(path);
   expect(limitClasses).toContain('expensive');
   for (const [path, endpoint] of cases)

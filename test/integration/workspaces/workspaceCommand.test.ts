@@ -106,7 +106,7 @@ describe('npm run workspace', () => {
     expect(key).not.toHaveProperty('expiresAt');
   });
 
-  test('rejects an address that already has a workspace, with a message of one line', async () => {
+  test('rejects an address with a workspace by a message of one line', async () => {
     await createVerifiedWorkspace({
       email: 'twice@example.com',
       env: environment(process.env),
@@ -147,7 +147,7 @@ describe('npm run workspace', () => {
     await expect(run(args, process.env)).rejects.toThrow(message);
   });
 
-  test('exits with code 1 and its usage for wrong arguments, without a stack trace', async () => {
+  test('exits with code 1 and an error message for an invalid address, without a stack trace', async () => {
     const { code, stdout, stderr } = await operate(['create', 'ada']);
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toMatch(/^The e-mail address/);
@@ -162,7 +162,7 @@ describe('npm run workspace', () => {
     ['workspace', ['create', 'ada@example.com']],
     ['deliveries', ['status']],
     ['checkDeploy', []],
-  ] as const)('%s without a region prints what to set', async (name, args) => {
+  ] as const)('%s prints which setting is missing without a region', async (name, args) => {
     const env = Object.fromEntries(
       Object.entries(process.env).filter(([key]) => !/^AWS_|_ARN$|_URL$|^TABLE_NAME$|^SERVICE_NAME$/.test(key)),
     );
@@ -184,7 +184,7 @@ describe('npm run workspace', () => {
     });
   });
 
-  test('prints what to set without credentials', async () => {
+  test('prints which setting is missing without credentials', async () => {
     const env = Object.fromEntries(Object.entries(process.env).filter(([key]) => !/^AWS_|_URL$/.test(key)));
     const { code, stderr } = await operate(['create', 'ada@example.com'], {
       ...env,
@@ -211,7 +211,7 @@ describe('npm run workspace', () => {
 describe('npm run workspace -- show', () => {
   const show = async (subject: string) => JSON.parse(await run(['show', subject], process.env)) as WorkspaceReport;
 
-  test("finds a workspace by the owner's address in any case, by its id and by an API key, and prints no credentials", async () => {
+  test('finds a workspace by owner address, id or API key, and prints no credentials', async () => {
     const made = (await createVerifiedWorkspace({
       email: 'Found@example.com',
       name: 'Found',
@@ -281,14 +281,14 @@ describe('the settings of npm run workspace', () => {
   test.each([
     ['named by --stack', 'Staging', ['--stack', 'Staging']],
     ['called CollaborationBackend by default', 'CollaborationBackend', []],
-  ])('come from the outputs of the stack %s', async (_what, stack, args) => {
+  ])('are read from the outputs of the stack %s', async (_what, stack, args) => {
     cloudFormation = await startCloudFormation(stack, outputs);
     const created = JSON.parse(await run(['create', `${stack}@example.com`, ...args], {})) as WorkspaceCredentials;
     expect(await storedItem(engine, WorkspaceEntity.key(created))).toBeDefined();
     expect(issuerOf(created.authToken)).toBe('stacked');
   });
 
-  test('come from the environment before the stack', async () => {
+  test('are read from the environment first, then from the stack', async () => {
     cloudFormation = await startCloudFormation('CollaborationBackend', outputs);
     const created = JSON.parse(
       await run(['create', 'mixed@example.com'], { SERVICE_NAME: 'own' }),
@@ -296,7 +296,7 @@ describe('the settings of npm run workspace', () => {
     expect(issuerOf(created.authToken)).toBe('own');
   });
 
-  test('come from the files that npm start wrote', async () => {
+  test('are read from the files that npm start wrote', async () => {
     cloudFormation = await startCloudFormation('CollaborationBackend', {});
     const dataDir = await mkdtemp(join(tmpdir(), 'run-'));
     const { TABLE_NAME: name, SERVICE_NAME } = process.env;
@@ -315,7 +315,7 @@ describe('the settings of npm run workspace', () => {
     }
   });
 
-  test('cause an error that names a missing stack or output', async () => {
+  test('are reported as missing if the stack or an output does not exist', async () => {
     cloudFormation = await startCloudFormation('Old', { TableName: TABLE_NAME });
     await expect(run(['create', 'x@example.com'], {})).rejects.toThrow(
       'Stack with id CollaborationBackend does not exist',
@@ -331,7 +331,7 @@ function issuerOf(token: string): unknown {
 }
 
 describe('createVerifiedWorkspace', () => {
-  test('returns "exists" for an address with a workspace, and needs only four settings', async () => {
+  test('returns "exists" for an address with a workspace, and requires only four settings', async () => {
     const env = environment({ TABLE_NAME, MASTER_KEY_SECRET_ARN, SIGNING_KEY_SECRET_ARN, SERVICE_NAME: 'svc' });
     const options = { email: 'demo@example.com', env, now: 1_800_000_000_000 };
     expect(await createVerifiedWorkspace(options)).toMatchObject({

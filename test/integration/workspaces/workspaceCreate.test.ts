@@ -38,7 +38,7 @@ function handlerWith(settings: Record<string, string>): Handler {
 }
 
 describe('POST /v2/workspace/create', () => {
-  test('creates an owner, a token of 32 hex characters and a first API key', async () => {
+  test('creates an owner, a workspace token of 32 hex characters and a first API key', async () => {
     const { status, body } = await post(
       handler,
       {},
@@ -68,7 +68,7 @@ describe('POST /v2/workspace/create', () => {
     expect(Object.keys(body.result.data).sort()).toEqual(['apiKeyList', 'authToken', 'id', 'name', 'owner']);
   });
 
-  test('uses the address as the default name of the owner and the workspace', async () => {
+  test('uses the e-mail address as default name of owner and workspace', async () => {
     const { body } = await post(
       handler,
       {},
@@ -83,7 +83,7 @@ describe('POST /v2/workspace/create', () => {
     expect(second.body.result.data.name).toBe('Hedy workspace');
   });
 
-  test("sets the expiry of an unverified owner's keys to the grace days", async () => {
+  test('lets the keys of an unverified owner expire after the grace days', async () => {
     const before = Date.now();
     const { apiKey } = await newWorkspace();
     const key = await storedItem(engine, ApiKeyEntity.key({ apiKey }));
@@ -91,13 +91,13 @@ describe('POST /v2/workspace/create', () => {
     expect(key?.expiresAt).toBeLessThanOrEqual(Date.now() + 14 * DAY);
   });
 
-  test('reads the number of grace days from a setting', async () => {
+  test('reads the number of grace days from the settings', async () => {
     const { body } = await post(handlerWith({ UNVERIFIED_GRACE_DAYS: '3' }), {}, { ownerEmail: someone() });
     const key = await storedItem(engine, ApiKeyEntity.key({ apiKey: Object.keys(body.result.data.apiKeyList)[0]! }));
     expect(key?.expiresAt - key?.createdAt).toBe(3 * DAY);
   });
 
-  test('sets the expiry to expiresInMs, but not later than the grace days', async () => {
+  test('lets keys expire after expiresInMs, but not later than after the grace days', async () => {
     const before = Date.now();
     const owned = await post(handler, {}, { ownerEmail: someone(), expiresInMs: 3_600_000 });
     const { id, authToken, owner, apiKeyList } = owned.body.result.data;
@@ -129,7 +129,7 @@ describe('POST /v2/workspace/create', () => {
     },
   );
 
-  test('returns the documented message for an unexpected failure', async () => {
+  test('returns its own message for an unexpected failure', async () => {
     const write = jest
       .spyOn(openTable(environment(process.env)), 'write')
       .mockRejectedValueOnce(new Error('unexpected'));
@@ -141,7 +141,7 @@ describe('POST /v2/workspace/create', () => {
     }
   });
 
-  test("returns the same workspace as workspace/get, with the caller's token", async () => {
+  test('returns the same data as workspace/get', async () => {
     const created = (await post(handler, {}, { ownerEmail: someone() })).body.result.data;
     const { status, body } = await post(
       getWorkspace,
@@ -195,7 +195,7 @@ describe('POST /v2/workspace/create with an invalid request', () => {
       { ownerEmail: 'x@eu.Mailinator.com' },
       'This email domain is not supported.',
     ],
-  ])('returns INVALID_ARGUMENT %s', async (_what, data, message) => {
+  ])('returns INVALID_ARGUMENT for a request %s', async (_what, data, message) => {
     const { status, body } = await post(handler, {}, data);
     expect(status).toBe(400);
     expect(body.error).toMatchObject({ status: 'INVALID_ARGUMENT', message });
@@ -211,7 +211,7 @@ describe('POST /v2/workspace/create with an invalid request', () => {
     expect(status).toBe(200);
   });
 
-  test('rejects a second workspace for an address in any spelling', async () => {
+  test('rejects a second workspace for an address in another spelling', async () => {
     const ownerEmail = someone();
     expect((await post(handler, {}, { ownerEmail })).status).toBe(200);
     const { status, body } = await post(handler, {}, { ownerEmail: ownerEmail.toUpperCase() });
@@ -222,7 +222,7 @@ describe('POST /v2/workspace/create with an invalid request', () => {
     });
   });
 
-  test('creates one workspace for concurrent requests with one address', async () => {
+  test('creates one workspace for concurrent requests with the same address', async () => {
     const ownerEmail = someone();
     const answers = await Promise.all(Array.from({ length: 20 }, () => post(handler, {}, { ownerEmail })));
     const created = answers.filter(({ status }) => status === 200);
@@ -250,7 +250,7 @@ describe('POST /v2/workspace/create with an invalid request', () => {
     }
   });
 
-  test('returns FAILED_PRECONDITION while creation is closed, and does not count the request', async () => {
+  test('returns FAILED_PRECONDITION while workspace creation is closed, and does not count the request', async () => {
     const ownerEmail = someone();
     const closed = handlerWith({ WORKSPACE_CREATION: 'closed', WORKSPACE_CREATION_PER_MINUTE: '1' });
     for (let i = 0; i < 2; i++) {
@@ -268,10 +268,10 @@ describe('POST /v2/workspace/create with an invalid request', () => {
   });
 });
 
-describe('the limit of workspace/create per source address', () => {
+describe('the rate limit of workspace/create per source address', () => {
   const START = Date.UTC(2026, 0, 1);
 
-  test('returns RESOURCE_EXHAUSTED for one address within one minute', async () => {
+  test('returns RESOURCE_EXHAUSTED for this address until the minute ends', async () => {
     const limited = handlerWith({ WORKSPACE_CREATION_PER_MINUTE: '2' });
     const clock = jest.spyOn(Date, 'now').mockReturnValue(START);
     try {
@@ -292,7 +292,7 @@ describe('the limit of workspace/create per source address', () => {
     }
   });
 
-  test('uses the source address of API Gateway and no header', async () => {
+  test('takes the source address from API Gateway and not from a header', async () => {
     const limited = handlerWith({ WORKSPACE_CREATION_PER_MINUTE: '1' });
     const clock = jest.spyOn(Date, 'now').mockReturnValue(START);
     try {
@@ -311,7 +311,7 @@ describe('the limit of workspace/create per source address', () => {
     }
   });
 
-  test('allows exactly the limit of requests out of 50 concurrent ones', async () => {
+  test('allows as many of 50 concurrent requests as the limit', async () => {
     const limits = new RateLimits(openTable(environment(process.env)));
     const allow = (subject: string, now: number) => limits.allow('test', subject, { limit: 7, windowSeconds: 60, now });
     const answers = await Promise.all(Array.from({ length: 50 }, () => allow('198.51.100.9', START)));

@@ -26,13 +26,13 @@ test('only functions that issue tokens may read the signing key', () => {
   ]);
 });
 
-test('only functions that seal or open token texts may read the master key', () => {
+test('only functions that encrypt or decrypt tokens may read the master key', () => {
   expect(pathsWith('secret/masterKey')).toEqual(
     [...pathsWith('secret/signingKey'), '/v2/workspace/authtokens/get'].sort(),
   );
 });
 
-test('functions that only read have no grant to write, and only a reset may delete', () => {
+test('functions that only read may not write, and only authtoken/reset may delete items', () => {
   const writing = ['PutItem', 'UpdateItem', 'DeleteItem'];
   for (const endpoint of endpoints.filter(({ kind }) => kind === 'read'))
     expect(granted(endpoint, 'table').filter((action) => writing.includes(action))).toEqual([]);
@@ -41,7 +41,7 @@ test('functions that only read have no grant to write, and only a reset may dele
   ).toEqual(['/v2/workspace/authtoken/reset']);
 });
 
-test('functions that return or revoke credentials read credentials from the table for each request', () => {
+test('functions that return or replace credentials check credentials against the table, not memory', () => {
   const fresh = endpoints.filter(({ freshCredentials }) => freshCredentials).map(({ path }) => path);
   expect(fresh.sort()).toEqual([
     '/v2/workspace/apikey/create',

@@ -78,13 +78,13 @@ describe('POST /v2/workspace/apikey/create', () => {
     expect((await list({ apiKeys: [apiKey] })).body.result.data).toEqual([{ id: apiKey, apiKeyName, type }]);
   });
 
-  test('returns a working default token when createAuthToken is true', async () => {
+  test('returns a working default token if createAuthToken is true', async () => {
     const { apiKey, authToken } = (await create({ createAuthToken: true })).body.result.data;
     const { status } = await post(getOrganizations, { 'x-svc-api-key': apiKey, 'x-svc-auth-token': authToken }, {});
     expect(status).toBe(200);
   });
 
-  test('creates a key without tokens when createAuthToken is false', async () => {
+  test('creates a key without tokens if createAuthToken is false', async () => {
     const { data } = (await create({ createAuthToken: false })).body.result;
     expect(data).toEqual({ apiKey: expect.any(String) });
     expect((await storedItem(engine, ApiKeyEntity.key({ apiKey: data.apiKey })))?.tokenHashes).toEqual([]);
@@ -112,7 +112,7 @@ describe('POST /v2/workspace/apikey/create', () => {
     expect(status).toBe(200);
   });
 
-  test('sets the same expiry for all keys of an unverified owner, and none for a verified one', async () => {
+  test('sets the expiry of the workspace for the keys of an unverified owner, and none for a verified owner', async () => {
     const expiryOf = async (apiKey: string) => (await storedItem(engine, ApiKeyEntity.key({ apiKey })))?.expiresAt;
     const second = (await create()).body.result.data.apiKey;
     expect(await expiryOf(second)).toBe(await expiryOf(workspace.apiKey));
@@ -147,7 +147,7 @@ describe('POST /v2/workspace/apikey/create', () => {
     );
   });
 
-  test('keeps the limit for concurrent requests', async () => {
+  test('keeps the limit of 100 keys for concurrent requests', async () => {
     await addKeysUpTo(98);
     const answers = await Promise.all(Array.from({ length: 8 }, () => create()));
     const failures = answers.filter(({ status }) => status !== 200).map(({ body }) => body.error.status);
@@ -160,7 +160,7 @@ describe('POST /v2/workspace/apikey/create', () => {
     ).toHaveLength(98 + made);
   });
 
-  test('counts a key that is created between the read and the write', async () => {
+  test('counts a key that another request creates between its read and its write', async () => {
     await addKeysUpTo(99);
     const real = table.get.bind(table);
     const get = jest.spyOn(table, 'get');
@@ -174,7 +174,7 @@ describe('POST /v2/workspace/apikey/create', () => {
     expect((await create()).body.error.status).toBe('RESOURCE_EXHAUSTED');
   });
 
-  test('retries when the owner is verified between the read and the write', async () => {
+  test('retries if the owner is verified between its read and its write', async () => {
     const write = jest.spyOn(table, 'write');
     write.mockImplementationOnce(async (ops) => {
       write.mockRestore();
@@ -232,7 +232,7 @@ describe('POST /v2/workspace/apikey/update', () => {
     ]);
   });
 
-  test('retries conflicts for 3 s and returns ABORTED', async () => {
+  test('retries conflicts for 3 s and then returns ABORTED', async () => {
     const renamer = renameApiKeys.open(environment(process.env));
     const write = jest.spyOn(table, 'write');
     try {
@@ -254,7 +254,7 @@ describe('POST /v2/workspace/apikey/update', () => {
 });
 
 describe('POST /v2/workspace/apikeys/get', () => {
-  test('pages through all keys without loss or repetition', async () => {
+  test('returns each key once over all pages', async () => {
     const all = await addKeysUpTo(10);
     const seen: string[] = [];
     let pageToken: string | null = null;
@@ -288,7 +288,7 @@ describe('POST /v2/workspace/apikeys/get', () => {
     expect(body.error.message).toBe('pageSize must be at most 100');
   });
 
-  test('returns the keys named in apiKeys, except unknown keys and keys of other workspaces', async () => {
+  test('returns the requested keys, except unknown keys and keys of other workspaces', async () => {
     const other = await newWorkspace();
     const second = (await create()).body.result.data.apiKey;
     const { data, nextPageToken } = (
@@ -328,7 +328,7 @@ describe('POST /v2/workspace/apikeys/get', () => {
       expect(body.error.details.issues).toMatchObject([{ path: ['pageToken'] }]);
     }
 
-    test('is rejected with any bit changed', async () => {
+    test('is rejected if a bit is changed', async () => {
       await addKeysUpTo(2);
       const { nextPageToken } = (await list({ pageSize: 1 })).body.result;
       const bytes = Buffer.from(nextPageToken, 'base64url');

@@ -38,7 +38,7 @@ function claims(token: string): unknown {
 }
 
 describe('POST /v2/workspace/authtokens/get', () => {
-  test('lists tokens with text, name and domains', async () => {
+  test('lists tokens with their text, name and domains', async () => {
     const { status, body } = await list(workspace.apiKey);
     expect(status).toBe(200);
     expect(body.result).toEqual({
@@ -51,7 +51,7 @@ describe('POST /v2/workspace/authtokens/get', () => {
     });
   });
 
-  test('returns signed tokens that name and authenticate their API key', async () => {
+  test('returns signed tokens that contain their API key and are accepted with it', async () => {
     const [{ token }] = (await list(workspace.apiKey)).body.result.data.authTokens;
     expect(JSON.parse(Buffer.from(token.split('.')[0], 'base64url').toString())).toEqual({
       alg: 'HS256',
@@ -121,7 +121,7 @@ describe('POST /v2/workspace/authtokens/get', () => {
     expect(body.error).toMatchObject({ status: 'INVALID_ARGUMENT', message });
   });
 
-  test('accepts only the headers of the workspace level', async () => {
+  test('rejects the credentials of an API key', async () => {
     const asKey = await post(listTokens, workspace.keyHeaders, { apiKey: workspace.apiKey });
     expect(asKey.status).toBe(403);
     expect(asKey.body.error).toEqual({ status: 'PERMISSION_DENIED', message: 'Invalid workspace credentials.' });
@@ -130,7 +130,7 @@ describe('POST /v2/workspace/authtokens/get', () => {
     expect((await call(workspace.id, workspace.workspaceAuthToken)).status).toBe(403);
   });
 
-  test('reads credentials from the table and rejects a revoked workspace token', async () => {
+  test('rejects a revoked workspace token at once, because it reads credentials from the table', async () => {
     expect((await list(workspace.apiKey)).status).toBe(200);
     const stored = await table.get(WorkspaceEntity, { workspaceId: workspace.id });
     await table.write([upsert(WorkspaceEntity, { ...stored!, tokenHashes: [tokenHash('another')] })]);
@@ -159,7 +159,7 @@ describe('POST /v2/workspace/authtoken/reset', () => {
     );
   });
 
-  test('accepts the new token at once and the old one for at most 10 s', async () => {
+  test('makes the new token work at once, and the old one for at most 10 s', async () => {
     const { token } = (await reset(workspace.apiKey)).body.result.data.newAuthToken;
     const clock = jest.spyOn(Date, 'now').mockReturnValue(Date.now() + 10_000);
     try {
@@ -203,7 +203,7 @@ describe('POST /v2/workspace/authtoken/reset', () => {
     expect((await list(other.apiKey, other)).body.result.data.authTokens).toMatchObject([{ token: other.authToken }]);
   });
 
-  test('returns the same token under the same Idempotency-Key', async () => {
+  test('returns the same token if a call is repeated with its Idempotency-Key', async () => {
     const first = await reset(workspace.apiKey, workspace, { 'idempotency-key': 'once' });
     const second = await reset(workspace.apiKey, workspace, { 'idempotency-key': 'once' });
     expect(second.headers['idempotency-replayed']).toBe('true');
@@ -211,7 +211,7 @@ describe('POST /v2/workspace/authtoken/reset', () => {
     expect((await list(workspace.apiKey)).body.result.data.authTokens).toEqual([first.body.result.data.newAuthToken]);
   });
 
-  test('keeps only the token of the last of several concurrent resets', async () => {
+  test('keeps one token, the token of a successful call, after several concurrent calls', async () => {
     const answers = await Promise.all(Array.from({ length: 10 }, () => reset(workspace.apiKey)));
     const newTokens = answers
       .filter(({ status }) => status === 200)
@@ -224,7 +224,7 @@ describe('POST /v2/workspace/authtoken/reset', () => {
     expect((await storedItem(engine, ApiKeyEntity.key({ apiKey: workspace.apiKey })))?.tokenHashes).toHaveLength(1);
   });
 
-  test('retries conflicts for 3 s and returns ABORTED', async () => {
+  test('retries conflicts for 3 s and then returns ABORTED', async () => {
     const write = jest.spyOn(table, 'write').mockResolvedValue({ conflicts: [0] });
     try {
       const time = virtualTime();
@@ -243,7 +243,7 @@ describe('POST /v2/workspace/authtoken/reset', () => {
   });
 });
 
-test('no token and no API key is readable in the table', async () => {
+test('no token, no master key and no signing key is readable in the table', async () => {
   const created = await post(createKey, workspace.headers, {
     ownerEmail: workspace.ownerEmail,
     type: 'production',
