@@ -12,7 +12,7 @@ import { PURGE_DELAY_SECONDS, startPurge } from './startPurge.ts';
 
 /**
  * Deletes documents. From then on, their content cannot be reached. One job per transaction purges the content. `documentIds` must
- * not contain duplicates. An unknown id fails only in its own result.
+ * not contain duplicates. An unknown id has an error in its result, and the other documents are deleted.
  */
 type DeleteDocuments = (
   scope: OrganizationScope,

@@ -49,7 +49,8 @@ export class LocationRemover {
       isComplete = isComplete && removed;
       if (next === undefined && isComplete) return;
       requireTime();
-      // After the last page, the search starts again from the first page if records conflicted. It then finds these records again.
+      // After the last page, the search starts again from the first page if other requests changed records during their removal. It
+      // then finds these records again.
       isComplete = next === undefined || isComplete;
       after = next;
     }

@@ -16,7 +16,8 @@ import { PURGE_DELAY_SECONDS, startPurge } from './startPurge.ts';
 
 /**
  * Deletes organizations. From then on, their content cannot be reached, and their ids can be used again. One job per organization
- * purges its content. The ids must not contain duplicates. An unknown id fails only in its own result.
+ * purges its content. The ids must not contain duplicates. An unknown id has an error in its result, and the other organizations
+ * are deleted.
  */
 type DeleteOrganizations = (
   tenant: string,

@@ -17,7 +17,10 @@ const purgeAccess: PurgeHook<DeletedDocument> = {
   purge: (table, document, budget) => purgeResource(table, document, document.documentKey, budget),
 };
 
-/** The purge hooks of all features for a deleted document. Each entity with `ownedBy: 'document'` belongs to one of them. */
+/**
+ * The purge hooks of all features for a deleted document. Each hook purges what one feature stored in the document. Each entity
+ * with `ownedBy: 'document'` belongs to one of the hooks.
+ */
 export const documentPurges: readonly PurgeHook<DeletedDocument>[] = [
   purgeThreads,
   purgeItem(ThreadCounterEntity),

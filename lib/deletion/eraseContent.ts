@@ -29,7 +29,10 @@ type OpenDocument = ContentPosition['open'][number];
 /** The number of documents that are read in parallel. */
 const DOCUMENTS_AT_A_TIME = 8;
 
-/** The erase hooks of all features, in the order in which they run. Notifications come before the comments that they quote. */
+/**
+ * The erase hooks of all features, in the order in which they run. Each hook erases users from the records of one feature.
+ * Notifications come before the comments that they quote.
+ */
 export const eraseHooks: readonly EraseHook[] = [
   eraseNotifications,
   eraseActivities,

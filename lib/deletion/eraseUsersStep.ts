@@ -190,8 +190,8 @@ class ErasureStep {
   }
 
   /**
-   * Erases the items in a user's partition of an organization, and the user's data in the records to which they refer. Returns true
-   * when nothing remains.
+   * Erases the items in a user's partition of an organization, and the user's data in the records to which these items refer.
+   * Returns true when nothing remains.
    */
   async #eraseUser(scope: OrganizationScope, userId: string): Promise<boolean> {
     const removedAt = await this.#accessEndedAt(userId, scope.organizationKey);

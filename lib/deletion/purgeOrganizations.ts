@@ -111,8 +111,8 @@ async function purgeDeletedFolders(
 }
 
 /**
- * The purge hooks of all features for a deleted organization. Each entity with `ownedBy: 'organization'` or `'folder'` belongs to
- * one of them.
+ * The purge hooks of all features for a deleted organization. Each hook purges what one feature stored in the organization. Each
+ * entity with `ownedBy: 'organization'` or `'folder'` belongs to one of the hooks.
  */
 export const organizationPurges: readonly PurgeHook<OrganizationScope>[] = [
   purgeDocuments,

@@ -58,8 +58,8 @@ export class UserRemover {
    * Removes users from an organization, or from one of its folders or documents. Each user gets a revocation, which ends all access
    * that the user got there before. Jobs then purge this access. The jobs are stored before the revocations.
    *
-   * A user exists if the user has a profile, or items in the organization. Removing a user who does not exist fails only in the
-   * user's own result.
+   * A user exists if the user has a profile, or items in the organization. A user who does not exist has an error in the result,
+   * and the other users are removed.
    */
   async remove(request: UserRemovalRequest): Promise<ItemOutcome[]> {
     const { tenant, organization, resource, userIds, now, log } = request;

@@ -31,7 +31,7 @@ export const UserRemoval = z.object({
   userIds: z.array(z.string()),
   /**
    * The time of the request, epoch ms. For users without a profile, such as authors of imported comments, data up to this time is
-   * purged.
+   * purged. For other users, data up to the time of their revocation is purged.
    */
   at: z.number(),
 });

@@ -24,7 +24,10 @@ interface PurgeData {
   readonly purgeOrganization: z.output<typeof OrganizationPurge>;
 }
 
-/** The delay of the queue message of a purge job. A purge waits until all requests that can use the deleted items have ended. */
+/**
+ * How long the queue message of a purge job is delayed, in seconds. A purge waits until all requests that can use the deleted items
+ * have ended.
+ */
 export const PURGE_DELAY_SECONDS = REQUESTS_ENDED_MS / 1000;
 /**
  * The sweeper runs a purge whose queue message was lost this long after the purge's start, in milliseconds. It is longer than the

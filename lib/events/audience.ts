@@ -80,8 +80,9 @@ async function readLocation(
 type EventAccess = Pick<RecordAccess, 'thread' | 'accessFields'>;
 
 /**
- * Reads the current access rules of an event with one BatchGet. Returns undefined if the event's thread was deleted. Only for
- * `comment.delete`, returns the rules that were recorded with the event then, so that users who could see the comment are notified.
+ * Reads the current access rules of an event with one BatchGet. If the event's thread was deleted, returns undefined. For
+ * `comment.delete`, it then returns the rules that were recorded with the event, so that users who could see the comment are
+ * notified.
  */
 async function readEventAccess(table: Table, event: OccurredEvent): Promise<EventAccess | undefined> {
   const { tenant, payload } = event;

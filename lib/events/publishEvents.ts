@@ -29,8 +29,8 @@ export class EventPublisher {
 
   /**
    * Writes an event and returns its message id. If an event with the same `eventId` exists, writes nothing and returns the id of
-   * that event, even if the content differs. Without `eventId`, `call` identifies the event. Throws INVALID_ARGUMENT for an unknown
-   * organization and NOT_FOUND for an unknown document.
+   * that event, even if the content differs. Without `eventId`, the id of the call (`call`) replaces it. Throws INVALID_ARGUMENT
+   * for an unknown organization and NOT_FOUND for an unknown document.
    */
   async publish(tenant: string, { eventId, ...sent }: Publication, call: string, now: number): Promise<string> {
     const { event, organizationId, documentId, channels } = sent;

@@ -103,8 +103,8 @@ export interface EndpointFailure {
 export type NotifyOwnerOfFailure = (tenant: string, failure: EndpointFailure) => Promise<void>;
 
 /**
- * Mails the owner of a workspace, even if mails about events are off. The same kind of mail with the same `occasion` is sent once
- * in 30 days.
+ * Mails the owner of a workspace, even if mails about events are off. The same kind of mail with the same `occasion` is sent at
+ * most once in 30 days.
  */
 export type NotifyOwner = (
   tenant: string,

@@ -229,7 +229,7 @@ export class NotificationReader {
     for await (const { values } of pages(read)) yield values;
   }
 
-  /** Returns a page of the notifications of a document. If `document` is undefined, of all documents of the organization. */
+  /** Returns a page of the notifications of a document, or of all documents of the organization if `document` is undefined. */
   async #listDocuments<V>(
     scope: OrganizationScope,
     document: Document | undefined,

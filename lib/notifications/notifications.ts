@@ -171,7 +171,7 @@ const CHANGED_AT_ONCE = 50;
 
 /**
  * `added`: the notification was added. `exists`: its document already has a notification with this id. `elsewhere`: another
- * document has one.
+ * document of the organization has a notification with this id.
  */
 export type NotificationAdded = 'added' | 'exists' | 'elsewhere';
 

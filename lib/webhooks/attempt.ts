@@ -485,8 +485,8 @@ class DeliveryAttempt {
         durationMs: entry.durationMs,
         reason: error,
       });
-    // If the SDK repeats the insert, the table compares the entry with the stored item. The stored item has no undefined fields, so
-    // the entry must have none either.
+    // If the SDK repeats the insert of the log entry, the table compares the entry with the stored item. That item has no undefined
+    // fields, so the entry must have none either.
     return definedFields(entry) as LoggedAttempt;
   }
 

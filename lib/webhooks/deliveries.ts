@@ -247,8 +247,8 @@ export class DeliveryStore {
   }
 
   /**
-   * Lists an endpoint's deliveries of events since a time (epoch ms), in the order of the events. The index is eventually
-   * consistent.
+   * Lists an endpoint's deliveries of events since a time (epoch ms), in the order of the events. New deliveries can be missing for
+   * a moment, because the index is eventually consistent.
    */
   async listOfEndpoint(
     { tenant, endpointId }: EndpointKey,

@@ -27,8 +27,8 @@ interface ExhaustedEventOptions {
 
 /**
  * Returns the operations that write the event `message.attempt.exhausted`, for the transaction of a change that exhausts a
- * delivery. Returns none for other changes. Returns none for deliveries of operational events. Otherwise each event about a failing
- * endpoint would cause another one.
+ * delivery. Returns none for other changes. Returns none if the delivered event is itself about deliveries or endpoints. Otherwise
+ * each event about a failing endpoint would cause another one.
  */
 export function exhaustedEvent(
   tenant: string,

@@ -55,8 +55,8 @@ const PAGE_BYTES = 4_000_000;
 const PARALLEL = 20;
 
 /**
- * Reads messages, newest first. New messages are only added before the first page, so page tokens of later pages stay valid.
- * Indexes are eventually consistent.
+ * Reads messages, newest first. New messages are only added before the first page, so page tokens of later pages stay valid. New
+ * messages can be missing for a moment, because the indexes are eventually consistent.
  */
 export class MessageReader {
   readonly #table: Table;

@@ -95,7 +95,7 @@ export class WebhookRequests {
    * - The endpoint is deleted or disabled, or advanced webhooks are disabled.
    * - The thread of the event is deleted, and the event is not `comment.delete`.
    *
-   * The settings are read last, so that no attempt begins after a delete call has answered.
+   * The settings are read last. After a delete call has answered, only requests that were already prepared are still sent.
    */
   async prepare(
     { tenant, endpointId }: DeliveryKey,

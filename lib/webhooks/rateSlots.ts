@@ -38,7 +38,7 @@ export class RateSlots {
 
   /**
    * Reserves the next free slot of an endpoint and returns its time, epoch ms. Callers in this process that arrive during a
-   * reservation share the next one, because DynamoDB allows about 1,000 writes of one item per second.
+   * reservation share the next write, because DynamoDB allows about 1,000 writes of one item per second.
    */
   async reserve(key: EndpointKey, rateLimit: number, clock: () => number): Promise<number> {
     const name = EndpointSlotsEntity.partition(key);

@@ -54,9 +54,9 @@ export interface RecoveryRequest extends EndpointKey {
 }
 
 /**
- * Starts a job that repeats the messages of events since `since` that failed at an endpoint. Returns the number of these messages.
- * If a job for the same endpoint and `since` runs already, returns the number of its messages and starts no other job. Throws
- * INVALID_ARGUMENT if there are more than `most` messages.
+ * Starts a job that repeats messages that failed at an endpoint: those of events from `since` (epoch ms) on. Returns the number of
+ * these messages. If a job for the same endpoint and `since` runs already, returns the number of its messages and starts no other
+ * job. Throws INVALID_ARGUMENT if there are more than `most` messages.
  */
 export async function startRecovery(
   { deliveries, jobs, queue }: StartRecoveryPorts,

@@ -77,8 +77,8 @@ export function toWorkerLambda<S extends Source, U extends Uses>(
     } catch (error) {
       log.error(logMessages.workerRunFailed, { error });
       end({ failed: 1 }, 1);
-      // The error makes Lambda repeat the event, as configured for the event's source. Lambda splits a batch of stream records
-      // before it repeats it.
+      // The error makes Lambda repeat the event, as configured for the event's source. Lambda splits a batch of stream records in
+      // two and repeats both parts.
       throw error;
     }
     end(result.counts, result.faults);

@@ -9,7 +9,7 @@ import { openSqs } from './sqsClient.ts';
 import { MAX_DELAY_SECONDS } from '../shared/sqsLimits.ts';
 
 export interface QueueMessage {
-  /** The content of the message, which is sent as JSON. It contains ids, but no content of customers. */
+  /** The body of the message, which is sent as JSON. It contains ids, but no data or texts of customers. */
   readonly body: object;
   /**
    * The message group of a fair queue, up to 128 visible ASCII characters. If messages of one group keep the consumers busy, SQS

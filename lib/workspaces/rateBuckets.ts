@@ -33,7 +33,7 @@ export const RateBucketEntity = defineEntity({
 const LIFETIME_SECONDS = 24 * 60 * 60;
 /** The most buckets that a process keeps. If there are more, it drops the oldest one. */
 const MAX_BUCKETS = 1_000;
-/** The time between a failed write to a shared bucket and the next one, in milliseconds. */
+/** After a failed write to a shared bucket, the next write follows after this time at the earliest, in milliseconds. */
 const PAUSE_AFTER_FAILURE = 1_000;
 
 export interface TokenRequest {

@@ -123,8 +123,8 @@ export class OwnerStatus {
 
   /**
    * Returns whether the owner with this e-mail address is verified, or undefined if no workspace has this owner. The first call
-   * after the verification removes the expiry of the workspace's API keys. It also stores with the address that the
-   * expiry is removed, so every later call is one read.
+   * after the verification removes the expiry of the workspace's API keys. It stores the time of this removal with the address, so
+   * every later call is one read.
    */
   async isVerified(address: string, now: number): Promise<boolean | undefined> {
     const owner = await this.#table.get(OwnerEmailEntity, { email: emailKey(address) });

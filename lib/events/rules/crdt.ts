@@ -7,8 +7,8 @@ import { type EventPayload, MAX_PAYLOAD_BYTES } from './payload.ts';
 const MAX_DATA_BYTES = 128 * 1024;
 
 /**
- * Returns the fields of `crdt.update_data` without actor and metadata. If the value is larger than 128 KB, `truncated: true`
- * replaces it.
+ * Returns the fields of `crdt.update_data` without actor and metadata. If the editor's value is larger than 128 KB, `truncated:
+ * true` replaces the value.
  */
 export function editorUpdateData({ id, data, lastUpdatedBy, sessionId, lastUpdate }: EditorRecord): {
   crdtData: object;

@@ -12,7 +12,7 @@ import { type Audience, type AudienceThread, type EventPayload, sourceOf } from 
 const publishable = eventTypes.filter((type) => !isOperational(type));
 const publishableTypes: ReadonlySet<string> = /* @__PURE__ */ new Set(publishable);
 
-/** An event type that customers can publish: any type that is not operational. */
+/** An event type that customers can publish: any type except those about webhook deliveries and endpoints. */
 export const PublishableType = z
   .string()
   .check(

@@ -31,8 +31,8 @@ export interface BreakerPauses {
 }
 
 /**
- * Returns a first pause of 30 seconds and a longest pause of 15 minutes. Neither is longer than the longest pause of the retry
- * schedule.
+ * Returns a first pause of 30 seconds and a longest pause of 15 minutes. If the longest pause of the retry schedule is shorter than
+ * one of them, it replaces that value.
  */
 export function breakerPauses(schedule: readonly number[]): BreakerPauses {
   const most = Math.max(1_000, ...schedule);
@@ -96,7 +96,7 @@ const MIN_SAMPLE_SHARE = 1 / 50;
 
 /**
  * Returns the number of attempts for which this attempt counts, or 0 if it is not counted. Every counted attempt writes the same
- * item, so only a sample of many attempts is counted. `random` is from 0 to 1.
+ * item, so only a sample is counted if there are many attempts. `random` is from 0 to 1.
  */
 export function sampleWeight(breaker: Breaker, now: number, random: number): number {
   const share = Math.max(MIN_SAMPLE_SHARE, Math.min(1, ALL_COUNTED / (currentWindow(breaker, now)?.attempts ?? 0)));

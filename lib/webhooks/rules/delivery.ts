@@ -163,7 +163,10 @@ export function afterSweep(delivery: PendingDelivery, now: number, { marginMs }:
   return { ...delivery, sweeps, dueAt: Math.max(now, delivery.nextAt) + marginAfter(sweeps, marginMs) };
 }
 
-/** Returns the ended delivery. If a resend of an ended delivery fails, the delivery gets its earlier status back. */
+/**
+ * Returns the delivery with a status that ends it. If a resend of an ended delivery fails, the delivery gets its earlier status
+ * back.
+ */
 export function endDelivery(delivery: Delivery, status: Exclude<DeliveryStatus, 'PENDING'>): Delivery {
   const {
     otherwise,

@@ -107,8 +107,8 @@ export function changeEndpoint(
 }
 
 /**
- * Returns the endpoint with its field `disabling`. An enabled endpoint has no such field. An endpoint that was disabled before
- * keeps its value. Otherwise the field says that a request disabled the endpoint at `now`.
+ * Returns the endpoint with its field `disabling`. An enabled endpoint has no such field. If the endpoint was disabled before, the
+ * field keeps its value. Otherwise the field says that a request disabled the endpoint at `now`.
  */
 function withDisabling(
   before: WebhookEndpoint | undefined,

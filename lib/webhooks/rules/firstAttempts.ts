@@ -17,7 +17,10 @@ export const FirstAttempts = z.object({
 });
 export type FirstAttempts = z.output<typeof FirstAttempts>;
 
-/** The most endpoints of one group. The message of a group stays in the queue until the attempts at all its endpoints have ended. */
+/**
+ * The most endpoints of one group. Groups are small, because the message of a group stays in the queue until the attempts at all
+ * its endpoints have ended.
+ */
 export const MAX_ATTEMPTS_PER_GROUP = 20;
 
 /** Returns endpoint ids in groups of up to 20. */

@@ -18,8 +18,8 @@ const EARLY = 1_500;
 const MAX_WAIT_MILLISECONDS = 2_000;
 
 /**
- * Below this number of attempts per second, slots are 5 % further apart. Otherwise the tolerance would allow one attempt too many
- * in a second, which is more than a tenth of such a low limit.
+ * For a limit below this number of attempts per second, slots are 5 % further apart. Otherwise the tolerance would allow one
+ * attempt too many in a second, which is more than a tenth of such a low limit.
  */
 const LOW_RATE = 10;
 

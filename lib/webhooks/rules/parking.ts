@@ -31,8 +31,8 @@ export function decideParking(
 }
 
 /**
- * Returns when the job of an endpoint must run after a write of the endpoint's health, epoch ms. If the write closed the breaker,
- * the job must run at once. Returns undefined if the write did not change the pause.
+ * Returns when the job for an endpoint's parked deliveries must run after a write of the endpoint's health, epoch ms. If the write
+ * closed the breaker, the job must run at once. Returns undefined if the write did not change the pause.
  */
 export function parkingDueAt(before: EndpointHealth | undefined, after: EndpointHealth): number | undefined {
   const until = after.breaker.open?.until;

@@ -131,7 +131,10 @@ const nestedFields: ReadonlySet<string> = /* @__PURE__ */ new Set([
   'lastAttempt',
 ]);
 
-/** The fields that contain a person, or keys that a customer chose. Of the fields inside them, only ids are kept. */
+/**
+ * The fields with objects about people, and with objects whose keys customers chose. Of the fields inside these objects, only ids
+ * are kept.
+ */
 const idOnlyFields: ReadonlySet<string> = /* @__PURE__ */ new Set([
   'actionUser',
   'from',
