@@ -25,7 +25,10 @@ export class ServiceError extends Error {
   /** The id of the request in the logs of the service. Quote it when you ask for support. */
   readonly requestId: string | undefined;
   readonly details: unknown;
-  /** The number of seconds that the service asks you to wait before you send the call again; undefined if it does not say. */
+  /**
+   * The number of seconds that the service asks you to wait before you send the call again. Undefined if the service
+   * does not say.
+   */
   readonly retryAfterSeconds: number | undefined;
 
   constructor(

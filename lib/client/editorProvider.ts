@@ -40,8 +40,8 @@ export interface EditorProviderEvents {
   /** True if the service has stored every local edit. */
   readonly saved: boolean;
   /**
-   * The service rejected an edit or a read, and a retry would not help. For example, the user may only view the
-   * document. The provider then stops.
+   * Sent if the service rejects an edit or a read, and would reject a retry too. For example, the user may only view
+   * the document. The provider then stops.
    */
   readonly rejected: ServiceError;
 }
@@ -108,7 +108,8 @@ export class EditorProvider {
       stateOfLeftPage = this.awareness.getLocalState();
       void this.#removeOwnState();
     };
-    // The browser can show a page again that the user left, for example after a step back in its history.
+    // The browser can show the page again, for example after a step back in its history. The local cursor is then shown
+    // again too.
     const onPageShow = () => {
       if (stateOfLeftPage) this.awareness.setLocalState(stateOfLeftPage);
       stateOfLeftPage = null;
@@ -210,6 +211,7 @@ export class EditorProvider {
     Y.applyUpdate(this.doc, fromBase64(data.update), this);
     this.#version = data.version;
     // The Yjs document can contain edits from before this provider existed, for example edits that the browser stored.
+    // These edits are sent too.
     if (isFirst && data.stateVector !== undefined) {
       const missing = Y.encodeStateAsUpdate(this.doc, fromBase64(data.stateVector));
       if (missing.length > EMPTY_UPDATE_BYTES) this.#collect(missing);
@@ -274,7 +276,10 @@ export class EditorProvider {
     else if (update !== undefined) applyAwarenessUpdate(this.awareness, fromBase64(update), this);
   }
 
-  /** Publishes the local awareness state again under a new clock. Clients that removed the state ignore the old clock. */
+  /**
+   * Publishes the local awareness state again with a higher clock (the counter of its changes). With the same clock,
+   * clients that removed the state would ignore it.
+   */
   #announce(): void {
     this.awareness.setLocalState(this.awareness.getLocalState());
   }

@@ -25,8 +25,8 @@ export interface LiveHint {
 }
 
 /**
- * A change of a collaborative editor. `update` is absent if it is large or was missed. Then read the editor with
- * `/v2/crdt/updates/get`.
+ * A change of a collaborative editor. `update` is absent if it is large or was missed. In both cases, read the editor
+ * with `/v2/crdt/updates/get`.
  */
 export interface EditorMessage {
   readonly type: 'crdt.update';
@@ -129,11 +129,11 @@ const CHECK_MILLISECONDS = 120_000;
 /** The client remembers this many hints of the user's own channel, so that it reports each hint once. */
 const MAX_REMEMBERED_HINTS = 1_000;
 /**
- * How long after a change of the user's access the application reads the content again, in milliseconds. The service keeps the
- * access of a user for 10 s.
+ * How long after a change of the user's access the application is asked to read the content again, in milliseconds. The
+ * service may use the former access for up to 10 s.
  */
 const ACCESS_MILLISECONDS = 11_000;
-/** The largest number of reads of one catch-up. Each read returns up to 500 changes. */
+/** The largest number of requests for reading all missed changes. Each answer has up to 500 changes. */
 const MAX_READS = 100;
 /** The event for hints whose type begins with another name: `comment_annotation.add` is sent as `comment`. */
 const eventOfFamily: Readonly<Record<string, keyof LiveEvents>> = { comment_annotation: 'comment' };
@@ -294,7 +294,7 @@ export class LiveDocument {
       try {
         const { data } = await this.#ports.methods.v2.live.connect(this.#ports.document);
         if (socket !== this.#socket) return;
-        // A document gets new channels when a user loses access.
+        // The document has new channels after a user lost access. A new connection subscribes to them.
         if (JSON.stringify(data.channels) !== JSON.stringify(channels)) this.#reconnect();
         else {
           socket.renewToken(data.token);
@@ -406,7 +406,7 @@ export class LiveDocument {
     if (hint.type === 'access.update') this.#scheduleReload();
   }
 
-  /** Asks the application to read the content when the service has noticed the user's new access. */
+  /** Asks the application to read the content again after 11 s, when the service no longer uses the former access. */
   #scheduleReload(): void {
     clearTimeout(this.#reload);
     this.#reload = setTimeout(() => this.#events.emit('reload', undefined), ACCESS_MILLISECONDS);

@@ -64,14 +64,17 @@ export class LiveStateView {
   }
 }
 
-/** A hint with the version that it has in the document channel. The log of changes has the same hints. */
+/**
+ * A hint with its version in the document channel. A later read of missed changes returns the same hint with the same
+ * version.
+ */
 export interface VersionedMessage {
   readonly version: number;
 }
 
 /**
  * Releases the messages of a document channel in the order of their versions, each once. After a gap, later messages
- * wait until a catch-up has read the missing messages.
+ * wait until a catch-up (a read of missed messages) has filled it.
  */
 export class VersionOrder<M extends VersionedMessage> {
   /** The version of the last released message. Undefined before the first read. */
@@ -91,7 +94,8 @@ export class VersionOrder<M extends VersionedMessage> {
   /** Adds the messages of a catch-up, which include all changes up to `version`. Returns the messages that can be shown now. */
   catchUp(messages: readonly M[], version: number): readonly M[] {
     const missed = messages.filter((message) => message.version > (this.version ?? 0));
-    // A pushed message can have more content than its copy in the log, for example the update of an editor.
+    // A pushed message replaces its copy from the read, because it can have more content, for example the update of an
+    // editor.
     const best = missed.map((message) => this.#waiting.get(message.version) ?? message);
     this.version = Math.max(version, this.version ?? 0);
     return [...best, ...this.#release()];

@@ -18,7 +18,10 @@ const LEASE_SECONDS = 30;
 const RENEW_MILLISECONDS = 10_000;
 /** A user without input for this long (milliseconds) is `away`. */
 const IDLE_MILLISECONDS = 60_000;
-/** If another tab of the user changed the presence, it is sent again within this time (milliseconds). */
+/**
+ * If another tab of the user changed the presence, this tab sends its own presence again within this time
+ * (milliseconds).
+ */
 const CORRECT_MILLISECONDS = 1_000;
 
 /** A source of events. Browsers have it, Node does not. */

@@ -12,16 +12,16 @@ import { DEBOUNCE_MS } from './eventJob.ts';
 /** The fields of a request that changes an editor, apart from the change itself. */
 type EditorChange = DocumentReference & Omit<Author, 'now'> & { readonly editorId: string };
 
-/** Writes one change to an editor with `editors`, and returns what the change did. */
+/** Writes one change of an editor to its log (`editors`), and returns what the change did. */
 export type EditorUpdate = (editors: EditorLog, context: DocumentContext, author: Author) => Promise<Changed>;
 
 /**
- * Changes an editor of a document. Throws the errors of `FindDocument` and `change`, and FAILED_PRECONDITION for a
+ * Changes an editor of a document. Throws the errors of `FindDocument` and of `change`, and FAILED_PRECONDITION for a
  * disabled document.
  *
- * After the change, it starts the job that reports the change in an event, and replaces a long log by a snapshot.
- * Failures of both steps are logged and not thrown. If the message to the job was lost, the sweep starts the job. A
- * later change repeats a failed compaction of the log.
+ * After the change, sends the queue message of the job that reports the change in an event, and replaces a long log by
+ * a snapshot. Failures of both steps are logged and not thrown. If the message was lost, the sweep, which runs every
+ * minute, starts the job. If the snapshot failed, a later change repeats it.
  */
 type ChangeEditor = (
   tenant: string,

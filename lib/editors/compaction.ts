@@ -29,9 +29,9 @@ export function entryBytes(packed?: Uint8Array): number {
 }
 
 /**
- * Returns whether the writer of the newest update must compact the log. It must if this update made the log long, or if
- * the size reached another multiple of the size of a long log. Only one of several concurrent writers therefore
- * compacts. If a compaction fails, a later writer repeats it.
+ * Returns whether the writer of the newest update must compact the log. It must if the update made the log long, or
+ * made it twice as long as that, three times, and so on. Only one of several concurrent writers therefore compacts. If
+ * a compaction fails, a later writer repeats it.
  */
 export function isDueForCompaction(head: Editor, before: EditorUpdate, newest: EditorUpdate): boolean {
   return countLongLogs(head, newest) > countLongLogs(head, before);
@@ -70,8 +70,8 @@ export async function compactLog(table: Table, scope: DocumentScope, editorId: s
   const bytes = pack(encodeState(openDocument(state.updates)));
   const blob = await writeBlob(table, { ...scope, editorId, internalId: head.internalId }, bytes, now);
   const snapshot = { version: newest.version, blob, bytes: bytes.length, logBytes: newest.logBytes };
-  // On a conflict, the blob stays. The SDK may have repeated a write that had already succeeded, and the head then
-  // refers to the blob. The next compaction removes a useless blob.
+  // On a conflict, the blob is not removed. The SDK may have repeated a write that had already succeeded, and the head
+  // then refers to the blob. If no head refers to it, the next compaction removes it.
   if ((await table.write([replace(EditorEntity, { ...scope, ...head, snapshot }, revision)])) !== 'done') return;
   const garbage = items.filter(
     ({ at, internalId, version }) =>

@@ -20,14 +20,14 @@ import {
 
 const PAGE = { limit: 500, bytes: 4_000_000 };
 
-/** A deleted editor whose items a job must purge. The job stores it in its data. */
+/** The ids of a deleted editor, in the data of the job that purges its items. */
 export const DeletedEditor = z.object({ editorId: z.string(), internalId: z.string() });
 export type DeletedEditor = z.output<typeof DeletedEditor>;
 
 /** Purges the editors of a deleted document. */
 export const purgeEditors = {
   entities: [EditorEntity, EditorUpdateEntity, EditorPartEntity],
-  /** Removes one page of items. Returns true if no items remain. */
+  /** Removes one page of the editors' items. Returns true if no items remain. */
   async purge(table: Table, scope: DocumentScope): Promise<boolean> {
     const { values, next } = await table.query(EditorItems, scope, PAGE);
     await removeItems(table, scope, values);
@@ -96,7 +96,7 @@ export class EditorDeleter {
 
   /**
    * Returns up to `limit` editor ids of a document, and whether the document has more. Sends one query per editor,
-   * which skips the editor's other items.
+   * which reads only the editor's last item.
    */
   async listIds(scope: DocumentScope, limit: number): Promise<{ editorIds: string[]; hasMore: boolean }> {
     const editorIds: string[] = [];

@@ -65,12 +65,14 @@ export class EditorLog {
     // The first version is the time in microseconds, and later versions count up from it. No editor gets a million
     // updates per second, so an editor that is added later under the same id has larger versions.
     const head = { editorId, internalId: newId('edt', now), type, contentKey, createdAt: now, first: now * 1000 };
-    // This check comes first, because the blob of a large update is written before the transaction.
+    // The blob of a large update is written before the transaction. This check prevents a useless blob if the editor
+    // exists.
     if (update && update.length > MAX_INLINE_BYTES) await this.#requireAbsent(scope, editorId);
     const job = startEventJob(context, head, now);
     const entry = await this.#newEntry(scope, head, undefined, update, { ...author, eventJobStartedAt: now });
     const outcome = await this.#table.write([
-      // The first revision is the creation time. A concurrent deletion of an earlier editor with the same id therefore fails.
+      // The optimistic lock compares revisions. The first revision is the creation time, so a concurrent deletion that
+      // has read an earlier editor with the same id fails.
       insert(EditorEntity, { ...scope, ...head }, now),
       insert(EditorUpdateEntity, { ...scope, editorId, ...entry }),
       job.op,

@@ -11,12 +11,15 @@ import { partsOf } from './storedBytes.ts';
 
 const PAGE = { limit: 1_000, bytes: 1_000_000 };
 /**
- * Limits for reading only the newest part of a log: items, bytes, and parts of large updates. Above a limit, the whole
- * editor is read from its snapshot.
+ * Limits for a read of only the newest part of a log: the number of items, their bytes, and the number of parts of
+ * large updates. Above a limit, the whole editor is read from its snapshot.
  */
 const LOG_END = { limit: 300, bytes: 1_000_000 };
 const MAX_LOG_END_PARTS = 20;
-/** The largest number of attempts to read an editor while other requests change it between two pages. */
+/**
+ * The largest number of attempts to read an editor. An attempt fails if other requests change the editor between two
+ * pages of the query.
+ */
 const MAX_READS = 8;
 
 /** The updates after a version. `version` is the version of the last of them. */
@@ -166,7 +169,7 @@ export class EditorReader {
       const part = storedParts[index];
       if (part) parts.add(key, part.bytes);
     }
-    // A compaction can have removed parts since the query.
+    // Parts are missing if a compaction removed them after the query.
     return parts.hasAll(blobs) ? { head, log, parts } : 'unavailable';
   }
 }

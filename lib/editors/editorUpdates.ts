@@ -54,7 +54,7 @@ export function mergeUpdates(updates: readonly Uint8Array[], stateVector?: Uint8
   }
 }
 
-/** Returns the bytes that `compute` returns as base64. Throws INVALID_ARGUMENT if `compute` throws MalformedUpdate. */
+/** Returns in base64 the bytes that `compute` returns. Throws INVALID_ARGUMENT if `compute` throws MalformedUpdate. */
 function encode(compute: () => Uint8Array): string {
   try {
     return Buffer.from(compute()).toString('base64');

@@ -18,8 +18,8 @@ const RETRIES_UNTIL_MAX_PAUSE = 4;
 /**
  * Runs a step of the job that reports changes of an editor in one `crdt.update_data` event, five seconds after the
  * first change. The transaction of the event also inserts an update without a change under the next version. If a
- * concurrent change takes this version, the step reads again. The next change after this update starts another job.
- * Each change is therefore in exactly one event.
+ * concurrent change takes this version, the step reads again. A change after this version starts another job, so each
+ * change is in exactly one event.
  */
 export async function emitEditorUpdateStep(table: Table, job: StoredJob, clock: () => number): Promise<StepResult> {
   const data = EventJobData.parse(JSON.parse(job.data));

@@ -6,7 +6,10 @@ import { joinKey } from '../table/keys.ts';
 import type { QueryableEntity } from '../table/table.ts';
 import { organizationPartition } from '../directory/folders/folders.ts';
 
-/** The types of editors. They repeat `crdtTypes`, because an import would add the rules of values to every bundle. */
+/**
+ * The types of editors, the same as `crdtTypes`. They are listed again, because an import of `crdtTypes` would add the
+ * rules of values to every bundle.
+ */
 const types = ['text', 'map', 'array', 'xml'] as const satisfies readonly CrdtType[];
 
 const Bytes = z.instanceof<typeof Uint8Array<ArrayBufferLike>>(Uint8Array);
@@ -18,8 +21,8 @@ export type Blob = z.output<typeof Blob>;
 const Head = z.object({
   editorId: z.string(),
   /**
-   * An id that is new for each creation. All items of the editor have it. An editor that is added again does not use
-   * the items of its predecessor.
+   * An id that is new for each creation. All items of the editor have it. If an editor is added again under the same
+   * `editorId`, it therefore does not use the items of the deleted one.
    */
   internalId: z.string(),
   type: z.enum(types),
@@ -34,7 +37,10 @@ const Head = z.object({
       blob: Blob,
       /** The size of the blob in bytes. */
       bytes: z.number(),
-      /** The field `logBytes` of the update with this version. */
+      /**
+       * The value of `logBytes` in the update with this version. The newest `logBytes` minus this value is the size of
+       * the log since the snapshot.
+       */
       logBytes: z.number(),
     })
     .optional(),
@@ -47,7 +53,10 @@ const Update = z.object({
   version: z.number(),
   /** When the item was written, in epoch ms. */
   at: z.number(),
-  /** The Yjs update, packed. A large update is in `blob` instead. An update without a change has neither. */
+  /**
+   * The Yjs update, as `pack` in `storedBytes.ts` returns it. A large update is in `blob` instead. An update without a
+   * change has neither.
+   */
   packed: Bytes.optional(),
   blob: Blob.optional(),
   /** When the value last changed, in epoch ms. `changedBy` and `sessionId` say who changed the value. */
@@ -55,8 +64,8 @@ const Update = z.object({
   changedBy: z.string().optional(),
   sessionId: z.string().optional(),
   /**
-   * When the pending job started that will report changes in an event, epoch ms. Absent if events have reported all
-   * changes up to this update.
+   * When the pending event job started, epoch ms. The job will report the changes up to this update. Absent if events
+   * have already reported all of them.
    */
   eventJobStartedAt: z.number().optional(),
   /** The size in bytes of the log up to this update, including updates that were removed since. */
@@ -121,7 +130,7 @@ export const EditorPartEntity = defineEntity({
   ],
 });
 
-/** Returns the range of sort keys from the update with a version to the head. */
+/** Returns the first and the last sort key of a query. The query reads the log from `version` on, and the head. */
 export function sinceVersion(editorId: string, version: number): [from: string, to: string] {
   return [joinKey([editorId, LOG, versionKey(version)]), joinKey([editorId, META])];
 }

@@ -16,7 +16,10 @@ const MAX_UNPACKED_BYTES = 32 * 1024 * 1024;
 const PART_BYTES = 350_000;
 const PARALLEL_WRITES = 4;
 
-/** Returns the bytes, compressed if that makes them smaller, after a byte that says whether they are compressed. */
+/**
+ * Returns packed bytes: one byte that says whether the others are compressed, and then the bytes, compressed if that
+ * makes them smaller.
+ */
 export function pack(bytes: Uint8Array): Uint8Array {
   const deflated = bytes.length < MIN_DEFLATED_BYTES ? bytes : deflateRawSync(bytes);
   const isSmaller = deflated.length < bytes.length;

@@ -31,7 +31,10 @@ export const Base64 = z
 /** The version of an editor, as responses return it. */
 export const Version = z.int().min(0);
 
-/** Published clients can send `isServerIds: true` with internal ids. Only ids that the customer chose are accepted here. */
+/**
+ * The field `isServerIds`. Published clients can send it as true, with internal ids instead of the ids that the
+ * customer chose. Such requests are rejected.
+ */
 export const ownIds = {
   isServerIds: optional(
     z.literal(false, {

@@ -5,9 +5,9 @@ import { crdtLimits } from './values.ts';
 export class TooManyConflicts extends Error {}
 
 /**
- * Runs `work`, and limits how many steps Yjs may take in it to order concurrent changes. To place a struct, Yjs passes
- * all structs that other clients inserted at the same position. So n structs can take n * n steps. Throws
- * TooManyConflicts above the limit. Documents that `work` opened must then be discarded.
+ * Runs `work`, and limits how many steps Yjs may take in it to order concurrent changes. Yjs stores content as structs.
+ * To place a struct, it passes all structs that other clients inserted at the same position, so n structs can take n²
+ * steps. Throws TooManyConflicts above the limit. Documents that `work` opened must then be discarded.
  */
 export function withBoundedConflicts<T>(work: () => T): T {
   let steps: number = crdtLimits.conflictSteps;

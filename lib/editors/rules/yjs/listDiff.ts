@@ -66,8 +66,8 @@ export function listEdits(before: readonly number[], after: readonly number[], s
 }
 
 /**
- * Returns the pairs with the largest sum of similarities. `best` has this sum for every two ends of the lists: old
- * elements from `i` on, and new elements from `j` on.
+ * Returns the pairs with the largest sum of similarities. For every `i` and `j`, `best` has the largest sum for the old
+ * elements from `i` on and the new elements from `j` on.
  */
 function findBestPairs({ at: start, removed, from, added }: Edit, similarity: Similarity): [number, number][] {
   const width = added + 1;
@@ -106,7 +106,10 @@ function findFirstPairs({ at: start, removed, from, added }: Edit, similarity: S
   return pairs;
 }
 
-/** Returns 0.01 plus the share of features that both elements have. The share is between 0 and 1. */
+/**
+ * Returns the share of features that both elements have (0 to 1), plus 0.01. The result is never 0, so an old element
+ * can change into a new one even without a common feature.
+ */
 export function sharedFeatures(a: readonly number[], b: readonly number[]): number {
   const inB = new Set(b);
   const shared = a.filter((feature) => inB.has(feature)).length;

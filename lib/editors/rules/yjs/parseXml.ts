@@ -17,8 +17,8 @@ interface XmlLimits {
 class XmlFault extends Error {}
 
 /**
- * Returns why an XML text is rejected, with the position. Returns undefined for an accepted text. Malformed XML, DTDs
- * and entities other than XML's own five are rejected.
+ * Returns why an XML text is rejected, with the position. Returns undefined for an accepted text. Malformed XML and
+ * DTDs are rejected, and so are all entities except the five that XML itself defines.
  */
 export function findXmlFault(text: string, limits: XmlLimits): string | undefined {
   try {
@@ -31,8 +31,8 @@ export function findXmlFault(text: string, limits: XmlLimits): string | undefine
 }
 
 /**
- * Returns the nodes of an XML text without faults, in the form that an editor with this vocabulary stores. Drops
- * comments, processing instructions, and blanks that only indent the XML. CDATA becomes text.
+ * Returns the nodes of an XML text in the form that an editor with this vocabulary stores. `findXmlFault` must have
+ * accepted the text. Drops comments, processing instructions, and blanks that only indent the XML. CDATA becomes text.
  */
 export function parseXml(text: string, kind: ListKind, vocabulary: Vocabulary): XmlNode[] {
   const parsed = parseElements(text);
@@ -107,7 +107,10 @@ export function isLayoutText(text: string): boolean {
   return /^[ \t\r\n]*$/.test(text) && text.includes('\n');
 }
 
-/** Returns the runs of a text, or the runs in an element that is a mark. Returns undefined for any other element. */
+/**
+ * Returns a text, or an element that is a mark, as runs. A run has characters with the same marks. Returns undefined
+ * for an element that runs cannot express.
+ */
 function runsOf(node: ParsedNode, outer: readonly Named[], vocabulary: Vocabulary): Run[] | undefined {
   if (typeof node === 'string') return [{ text: node, marks: outer }];
   const { name, attributes, children } = node;

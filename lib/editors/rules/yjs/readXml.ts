@@ -10,7 +10,7 @@ import { writeXml } from './xmlNodes.ts';
  */
 const MAX_CHARACTERS = 16 * 1024 * 1024;
 
-/** The key under which the root type `spellingKey` stores the edits. */
+/** The map key of the spelling edits, which turn the service's own spelling of the XML into the written one. */
 export const SPELLING_EDITS = 'edits';
 
 /**

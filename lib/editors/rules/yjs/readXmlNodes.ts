@@ -57,7 +57,10 @@ export function readNodes(list: Shared, kind: ListKind): StoredNode[] {
   return nodes;
 }
 
-/** Adds an item of a list of elements if it is a text, and returns true. Returns false for any other item. */
+/**
+ * If an item in a list of elements is a text, adds its characters to `nodes` and returns true. Returns false for any
+ * other item.
+ */
 function addTextNode(nodes: StoredNode[], _item: Y.Item, type: Shared | undefined, position: Position): boolean {
   if (!(type instanceof Y.XmlText) || isBlock(type as Shared)) return false;
   const runs = readRuns(type as Shared);
@@ -71,7 +74,10 @@ function addTextNode(nodes: StoredNode[], _item: Y.Item, type: Shared | undefine
   return true;
 }
 
-/** Adds an item of a list of spans if it is a span or characters, and returns true. Returns false for any other item. */
+/**
+ * If an item in a list of spans is a span or characters, adds it to `nodes` and returns true. Returns false for any
+ * other item.
+ */
 function addSpanNode(nodes: StoredNode[], { content }: Y.Item, type: Shared | undefined, position: Position): boolean {
   if (content instanceof Y.ContentString) {
     const text = replaceDisallowed(content.str);

@@ -27,7 +27,10 @@ type NodeList = Y.XmlFragment | Y.XmlText;
 /** A shared type that has attributes. */
 type Attributed = Y.XmlElement | Y.XmlText | Y.Map<unknown>;
 
-/** Changes the XML of a document to `target`. Nodes, attributes, marks and characters that are equal in both stay in place. */
+/**
+ * Changes the XML of a document to `target`. Nodes, attributes, marks and characters that are equal in the document and
+ * in `target` stay in place.
+ */
 export function replaceXml(doc: Y.Doc, contentKey: string, target: string, tools: JsonTools): void {
   const stored = rootOf(doc, contentKey);
   const kind = kindOf(stored, contentKey);

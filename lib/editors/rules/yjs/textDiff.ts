@@ -8,8 +8,8 @@ export interface TextEdit {
 }
 
 /**
- * The largest number of steps of the search in whole texts, about 10 ms. The search then ends, and each difference that
- * is not searched becomes one edit.
+ * The largest number of steps when whole texts are compared, about 10 ms. After that, each difference that was not
+ * searched becomes one edit.
  */
 const MAX_STEPS = 1_000_000;
 const MAX_STEPS_IN_PARTS = 400_000;
@@ -49,8 +49,8 @@ function characterEdits(a: Int32Array, b: Int32Array, before: string, after: str
     from: newWords.offset(from),
     added: newWords.offset(from + added) - newWords.offset(from),
   }));
-  // A blank can split one word into two. Edits are merged before their characters are compared, so that the two parts
-  // are compared with the word.
+  // An inserted blank can split one word into two. Edits that are close to each other are merged first, so that the
+  // characters of both parts are compared with the word.
   return mergeAcrossShortGaps(edits).flatMap(({ at: start, removed, from, added }) =>
     diff(a.subarray(start, start + removed), b.subarray(from, from + added), budget).map((part) => ({
       ...part,

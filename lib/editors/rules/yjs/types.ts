@@ -25,7 +25,7 @@ export function entriesOf(map: Shared): [string, Y.Item][] {
     .map(({ key, item }) => [key, item]);
 }
 
-/** Returns the oldest item of the key that an item belongs to. */
+/** Returns the oldest item that was stored under the same key as `item`. */
 function firstItemOf(item: Y.Item): Y.Item {
   let first = item;
   while (first.left) first = first.left;

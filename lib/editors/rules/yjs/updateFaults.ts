@@ -143,7 +143,7 @@ function findDocumentFault(changed: Y.Doc, type: CrdtType, contentKey: string): 
 
 /**
  * Returns whether types are nested too deep anywhere in the document. Yjs reads nested types by recursion, so they
- * could exhaust the stack.
+ * could overflow the stack.
  */
 function isTooDeep(doc: Y.Doc): boolean {
   const depths = new Map<Y.Item, number>();

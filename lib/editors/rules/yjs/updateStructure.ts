@@ -15,7 +15,7 @@ export interface UpdateStructure {
 const [HAS_ORIGIN, HAS_RIGHT_ORIGIN, HAS_PARENT_KEY, CONTENT] = [0x80, 0x40, 0x20, 0x1f];
 /** Numbers in the update format 1: structs without content (GC, skip), and shared types with a name (XML element, XML hook). */
 const [GC, SKIP, XML_ELEMENT, XML_HOOK] = [0, 10, 3, 5];
-/** Numbers of value types in the encoding of lib0. */
+/** Type numbers of values in lib0, the encoding library of Yjs. */
 const [OBJECT, ARRAY, INTEGER] = [118, 117, 125];
 /**
  * The size in bytes of values by type number. These types have a fixed size: undefined, null, true, false, and numbers
@@ -32,7 +32,7 @@ const fixedSizes: ReadonlyMap<number, number> = new Map([
 ]);
 /** The numbers of the types whose values begin with their length: text and bytes. */
 const sizedTypes: ReadonlySet<number> = new Set([119, 116]);
-/** Values may be nested this deep. Deeper values would exhaust the stack when Yjs reads them. */
+/** Values may be nested this deep. Deeper values would overflow the stack when Yjs reads them. */
 const MAX_VALUE_DEPTH = 1_000;
 
 /**
@@ -101,7 +101,7 @@ export function countStructure(update: Uint8Array): UpdateStructure {
   const contentSkippers: Readonly<Record<number, () => void>> = {
     // Deleted content is stored as its length.
     1: readNumber,
-    // JSON texts are stored as their number, then each text.
+    // JSON texts are stored as their count, then each text.
     2: () => repeat(readNumber(), skipSized),
     // Bytes, a string or an embedded object is stored as its length, then its bytes.
     3: skipSized,
@@ -114,7 +114,7 @@ export function countStructure(update: Uint8Array): UpdateStructure {
     },
     // A shared type is stored as its kind, and for XML elements and hooks the name.
     7: skipType,
-    // Values are stored as their number, then each value.
+    // Values are stored as their count, then each value.
     8: () => repeat(readNumber(), skipValue),
     // The count stops at a subdocument, because an update with one is rejected.
     9: () => {

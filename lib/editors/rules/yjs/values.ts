@@ -14,7 +14,7 @@ export const crdtLimits = {
   parts: 100_000,
   /** Yjs clients in the update and the document together. Each session of an editor is another client. */
   clients: 10_000,
-  /** Yjs structs in the update and the document together. */
+  /** Yjs structs (stored pieces of content) in the update and the document together. */
   structs: 400_000,
   /** Bytes of encoded updates that wait for missing updates. */
   waitingBytes: 64 * 1024,
@@ -54,7 +54,7 @@ export function jsonBytes(value: unknown): number {
 }
 
 /**
- * Returns the first fault in a value and the values in it. Stops at the depth limit, because deeper JSON could exhaust
+ * Returns the first fault in a value and the values in it. Stops at the depth limit, because deeper JSON could overflow
  * the stack.
  */
 function findNestedFault(value: unknown): string | undefined {

@@ -10,7 +10,10 @@ import * as Y from 'yjs';
  * the service's changes of that document. If a new document has the same name, `findUpdateFault` rejects them.
  */
 const FIRST_WRITER = 2 ** 32;
-/** The number of ids per document. With one id, keys that are rewritten in turns would each keep a trace of every rewrite. */
+/**
+ * The number of ids per document. With one id, keys that are rewritten in turns would leave a deleted item in the state
+ * for every rewrite.
+ */
 const WRITERS = 32;
 const DOCUMENTS = 2 ** 28;
 /** If all ids are in use, about one in this many rewrites of a key takes over the id of another key. */
@@ -37,7 +40,7 @@ export class Writer {
 
   /**
    * Runs `write`, which overwrites a map key or an attribute. `item` is the item that is overwritten. If it is the
-   * latest item of its client id, that id writes again, because Yjs then keeps a single trace of both rewrites.
+   * latest item of its client id, `write` uses the same id, because Yjs then stores consecutive deleted items as one.
    */
   overwrite(item: Y.Item | undefined, write: () => void): void {
     if (item) this.#doc.clientID = this.#writerAfter(item);

@@ -59,7 +59,8 @@ export class Vocabulary {
 
   isMark(name: string): boolean {
     if (this.#elements.has(name)) return false;
-    // y-prosemirror appends a hash to the names of overlapping marks.
+    // y-prosemirror, which stores ProseMirror documents in Yjs, appends a hash to the names of overlapping marks. The
+    // comparison with `commonMarks` ignores it.
     return this.#marks.has(name) || commonMarks.has(name.replace(/--[a-zA-Z0-9+/=]{8}$/, ''));
   }
 
