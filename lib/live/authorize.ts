@@ -36,7 +36,8 @@ export class LiveAuthorizer {
   /**
    * Returns whether a request is allowed. A user may subscribe to the two channels of the token's document and to the
    * user's own channel, and may publish to the awareness channel. A process keeps rights for up to 10 s, so lost access
-   * ends within this time. If kept rights refuse a request, they are read again, because the channels may be new.
+   * ends within this time. If kept rights refuse a request, they are read again, because the document may have new
+   * channels.
    */
   async isAllowed(request: AuthorizationRequest, now: number): Promise<boolean> {
     const claims = await this.#ports.keys.readToken(request.token, now);
@@ -71,8 +72,8 @@ export class LiveAuthorizer {
     const { channel, session } = stored;
     const openDocument = await store.openDocument(await store.loadDocument(document, channel));
     if (!openDocument) return undefined;
-    // A user whose access is only in a user token needs a session whose access has not ended. The publisher ends the
-    // session if the user loses this access earlier.
+    // If only the user token gives access, the session says when this access ends. If the user loses the access
+    // earlier, the publisher ends the session, and `store.session` returns undefined.
     const isAllowed = session.hasStoredAccess
       ? (await store.accessEnds(openDocument, [session.userId], now)).has(session.userId)
       : (session.accessEndsAt ?? 0) > now;

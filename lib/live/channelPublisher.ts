@@ -14,7 +14,7 @@ const RETRY_PAUSES = [50, 250, 1_000];
 const FRESH_MILLISECONDS = 1_000;
 /** After a document has got new channels, a publish to its old channels can still run for this long (milliseconds). */
 const RUNNING_MILLISECONDS = FRESH_MILLISECONDS + PUBLISH_MILLISECONDS + 250;
-/** How long the indexes of the table usually lag behind the table at most, in milliseconds. */
+/** The indexes of the table usually have a new item within this time (milliseconds). */
 const INDEX_MILLISECONDS = 3_000;
 /** The publisher keeps the time of the next publish for this many channels. */
 const MAX_REMEMBERED_CHANNELS = 10_000;
@@ -105,7 +105,7 @@ export class ChannelPublisher {
   }
 }
 
-/** Says whether a channel is still in use. Calls `isCurrent` if the last answer is too old. */
+/** Returns whether a channel is still in use. Calls `isCurrent` if the last answer is too old. */
 class ChannelUse {
   readonly #clock: () => number;
   readonly #isCurrent: () => Promise<boolean>;

@@ -19,8 +19,8 @@ const ChannelSchema = z.object({
   /** The access epoch. It grows by one whenever a user loses access. Channel names contain it, so each epoch has other channels. */
   epoch: z.number(),
   /**
-   * Earlier access epochs on whose channels `system.revoked` is not yet published. `by` is the id of the stream record
-   * that ended the epoch.
+   * Earlier access epochs on whose channels `system.revoked`, the last event of a channel, is not yet published. `by`
+   * is the id of the stream record that ended the epoch.
    */
   revoking: z.array(z.object({ epoch: z.number(), by: z.string() })).optional(),
   /** Until when a client may be connected, epoch ms. Changes after this time are not recorded. */
@@ -99,7 +99,10 @@ const UserSessionSchema = z.object({
 export type UserSession = z.output<typeof UserSessionSchema>;
 
 const SessionSchema = UserSessionSchema.extend({
-  /** How often all user tokens of the API key had been revoked when the user's token was issued. */
+  /**
+   * The revocation count when the user's token was issued: the number of times that all user tokens of the API key had
+   * been revoked.
+   */
   tokenRevocations: z.number(),
   /** Whether grants in the table or the access type of the document let the user in. If false, only the user token does. */
   hasStoredAccess: z.boolean(),

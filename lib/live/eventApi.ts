@@ -2,7 +2,10 @@ import * as z from 'zod';
 import { type Capability, type Environment, optionalVariable } from '../app/capability.ts';
 import { RequestSigner, type SigningCredentials } from '../crypto/requestSigner.ts';
 
-/** The time-out of a publish, in milliseconds. `system.revoked` waits for this time, so that no earlier publish follows it. */
+/**
+ * The time-out of a publish, in milliseconds. The publisher waits at least this long before it publishes
+ * `system.revoked`, the last event of a channel. No earlier publish can then still run.
+ */
 export const PUBLISH_MILLISECONDS = 2_000;
 
 /** The answer to a publish. AppSync answers 200 even if it rejects some events. */

@@ -48,8 +48,9 @@ const CONNECTION_SECONDS = 24 * 60 * 60;
  */
 const SESSION_SECONDS = TOKEN_SECONDS + CONNECTION_SECONDS;
 /**
- * After a loss of access, a user without stored access cannot connect for this long (milliseconds). Endpoints keep
- * rights for 10 s, so the rights that they checked can be from before the loss.
+ * After a loss of access, a user without stored access (grants in the table or the access type of the document) cannot
+ * connect for this long (milliseconds). Endpoints keep rights for 10 s, so they may have checked rights from before the
+ * loss.
  */
 const STALE_RIGHTS_MILLISECONDS = 15_000;
 /** The largest number of items that one query reads. */
@@ -107,10 +108,10 @@ export class LiveStore {
 
   /**
    * Opens the channels of a document for a user and records the session. If the channels were closed for a time, the
-   * version grows by one without a hint. Clients with an older version then read the document again. Throws ABORTED for
-   * a user without stored access who lost access in the last 15 s. The rights that the endpoint checked may be older
-   * than the loss.
-   * A token from after a revocation of all user tokens is newer than the loss.
+   * version grows by one without a hint, so that clients with an older version read the document again. Throws ABORTED
+   * for a user without stored access who lost access in the last 15 s, because the endpoint may have checked rights
+   * from before the loss. Does not throw if the loss was a revocation of all user tokens and the token was issued after
+   * it.
    */
   async connect(
     scope: DocumentScope,
@@ -228,7 +229,7 @@ export class LiveStore {
       this.#logged(document, after),
       this.#userHints(document.tenant, userId),
     ]);
-    // The channel was read at the same time as the log, so the log can be newer.
+    // The channel and the log were read at the same time, so the log can have a newer version than the channel.
     const version = Math.max(channel?.version ?? 0, logged.at(-1)?.version ?? 0);
     const isWhole = logged.length <= MAX_CHANGES;
     const hints = logged.map(({ position: _position, ...hint }): VersionedHint => hint);
@@ -315,16 +316,16 @@ export class LiveStore {
     return session.endedAt === undefined && !isRevoked && channel.activeUntil > now ? { channel, session } : undefined;
   }
 
-  /** Returns how often all user tokens of a tenant were revoked. */
+  /** Returns the revocation count of a tenant: the number of times that all its user tokens were revoked. */
   async tokenRevocations(tenant: string): Promise<number> {
     const apiKey = await this.#table.get(ApiKeyEntity, { apiKey: tenant });
     return apiKey?.userTokenRevocations ?? 0;
   }
 
   /**
-   * Marks the open sessions of a tenant whose user tokens were revoked. The publisher reads the marks from the stream and ends
-   * these sessions. `revocations` is how often all user tokens were revoked. A marked session leaves the index, so a repeated
-   * call goes on where a failed call stopped.
+   * Marks the open sessions of a tenant whose user tokens were issued before the revocation count was `revocations`.
+   * The publisher reads the marks from the stream and ends these sessions. A marked session leaves the index, so a
+   * repeated call continues where a failed call stopped.
    */
   async markRevokedSessions(tenant: string, revocations: number): Promise<void> {
     const partition = indexPartition('tenant', openSessions(tenant));
@@ -417,8 +418,9 @@ export class LiveStore {
 
   /**
    * Gives a document new channels and ends the sessions of users who lost access, in one transaction. Afterwards,
-   * nothing is published to the old channels except `system.revoked`. `by` is the id of the stream record that caused
-   * the loss. Returns `conflict` if a session or the channels have changed. The caller must then read them again.
+   * nothing is published to the old channels except `system.revoked`, their last event. `by` is the id of the stream
+   * record that caused the loss. Returns `conflict` if a session or the channels have changed. The caller must then
+   * read them again.
    */
   async renewChannels(
     document: DocumentKeys,

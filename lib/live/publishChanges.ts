@@ -254,8 +254,9 @@ async function publishNotifications(
 }
 
 /**
- * Tells connected users that their access has changed. A smaller access context hides threads and comments, but the stream does
- * not have the former context, so their ids are unknown.
+ * Sends connected users a hint that their access has changed. A change of the access context (`field:value` texts of
+ * grants) can hide threads and comments. Hints for each of them are not possible, because the stream does not have the
+ * former context.
  */
 async function publishAccessUpdates(
   ports: LivePorts,

@@ -18,7 +18,7 @@ export interface RecordedAccessChange {
   readonly access: AccessChange;
 }
 
-/** A document whose sessions must be checked. If `userIds` is defined, only the sessions of these users. */
+/** A document whose sessions must be checked. If `userIds` is defined, only the sessions of these users are checked. */
 interface Candidate {
   readonly document: DocumentKeys;
   readonly userIds: readonly string[] | undefined;
@@ -29,9 +29,9 @@ interface Candidate {
 }
 
 /**
- * Gives new channels to documents if users with a session lost access, and publishes `system.revoked` on the old
- * channels. No event follows there. Only the run whose change ended the old channels publishes `system.revoked`. If
- * this run fails, its repetition does.
+ * Gives new channels to documents if users with a session lost access. Then publishes `system.revoked`, the last event,
+ * on the old channels. Only the run whose change ended the old channels publishes it. If this run fails, the repeated
+ * run publishes it.
  */
 export async function revokeAccess(
   ports: LivePorts,
@@ -54,7 +54,10 @@ export async function revokeAccess(
   if (tokenRevocations.length > 0) await markRevokedSessions(ports, tokenRevocations);
 }
 
-/** Marks the sessions by revoked user tokens. The stream then has one access change for each marked session. */
+/**
+ * Marks the sessions of users whose user tokens were revoked. Each mark is a change in the stream, and the run that
+ * reads it checks the access of the session.
+ */
 async function markRevokedSessions(
   { store, publisher }: LivePorts,
   changes: readonly (AccessChange & { readonly kind: 'tokens' })[],
@@ -98,7 +101,10 @@ async function candidatesOf(
   }));
 }
 
-/** The access epochs of a document whose channels have not got `system.revoked` yet, and the stream records that ended them. */
+/**
+ * The access epochs of a document on whose channels `system.revoked` is not yet published. `by` has the ids of the
+ * stream records that ended them.
+ */
 interface EndedChannels {
   readonly document: DocumentKeys;
   readonly epochs: readonly number[];
@@ -106,8 +112,8 @@ interface EndedChannels {
 }
 
 /**
- * Ends the sessions of a document whose users lost access. Returns the access epochs that these stream records ended; undefined
- * without such an epoch.
+ * Ends the sessions of a document whose users lost access. Returns the access epochs that the stream records of
+ * `candidates` ended, or undefined if they ended none.
  */
 async function endSessions(
   ports: LivePorts,

@@ -11,8 +11,8 @@ import { DocumentSessionEntity, endingSessions, SESSION_SHARDS } from './entitie
 /** The number of sessions of one shard that are written at the same time. */
 const PARALLEL = 4;
 /**
- * A run waits for no session that ends in the last milliseconds (this many) before its deadline. The next run marks
- * that session.
+ * A run does not wait for a session whose access ends less than this many milliseconds before the deadline of the run.
+ * The next run marks that session.
  */
 const SPARE = 2_000;
 

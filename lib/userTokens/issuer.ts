@@ -31,8 +31,8 @@ export class UserTokenIssuer {
   }
 
   /**
-   * Returns a signed token. Stores the public key when a private key signs its first token. The token's `answerKey`
-   * changes only when the signing key is rotated.
+   * Returns a signed token. Stores the public key when a private key signs its first token. `answerKey`, which encrypts
+   * stored answers for the user, changes only when the signing key is rotated.
    */
   async issue(claims: Omit<UserClaims, 'answerKey'>): Promise<string> {
     const { version, key } = await this.#ring.current();

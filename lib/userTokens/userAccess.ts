@@ -57,7 +57,10 @@ interface MemberRecord {
   readonly user: Stored<User>;
   /** Reads the user's access at the first call. The result is kept as long as this record. */
   readonly readAccess: () => Promise<MemberAccess>;
-  /** The documents that requests named, by the customer's id. They are kept as long as this record, as are the folders. */
+  /**
+   * The documents that requests named, by the id that the customer chose. These and the folders are kept as long as
+   * this record.
+   */
   readonly documents: Map<string, Promise<Stored<Document> | undefined>>;
   readonly folders: Map<string, Promise<Stored<Folder> | undefined>>;
 }

@@ -14,7 +14,7 @@ export function maySeeDocument(caller: Caller): (document: DocumentAccess) => bo
   return (document) => tokenDocumentPermission(access, document).errorCode === undefined;
 }
 
-/** Returns the folders and subfolders that a caller may see. With an API key, these are all. */
+/** Returns the folders and subfolders that a caller may see. A caller with an API key may see all. */
 export function onlyVisibleFolders(caller: Caller, trees: readonly FolderTree[]): FolderTree[] {
   if (caller.level !== 'user') return [...trees];
   const { access } = caller.user;

@@ -3,8 +3,9 @@ import { type DocumentKeys, documentOf, type ItemChange, partitionName } from '.
 
 /**
  * From whom a change may have taken access: one user (`user`), one user in one document (`session`), all users in a
- * document, all users in an organization, or all users whose user tokens were revoked (`tokens`). `revocations` is how
- * often all user tokens were revoked. `tenantPart` and `userPart` are ids as keys contain them. A long id is a hash there.
+ * document, all users in an organization, or all users whose user tokens were revoked (`tokens`). `revocations` is the
+ * number of times that all user tokens of the API key were revoked. `tenantPart` and `userPart` are ids as keys contain
+ * them. A long id is a hash there.
  */
 export type AccessChange =
   | {
@@ -12,7 +13,7 @@ export type AccessChange =
       readonly tenantPart: string;
       readonly userPart: string;
       readonly organizationKey?: string;
-      /** The internal ids of the documents to which older user tokens may no longer give access. */
+      /** The internal ids of the documents to which user tokens from before the change may no longer give access. */
       readonly endsTokensOf: 'all' | readonly string[];
     }
   | ({ readonly kind: 'session'; readonly userId: string } & DocumentKeys)
@@ -63,7 +64,7 @@ export function accessChangeOf({ change, key, item }: ItemChange): AccessChange 
       const removal = { organizationKey, resource: String(item.internalId), folder: item.folder === true };
       return { ...userChange, endsTokensOf: documentsOf([removal]) };
     }
-    // A changed grant does not change the grants in user tokens.
+    // A change of a stored grant does not end grants in user tokens, so `endsTokensOf` is empty.
     return key.SK.startsWith('GRANT#') && change !== 'insert' ? { ...userChange, endsTokensOf: [] } : undefined;
   }
   if (item?._t === 'DocumentSession') {

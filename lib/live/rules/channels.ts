@@ -19,7 +19,9 @@ export interface ChannelOwner {
   readonly epoch: number;
 }
 
-/** A user of an API key, and how often all user tokens of the API key were revoked. */
+/**
+ * A user of an API key, and the revocation count: the number of times that all user tokens of the API key were revoked.
+ */
 export interface UserChannelOwner {
   readonly tenant: string;
   readonly userId: string;

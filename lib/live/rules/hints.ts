@@ -134,7 +134,8 @@ const hintsOfRemoved: Readonly<
 > = {
   THREADS(change, [createdAt = '', annotationId = '', kind, commentId]) {
     const id = decodePart(annotationId);
-    // The deletion of a thread has its own record, which leads to the hint.
+    // The removal of a whole thread gives no hint here. It also adds a record of the deletion, and the hint comes from
+    // that record.
     if (kind !== 'COMMENT' || id === undefined) return undefined;
     const thread = { annotationId: id, createdAt: Date.parse(createdAt) };
     return threadHint(change, 'comment.delete', thread, { commentId: Number(commentId) });

@@ -75,7 +75,10 @@ const Payload = z.object({
 });
 export type TokenPayload = z.output<typeof Payload>;
 
-/** Returns the payload of a token. Grouping by organization makes it shorter, because tokens must fit into a header. */
+/**
+ * Returns the payload of a token. Grants are grouped by organization, because this makes the payload shorter and tokens
+ * must fit into a header.
+ */
 export function toPayload(issuer: string, claims: UserClaims): TokenPayload {
   const byOrganization = Map.groupBy(claims.grants, ({ organizationKey }) => organizationKey);
   return {
@@ -121,18 +124,21 @@ export function toClaims(issuer: string, payload: unknown): UserClaims | undefin
   };
 }
 
-/** The version of the signing key, and how often all user tokens of the API key were revoked. Both name a private key. */
+/**
+ * The parts of a private key's id: the version of the signing key, and the revocation count. The count is the number of
+ * times that all user tokens of the API key were revoked.
+ */
 export interface TokenKey {
   readonly version: string;
   readonly revocations: number;
 }
 
-/** Returns the id of a private key, which tokens have in their header. */
+/** Returns the id of a private key. The header of a token contains the id of the key that signed it. */
 export function tokenKeyId({ version, revocations }: TokenKey): string {
   return `${version}.${revocations}`;
 }
 
-/** Returns how often all user tokens were revoked before the key with this id was used. */
+/** Returns the revocation count that the id of a private key contains. */
 export function revocationsOf(keyId: string): number {
   return Number(keyId.slice(keyId.lastIndexOf('.') + 1));
 }

@@ -23,8 +23,8 @@ export interface AccessRemoval {
 }
 
 /**
- * The longest time between the start of a request that moves something and its write, in milliseconds. The start is
- * stored as `movedAt`.
+ * A request that moves something writes the move at most this many milliseconds after its start. `movedAt` is the start
+ * of the request, so it can be this much older than the move.
  */
 const MAX_MOVE_MILLISECONDS = 60_000;
 
@@ -66,8 +66,8 @@ export function tokenAccess(
   const leftFolder = removals.some(
     ({ isRevocation, folder, removedAt }) => isRevocation && folder === true && removedAt >= issuedAt,
   );
-  // Only the time of the last removal from a folder is stored. There may have been an earlier one, so all moves since
-  // the issue of the token count.
+  // Only the last removal from a folder is stored, so the folder of an earlier removal is not known. A grant of the
+  // token is therefore not valid for anything that was moved after the token was issued.
   const unmovedSince = leftFolder ? issuedAt - MAX_MOVE_MILLISECONDS : undefined;
   const tokenGrants = grants
     .filter(({ organizationKey, internalId }) => organizationKey === user.organizationId && !removed.has(internalId))
@@ -94,7 +94,10 @@ interface ComparableEntry {
   readonly errorCode?: string | undefined;
 }
 
-/** Returns the more permissive of two permissions: by stored grants, and by grants of the token. */
+/**
+ * Of the permission by stored grants (`stored`) and the permission by grants of the token (`token`), returns the more
+ * permissive one.
+ */
 export function morePermissive<E extends ComparableEntry>(stored: E, token: E): E {
   if (stored.errorCode !== undefined) return token;
   return token.errorCode === undefined && isEnough(token.accessRole, 'editor') ? token : stored;
