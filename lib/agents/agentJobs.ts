@@ -21,7 +21,10 @@ function agentIdOf({ data }: StoredJob): string {
   return z.object({ agentId: z.string() }).parse(JSON.parse(data)).agentId;
 }
 
-/** Runs one step of the job that purges a deleted agent: its versions, its runs and its places in groups. Idempotent. */
+/**
+ * Runs one step of the job that purges a deleted agent: its versions, its runs and its memberships in groups.
+ * Idempotent.
+ */
 export async function purgeAgentStep(table: Table, job: StoredJob, clock: () => number): Promise<StepResult> {
   const agent = { tenant: job.tenant, agentId: agentIdOf(job) };
   const budget = { clock, deadline: clock() + STEP_MS };

@@ -33,8 +33,8 @@ export class AgentReader {
   }
 
   /**
-   * Returns a custom agent with its current version, or undefined for an unknown agent. One read follows the other. If
-   * another call changes the version between the two reads, both are repeated.
+   * Returns a custom agent with its current version, or undefined for an unknown agent. Reads first the agent and then
+   * the version. If another call changes the current version in between, reads both again.
    */
   async get(
     tenant: string,

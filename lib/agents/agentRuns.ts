@@ -53,8 +53,8 @@ export class AgentLookup {
         ...runs.map(({ agentId, run }) =>
           insert(AgentRunEntity, { tenant: this.#tenant, agentId, state: 'NEW', ...run }),
         ),
-        // No queue message is sent, so endpoints that add comments need no queue client. The sweeper starts the job
-        // within a minute.
+        // No queue message is sent, so endpoints that add comments need no queue client. The sweep, which runs every
+        // minute, starts the job.
         ...agentIds.map((agentId) => {
           const job = { jobId: newId('job', now), kind: 'countAgentRuns', data: { agentId }, dueAt: now } as const;
           return startJob(this.#tenant, job, now);

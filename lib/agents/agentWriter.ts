@@ -18,8 +18,8 @@ import {
 } from './rules/agents.ts';
 
 /**
- * If the queue message of a purge is lost, the sweeper starts the purge this long after the deletion (milliseconds).
- * The message itself arrives earlier.
+ * If the queue message of a purge was lost, the sweep, which runs every minute, starts the purge this long after the
+ * deletion (milliseconds). A message that is not lost starts the purge earlier.
  */
 const SWEEP_DELAY_MS = REQUESTS_ENDED_MS + 30_000;
 
@@ -111,7 +111,7 @@ export class AgentWriter {
   /**
    * Removes the current version and returns the number of the previous version, which is then current again. Returns
    * `first` if there is no previous version, and undefined for an unknown agent. Throws ABORTED if another call has
-   * changed the current version since the first read. The caller did not ask to remove the new version.
+   * changed the current version since the first read, because the caller did not ask to remove that version.
    */
   async restore(tenant: string, agentId: string, { callId, now }: Call): Promise<number | 'first' | undefined> {
     let versionToRemove: string | undefined;

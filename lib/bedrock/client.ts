@@ -15,7 +15,7 @@ export function openBedrock(): BedrockRuntimeClient {
   return client;
 }
 
-/** How often a model is called, and how long a call waits. Times are milliseconds. */
+/** The number of attempts of a call, and how long the call waits. Times are milliseconds. */
 export interface RetryPolicy {
   readonly attempts: number;
   /** The longest wait for the answer to one attempt. */

@@ -13,7 +13,8 @@ const PARALLEL_CALLS = 8;
 const BUDGET_MS = 10_000;
 /**
  * The largest number of characters that are sent to the model. The model accepts 50,000 characters and 8,192 tokens. A
- * token is four to five characters in most languages, and one character or less in a few.
+ * token is four to five characters in most languages, so the model accepts a text of this size. In a few languages, a
+ * token is one character or less. A text that the model rejects is halved and sent again.
  */
 const MAX_TEXT = 30_000;
 /**

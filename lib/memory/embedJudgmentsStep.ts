@@ -7,18 +7,18 @@ import { embedJudgments } from './embedJudgments.ts';
 
 const Progress = z.object({ done: z.number() });
 
-/** The number of judgments that one step embeds. They have at most 50 texts. Bedrock gets eight texts at a time. */
+/** One step embeds this many judgments, which have at most 50 texts together. Bedrock gets eight texts at a time. */
 const JUDGMENTS_PER_STEP = 25;
 /**
- * The wait before the next attempt if this deployment cannot call the model. Another deployment may be configured for
- * the model by then.
+ * How long the job waits (milliseconds) if this deployment is not configured for a model that the tenant's searches
+ * will use. The next attempt may run in a deployment that is.
  */
 const RETRY_DELAY_MS = 60_000;
 
 /**
- * Runs a step of the job that embeds judgments. The job does what the request that added the judgments did not: the
- * model did not answer then, or such a request never embeds. Throws if a model fails. The job then repeats the step,
- * after a longer wait each time.
+ * Runs a step of the job that embeds judgments without vectors. The model did not answer the request that added them,
+ * or the request changed a thread and therefore did not call the model. Throws if a model fails. The job then repeats
+ * the step, after a longer wait each time.
  */
 export async function embedJudgmentsStep(
   store: EmbeddingStore,
@@ -43,8 +43,8 @@ export async function embedJudgmentsStep(
 }
 
 /**
- * Returns the embedding state of a tenant. Creates it if it is missing, because a change of a thread adds a judgment
- * without it.
+ * Returns the embedding state of a tenant. Creates a missing state, because a change of a thread adds a judgment
+ * without creating it.
  */
 async function ensureState(store: EmbeddingStore, tenant: string, model: string) {
   const state = await store.getState(tenant);

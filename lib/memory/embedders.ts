@@ -25,7 +25,7 @@ export interface Embedders {
   readonly of: (model: string) => Embedder | undefined;
 }
 
-/** The embedder of `npm start`. It compares words and parts of words, and calls no service. */
+/** The embedder that `npm start` uses. It compares words and parts of words, and calls no service. */
 export const lexicalEmbedder: Embedder = {
   model: LEXICAL_MODEL,
   embed: (texts) => Promise.resolve(texts.map(lexical)),

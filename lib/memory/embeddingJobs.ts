@@ -8,7 +8,10 @@ import * as sendTo from '../workers/sendTo.ts';
 import type { JudgmentRef } from './entities.ts';
 import * as logMessages from '../observability/logMessages.ts';
 
-/** If the queue message of a job was lost, the sweeper runs the job this long after its start (milliseconds). */
+/**
+ * The sweep, which runs every minute, replaces a lost queue message of a job this long after the job was stored
+ * (milliseconds).
+ */
 const SWEEP_DELAY_MS = 60_000;
 /** The id of the job that changes a tenant's model. It is fixed, so that a tenant has at most one such job. */
 const MODEL_CHANGE = 'job_embedding';
@@ -45,7 +48,10 @@ export async function startModelChange(table: Table, tenant: string, now: number
   }
 }
 
-/** Sends the queue messages of jobs that embed judgments. Never throws, because the sweeper finds jobs whose message is missing. */
+/**
+ * Sends the queue messages of jobs that embed judgments. Never throws, because the sweep finds jobs whose message is
+ * missing.
+ */
 export type NotifyEmbedding = (tenant: string, jobIds: readonly string[], log: Log) => Promise<void>;
 
 // `sendTo` is read inside a function call that is marked as pure. Otherwise esbuild would keep `sendTo`, and the queue

@@ -160,8 +160,8 @@ export class JudgmentLists {
   }
 
   /**
-   * Returns the existing documents of these judgments: each `documentKey`, by `organizationKey`. Deleted organizations
-   * are not in the map.
+   * Returns which documents of these judgments exist, as a map from `organizationKey` to a set of `documentKey`.
+   * Deleted organizations are not in the map.
    */
   async #findLiveDocuments(
     { tenant, organizationKey, ...flags }: JudgmentScope,

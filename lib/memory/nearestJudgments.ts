@@ -75,8 +75,8 @@ export class NearestJudgments {
     let pending = periodsOf(range).map((period): PeriodSearch => ({ period, limit: Math.min(MAX_HITS, 2 * limit) }));
     let searches = 0;
     /**
-     * The searches that reached their limit of hits. Any vector that such a search did not return is at least as far as
-     * `reach`.
+     * The searches that returned as many hits as their limit. `reach` is the distance of the farthest hit from the
+     * query. Vectors that such a search did not return are at least this far from the query.
      */
     let limited: { readonly period: PeriodSearch; readonly reach: number }[] = [];
     while (pending.length > 0) {

@@ -8,7 +8,7 @@ import { JudgmentEntity, JudgmentVectorEntity } from './entities.ts';
 const entities = [JudgmentEntity, JudgmentVectorEntity] as const;
 
 /**
- * The most items that one call removes of each entity, and the most bytes that it reads for them. An item with vectors
+ * One call removes at most `limit` items of each entity, and reads at most `bytes` bytes for them. An item with vectors
  * has several KB.
  */
 const BATCH = { limit: 500, bytes: 4_000_000 };

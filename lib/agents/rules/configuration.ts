@@ -122,7 +122,10 @@ function checkAgent(behaviour: Behaviour, metadata: unknown = {}): Problem[] {
   return checks.flatMap(([isBroken, path, message]) => (isBroken ? [{ path, message }] : []));
 }
 
-/** Returns checks that reject a repeated id in a list. Stored secrets are found by the id of their item, so ids must be unique. */
+/**
+ * Returns checks that reject a repeated id in a list. In a list item, `__redacted__` keeps the secret of the stored
+ * item with the same id, so ids must be unique.
+ */
 function repeatedIds(items: readonly OpenKeys[] = [], path: Path): [boolean, Path, string][] {
   const ids = items.map(({ id }) => id);
   return ids.map((id, index) => [
@@ -143,8 +146,8 @@ function toIssues(problems: readonly Problem[]) {
 const versionShape = { metadata: optional(OpenObject), ...behaviourShape };
 
 /**
- * An agent in a request. The schema accepts server-managed fields, because `refuseKeys` rejects them with another form
- * of error.
+ * An agent in a request. The schema accepts fields that only the service may set. `refuseKeys` rejects these fields
+ * with its own form of error.
  */
 export const SentAgent = openFields(
   { name: Name, description: optional(Text), enabled: optional(z.boolean()), ...versionShape },
@@ -165,8 +168,9 @@ export const SentVersion = openFields({ agentId: Id, ...versionShape }, VERSION_
 export const versionFields: readonly string[] = Object.keys(versionShape);
 
 /**
- * Returns a schema that turns a change into the version after `stored`. Sent keys of a block replace the stored keys.
- * Nested values and metadata are replaced as a whole. `__redacted__` keeps the stored secret.
+ * Returns a schema that turns a change into the version after `stored`. If a field of the behaviour is an object, the
+ * sent keys replace the stored keys, and other keys stay. Deeper objects and the metadata are replaced as a whole.
+ * `__redacted__` keeps the stored secret.
  */
 export function versionAfter(stored: Version) {
   return z.custom<z.output<typeof SentVersion>>().transform((sent, { issues }): Version => {
@@ -188,8 +192,8 @@ function mergeBlocks(stored: Behaviour, sent: Behaviour): Behaviour {
 }
 
 /**
- * Returns `before` with the sent keys. Both are copied by entries, because a spread or an assignment could lose a key
- * `__proto__`.
+ * Returns `before` with the sent keys. `Object.fromEntries` keeps a key `__proto__`. An assignment would set the
+ * prototype instead.
  */
 function mergeKeys(before: object, sent: object): OpenKeys {
   const changed = Object.entries(sent).filter(([, value]) => value !== undefined);

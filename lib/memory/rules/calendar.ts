@@ -38,8 +38,8 @@ const unitLengths = { all: 730 * DAY_MS, year: 365 * DAY_MS, month: 30 * DAY_MS,
 const MAX_PERIODS = 4;
 
 /**
- * Returns at most four periods that cover a range and little more. For a range around midnight of New Year, these are
- * two days instead of `all`.
+ * Returns at most four periods that cover a range and little more. For example, an hour around midnight of New Year
+ * gives two days, not the unit `all`.
  */
 export function periodsOf(range: TimeRange): CalendarPeriod[] {
   let periods = [periodOf(range)];

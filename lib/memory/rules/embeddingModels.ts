@@ -22,15 +22,18 @@ export function modelsToEmbed(state: EmbeddingState | undefined, configured: str
   return [...new Set([configured, state?.model ?? configured, state?.next ?? configured])];
 }
 
-/** Returns whether a job must change searches to the configured model. Returns false if the state already names this change. */
+/**
+ * Returns whether a job must adapt the state to the configured model. Returns false if searches use this model and no
+ * change is planned, or if `next` is this model already.
+ */
 export function needsModelChange(state: EmbeddingState | undefined, configured: string): boolean {
   if (!state) return false;
   return state.model === configured ? state.next !== undefined : state.next !== configured;
 }
 
 /**
- * Returns the state in which the configured model is the model of searches or the next one. Returns an equal state if
- * it already is.
+ * Returns the state in which the configured model is `model` or `next`. A replaced `next` becomes stale. Returns an
+ * equal state if nothing must change.
  */
 export function changeTo({ model, next, stale = [] }: EmbeddingState, configured: string): EmbeddingState {
   const target = model === configured ? undefined : configured;
@@ -45,7 +48,7 @@ export function completeChange({ model, next, stale = [] }: EmbeddingState): Emb
   return next === undefined ? newState(model, next, stale) : newState(next, undefined, [...stale, model]);
 }
 
-/** Returns the state without a stale model, after its vectors are purged. */
+/** Returns the state without the stale model whose vectors are purged. */
 export function withoutStaleModel({ model, next, stale = [] }: EmbeddingState, purged: string): EmbeddingState {
   const remaining = stale.filter((staleModel) => staleModel !== purged);
   return newState(model, next, remaining);

@@ -106,7 +106,7 @@ function fold(text: string): string {
     .replaceAll('ß', 'ss');
 }
 
-/** Returns the single characters of a run, and the pairs of neighbouring characters. */
+/** Returns each character of `run`, and each pair of neighbouring characters. */
 function charactersAndPairs(run: string): string[] {
   const characters = Array.from(run);
   return [...characters, ...characters.slice(1).map((character, index) => `${characters[index]}${character}`)];

@@ -45,7 +45,10 @@ export function checkScope({ scope, organizationId, documentId, annotationId }: 
     refuse(['documentId'], 'is required for scope document');
 }
 
-/** Returns a check of a schema that adds an issue for each call of `refuse`. */
+/**
+ * Returns a function that Zod calls for each request. The function calls `check`, and adds an issue to the request for
+ * each call of `refuse`.
+ */
 function checkWith<T>(check: (value: T, refuse: Refuse) => void) {
   return ({ value, issues }: z.core.ParsePayload<T>) =>
     check(value, (path, message) => issues.push({ code: 'custom', input: value, path, message }));

@@ -64,8 +64,8 @@ export function findHeader(rows: readonly Row[]): Header | undefined {
 }
 
 /**
- * Returns whether a header has the columns of agents. A name beside unknown columns is not enough, because many other
- * tables have a name or a title.
+ * Returns whether a header is that of a table of agents. A name beside only unknown columns is not enough, because many
+ * other tables have a name or a title.
  */
 function describesAgents({ columns, unused }: Header): boolean {
   const has = (path: string) => columns.some(({ field }) => field.path === path);
@@ -73,8 +73,9 @@ function describesAgents({ columns, unused }: Header): boolean {
 }
 
 /**
- * Returns how well rows fit as a table of agents. A table with a header has a higher score than one without. The score
- * grows with the columns that match fields, or without a header, with the cells of the first row.
+ * Returns how well rows fit as a table of agents. Any table with a header has a higher score than one without. With a
+ * header, the score grows with the number of columns that match fields. Without one, it grows with the number of cells
+ * in the first row.
  */
 export function scoreTable(rows: readonly Row[]): number {
   const header = findHeader(rows);

@@ -228,7 +228,7 @@ function rowOf(item: unknown): number | undefined {
 
 /**
  * Returns an object without keys whose value is null. Nested objects are changed too, down to `levels` levels. Models
- * write null for fields that they leave out. A draft has three levels.
+ * write null for fields that they leave out. An `AgentDraft` has three levels.
  */
 function withoutNulls(value: unknown, levels = 3): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value) || levels === 0) return value;
