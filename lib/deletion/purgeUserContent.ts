@@ -45,7 +45,9 @@ const removeInvolved: Readonly<Record<InvolvedKind, RemoveInvolved>> = {
  * the change of its record. The transaction fails if the record has changed in the meantime. Emits no events. The call is
  * idempotent: it can run twice, in parallel, or from an older position.
  *
- * Returns the position at `deadline` (epoch ms), or `done`. Throws ABORTED if other requests keep changing a record.
+ * Returns `done` when nothing remains. After `deadline` (epoch ms), stops at the end of a page and returns the position. The first
+ * page with involvements is always processed, so that slow calls make progress too. Throws ABORTED if other requests keep changing
+ * a record.
  */
 export async function purgeUserContent(
   table: Table,
@@ -63,7 +65,6 @@ export async function purgeUserContent(
     if (index < firstKind) continue;
     let from = index === firstKind ? after : undefined;
     do {
-      if (clock() > deadline) return { after: from ?? keyPrefix(['DATA', kind]) };
       const page = await table.query(
         InvolvementEntity,
         { ...scope, userId },
@@ -89,6 +90,9 @@ export async function purgeUserContent(
         }
       });
       from = page.next;
+      const nextKind = involvedKinds[index + 1];
+      const position = from ?? (nextKind && keyPrefix(['DATA', nextKind]));
+      if (position !== undefined && page.values.length > 0 && clock() > deadline) return { after: position };
     } while (from !== undefined);
   }
   return 'done';

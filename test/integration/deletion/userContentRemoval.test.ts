@@ -177,16 +177,14 @@ describe('purgeUserContent of a user who is removed from an organization', () =>
     const run = async (documents?: ReadonlySet<string>): Promise<number> => {
       let after: string | undefined;
       for (let calls = 1; calls < 100; calls++) {
-        // The clock is read for each page and each record. It advances with each reading, so the deadline is over
-        // after a few records.
-        let now = until;
+        // The deadline is over from the start, as after slow steps before this call. Each call still makes progress.
         const result = await purgeUserContent(
           table,
           scope,
           ada.userId,
           { removedAt: until, mode: 'remove', documents, after },
-          () => (now += 1),
-          until + 1,
+          () => until + 1,
+          until,
         );
         if (result === 'done') return calls;
         ({ after } = result);
