@@ -9,6 +9,7 @@ import { run as command } from '../../../infra/commands/workspace.ts';
 import { cases } from '../../contract/contract.ts';
 import { type Engine, startEngine } from '../../support/engine.ts';
 import { post } from '../../support/requests.ts';
+import { withStillClock } from '../../support/stillClock.ts';
 import { newWorkspace, type TestWorkspace } from '../../support/workspaces.ts';
 
 const NOW = 1_800_000_000_000;
@@ -42,6 +43,15 @@ async function countAllowed(
     await decision.sharedBucketWrite;
   }
   return count;
+}
+
+/** Sends calls one after the other while the clock stands still. Returns their answers. */
+function callsAtOneTime(handler: ReturnType<typeof toLambda>, headers: TestWorkspace['keyHeaders'], count: number) {
+  return withStillClock(async () => {
+    const answers = [];
+    for (let i = 0; i < count; i++) answers.push(await post(handler, headers, {}));
+    return answers;
+  });
 }
 
 describe('RateBuckets', () => {
@@ -108,11 +118,9 @@ describe('the rate limit of an API key', () => {
 
   test('returns RESOURCE_EXHAUSTED with retry-after, and other API keys are not limited', async () => {
     const handler = handlerWith({ READS_PER_SECOND_PER_KEY: '1', CALL_BURST_SECONDS: '3' });
-    const outcomes = [];
-    for (let i = 0; i < 5; i++) outcomes.push(await post(handler, workspace.keyHeaders, {}));
-    expect(outcomes.slice(0, 3).map(({ status }) => status)).toEqual([200, 200, 200]);
-    const { status, headers, body } = outcomes[4]!;
-    expect(status).toBe(429);
+    const outcomes = await callsAtOneTime(handler, workspace.keyHeaders, 5);
+    expect(outcomes.map(({ status }) => status)).toEqual([200, 200, 200, 429, 429]);
+    const { headers, body } = outcomes[4]!;
     expect(body.error).toEqual({
       status: 'RESOURCE_EXHAUSTED',
       message: expect.stringMatching(/^The API key sends too many reads\. Send the request again after [12] s\.$/),
@@ -142,9 +150,8 @@ describe('npm run workspace -- limits', () => {
       callsPerSecond: { read: 1, write: 'default', expensive: 'default' },
     });
     const handler = toLambda(getOrganizations, { ...process.env, CALL_BURST_SECONDS: '1' });
-    const statuses = [];
-    for (let i = 0; i < 3; i++) statuses.push((await post(handler, keyHeaders, {})).status);
-    expect(statuses).toContain(429);
+    const outcomes = await callsAtOneTime(handler, keyHeaders, 3);
+    expect(outcomes.map(({ status }) => status)).toEqual([200, 429, 429]);
     expect(await limitsOf(apiKey, 'read=default')).toEqual({
       apiKey,
       callsPerSecond: { read: 'default', write: 'default', expensive: 'default' },
