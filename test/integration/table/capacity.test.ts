@@ -67,7 +67,7 @@ const readsInOrganizations: Costs = {
 };
 
 const writesOfOneThing: Costs = {
-  // Writes one item of the log. The first change after a pause also starts an event job, for 4 more units.
+  // An edit writes one item of the editor's log. The first edit after a pause also starts an event job, for 4 more units.
   '/v2/crdt/update one': [4, 3, 3, 1],
   '/v2/crdt/update one unchanged': [3, 2, 3, 0],
   '/v2/crdt/updates/push one': [4, 3, 3, 1],
@@ -120,36 +120,37 @@ const writesOfSeveralThings: Costs = {
   // Writes the group, and the number of groups, which enforces their limit.
   '/v2/agents/groups/create one': [3, 3, 2, 4],
   '/v2/agents/groups/delete one': [3, 2, 2, 4],
-  // Writes the judgment, and its vectors with up to four index entries. Also writes the start and the end of a job.
-  // The job would add missing vectors after a crash.
+  // Writes the judgment with three index entries, four for a thread. Then writes its vector, which is larger than 2 KB.
+  // Also writes and deletes a job with an index entry. After a crash, the job adds the missing vector.
   '/v2/memory/judgments/add one': [8, 5, 4, 11],
   '/v2/memory/judgments/add one with content': [8, 5, 4, 12],
   '/v2/memory/judgments/add one of a thread': [8, 5, 4, 12],
-  // Writes the thread, the judgment and the job that adds the vectors of the judgment.
+  // Writes the thread, the judgment, and the job that adds the judgment's vector. Also writes five index entries.
   '/v2/commentannotations/update one with a reason': [6, 5, 5, 11],
-  // Writes the organization, and the purge job with its index entry.
+  // Deletes the organization, and writes the purge job with its index entry.
   '/v2/organizations/delete one': [2, 2, 1, 5],
-  // Writes the event and its payload, each indexed twice. A test event also has a delivery.
+  // Writes the event with two index entries, and its payload. A test event has a payload of more than 2 KB, and its first
+  // attempt is stored with it.
   '/v2/events/publish one': [2, 2, 1, 6],
   '/v2/events/publish one of a document': [3, 3, 2, 6],
   '/v2/events/publish one that exists': [3, 3, 2, 0],
   '/v2/workspace/advancedwebhook/endpoints/test one': [2, 2, 3, 12],
   '/v2/workspace/advancedwebhook/endpoints/recover nothing': [3, 3, 4.5, 0],
   '/v2/workspace/advancedwebhook/messages/resend one': [4, 3, 5, 3],
-  // Without name or e-mail address in the call, reads the profile of the actor together with the document.
+  // Without name or e-mail address in the call, reads the profile of the actor together with the organization.
   '/v2/notifications/add one': [4, 3, 3, 8],
   '/v2/notifications/add one that exists': [9, 7, 8, 0],
   '/v2/notifications/add one to verified users': [6, 5, 8, 6],
   '/v2/notifications/update one': [6, 5, 5, 1],
   '/v2/notifications/config/set of one user': [4, 4, 3, 1],
-  // Writes the job, its status, and the user together with the record of the removal.
+  // Writes the job with its index entry and the status of the erasure. Then writes the user, whose access ends at once.
   '/v2/users/data/delete of a user in one organization': [4, 4, 2, 6],
   '/v2/notifications/delete one': [6, 5, 5, 8],
   '/v1/organizations/documents/locations/update of one notification': [4, 4, 2.5, 1],
   '/v1/organizations/documents/locations/data/delete with one notification': [4, 4, 2.5, 9],
-  // Writes the head, its first update and an event job.
+  // Writes the head, the first update, and an event job with its index entry.
   '/v2/crdt/add one': [3, 2, 2, 7],
-  // Writes the head and the purge job.
+  // Deletes the head, and writes the purge job with its index entry.
   '/v2/crdt/delete one': [4, 3, 3, 5],
   // Writes the record and its id. A target entity is one more index entry. A recording also has an involvement and an event.
   '/v2/activities/add one': [4, 2, 3, 4],
@@ -159,21 +160,22 @@ const writesOfSeveralThings: Costs = {
   '/v2/activities/update one': [6, 4, 5, 4],
   '/v2/activities/delete one by id': [5, 4, 4, 5],
   '/v2/recordings/add one': [4, 3, 3, 12],
-  // Writes the head, the id, the comment and the involvement. The counter of thread numbers is written separately, together
-  // with the first reads.
+  // Writes the head, the id, the comment and the involvement. The counter of thread numbers is written before, together with
+  // the read of the id.
   '/v2/commentannotations/add one': [5, 4, 3, 9],
   '/v2/commentannotations/add one that notifies users': [5, 4, 3, 17],
   // Also writes the agent's execution, and the job that counts it with an index entry. Also reads the agent and the
   // state of the execution.
   '/v2/commentannotations/add one of an agent': [6, 4, 6, 14],
   '/v2/commentannotations/delete one': [6, 5, 5, 10],
-  // Writes the head, the comment and its involvements. The two items of an event have two index entries each.
+  // Writes the head, the comment and its involvement. An event has two index entries, and a payload of more than 1 KB.
   '/v2/commentannotations/comments/add one': [5, 4, 4, 6],
   '/v2/commentannotations/comments/add one that notifies users': [5, 4, 4, 14],
   '/v2/commentannotations/comments/add one of an agent': [6, 4, 7, 11],
   '/v2/commentannotations/comments/update one': [5, 4, 5, 4],
   '/v2/commentannotations/comments/delete one': [5, 4, 5, 6],
-  // Writes the reaction, its id, its involvement, the comment and the event.
+  // Writes the reaction, its id and its involvement. A reaction on a comment also writes the thread, the comment, and an event
+  // whose payload is larger than 2 KB.
   '/v2/reactions/add one': [4, 3, 3, 6],
   '/v2/reactions/add one on a comment': [6, 4, 6, 20],
   '/v2/reactions/add one more user': [7, 5, 6, 16],
@@ -191,8 +193,8 @@ const writesOfSeveralThings: Costs = {
   '/v2/organizations/documents/move one into a folder': [4, 4, 3, 4],
   '/v2/organizations/documents/delete one': [3, 3, 2, 5],
   '/v2/organizations/documents/delete one of a folder': [3, 3, 2, 7],
-  // Writes the organization, the job, the folder and its change record. A move also writes the folder's entries above:
-  // the old one and the new one.
+  // Writes the organization, the job, the folder and its change record. A move also deletes the folder's entry in the old
+  // parent folder, and writes one in the new parent folder.
   '/v2/organizations/folders/update one moved to the top': [3, 3, 2, 13],
   '/v2/organizations/folders/access/update one': [4, 4, 2, 9],
   // A change of the folder tree is running. So reads the change records together with the folder.
@@ -202,7 +204,8 @@ const writesOfSeveralThings: Costs = {
   // Writes the user, and the grant and the contact with their index entries.
   '/v2/users/add one to an organization': [5, 3, 4, 8],
   '/v2/users/add one to a document': [6, 4, 5, 8],
-  // Writes the job with its index entry. Then writes the user, and the contact with its index entry.
+  // Writes the job with its index entry. Then writes the user and the record of the removed access, and deletes the contact
+  // with its index entry.
   '/v2/users/delete one from an organization': [5, 3, 3, 9],
   '/v2/users/delete one from a document': [6, 4, 4, 9],
   // Writes the workspace, the owner's address, the key, the key's list entry and the token. The counter of the rate limit is
@@ -210,28 +213,29 @@ const writesOfSeveralThings: Costs = {
   '/v2/workspace/create one': [2, 2, 0, 11],
   // Writes the revision of the workspace, the key, the key's list entry and the token.
   '/v2/workspace/apikey/create one': [3, 3, 2, 8],
-  // Writes the key, its old token and its new token.
+  // Writes the key and its new token, and deletes its old token.
   '/v2/workspace/authtoken/reset of one key': [3, 3, 2, 6],
-  // Writes the agent and its version in one transaction.
+  // Writes the agent, its version, and the number of agents in one transaction. A later version does not change the number.
   '/v2/agents/create one': [2, 2, 1, 6],
   '/v2/agents/create one with a secret': [2, 2, 1, 6],
   '/v2/agents/version/update one': [3, 3, 2, 4],
   '/v2/agents/versions/restore one': [4, 4, 3, 4],
-  // Removes the agent, and writes the job that deletes its versions with an index entry. Then reads the groups.
+  // Deletes the agent. Writes the number of agents, and the job that purges the agent, with its index entry. Then reads the
+  // groups.
   '/v2/agents/delete one': [4, 3, 3, 7],
-  // Writes the endpoint, the number of endpoints and the uid.
+  // Writes the endpoint, the number of endpoints, and the uid if there is one.
   '/v2/workspace/advancedwebhook/endpoints/create one': [3, 3, 2, 4],
   '/v2/workspace/advancedwebhook/endpoints/create one with a uid': [4, 3, 3, 6],
   '/v2/workspace/advancedwebhook/endpoints/delete one': [4, 3, 3, 4],
-  // Writes the counters of two rate limits in separate calls, and the link.
+  // Writes the counters of two rate limits in separate calls. A login link is one more write.
   '/v2/workspace/email/status of one owner': [4, 4, 2, 2],
   '/v2/workspace/email/send-login-link to one owner': [7, 6, 5, 3],
 };
 
 /** Reads that cost more than the groups above allow. */
 const costlyReads: Costs = {
-  // Reads the embedding model, searches, and reads one unit for each result. If the call does not name documents, also
-  // reads the organizations and documents of the results.
+  // With a query text, reads the embedding model and searches the vectors. Reads one unit for each result. If the call does
+  // not name documents, also reads the organizations and documents of the results.
   '/v2/memory/search a document': [6, 3, 13, 0],
   '/v2/memory/search an organization': [7, 5, 14, 0],
   '/v2/memory/search everything': [9, 6, 17.5, 0],
@@ -244,7 +248,7 @@ const costlyReads: Costs = {
   '/v2/crdt/get all of a document': [3, 2, 3, 0],
   '/v2/crdt/updates/get everything': [3, 2, 3, 0],
   '/v2/crdt/updates/get nothing new': [3, 2, 3, 0],
-  // Queries each shard of the tenant's events. Then reads the events with their deliveries.
+  // Queries the 16 shards of the tenant's events, or the 8 shards of an endpoint. Then reads the events with their deliveries.
   '/v2/workspace/advancedwebhook/messages/get a page': [19, 3, 11, 0],
   '/v2/workspace/advancedwebhook/messages/get a page of an endpoint': [11, 3, 7, 0],
   '/v2/workspace/advancedwebhook/attempts/get of a message': [4, 1, 4, 0],
@@ -259,8 +263,8 @@ const costlyReads: Costs = {
   '/v1/notifications/get of a document': [3, 2, 3, 0],
   '/v2/notifications/config/get of one document': [3, 2, 4, 0],
   '/v2/users/data/get of one user': [13, 4, 22, 0],
-  // Reads the organization, the document and the ids of its records, then the records. In an organization, reads the
-  // records of four documents at a time.
+  // Reads the organization and the document, then the records. For named records, first reads their positions by their ids. In
+  // an organization, first reads the records of four documents in parallel.
   '/v2/activities/get by id': [4, 2, 4, 0],
   '/v2/activities/get a page of a document': [3, 2, 11, 0],
   '/v2/activities/get a page of an organization': [5, 3, 13, 0],
@@ -268,7 +272,8 @@ const costlyReads: Costs = {
   '/v2/recordings/get by id': [4, 3, 4, 0],
   '/v2/recordings/get a page of a document': [3, 2, 3, 0],
   '/v2/recordings/get a page of an organization': [5, 3, 5, 0],
-  // Reads one after the other: the organization, the document with the id, the head with the comments, the reactions.
+  // Reads in up to three round trips: the organization, the document and the thread's id, then the head and the comments, then
+  // the reactions.
   '/v2/commentannotations/comments/get by id': [5, 2, 5, 0],
   '/v2/commentannotations/comments/get a page': [5, 2, 5, 0],
   '/v2/commentannotations/comments/get a page with a reaction': [6, 3, 6, 0],
@@ -278,7 +283,7 @@ const costlyReads: Costs = {
   '/v2/organizations/documents/get a page': [3, 2, 3, 0],
   // Reads the folder, its entries and the documents.
   '/v2/organizations/documents/get a page of a folder': [4, 3, 4, 0],
-  // Reads the folder together with the change records, then the folder that is moved.
+  // Reads the folder together with the change records twice: to find the document, and to return the folder's fields.
   '/v2/organizations/documents/get by id, while folders are moved': [6, 3, 6, 0],
   '/v2/organizations/folders/get at the top': [3, 2, 3, 0],
   '/v2/organizations/folders/get one with those directly in it': [4, 3, 4, 0],
@@ -293,8 +298,8 @@ const costlyReads: Costs = {
   '/v2/users/get a hundred': [3, 2, 110, 0],
   // Reads the groups, then their members, then the profiles of the members.
   '/v2/organizations/usergroups/get a page with the users': [4, 3, 6, 0],
-  // Reads the contacts, then their profiles. With `allDocuments`, reads four documents at a time. If the call names a
-  // group, reads its members first.
+  // Reads the contacts, then their profiles. With `allDocuments`, first reads the contacts of four documents in parallel. If
+  // the call names a group, reads its members first.
   '/v2/users/get a page': [3, 2, 3, 0],
   '/v2/users/get a page of all documents': [6, 4, 6, 0],
   '/v2/users/get a page of a group': [5, 3, 7, 0],
