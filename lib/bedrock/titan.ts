@@ -18,7 +18,7 @@ const BUDGET_MS = 10_000;
  */
 const MAX_TEXT = 30_000;
 /**
- * A text that the model rejects is not made shorter than this. Such a text never has too many tokens, so the model
+ * A rejected text of at most this many characters is not shortened again. It cannot have too many tokens, so the model
  * rejects it for another reason.
  */
 const MIN_CUT = 1_000;

@@ -124,7 +124,7 @@ const MAX_PAUSE_MILLISECONDS = 30_000;
 const STABLE_MILLISECONDS = 30_000;
 /** The connection's token is renewed this long before it expires (milliseconds). */
 const RENEW_MILLISECONDS = 60_000;
-/** About how often the client reads missed changes and states (milliseconds), in case a message was lost. */
+/** The client reads missed changes and states about once in this time (milliseconds), in case a message was lost. */
 const CHECK_MILLISECONDS = 120_000;
 /** The client remembers this many hints of the user's own channel, so that it reports each hint once. */
 const MAX_REMEMBERED_HINTS = 1_000;

@@ -101,7 +101,10 @@ export class VersionOrder<M extends VersionedMessage> {
     return [...best, ...this.#release()];
   }
 
-  /** Continues after `version`. Drops waiting messages up to it, and returns the messages that can be shown now. */
+  /**
+   * Continues after `version`. Drops waiting messages up to this version, and returns the messages that can be shown
+   * now.
+   */
   restart(version: number): readonly M[] {
     this.version = version;
     return this.#release();

@@ -19,7 +19,7 @@ export type EditorUpdate = (editors: EditorLog, context: DocumentContext, author
  * Changes an editor of a document. Throws the errors of `FindDocument` and of `change`, and FAILED_PRECONDITION for a
  * disabled document.
  *
- * After the change, sends the queue message of the job that reports the change in an event, and replaces a long log by
+ * After the change, sends the queue message of the job that reports the change in an event. Also replaces a long log by
  * a snapshot. Failures of both steps are logged and not thrown. If the message was lost, the sweep, which runs every
  * minute, starts the job. If the snapshot failed, a later change repeats it.
  */

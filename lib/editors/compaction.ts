@@ -17,9 +17,8 @@ const PAGE = { limit: 1_000, bytes: 4_000_000 };
 /** The approximate size in bytes of a log item, not counting its update. */
 const ENTRY_BYTES = 300;
 /**
- * The smallest and the largest size in bytes at which a log counts as long. Between these two, a log is long at half
- * the size of its snapshot. The smallest size is about a hundred small changes. The largest is much less than the
- * largest response.
+ * A log counts as long at half the size of its snapshot, but never below MIN_LOG_BYTES and always above MAX_LOG_BYTES.
+ * The minimum is about a hundred small changes. The maximum is much less than the largest response.
  */
 const [MIN_LOG_BYTES, MAX_LOG_BYTES] = [32_768, 2_000_000];
 

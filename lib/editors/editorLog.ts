@@ -128,7 +128,7 @@ export class EditorLog {
     };
   }
 
-  /** Returns the next item of the log. Before that, writes the blob of a large update. */
+  /** Writes the blob of a large update, and returns the next item of the log. */
   async #newEntry(
     scope: DocumentScope,
     { editorId, internalId, first }: Editor,

@@ -22,7 +22,7 @@ const MAX_LOG_END_PARTS = 20;
  */
 const MAX_READS = 8;
 
-/** The updates after a version. `version` is the version of the last of them. */
+/** The updates after a version. `version` is the version of the last update. */
 export interface UpdatesSince {
   readonly version: number;
   readonly updates: readonly Uint8Array[];

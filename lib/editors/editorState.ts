@@ -67,7 +67,7 @@ export class StateBuilder {
   state(): EditorState | 'incomplete' | undefined {
     const [head, newest] = [this.#head, this.#newest];
     if (!head) return undefined;
-    // A snapshot is an update that comes before all other updates.
+    // The snapshot combines the oldest updates, so it comes first.
     const log = [...(head.snapshot ? [{ blob: head.snapshot.blob }] : []), ...this.#log.toReversed()];
     const isComplete =
       newest &&

@@ -65,8 +65,8 @@ function eventOps(names: ContentNames, state: EditorState, now: number): WriteOp
 }
 
 /**
- * Returns the organization and the document. Returns undefined if one of them was deleted, also if it was added again
- * under the same id.
+ * Returns the organization and the document, or undefined if one of them was deleted. It counts as deleted even if it
+ * was added again under the same id.
  */
 async function findNames(
   table: Table,

@@ -45,7 +45,7 @@ export const LiveChannelEntity = defineEntity({
 
 const versionKey = (version: number) => String(version).padStart(16, '0');
 
-/** Hints that were recorded together. Clients that missed them read them. */
+/** Hints that were recorded together. Clients that missed these hints read this item. */
 export const LiveHintsEntity = defineEntity({
   type: 'LiveHints',
   version: 1,
@@ -65,7 +65,7 @@ export const LiveHintsEntity = defineEntity({
   expiresAt: ({ expiresAt }) => expiresAt,
 });
 
-/** Returns the range of sort keys of the hints with this version or a later one. */
+/** Returns the first and the last sort key of a query for the hints from this version on. */
 export function sinceHint(version: number): [from: string, to: string] {
   return [versionKey(version), versionKey(Number.MAX_SAFE_INTEGER)];
 }

@@ -8,7 +8,7 @@ import { RequestSigner, type SigningCredentials } from '../crypto/requestSigner.
  */
 export const PUBLISH_MILLISECONDS = 2_000;
 
-/** The answer to a publish. AppSync answers 200 even if it rejects some events. */
+/** The answer to a publish. AppSync answers 200 even if it rejects some events, so `failed` must be checked. */
 const Answer = z.object({ failed: z.array(z.object({ index: z.number(), code: z.number().optional() })).default([]) });
 
 /** Publishes events through an Event API of AWS AppSync. */

@@ -48,9 +48,9 @@ const CONNECTION_SECONDS = 24 * 60 * 60;
  */
 const SESSION_SECONDS = TOKEN_SECONDS + CONNECTION_SECONDS;
 /**
- * After a loss of access, a user without stored access (grants in the table or the access type of the document) cannot
- * connect for this long (milliseconds). Endpoints keep rights for 10 s, so they may have checked rights from before the
- * loss.
+ * After a loss of access, a user without stored access cannot connect for this long (milliseconds). Stored access is a
+ * grant in the table, or the access type of the document. Endpoints keep rights for 10 s, so they may have checked
+ * rights from before the loss.
  */
 const STALE_RIGHTS_MILLISECONDS = 15_000;
 /** The largest number of items that one query reads. */
@@ -108,10 +108,11 @@ export class LiveStore {
 
   /**
    * Opens the channels of a document for a user and records the session. If the channels were closed for a time, the
-   * version grows by one without a hint, so that clients with an older version read the document again. Throws ABORTED
-   * for a user without stored access who lost access in the last 15 s, because the endpoint may have checked rights
-   * from before the loss. Does not throw if the loss was a revocation of all user tokens and the token was issued after
-   * it.
+   * version grows by one without a hint. Clients with an older version then read the document again.
+   *
+   * Throws ABORTED for a user without stored access who lost access in the last 15 s, because the endpoint may have
+   * checked rights from before the loss. A user token with a higher revocation count than the session is newer than the
+   * loss and is accepted.
    */
   async connect(
     scope: DocumentScope,
@@ -155,8 +156,8 @@ export class LiveStore {
 
   /**
    * Records hints under the next versions of a document, each change once. Returns the hints of all given changes with
-   * their versions, also if an earlier run recorded them. Returns undefined if no client can be connected any more.
-   * `positions` has all processed changes, also those without a hint.
+   * their versions. A repeated run returns the versions that the earlier run recorded. Returns undefined if no client
+   * can be connected any more. `positions` has all processed changes, including those without a hint.
    */
   async record(
     document: DocumentKeys,
@@ -348,8 +349,8 @@ export class LiveStore {
   }
 
   /**
-   * Returns a document with its organization. Returns undefined if one of them is deleted, also if another was then
-   * added under the same id.
+   * Returns a document with its organization, or undefined if one of them is deleted. It counts as deleted even if
+   * another one was added under the same id.
    */
   async loadDocument(document: DocumentKeys, channel: LiveChannel): Promise<DocumentContext | undefined> {
     const { tenant, organizationKey, documentKey } = document;

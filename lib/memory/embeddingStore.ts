@@ -17,7 +17,10 @@ import type { EmbeddingState } from './rules/embeddingModels.ts';
 import { filteredValues } from './rules/filters.ts';
 import type { Judgment } from './rules/judgments.ts';
 
-/** The numbers in stored vectors have this many significant digits. Similarities in answers have four digits too. */
+/**
+ * The numbers in stored vectors have this many significant digits. More digits would not help, because similarities in
+ * answers have four digits.
+ */
 const DIGITS = 4;
 const PARALLEL_WRITES = 8;
 

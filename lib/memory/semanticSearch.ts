@@ -81,8 +81,8 @@ export class SemanticSearch {
 
   /**
    * Embeds a query with the model that the tenant's searches use, and returns a function that searches for it. If this
-   * deployment cannot call the model, the function compares texts with the lexical embedding instead, until a job has
-   * changed the tenant's searches to the configured model.
+   * deployment cannot call the model, the function compares texts with the lexical embedding instead. It does so until
+   * a job has changed the tenant's searches to the configured model.
    */
   async #embed(
     tenant: string,

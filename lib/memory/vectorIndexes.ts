@@ -8,8 +8,8 @@ import { DIMENSIONS } from './rules/similarity.ts';
 export const vectorPartition = 'vectorsOf';
 
 /**
- * The attributes by which a search can filter. DynamoDB allows 18, and compares them only for equality. A search for a
- * time therefore compares the year, the month or the day.
+ * The attributes by which a search can filter. DynamoDB allows 18 such attributes in an index, and compares them only
+ * for equality. A search for a time therefore compares the year, the month or the day.
  */
 export const vectorFilters = [
   'vOrganization',

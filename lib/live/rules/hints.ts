@@ -234,9 +234,9 @@ export function decodePart(part: string): string | undefined {
 }
 
 /**
- * Returns the changes without repeated hints. Of hints with the same type and ids, only the last one stays. An update
- * is left out if the same record is added before it, because clients read the newest state anyway. Hints about hidden
- * threads all stay, because each has its own recipients.
+ * Returns the changes without repeated hints. Of hints with the same type and ids, only the last one stays. An `update`
+ * hint is left out if the `add` hint of the same ids comes before it, because clients read the newest state after
+ * either. Hints about hidden threads all stay, because each has its own recipients.
  */
 export function withoutRepetitions<T extends { readonly hint: ContentHint }>(changes: readonly T[]): T[] {
   const identity = (type: string, ids: HintIds) => JSON.stringify([type, ids]);

@@ -15,7 +15,8 @@ export interface SessionAccess {
 
 /**
  * Returns the access of a user who connects: stored access, or access by the user token if that lasts longer. Both
- * times are epoch ms, Infinity for no end, and undefined for no access. Returns undefined if the user has neither.
+ * times are epoch ms, Infinity for no end, and undefined for no access. Returns undefined if the user has no access of
+ * either kind.
  */
 export function longerAccess(storedEnd: number | undefined, tokenEnd: number | undefined): SessionAccess | undefined {
   if (storedEnd !== undefined && storedEnd >= (tokenEnd ?? 0)) return storedAccess(storedEnd);

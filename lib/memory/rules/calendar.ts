@@ -11,7 +11,10 @@ export interface CalendarPeriod extends TimeRange {
   readonly name: string;
 }
 
-/** How many characters of an ISO 8601 time name the unit. */
+/**
+ * The number of characters of an ISO 8601 time that make the name of the unit. For example, the name of a month has 7
+ * characters: `2026-01`.
+ */
 const nameLengths = { all: 0, year: 4, month: 7, day: 10 } as const;
 
 function nameOf(unit: CalendarPeriod['unit'], time: number): string {

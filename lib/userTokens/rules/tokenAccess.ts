@@ -18,7 +18,7 @@ export interface AccessRemoval {
   readonly removedAt: number;
   /** True if the user was removed from the resource and everything in it. False if only the grant on the resource was removed. */
   readonly isRevocation: boolean;
-  /** True for a folder. Documents and folders that were in it can be elsewhere now. */
+  /** True if the resource is a folder. Its documents and subfolders may have been moved since the removal. */
   readonly folder?: boolean | undefined;
 }
 

@@ -45,8 +45,8 @@ export type Similarity = (at: number, from: number) => number;
 
 const MAX_STEPS = 1_000_000;
 /**
- * If an edit has more combinations of an old and a new element than this, it gets the first similar pairs instead of the
- * best pairs.
+ * An edit can pair each removed element with each added one. If there are more possible pairs than this, it gets the
+ * first similar pairs instead of the best ones.
  */
 const MAX_COMBINATIONS = 10_000;
 

@@ -226,7 +226,7 @@ function idOf(node: XmlNode): string | undefined {
   return node.attributes.find(([name]) => /^(__)?(id|blockId|data-id|key)$/.test(name))?.[1];
 }
 
-/** Returns runs with the first `length` characters. */
+/** Returns the first `length` characters of `runs`, as runs. */
 function cutRuns(runs: readonly Run[], length: number): Run[] {
   const firstRuns: Run[] = [];
   let remaining = length;

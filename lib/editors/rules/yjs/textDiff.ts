@@ -14,8 +14,8 @@ export interface TextEdit {
 const MAX_STEPS = 1_000_000;
 const MAX_STEPS_IN_PARTS = 400_000;
 /**
- * About how many bytes an edit adds to an update. If fewer unchanged characters are between two larger edits, one edit
- * that writes them again is smaller than two edits.
+ * The approximate number of bytes that an edit adds to an update. If fewer unchanged characters than this are between
+ * two larger edits, a single edit that writes them again is smaller than both.
  */
 const EDIT_BYTES = 12;
 const HIGH_SURROGATE = /[\uD800-\uDBFF]/;

@@ -10,7 +10,10 @@ import { crdtLimits, type CrdtType, findJsonFault, jsonBytes, tooDeep, tooLarge 
 import { isWriter } from './writers.ts';
 import { XmlTooLong } from './xmlNodes.ts';
 
-/** A document with fewer structs cannot have too many conflicts. n structs have at most n * n / 2 conflicts. */
+/**
+ * A document with fewer structs than this cannot have too many conflicts, because n structs have at most n * n / 2
+ * conflicts.
+ */
 const FEW_STRUCTS = Math.sqrt(2 * crdtLimits.conflictSteps);
 const MALFORMED = 'Update must be a Yjs update (format 1)';
 
