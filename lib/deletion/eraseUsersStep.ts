@@ -209,8 +209,8 @@ class ErasureStep {
   }
 
   /**
-   * Returns when the user's access ended, epoch ms. This is the time of the job's revocation, which can be a little later than the
-   * request.
+   * Returns when the user's access ended, epoch ms. This is the time of the revocation that this job gave the user. Without a
+   * revocation, it is the time of the request.
    */
   async #accessEndedAt(userId: string, organization: string): Promise<number> {
     const user = await this.#table.get(UserEntity, { tenant: this.#job.tenant, userId });

@@ -93,7 +93,8 @@ async function claimForSending(
   const claim = newId('clm');
   const stored = await deps.mails.replace(mail, claimMail(mail, claim, clock()));
   if (stored !== 'lost') return stored;
-  // The SDK repeats a write whose response was lost. The repetition then conflicts with this worker's own claim.
+  // The SDK repeats a write whose response was lost, and the repetition conflicts with the first write. The stored claim is then
+  // the one of this worker.
   const current = await deps.mails.get(message);
   return current && isSendingMail(current) && current.claim === claim ? current : undefined;
 }

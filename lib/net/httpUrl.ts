@@ -18,7 +18,7 @@ const blockedPorts: ReadonlySet<string> = new Set(
 export function parseHttpUrl(text: string): URL | undefined {
   if (!/^https?:\/\/[^/\\]/i.test(text) || /[\s\p{Cc}]/u.test(text) || !text.isWellFormed()) return undefined;
   const url = URL.parse(text) ?? undefined;
-  // A host with an empty label, such as `a..b`, does not exist.
+  // A host with an empty label, such as `a..b`, does not exist, so the URL is invalid.
   return url?.hostname.replace(/\.$/, '').split('.').every(Boolean) ? url : undefined;
 }
 

@@ -240,10 +240,11 @@ const TRANSIENT: ReadonlySet<string | undefined> = new Set([
 function errorTypeOf(error: CallError & { readonly code?: string }): ErrorType {
   const { name, code, message, $metadata: { httpStatusCode = 0 } = {} } = error;
   if (httpStatusCode === 429 || THROTTLING.has(name)) return 'THROTTLING';
-  // The error of an interrupted response has the message `aborted` and no code.
+  // The error of an interrupted response has no code, so it is recognized by its message `aborted`.
   const isTransient =
     TRANSIENT_STATUS.has(httpStatusCode) || TRANSIENT.has(name) || TRANSIENT.has(code) || message === 'aborted';
-  // The request waited so long for a connection that its signature expired. The next attempt has a new signature.
+  // A request can wait so long for a connection that its signature expires. It is repeated, because the next attempt has a new
+  // signature.
   const isExpired = name === 'InvalidSignatureException' && message.includes('Signature expired');
   return isTransient || isExpired ? 'TRANSIENT' : 'CLIENT_ERROR';
 }

@@ -358,7 +358,8 @@ class DeliveryAttempt {
     const next = { ...claimDelivery(delivery, claim, this.#call.clock()), claim };
     const stored = await this.#ports.deliveries.replace(delivery, next);
     if (stored !== 'lost') return stored;
-    // The SDK repeats a write whose response was lost. If the first write succeeded, the repetition conflicts with it.
+    // The SDK repeats a write whose response was lost, and the repetition conflicts with the first write. The stored lease is then
+    // the one of this run.
     const current = await this.#ports.deliveries.get(this.#message);
     if (hasClaim(current, claim)) return current;
     this.#call.measures.count('DuplicateMessages');

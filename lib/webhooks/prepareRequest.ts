@@ -126,7 +126,9 @@ export class WebhookRequests {
     return [await this.#subscriptions.readAt(tenant, settings), users];
   }
 
-  /** Reads the current content of a delivery. Returns undefined if the thread of the event is deleted. */
+  /**
+   * Reads the current content of a delivery. Returns undefined if the thread of the event is deleted, except for `comment.delete`.
+   */
   async #readContent(event: OccurredEvent, endpointId: string): Promise<DeliveryContent | undefined> {
     const { audience } = event.payload;
     const isBasic = isBasicTarget(endpointId);

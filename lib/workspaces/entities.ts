@@ -20,8 +20,8 @@ export const WorkspaceEntity = defineEntity({
     /** When the owner's e-mail address was verified, epoch ms. Absent before that. */
     verifiedAt: z.number().optional(),
     /**
-     * The time from the creation of the workspace in which its API keys work without a verified address, in milliseconds. It can
-     * only shorten the operator's setting `unverifiedGraceDays`. If absent, only that setting applies.
+     * How long the API keys of the workspace work without a verified address, in milliseconds from its creation. This time can only
+     * shorten the operator's setting `unverifiedGraceDays`. If absent, only that setting applies.
      */
     verifyWithinMs: z.number().optional(),
     tokenHashes: z.array(Bytes),

@@ -36,13 +36,13 @@ export interface EventPayload {
 export interface Audience {
   /** The user who caused the event. This user is never notified of it. */
   readonly actorId?: string;
-  /** Users whom the event addresses: mentioned users, the assignee, the author of the thread, and users of a notification. */
+  /** Users whom the event addresses: mentioned users, the assignee, the author of the thread, and users in `notifyUsers`. */
   readonly addressed: readonly string[];
   /** Other participants and subscribers of the thread. */
   readonly following: readonly string[];
   /** The thread of the event. Whether a recipient may see it is checked again at delivery. */
   readonly thread?: AudienceThread;
-  /** The access context of the comments in the event, at the time of the event, as `field:value`. */
+  /** The access context of the comments in the event, at the time of the event, as texts `field:value`. */
   readonly accessFields?: readonly string[] | undefined;
 }
 
@@ -58,8 +58,8 @@ export interface AudienceThread {
   /** The visibility of the thread at the time of the event. It is used if the thread was deleted before the delivery. */
   readonly visibility?: Visibility | undefined;
   /**
-   * The access context of the thread at the time of the event, as `field:value`. It is used if the thread was deleted before the
-   * delivery.
+   * The access context of the thread at the time of the event, as texts `field:value`. It is used if the thread was deleted before
+   * the delivery.
    */
   readonly accessFields?: readonly string[] | undefined;
   /** The id of the event's comment. */

@@ -72,7 +72,7 @@ const Contextual = z
   .catch([]);
 const ContextualThread = z.object({ comments: z.array(Contextual).catch([]) }).catch({ comments: [] });
 
-/** Returns the access context of the thread and the comments in a published event, as `field:value`. */
+/** Returns the access context of the thread and the comments in a published event, as texts `field:value`. */
 function publishedAccessFields({ commentAnnotation, targetComment }: PublishedEvent['data']): string[] {
   const { comments } = ContextualThread.parse(commentAnnotation);
   return distinct([Contextual.parse(commentAnnotation), Contextual.parse(targetComment), ...comments].flat());

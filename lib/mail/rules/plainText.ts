@@ -24,7 +24,7 @@ const entities: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>',
 
 /** Returns the approximate text of HTML. The result is not HTML: escape it before you put it into HTML. */
 export function htmlToText(html: string): string {
-  // Takes linear time. No tag contains another `<`, so each expression reads every character once.
+  // No tag contains another `<`, so each expression reads every character once and takes linear time.
   return html
     .replace(/<br\s*\/?>|<\/(?:p|div|li|h[1-6])>/gi, '\n')
     .replace(/<[^<>]*>/g, '')

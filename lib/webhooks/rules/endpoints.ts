@@ -35,7 +35,7 @@ export type WebhookEndpoint = z.output<typeof WebhookEndpoint>;
 
 /** An object with string values, at most 64 KB. All keys are allowed, even `__proto__`. */
 const Metadata = OpenObject.check(({ value, issues }) => {
-  // The check also runs for values that are not objects. Another check rejects those.
+  // The check also runs for values that are not objects. It accepts them, because another check rejects them.
   const metadata: unknown = value;
   if (typeof metadata !== 'object' || metadata === null) return;
   for (const [key, text] of Object.entries(metadata) as [string, unknown][]) {

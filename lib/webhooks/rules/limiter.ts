@@ -28,7 +28,7 @@ export function slotInterval(rateLimit: number): number {
   return (rateLimit < LOW_RATE ? 1000 + SLOT_TOLERANCE : 1000) / rateLimit;
 }
 
-/** A request is prepared this many milliseconds before its slot. Reading its content takes about as long. */
+/** A request is prepared this many milliseconds before its slot, because reading its content takes about as long. */
 export const PREPARE_AHEAD = 20;
 const MAX_PREPARE_MILLISECONDS = 500;
 

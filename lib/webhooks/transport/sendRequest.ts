@@ -43,7 +43,7 @@ export function sendRequest(
       ...options,
       agent,
       maxHeaderSize: RESPONSE_HEADER_BYTES,
-      // These values are Node's defaults, but environment variables can change the defaults.
+      // These values are Node's defaults. They are set here because environment variables can change the defaults.
       insecureHTTPParser: false,
       rejectUnauthorized: true,
     });

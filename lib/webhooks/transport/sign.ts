@@ -54,7 +54,7 @@ function keyOf(text: string, encoding: 'base64' | 'utf8'): KeyObject {
   let key = keys.get(name);
   if (!key) {
     if (keys.size >= MAX_CACHED_KEYS) keys.clear();
-    // Signing with bytes instead of a key object takes four times as long.
+    // Signing with bytes instead of a key object would take four times as long.
     key = createSecretKey(Buffer.from(text, encoding));
     keys.set(name, key);
   }
