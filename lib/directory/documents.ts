@@ -13,7 +13,16 @@ import {
   type OrganizationScope,
   organizationPartition,
 } from './folders/folders.ts';
-import { insert, type QueryPage, type PageOptions, remove, replace, type Table, type WriteOp } from '../table/table.ts';
+import {
+  insert,
+  type ItemReader,
+  type QueryPage,
+  type PageOptions,
+  remove,
+  replace,
+  type Table,
+  type WriteOp,
+} from '../table/table.ts';
 import { writeEach } from '../table/writeEach.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 
@@ -67,10 +76,13 @@ export const BUSY = 'Document is being changed by another request.';
 
 export class DocumentReader {
   readonly #table: Table;
+  readonly #items: ItemReader;
   readonly #folders: FolderReader;
 
-  constructor(table: Table) {
+  /** Reads single documents with `items`. Its reads must be consistent. */
+  constructor(table: Table, items: ItemReader = table) {
     this.#table = table;
+    this.#items = items;
     this.#folders = new FolderReader(table);
   }
 
@@ -83,7 +95,7 @@ export class DocumentReader {
   async require(scope: OrganizationScope, documentId: string): Promise<Stored<Document>> {
     const document = scope.hasFolderChanges
       ? (await this.getByIds(scope, [documentId]))[0]
-      : await this.#table.get(DocumentEntity, { ...scope, documentId });
+      : await this.#items.get(DocumentEntity, { ...scope, documentId });
     if (!document) throw new ApiError('NOT_FOUND', ABSENT);
     return document;
   }

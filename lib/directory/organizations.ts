@@ -4,7 +4,7 @@ import { mergeMetadata } from '../shared/metadata.ts';
 import { invalid } from '../shared/errors.ts';
 import { newId } from '../shared/ids.ts';
 import { defineEntity, type Stored } from '../table/entity.ts';
-import { insert, type QueryPage, type PageOptions, replace, type Table } from '../table/table.ts';
+import { insert, type ItemReader, type QueryPage, type PageOptions, replace, type Table } from '../table/table.ts';
 import { type Decision, writeEach } from '../table/writeEach.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 
@@ -84,16 +84,19 @@ const MAX_CACHED_ORGANIZATIONS = 1_000;
 
 export class OrganizationReader {
   readonly #table: Table;
+  readonly #items: ItemReader;
   /** The keys of the organizations that were read last, each with its revision at that time. */
   readonly #cached = new Map<string, { readonly keys: OrganizationKeys; readonly revision: number }>();
 
-  constructor(table: Table) {
+  /** Reads single organizations with `items`. Its reads must be consistent. */
+  constructor(table: Table, items: ItemReader = table) {
     this.#table = table;
+    this.#items = items;
   }
 
   /** Returns the organization with this id. Throws INVALID_ARGUMENT if it does not exist. */
   async require(tenant: string, organizationId: string): Promise<Stored<Organization>> {
-    const organization = await this.#table.get(OrganizationEntity, { tenant, organizationId });
+    const organization = await this.#items.get(OrganizationEntity, { tenant, organizationId });
     if (!organization) throw unknownOrganization();
     return organization;
   }

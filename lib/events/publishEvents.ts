@@ -7,6 +7,7 @@ import { type Document, DocumentReader } from '../directory/documents.ts';
 import { EventEntity, publishedId, recordEvent } from './outbox.ts';
 import { organizationScope } from '../directory/folders/folders.ts';
 import { type Organization, OrganizationReader } from '../directory/organizations.ts';
+import { BatchReader } from '../table/batchReader.ts';
 import { retryOnConflict } from '../table/retryOnConflict.ts';
 import type { Table } from '../table/table.ts';
 import { storeCapability } from '../table/storeCapability.ts';
@@ -22,9 +23,14 @@ export interface Publication extends PublishedEvent {
 
 export class EventPublisher {
   readonly #table: Table;
+  readonly #organizations: OrganizationReader;
+  readonly #documents: DocumentReader;
 
   constructor(table: Table) {
     this.#table = table;
+    const items = BatchReader.of(table);
+    this.#organizations = new OrganizationReader(table, items);
+    this.#documents = new DocumentReader(table, items);
   }
 
   /**
@@ -34,11 +40,12 @@ export class EventPublisher {
    */
   async publish(tenant: string, { eventId, ...sent }: Publication, call: string, now: number): Promise<string> {
     const { event, organizationId, documentId, channels } = sent;
-    const organization = await new OrganizationReader(this.#table).require(tenant, organizationId);
-    const document =
-      documentId === undefined
-        ? undefined
-        : await new DocumentReader(this.#table).require(organizationScope(tenant, organization), documentId);
+    const { organization, content: document } = await this.#organizations.readWithin(
+      tenant,
+      organizationId,
+      async (keys) =>
+        documentId === undefined ? undefined : this.#documents.require(organizationScope(tenant, keys), documentId),
+    );
     const thread = document && (await this.#thread(tenant, organization, document, sent));
     const payload = publishedPayload(sent, { apiKey: tenant, organization, document }, thread);
     const cause = { type: 'Published', id: eventId ?? call, revision: 1 };

@@ -1,5 +1,5 @@
-import type { Stored } from './entity.ts';
-import type { ItemRead, Table } from './table.ts';
+import type { Entity, Stored } from './entity.ts';
+import { itemOf, type ItemRead, type Table } from './table.ts';
 
 /** The reads of one caller that wait for the next BatchGet. */
 interface WaitingReads extends PromiseWithResolvers<readonly (() => unknown)[]> {
@@ -38,6 +38,12 @@ export class BatchReader {
     if (this.#waiting.push(waiting) === 1) setImmediate(() => void this.#readWaiting());
     const parsers = await waiting.promise;
     return parsers.map((parse) => parse()) as never;
+  }
+
+  /** Returns a value, or undefined if the item does not exist or has expired. Reads it like `batchGet`. */
+  async get<T, P, K>(entity: Entity<T, P, K>, key: P & K): Promise<Stored<T> | undefined> {
+    const [value] = await this.batchGet(itemOf(entity, key));
+    return value;
   }
 
   async #readWaiting(): Promise<void> {

@@ -117,6 +117,11 @@ export interface ItemRead<T> {
   readonly fromItem: (item: Record<string, unknown>, now: number) => Stored<T> | undefined;
 }
 
+/** Reads single items. `Table` sends a call for each read. `BatchReader` combines reads. */
+export interface ItemReader {
+  get<T, P, K>(entity: Entity<T, P, K>, key: P & K): Promise<Stored<T> | undefined>;
+}
+
 /** Returns the read of an item for `Table.batchGet`. */
 export function itemOf<T, P, K>(entity: Entity<T, P, K>, key: P & K): ItemRead<T> {
   return { key: entity.key(key), fromItem: entity.fromItem };

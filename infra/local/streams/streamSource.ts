@@ -232,11 +232,12 @@ export class StreamSource {
 
   /** Stores the position before the first record that is not done. */
   #advance(): void {
+    const wasFull = this.#pending.length >= MAX_PENDING;
     const open = this.#pending.findIndex(({ done }) => !done);
     const [last] = this.#pending.splice(0, open < 0 ? this.#pending.length : open).slice(-1);
     if (!last) return;
     this.#options.save(last.position);
-    this.wake();
+    if (wasFull) this.wake();
   }
 }
 
