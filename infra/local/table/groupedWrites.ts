@@ -109,21 +109,16 @@ export class GroupedWrites {
     this.#sending = false;
   }
 
-  /**
-   * Takes writes from the queue that can be one transaction. A group has either only transactions or none, because
-   * transactions consume other capacity.
-   */
+  /** Takes writes from the queue that can be one transaction. */
   #takeGroup(): Unit[] {
     const group: Unit[] = [];
     const remaining: Unit[] = [];
     const keys = new Set<string>();
-    const isTransaction = this.#waiting[0]?.isTransaction;
     let [actions, characters] = [0, 0];
     for (const unit of this.#waiting) {
       const fits =
         group.length === 0 ||
-        (unit.isTransaction === isTransaction &&
-          actions + unit.actions.length <= MAX_ACTIONS &&
+        (actions + unit.actions.length <= MAX_ACTIONS &&
           characters + unit.write.body.length <= MAX_CHARACTERS &&
           !unit.keys.some((key) => keys.has(key)));
       (fits ? group : remaining).push(unit);
@@ -152,8 +147,7 @@ export class GroupedWrites {
       input: { ReturnConsumedCapacity: 'INDEXES' },
       body: `{"ReturnConsumedCapacity":"INDEXES","TransactItems":[${actions.join()}]}`,
     };
-    // In a transaction, a write consumes twice its usual units. For single writes in a group, half of that is recorded.
-    const answer = await this.#send(transaction, first.isTransaction ? 1 : 0.5);
+    const answer = await this.#send(transaction, capacityShare(group));
     if (answer.status === 200) {
       for (const { promise, success } of group) promise.resolve(success);
       return;
@@ -173,6 +167,19 @@ export class GroupedWrites {
   async #sendUnitAlone({ write, promise }: Unit): Promise<void> {
     promise.resolve(await this.#send(write, 1));
   }
+}
+
+/**
+ * Returns the share of a group's consumed capacity that is recorded. In a transaction, a write consumes twice its usual
+ * units, so half of them is recorded for actions of single writes. Assumes that all actions consume the same.
+ */
+function capacityShare(group: readonly Unit[]): number {
+  let [actions, recordedActions] = [0, 0];
+  for (const unit of group) {
+    actions += unit.actions.length;
+    recordedActions += unit.actions.length * (unit.isTransaction ? 1 : 0.5);
+  }
+  return recordedActions / actions;
 }
 
 /** Returns the writes that made the engine cancel the group. If the answer does not name them, returns all writes. */

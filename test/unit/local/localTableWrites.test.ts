@@ -94,6 +94,23 @@ describe('TableCalls', () => {
     expect(ofGroup).toEqual([69, 70 + 70 + 71 + 1]);
   });
 
+  test('sends transactions and single writes in one group and records half of the units of single writes', async () => {
+    const call = tableCalls();
+    const answers = await Promise.all([
+      call('PutItem', { TableName: 'grouped', ...put(105) }),
+      call('PutItem', { TableName: 'grouped', Item: key(106) }),
+      call('TransactWriteItems', { TransactItems: [{ Put: { TableName: 'grouped', Item: key(107) } }] }),
+    ]);
+    expect(answers).toEqual([
+      [200, {}],
+      [200, {}],
+      [200, {}],
+    ]);
+    expect(sent).toEqual(['PutItem', 'TransactWriteItems']);
+    // A put of a small item uses one unit, and two in a transaction of the caller.
+    expect(consumed.at(-1)?.CapacityUnits).toBe(1 + 2);
+  });
+
   test('keeps the writes of a group whose other writes fail', async () => {
     const call = tableCalls();
     const onlyNew = { ConditionExpression: 'attribute_not_exists(PK)' };
