@@ -55,8 +55,13 @@ export interface FunctionThreadOptions {
 type Result =
   | { readonly call: number; readonly payload: string }
   | { readonly call: number; readonly error: { name: string; message: string; stack?: string } };
+type OutputName = 'stdout' | 'stderr';
 type FromThread =
-  { readonly loaded: number } | Result | (ThreadCall & { readonly aws: number }) | { readonly aborted: number };
+  | { readonly loaded: number }
+  | Result
+  | (ThreadCall & { readonly aws: number })
+  | { readonly aborted: number }
+  | { readonly output: OutputName; readonly text: string };
 type ToThread =
   | { readonly load: number }
   | {
@@ -97,6 +102,7 @@ export class FunctionThread {
   readonly #log: FunctionLog;
   readonly #measurements: FunctionObserver['measurements'];
   readonly #aws: AwsAccess;
+  readonly #outputs: Readonly<Record<OutputName, MetricLines>>;
   readonly #instances: Instance[] = [];
   readonly #ended: PromiseWithResolvers<void> = Promise.withResolvers();
   readonly #calls = new Map<number, Call>();
@@ -120,8 +126,6 @@ export class FunctionThread {
     const [file = '', exportName = ''] = model.handler.split('.');
     this.#worker = new Worker(new URL('./threadEntry.mjs', import.meta.url), {
       env: environment,
-      stdout: true,
-      stderr: true,
       resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION_MB },
       workerData: {
         moduleUrl: moduleUrl(model.codeDir, file),
@@ -131,13 +135,8 @@ export class FunctionThread {
       },
     });
     this.#addLoading();
-    for (const output of [this.#worker.stdout, this.#worker.stderr]) {
-      const lines = new MetricLines((line) => measurements.recordLine(line));
-      output.on('data', (chunk: Buffer) => {
-        log.write(chunk);
-        lines.write(chunk);
-      });
-    }
+    const metricLines = () => new MetricLines((line) => measurements.recordLine(line));
+    this.#outputs = { stdout: metricLines(), stderr: metricLines() };
     this.#worker.on('message', (messages: readonly FromThread[]) => {
       for (const message of messages) this.#onMessage(message);
     });
@@ -277,6 +276,7 @@ export class FunctionThread {
 
   #onMessage(message: FromThread): void {
     if ('aws' in message) void this.#answerAws(message);
+    else if ('output' in message) this.#onOutput(message.output, message.text);
     else if ('aborted' in message) {
       const call = this.#awsCalls.get(message.aborted);
       if (call) call.isAborted = true;
@@ -288,6 +288,12 @@ export class FunctionThread {
       instance.loading = false;
       instance.loaded.resolve();
     }
+  }
+
+  #onOutput(name: OutputName, text: string): void {
+    const chunk = Buffer.from(text);
+    this.#log.write(chunk);
+    this.#outputs[name].write(chunk);
   }
 
   async #answerAws({ aws, ...call }: ThreadCall & { readonly aws: number }): Promise<void> {

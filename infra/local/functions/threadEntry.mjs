@@ -30,6 +30,17 @@ function post(message) {
   });
 }
 
+// Node's own output streams of a thread need two messages for each line. A line is sent at once, so the main thread
+// gets it even if the handler then blocks or crashes the thread.
+for (const output of /** @type {const} */ (['stdout', 'stderr'])) {
+  process[output].write = (/** @type {string | Uint8Array} */ chunk, /** @type {unknown[]} */ ...args) => {
+    port.postMessage([{ output, text: typeof chunk === 'string' ? chunk : Buffer.from(chunk).toString() }]);
+    const done = args.at(-1);
+    if (typeof done === 'function') queueMicrotask(() => done());
+    return true;
+  };
+}
+
 /** @type {Map<number, Handler>} */
 const handlers = new Map();
 

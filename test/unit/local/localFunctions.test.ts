@@ -259,6 +259,17 @@ describe('FunctionPool.invoke', () => {
     expect(await call(createPool(), model)).toBeNull();
     await both;
   });
+
+  test.each([
+    ['blocks its thread', 'for (;;);'],
+    ['crashes its thread', 'queueMicrotask(() => { throw new Error("crash"); }); await new Promise(() => {});'],
+  ])('writes the output of a call that then %s', async (_name, body) => {
+    const model = await define('last', handler(`process.stdout.write(Buffer.from("last line\\n")); ${body}`), {
+      timeoutSeconds: 1,
+    });
+    await expect(call(createPool(), model)).rejects.toThrow();
+    expect(logged).toContain('last line\n');
+  });
 });
 
 describe('FunctionPool.invokeExclusively', () => {
