@@ -7,7 +7,10 @@ import type { DocumentKeys } from './rules/hints.ts';
 
 /** How long a process uses the rights of a session before it reads them again, in milliseconds. */
 const REMEMBERED_MILLISECONDS = 10_000;
-/** The shortest time between two reads of the rights of a session, in milliseconds. */
+/**
+ * If the rights that a process keeps refuse a request, it reads them again, but not within this time after the last
+ * read (milliseconds).
+ */
 const REREAD_MILLISECONDS = 1_000;
 /** The largest number of sessions whose rights a process keeps. */
 const MAX_REMEMBERED_SESSIONS = 5_000;

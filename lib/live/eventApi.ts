@@ -56,7 +56,7 @@ export class HttpEventPublisher implements EventPublisher {
     const body = JSON.stringify({ channel, events });
     const { host, pathname: path } = this.#url;
     const signed = { 'content-type': 'application/json' };
-    // `fetch` sets the header `host` itself.
+    // `fetch` sets the header `host` itself, so it is left out here.
     const { host: _host, ...headers } = this.#signer.sign(
       { host, path, headers: signed, body },
       this.#credentials,

@@ -133,7 +133,7 @@ export class LiveStore {
       const value = { ...key, ...session, ...access };
       const op = stored
         ? replace(DocumentSessionEntity, value, stored._r)
-        : // An expired session may still be stored.
+        : // An expired session may still be stored, so an insert could fail.
           putUnlessNewer(DocumentSessionEntity, value, 1);
       return (await this.#table.write([op])) === 'done' ? 'done' : 'conflict';
     });
@@ -262,7 +262,7 @@ export class LiveStore {
     return sessions.filter(({ endedAt }) => endedAt === undefined);
   }
 
-  /** Returns those of the users who have a session in any document. */
+  /** Of these users, returns those who have a session in any document. */
   async connectedUsers(tenant: string, userIds: readonly string[]): Promise<string[]> {
     const pagesOfUsers = await Promise.all(
       userIds.map((userId) => this.#table.query(UserSessionEntity, { tenant, userId }, { limit: 1 })),

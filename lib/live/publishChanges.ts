@@ -198,7 +198,7 @@ async function splitByAudience(
       continue;
     }
     const access = accessOfThread(audience, accessOf, organizationId);
-    // The thread is deleted. The record of its deletion has a hint of its own.
+    // The thread is deleted. Its hint comes from the record of the deletion, so this hint is dropped.
     if (!access) continue;
     if (isOpenToAll({ thread: access })) open.push(hint);
     else hidden.push({ ...hint, access });

@@ -83,7 +83,7 @@ export class JudgmentWriter {
 
   /**
    * Adds judgments and returns a message for each id. The embedding job is written together with the judgments, and
-   * removed after all of them have vectors. If the function ends earlier, the job embeds the judgments.
+   * removed after all of them have vectors. If the call ends before that, the job embeds the judgments.
    */
   async #addValid(
     tenant: string,

@@ -13,7 +13,7 @@ import { changeTo, completeChange, type EmbeddingState, withoutStaleModel } from
 const Walk = z.object({
   model: z.string(),
   /**
-   * When the tenant's embedding state first named the model. A function that read the state before this time can still
+   * When the tenant's embedding state first named the model. A request that read the state before this time can still
    * write judgments without vectors of the model.
    */
   since: z.number(),
@@ -70,7 +70,7 @@ export async function changeEmbeddingStep(
   const change: Change = { store, tenant, state, revision, now };
   if (!isDeepStrictEqual(state, before)) {
     await store.replaceState(tenant, state, revision);
-    // If vectors became unused, their purge waits, because functions that read the old state may still search or write
+    // If vectors became unused, their purge waits, because requests that read the old state may still search or write
     // such vectors.
     return { progress: {}, ...(state.next === undefined && { notBefore: now + REQUESTS_ENDED_MS }) };
   }
@@ -98,7 +98,7 @@ async function continueWalk(
   const embedded = walk.embedded + judgments.length;
   if (next !== undefined) return { progress: { walk: { ...walk, embedded, after: next } } satisfies Progress };
   const everyFunctionReadAt = since + REQUESTS_ENDED_MS;
-  // After this time, all functions have read the state with the new model. If a pass that started after it finds
+  // After this time, no request uses a state without the new model. If a pass that started after this time finds
   // nothing to embed, all judgments have vectors of the model.
   if (embedded > 0 || walk.from < everyFunctionReadAt) {
     const from = Math.max(now, everyFunctionReadAt);

@@ -19,7 +19,7 @@ export interface EmbeddingResult<J> {
   readonly failure?: Error;
   /**
    * The model to which the tenant's searches will change, if this deployment cannot call it. A deployment that is
-   * configured for the model can.
+   * configured for the model can call it.
    */
   readonly unavailableModel?: string;
 }

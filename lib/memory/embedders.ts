@@ -19,8 +19,8 @@ export interface Embedders {
   /** The embedder of the configured model. It embeds new judgments. */
   readonly current: Embedder;
   /**
-   * Returns the embedder of a model. Returns undefined for a Bedrock model that is not configured, because the function
-   * may not call it.
+   * Returns the embedder of a model. Returns undefined for a Bedrock model that is not configured, because the Lambda
+   * function has no permission to call it.
    */
   readonly of: (model: string) => Embedder | undefined;
 }

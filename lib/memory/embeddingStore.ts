@@ -133,7 +133,7 @@ export function vectorsOp(
     vDocument: documentKey,
     vDecision: decision,
     vJudgeType: judgeType,
-    // An index key cannot be empty, and no search filters by an empty content type.
+    // An index key cannot be empty, so an empty content type is left out. No search filters by it.
     vContentType: contentType === '' ? undefined : contentType,
     vReviewerId: reviewerId,
     vYear: year,

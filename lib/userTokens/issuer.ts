@@ -11,7 +11,7 @@ import { tokenKeyId, toPayload, type UserClaims } from './rules/claims.ts';
 
 /**
  * The largest number of public keys that an API key has at a time. Each version of the signing key and each revocation
- * of user tokens adds one, and the oldest one is dropped.
+ * of user tokens adds one. Above this number, the oldest one is dropped.
  */
 const MAX_KEYS = 5;
 

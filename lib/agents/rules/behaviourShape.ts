@@ -204,7 +204,7 @@ const Response = openFields({
 
 const Stage = optional(openFields({ enabled: flag }));
 
-/** How an agent processes the problems that it found. Every stage runs unless it is disabled. */
+/** How an agent processes the problems that it found. Each of these stages runs unless its `enabled` is false. */
 const PostProcess = openFields({
   guardrails: Stage,
   deletePreviousSuggestions: Stage,

@@ -2,8 +2,8 @@ import { features } from './lexicalFeatures.ts';
 import { DIMENSIONS } from './similarity.ts';
 
 /**
- * The name of this embedding. Vectors under different names are never compared. Increase the number whenever a change
- * of the code changes any vector.
+ * The name of this embedding. Vectors under different names are never compared. Increase the number in the name
+ * whenever a change of the code changes any vector.
  */
 export const LEXICAL_MODEL = 'lexical-1';
 
@@ -21,7 +21,8 @@ export function lexical(text: string): Float32Array {
     for (let repetition = 0; repetition < DIMENSIONS_PER_FEATURE; repetition++) {
       state = mixBits(state + 0x9e3779b9);
       const index = state % DIMENSIONS;
-      // The sign comes from a bit that the index does not use. Features that share a dimension therefore cancel out on average.
+      // The sign comes from a bit that the index of the dimension does not use. Features that share a dimension
+      // therefore cancel out on average.
       sums[index] = (sums[index] ?? 0) + ((state >>> 16) & 1 ? weight : -weight);
     }
   }

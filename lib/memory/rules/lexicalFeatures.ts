@@ -17,7 +17,7 @@ const WEIGHT = { stopWord: 0.1, short: 0.5, stem: 0.8, pieces: 0.9, pair: 0.5 } 
 /** The lengths of the pieces of a word, in characters. */
 const PIECE_LENGTHS = [3, 4, 5] as const;
 
-/** Only this many characters of a word count. A longer word is usually a code or a URL. */
+/** The characters of a word after this many are ignored. A longer word is usually a code or a URL. */
 const MAX_WORD = 64;
 
 /** Matches characters of scripts that are written without spaces between words. */
@@ -85,7 +85,8 @@ function toWeights(counts: ReadonlyMap<string, number>): Map<string, number> {
     if (UNSPACED.test(word)) continue;
     add(`s:${stemOf(word)}`, weight * WEIGHT.stem);
     const pieces = piecesOf(word);
-    // Dividing by the square root of their number gives the pieces of every word the same influence, whatever the word's length.
+    // The weight of each piece is divided by the square root of the number of pieces. The pieces of every word then
+    // have the same influence together, whatever the length of the word.
     for (const piece of pieces) add(`g:${piece}`, (weight * WEIGHT.pieces) / Math.sqrt(pieces.length));
   }
   return weights;

@@ -90,7 +90,10 @@ function describeColumns({ columns, unused }: Header, { name }: SourceTable): st
   return `The rows${sheet} were read by their columns: ${quoteList(columns.map(({ title }) => title))}.${others}`;
 }
 
-/** Returns a sentence for the summary that names the other sheets with content. Returns an empty list if there are none. */
+/**
+ * Returns a list with one sentence for the summary, which names the other sheets with content. The list is empty if
+ * there are none.
+ */
 export function listUnreadSheets(tables: readonly SourceTable[], readTable: SourceTable): string[] {
   const unreadSheets = tables
     .filter((table) => table !== readTable && table.rows.length + table.unread.length > 0)
