@@ -160,6 +160,10 @@ test("a bundle has the same exports of Node's modules as an import", async () =>
   }
 });
 
+test('the bundle of unknown paths contains no zod, because it uses no module that needs zod', () => {
+  expect(bundleOf(DEFAULT_FUNCTION).files.filter((file) => file.startsWith('node_modules/zod/'))).toEqual([]);
+});
+
 describe('the registry', () => {
   test('contains the same functions as the files in the functions folder', () => {
     expect(findEntries()).toEqual(entries);

@@ -72,6 +72,12 @@ const rules: readonly Rule[] = [
     bad: { file: 'lib/comments/bad.ts', text: 'export const client = new DynamoDBClient({});', at: [1] },
   },
   {
+    says: 'a module has no side effects, so package.json lets bundles leave out modules that they do not use',
+    in: /^(functions|lib)\/.*\.ts$/,
+    broken: matching(/^(import '|(await|for|if|try|while) |[a-z$_][\w$.]*(\(| [?|&+]*= ))/),
+    bad: { file: 'lib/comments/bad.ts', text: "import './other.ts';\nregister(one);\nlist.push(one);", at: [1, 2, 3] },
+  },
+  {
     says: 'the domain gets the time and its ids as values',
     in: /^lib\/\w+\/rules(\.ts$|\/)/,
     broken: matching(
