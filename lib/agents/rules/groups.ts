@@ -69,7 +69,7 @@ export function changeGroup(
 }
 
 /**
- * Returns the group with the agents appended that it lacks, or the same object if it lacks none. Throws
+ * Returns the group after the agents that it lacks are appended, or the same object if it lacks none. Throws
  * RESOURCE_EXHAUSTED if the group would have more than `MAX_MEMBERS` agents.
  */
 export function withAgents(group: AgentGroup, added: readonly string[], now: number): AgentGroup {

@@ -13,7 +13,10 @@ import { type FileParts, partsOfPdf, partsOfTables, partsOfText } from './filePa
 /** The agents that were read from a file without a model, or the parts of the file to send to a model. */
 export type Source = { readonly result: ExtractionResult } | { readonly parts: FileParts };
 
-/** Returns the agents of a file if it can be read without a model, otherwise its parts. Throws INVALID_ARGUMENT if the bytes do not have the format. */
+/**
+ * Returns the agents of a file if it can be read without a model, otherwise its parts. Throws INVALID_ARGUMENT if the
+ * bytes do not have the format that the request names.
+ */
 export function readSource(format: FileFormat, bytes: Buffer): Source {
   try {
     switch (format) {

@@ -62,9 +62,9 @@ function findStructureFault(update: Uint8Array): string | undefined {
 }
 
 /**
- * Returns a fault if the update contains or deletes changes under the service's client ids that the document does not
- * have. Such an update comes from a deleted document of the same name. If it were accepted, the service's next change
- * would get a client id and clock that are already in use.
+ * Returns a fault if the update contains or deletes changes of the service that the document does not have. Such an
+ * update comes from a deleted document of the same name. If it were accepted, the service's next change would get a
+ * client id and clock that are already in use.
  */
 function findForeignChange({ store }: Y.Doc, { structs, ds }: DecodedUpdate): string | undefined {
   const isForeign = (client: number, end: number) => isWriter(client) && end > Y.getState(store, client);
