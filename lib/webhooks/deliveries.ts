@@ -156,7 +156,7 @@ const MAX_DELIVERIES_PER_EVENT = 1_000;
 /** A text that sorts after all ISO times. */
 const LAST = '~';
 
-/** Returns the shard of a delivery in the due index. The deliveries of one event have different shards. */
+/** Returns the shard of a delivery in the due index. The deliveries of one event are spread over the shards. */
 function shardOf(event: { shard: number }, endpointId: string): number {
   let sum = event.shard;
   for (const character of endpointId) sum += character.codePointAt(0) ?? 0;
