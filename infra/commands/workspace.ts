@@ -1,5 +1,5 @@
 /**
- * `npm run workspace`: creates and shows workspaces, and changes limits of API keys. Uses the operator's AWS credentials.
+ * `npm run workspace`: creates and shows workspaces, changes limits of API keys, and revokes user tokens. Uses the operator's AWS credentials.
  */
 import { parseArgs } from 'node:util';
 import * as z from 'zod';
@@ -7,7 +7,7 @@ import { type Environment, environment } from '../../lib/app/capability.ts';
 import { ApiKeyEntity, OwnerEmailEntity } from '../../lib/workspaces/entities.ts';
 import { retryOnConflict } from '../../lib/table/retryOnConflict.ts';
 import { openTable, replace } from '../../lib/table/table.ts';
-import { createWorkspaces, WorkspaceReader } from '../../lib/workspaces/workspaces.ts';
+import { createWorkspaces, withoutUserTokens, WorkspaceReader } from '../../lib/workspaces/workspaces.ts';
 import { type LimitClass, limitClasses } from '../../lib/workspaces/rules/rateLimit.ts';
 import { emailKey, OwnerEmail, ShortName } from '../../lib/workspaces/rules/workspaces.ts';
 import { isoTime } from '../../lib/shared/isoTime.ts';
@@ -16,6 +16,7 @@ import { runCommand, localEnvironment, stackOutputs } from './operator.ts';
 const USAGE = `Usage: npm run workspace -- create <email> [--name <name>]
        npm run workspace -- advanced-webhooks <apiKey> off|on
        npm run workspace -- limits <apiKey> [read=<n>|default] [write=<n>|default] [expensive=<n>|default]
+       npm run workspace -- revoke-user-tokens <apiKey>
        npm run workspace -- show <email>|<workspaceId>|<apiKey>
 
 create             Creates a workspace. The owner's address counts as verified, and the API keys never expire. Prints
@@ -24,6 +25,8 @@ advanced-webhooks  Makes advanced webhooks available to an API key (the default)
                    configuration. Takes effect within 10 s.
 limits             Sets the given limits of an API key in calls per second, and prints all limits. "default" means the
                    setting of the deployment. Takes effect within 10 s.
+revoke-user-tokens Ends all user tokens of an API key. Auth tokens stay valid. Calls with the old user tokens fail
+                   within 10 s, and live connections end within a minute.
 show               Prints the owner and the API keys of a workspace, without credentials.
 
   --name   the owner's name (default: the e-mail address)
@@ -88,6 +91,19 @@ export async function setAdvancedWebhooks(options: {
     const outcome = await table.write([
       replace(ApiKeyEntity, { ...key, withheld: options.offered ? undefined : ['advancedWebhooks'] }, key._r),
     ]);
+    return outcome === 'done' ? 'done' : 'conflict';
+  });
+}
+
+/**
+ * Revokes all user tokens of an API key. The auth tokens of the customer stay valid. Returns `unknown` if the API key does not exist.
+ */
+async function revokeUserTokens(apiKey: string, env: Environment): Promise<'done' | 'unknown'> {
+  const table = openTable(env);
+  return retryOnConflict(async () => {
+    const key = await table.get(ApiKeyEntity, { apiKey });
+    if (!key) return 'unknown';
+    const outcome = await table.write([replace(ApiKeyEntity, { ...key, ...withoutUserTokens(key) }, key._r)]);
     return outcome === 'done' ? 'done' : 'conflict';
   });
 }
@@ -206,6 +222,8 @@ function commandOf([command, ...subjects]: string[], name: string | undefined): 
     return advancedWebhooksCommand(subject, state === 'on');
   if (command === 'limits' && subject !== undefined && name === undefined)
     return limitsCommand(subject, subjects.slice(1));
+  if (command === 'revoke-user-tokens' && subject !== undefined && subjects.length === 1 && name === undefined)
+    return revokeUserTokensCommand(subject);
   throw new Error(USAGE);
 }
 
@@ -261,6 +279,16 @@ function advancedWebhooksCommand(apiKey: string, offered: boolean): Command {
       if ((await setAdvancedWebhooks({ apiKey, offered, env })) === 'unknown')
         throw new Error(`API key ${apiKey} does not exist.`);
       return { apiKey, advancedWebhooks: offered ? 'on' : 'off' };
+    },
+  };
+}
+
+function revokeUserTokensCommand(apiKey: string): Command {
+  return {
+    needs: ['TABLE_NAME'],
+    async execute(env) {
+      if ((await revokeUserTokens(apiKey, env)) === 'unknown') throw new Error(`API key ${apiKey} does not exist.`);
+      return { apiKey, userTokens: 'revoked' };
     },
   };
 }

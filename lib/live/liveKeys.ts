@@ -7,8 +7,12 @@ import { ChannelNames } from './rules/channels.ts';
 /** The lifetime of a token for the WebSocket, in seconds. */
 export const TOKEN_SECONDS = 15 * 60;
 
-/** Channel names use the first version of the signing key, so that they stay the same when the key is rotated. */
+/**
+ * Channel names use the first version of the signing key, so that they stay the same when the key is rotated. After a leak, the
+ * operator renames the entry of this version to `channels`. The service then refuses tokens of this version.
+ */
 const FIRST_VERSION = '1';
+const CHANNELS_ENTRY = 'channels';
 
 const Claims = z.object({
   /** The tenant. */
@@ -62,7 +66,9 @@ export class LiveKeys {
   /** Returns the claims of a token, or undefined if the token has expired or was not issued by this service. */
   async readToken(token: string, now: number): Promise<LiveTokenClaims | undefined> {
     const [version = '', text = ''] = token.split('.', 2);
-    const key = await this.#ring.find(version);
+    // Reads the secret again every five minutes. Otherwise a process would accept a version after its removal.
+    await this.#ring.current();
+    const key = version === CHANNELS_ENTRY ? undefined : await this.#ring.find(version);
     const sealed = Buffer.from(text, 'base64url');
     // The decoder ignores characters that are not base64url. Tokens with such characters are rejected, so each token
     // has only one valid text.
@@ -74,7 +80,8 @@ export class LiveKeys {
   }
 
   async #readNames(): Promise<ChannelNames> {
-    const key = (await this.#ring.find(FIRST_VERSION)) ?? (await this.#ring.current()).key;
+    const ring = this.#ring;
+    const key = (await ring.find(CHANNELS_ENTRY)) ?? (await ring.find(FIRST_VERSION)) ?? (await ring.current()).key;
     return new ChannelNames(deriveKey(key, ['liveChannels']));
   }
 }

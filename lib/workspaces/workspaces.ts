@@ -214,7 +214,11 @@ export class WorkspaceWriter {
 }
 
 /** Returns the changed fields that revoke all user tokens of an API key. No public key remains that could verify such a token. */
-function withoutUserTokens({ userTokenRevocations = 0 }: { readonly userTokenRevocations?: number | undefined }) {
+export function withoutUserTokens({
+  userTokenRevocations = 0,
+}: {
+  readonly userTokenRevocations?: number | undefined;
+}) {
   return { userTokenKeys: [], userTokenRevocations: userTokenRevocations + 1 };
 }
 

@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { run } from '../../../infra/commands/workspace.ts';
 import { addDocument, nda } from '../../support/content.ts';
 import { type Customer, handlerOf, newCustomer, restartFunctions } from '../../support/customer.ts';
 import { type Engine, startEngine } from '../../support/engine.ts';
@@ -334,6 +335,17 @@ describe('a user token', () => {
       headers,
     );
     expect(await canRead(userWith('ada', answer.body.result.data.token))).toBe(true);
+  });
+
+  test('is refused at once when the operator revokes all tokens of the API key, whose auth token stays valid', async () => {
+    const ada = await newUser(customer, 'ada', [document]);
+    const output = await run(['revoke-user-tokens', customer.apiKey], process.env);
+    expect(JSON.parse(output)).toEqual({ apiKey: customer.apiKey, userTokens: 'revoked' });
+    expect(await canRead(ada)).toBe(false);
+    expect(await canRead(await newUser(customer, 'ada', [document]))).toBe(true);
+    await expect(run(['revoke-user-tokens', 'key_unknown'], process.env)).rejects.toThrow(
+      'API key key_unknown does not exist.',
+    );
   });
 
   test('works after a reset of the auth tokens without revocation', async () => {
