@@ -273,5 +273,9 @@ describe('liveBill', () => {
     const bill = liveBill(workday, calls);
     expect(page).toContain(`cost $${totalOf(bill).toFixed(0)}`);
     expect(page).toContain(`$${(totalOf(bill) / workday.users / workday.hours).toFixed(3)} per user and hour`);
+    const section = page.slice(page.indexOf('**Connected users.**'));
+    const rows = [...section.matchAll(/^\| .+ \| (\d+\.\d\d) \| \d+ % \|$/gm)].map(([, dollars]) => Number(dollars));
+    expect(rows.length).toBeGreaterThan(5);
+    expect(rows.reduce((sum, dollars) => sum + dollars, 0)).toBeCloseTo(totalOf(bill), 1);
   });
 });

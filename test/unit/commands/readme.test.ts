@@ -5,6 +5,7 @@ import { projectDir } from '../../../infra/build/build.ts';
 import { registeredRoutes } from '../../../infra/build/registry.ts';
 import { generatedTables, pages, withGeneratedTables } from '../../../infra/commands/readme.ts';
 import { entities } from '../../../lib/table/entity.ts';
+import { queues } from '../../../lib/workers/queues.ts';
 
 const texts = new Map(pages().map(({ file, text }) => [file, text]));
 
@@ -156,6 +157,11 @@ describe('the pages of the project', () => {
 
   test.each([...texts.keys()])('%s has no sentence that is hard to read', (file) => {
     expect(hardSentences(texts.get(file)!)).toEqual([]);
+  });
+
+  test('give operators the number of executions that workers of queues use at most', () => {
+    const executions = Object.values(queues).reduce((sum, { maxConcurrency }) => sum + maxConcurrency, 0);
+    expect(texts.get('infra/README.md')).toContain(`up to ${executions} executions`);
   });
 
   test('list every decision under its title', () => {
