@@ -33,7 +33,7 @@ describe.each(endpoints.map((endpoint) => [endpoint.path, endpoint] as const))('
     return { template, id, resource };
   };
 
-  test('has one route. The code is its own, or for a twin that of the original endpoint', () => {
+  test('has one route and its own code. A twin has the code of the original endpoint', () => {
     expect(find().resource.Properties.Code).toEqual({ ZipFile: endpointId(functionPath(endpoint)) });
     const everywhere = assembly.templates.flatMap((template) => resources(template, 'AWS::ApiGatewayV2::Route'));
     expect(everywhere.filter(([, { Properties }]) => Properties.RouteKey.split(' ')[1] === path)).toHaveLength(1);

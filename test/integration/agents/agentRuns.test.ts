@@ -64,7 +64,7 @@ async function count(): Promise<number> {
 }
 
 describe('executionCount and lastExecutedAt in /v2/agents/get', () => {
-  test('counts the distinct execution ids in comments. Before the first execution they are 0 and null', async () => {
+  test('count the distinct execution ids in comments, and are 0 and null without any', async () => {
     const groupId = (await ok('groups/create', { name: 'Group', agentIds: [agentId] })).group.id;
     const everywhere = async () => {
       const rows = [
@@ -86,7 +86,7 @@ describe('executionCount and lastExecutedAt in /v2/agents/get', () => {
     expect(await everywhere()).toEqual(times(3, () => [3, 9_000]));
   });
 
-  test('counts executions of a built-in agent separately for each tenant, and keeps its enabled flag', async () => {
+  test('count executions of a built-in agent for each tenant, and keep its enabled flag', async () => {
     const other = await newCustomer();
     const row = async (of: Customer) =>
       (await of.ok('/v2/agents/get', { filter: 'defaultOnly' })).agents.find(({ id }: any) => id === 'spell-check');
@@ -106,7 +106,7 @@ describe('executionCount and lastExecutedAt in /v2/agents/get', () => {
     expect(await row(other)).toMatchObject({ executionCount: 0, lastExecutedAt: null });
   });
 
-  test('never sets lastExecutedAt later than the time of the call', async () => {
+  test('limit lastExecutedAt to the time of the call, even for a later createdAt', async () => {
     const before = Date.now();
     await addThreads(customer, [finding('other', 'run-1', { createdAt: before + 1_000_000_000 })]);
     await count();
@@ -115,7 +115,7 @@ describe('executionCount and lastExecutedAt in /v2/agents/get', () => {
     expect(lastExecutedAt).toBeLessThanOrEqual(Date.now());
   });
 
-  test('ignores external agents and comments without an executionId', async () => {
+  test('ignore external agents and comments without an executionId', async () => {
     const external = findingComment('run-1', { agentSource: 'external', agentName: 'Lint' });
     await addThreads(customer, [thread('other', { commentData: [external, findingComment(), comment()] })]);
     expect((await reply(external, findingComment())).status).toBe(200);

@@ -176,7 +176,7 @@ describe('POST /v2/agents/extract with a model', () => {
     ['claude', models, models.CLAUDE_MODEL_ID],
     ['nova', models, models.NOVA_MODEL_ID],
     [undefined, { NOVA_MODEL_ID: models.NOVA_MODEL_ID }, models.NOVA_MODEL_ID],
-  ] as const)('calls the model for provider %p if the models %j are configured: %s', async (provider, ids, modelId) => {
+  ] as const)('for provider %p and the configured models %j, calls the model %s', async (provider, ids, modelId) => {
     setUp(ids);
     converse.script = () => ({ input: { agents: [agent], skipped: [] } });
     expect((await extract('Flag what shouts.', 'text/plain', { ...(provider && { provider }) })).agents).toEqual([

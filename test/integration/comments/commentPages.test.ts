@@ -98,7 +98,7 @@ describe('pages of POST /v2/commentannotations/comments/get', () => {
     expect(all.flat()).toEqual(times(161, (index) => index + 1));
   });
 
-  test('contain fewer comments with many reactions, and limited reactions per comment', async () => {
+  test('contain fewer comments if reactions are large, and omit reactions of a comment that do not fit', async () => {
     const ids = times(12, (index) => index + 1);
     await add(...times(11, () => reply('x')));
     await Promise.all(

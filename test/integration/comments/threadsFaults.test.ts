@@ -256,7 +256,7 @@ describe('parallel calls on one thread', () => {
     ['a small thread', 2, reply],
     ['a large thread', 50, react],
     ['a large thread', 50, reply],
-  ])('also deletes what is added to %s of %s comments just before the deletion', async (_what, count, first) => {
+  ])('a deletion also removes records that are added to %s of %s comments just before', async (_what, count, first) => {
     await addLongThread(customer, { annotationId: 'a', commentData: Array.from({ length: count }, () => comment()) });
     const [item] = (await itemsOf(engine, customer, 'Thread')).filter(({ annotationId }) => annotationId === 'a');
     const [, , , organizationKey = '', , documentKey = ''] = item!.PK.split('#');

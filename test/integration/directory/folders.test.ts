@@ -245,7 +245,7 @@ describe('folders/update', () => {
     });
   });
 
-  test('fails for one of two concurrent moves that together form a cycle, even if it follows another move', async () => {
+  test('fails for one of two concurrent moves that together form a cycle, even if an earlier move of the call succeeds', async () => {
     await customer.ok(ADD, { ...acme, folders: ['x', 'y', 'v'].map((folderId) => ({ folderId })) });
     // The other call moves its folder after the last move has read, and before it writes.
     let writes = 0;

@@ -179,7 +179,7 @@ describe(DELETE, () => {
     await customer.ok('/v2/users/add', { organizationId: 'acme', users: [{ userId: 'ada', name: 'Ada' }] });
   };
 
-  test('hides all contents at once, and a new organization with the id is empty', async () => {
+  test('hides all contents at once, and a new organization with the same id is empty', async () => {
     await filled();
     const [{ id }] = [(await customer.ok(DELETE, { organizationIds: ['acme'] })).acme];
     expect(await get('acme', 'beta')).toEqual([{ id: 'beta', disabled: false }]);

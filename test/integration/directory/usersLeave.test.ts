@@ -473,7 +473,7 @@ describe('users/delete with folderId, if contents move before its job ends', () 
   }
 
   test.each(['before the job has run', 'between its rounds'])(
-    'removes access by the folder at the time of the call if a resource moves %s',
+    'uses the folder at the time of the call for a resource that moves %s',
     async (when) => {
       await remove({ folderId: 'outer' }, 'ada');
       expect([await storedRevocationCount(), await revocationCount()]).toEqual([1, 1]);

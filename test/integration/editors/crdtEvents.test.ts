@@ -120,7 +120,7 @@ describe('the event crdt.update_data', () => {
     expect(await eventData()).toEqual(['four', 'one', 'two']);
   });
 
-  test('increases the version of the editor by a version without changes', async () => {
+  test('adds a version to the editor that contains no changes for clients', async () => {
     await customer.ok(ADD, { ...text, data: 'one', userId: 'ada' });
     const { version } = await customer.ok('/v2/crdt/updates/get', text);
     const [before] = await customer.ok('/v2/crdt/get', nda);

@@ -322,7 +322,7 @@ describe('a change of the embedding model', () => {
       expect(await stored()).toEqual(stateAtRest(TITAN_MODEL, both(0, 28)));
     }));
 
-  test('embeds judgments that old functions write during the change', async () => {
+  test('embeds judgments that functions of the previous deployment write during the change', async () => {
     await add(...judged.slice(0, 3));
     deployWith(TITAN_MODEL);
     await expectBest();

@@ -170,7 +170,7 @@ describe('a comment event creates no in-app notification', () => {
     expect(await inbox('grace')).toHaveLength(1);
   });
 
-  test("for users at level NONE, or at MINE if not concerned, and the document's level has priority", async () => {
+  test('for users at level NONE, or at MINE for events about others. The level of the document comes first', async () => {
     const set = (userIds: string[], inboxLevel: string, documentIds?: string[]) =>
       customer.ok('/v2/notifications/config/set', {
         organizationId: 'acme',

@@ -228,7 +228,7 @@ describe('a notification about a thread', () => {
     expect(await notificationIds('grace')).toEqual(['1']);
   });
 
-  test('is visible to readers of the current thread, or of the deleted thread as it was first', async () => {
+  test('is visible to readers of the thread. If the thread is deleted, to its readers when the notification was added', async () => {
     await thread('secret', { type: 'restricted', userIds: ['grace'] });
     await about('1', 'secret');
     await customer.ok('/v2/commentannotations/update', {

@@ -177,7 +177,7 @@ describe('reactions with a user token', () => {
     return comment.reactionAnnotations.flatMap(({ fromUsers }: any) => fromUsers.map(({ from }: any) => from.userId));
   };
 
-  test('can be removed by the user who reacted only', async () => {
+  test('can be removed only by the user who reacted', async () => {
     await start(ada, 't');
     await react(ada);
     await react(bob);

@@ -489,7 +489,7 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/delete', () => {
     ['unknown', 'ep_000000000000000000000000000'],
     ['awkward', 'x#UID'],
     ['long', 'ü'.repeat(512)],
-  ])('and all other calls about endpoints reject an id that is %s with NOT_FOUND', async (_what, endpointId) => {
+  ])('returns NOT_FOUND for an id that is %s, as all calls about endpoints do', async (_what, endpointId) => {
     for (const [path, data] of [
       [paths.delete, {}],
       [paths.getSecret, {}],

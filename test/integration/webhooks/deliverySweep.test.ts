@@ -445,7 +445,7 @@ describe('resending, recovering and listing deliveries', () => {
     expect(await delivery(eventId)).toMatchObject({ status: 'DELIVERED' });
   });
 
-  test('leaves an exhausted delivery exhausted if it fails, and emits no second event', async () => {
+  test('leaves an exhausted delivery exhausted if the resend fails, and emits no second event', async () => {
     const eventId = await exhausted();
     await resend(eventId);
     await system.drain();

@@ -86,7 +86,7 @@ describe('a delivery to an endpoint with an open circuit breaker', () => {
     expect(system.measures.counted.get('DeliveriesParked')).toBe(1);
   });
 
-  test('is parked again without a write if its message arrives twice', async () => {
+  test('is not written again if its message arrives twice', async () => {
     await openBreaker();
     const [eventId] = (await park(1)) as [string];
     const { _r } = await delivery(eventId);
