@@ -102,7 +102,7 @@ function stepsOf(annotationId: string, { object, ...size }: Size, flags: object)
   ];
 }
 
-/** Returns requests that change reactions. They emit events without being asked. */
+/** Returns requests that change reactions. Reactions emit events without `triggerNotification`. */
 const reactionSteps = (annotationId: string): Step[] => [
   [
     'comment.reaction_add',

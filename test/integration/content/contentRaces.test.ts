@@ -118,7 +118,7 @@ describe('deletion of a thread during parallel changes', () => {
         call('/v2/commentannotations/comments/delete', { annotationId: 'a', commentIds: [1, 3] }),
       ]);
       expect(others.filter((result) => ![200, 404, 409].includes(result.status)).map(({ body }) => body)).toEqual([]);
-      // The deletion can lose against parallel changes. It is then repeated.
+      // The deletion can fail because of parallel changes. The test then repeats the deletion.
       if (status !== 200 || (await getThread(customer, 'a')) !== null)
         await customer.ok('/v2/commentannotations/delete', { ...nda, annotationIds: ['a'] });
       expect(await contentOf(engine, customer)).toEqual({});

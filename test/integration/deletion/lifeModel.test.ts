@@ -68,7 +68,7 @@ function defineStep<A extends object>(
     [fc.toStringMethod]: () =>
       `\n  ${name}.step('${organizationId}', ${JSON.stringify(args)} as never, ${millisecondsLater})`,
   });
-  // The milliseconds since the step before. Often both are in the same millisecond.
+  // The milliseconds since the previous step. Often two steps run in the same millisecond.
   const arbitrary = fc.tuple(
     fc.constantFrom('acme', 'acme', 'acme', 'beta'),
     fc.record(argArbitraries as never) as unknown as fc.Arbitrary<A>,

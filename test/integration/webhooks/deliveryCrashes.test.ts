@@ -687,7 +687,7 @@ describe('the write of a delivery during conflicts with other transactions', () 
   }
 
   /**
-   * Makes the next `times` writes of a kind conflict. Returns a function that says how many conflicts are still to
+   * Makes the next `times` writes of a kind conflict. Returns a function that returns how many conflicts are still to
    * come.
    */
   function conflicts(

@@ -30,7 +30,7 @@ const emptyEmail = {
   tagTemplateId: '',
 };
 
-/** What `get` answers for each configuration before it is first stored. */
+/** The response of `get` for each configuration that is not stored yet. */
 const initial: Readonly<Record<string, object>> = {
   emailconfig: { useEmailService: false, emailServiceConfig: emptyEmail },
   activityconfig: { activityServiceConfig: { isEnabled: false } },
