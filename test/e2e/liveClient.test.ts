@@ -112,6 +112,7 @@ test('the end of a presence lease is pushed to other users within 15 s', async (
   await done('/v2/presence/add', { ...nda, users: [{ userId: 'bot', leaseSeconds: 5 }] });
   await until('the presence', () => grace.presence.users().length === 1);
   const took = await until('the end of the presence', () => grace.presence.users().length === 0);
+  // The end is pushed 5.5 s after the presence was added. The other seconds are for a slow machine.
   expect(took).toBeLessThan(20_000);
 });
 

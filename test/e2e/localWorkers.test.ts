@@ -23,7 +23,7 @@ interface Seen {
  */
 const CODE = `
 import { createHash, createHmac } from 'node:crypto';
-import { appendFileSync } from 'node:fs';
+import { appendFileSync, readFileSync } from 'node:fs';
 ${signRequest.toString()}
 const instance = crypto.randomUUID();
 const tell = (what) => appendFileSync(process.env.SEEN, JSON.stringify({ ...what, instance, at: Date.now() }) + '\\n');
@@ -40,11 +40,17 @@ const steps = {
   put: ({ id }) => put(id),
   fail: () => Promise.reject(new Error('the test message says fail')),
   wait: ({ milliseconds }) => new Promise((resolve) => setTimeout(resolve, milliseconds)),
+  waitForOtherInstance: async ({ id }) => {
+    const wave = id.split('-')[0];
+    const lines = () => readFileSync(process.env.SEEN, 'utf8').split('\\n').slice(0, -1).map((line) => JSON.parse(line));
+    const instances = () => new Set(lines().filter((line) => line.id.startsWith(wave)).map((line) => line.instance));
+    while (instances().size < 2) await new Promise((resolve) => setTimeout(resolve, 20));
+  },
   hangAtFirst: ({ receives }) => receives === 1 ? new Promise(() => {}) : undefined,
 };
 const pass = async (record, body) => {
   const message = { ...JSON.parse(body), receives: Number(record.attributes?.ApproximateReceiveCount) };
-  tell({ by: 'queue', id: message.id, step: 'begun', receives: message.receives, group: record.attributes?.MessageGroupId, schedule: process.env.WEBHOOK_RETRY_SCHEDULE });
+  tell({ by: 'queue', id: message.id, step: 'begun', receives: message.receives, firstReceivedAt: Number(record.attributes?.ApproximateFirstReceiveTimestamp), group: record.attributes?.MessageGroupId, schedule: process.env.WEBHOOK_RETRY_SCHEDULE });
   await steps[message.do](message);
   tell({ by: 'queue', id: message.id, step: 'done' });
 };
@@ -145,6 +151,7 @@ async function assemblyWithTestWorkers(seen: string, without: { action?: string 
           EventSourceArn: arnOf('TestSlowQueue'),
           FunctionName: { Ref: 'TestSlowMessages' },
           FunctionResponseTypes: ['ReportBatchItemFailures'],
+          ScalingConfig: { MaximumConcurrency: 2 },
         },
       },
       TestItemsRole: role(
@@ -198,6 +205,7 @@ describe('workers in npm start', () => {
   let assembly: string;
   let seenFile: string;
   let system: System;
+  let startedAt: number;
 
   const start = () =>
     startSystem({ dataDir, env: { ASSEMBLY_DIR: assembly, SCHEDULE_SECONDS: '0.2', WEBHOOK_RETRY_SCHEDULE: '0,1' } });
@@ -207,6 +215,7 @@ describe('workers in npm start', () => {
     seenFile = join(dataDir, 'seen.jsonl');
     await writeFile(seenFile, '');
     assembly = await assemblyWithTestWorkers(seenFile);
+    startedAt = Date.now();
     system = await start();
   });
 
@@ -299,20 +308,25 @@ describe('workers in npm start', () => {
   });
 
   test('takes less than 1 s from the commit to the function on an idle machine', async () => {
-    const delays: number[] = [];
+    const [delays, requests]: [number[], number[]] = [[], []];
     for (let i = 0; i < 50; i++) {
+      const sentAt = performance.now();
       await put(`timed-${i}`);
+      requests.push(performance.now() - sentAt);
       const [line] = await until(({ by, id }) => by === 'stream' && id === `timed-${i}`);
       delays.push(line!.at - Number(line!.putAt));
     }
-    expect(delays.sort((a, b) => a - b)[48]).toBeLessThan(1_000);
+    const nth = (values: number[], index: number) => values.sort((a, b) => a - b)[index]!;
+    // On a slow machine, requests are slow too. On an idle machine, twenty requests take less than 1 s.
+    expect(nth(delays, 48)).toBeLessThan(Math.max(1_000, 20 * nth(requests, 25)));
   });
 
   test('moves only messages that fail repeatedly to the dead-letter queue', async () => {
     await sendTo('test', { do: 'fail', id: 'bad' }, { do: 'wait', milliseconds: 0, id: 'good' });
     const starts = await until(({ id, step }) => id === 'bad' && step === 'begun', 2);
     expect(starts.map(({ receives }) => receives)).toEqual([1, 2]);
-    expect(starts[1]!.at - starts[0]!.at).toBeGreaterThanOrEqual(950);
+    // The visibility timeout is one second.
+    expect(starts[1]!.at - Number(starts[0]!.firstReceivedAt)).toBeGreaterThanOrEqual(1_000);
     const { body } = await ask('SQS', 'ReceiveMessage', {
       QueueUrl: url('test-dead'),
       WaitTimeSeconds: 5,
@@ -346,15 +360,16 @@ describe('workers in npm start', () => {
   test('runs schedules at the rate that the environment sets', async () => {
     const ticks = await until(({ by }) => by === 'timer', 3);
     expect(ticks[0]!.id).toBe('Scheduled Event');
-    expect(ticks.at(-1)!.at - ticks.at(-2)!.at).toBeGreaterThanOrEqual(150);
+    // A tick can be late, so two ticks can be closer than 200 ms.
+    expect(ticks.length).toBeLessThanOrEqual(1 + (ticks.at(-1)!.at - startedAt) / 200);
   });
 
   test('runs several batches of a queue at the same time, each in its own thread', async () => {
-    // The messages do not fit into one batch. Each batch takes longer than a thread needs to start.
+    // The messages do not fit into one batch. Each batch ends only after the other one has begun in another thread.
     for (const group of [0, 1])
       await sendTo(
-        'test',
-        ...Array.from({ length: 10 }, (_, i) => ({ do: 'wait', milliseconds: 700, id: `wave-${group}-${i}` })),
+        'test-slow',
+        ...Array.from({ length: 10 }, (_, i) => ({ do: 'waitForOtherInstance', id: `wave-${group}-${i}` })),
       );
     const done = await until(({ id, step }) => id.startsWith('wave-') && step === 'done', 20);
     expect(new Set(done.map(({ instance }) => instance)).size).toBe(2);

@@ -32,7 +32,7 @@ const timing = {
 const FAULTS = 5;
 /**
  * A failing call must end within this time (milliseconds). It is shorter than every time-out: a stopped part refuses
- * calls at once, and the service must answer at once too.
+ * calls at once, and the service must answer at once too. On a slow machine, the limit is longer.
  */
 const SOON_MILLISECONDS = 5_000;
 const POLL_MILLISECONDS = 100;
@@ -51,6 +51,8 @@ describe('outage of a part of the system', () => {
   let patient: Methods;
   /** A client that never retries, so that a test sees the result of each attempt. */
   let impatient: Methods;
+  /** The time limit of failing calls on this machine, in milliseconds. */
+  let soon: number;
   /** The ids of events whose publication was confirmed. */
   const acknowledged: string[] = [];
 
@@ -58,11 +60,14 @@ describe('outage of a part of the system', () => {
     [dataDir, receiver] = await Promise.all([temporaryDir(), RemoteReceiver.start()]);
     await start();
     const { v2 } = patient;
+    const startedAt = performance.now();
     await v2.organizations.documents.add({
       organizationId,
       createOrganization: true,
       documents: [{ documentId: 'nda', documentName: 'NDA' }],
     });
+    // The first request also starts its function.
+    soon = Math.max(SOON_MILLISECONDS, 10 * (performance.now() - startedAt));
     await v2.users.add({ ...nda, users: [ada, grace] });
     await v2.workspace.advancedwebhookconfig.update({ isEnabled: true });
     await v2.workspace.advancedwebhook.endpoints.create({
@@ -172,7 +177,7 @@ describe('outage of a part of the system', () => {
       () => undefined,
       (thrown: unknown) => thrown,
     );
-    expect(performance.now() - since).toBeLessThan(SOON_MILLISECONDS);
+    expect(performance.now() - since).toBeLessThan(soon);
     expect(error).toBeInstanceOf(ServiceError);
     const { httpStatus, status, requestId } = error as ServiceError;
     expect(requestId).toEqual(expect.any(String));
@@ -365,7 +370,7 @@ describe('outage of a part of the system', () => {
     for (const call of calls) {
       const since = performance.now();
       await call();
-      expect(performance.now() - since).toBeLessThan(SOON_MILLISECONDS);
+      expect(performance.now() - since).toBeLessThan(soon);
     }
     const during = await waitForState((now) => failures(now) >= before + FAULTS);
     expect(ringing(during, 'WorkersFail')?.contributors).toContain('fanOutEvents');
