@@ -3,7 +3,7 @@ import { isLongerThan } from '../shared/bytes.ts';
 import { definedFields } from '../shared/collections.ts';
 import { ApiError } from '../shared/errors.ts';
 import { fromJsonFields, toJsonFields } from '../shared/jsonFields.ts';
-import { Id, JsonValue, limits, Name, OpenObject, optional, Text } from '../shared/schema.ts';
+import { defineSchema, Id, JsonValue, limits, Name, OpenObject, optional, Text } from '../shared/schema.ts';
 import { type ActivityConfig, initialActivityConfig } from '../workspaces/rules/activityConfig.ts';
 import type { commentVerbs } from '../workspaces/rules/groupedTriggers.ts';
 import { ContentUser, StoredUser } from '../content/rules/user.ts';
@@ -15,14 +15,16 @@ export type FeatureType = (typeof featureTypes)[number];
 const isObject = (value: unknown) => typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** The changed fields by name, each with `{ from, to }`. They are stored unchanged. */
-const Changes = OpenObject.check(
-  z.refine((changes) => Object.values(changes).every(isObject), {
-    error: 'must map each field to an object of from and to',
-  }),
+const Changes = /* @__PURE__ */ defineSchema(() =>
+  OpenObject.check(
+    z.refine((changes) => Object.values(changes).every(isObject), {
+      error: 'must map each field to an object of from and to',
+    }),
+  ),
 );
 
 /** The fields of an activity that an update can replace. */
-const details = {
+const details = /* @__PURE__ */ defineSchema(() => ({
   changes: optional(Changes),
   entityData: optional(JsonValue),
   entityTargetData: optional(JsonValue),
@@ -30,68 +32,76 @@ const details = {
   displayMessageTemplate: optional(Text),
   displayMessageTemplateData: optional(OpenObject),
   actionIcon: optional(Text),
-};
+}));
 
 /** An activity to add, as a request sends it. */
-export const NewActivity = z
-  .object({
-    id: optional(Id),
-    featureType: z.enum(featureTypes),
-    actionType: Name,
-    actionUser: ContentUser,
-    targetEntityId: optional(Id),
-    targetSubEntityId: optional(Id),
-    ...details,
-    isActivityResolverUsed: optional(z.boolean()),
-  })
-  .check(
-    z.refine(({ featureType, targetEntityId }) => featureType !== 'custom' || targetEntityId !== undefined, {
-      path: ['targetEntityId'],
-      error: 'is required when featureType is custom',
-    }),
-  );
+export const NewActivity = /* @__PURE__ */ defineSchema(() =>
+  z
+    .object({
+      id: optional(Id),
+      featureType: z.enum(featureTypes),
+      actionType: Name,
+      actionUser: ContentUser,
+      targetEntityId: optional(Id),
+      targetSubEntityId: optional(Id),
+      ...details,
+      isActivityResolverUsed: optional(z.boolean()),
+    })
+    .check(
+      z.refine(({ featureType, targetEntityId }) => featureType !== 'custom' || targetEntityId !== undefined, {
+        path: ['targetEntityId'],
+        error: 'is required when featureType is custom',
+      }),
+    ),
+);
 export type NewActivity = z.output<typeof NewActivity>;
 
 /** A change of one activity. Each sent field replaces the stored field. */
-export const ActivityChange = z.object({ id: Id, ...details }).check(
-  z.refine(({ id: _, ...change }) => Object.values(change).some((value) => value !== undefined), {
-    error: 'must have a field to change besides id',
-  }),
+export const ActivityChange = /* @__PURE__ */ defineSchema(() =>
+  z.object({ id: Id, ...details }).check(
+    z.refine(({ id: _, ...change }) => Object.values(change).some((value) => value !== undefined), {
+      error: 'must have a field to change besides id',
+    }),
+  ),
 );
 export type ActivityChange = z.output<typeof ActivityChange>;
 
 /** A stored activity. Fields that can have any JSON value are JSON text. */
-export const Activity = z.object({
-  id: z.string(),
-  featureType: z.enum(featureTypes),
-  actionType: z.string(),
-  actionUser: StoredUser,
-  targetEntityId: z.string().optional(),
-  targetSubEntityId: z.string().optional(),
-  changes: z.string().optional(),
-  entityData: z.string().optional(),
-  entityTargetData: z.string().optional(),
-  displayMessageTemplate: z.string().optional(),
-  displayMessageTemplateData: z.string().optional(),
-  actionIcon: z.string().optional(),
-  isActivityResolverUsed: z.boolean().optional(),
-  /** The document id that the customer chose. */
-  documentId: z.string(),
-  /** When the activity was first added, in epoch ms. Responses have this time as `timestamp`. */
-  createdAt: z.number(),
-});
+export const Activity = /* @__PURE__ */ defineSchema(() =>
+  z.object({
+    id: z.string(),
+    featureType: z.enum(featureTypes),
+    actionType: z.string(),
+    actionUser: StoredUser,
+    targetEntityId: z.string().optional(),
+    targetSubEntityId: z.string().optional(),
+    changes: z.string().optional(),
+    entityData: z.string().optional(),
+    entityTargetData: z.string().optional(),
+    displayMessageTemplate: z.string().optional(),
+    displayMessageTemplateData: z.string().optional(),
+    actionIcon: z.string().optional(),
+    isActivityResolverUsed: z.boolean().optional(),
+    /** The document id that the customer chose. */
+    documentId: z.string(),
+    /** When the activity was first added, in epoch ms. Responses have this time as `timestamp`. */
+    createdAt: z.number(),
+  }),
+);
 export type Activity = z.output<typeof Activity>;
 
-export const ActivityResponse = z.object({
-  ...Activity.omit({ documentId: true, createdAt: true }).shape,
-  changes: z.record(z.string(), z.unknown()).optional(),
-  entityData: z.unknown().optional(),
-  entityTargetData: z.unknown().optional(),
-  displayMessageTemplateData: z.record(z.string(), z.unknown()).optional(),
-  metadata: z.object({ apiKey: z.string(), documentId: z.string(), organizationId: z.string() }),
-  /** When the activity was first added, in epoch ms. */
-  timestamp: z.number(),
-});
+export const ActivityResponse = /* @__PURE__ */ defineSchema(() =>
+  z.object({
+    ...Activity.omit({ documentId: true, createdAt: true }).shape,
+    changes: z.record(z.string(), z.unknown()).optional(),
+    entityData: z.unknown().optional(),
+    entityTargetData: z.unknown().optional(),
+    displayMessageTemplateData: z.record(z.string(), z.unknown()).optional(),
+    metadata: z.object({ apiKey: z.string(), documentId: z.string(), organizationId: z.string() }),
+    /** When the activity was first added, in epoch ms. */
+    timestamp: z.number(),
+  }),
+);
 export type ActivityResponse = z.output<typeof ActivityResponse>;
 
 /** The fields that are stored as JSON text. */

@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { isLongerThan } from '../shared/bytes.ts';
 import { definedFields, dict, distinct, distinctBy } from '../shared/collections.ts';
 import { fromJsonFields, toJsonFields } from '../shared/jsonFields.ts';
-import { AccessContext, Id, limits, list, Name, OpenObject, optional, Text } from '../shared/schema.ts';
+import { defineSchema, AccessContext, Id, limits, list, Name, OpenObject, optional, Text } from '../shared/schema.ts';
 import { accessFields } from '../directory/rules/access.ts';
 import { Location, LocationKey, locationKey } from '../content/rules/location.ts';
 import { ContentUser, MAX_INVOLVED_USERS, StoredUser } from '../content/rules/user.ts';
@@ -15,11 +15,13 @@ const MAX_BYTES = 256 * 1024;
 const MAX_STORED_BYTES = 360 * 1024;
 
 /** The id of a notification: letters, digits, `_` and `-`. */
-export const NotificationId = z
-  .string()
-  .min(1)
-  .max(limits.idCharacters)
-  .regex(/^[A-Za-z0-9_-]*$/, { error: 'must consist of letters, digits, _ and -' });
+export const NotificationId = /* @__PURE__ */ defineSchema(() =>
+  z
+    .string()
+    .min(1)
+    .max(limits.idCharacters)
+    .regex(/^[A-Za-z0-9_-]*$/, { error: 'must consist of letters, digits, _ and -' }),
+);
 
 /** Users may read their own notifications. `userId` always selects the calling user. */
 export const ownNotifications: UserRule = {
@@ -51,15 +53,15 @@ export const notificationChangesByUsers: UserRule = {
 };
 
 /** The fields by which requests select notifications, besides their ids. */
-export const selectorFields = {
+export const selectorFields = /* @__PURE__ */ defineSchema(() => ({
   organizationId: Id,
   documentId: optional(Id),
   locationId: optional(LocationKey),
   userId: optional(Id),
-};
+}));
 
 /** The fields of a notification that an update can change. */
-const changeableFields = {
+const changeableFields = /* @__PURE__ */ defineSchema(() => ({
   actionUser: optional(ContentUser),
   /** A text with `{variable}` placeholders, which clients replace. */
   displayHeadlineMessageTemplate: optional(Text),
@@ -68,103 +70,117 @@ const changeableFields = {
   displayBodyMessageTemplate: optional(Text),
   displayBodyMessageTemplateData: optional(OpenObject),
   notificationSourceData: optional(OpenObject),
-};
+}));
 
 /** A notification to add, as a request sends it. */
-export const NewNotification = z.object({
-  ...changeableFields,
-  actionUser: ContentUser,
-  notifyUsers: list(ContentUser, MAX_INVOLVED_USERS, 0),
-  /** True if everybody with access to the document is a recipient, besides the users in `notifyUsers`. The default is true. */
-  notifyAll: optional(z.boolean()),
-  notificationId: optional(NotificationId),
-  notificationSource: optional(Name),
-  context: optional(z.object({ access: AccessContext })),
-  location: optional(Location),
-  metadata: optional(OpenObject),
-  isNotificationResolverUsed: optional(z.boolean()),
-  isCrossOrganizationEnabled: optional(z.boolean()),
-});
+export const NewNotification = /* @__PURE__ */ defineSchema(() =>
+  z.object({
+    ...changeableFields,
+    actionUser: ContentUser,
+    notifyUsers: list(ContentUser, MAX_INVOLVED_USERS, 0),
+    /** True if everybody with access to the document is a recipient, besides the users in `notifyUsers`. The default is true. */
+    notifyAll: optional(z.boolean()),
+    notificationId: optional(NotificationId),
+    notificationSource: optional(Name),
+    context: optional(z.object({ access: AccessContext })),
+    location: optional(Location),
+    metadata: optional(OpenObject),
+    isNotificationResolverUsed: optional(z.boolean()),
+    isCrossOrganizationEnabled: optional(z.boolean()),
+  }),
+);
 export type NewNotification = z.output<typeof NewNotification>;
 
 /** Requires the templates, unless code of the customer (a resolver) provides the texts. */
-export const hasTemplates = z.check<NewNotification>(({ value, issues }) => {
-  if (value.isNotificationResolverUsed === true) return;
-  for (const field of ['displayHeadlineMessageTemplate', 'displayBodyMessage'] as const) {
-    if (value[field] === undefined)
-      issues.push({
-        code: 'custom',
-        input: value,
-        path: [field],
-        message: 'is required unless isNotificationResolverUsed is true',
-      });
-  }
-});
-
-/** Requires at least one recipient. */
-export const hasRecipients = z.refine<NewNotification>(
-  ({ notifyAll, notifyUsers }) => notifyAll !== false || notifyUsers.length > 0,
-  { path: ['notifyUsers'], error: 'must not be empty when notifyAll is false' },
+export const hasTemplates = /* @__PURE__ */ defineSchema(() =>
+  z.check<NewNotification>(({ value, issues }) => {
+    if (value.isNotificationResolverUsed === true) return;
+    for (const field of ['displayHeadlineMessageTemplate', 'displayBodyMessage'] as const) {
+      if (value[field] === undefined)
+        issues.push({
+          code: 'custom',
+          input: value,
+          path: [field],
+          message: 'is required unless isNotificationResolverUsed is true',
+        });
+    }
+  }),
 );
 
-export const isSmall = z.refine<NewNotification>((sent) => !isLongerThan(JSON.stringify(sent), MAX_BYTES), {
-  error: `must be at most ${MAX_BYTES} bytes as JSON`,
-});
+/** Requires at least one recipient. */
+export const hasRecipients = /* @__PURE__ */ defineSchema(() =>
+  z.refine<NewNotification>(({ notifyAll, notifyUsers }) => notifyAll !== false || notifyUsers.length > 0, {
+    path: ['notifyUsers'],
+    error: 'must not be empty when notifyAll is false',
+  }),
+);
+
+export const isSmall = /* @__PURE__ */ defineSchema(() =>
+  z.refine<NewNotification>((sent) => !isLongerThan(JSON.stringify(sent), MAX_BYTES), {
+    error: `must be at most ${MAX_BYTES} bytes as JSON`,
+  }),
+);
 
 /** A change of one notification. */
-export const NotificationChange = z.object({
-  id: NotificationId,
-  ...changeableFields,
-  /** User ids of readers. They are added to the earlier readers. */
-  readByUserIds: optional(list(Id, limits.list, 0)),
-  /** True if users who have read the notification keep it in their list. */
-  persistReadForUsers: optional(z.boolean()),
-});
+export const NotificationChange = /* @__PURE__ */ defineSchema(() =>
+  z.object({
+    id: NotificationId,
+    ...changeableFields,
+    /** User ids of readers. They are added to the earlier readers. */
+    readByUserIds: optional(list(Id, limits.list, 0)),
+    /** True if users who have read the notification keep it in their list. */
+    persistReadForUsers: optional(z.boolean()),
+  }),
+);
 export type NotificationChange = z.output<typeof NotificationChange>;
 
 /** The thread that a notification with the source `comment` is about. */
-const ThreadReference = z.object({
-  annotationId: z.string(),
-  /** The creation time of the thread in epoch ms. The thread's key contains it. */
-  createdAt: z.number(),
-  authorId: z.string(),
-  /**
-   * The visibility of the thread when the notification was created. After the thread is deleted, this field and `accessFields`
-   * decide who may see the notification.
-   */
-  visibility: Visibility.optional(),
-  accessFields: z.array(z.string()).optional(),
-});
+const ThreadReference = /* @__PURE__ */ defineSchema(() =>
+  z.object({
+    annotationId: z.string(),
+    /** The creation time of the thread in epoch ms. The thread's key contains it. */
+    createdAt: z.number(),
+    authorId: z.string(),
+    /**
+     * The visibility of the thread when the notification was created. After the thread is deleted, this field and `accessFields`
+     * decide who may see the notification.
+     */
+    visibility: Visibility.optional(),
+    accessFields: z.array(z.string()).optional(),
+  }),
+);
 export type ThreadReference = z.output<typeof ThreadReference>;
 
 /** A stored notification. Fields that can have any JSON value are JSON text. */
-export const Notification = z.object({
-  id: z.string(),
-  notificationSource: z.string(),
-  notificationSourceData: z.string().optional(),
-  actionUser: StoredUser,
-  displayHeadlineMessageTemplate: z.string().optional(),
-  displayHeadlineMessageTemplateData: z.string().optional(),
-  displayBodyMessage: z.string().optional(),
-  displayBodyMessageTemplate: z.string().optional(),
-  displayBodyMessageTemplateData: z.string().optional(),
-  notifyAll: z.boolean(),
-  /** The users who are notified. Of their e-mail addresses, only hashes are stored. */
-  notifyUsers: z.array(z.object({ userId: z.string(), emailHash: z.string().optional() })),
-  context: z.string().optional(),
-  accessFields: z.array(z.string()).optional(),
-  location: z.string().optional(),
-  locationKey: z.string().optional(),
-  metadata: z.string().optional(),
-  isNotificationResolverUsed: z.boolean().optional(),
-  isCrossOrganizationEnabled: z.boolean().optional(),
-  readByUserIds: z.array(z.string()).optional(),
-  persistReadForUsers: z.boolean().optional(),
-  thread: ThreadReference.optional(),
-  /** The document id that the customer chose. */
-  documentId: z.string(),
-  createdAt: z.number(),
-});
+export const Notification = /* @__PURE__ */ defineSchema(() =>
+  z.object({
+    id: z.string(),
+    notificationSource: z.string(),
+    notificationSourceData: z.string().optional(),
+    actionUser: StoredUser,
+    displayHeadlineMessageTemplate: z.string().optional(),
+    displayHeadlineMessageTemplateData: z.string().optional(),
+    displayBodyMessage: z.string().optional(),
+    displayBodyMessageTemplate: z.string().optional(),
+    displayBodyMessageTemplateData: z.string().optional(),
+    notifyAll: z.boolean(),
+    /** The users who are notified. Of their e-mail addresses, only hashes are stored. */
+    notifyUsers: z.array(z.object({ userId: z.string(), emailHash: z.string().optional() })),
+    context: z.string().optional(),
+    accessFields: z.array(z.string()).optional(),
+    location: z.string().optional(),
+    locationKey: z.string().optional(),
+    metadata: z.string().optional(),
+    isNotificationResolverUsed: z.boolean().optional(),
+    isCrossOrganizationEnabled: z.boolean().optional(),
+    readByUserIds: z.array(z.string()).optional(),
+    persistReadForUsers: z.boolean().optional(),
+    thread: ThreadReference.optional(),
+    /** The document id that the customer chose. */
+    documentId: z.string(),
+    createdAt: z.number(),
+  }),
+);
 export type Notification = z.output<typeof Notification>;
 
 /**
@@ -265,27 +281,29 @@ export function notifiesUser({ notifyUsers }: Notification, userId: string): boo
   return notifyUsers.some((notified) => notified.userId === userId);
 }
 
-const OpenMap = z.record(z.string(), z.unknown());
+const OpenMap = /* @__PURE__ */ defineSchema(() => z.record(z.string(), z.unknown()));
 
-export const NotificationResponse = z.object({
-  ...Notification.omit({ accessFields: true, locationKey: true, thread: true, documentId: true, createdAt: true })
-    .shape,
-  notificationSourceData: OpenMap.optional(),
-  displayHeadlineMessageTemplateData: OpenMap.optional(),
-  displayBodyMessageTemplateData: OpenMap.optional(),
-  metadata: OpenMap,
-  /**
-   * The notified users. The keys are MD5 hashes of their e-mail addresses in lower case. In `notifyUsersByUserId`, the keys are
-   * hashes of their user ids.
-   */
-  notifyUsers: z.record(z.string(), z.boolean()),
-  notifyUsersByUserId: z.record(z.string(), z.boolean()),
-  context: z.object({ access: OpenMap, accessFields: z.array(z.string()) }).optional(),
-  location: OpenMap.optional(),
-  locationId: z.string().optional(),
-  /** When the notification was created, in epoch ms. */
-  timestamp: z.number(),
-});
+export const NotificationResponse = /* @__PURE__ */ defineSchema(() =>
+  z.object({
+    ...Notification.omit({ accessFields: true, locationKey: true, thread: true, documentId: true, createdAt: true })
+      .shape,
+    notificationSourceData: OpenMap.optional(),
+    displayHeadlineMessageTemplateData: OpenMap.optional(),
+    displayBodyMessageTemplateData: OpenMap.optional(),
+    metadata: OpenMap,
+    /**
+     * The notified users. The keys are MD5 hashes of their e-mail addresses in lower case. In `notifyUsersByUserId`, the keys are
+     * hashes of their user ids.
+     */
+    notifyUsers: z.record(z.string(), z.boolean()),
+    notifyUsersByUserId: z.record(z.string(), z.boolean()),
+    context: z.object({ access: OpenMap, accessFields: z.array(z.string()) }).optional(),
+    location: OpenMap.optional(),
+    locationId: z.string().optional(),
+    /** When the notification was created, in epoch ms. */
+    timestamp: z.number(),
+  }),
+);
 export type NotificationResponse = z.output<typeof NotificationResponse>;
 
 /**

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { closedObject, Id, limits, list, Name, optional } from '../shared/schema.ts';
+import { defineSchema, closedObject, Id, limits, list, Name, optional } from '../shared/schema.ts';
 
 export const presenceStatuses = ['online', 'away', 'offline'] as const;
 export type PresenceStatus = (typeof presenceStatuses)[number];
@@ -14,14 +14,16 @@ export const defaultLease = { apiKey: 600, user: 30 } as const;
 const MAX_USERS = 100;
 
 /** A user in a call of `/v2/presence/add` or `/v2/presence/update`. */
-const SentUser = z.object({
-  userId: Id,
-  name: optional(Name),
-  email: optional(Name),
-  status: optional(z.enum(presenceStatuses)),
-  /** The presence ends after this many seconds unless another call renews it. */
-  leaseSeconds: optional(z.int().min(leaseLimits.least).max(leaseLimits.most)),
-});
+const SentUser = /* @__PURE__ */ defineSchema(() =>
+  z.object({
+    userId: Id,
+    name: optional(Name),
+    email: optional(Name),
+    status: optional(z.enum(presenceStatuses)),
+    /** The presence ends after this many seconds unless another call renews it. */
+    leaseSeconds: optional(z.int().min(leaseLimits.least).max(leaseLimits.most)),
+  }),
+);
 export type SentUser = z.output<typeof SentUser>;
 
 /** Returns the presence that a browser sent, but with the name and e-mail address of the user's stored profile. */
@@ -33,42 +35,50 @@ export function withProfile(
 }
 
 /** The `data` of `/v2/presence/add` and `/v2/presence/update`. */
-export const PresenceCall = z.object({ organizationId: Id, documentId: Id, users: list(SentUser, MAX_USERS) });
+export const PresenceCall = /* @__PURE__ */ defineSchema(() =>
+  z.object({ organizationId: Id, documentId: Id, users: list(SentUser, MAX_USERS) }),
+);
 
 /** The `data` of `/v2/presence/delete`. */
-export const PresenceDeletion = closedObject({
-  organizationId: Id,
-  documentId: Id,
-  userIds: list(Id, limits.list),
-});
+export const PresenceDeletion = /* @__PURE__ */ defineSchema(() =>
+  closedObject({
+    organizationId: Id,
+    documentId: Id,
+    userIds: list(Id, limits.list),
+  }),
+);
 
 /** The presence of a user in a document, as it is stored. */
-export const Presence = z.object({
-  userId: z.string(),
-  name: z.string().optional(),
-  email: z.string().optional(),
-  status: z.enum(presenceStatuses),
-  leaseSeconds: z.number(),
-  /** The end of the lease, epoch milliseconds. Absent if the user has left. */
-  leaseEndsAt: z.number().optional(),
-  /** The time of the last change that other users see, epoch milliseconds. It grows with each such change. */
-  changedAt: z.number(),
-  /** Whether the last write changed something that other users see. A renewal of the lease does not. */
-  isVisibleChange: z.boolean(),
-});
+export const Presence = /* @__PURE__ */ defineSchema(() =>
+  z.object({
+    userId: z.string(),
+    name: z.string().optional(),
+    email: z.string().optional(),
+    status: z.enum(presenceStatuses),
+    leaseSeconds: z.number(),
+    /** The end of the lease, epoch milliseconds. Absent if the user has left. */
+    leaseEndsAt: z.number().optional(),
+    /** The time of the last change that other users see, epoch milliseconds. It grows with each such change. */
+    changedAt: z.number(),
+    /** Whether the last write changed something that other users see. A renewal of the lease does not. */
+    isVisibleChange: z.boolean(),
+  }),
+);
 export type Presence = z.output<typeof Presence>;
 
 /** The presence of a user in an answer. */
-export const PresenceResponse = z.object({
-  userId: z.string(),
-  name: z.string().optional(),
-  email: z.string().optional(),
-  status: z.enum(presenceStatuses),
-  /** The end of the lease, epoch milliseconds. */
-  leaseEndsAt: z.number(),
-  /** The time of the last change of the name, the e-mail address or the status, epoch milliseconds. */
-  changedAt: z.number(),
-});
+export const PresenceResponse = /* @__PURE__ */ defineSchema(() =>
+  z.object({
+    userId: z.string(),
+    name: z.string().optional(),
+    email: z.string().optional(),
+    status: z.enum(presenceStatuses),
+    /** The end of the lease, epoch milliseconds. */
+    leaseEndsAt: z.number(),
+    /** The time of the last change of the name, the e-mail address or the status, epoch milliseconds. */
+    changedAt: z.number(),
+  }),
+);
 export type PresenceResponse = z.output<typeof PresenceResponse>;
 
 /** Returns whether a user is present at the time `now` (epoch milliseconds). */

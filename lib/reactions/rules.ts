@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { defineSchema } from '../shared/schema.ts';
 import { isLongerThan } from '../shared/bytes.ts';
 import { distinctBy } from '../shared/collections.ts';
 import { readJson } from '../shared/jsonFields.ts';
@@ -15,31 +16,35 @@ const MAX_REFERENCE_BYTES = 64 * 1024;
 const MAX_USER_BYTES = 256 * 1024;
 
 /** The fields of a reaction's key. The comment of a reaction stores them. */
-export const ReactionReference = z.object({ id: z.string(), createdAt: z.number() });
+export const ReactionReference = /* @__PURE__ */ defineSchema(() =>
+  z.object({ id: z.string(), createdAt: z.number() }),
+);
 export type ReactionReference = z.output<typeof ReactionReference>;
 
-export const Reaction = z.object({
-  annotationId: z.string(),
-  icon: z.string(),
-  /** The users in the order in which they reacted. `lastUpdated` is the time of a user's reaction in epoch ms. It never changes. */
-  fromUsers: z.array(z.object({ from: StoredUser, lastUpdated: z.number() })),
-  /** The fields of the comment's key. Undefined for a reaction on the document itself. */
-  on: z.object({ annotationId: z.string(), commentId: z.number(), threadCreatedAt: z.number() }).optional(),
-  /**
-   * The reaction's own location as JSON text. If the reaction was sent without one, the location that its thread had at that
-   * time.
-   */
-  location: z.string().optional(),
-  /**
-   * The key of the reaction's own location. Undefined if the reaction was sent without one, because the location of its thread
-   * can change.
-   */
-  locationKey: z.string().optional(),
-  /** The document id that the customer chose. */
-  documentId: z.string(),
-  createdAt: z.number(),
-  lastUpdated: z.number(),
-});
+export const Reaction = /* @__PURE__ */ defineSchema(() =>
+  z.object({
+    annotationId: z.string(),
+    icon: z.string(),
+    /** The users in the order in which they reacted. `lastUpdated` is the time of a user's reaction in epoch ms. It never changes. */
+    fromUsers: z.array(z.object({ from: StoredUser, lastUpdated: z.number() })),
+    /** The fields of the comment's key. Undefined for a reaction on the document itself. */
+    on: z.object({ annotationId: z.string(), commentId: z.number(), threadCreatedAt: z.number() }).optional(),
+    /**
+     * The reaction's own location as JSON text. If the reaction was sent without one, the location that its thread had at that
+     * time.
+     */
+    location: z.string().optional(),
+    /**
+     * The key of the reaction's own location. Undefined if the reaction was sent without one, because the location of its thread
+     * can change.
+     */
+    locationKey: z.string().optional(),
+    /** The document id that the customer chose. */
+    documentId: z.string(),
+    createdAt: z.number(),
+    lastUpdated: z.number(),
+  }),
+);
 export type Reaction = z.output<typeof Reaction>;
 
 export interface CommentReference {
@@ -153,20 +158,22 @@ export function addReference(
   return all.length > MAX_REACTIONS || isLongerThan(JSON.stringify(all), MAX_REFERENCE_BYTES) ? undefined : all;
 }
 
-export const ReactionResponse = z.object({
-  annotationId: z.string(),
-  type: z.literal('reaction'),
-  icon: z.string(),
-  commentAnnotationId: z.string().optional(),
-  commentId: z.number().optional(),
-  fromUsers: Reaction.shape.fromUsers,
-  location: z.record(z.string(), z.unknown()).optional(),
-  locationId: z.string().optional(),
-  /** The time of creation. All times of a reaction and of its users are in epoch ms. */
-  createdAt: z.number(),
-  lastUpdated: z.number(),
-  metadata: z.object({ apiKey: z.string(), organizationId: z.string(), documentId: z.string() }),
-});
+export const ReactionResponse = /* @__PURE__ */ defineSchema(() =>
+  z.object({
+    annotationId: z.string(),
+    type: z.literal('reaction'),
+    icon: z.string(),
+    commentAnnotationId: z.string().optional(),
+    commentId: z.number().optional(),
+    fromUsers: Reaction.shape.fromUsers,
+    location: z.record(z.string(), z.unknown()).optional(),
+    locationId: z.string().optional(),
+    /** The time of creation. All times of a reaction and of its users are in epoch ms. */
+    createdAt: z.number(),
+    lastUpdated: z.number(),
+    metadata: z.object({ apiKey: z.string(), organizationId: z.string(), documentId: z.string() }),
+  }),
+);
 export type ReactionResponse = z.output<typeof ReactionResponse>;
 
 /** Returns a reaction in the form of responses and events. */

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { isLongerThan } from '../shared/bytes.ts';
-import { Id, unchangedObject, list, Name, OpenObject, optional, Text } from '../shared/schema.ts';
+import { defineSchema, Id, unchangedObject, list, Name, OpenObject, optional, Text } from '../shared/schema.ts';
 import { type EventPayload, MAX_PAYLOAD_BYTES } from '../events/rules/payload.ts';
 import { fromJsonFields, pickFields, readJson, toStoredFields } from '../shared/jsonFields.ts';
 import { Location, locationKey } from '../content/rules/location.ts';
@@ -18,62 +18,68 @@ const MAX_RECORDING_BYTES = 256 * 1024;
 const ONLY_VERSION = 1;
 
 /** The documented fields of an attachment. Other fields are stored too. */
-const KnownAttachment = z.object({
-  attachmentId: optional(z.number()),
-  name: optional(Name),
-  url: optional(Text),
-  size: optional(z.number().min(0)),
-  mimeType: optional(Name),
-  thumbnail: optional(Text),
-});
+const KnownAttachment = /* @__PURE__ */ defineSchema(() =>
+  z.object({
+    attachmentId: optional(z.number()),
+    name: optional(Name),
+    url: optional(Text),
+    size: optional(z.number().min(0)),
+    mimeType: optional(Name),
+    thumbnail: optional(Text),
+  }),
+);
 type KnownAttachment = z.output<typeof KnownAttachment>;
 
 /** A recording to add, as a request sends it. */
-export const NewRecording = z
-  .object({
-    annotationId: optional(Id),
-    recordingType: z.enum(recordingTypes),
-    mode: optional(z.enum(recordingModes)),
-    from: ContentUser,
-    displayName: optional(Name),
-    /** The length of the recording. `duration` is in milliseconds, `display` is a text for users. */
-    recordedTime: optional(
-      unchangedObject(z.object({ duration: optional(z.number().min(0)), display: optional(Name) })),
+export const NewRecording = /* @__PURE__ */ defineSchema(() =>
+  z
+    .object({
+      annotationId: optional(Id),
+      recordingType: z.enum(recordingTypes),
+      mode: optional(z.enum(recordingModes)),
+      from: ContentUser,
+      displayName: optional(Name),
+      /** The length of the recording. `duration` is in milliseconds, `display` is a text for users. */
+      recordedTime: optional(
+        unchangedObject(z.object({ duration: optional(z.number().min(0)), display: optional(Name) })),
+      ),
+      attachments: optional(list(unchangedObject(KnownAttachment), MAX_ATTACHMENTS, 0)),
+      transcription: optional(
+        z.union([Text, OpenObject], { error: 'must be a text of at most 32 KB or an object of at most 64 KB' }),
+      ),
+      location: optional(Location),
+      metadata: optional(OpenObject),
+    })
+    .check(
+      z.refine((recording) => !isLongerThan(JSON.stringify(recording), MAX_RECORDING_BYTES), {
+        error: `must be at most ${MAX_RECORDING_BYTES} bytes as JSON`,
+      }),
     ),
-    attachments: optional(list(unchangedObject(KnownAttachment), MAX_ATTACHMENTS, 0)),
-    transcription: optional(
-      z.union([Text, OpenObject], { error: 'must be a text of at most 32 KB or an object of at most 64 KB' }),
-    ),
-    location: optional(Location),
-    metadata: optional(OpenObject),
-  })
-  .check(
-    z.refine((recording) => !isLongerThan(JSON.stringify(recording), MAX_RECORDING_BYTES), {
-      error: `must be at most ${MAX_RECORDING_BYTES} bytes as JSON`,
-    }),
-  );
+);
 export type NewRecording = z.output<typeof NewRecording>;
 
 /** A stored recording. Objects and lists from the request are JSON text. */
-export const Recording = z.object({
-  annotationId: z.string(),
-  recordingType: z.enum(recordingTypes),
-  mode: z.enum(recordingModes),
-  from: StoredUser,
-  displayName: z.string().optional(),
-  recordedTime: z.string().optional(),
-  attachments: z.string().optional(),
-  transcription: z.string().optional(),
-  location: z.string().optional(),
-  locationKey: z.string().optional(),
-  metadata: z.string().optional(),
-  /** The document id that the customer chose. */
-  documentId: z.string(),
-  latestVersion: z.number(),
-  /** The times of creation and of the last change, in epoch ms. */
-  createdAt: z.number(),
-  lastUpdated: z.number(),
-});
+export const Recording = /* @__PURE__ */ defineSchema(() =>
+  z.object({
+    annotationId: z.string(),
+    recordingType: z.enum(recordingTypes),
+    mode: z.enum(recordingModes),
+    from: StoredUser,
+    displayName: z.string().optional(),
+    recordedTime: z.string().optional(),
+    attachments: z.string().optional(),
+    transcription: z.string().optional(),
+    location: z.string().optional(),
+    locationKey: z.string().optional(),
+    metadata: z.string().optional(),
+    /** The document id that the customer chose. */
+    documentId: z.string(),
+    latestVersion: z.number(),
+    /** The times of creation and of the last change, in epoch ms. */
+    createdAt: z.number(),
+    lastUpdated: z.number(),
+  }),
+);
 export type Recording = z.output<typeof Recording>;
 
 const jsonFields = ['recordedTime', 'attachments', 'transcription', 'location', 'metadata'] as const;
@@ -97,27 +103,29 @@ export function toRecording(
   };
 }
 
-const AnyObject = z.record(z.string(), z.unknown());
+const AnyObject = /* @__PURE__ */ defineSchema(() => z.record(z.string(), z.unknown()));
 
-export const RecordingResponse = z.object({
-  annotationId: z.string(),
-  type: z.literal('recorder'),
-  recordingType: z.enum(recordingTypes),
-  mode: z.enum(recordingModes),
-  from: StoredUser,
-  displayName: z.string().optional(),
-  recordedTime: AnyObject.optional(),
-  attachments: z.array(AnyObject),
-  transcription: z.union([z.string(), AnyObject]).optional(),
-  location: AnyObject.optional(),
-  locationId: z.string().optional(),
-  latestVersion: z.number(),
-  /** The times of creation and of the last change, in epoch ms. */
-  createdAt: z.number(),
-  lastUpdated: z.number(),
-  /** The customer's own fields, and the ids of API key, organization and document. */
-  metadata: AnyObject,
-});
+export const RecordingResponse = /* @__PURE__ */ defineSchema(() =>
+  z.object({
+    annotationId: z.string(),
+    type: z.literal('recorder'),
+    recordingType: z.enum(recordingTypes),
+    mode: z.enum(recordingModes),
+    from: StoredUser,
+    displayName: z.string().optional(),
+    recordedTime: AnyObject.optional(),
+    attachments: z.array(AnyObject),
+    transcription: z.union([z.string(), AnyObject]).optional(),
+    location: AnyObject.optional(),
+    locationId: z.string().optional(),
+    latestVersion: z.number(),
+    /** The times of creation and of the last change, in epoch ms. */
+    createdAt: z.number(),
+    lastUpdated: z.number(),
+    /** The customer's own fields, and the ids of API key, organization and document. */
+    metadata: AnyObject,
+  }),
+);
 export type RecordingResponse = z.output<typeof RecordingResponse>;
 
 /** Returns a recording in the form of responses. */

@@ -1,8 +1,11 @@
 import * as z from 'zod';
+import { defineSchema } from './schema.ts';
 import { dict } from './collections.ts';
 
 /** The result for one item of a request that changes a list of items. Some items can fail in a request that succeeds. */
-export const ItemResult = z.object({ success: z.boolean(), id: z.string(), message: z.string() });
+export const ItemResult = /* @__PURE__ */ defineSchema(() =>
+  z.object({ success: z.boolean(), id: z.string(), message: z.string() }),
+);
 
 /** The reasons why a document of a request can fail. */
 export const documentErrorCodes = ['already-exists', 'not-found', 'internal'] as const;
@@ -11,7 +14,9 @@ export const documentErrorCodes = ['already-exists', 'not-found', 'internal'] as
  * The result for one document of a request that changes a list of documents. `id` is the `documentKey`. If the document failed,
  * `id` is the `documentId`.
  */
-export const DocumentResult = ItemResult.extend({ code: z.enum(documentErrorCodes).optional() });
+export const DocumentResult = /* @__PURE__ */ defineSchema(() =>
+  ItemResult.extend({ code: z.enum(documentErrorCodes).optional() }),
+);
 export type DocumentResult = z.output<typeof DocumentResult>;
 
 /** Returns the result for a document that failed. */
@@ -24,22 +29,26 @@ export function failedDocument(
 }
 
 /** The answer to a request that changes a list of documents: the result for each document, by `documentId`. */
-export const DocumentResults = z.object({ data: z.record(z.string(), DocumentResult) });
+export const DocumentResults = /* @__PURE__ */ defineSchema(() =>
+  z.object({ data: z.record(z.string(), DocumentResult) }),
+);
 
 /** The answer to a request that changes a list of items: the result for each item, by the item's id. */
-export const ItemResults = z.object({ data: z.record(z.string(), ItemResult) });
+export const ItemResults = /* @__PURE__ */ defineSchema(() => z.object({ data: z.record(z.string(), ItemResult) }));
 
 /** The result for one item, in a map whose keys are the ids of the items. */
-export const ItemOutcome = z.object({ success: z.boolean(), message: z.string() });
+export const ItemOutcome = /* @__PURE__ */ defineSchema(() => z.object({ success: z.boolean(), message: z.string() }));
 export type ItemOutcome = z.output<typeof ItemOutcome>;
 
 /** The answer to a request that adds users to a group or removes users from it: the result for each user, by user id. */
-export const GroupResults = z.object({
-  data: z.record(
-    z.string(),
-    z.object({ success: z.boolean(), organizationUserGroupId: z.string(), message: z.string() }),
-  ),
-});
+export const GroupResults = /* @__PURE__ */ defineSchema(() =>
+  z.object({
+    data: z.record(
+      z.string(),
+      z.object({ success: z.boolean(), organizationUserGroupId: z.string(), message: z.string() }),
+    ),
+  }),
+);
 
 /** Returns the results as a map whose keys are `ids`. `results` has the order of `ids`. */
 export function byId<R>(ids: readonly string[], results: readonly R[]): Record<string, R> {

@@ -3,6 +3,15 @@ import { isLongerThan } from './bytes.ts';
 import { dict } from './collections.ts';
 import { filterOperators, isOrdered, listOperators, orderOperators } from '../directory/rules/documentFilters.ts';
 
+/**
+ * Returns the schema, or the fields of a schema, that `make` returns. With `@__PURE__` before the call, esbuild leaves the schema out
+ * of the bundles that do not use it. Use it in files that functions also import for something other than their schemas. esbuild keeps
+ * a schema that zod makes directly, because a call can have side effects.
+ */
+export function defineSchema<S>(make: () => S): S {
+  return make();
+}
+
 /** The limits of fields whose content the customer chooses. */
 export const limits = {
   idCharacters: 512,
@@ -33,27 +42,33 @@ function bytesAtMost(limit: number) {
   return z.refine<string>((text) => !isLongerThan(text, limit), { error: `must be at most ${limit} bytes of UTF-8` });
 }
 
-const wellFormed = z.refine<string>((text) => text.isWellFormed(), { error: 'must be well-formed Unicode' });
+const wellFormed = /* @__PURE__ */ defineSchema(() =>
+  z.refine<string>((text) => text.isWellFormed(), { error: 'must be well-formed Unicode' }),
+);
 
 /** An id that the customer chose: 1 to 512 characters of Unicode without control characters. */
-export const Id = z
-  .string()
-  .min(1)
-  .max(limits.idCharacters)
-  .check(
-    wellFormed,
-    z.refine((text) => !CONTROL_CHARACTER.test(text), { error: 'must not contain control characters' }),
-  )
-  .meta({ pattern: '^[^\\u0000-\\u001F\\u007F-\\u009F]+$' });
+export const Id = /* @__PURE__ */ defineSchema(() =>
+  z
+    .string()
+    .min(1)
+    .max(limits.idCharacters)
+    .check(
+      wellFormed,
+      z.refine((text) => !CONTROL_CHARACTER.test(text), { error: 'must not contain control characters' }),
+    )
+    .meta({ pattern: '^[^\\u0000-\\u001F\\u007F-\\u009F]+$' }),
+);
 
 /** A time in an answer: ISO 8601 in UTC with milliseconds. */
-export const IsoTime = z.string().meta({ pattern: '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$' });
+export const IsoTime = /* @__PURE__ */ defineSchema(() =>
+  z.string().meta({ pattern: '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$' }),
+);
 
 /** A text of at most 32 KB of UTF-8. */
-export const Text = z.string().check(wellFormed, bytesAtMost(limits.textBytes));
+export const Text = /* @__PURE__ */ defineSchema(() => z.string().check(wellFormed, bytesAtMost(limits.textBytes)));
 
 /** A name of 1 to 512 characters. */
-export const Name = z.string().min(1).max(limits.idCharacters).check(wellFormed);
+export const Name = /* @__PURE__ */ defineSchema(() => z.string().min(1).max(limits.idCharacters).check(wellFormed));
 
 /** Returns the schema of an optional field. `null` means the same as a missing field. */
 export function optional<S extends z.ZodType>(schema: S) {
@@ -103,10 +118,12 @@ export function openObject(bytes: number) {
 }
 
 /** A JSON object of at most 64 KB and 32 levels. */
-export const OpenObject = openObject(limits.objectBytes);
+export const OpenObject = /* @__PURE__ */ defineSchema(() => openObject(limits.objectBytes));
 
 /** Any JSON value of at most 64 KB and 32 levels. The schema does not copy the value. */
-export const JsonValue = z.custom<unknown>((value) => value !== undefined).check(...jsonLimits(limits.objectBytes));
+export const JsonValue = /* @__PURE__ */ defineSchema(() =>
+  z.custom<unknown>((value) => value !== undefined).check(...jsonLimits(limits.objectBytes)),
+);
 
 /** Returns whether a value is a JSON object. */
 export function isObject(value: unknown): value is Record<string, unknown> {
@@ -235,30 +252,34 @@ export function depthAtMost(value: unknown, levels: number): boolean {
   return true;
 }
 
-const FilterValue = JsonValue.check(
-  z.refine((value) => !isLongerThan((JSON.stringify(value) as string | undefined) ?? '', limits.filterValueBytes), {
-    error: `must be at most ${limits.filterValueBytes} bytes as JSON`,
-  }),
-).meta({ description: 'Any JSON value' });
+const FilterValue = /* @__PURE__ */ defineSchema(() =>
+  JsonValue.check(
+    z.refine((value) => !isLongerThan((JSON.stringify(value) as string | undefined) ?? '', limits.filterValueBytes), {
+      error: `must be at most ${limits.filterValueBytes} bytes as JSON`,
+    }),
+  ).meta({ description: 'Any JSON value' }),
+);
 
 /** Conditions on the metadata of documents. A document must meet all of them. */
-export const MetadataFilters = list(
-  z.object({ key: Name, operator: z.enum(filterOperators), value: FilterValue }).check(
-    z.refine(
-      ({ operator, value }) =>
-        !listOperators.includes(operator) ||
-        (Array.isArray(value) && value.length >= 1 && value.length <= limits.readIds),
-      {
+export const MetadataFilters = /* @__PURE__ */ defineSchema(() =>
+  list(
+    z.object({ key: Name, operator: z.enum(filterOperators), value: FilterValue }).check(
+      z.refine(
+        ({ operator, value }) =>
+          !listOperators.includes(operator) ||
+          (Array.isArray(value) && value.length >= 1 && value.length <= limits.readIds),
+        {
+          path: ['value'],
+          error: `must be a list of 1 to ${limits.readIds} values with the operators ${listOperators.join(', ')}`,
+        },
+      ),
+      z.refine(({ operator, value }) => !orderOperators.includes(operator) || isOrdered(value), {
         path: ['value'],
-        error: `must be a list of 1 to ${limits.readIds} values with the operators ${listOperators.join(', ')}`,
-      },
+        error: `must be a string, a number or a boolean with the operators ${orderOperators.join(', ')}`,
+      }),
     ),
-    z.refine(({ operator, value }) => !orderOperators.includes(operator) || isOrdered(value), {
-      path: ['value'],
-      error: `must be a string, a number or a boolean with the operators ${orderOperators.join(', ')}`,
-    }),
+    limits.filters,
   ),
-  limits.filters,
 );
 
 /** Returns the schema of a field that this service does not support. It refuses every value except `null`. */
@@ -270,38 +291,44 @@ export function unsupportedField(error: string) {
  * The field `context` of a request that adds or removes users. This service does not support it, because no webhook reports these
  * users.
  */
-export const userContext = unsupportedField(
-  'must be left out: no webhook and no resolver of this service reports added or removed users',
+export const userContext = /* @__PURE__ */ defineSchema(() =>
+  unsupportedField('must be left out: no webhook and no resolver of this service reports added or removed users'),
 );
 
 /** The profile of a user. */
-export const UserProfile = z.object({
-  name: optional(Name),
-  email: optional(Name),
-  photoUrl: optional(z.string().max(2_048).check(wellFormed)),
-  color: optional(Name),
-  textColor: optional(Name),
-  initial: optional(Name),
-  type: optional(Name),
-  plan: optional(Name),
-});
+export const UserProfile = /* @__PURE__ */ defineSchema(() =>
+  z.object({
+    name: optional(Name),
+    email: optional(Name),
+    photoUrl: optional(z.string().max(2_048).check(wellFormed)),
+    color: optional(Name),
+    textColor: optional(Name),
+    initial: optional(Name),
+    type: optional(Name),
+    plan: optional(Name),
+  }),
+);
 
 /** The fields of a user's profile as they are stored. */
-export const StoredProfile = z.object({
-  name: z.string().optional(),
-  email: z.string().optional(),
-  photoUrl: z.string().optional(),
-  color: z.string().optional(),
-  textColor: z.string().optional(),
-  initial: z.string().optional(),
-  type: z.string().optional(),
-  plan: z.string().optional(),
-});
+export const StoredProfile = /* @__PURE__ */ defineSchema(() =>
+  z.object({
+    name: z.string().optional(),
+    email: z.string().optional(),
+    photoUrl: z.string().optional(),
+    color: z.string().optional(),
+    textColor: z.string().optional(),
+    initial: z.string().optional(),
+    type: z.string().optional(),
+    plan: z.string().optional(),
+  }),
+);
 
 /** Refuses `documentId` together with `folderId`. */
-export const documentOrFolder = z.refine<{ documentId?: string | undefined; folderId?: string | undefined }>(
-  ({ documentId, folderId }) => documentId === undefined || folderId === undefined,
-  { path: ['folderId'], error: 'must not be given together with documentId' },
+export const documentOrFolder = /* @__PURE__ */ defineSchema(() =>
+  z.refine<{ documentId?: string | undefined; folderId?: string | undefined }>(
+    ({ documentId, folderId }) => documentId === undefined || folderId === undefined,
+    { path: ['folderId'], error: 'must not be given together with documentId' },
+  ),
 );
 
 /** Returns a check that refuses the field `name` together with any of the fields `others`. `false` counts as a missing field. */
@@ -315,21 +342,24 @@ export function notTogether(name: string, ...others: readonly string[]) {
 }
 
 /** An access context in a request: a value or a list of values per field, at most 200 values in all. */
-export const AccessContext = OpenObject.check(
-  z.refine((access) => Object.values(access).every((values) => [values].flat().every(isContextValue)), {
-    error: 'must map each field to a string, a number or a list of them',
-  }),
-  z.refine((access) => Object.values(access).flat().length <= limits.contextItems, {
-    error: `must have at most ${limits.contextItems} values in all`,
-  }),
-) as unknown as z.ZodType<Record<string, string | number | (string | number)[]>>;
+export const AccessContext = /* @__PURE__ */ defineSchema(
+  () =>
+    OpenObject.check(
+      z.refine((access) => Object.values(access).every((values) => [values].flat().every(isContextValue)), {
+        error: 'must map each field to a string, a number or a list of them',
+      }),
+      z.refine((access) => Object.values(access).flat().length <= limits.contextItems, {
+        error: `must have at most ${limits.contextItems} values in all`,
+      }),
+    ) as unknown as z.ZodType<Record<string, string | number | (string | number)[]>>,
+);
 
 function isContextValue(value: unknown): boolean {
   return (typeof value === 'string' && value.isWellFormed()) || typeof value === 'number';
 }
 
 /** A time in epoch seconds. */
-export const UnixSeconds = z.int().min(0).max(99_999_999_999);
+export const UnixSeconds = /* @__PURE__ */ defineSchema(() => z.int().min(0).max(99_999_999_999));
 
-export const PageSize = z.int().min(1).max(limits.pageSize);
-export const PageToken = z.string().min(1).max(4_096);
+export const PageSize = /* @__PURE__ */ defineSchema(() => z.int().min(1).max(limits.pageSize));
+export const PageToken = /* @__PURE__ */ defineSchema(() => z.string().min(1).max(4_096));

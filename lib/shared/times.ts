@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { optional } from './schema.ts';
+import { defineSchema, optional } from './schema.ts';
 
 /**
  * The latest time that a request can contain: 9999-12-31T23:59:59.999Z. Later years have five digits, so their sort keys would
@@ -8,27 +8,32 @@ import { optional } from './schema.ts';
 const LAST_TIME = 253_402_300_799_999;
 
 /** A time in epoch milliseconds. */
-export const EpochMilliseconds = z.int().min(0).max(LAST_TIME);
+export const EpochMilliseconds = /* @__PURE__ */ defineSchema(() => z.int().min(0).max(LAST_TIME));
 
 /** A time in a request, as epoch ms or ISO 8601. The parsed value is in epoch ms. */
-export const Instant = z.union(
-  [
-    EpochMilliseconds,
-    z
-      .string()
-      .max(40)
-      .meta({ pattern: '^\\d{4}-\\d{2}-\\d{2}(T\\d{2}:\\d{2}(:\\d{2}(\\.\\d+)?)?(Z|[+-]\\d{2}:\\d{2}))?$' })
-      .check(
-        z.refine(
-          (text) => z.iso.datetime({ offset: true }).safeParse(text).success || z.iso.date().safeParse(text).success,
-          { error: 'must be an ISO 8601 time', abort: true },
-        ),
-      )
-      .transform((text) => Date.parse(text))
-      .pipe(EpochMilliseconds),
-  ],
-  { error: 'must be an ISO 8601 time or epoch milliseconds' },
+export const Instant = /* @__PURE__ */ defineSchema(() =>
+  z.union(
+    [
+      EpochMilliseconds,
+      z
+        .string()
+        .max(40)
+        .meta({ pattern: '^\\d{4}-\\d{2}-\\d{2}(T\\d{2}:\\d{2}(:\\d{2}(\\.\\d+)?)?(Z|[+-]\\d{2}:\\d{2}))?$' })
+        .check(
+          z.refine(
+            (text) => z.iso.datetime({ offset: true }).safeParse(text).success || z.iso.date().safeParse(text).success,
+            { error: 'must be an ISO 8601 time', abort: true },
+          ),
+        )
+        .transform((text) => Date.parse(text))
+        .pipe(EpochMilliseconds),
+    ],
+    { error: 'must be an ISO 8601 time or epoch milliseconds' },
+  ),
 );
 
 /** The times of content that is imported from another system. If they are not sent, the content gets the time of the request. */
-export const importedTimes = { createdAt: optional(Instant), lastUpdated: optional(Instant) };
+export const importedTimes = /* @__PURE__ */ defineSchema(() => ({
+  createdAt: optional(Instant),
+  lastUpdated: optional(Instant),
+}));

@@ -164,6 +164,13 @@ test('the bundle of unknown paths contains no zod, because it uses no module tha
   expect(bundleOf(DEFAULT_FUNCTION).files.filter((file) => file.startsWith('node_modules/zod/'))).toEqual([]);
 });
 
+test('a bundle contains no schema of lib/shared/schema.ts that its function does not use', () => {
+  const text = (id: string) => readFileSync(join(built.folder(id), 'index.mjs'), 'utf8');
+  const message = 'must not be given together with documentId';
+  expect(text('v2.organizations.get')).not.toContain(message);
+  expect(text('v2.users.get')).toContain(message);
+});
+
 describe('the registry', () => {
   test('contains the same functions as the files in the functions folder', () => {
     expect(findEntries()).toEqual(entries);

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { defineSchema } from '../../shared/schema.ts';
 import { ApiError, invalid } from '../../shared/errors.ts';
 import type { OpenKeys } from './behaviourShape.ts';
 import type { BuiltInAgent } from './builtIn.ts';
@@ -8,45 +9,51 @@ import { runCount, toRunCountResponse } from './runs.ts';
 export const MAX_AGENTS = 1_000;
 
 /** A custom agent: the fields that are the same for all versions, and the number and id of the current version. Times are epoch ms. */
-export const Agent = z.object({
-  agentId: z.string(),
-  name: z.string(),
-  description: z.string().optional(),
-  enabled: z.boolean(),
-  /** The metadata of the current version as JSON text. With this copy, lists need not read versions. */
-  metadata: z.string().optional(),
-  version: z.number(),
-  /** The id of the current version. Each version has its own id, but a new version can reuse a number that a restore removed. */
-  versionId: z.string(),
-  /** The id of the call that restored the current version. A repetition of that call does not restore again. */
-  restoredBy: z.string().optional(),
-  createdAt: z.number(),
-  updatedAt: z.number(),
-  ...runCount,
-});
+export const Agent = /* @__PURE__ */ defineSchema(() =>
+  z.object({
+    agentId: z.string(),
+    name: z.string(),
+    description: z.string().optional(),
+    enabled: z.boolean(),
+    /** The metadata of the current version as JSON text. With this copy, lists need not read versions. */
+    metadata: z.string().optional(),
+    version: z.number(),
+    /** The id of the current version. Each version has its own id, but a new version can reuse a number that a restore removed. */
+    versionId: z.string(),
+    /** The id of the call that restored the current version. A repetition of that call does not restore again. */
+    restoredBy: z.string().optional(),
+    createdAt: z.number(),
+    updatedAt: z.number(),
+    ...runCount,
+  }),
+);
 export type Agent = z.output<typeof Agent>;
 
 /** An immutable version of a custom agent. */
-export const AgentVersion = z.object({
-  version: z.number(),
-  versionId: z.string(),
-  /** What the agent does, as JSON text. `__redacted__` replaces each secret. */
-  behaviour: z.string(),
-  /** The metadata as JSON text. */
-  metadata: z.string().optional(),
-  /** The secrets of `behaviour`, as encrypted text. */
-  secrets: z.string().optional(),
-  createdAt: z.number(),
-});
+export const AgentVersion = /* @__PURE__ */ defineSchema(() =>
+  z.object({
+    version: z.number(),
+    versionId: z.string(),
+    /** What the agent does, as JSON text. `__redacted__` replaces each secret. */
+    behaviour: z.string(),
+    /** The metadata as JSON text. */
+    metadata: z.string().optional(),
+    /** The secrets of `behaviour`, as encrypted text. */
+    secrets: z.string().optional(),
+    createdAt: z.number(),
+  }),
+);
 export type AgentVersion = z.output<typeof AgentVersion>;
 
 /** The settings and the run count of a built-in agent for one tenant. */
-export const BuiltInChange = z.object({
-  agentId: z.string(),
-  enabled: z.boolean().optional(),
-  updatedAt: z.number().optional(),
-  ...runCount,
-});
+export const BuiltInChange = /* @__PURE__ */ defineSchema(() =>
+  z.object({
+    agentId: z.string(),
+    enabled: z.boolean().optional(),
+    updatedAt: z.number().optional(),
+    ...runCount,
+  }),
+);
 export type BuiltInChange = z.output<typeof BuiltInChange>;
 
 /** A custom agent with the content of its current version. */
@@ -69,9 +76,9 @@ export function changeIdentity(agent: Agent, change: IdentityChange, now: number
   return { ...agent, name, ...(description !== undefined && { description }), enabled, updatedAt: now };
 }
 
-const AnyObject = z.record(z.string(), z.unknown());
+const AnyObject = /* @__PURE__ */ defineSchema(() => z.record(z.string(), z.unknown()));
 
-const agentRowFields = {
+const agentRowFields = /* @__PURE__ */ defineSchema(() => ({
   id: z.string(),
   name: z.string(),
   description: z.string().optional(),
@@ -85,13 +92,13 @@ const agentRowFields = {
   version: z.number().optional(),
   /** True for a built-in agent; absent for a custom agent. */
   system: z.literal(true).optional(),
-};
+}));
 
 /** An agent in a list. */
-export const AgentRow = z.object(agentRowFields);
+export const AgentRow = /* @__PURE__ */ defineSchema(() => z.object(agentRowFields));
 export type AgentRow = z.output<typeof AgentRow>;
 
-const behaviourFields = {
+const behaviourFields = /* @__PURE__ */ defineSchema(() => ({
   rawInstructions: z.string().optional(),
   instructions: z.string().optional(),
   phaseTimeoutMs: z.number().optional(),
@@ -101,27 +108,31 @@ const behaviourFields = {
       AnyObject.optional(),
     ]),
   ),
-};
+}));
 
 /** A single agent in a response. The schema is loose, because the behaviour of a custom agent can contain the caller's own fields. */
-export const AgentResponse = z.looseObject({
-  ...agentRowFields,
-  ...behaviourFields,
-  inputRequirements: AnyObject.optional(),
-  userContextFields: z.array(AnyObject).optional(),
-  createdAt: z.number().optional(),
-  updatedAt: z.number().optional(),
-});
+export const AgentResponse = /* @__PURE__ */ defineSchema(() =>
+  z.looseObject({
+    ...agentRowFields,
+    ...behaviourFields,
+    inputRequirements: AnyObject.optional(),
+    userContextFields: z.array(AnyObject).optional(),
+    createdAt: z.number().optional(),
+    updatedAt: z.number().optional(),
+  }),
+);
 export type AgentResponse = z.output<typeof AgentResponse>;
 
 /** A version in a list. */
-export const VersionResponse = z.looseObject({
-  id: z.string(),
-  version: z.number(),
-  createdAt: z.number(),
-  metadata: AnyObject,
-  ...behaviourFields,
-});
+export const VersionResponse = /* @__PURE__ */ defineSchema(() =>
+  z.looseObject({
+    id: z.string(),
+    version: z.number(),
+    createdAt: z.number(),
+    metadata: AnyObject,
+    ...behaviourFields,
+  }),
+);
 export type VersionResponse = z.output<typeof VersionResponse>;
 
 /** Returns the metadata of a response: the metadata that the caller stored, and `apiKey`, which the service adds. */

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { distinct } from '../../shared/collections.ts';
 import { ApiError } from '../../shared/errors.ts';
-import { Id, limits, list, OpenObject, optional, Text } from '../../shared/schema.ts';
+import { defineSchema, Id, limits, list, OpenObject, optional, Text } from '../../shared/schema.ts';
 import { toMetadataResponse } from './agents.ts';
 
 /** The largest number of groups of an API key. */
@@ -12,37 +12,45 @@ const MAX_NAME = 200;
 const MAX_DESCRIPTION = 2_000;
 
 /** An ordered group of agents. Times are epoch ms. */
-export const AgentGroup = z.object({
-  groupId: z.string(),
-  name: z.string(),
-  description: z.string().optional(),
-  agentIds: z.array(z.string()),
-  /** The metadata as JSON text. */
-  metadata: z.string().optional(),
-  createdAt: z.number(),
-  updatedAt: z.number(),
-});
+export const AgentGroup = /* @__PURE__ */ defineSchema(() =>
+  z.object({
+    groupId: z.string(),
+    name: z.string(),
+    description: z.string().optional(),
+    agentIds: z.array(z.string()),
+    /** The metadata as JSON text. */
+    metadata: z.string().optional(),
+    createdAt: z.number(),
+    updatedAt: z.number(),
+  }),
+);
 export type AgentGroup = z.output<typeof AgentGroup>;
 
-const GroupName = Text.trim().min(1).max(MAX_NAME);
-const GroupDescription = optional(Text.max(MAX_DESCRIPTION));
+const GroupName = /* @__PURE__ */ defineSchema(() => Text.trim().min(1).max(MAX_NAME));
+const GroupDescription = /* @__PURE__ */ defineSchema(() => optional(Text.max(MAX_DESCRIPTION)));
 
-export const NewGroup = z.strictObject({
-  name: GroupName,
-  description: GroupDescription,
-  agentIds: optional(list(Id, MAX_MEMBERS, 0)),
-  metadata: optional(OpenObject),
-});
+export const NewGroup = /* @__PURE__ */ defineSchema(() =>
+  z.strictObject({
+    name: GroupName,
+    description: GroupDescription,
+    agentIds: optional(list(Id, MAX_MEMBERS, 0)),
+    metadata: optional(OpenObject),
+  }),
+);
 
 /** A change of a group's name or description. `GroupMembers` changes the agents of a group. */
-export const GroupChange = z.strictObject({
-  groupId: Id,
-  name: optional(GroupName),
-  description: GroupDescription,
-});
+export const GroupChange = /* @__PURE__ */ defineSchema(() =>
+  z.strictObject({
+    groupId: Id,
+    name: optional(GroupName),
+    description: GroupDescription,
+  }),
+);
 
 /** Agents to add to a group or to remove from it. */
-export const GroupMembers = z.strictObject({ groupId: Id, agentIds: list(Id, limits.list) });
+export const GroupMembers = /* @__PURE__ */ defineSchema(() =>
+  z.strictObject({ groupId: Id, agentIds: list(Id, limits.list) }),
+);
 
 export function newGroup(
   { name, description, agentIds = [], metadata }: z.output<typeof NewGroup>,
@@ -86,7 +94,7 @@ export function withoutAgents(group: AgentGroup, removed: readonly string[], now
   return agentIds.length === group.agentIds.length ? group : { ...group, agentIds, updatedAt: now };
 }
 
-const responseShape = {
+const responseShape = /* @__PURE__ */ defineSchema(() => ({
   id: z.string(),
   name: z.string(),
   description: z.string().optional(),
@@ -94,14 +102,14 @@ const responseShape = {
   /** Epoch ms, like `updatedAt`. */
   createdAt: z.number(),
   updatedAt: z.number(),
-};
+}));
 
-const GroupResponse = z.object({ ...responseShape, agentIds: z.array(z.string()) });
+const GroupResponse = /* @__PURE__ */ defineSchema(() => z.object({ ...responseShape, agentIds: z.array(z.string()) }));
 /** A group in a list. */
-export const GroupRow = z.object({ ...responseShape, agentCount: z.number() });
+export const GroupRow = /* @__PURE__ */ defineSchema(() => z.object({ ...responseShape, agentCount: z.number() }));
 
 /** An answer that contains one group. */
-export const GroupAnswer = z.object({ data: z.object({ group: GroupResponse }) });
+export const GroupAnswer = /* @__PURE__ */ defineSchema(() => z.object({ data: z.object({ group: GroupResponse }) }));
 
 export function toGroupAnswer(tenant: string, group: AgentGroup): z.output<typeof GroupAnswer> {
   return { data: { group: toGroupResponse(tenant, group) } };

@@ -1,14 +1,14 @@
 import * as z from 'zod';
 import { ContentUser } from '../../content/rules/user.ts';
-import { optional } from '../../shared/schema.ts';
+import { defineSchema, optional } from '../../shared/schema.ts';
 
 /** Fields that all requests for changes of threads or comments have. */
-export const changeOptionFields = {
+export const changeOptionFields = /* @__PURE__ */ defineSchema(() => ({
   /** The user whom events and activities name as the actor. If it is not given, they name the author of each changed record. */
   actionUser: optional(ContentUser),
   triggerNotification: optional(z.boolean()),
   triggerActivities: optional(z.boolean()),
-};
+}));
 
 /** The values of `changeOptionFields` in a request, with defaults. `now` is the time of the request in epoch ms. */
 export interface ChangeOptions {

@@ -3,6 +3,7 @@ import { isLongerThan } from '../../shared/bytes.ts';
 import { distinct } from '../../shared/collections.ts';
 import { isoTime } from '../../shared/isoTime.ts';
 import {
+  defineSchema,
   AccessContext,
   Id,
   IsoTime,
@@ -36,54 +37,58 @@ const MAX_ATTACHMENTS = 50;
  * The id of a comment. The largest id that a request can send has 15 digits. Sort keys have room for 16 digits, so larger ids can
  * follow it.
  */
-export const CommentId = z.int().min(0).max(999_999_999_999_999);
+export const CommentId = /* @__PURE__ */ defineSchema(() => z.int().min(0).max(999_999_999_999_999));
 
 /** The fields with which a request selects comments of a thread. */
-export const commentSelectors = {
+export const commentSelectors = /* @__PURE__ */ defineSchema(() => ({
   organizationId: Id,
   documentId: Id,
   annotationId: Id,
   commentIds: optional(list(CommentId, limits.list)),
   /** User ids of authors. If `commentIds` is given too, a comment must match both fields. */
   userIds: optional(list(Id, limits.list)),
-};
+}));
 
 /** The results of a request that changes or deletes comments, by comment id. */
-export const CommentResults = z.object({
-  data: z.record(z.string(), z.object({ success: z.boolean(), id: z.number(), message: z.string() })),
-});
+export const CommentResults = /* @__PURE__ */ defineSchema(() =>
+  z.object({
+    data: z.record(z.string(), z.object({ success: z.boolean(), id: z.number(), message: z.string() })),
+  }),
+);
 
 /** The access context of a thread or comment. */
-export const Context = z.object({ access: optional(AccessContext) });
+export const Context = /* @__PURE__ */ defineSchema(() => z.object({ access: optional(AccessContext) }));
 
 /** The documented fields of an agent and of its finding (`reason`). Other fields are stored unchanged. */
-const DocumentedAgent = z
-  .object({
-    /** `external`, `svc` or the name of the service. `requireAgentSources` checks the value. */
-    agentSource: Name,
-    agentId: Id,
-    executionId: optional(Id),
-    agentType: optional(Name),
-    agentName: optional(Name),
-    url: optional(z.string().max(2_048)),
-    reason: z.object({
-      title: Text.min(1),
-      description: Text,
-      severity: Name,
-      findingId: optional(Id),
-      findingType: optional(z.enum(['text', 'pin', 'page'])),
-      confidence: optional(z.number().min(0).max(100)),
-      source: optional(z.enum(['instructions', 'knowledge'])),
-    }),
-  })
-  .check(
-    z.refine(({ agentSource, agentName }) => agentSource !== 'external' || agentName !== undefined, {
-      path: ['agentName'],
-      error: 'is required for external agents',
-    }),
-  );
+const DocumentedAgent = /* @__PURE__ */ defineSchema(() =>
+  z
+    .object({
+      /** `external`, `svc` or the name of the service. `requireAgentSources` checks the value. */
+      agentSource: Name,
+      agentId: Id,
+      executionId: optional(Id),
+      agentType: optional(Name),
+      agentName: optional(Name),
+      url: optional(z.string().max(2_048)),
+      reason: z.object({
+        title: Text.min(1),
+        description: Text,
+        severity: Name,
+        findingId: optional(Id),
+        findingType: optional(z.enum(['text', 'pin', 'page'])),
+        confidence: optional(z.number().min(0).max(100)),
+        source: optional(z.enum(['instructions', 'knowledge'])),
+      }),
+    })
+    .check(
+      z.refine(({ agentSource, agentName }) => agentSource !== 'external' || agentName !== undefined, {
+        path: ['agentName'],
+        error: 'is required for external agents',
+      }),
+    ),
+);
 type Open = Readonly<Record<string, unknown>>;
-const Agent = unchangedObject(DocumentedAgent);
+const Agent = /* @__PURE__ */ defineSchema(() => unchangedObject(DocumentedAgent));
 
 /** Returns `external` for an external agent. Otherwise returns `svc`, even if the request has the name of the service. */
 export function agentSourceOf(agentSource: string): 'svc' | 'external' {
@@ -95,14 +100,18 @@ export function parseAgent(agent: Open): z.output<typeof DocumentedAgent> {
   return DocumentedAgent.parse(agent);
 }
 
-const Contact = z.object({ userId: optional(Id), contact: optional(z.object({ userId: optional(Id) })) });
+const Contact = /* @__PURE__ */ defineSchema(() =>
+  z.object({ userId: optional(Id), contact: optional(z.object({ userId: optional(Id) })) }),
+);
 /** A mentioned user. The user's id is `userId`, or `contact.userId` if `userId` is missing. */
-const TaggedUser = unchangedObject(
-  Contact.check(
-    z.refine((tagged) => taggedUserId(tagged) !== undefined, {
-      path: ['userId'],
-      error: 'must be given, here or in contact',
-    }),
+const TaggedUser = /* @__PURE__ */ defineSchema(() =>
+  unchangedObject(
+    Contact.check(
+      z.refine((tagged) => taggedUserId(tagged) !== undefined, {
+        path: ['userId'],
+        error: 'must be given, here or in contact',
+      }),
+    ),
   ),
 );
 
@@ -112,7 +121,7 @@ function taggedUserId(tagged: Open): string | undefined {
 }
 
 /** The fields that a request can set when it adds or changes a comment. */
-const fields = {
+const fields = /* @__PURE__ */ defineSchema(() => ({
   commentText: optional(Text),
   commentHtml: optional(Text),
   to: optional(list(ContentUser, MAX_INVOLVED_USERS, 0)),
@@ -126,7 +135,7 @@ const fields = {
   isCommentResolverUsed: optional(z.boolean()),
   isCommentTextAvailable: optional(z.boolean()),
   metadata: optional(OpenObject),
-};
+}));
 
 interface MentioningComment {
   readonly from?: ContentUser | undefined;
@@ -134,72 +143,85 @@ interface MentioningComment {
   readonly taggedUserContacts?: readonly Open[] | undefined;
 }
 
-const isSmall = z.refine<object>((comment) => !isLongerThan(JSON.stringify(comment), MAX_COMMENT_BYTES), {
-  error: `must be at most ${MAX_COMMENT_BYTES} bytes as JSON`,
-});
-const involvesFew = z.refine<MentioningComment>(
-  ({ from, to, taggedUserContacts }) =>
-    mentionedBy(to, taggedUserContacts, from ? [from.userId] : []).length <= MAX_INVOLVED_USERS,
-  {
-    path: ['taggedUserContacts'],
-    error: `must not involve more than ${MAX_INVOLVED_USERS} users, together with from and to`,
-  },
+const isSmall = /* @__PURE__ */ defineSchema(() =>
+  z.refine<object>((comment) => !isLongerThan(JSON.stringify(comment), MAX_COMMENT_BYTES), {
+    error: `must be at most ${MAX_COMMENT_BYTES} bytes as JSON`,
+  }),
+);
+const involvesFew = /* @__PURE__ */ defineSchema(() =>
+  z.refine<MentioningComment>(
+    ({ from, to, taggedUserContacts }) =>
+      mentionedBy(to, taggedUserContacts, from ? [from.userId] : []).length <= MAX_INVOLVED_USERS,
+    {
+      path: ['taggedUserContacts'],
+      error: `must not involve more than ${MAX_INVOLVED_USERS} users, together with from and to`,
+    },
+  ),
 );
 
 /** A comment to add, as a request sends it. */
-export const NewComment = z
-  .object({
-    commentId: optional(CommentId),
-    ...fields,
-    from: ContentUser,
-    ...importedTimes,
-    /** Whether the comment emits an event for webhooks, e-mail and in-app notifications. */
-    triggerNotification: optional(z.boolean()),
-    /** Whether the comment writes an activity. */
-    triggerActivities: optional(z.boolean()),
-  })
-  .check(
-    isSmall,
-    involvesFew,
-    withFieldRule(
-      'anyOf',
-      ['commentText', 'commentHtml', 'attachments', 'isCommentResolverUsed'],
-      z.refine(hasContent, {
-        path: ['commentText'],
-        error: 'must be given, or commentHtml, an attachment or isCommentResolverUsed',
-      }),
+export const NewComment = /* @__PURE__ */ defineSchema(() =>
+  z
+    .object({
+      commentId: optional(CommentId),
+      ...fields,
+      from: ContentUser,
+      ...importedTimes,
+      /** Whether the comment emits an event for webhooks, e-mail and in-app notifications. */
+      triggerNotification: optional(z.boolean()),
+      /** Whether the comment writes an activity. */
+      triggerActivities: optional(z.boolean()),
+    })
+    .check(
+      isSmall,
+      involvesFew,
+      withFieldRule(
+        'anyOf',
+        ['commentText', 'commentHtml', 'attachments', 'isCommentResolverUsed'],
+        z.refine(hasContent, {
+          path: ['commentText'],
+          error: 'must be given, or commentHtml, an attachment or isCommentResolverUsed',
+        }),
+      ),
     ),
-  );
+);
 export type NewComment = z.output<typeof NewComment>;
 
 /** The comments of one request. An id must not occur twice. */
-export const NewComments = list(NewComment, MAX_COMMENTS_PER_CALL).check(({ value, issues }) => {
-  const seen = new Set<number>();
-  for (const [index, { commentId }] of value.entries()) {
-    if (commentId !== undefined && seen.has(commentId))
-      issues.push({ code: 'custom', input: value, path: [index, 'commentId'], message: 'is given twice' });
-    if (commentId !== undefined) seen.add(commentId);
-  }
-});
+export const NewComments = /* @__PURE__ */ defineSchema(() =>
+  list(NewComment, MAX_COMMENTS_PER_CALL).check(({ value, issues }) => {
+    const seen = new Set<number>();
+    for (const [index, { commentId }] of value.entries()) {
+      if (commentId !== undefined && seen.has(commentId))
+        issues.push({ code: 'custom', input: value, path: [index, 'commentId'], message: 'is given twice' });
+      if (commentId !== undefined) seen.add(commentId);
+    }
+  }),
+);
 
 /**
  * The fields for the comments of a request: `commentData`, or its alias `comments`. `oneCommentList` requires exactly one of the
  * two.
  */
-export const commentLists = { commentData: optional(NewComments), comments: optional(NewComments) };
+export const commentLists = /* @__PURE__ */ defineSchema(() => ({
+  commentData: optional(NewComments),
+  comments: optional(NewComments),
+}));
 
 interface CommentLists {
   readonly commentData?: NewComment[] | undefined;
   readonly comments?: NewComment[] | undefined;
 }
 
-export const oneCommentList = withFieldRule(
-  'oneOf',
-  ['commentData', 'comments'],
-  z.refine<CommentLists>(({ commentData, comments }) => (commentData === undefined) !== (comments === undefined), {
-    path: ['commentData'],
-    error: 'must be given, or comments, and not both',
-  }),
+export const oneCommentList = /* @__PURE__ */ defineSchema(() =>
+  withFieldRule(
+    'oneOf',
+    ['commentData', 'comments'],
+    z.refine<CommentLists>(({ commentData, comments }) => (commentData === undefined) !== (comments === undefined), {
+      path: ['commentData'],
+      error: 'must be given, or comments, and not both',
+    }),
+  ),
 );
 
 /** Returns the comments of a request that passed `oneCommentList`. */
@@ -208,39 +230,43 @@ export function sentComments({ commentData, comments }: CommentLists): NewCommen
 }
 
 /** A change of a comment, with at least one field. */
-export const CommentChange = z.object({ ...fields, from: optional(ContentUser) }).check(
-  isSmall,
-  involvesFew,
-  z.refine((change) => Object.values(change).some((value) => value !== undefined), {
-    error: 'must have at least one field that can be changed',
-  }),
+export const CommentChange = /* @__PURE__ */ defineSchema(() =>
+  z.object({ ...fields, from: optional(ContentUser) }).check(
+    isSmall,
+    involvesFew,
+    z.refine((change) => Object.values(change).some((value) => value !== undefined), {
+      error: 'must have at least one field that can be changed',
+    }),
+  ),
 );
 export type CommentChange = z.output<typeof CommentChange>;
 
 /** A stored comment. Objects and lists from the request are stored as JSON text. */
-export const Comment = z.object({
-  annotationId: z.string(),
-  /** The time at which the thread was created, in epoch ms. It is part of the comment's key. */
-  threadCreatedAt: z.number(),
-  commentId: z.number(),
-  from: StoredUser,
-  commentText: z.string().optional(),
-  commentHtml: z.string().optional(),
-  to: z.string().optional(),
-  taggedUserContacts: z.string().optional(),
-  attachments: z.string().optional(),
-  context: z.string().optional(),
-  agent: z.string().optional(),
-  progress: z.string().optional(),
-  actions: z.string().optional(),
-  metadata: z.string().optional(),
-  isCommentResolverUsed: z.boolean().optional(),
-  isCommentTextAvailable: z.boolean().optional(),
-  isEdited: z.boolean(),
-  reactions: z.array(ReactionReference).optional(),
-  createdAt: z.number(),
-  lastUpdated: z.number(),
-});
+export const Comment = /* @__PURE__ */ defineSchema(() =>
+  z.object({
+    annotationId: z.string(),
+    /** The time at which the thread was created, in epoch ms. It is part of the comment's key. */
+    threadCreatedAt: z.number(),
+    commentId: z.number(),
+    from: StoredUser,
+    commentText: z.string().optional(),
+    commentHtml: z.string().optional(),
+    to: z.string().optional(),
+    taggedUserContacts: z.string().optional(),
+    attachments: z.string().optional(),
+    context: z.string().optional(),
+    agent: z.string().optional(),
+    progress: z.string().optional(),
+    actions: z.string().optional(),
+    metadata: z.string().optional(),
+    isCommentResolverUsed: z.boolean().optional(),
+    isCommentTextAvailable: z.boolean().optional(),
+    isEdited: z.boolean(),
+    reactions: z.array(ReactionReference).optional(),
+    createdAt: z.number(),
+    lastUpdated: z.number(),
+  }),
+);
 export type Comment = z.output<typeof Comment>;
 
 interface CommentContent {
@@ -375,38 +401,42 @@ function readList<T>(text: string | undefined): T[] {
   return readJson<T[]>(text) ?? [];
 }
 
-const OpenResponse = z.record(z.string(), z.unknown());
+const OpenResponse = /* @__PURE__ */ defineSchema(() => z.record(z.string(), z.unknown()));
 
 /**
  * An access context in a response. `access` is as it was sent. `accessFields` has the same items as a list of `field:value`
  * texts.
  */
-export const ContextResponse = z.object({ access: OpenResponse.optional(), accessFields: z.array(z.string()) });
+export const ContextResponse = /* @__PURE__ */ defineSchema(() =>
+  z.object({ access: OpenResponse.optional(), accessFields: z.array(z.string()) }),
+);
 
-export const CommentResponse = z.object({
-  commentId: z.number(),
-  type: z.literal('text'),
-  status: z.enum(['added', 'updated']),
-  commentText: z.string().optional(),
-  commentHtml: z.string().optional(),
-  from: StoredUser,
-  to: z.array(StoredUser).optional(),
-  taggedUserContacts: z.array(OpenResponse).optional(),
-  attachments: z.array(OpenResponse).optional(),
-  context: ContextResponse.optional(),
-  agent: OpenResponse.optional(),
-  progress: OpenResponse.optional(),
-  actions: z.array(OpenResponse).optional(),
-  isCommentResolverUsed: z.boolean().optional(),
-  isCommentTextAvailable: z.boolean().optional(),
-  isEdited: z.boolean(),
-  reactionAnnotationIds: z.array(z.string()),
-  /** The time of creation in epoch ms. */
-  createdAt: z.number(),
-  /** The time of the last change. */
-  lastUpdated: IsoTime,
-  metadata: OpenResponse,
-});
+export const CommentResponse = /* @__PURE__ */ defineSchema(() =>
+  z.object({
+    commentId: z.number(),
+    type: z.literal('text'),
+    status: z.enum(['added', 'updated']),
+    commentText: z.string().optional(),
+    commentHtml: z.string().optional(),
+    from: StoredUser,
+    to: z.array(StoredUser).optional(),
+    taggedUserContacts: z.array(OpenResponse).optional(),
+    attachments: z.array(OpenResponse).optional(),
+    context: ContextResponse.optional(),
+    agent: OpenResponse.optional(),
+    progress: OpenResponse.optional(),
+    actions: z.array(OpenResponse).optional(),
+    isCommentResolverUsed: z.boolean().optional(),
+    isCommentTextAvailable: z.boolean().optional(),
+    isEdited: z.boolean(),
+    reactionAnnotationIds: z.array(z.string()),
+    /** The time of creation in epoch ms. */
+    createdAt: z.number(),
+    /** The time of the last change. */
+    lastUpdated: IsoTime,
+    metadata: OpenResponse,
+  }),
+);
 export type CommentResponse = z.output<typeof CommentResponse>;
 
 /** Returns a comment in the form of responses and events. */
@@ -424,16 +454,18 @@ export function toCommentResponse(names: ContentNames, comment: Comment): Commen
 }
 
 /** A comment in responses of endpoints that read comments. All lists and flags are present, even if they are empty. */
-export const CommentRow = CommentResponse.extend({
-  isDraft: z.literal(false),
-  to: z.array(StoredUser),
-  toOrganizationUserGroup: z.array(OpenResponse),
-  taggedUserContacts: z.array(OpenResponse),
-  attachments: z.array(OpenResponse),
-  recorders: z.array(OpenResponse),
-  customList: z.array(OpenResponse),
-  isCommentTextAvailable: z.boolean(),
-});
+export const CommentRow = /* @__PURE__ */ defineSchema(() =>
+  CommentResponse.extend({
+    isDraft: z.literal(false),
+    to: z.array(StoredUser),
+    toOrganizationUserGroup: z.array(OpenResponse),
+    taggedUserContacts: z.array(OpenResponse),
+    attachments: z.array(OpenResponse),
+    recorders: z.array(OpenResponse),
+    customList: z.array(OpenResponse),
+    isCommentTextAvailable: z.boolean(),
+  }),
+);
 export type CommentRow = z.output<typeof CommentRow>;
 
 /**

@@ -1,44 +1,50 @@
 import * as z from 'zod';
-import { Id, unchangedObject, limits, list, OpenObject, optional, Text } from '../../shared/schema.ts';
+import { defineSchema, Id, unchangedObject, limits, list, OpenObject, optional, Text } from '../../shared/schema.ts';
 import { Instant } from '../../shared/times.ts';
 
 const MAX_STEPS = 100;
 const MAX_ACTIONS = 20;
 
-const Step = z.object({
-  label: Text.min(1),
-  id: optional(Id),
-  state: optional(z.enum(['pending', 'active', 'completed', 'failed'])),
-  startedAt: optional(Instant),
-  completedAt: optional(Instant),
-  metadata: optional(OpenObject),
-});
+const Step = /* @__PURE__ */ defineSchema(() =>
+  z.object({
+    label: Text.min(1),
+    id: optional(Id),
+    state: optional(z.enum(['pending', 'active', 'completed', 'failed'])),
+    startedAt: optional(Instant),
+    completedAt: optional(Instant),
+    metadata: optional(OpenObject),
+  }),
+);
 
 /**
  * The progress of the work that a comment reports. It is stored and returned unchanged. Clients apply `visibleToUserIds`, and the
  * service does not.
  */
-export const Progress = unchangedObject(
-  z.object({
-    state: z.enum(['active', 'completed', 'failed', 'cancelled']),
-    steps: optional(list(Step, MAX_STEPS, 0)),
-    visibleToUserIds: optional(list(Id, limits.list, 0)),
-    startedAt: optional(Instant),
-  }),
+export const Progress = /* @__PURE__ */ defineSchema(() =>
+  unchangedObject(
+    z.object({
+      state: z.enum(['active', 'completed', 'failed', 'cancelled']),
+      steps: optional(list(Step, MAX_STEPS, 0)),
+      visibleToUserIds: optional(list(Id, limits.list, 0)),
+      startedAt: optional(Instant),
+    }),
+  ),
 );
 
 /** The buttons that clients show for a comment or thread. They are stored and returned unchanged. */
-export const Actions = list(
-  unchangedObject(
-    z.object({
-      id: Id,
-      label: optional(Text),
-      icon: optional(Text),
-      disabled: optional(z.boolean()),
-      hidden: optional(z.boolean()),
-      metadata: optional(OpenObject),
-    }),
+export const Actions = /* @__PURE__ */ defineSchema(() =>
+  list(
+    unchangedObject(
+      z.object({
+        id: Id,
+        label: optional(Text),
+        icon: optional(Text),
+        disabled: optional(z.boolean()),
+        hidden: optional(z.boolean()),
+        metadata: optional(OpenObject),
+      }),
+    ),
+    MAX_ACTIONS,
+    0,
   ),
-  MAX_ACTIONS,
-  0,
 );

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { Id, unchangedObject, Name, optional } from '../../shared/schema.ts';
+import { defineSchema, Id, unchangedObject, Name, optional } from '../../shared/schema.ts';
 
 /** The statuses that every customer has. Customers can send other statuses too. */
 const standardStatuses: Readonly<Record<string, Status>> = {
@@ -11,19 +11,24 @@ const standardStatuses: Readonly<Record<string, Status>> = {
 /** The status of a thread. Customers can add fields of their own, such as a colour. */
 export type Status = Readonly<Record<string, unknown>> & { readonly id: string };
 
-const StatusObject = unchangedObject(
-  z.object({ id: Id, name: optional(Name), type: optional(Name) }),
-) as unknown as z.ZodType<Status>;
+const StatusObject = /* @__PURE__ */ defineSchema(
+  () =>
+    unchangedObject(z.object({ id: Id, name: optional(Name), type: optional(Name) })) as unknown as z.ZodType<Status>,
+);
 
 const statusTypes = ['default', 'ongoing', 'terminal'] as const;
 
 /** A status without an id, as clients of `/v1` send it. */
-const StatusOfType = z.object({ id: z.null().optional(), type: z.enum(statusTypes) });
+const StatusOfType = /* @__PURE__ */ defineSchema(() =>
+  z.object({ id: z.null().optional(), type: z.enum(statusTypes) }),
+);
 
 /** A status in a request: an id, an object with an id, or an object with only a type. */
-export const SentStatus = z.union([Id, StatusObject, StatusOfType], {
-  error: `must be the id of a status, an object with the id, or an object with a type (${statusTypes.join(', ')})`,
-});
+export const SentStatus = /* @__PURE__ */ defineSchema(() =>
+  z.union([Id, StatusObject, StatusOfType], {
+    error: `must be the id of a status, an object with the id, or an object with a type (${statusTypes.join(', ')})`,
+  }),
+);
 
 export const initialStatus: Status = standardStatuses.OPEN as Status;
 

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { parseHttpUrl } from '../../net/httpUrl.ts';
 import {
+  defineSchema,
   closedObject,
   Id,
   limits,
@@ -26,32 +27,34 @@ import { changeOptionFields } from './changeOptions.ts';
 import { Instant } from '../../shared/times.ts';
 
 /** The fields that select the threads of a request. */
-export const threadSelectors = {
+export const threadSelectors = /* @__PURE__ */ defineSchema(() => ({
   annotationIds: optional(list(Id, limits.readIds)),
   /** Ids of locations, as in `locationId` of responses. */
   locationIds: optional(list(LocationKey, limits.readIds)),
   /** User ids of participants: users who wrote in a thread, are mentioned in it, or are its assignee. */
   userIds: optional(list(Id, limits.readIds)),
-};
+}));
 
 /** Additional fields of a deletion. They select threads by their agent. */
-export const agentSelectors = {
+export const agentSelectors = /* @__PURE__ */ defineSchema(() => ({
   agentId: optional(Id),
   agentSuggestions: optional(z.boolean()),
   /** The URLs of pages that the agent read. */
   agentUrls: optional(list(z.string().min(1).max(2_048), limits.readIds)),
-};
+}));
 
 type Selector = keyof typeof threadSelectors | keyof typeof agentSelectors;
 const selectorNames = [...Object.keys(threadSelectors), ...Object.keys(agentSelectors)] as Selector[];
 
 /** Requires at least one selector, so that no request changes all threads of a document by accident. */
-export const requireSelector = withFieldRule(
-  'anyOf',
-  selectorNames,
-  z.refine<{ readonly [S in Selector]?: unknown }>(
-    (sent) => selectorNames.some((name) => sent[name] !== undefined && sent[name] !== false),
-    { path: ['annotationIds'], error: 'must be given, or another field that selects annotations' },
+export const requireSelector = /* @__PURE__ */ defineSchema(() =>
+  withFieldRule(
+    'anyOf',
+    selectorNames,
+    z.refine<{ readonly [S in Selector]?: unknown }>(
+      (sent) => selectorNames.some((name) => sent[name] !== undefined && sent[name] !== false),
+      { path: ['annotationIds'], error: 'must be given, or another field that selects annotations' },
+    ),
   ),
 );
 
@@ -59,51 +62,57 @@ export const requireSelector = withFieldRule(
  * Rejects a deletion whose only selector is `agentSuggestions: false`. This value selects nothing, so the request would delete
  * all threads.
  */
-export const rejectEmptySelector = z.refine<{ readonly [S in Selector]?: unknown }>(
-  (sent) =>
-    sent.agentSuggestions !== false || selectorNames.some((name) => sent[name] !== undefined && sent[name] !== false),
-  { path: ['agentSuggestions'], error: 'must be true, or another selector must be given' },
+export const rejectEmptySelector = /* @__PURE__ */ defineSchema(() =>
+  z.refine<{ readonly [S in Selector]?: unknown }>(
+    (sent) =>
+      sent.agentSuggestions !== false || selectorNames.some((name) => sent[name] !== undefined && sent[name] !== false),
+    { path: ['agentSuggestions'], error: 'must be true, or another selector must be given' },
+  ),
 );
 
 /** Requires at least one valid URL in `agentUrls`. */
-export const requireAgentUrl = z.refine<{ readonly agentUrls?: readonly string[] | undefined }>(
-  ({ agentUrls }) => agentUrls === undefined || agentUrls.some((url) => parseHttpUrl(url) !== undefined),
-  { path: ['agentUrls'], error: 'must have an http or https URL' },
+export const requireAgentUrl = /* @__PURE__ */ defineSchema(() =>
+  z.refine<{ readonly agentUrls?: readonly string[] | undefined }>(
+    ({ agentUrls }) => agentUrls === undefined || agentUrls.some((url) => parseHttpUrl(url) !== undefined),
+    { path: ['agentUrls'], error: 'must have an http or https URL' },
+  ),
 );
 
 const REASON_CHARACTERS = 4_000;
 
-export const ThreadsUpdateRequest = closedObject({
-  organizationId: Id,
-  documentId: Id,
-  ...threadSelectors,
-  updatedData: optional(ThreadChange),
-  updateUsers: optional(UserReplacements),
-  /** The reason for a decision. If it is given, the decision is also stored as a judgment, which semantic search can find. */
-  reason: optional(Text.min(1).max(REASON_CHARACTERS)),
-  ...changeOptionFields,
-}).check(
-  requireSelector,
-  withFieldRule(
-    'anyOf',
-    ['updatedData', 'updateUsers'],
-    z.refine(({ updatedData, updateUsers }) => updatedData !== undefined || updateUsers !== undefined, {
-      path: ['updatedData'],
-      error: 'must be given, or updateUsers',
+export const ThreadsUpdateRequest = /* @__PURE__ */ defineSchema(() =>
+  closedObject({
+    organizationId: Id,
+    documentId: Id,
+    ...threadSelectors,
+    updatedData: optional(ThreadChange),
+    updateUsers: optional(UserReplacements),
+    /** The reason for a decision. If it is given, the decision is also stored as a judgment, which semantic search can find. */
+    reason: optional(Text.min(1).max(REASON_CHARACTERS)),
+    ...changeOptionFields,
+  }).check(
+    requireSelector,
+    withFieldRule(
+      'anyOf',
+      ['updatedData', 'updateUsers'],
+      z.refine(({ updatedData, updateUsers }) => updatedData !== undefined || updateUsers !== undefined, {
+        path: ['updatedData'],
+        error: 'must be given, or updateUsers',
+      }),
+    ),
+    z.refine(({ reason, actionUser }) => reason === undefined || actionUser !== undefined, {
+      path: ['actionUser'],
+      error: 'is required with reason',
+    }),
+    z.refine(({ reason }) => reason === undefined || reason.trim() !== '', {
+      path: ['reason'],
+      error: 'must not be blank',
     }),
   ),
-  z.refine(({ reason, actionUser }) => reason === undefined || actionUser !== undefined, {
-    path: ['actionUser'],
-    error: 'is required with reason',
-  }),
-  z.refine(({ reason }) => reason === undefined || reason.trim() !== '', {
-    path: ['reason'],
-    error: 'must not be blank',
-  }),
 );
 
 /** Additional filters of a listing. Times are epoch ms or ISO 8601. */
-export const listingFilters = {
+export const listingFilters = /* @__PURE__ */ defineSchema(() => ({
   mentionedUserIds: optional(list(Id, limits.readIds)),
   /** The user who resolved the thread. */
   resolvedBy: optional(Id),
@@ -120,7 +129,7 @@ export const listingFilters = {
   agentSource: optional(Name),
   agentSuggestions: optional(z.boolean()),
   agentComments: optional(z.boolean()),
-};
+}));
 
 const agentFilters = [
   'agentId',
@@ -132,60 +141,66 @@ const agentFilters = [
 ] as const;
 
 /** Allows at most one agent filter in a listing. */
-export const oneAgentFilter = z.refine<Partial<Record<(typeof agentFilters)[number], unknown>>>(
-  (filters) => agentFilters.filter((name) => filters[name] !== undefined).length <= 1,
-  { path: ['agentId'], error: `must not be given with another of ${agentFilters.join(', ')}` },
+export const oneAgentFilter = /* @__PURE__ */ defineSchema(() =>
+  z.refine<Partial<Record<(typeof agentFilters)[number], unknown>>>(
+    (filters) => agentFilters.filter((name) => filters[name] !== undefined).length <= 1,
+    { path: ['agentId'], error: `must not be given with another of ${agentFilters.join(', ')}` },
+  ),
 );
 
 /**
  * Rejects `deletedAfter` together with other filters. Only the id, document and time of a deleted thread are stored, so other
  * filters could not be checked.
  */
-const rejectFiltersWithDeletedAfter = z.refine<
-  { readonly deletedAfter?: unknown } & { readonly [field: string]: unknown }
->(
-  ({ deletedAfter, ...others }) =>
-    deletedAfter === undefined ||
-    ['order', 'groupByDocumentId', ...Object.keys(threadSelectors), ...Object.keys(listingFilters)].every(
-      (field) => others[field] === undefined,
-    ),
-  { path: ['deletedAfter'], error: 'must not be given together with filters, groupByDocumentId or order' },
+const rejectFiltersWithDeletedAfter = /* @__PURE__ */ defineSchema(() =>
+  z.refine<{ readonly deletedAfter?: unknown } & { readonly [field: string]: unknown }>(
+    ({ deletedAfter, ...others }) =>
+      deletedAfter === undefined ||
+      ['order', 'groupByDocumentId', ...Object.keys(threadSelectors), ...Object.keys(listingFilters)].every(
+        (field) => others[field] === undefined,
+      ),
+    { path: ['deletedAfter'], error: 'must not be given together with filters, groupByDocumentId or order' },
+  ),
 );
 
-const oneScope = z.refine<{
-  documentId?: string | undefined;
-  documentIds?: string[] | undefined;
-  folderId?: string | undefined;
-}>(
-  ({ documentId, documentIds, folderId }) =>
-    [documentId, documentIds, folderId].filter((scope) => scope !== undefined).length <= 1,
-  { path: ['documentId'], error: 'must not be given together with documentIds or folderId, nor these two together' },
+const oneScope = /* @__PURE__ */ defineSchema(() =>
+  z.refine<{
+    documentId?: string | undefined;
+    documentIds?: string[] | undefined;
+    folderId?: string | undefined;
+  }>(
+    ({ documentId, documentIds, folderId }) =>
+      [documentId, documentIds, folderId].filter((scope) => scope !== undefined).length <= 1,
+    { path: ['documentId'], error: 'must not be given together with documentIds or folderId, nor these two together' },
+  ),
 );
 
 /** A request for threads of one document, several documents, a folder or the organization. */
-export const ThreadListing = z
-  .object({
-    organizationId: Id,
-    documentId: optional(Id),
-    documentIds: optional(list(Id, limits.readIds)),
-    folderId: optional(Id),
-    groupByDocumentId: optional(z.boolean()),
-    ...threadSelectors,
-    ...listingFilters,
-    /** Whether rows have `metadata`. The default is true. */
-    includeMetadata: optional(z.boolean()),
-    /** Whether rows have `pageInfo`. The default is true. */
-    includePageInfo: optional(z.boolean()),
-    /**
-     * If given, the response lists the threads that were deleted at or after this time, in `deletedAnnotations`. Epoch ms or ISO
-     * 8601.
-     */
-    deletedAfter: optional(Instant),
-    order: optional(z.enum(['asc', 'desc'])),
-    pageSize: optional(PageSize),
-    pageToken: optional(PageToken),
-  })
-  .check(oneScope, oneAgentFilter, rejectFiltersWithDeletedAfter);
+export const ThreadListing = /* @__PURE__ */ defineSchema(() =>
+  z
+    .object({
+      organizationId: Id,
+      documentId: optional(Id),
+      documentIds: optional(list(Id, limits.readIds)),
+      folderId: optional(Id),
+      groupByDocumentId: optional(z.boolean()),
+      ...threadSelectors,
+      ...listingFilters,
+      /** Whether rows have `metadata`. The default is true. */
+      includeMetadata: optional(z.boolean()),
+      /** Whether rows have `pageInfo`. The default is true. */
+      includePageInfo: optional(z.boolean()),
+      /**
+       * If given, the response lists the threads that were deleted at or after this time, in `deletedAnnotations`. Epoch ms or ISO
+       * 8601.
+       */
+      deletedAfter: optional(Instant),
+      order: optional(z.enum(['asc', 'desc'])),
+      pageSize: optional(PageSize),
+      pageToken: optional(PageToken),
+    })
+    .check(oneScope, oneAgentFilter, rejectFiltersWithDeletedAfter),
+);
 
 /**
  * Returns the filters of a request for threads, and which optional parts its rows have. The name of the service in `agentSource`

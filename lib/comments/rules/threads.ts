@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import * as z from 'zod';
 import { isLongerThan } from '../../shared/bytes.ts';
 import { distinct } from '../../shared/collections.ts';
-import { Id, unchangedObject, list, OpenObject, optional } from '../../shared/schema.ts';
+import { defineSchema, Id, unchangedObject, list, OpenObject, optional } from '../../shared/schema.ts';
 import {
   accessFieldsOf,
   agentSourceOf,
@@ -42,12 +42,16 @@ const MAX_CUSTOM_LIST_ITEMS = 100;
 const MAX_USER_REPLACEMENTS = 10;
 
 /** A suggestion: a status, and any other fields that the customer sends. */
-const Suggestion = unchangedObject(z.object({ status: optional(z.enum(['pending', 'accepted', 'rejected'])) }));
+const Suggestion = /* @__PURE__ */ defineSchema(() =>
+  unchangedObject(z.object({ status: optional(z.enum(['pending', 'accepted', 'rejected'])) })),
+);
 
 /** A priority: an id, or an object of the customer with an id. */
-const Priority = z.union([Id, unchangedObject(z.object({ id: Id }))], {
-  error: 'must be the id of a priority, or an object with the id',
-});
+const Priority = /* @__PURE__ */ defineSchema(() =>
+  z.union([Id, unchangedObject(z.object({ id: Id }))], {
+    error: 'must be the id of a priority, or an object with the id',
+  }),
+);
 
 /** The fields for a thread's position on a page. Clients choose the unit. */
 const pageNumbers = [
@@ -69,7 +73,7 @@ function pagePosition<B, N>(flag: B, number: N) {
 const storedPosition = pagePosition(z.boolean().optional(), z.number().optional());
 
 /** The fields that a request can set when it adds or changes a thread. */
-const fields = {
+const fields = /* @__PURE__ */ defineSchema(() => ({
   location: optional(Location),
   targetElement: optional(OpenObject),
   status: optional(SentStatus),
@@ -86,118 +90,128 @@ const fields = {
   progress: optional(Progress),
   actions: optional(Actions),
   metadata: optional(OpenObject),
-};
+}));
 
 /** A thread to add with its first comments, as a request sends it. */
-export const NewThread = z
-  .object({
-    annotationId: optional(Id),
-    ...commentLists,
-    ...fields,
-    type: optional(z.enum(threadTypes)),
-    commentType: optional(z.enum(['manual', 'chart'])),
-    ...importedTimes,
-  })
-  .check(
-    oneCommentList,
-    z.refine(({ commentData: _, comments: __, ...thread }) => !isLongerThan(JSON.stringify(thread), MAX_THREAD_BYTES), {
-      error: `must be at most ${MAX_THREAD_BYTES} bytes as JSON, comments aside`,
-    }),
-  )
-  .transform(({ comments, commentData, ...thread }) => ({
-    ...thread,
-    commentData: sentComments({ commentData, comments }),
-  }));
+export const NewThread = /* @__PURE__ */ defineSchema(() =>
+  z
+    .object({
+      annotationId: optional(Id),
+      ...commentLists,
+      ...fields,
+      type: optional(z.enum(threadTypes)),
+      commentType: optional(z.enum(['manual', 'chart'])),
+      ...importedTimes,
+    })
+    .check(
+      oneCommentList,
+      z.refine(
+        ({ commentData: _, comments: __, ...thread }) => !isLongerThan(JSON.stringify(thread), MAX_THREAD_BYTES),
+        {
+          error: `must be at most ${MAX_THREAD_BYTES} bytes as JSON, comments aside`,
+        },
+      ),
+    )
+    .transform(({ comments, commentData, ...thread }) => ({
+      ...thread,
+      commentData: sentComments({ commentData, comments }),
+    })),
+);
 export type NewThread = z.output<typeof NewThread>;
 
 /** A change of threads, with at least one field. If a suggestion is sent without a status, the stored status stays. */
-export const ThreadChange = z
-  .object({
-    ...fields,
-    from: optional(ContentUser),
-    statusUpdatedByUserId: optional(Id),
-    resolvedByUserId: optional(Id),
-    /** The creation time of the thread. Only the stored value is accepted, because the thread's key contains it. */
-    createdAt: optional(Instant),
-    lastUpdated: optional(Instant),
-  })
-  .check(
-    z.refine((change) => Object.values(change).some((value) => value !== undefined), {
-      error: 'must have at least one field that can be changed',
-    }),
-  );
+export const ThreadChange = /* @__PURE__ */ defineSchema(() =>
+  z
+    .object({
+      ...fields,
+      from: optional(ContentUser),
+      statusUpdatedByUserId: optional(Id),
+      resolvedByUserId: optional(Id),
+      /** The creation time of the thread. Only the stored value is accepted, because the thread's key contains it. */
+      createdAt: optional(Instant),
+      lastUpdated: optional(Instant),
+    })
+    .check(
+      z.refine((change) => Object.values(change).some((value) => value !== undefined), {
+        error: 'must have at least one field that can be changed',
+      }),
+    ),
+);
 export type ThreadChange = z.output<typeof ThreadChange>;
 
 /** User replacements. A new user must not be replaced by another replacement, so that a repeated request has the same result. */
-export const UserReplacements = list(
-  z.object({ oldUser: ContentUser, newUser: ContentUser }),
-  MAX_USER_REPLACEMENTS,
-).check(({ value, issues }) => {
-  const replaced = value.map(({ oldUser }) => oldUser.userId);
-  const refuse = (index: number, field: string, message: string) =>
-    issues.push({ code: 'custom', input: value, path: [index, field], message });
-  for (const [index, { oldUser, newUser }] of value.entries()) {
-    if (replaced.indexOf(oldUser.userId) !== index) refuse(index, 'oldUser', 'is given twice');
-    if (newUser.userId !== oldUser.userId && replaced.includes(newUser.userId))
-      refuse(index, 'newUser', 'is replaced by another');
-  }
-});
+export const UserReplacements = /* @__PURE__ */ defineSchema(() =>
+  list(z.object({ oldUser: ContentUser, newUser: ContentUser }), MAX_USER_REPLACEMENTS).check(({ value, issues }) => {
+    const replaced = value.map(({ oldUser }) => oldUser.userId);
+    const refuse = (index: number, field: string, message: string) =>
+      issues.push({ code: 'custom', input: value, path: [index, field], message });
+    for (const [index, { oldUser, newUser }] of value.entries()) {
+      if (replaced.indexOf(oldUser.userId) !== index) refuse(index, 'oldUser', 'is given twice');
+      if (newUser.userId !== oldUser.userId && replaced.includes(newUser.userId))
+        refuse(index, 'newUser', 'is replaced by another');
+    }
+  }),
+);
 export type UserReplacement = z.output<typeof UserReplacements>[number];
 
 /** The agent that wrote the first comment. */
-const ThreadAgent = z.object({
-  agentId: z.string(),
-  agentSource: z.enum(['svc', 'external']),
-  agentType: z.string().optional(),
-  executionId: z.string().optional(),
-  url: z.string().optional(),
-});
+const ThreadAgent = /* @__PURE__ */ defineSchema(() =>
+  z.object({
+    agentId: z.string(),
+    agentSource: z.enum(['svc', 'external']),
+    agentType: z.string().optional(),
+    executionId: z.string().optional(),
+    url: z.string().optional(),
+  }),
+);
 
 /** A stored thread without its comments. Objects and lists from the request are stored as JSON text. */
-export const Thread = z.object({
-  annotationId: z.string(),
-  /** The number of the thread in its document, counted from 1. Threads that are older than this field do not have it. */
-  annotationNumber: z.number().optional(),
-  /** The document id that the customer chose. */
-  documentId: z.string(),
-  type: z.enum(threadTypes),
-  commentType: z.string().optional(),
-  sourceType: z.enum(['rest-api', 'agent']),
-  /** The author of the first comment. */
-  from: StoredUser,
-  status: z.string(),
-  assignedTo: StoredUser.optional(),
-  priority: z.string().optional(),
-  context: z.string().optional(),
-  visibility: Visibility.optional(),
-  location: z.string().optional(),
-  locationKey: z.string().optional(),
-  targetElement: z.string().optional(),
-  suggestion: z.string().optional(),
-  customList: z.string().optional(),
-  pageInfo: z.string().optional(),
-  ...storedPosition,
-  progress: z.string().optional(),
-  actions: z.string().optional(),
-  metadata: z.string().optional(),
-  agent: ThreadAgent.optional(),
-  subscribedUsers: z.string().optional(),
-  unsubscribedUsers: z.string().optional(),
-  /** The users who wrote comments or are mentioned in comments: a list of `Participant` as JSON text. */
-  participants: z.string(),
-  resolvedByUserId: z.string().optional(),
-  statusUpdatedByUserId: z.string().optional(),
-  /** The number of comments, at least 1. */
-  commentCount: z.number(),
-  /** The largest comment id that the thread ever had. New comments get larger ids, so no id is used twice. */
-  lastCommentId: z.number(),
-  /** The first comment and its creation time. The assignee's involvement refers to this comment. */
-  first: z.object({ commentId: z.number(), createdAt: z.number() }),
-  /** The comment with the largest id, and its author. */
-  last: z.object({ commentId: z.number(), userId: z.string() }),
-  createdAt: z.number(),
-  lastUpdated: z.number(),
-});
+export const Thread = /* @__PURE__ */ defineSchema(() =>
+  z.object({
+    annotationId: z.string(),
+    /** The number of the thread in its document, counted from 1. Threads that are older than this field do not have it. */
+    annotationNumber: z.number().optional(),
+    /** The document id that the customer chose. */
+    documentId: z.string(),
+    type: z.enum(threadTypes),
+    commentType: z.string().optional(),
+    sourceType: z.enum(['rest-api', 'agent']),
+    /** The author of the first comment. */
+    from: StoredUser,
+    status: z.string(),
+    assignedTo: StoredUser.optional(),
+    priority: z.string().optional(),
+    context: z.string().optional(),
+    visibility: Visibility.optional(),
+    location: z.string().optional(),
+    locationKey: z.string().optional(),
+    targetElement: z.string().optional(),
+    suggestion: z.string().optional(),
+    customList: z.string().optional(),
+    pageInfo: z.string().optional(),
+    ...storedPosition,
+    progress: z.string().optional(),
+    actions: z.string().optional(),
+    metadata: z.string().optional(),
+    agent: ThreadAgent.optional(),
+    subscribedUsers: z.string().optional(),
+    unsubscribedUsers: z.string().optional(),
+    /** The users who wrote comments or are mentioned in comments: a list of `Participant` as JSON text. */
+    participants: z.string(),
+    resolvedByUserId: z.string().optional(),
+    statusUpdatedByUserId: z.string().optional(),
+    /** The number of comments, at least 1. */
+    commentCount: z.number(),
+    /** The largest comment id that the thread ever had. New comments get larger ids, so no id is used twice. */
+    lastCommentId: z.number(),
+    /** The first comment and its creation time. The assignee's involvement refers to this comment. */
+    first: z.object({ commentId: z.number(), createdAt: z.number() }),
+    /** The comment with the largest id, and its author. */
+    last: z.object({ commentId: z.number(), userId: z.string() }),
+    createdAt: z.number(),
+    lastUpdated: z.number(),
+  }),
+);
 export type Thread = z.output<typeof Thread>;
 
 /** The reason why a change is refused, as a message for the response. */
@@ -461,47 +475,49 @@ export interface ThreadWithComments {
   readonly more: boolean;
 }
 
-const OpenResponse = z.record(z.string(), z.unknown());
+const OpenResponse = /* @__PURE__ */ defineSchema(() => z.record(z.string(), z.unknown()));
 
-export const ThreadResponse = z.object({
-  annotationId: z.string(),
-  /** The number of the thread in its document, counted from 1. */
-  annotationNumber: z.int().optional(),
-  /** `annotationNumber` minus 1, so it is counted from 0. */
-  annotationIndex: z.int().optional(),
-  type: z.enum(threadTypes),
-  commentType: z.string().optional(),
-  sourceType: z.enum(['rest-api', 'agent']),
-  comments: z.array(CommentResponse),
-  /** The number of all comments of the thread, not only of those in `comments`. */
-  commentCount: z.number(),
-  hasMoreComments: z.boolean(),
-  from: StoredUser,
-  status: OpenResponse,
-  statusUpdatedByUserId: z.string().optional(),
-  resolvedByUserId: z.string().optional(),
-  assignedTo: StoredUser.optional(),
-  priority: z.union([z.string(), OpenResponse]).optional(),
-  context: ContextResponse.optional(),
-  visibility: Visibility.optional(),
-  location: OpenResponse.optional(),
-  locationId: z.string().optional(),
-  targetElement: OpenResponse.optional(),
-  suggestion: OpenResponse.optional(),
-  customList: z.array(OpenResponse).optional(),
-  pageInfo: OpenResponse.optional(),
-  ...storedPosition,
-  progress: OpenResponse.optional(),
-  actions: z.array(OpenResponse).optional(),
-  subscribedUsers: z.array(StoredUser).optional(),
-  unsubscribedUsers: z.array(StoredUser).optional(),
-  involvedUserIds: z.array(z.string()),
-  mentionedUserIds: z.array(z.string()),
-  /** The times of creation and of the last change, in epoch ms. */
-  createdAt: z.number(),
-  lastUpdated: z.number(),
-  metadata: OpenResponse,
-});
+export const ThreadResponse = /* @__PURE__ */ defineSchema(() =>
+  z.object({
+    annotationId: z.string(),
+    /** The number of the thread in its document, counted from 1. */
+    annotationNumber: z.int().optional(),
+    /** `annotationNumber` minus 1, so it is counted from 0. */
+    annotationIndex: z.int().optional(),
+    type: z.enum(threadTypes),
+    commentType: z.string().optional(),
+    sourceType: z.enum(['rest-api', 'agent']),
+    comments: z.array(CommentResponse),
+    /** The number of all comments of the thread, not only of those in `comments`. */
+    commentCount: z.number(),
+    hasMoreComments: z.boolean(),
+    from: StoredUser,
+    status: OpenResponse,
+    statusUpdatedByUserId: z.string().optional(),
+    resolvedByUserId: z.string().optional(),
+    assignedTo: StoredUser.optional(),
+    priority: z.union([z.string(), OpenResponse]).optional(),
+    context: ContextResponse.optional(),
+    visibility: Visibility.optional(),
+    location: OpenResponse.optional(),
+    locationId: z.string().optional(),
+    targetElement: OpenResponse.optional(),
+    suggestion: OpenResponse.optional(),
+    customList: z.array(OpenResponse).optional(),
+    pageInfo: OpenResponse.optional(),
+    ...storedPosition,
+    progress: OpenResponse.optional(),
+    actions: z.array(OpenResponse).optional(),
+    subscribedUsers: z.array(StoredUser).optional(),
+    unsubscribedUsers: z.array(StoredUser).optional(),
+    involvedUserIds: z.array(z.string()),
+    mentionedUserIds: z.array(z.string()),
+    /** The times of creation and of the last change, in epoch ms. */
+    createdAt: z.number(),
+    lastUpdated: z.number(),
+    metadata: OpenResponse,
+  }),
+);
 export type ThreadResponse = z.output<typeof ThreadResponse>;
 
 /** Returns a thread with the given comments in the form of responses and events. */
@@ -544,18 +560,20 @@ export interface RowParts {
 }
 
 /** A thread in responses of `/v2/commentannotations/get`. All lists and flags are present, even if they are empty. */
-export const ThreadRow = ThreadResponse.extend({
-  comments: z.array(CommentRow),
-  context: ContextResponse,
-  visibilityConfig: Visibility,
-  locationId: z.string().nullable(),
-  customList: z.array(OpenResponse),
-  subscribedUsers: z.array(StoredUser),
-  unsubscribedUsers: z.array(StoredUser),
-  subscribedGroups: z.array(OpenResponse),
-  hasDraftComments: z.literal(false),
-  metadata: OpenResponse.optional(),
-});
+export const ThreadRow = /* @__PURE__ */ defineSchema(() =>
+  ThreadResponse.extend({
+    comments: z.array(CommentRow),
+    context: ContextResponse,
+    visibilityConfig: Visibility,
+    locationId: z.string().nullable(),
+    customList: z.array(OpenResponse),
+    subscribedUsers: z.array(StoredUser),
+    unsubscribedUsers: z.array(StoredUser),
+    subscribedGroups: z.array(OpenResponse),
+    hasDraftComments: z.literal(false),
+    metadata: OpenResponse.optional(),
+  }),
+);
 export type ThreadRow = z.output<typeof ThreadRow>;
 
 /**

@@ -1,22 +1,28 @@
 import { hash } from 'node:crypto';
 import * as z from 'zod';
-import { Id, unchangedObject, limits, optional, Text } from '../../shared/schema.ts';
+import { defineSchema, Id, unchangedObject, limits, optional, Text } from '../../shared/schema.ts';
 
-const LocationId = z.union([Id, z.number()], { error: 'must be a string or a number' });
-const LocationName = Text.max(limits.idCharacters);
+const LocationId = /* @__PURE__ */ defineSchema(() =>
+  z.union([Id, z.number()], { error: 'must be a string or a number' }),
+);
+const LocationName = /* @__PURE__ */ defineSchema(() => Text.max(limits.idCharacters));
 
-const DocumentedLocation = z
-  .looseObject({
-    id: optional(LocationId),
-    locationName: optional(LocationName),
-    version: optional(z.object({ id: optional(LocationId), name: optional(LocationName) })),
-  })
-  .check(z.refine(isNamed, { error: 'must have an id, a locationName or another key' }));
+const DocumentedLocation = /* @__PURE__ */ defineSchema(() =>
+  z
+    .looseObject({
+      id: optional(LocationId),
+      locationName: optional(LocationName),
+      version: optional(z.object({ id: optional(LocationId), name: optional(LocationName) })),
+    })
+    .check(z.refine(isNamed, { error: 'must have an id, a locationName or another key' })),
+);
 
 /** A position in a document. The customer defines its meaning, and can add other keys. They are stored unchanged. */
 export type Location = Readonly<Record<string, unknown>> & z.output<typeof DocumentedLocation>;
 
-export const Location = unchangedObject(DocumentedLocation) as unknown as z.ZodType<Location>;
+export const Location = /* @__PURE__ */ defineSchema(
+  () => unchangedObject(DocumentedLocation) as unknown as z.ZodType<Location>,
+);
 
 function isNamed({ id, locationName, ...others }: Readonly<Record<string, unknown>>): boolean {
   return id != null || Boolean(locationName) || Object.keys(others).length > 0;

@@ -1,18 +1,23 @@
 import * as z from 'zod';
-import { optional } from '../../shared/schema.ts';
+import { defineSchema, optional } from '../../shared/schema.ts';
 import { type EventType, eventTypes, type TriggerType, triggerTypes } from './catalogue.ts';
 
 /** The triggers in a request: whether each trigger is on, by event type. The schema rejects unknown event types. */
-export const TriggerMap = z.strictObject(
-  Object.fromEntries(triggerTypes.map((type) => [type, optional(z.boolean())])) as Record<
-    TriggerType,
-    z.ZodOptional<z.ZodBoolean>
-  >,
+export const TriggerMap = /* @__PURE__ */ defineSchema(() =>
+  z.strictObject(
+    Object.fromEntries(triggerTypes.map((type) => [type, optional(z.boolean())])) as Record<
+      TriggerType,
+      z.ZodOptional<z.ZodBoolean>
+    >,
+  ),
 );
 
 const eventTypeSet: ReadonlySet<string> = new Set(eventTypes);
 
-export const EventTypeName = z
-  .string()
-  .check(z.refine((type) => eventTypeSet.has(type), { error: 'must be an event type, such as comment.add' }))
-  .meta({ enum: [...eventTypes] }) as unknown as z.ZodType<EventType, string>;
+export const EventTypeName = /* @__PURE__ */ defineSchema(
+  () =>
+    z
+      .string()
+      .check(z.refine((type) => eventTypeSet.has(type), { error: 'must be an event type, such as comment.add' }))
+      .meta({ enum: [...eventTypes] }) as unknown as z.ZodType<EventType, string>,
+);

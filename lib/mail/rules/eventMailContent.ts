@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { defineSchema } from '../../shared/schema.ts';
 import { parseHttpUrl } from '../../net/httpUrl.ts';
 import { headline, type MailedType } from './headlines.ts';
 import { oneLine, toQuote, htmlToText } from './plainText.ts';
@@ -11,8 +12,8 @@ function lenient<S extends z.ZodType>(schema: S) {
   return schema.optional().catch(undefined);
 }
 
-const Text = lenient(z.string());
-const Person = z.object({ userId: z.string(), name: Text, email: Text });
+const Text = /* @__PURE__ */ defineSchema(() => lenient(z.string()));
+const Person = /* @__PURE__ */ defineSchema(() => z.object({ userId: z.string(), name: Text, email: Text }));
 type Person = z.output<typeof Person>;
 /** Returns the schema of a list. Items that do not match are ignored. */
 const listOf = <S extends z.ZodType>(schema: S) =>
@@ -21,37 +22,43 @@ const listOf = <S extends z.ZodType>(schema: S) =>
     .catch([])
     .transform((items) => items.filter((item) => item !== undefined));
 
-const Comment = z.object({
-  commentText: Text,
-  commentHtml: Text,
-  from: lenient(Person),
-  to: listOf(Person),
-  taggedUserContacts: listOf(z.object({ userId: Text, contact: lenient(Person) })),
-  reactionAnnotations: listOf(z.object({ icon: z.string() })),
-});
+const Comment = /* @__PURE__ */ defineSchema(() =>
+  z.object({
+    commentText: Text,
+    commentHtml: Text,
+    from: lenient(Person),
+    to: listOf(Person),
+    taggedUserContacts: listOf(z.object({ userId: Text, contact: lenient(Person) })),
+    reactionAnnotations: listOf(z.object({ icon: z.string() })),
+  }),
+);
 type Comment = z.output<typeof Comment>;
 
-const Page = lenient(z.object({ url: Text }));
+const Page = /* @__PURE__ */ defineSchema(() => lenient(z.object({ url: Text })));
 /** A status or a priority: a text, for example an id, or an object. */
-const Labelled = lenient(z.union([z.string(), z.object({ id: Text, name: Text, label: Text })]));
+const Labelled = /* @__PURE__ */ defineSchema(() =>
+  lenient(z.union([z.string(), z.object({ id: Text, name: Text, label: Text })])),
+);
 
 /** The parts of an event's `data` that mails use. */
-const EventContent = z.object({
-  actionUser: lenient(Person),
-  commentAnnotation: lenient(
-    z.object({ from: lenient(Person), assignedTo: lenient(Person), comments: listOf(Comment), pageInfo: Page }),
-  ),
-  targetComment: lenient(Comment),
-  metadata: lenient(
-    z.object({
-      organization: lenient(z.object({ organizationName: Text })),
-      document: lenient(z.object({ documentName: Text, url: Text })),
-      pageInfo: Page,
-    }),
-  ),
-  newStatus: Labelled,
-  newPriority: Labelled,
-});
+const EventContent = /* @__PURE__ */ defineSchema(() =>
+  z.object({
+    actionUser: lenient(Person),
+    commentAnnotation: lenient(
+      z.object({ from: lenient(Person), assignedTo: lenient(Person), comments: listOf(Comment), pageInfo: Page }),
+    ),
+    targetComment: lenient(Comment),
+    metadata: lenient(
+      z.object({
+        organization: lenient(z.object({ organizationName: Text })),
+        document: lenient(z.object({ documentName: Text, url: Text })),
+        pageInfo: Page,
+      }),
+    ),
+    newStatus: Labelled,
+    newPriority: Labelled,
+  }),
+);
 export type EventContent = z.output<typeof EventContent>;
 
 /** Returns the parts of an event's data that mails use. Ignores data that does not match. */

@@ -1,15 +1,15 @@
 import * as z from 'zod';
-import { Id, Name, optional } from '../../shared/schema.ts';
+import { defineSchema, Id, Name, optional } from '../../shared/schema.ts';
 import { Instant } from '../../shared/times.ts';
 import { type Judgment, judgeTypeOf, judgeTypes } from './judgments.ts';
 
 /** The filters of requests. A judgment matches if it has exactly the value of each filter. */
-export const judgmentFilters = {
+export const judgmentFilters = /* @__PURE__ */ defineSchema(() => ({
   decision: optional(Name),
   judgeType: optional(z.enum(judgeTypes)),
   contentType: optional(Name),
   reviewerId: optional(Id),
-};
+}));
 export type JudgmentFilters = z.output<z.ZodObject<typeof judgmentFilters>>;
 
 /** A time range in epoch ms, both ends included. */
@@ -21,11 +21,13 @@ export interface TimeRange {
 export const ALL_TIME: TimeRange = { from: 0, to: Date.UTC(9999, 11, 31, 23, 59, 59, 999) };
 
 /** A date range of a request. Without `start` or `end`, the range is open on that side. */
-export const DateRange = z.object({ start: optional(Instant), end: optional(Instant) }).check(
-  z.refine(({ start, end }) => start === undefined || end === undefined || start <= end, {
-    path: ['start'],
-    error: 'must not be after end',
-  }),
+export const DateRange = /* @__PURE__ */ defineSchema(() =>
+  z.object({ start: optional(Instant), end: optional(Instant) }).check(
+    z.refine(({ start, end }) => start === undefined || end === undefined || start <= end, {
+      path: ['start'],
+      error: 'must not be after end',
+    }),
+  ),
 );
 
 export function toTimeRange({ start, end }: z.output<typeof DateRange>): TimeRange {

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { Id, Name, optional, Text } from '../../shared/schema.ts';
+import { defineSchema, Id, Name, optional, Text } from '../../shared/schema.ts';
 import { EpochMilliseconds } from '../../shared/times.ts';
 
 /** The kinds of reviewers: a person or an agent. */
@@ -10,50 +10,60 @@ const MAX_REASONING = 10_000;
 /** How far a caller's clock may be ahead of the service's clock, in milliseconds. */
 const CLOCK_SKEW_MS = 5 * 60_000;
 
-const NotBlank = z.refine<string>((text) => text.trim() !== '', { error: 'must not be blank' });
+const NotBlank = /* @__PURE__ */ defineSchema(() =>
+  z.refine<string>((text) => text.trim() !== '', { error: 'must not be blank' }),
+);
 
 /** The reason that the reviewer gives for the decision. */
-export const Reasoning = Text.min(1).max(MAX_REASONING).check(NotBlank);
+export const Reasoning = /* @__PURE__ */ defineSchema(() => Text.min(1).max(MAX_REASONING).check(NotBlank));
 
 /** A judgment in a request. */
-export const NewJudgment = z.object({
-  recordId: optional(Id),
-  decision: Name.check(NotBlank),
-  reasoning: Reasoning,
-  content: optional(Text),
-  contentType: optional(Name),
-  confidence: optional(z.number().min(0).max(100)),
-  actionUser: z.object({ userId: Id, name: optional(Name), email: optional(Name) }),
-  annotationId: optional(Id),
-  agent: optional(z.object({ agentId: Id, agentType: optional(Name), executionId: optional(Id) })),
-  createdAt: optional(EpochMilliseconds),
-});
+export const NewJudgment = /* @__PURE__ */ defineSchema(() =>
+  z.object({
+    recordId: optional(Id),
+    decision: Name.check(NotBlank),
+    reasoning: Reasoning,
+    content: optional(Text),
+    contentType: optional(Name),
+    confidence: optional(z.number().min(0).max(100)),
+    actionUser: z.object({ userId: Id, name: optional(Name), email: optional(Name) }),
+    annotationId: optional(Id),
+    agent: optional(z.object({ agentId: Id, agentType: optional(Name), executionId: optional(Id) })),
+    createdAt: optional(EpochMilliseconds),
+  }),
+);
 export type NewJudgment = z.output<typeof NewJudgment>;
 
-const JudgmentAgent = z.object({
-  agentId: z.string(),
-  agentType: z.string().optional(),
-  executionId: z.string().optional(),
-});
-const Reviewer = z.object({ userId: z.string(), name: z.string().optional(), email: z.string().optional() });
+const JudgmentAgent = /* @__PURE__ */ defineSchema(() =>
+  z.object({
+    agentId: z.string(),
+    agentType: z.string().optional(),
+    executionId: z.string().optional(),
+  }),
+);
+const Reviewer = /* @__PURE__ */ defineSchema(() =>
+  z.object({ userId: z.string(), name: z.string().optional(), email: z.string().optional() }),
+);
 
 /** A stored judgment: a decision, who made it and why. Without a document, it belongs to the organization. */
-export const Judgment = z.object({
-  recordId: z.string(),
-  organizationKey: z.string(),
-  organizationId: z.string(),
-  documentKey: z.string().optional(),
-  documentId: z.string().optional(),
-  decision: z.string(),
-  reasoning: z.string(),
-  content: z.string().optional(),
-  contentType: z.string().optional(),
-  confidence: z.number().optional(),
-  actionUser: Reviewer,
-  annotationId: z.string().optional(),
-  agent: JudgmentAgent.optional(),
-  createdAt: z.number(),
-});
+export const Judgment = /* @__PURE__ */ defineSchema(() =>
+  z.object({
+    recordId: z.string(),
+    organizationKey: z.string(),
+    organizationId: z.string(),
+    documentKey: z.string().optional(),
+    documentId: z.string().optional(),
+    decision: z.string(),
+    reasoning: z.string(),
+    content: z.string().optional(),
+    contentType: z.string().optional(),
+    confidence: z.number().optional(),
+    actionUser: Reviewer,
+    annotationId: z.string().optional(),
+    agent: JudgmentAgent.optional(),
+    createdAt: z.number(),
+  }),
+);
 export type Judgment = z.output<typeof Judgment>;
 
 /** The document or the organization to which a judgment belongs. */
@@ -89,22 +99,24 @@ export function contentText({ content = '' }: Pick<Judgment, 'content'>): string
 }
 
 /** A judgment in a response. */
-export const JudgmentResponse = z.object({
-  recordId: z.string(),
-  reasoning: z.string(),
-  decision: z.string(),
-  confidence: z.number().optional(),
-  actionUser: Reviewer,
-  createdAt: z.number(),
-  /** How similar the judgment is to the query, 0 to 1. It is 1 if the judgment was not found by similarity. */
-  similarity: z.number(),
-  scope: z.enum(['document', 'organization']),
-  organizationId: z.string(),
-  documentId: z.string().optional(),
-  annotationId: z.string().optional(),
-  contentType: z.string().optional(),
-  agent: JudgmentAgent.nullable(),
-});
+export const JudgmentResponse = /* @__PURE__ */ defineSchema(() =>
+  z.object({
+    recordId: z.string(),
+    reasoning: z.string(),
+    decision: z.string(),
+    confidence: z.number().optional(),
+    actionUser: Reviewer,
+    createdAt: z.number(),
+    /** How similar the judgment is to the query, 0 to 1. It is 1 if the judgment was not found by similarity. */
+    similarity: z.number(),
+    scope: z.enum(['document', 'organization']),
+    organizationId: z.string(),
+    documentId: z.string().optional(),
+    annotationId: z.string().optional(),
+    contentType: z.string().optional(),
+    agent: JudgmentAgent.nullable(),
+  }),
+);
 export type JudgmentResponse = z.output<typeof JudgmentResponse>;
 
 /** Returns the response body of a judgment, without its revision, its internal ids and its content. */

@@ -1,18 +1,20 @@
 import * as z from 'zod';
 import { ApiError } from '../../shared/errors.ts';
 import type { Feature } from '../../shared/features.ts';
-import { optional } from '../../shared/schema.ts';
+import { defineSchema, optional } from '../../shared/schema.ts';
 import { type Change, merge } from '../../workspaces/rules/mergeConfig.ts';
 import { PublicKey, requireKeyToEncrypt } from './encryption.ts';
 
 /** The advanced webhook config, as it is stored and as responses show it. */
-export const AdvancedWebhookConfig = z.object({
-  isEnabled: z.boolean(),
-  encryptData: z.boolean(),
-  encodeData: z.boolean(),
-  publicKey: z.string(),
-  enableDataProtection: z.boolean(),
-});
+export const AdvancedWebhookConfig = /* @__PURE__ */ defineSchema(() =>
+  z.object({
+    isEnabled: z.boolean(),
+    encryptData: z.boolean(),
+    encodeData: z.boolean(),
+    publicKey: z.string(),
+    enableDataProtection: z.boolean(),
+  }),
+);
 export type AdvancedWebhookConfig = z.output<typeof AdvancedWebhookConfig>;
 
 /** The config of a tenant that never configured advanced webhooks. */
@@ -25,13 +27,15 @@ export const initialAdvancedConfig: AdvancedWebhookConfig = {
 };
 
 /** The fields that an update can set. */
-export const AdvancedConfigChange = z.object({
-  isEnabled: optional(z.boolean()),
-  encryptData: optional(z.boolean()),
-  encodeData: optional(z.boolean()),
-  publicKey: optional(PublicKey),
-  enableDataProtection: optional(z.boolean()),
-});
+export const AdvancedConfigChange = /* @__PURE__ */ defineSchema(() =>
+  z.object({
+    isEnabled: optional(z.boolean()),
+    encryptData: optional(z.boolean()),
+    encodeData: optional(z.boolean()),
+    publicKey: optional(PublicKey),
+    enableDataProtection: optional(z.boolean()),
+  }),
+);
 
 const ENABLE = 'POST /v2/workspace/advancedwebhookconfig/update with { "isEnabled": true }';
 

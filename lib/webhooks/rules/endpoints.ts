@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { distinct } from '../../shared/collections.ts';
 import { ApiError } from '../../shared/errors.ts';
 import { isoTime } from '../../shared/isoTime.ts';
-import { Id, IsoTime, list, OpenObject, optional, Text } from '../../shared/schema.ts';
+import { defineSchema, Id, IsoTime, list, OpenObject, optional, Text } from '../../shared/schema.ts';
 import { type Change, merge } from '../../workspaces/rules/mergeConfig.ts';
 import { EventTypeName } from '../../events/rules/triggers.ts';
 import { liveSecrets, SigningSecret } from './secrets.ts';
@@ -13,54 +13,67 @@ export const MAX_ENDPOINTS = 200;
 const MAX_FILTERS = 100;
 
 /** An advanced webhook endpoint, as it is stored. Times are epoch ms. */
-export const WebhookEndpoint = z.object({
-  endpointId: z.string(),
-  url: z.string(),
-  description: z.string().optional(),
-  filterTypes: z.array(z.string()).optional(),
-  channels: z.array(z.string()).optional(),
-  disabled: z.boolean(),
-  /** When and why the endpoint was disabled. Absent while it is enabled, and if it was disabled before this field existed. */
-  disabling: z.object({ at: z.number(), by: z.enum(['request', 'failures']) }).optional(),
-  rateLimit: z.number().optional(),
-  uid: z.string().optional(),
-  /** The metadata object as JSON text. */
-  metadata: z.string().optional(),
-  /** The signing secrets, newest first. */
-  secrets: z.array(SigningSecret),
-  createdAt: z.number(),
-  updatedAt: z.number(),
-});
+export const WebhookEndpoint = /* @__PURE__ */ defineSchema(() =>
+  z.object({
+    endpointId: z.string(),
+    url: z.string(),
+    description: z.string().optional(),
+    filterTypes: z.array(z.string()).optional(),
+    channels: z.array(z.string()).optional(),
+    disabled: z.boolean(),
+    /** When and why the endpoint was disabled. Absent while it is enabled, and if it was disabled before this field existed. */
+    disabling: z.object({ at: z.number(), by: z.enum(['request', 'failures']) }).optional(),
+    rateLimit: z.number().optional(),
+    uid: z.string().optional(),
+    /** The metadata object as JSON text. */
+    metadata: z.string().optional(),
+    /** The signing secrets, newest first. */
+    secrets: z.array(SigningSecret),
+    createdAt: z.number(),
+    updatedAt: z.number(),
+  }),
+);
 export type WebhookEndpoint = z.output<typeof WebhookEndpoint>;
 
 /** An object with string values, at most 64 KB. All keys are allowed, even `__proto__`. */
-const Metadata = OpenObject.check(({ value, issues }) => {
-  // The check also runs for values that are not objects. It accepts them, because another check rejects them.
-  const metadata: unknown = value;
-  if (typeof metadata !== 'object' || metadata === null) return;
-  for (const [key, text] of Object.entries(metadata) as [string, unknown][]) {
-    if (typeof text !== 'string' || !text.isWellFormed())
-      issues.push({ code: 'custom', input: text, path: [key], message: 'must be a string' });
-  }
-}).meta({ type: 'object', additionalProperties: { type: 'string' } }) as unknown as z.ZodType<Record<string, string>>;
+const Metadata = /* @__PURE__ */ defineSchema(
+  () =>
+    OpenObject.check(({ value, issues }) => {
+      // The check also runs for values that are not objects. It accepts them, because another check rejects them.
+      const metadata: unknown = value;
+      if (typeof metadata !== 'object' || metadata === null) return;
+      for (const [key, text] of Object.entries(metadata) as [string, unknown][]) {
+        if (typeof text !== 'string' || !text.isWellFormed())
+          issues.push({ code: 'custom', input: text, path: [key], message: 'must be a string' });
+      }
+    }).meta({ type: 'object', additionalProperties: { type: 'string' } }) as unknown as z.ZodType<
+      Record<string, string>
+    >,
+);
 
 /** The fields that a new endpoint and an update have in common. */
-const changeable = {
+const changeable = /* @__PURE__ */ defineSchema(() => ({
   description: optional(Text),
   filterTypes: optional(list(EventTypeName, MAX_FILTERS)),
   channels: optional(list(Id, MAX_FILTERS)),
   disabled: optional(z.boolean()),
   rateLimit: optional(z.int().min(1)),
   metadata: optional(Metadata),
-};
+}));
 
-export const NewWebhookEndpoint = z.object({ url: WebhookUrl, ...changeable, uid: optional(Id) });
+export const NewWebhookEndpoint = /* @__PURE__ */ defineSchema(() =>
+  z.object({ url: WebhookUrl, ...changeable, uid: optional(Id) }),
+);
 
 /** The fields that an update can set: all fields except `uid`. */
-export const WebhookEndpointChange = z.object({ url: optional(WebhookUrl), ...changeable });
+export const WebhookEndpointChange = /* @__PURE__ */ defineSchema(() =>
+  z.object({ url: optional(WebhookUrl), ...changeable }),
+);
 
 /** The field `uid` of an update. Every value is rejected. */
-export const FixedUid = optional(z.never({ error: 'must be left out: it is fixed when the endpoint is created' }));
+export const FixedUid = /* @__PURE__ */ defineSchema(() =>
+  optional(z.never({ error: 'must be left out: it is fixed when the endpoint is created' })),
+);
 
 /** Returns the sent fields as they are stored, without duplicate event types and channels. */
 function toStoredFields({
@@ -121,18 +134,20 @@ function withDisabling(
 }
 
 /** An endpoint in responses. Unset fields are null. Metadata and secrets are never part of it. */
-export const WebhookEndpointResponse = z.object({
-  id: z.string(),
-  url: z.string(),
-  description: z.string().nullable(),
-  filterTypes: z.array(z.string()).nullable(),
-  channels: z.array(z.string()).nullable(),
-  disabled: z.boolean(),
-  rateLimit: z.number().nullable(),
-  uid: z.string().nullable(),
-  createdAt: IsoTime,
-  updatedAt: IsoTime,
-});
+export const WebhookEndpointResponse = /* @__PURE__ */ defineSchema(() =>
+  z.object({
+    id: z.string(),
+    url: z.string(),
+    description: z.string().nullable(),
+    filterTypes: z.array(z.string()).nullable(),
+    channels: z.array(z.string()).nullable(),
+    disabled: z.boolean(),
+    rateLimit: z.number().nullable(),
+    uid: z.string().nullable(),
+    createdAt: IsoTime,
+    updatedAt: IsoTime,
+  }),
+);
 
 export function toEndpointResponse(endpoint: WebhookEndpoint): z.output<typeof WebhookEndpointResponse> {
   const {

@@ -1,11 +1,12 @@
 import * as z from 'zod';
+import { defineSchema } from '../../shared/schema.ts';
 import { hasBlockedPort, MAX_URL_CHARACTERS, parseHttpUrl } from '../../net/httpUrl.ts';
 
 /** An http(s) URL, stored as the customer sent it. `requireAllowedUrls` checks its host. */
-export const WebhookUrl = urlOr(() => false);
+export const WebhookUrl = /* @__PURE__ */ defineSchema(() => urlOr(() => false));
 
 /** An http(s) URL, or the empty string, which clears the stored URL. */
-export const WebhookUrlOrNone = urlOr((text) => text === '');
+export const WebhookUrlOrNone = /* @__PURE__ */ defineSchema(() => urlOr((text) => text === ''));
 
 function urlOr(isAllowed: (text: string) => boolean) {
   return z

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { optional } from '../../shared/schema.ts';
+import { defineSchema, optional } from '../../shared/schema.ts';
 import { type Change, merge } from './mergeConfig.ts';
 import { allOn, CommentTriggers, commentVerbs, hasTriggers, StoredGroup } from './groupedTriggers.ts';
 
@@ -7,22 +7,26 @@ import { allOn, CommentTriggers, commentVerbs, hasTriggers, StoredGroup } from '
 const LAST_TIME = 8.64e15;
 
 /** The stored configuration of activity logs. Answers return it unchanged. A field that was never set is absent. */
-export const ActivityConfig = z.object({
-  isEnabled: z.boolean(),
-  /** When activity logs were first enabled, epoch milliseconds. */
-  enabledTime: z.number().optional(),
-  /** If true, activities cannot be changed or deleted. */
-  immutable: z.boolean().optional(),
-  triggers: z.object({ comment: StoredGroup }).optional(),
-});
+export const ActivityConfig = /* @__PURE__ */ defineSchema(() =>
+  z.object({
+    isEnabled: z.boolean(),
+    /** When activity logs were first enabled, epoch milliseconds. */
+    enabledTime: z.number().optional(),
+    /** If true, activities cannot be changed or deleted. */
+    immutable: z.boolean().optional(),
+    triggers: z.object({ comment: StoredGroup }).optional(),
+  }),
+);
 export type ActivityConfig = z.output<typeof ActivityConfig>;
 
-export const ActivityConfigChange = z.object({
-  isEnabled: optional(z.boolean()),
-  enabledTime: optional(z.int().min(0).max(LAST_TIME)),
-  immutable: optional(z.boolean()),
-  triggers: optional(z.strictObject({ comment: CommentTriggers })),
-});
+export const ActivityConfigChange = /* @__PURE__ */ defineSchema(() =>
+  z.object({
+    isEnabled: optional(z.boolean()),
+    enabledTime: optional(z.int().min(0).max(LAST_TIME)),
+    immutable: optional(z.boolean()),
+    triggers: optional(z.strictObject({ comment: CommentTriggers })),
+  }),
+);
 
 export const initialActivityConfig: ActivityConfig = { isEnabled: false };
 

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { dict, distinct } from '../../shared/collections.ts';
-import { list, optional } from '../../shared/schema.ts';
+import { defineSchema, list, optional } from '../../shared/schema.ts';
 import { accessTypes, defaultAccessType } from '../../directory/rules/access.ts';
 import { HeaderSecret, merge } from './mergeConfig.ts';
 
@@ -10,37 +10,45 @@ export const aiProviders = ['openai', 'anthropic', 'gemini'] as const;
 export const planInfo = { type: 'selfHosted' } as const;
 
 /** A customer's key of an AI provider: encrypted, and masked for answers. In an update, empty texts delete the key. */
-export const StoredAiKey = z.object({ sealedKey: z.string(), displayText: z.string() });
+export const StoredAiKey = /* @__PURE__ */ defineSchema(() =>
+  z.object({ sealedKey: z.string(), displayText: z.string() }),
+);
 
 /** The stored configuration of an API key. */
-export const ApiKeyConfig = z.object({
-  defaultDocumentAccessType: z.enum(accessTypes),
-  isPrivateCommentsEnabled: z.boolean(),
-  requireJwtToken: z.boolean(),
-  requireAutoOrgUser: z.boolean(),
-  /** The AI keys by provider. */
-  aiKeys: z.record(z.string(), StoredAiKey),
-});
+export const ApiKeyConfig = /* @__PURE__ */ defineSchema(() =>
+  z.object({
+    defaultDocumentAccessType: z.enum(accessTypes),
+    isPrivateCommentsEnabled: z.boolean(),
+    requireJwtToken: z.boolean(),
+    requireAutoOrgUser: z.boolean(),
+    /** The AI keys by provider. */
+    aiKeys: z.record(z.string(), StoredAiKey),
+  }),
+);
 export type ApiKeyConfig = z.output<typeof ApiKeyConfig>;
 
 /** The fields of an update. Unknown fields are rejected. */
-export const ApiKeyConfigChange = z.strictObject({
-  enablePrivateComments: optional(z.boolean()),
-  requireJwtToken: optional(z.boolean()),
-  requireAutoOrgUser: optional(z.boolean()),
-  defaultDocumentAccessType: optional(z.enum(accessTypes)),
-  aiModelApiKey: optional(
-    list(z.strictObject({ provider: z.enum(aiProviders), customerApiKey: HeaderSecret }), aiProviders.length).check(
-      z.refine((keys) => distinct(keys.map(({ provider }) => provider)).length === keys.length, {
-        error: 'must name each provider once',
-      }),
+export const ApiKeyConfigChange = /* @__PURE__ */ defineSchema(() =>
+  z.strictObject({
+    enablePrivateComments: optional(z.boolean()),
+    requireJwtToken: optional(z.boolean()),
+    requireAutoOrgUser: optional(z.boolean()),
+    defaultDocumentAccessType: optional(z.enum(accessTypes)),
+    aiModelApiKey: optional(
+      list(z.strictObject({ provider: z.enum(aiProviders), customerApiKey: HeaderSecret }), aiProviders.length).check(
+        z.refine((keys) => distinct(keys.map(({ provider }) => provider)).length === keys.length, {
+          error: 'must name each provider once',
+        }),
+      ),
     ),
-  ),
-});
+  }),
+);
 export type ApiKeyConfigChange = z.output<typeof ApiKeyConfigChange>;
 
 /** The masked AI keys in an answer, by provider. */
-export const AiModelsResponse = z.record(z.string(), z.object({ displayText: z.string() }));
+export const AiModelsResponse = /* @__PURE__ */ defineSchema(() =>
+  z.record(z.string(), z.object({ displayText: z.string() })),
+);
 
 export const initialApiKeyConfig: ApiKeyConfig = {
   defaultDocumentAccessType: defaultAccessType,

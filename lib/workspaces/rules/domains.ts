@@ -1,5 +1,6 @@
 import { domainToASCII } from 'node:url';
 import * as z from 'zod';
+import { defineSchema } from '../../shared/schema.ts';
 import { distinct } from '../../shared/collections.ts';
 import { ApiError } from '../../shared/errors.ts';
 
@@ -23,10 +24,12 @@ const LABEL = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/;
 export const LOOPBACK_ADDRESS = '127.0.0.1';
 
 /** A domain in a request. Its parsed value is the result of `parseDomain`. */
-export const Domain = domainField(parseDomain);
+export const Domain = /* @__PURE__ */ defineSchema(() => domainField(parseDomain));
 
 /** A domain to remove from the list. It can also be the loopback address. */
-export const RemovedDomain = domainField((text) => (text === LOOPBACK_ADDRESS ? text : parseDomain(text)));
+export const RemovedDomain = /* @__PURE__ */ defineSchema(() =>
+  domainField((text) => (text === LOOPBACK_ADDRESS ? text : parseDomain(text))),
+);
 
 function domainField(parse: (text: string) => string | undefined) {
   return z

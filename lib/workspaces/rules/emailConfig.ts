@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { optional } from '../../shared/schema.ts';
+import { defineSchema, optional } from '../../shared/schema.ts';
 import { type Change, HeaderSecret, Line, merge } from './mergeConfig.ts';
 import { defaultEmailTriggers } from '../../events/rules/catalogue.ts';
 import { TriggerMap } from '../../events/rules/triggers.ts';
@@ -11,44 +11,48 @@ import { TriggerMap } from '../../events/rules/triggers.ts';
 export const emailTypes = ['default', 'sendgrid', 'custom'] as const;
 
 /** The e-mail configuration. The provider's API key is encrypted in the table. Answers contain it as plain text. */
-export const EmailConfig = z.object({
-  useEmailService: z.boolean(),
-  emailServiceConfig: z.object({
-    type: z.enum(emailTypes),
-    /** The provider's API key. Like all texts of this configuration, it is empty if it was never set. */
-    apiKey: z.string(),
-    fromEmail: z.string(),
-    fromCompany: z.string(),
-    commentTemplateId: z.string(),
-    tagTemplateId: z.string(),
-    /** Whether events of a type send mails, by event type. Absent until an update enables the service or sends triggers. */
-    triggers: z.record(z.string(), z.boolean()).optional(),
+export const EmailConfig = /* @__PURE__ */ defineSchema(() =>
+  z.object({
+    useEmailService: z.boolean(),
+    emailServiceConfig: z.object({
+      type: z.enum(emailTypes),
+      /** The provider's API key. Like all texts of this configuration, it is empty if it was never set. */
+      apiKey: z.string(),
+      fromEmail: z.string(),
+      fromCompany: z.string(),
+      commentTemplateId: z.string(),
+      tagTemplateId: z.string(),
+      /** Whether events of a type send mails, by event type. Absent until an update enables the service or sends triggers. */
+      triggers: z.record(z.string(), z.boolean()).optional(),
+    }),
   }),
-});
+);
 export type EmailConfig = z.output<typeof EmailConfig>;
 
-const Address = z.email().max(254);
+const Address = /* @__PURE__ */ defineSchema(() => z.email().max(254));
 
-export const EmailConfigChange = z.object({
-  useEmailService: optional(z.boolean()),
-  emailServiceConfig: optional(
-    z.object({
-      type: optional(z.enum(emailTypes)),
-      apiKey: optional(HeaderSecret),
-      fromEmail: optional(
-        z.string().check(
-          z.refine((text) => text === '' || Address.safeParse(text).success, {
-            error: 'must be an e-mail address, or empty',
-          }),
+export const EmailConfigChange = /* @__PURE__ */ defineSchema(() =>
+  z.object({
+    useEmailService: optional(z.boolean()),
+    emailServiceConfig: optional(
+      z.object({
+        type: optional(z.enum(emailTypes)),
+        apiKey: optional(HeaderSecret),
+        fromEmail: optional(
+          z.string().check(
+            z.refine((text) => text === '' || Address.safeParse(text).success, {
+              error: 'must be an e-mail address, or empty',
+            }),
+          ),
         ),
-      ),
-      fromCompany: optional(Line),
-      commentTemplateId: optional(Line),
-      tagTemplateId: optional(Line),
-      triggers: optional(TriggerMap),
-    }),
-  ),
-});
+        fromCompany: optional(Line),
+        commentTemplateId: optional(Line),
+        tagTemplateId: optional(Line),
+        triggers: optional(TriggerMap),
+      }),
+    ),
+  }),
+);
 
 export const initialEmailConfig: EmailConfig = {
   useEmailService: false,

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { optional } from '../../shared/schema.ts';
+import { defineSchema, optional } from '../../shared/schema.ts';
 
 /** The event types of comments, by their trigger in configurations of notifications and activities. */
 export const commentVerbs = {
@@ -30,11 +30,11 @@ export const huddleVerbs = { created: 'huddle.create', join: 'huddle.join' } as 
 export type GroupedTriggers = Readonly<Record<string, Readonly<Record<string, boolean>> | undefined>>;
 
 /** The stored triggers of one group, by verb. */
-export const StoredGroup = z.record(z.string(), z.boolean()).optional();
+export const StoredGroup = /* @__PURE__ */ defineSchema(() => z.record(z.string(), z.boolean()).optional());
 
 /** The triggers of the group `comment` in a request. Unknown verbs are rejected. */
-export const CommentTriggers = groupOf(commentVerbs);
-export const HuddleTriggers = groupOf(huddleVerbs);
+export const CommentTriggers = /* @__PURE__ */ defineSchema(() => groupOf(commentVerbs));
+export const HuddleTriggers = /* @__PURE__ */ defineSchema(() => groupOf(huddleVerbs));
 
 function groupOf<V extends string>(verbs: Readonly<Record<V, string>>) {
   const fields = Object.keys(verbs).map((verb) => [verb, optional(z.boolean())]);

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { invalid } from '../../shared/errors.ts';
-import { limits } from '../../shared/schema.ts';
+import { defineSchema, limits } from '../../shared/schema.ts';
 
 /** A partial update of a configuration. At every depth, each field can be missing. */
 export type Change<T> = {
@@ -56,20 +56,24 @@ const MAX_SECRET_CHARACTERS = 4_096;
  * A secret that the service sends to another service in a header, at most 4,096 characters. An empty text deletes the stored
  * secret.
  */
-export const HeaderSecret = z
-  .string()
-  .max(MAX_SECRET_CHARACTERS)
-  .check(
-    z.refine((text) => /^[\x20-\x7e]*$/.test(text), {
-      error: 'must be of visible ASCII characters and spaces, since it is sent in a header',
-    }),
-  );
+export const HeaderSecret = /* @__PURE__ */ defineSchema(() =>
+  z
+    .string()
+    .max(MAX_SECRET_CHARACTERS)
+    .check(
+      z.refine((text) => /^[\x20-\x7e]*$/.test(text), {
+        error: 'must be of visible ASCII characters and spaces, since it is sent in a header',
+      }),
+    ),
+);
 
 /** A line of text, at most 512 characters. It has no control characters, so it is safe in a mail header. It can be empty. */
-export const Line = z
-  .string()
-  .max(limits.idCharacters)
-  .check(
-    z.refine((text) => text.isWellFormed(), { error: 'must be well-formed Unicode' }),
-    z.refine((text) => !/[\p{Cc}\u2028\u2029]/u.test(text), { error: 'must not contain control characters' }),
-  );
+export const Line = /* @__PURE__ */ defineSchema(() =>
+  z
+    .string()
+    .max(limits.idCharacters)
+    .check(
+      z.refine((text) => text.isWellFormed(), { error: 'must be well-formed Unicode' }),
+      z.refine((text) => !/[\p{Cc}\u2028\u2029]/u.test(text), { error: 'must not contain control characters' }),
+    ),
+);

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { optional } from '../../shared/schema.ts';
+import { defineSchema, optional } from '../../shared/schema.ts';
 import { type Change, merge } from './mergeConfig.ts';
 import {
   allOn,
@@ -11,46 +11,54 @@ import {
   StoredGroup,
 } from './groupedTriggers.ts';
 
-const StoredBatch = z
-  .object({
-    isEnabled: z.boolean().optional(),
-    batchWindowSeconds: z.number().optional(),
-    maxActivities: z.number().optional(),
-  })
-  .optional();
+const StoredBatch = /* @__PURE__ */ defineSchema(() =>
+  z
+    .object({
+      isEnabled: z.boolean().optional(),
+      batchWindowSeconds: z.number().optional(),
+      maxActivities: z.number().optional(),
+    })
+    .optional(),
+);
 
 /**
  * The stored configuration of in-app notifications. Answers return it unchanged. A field that was never set is absent. An enabled
  * delay or batch has no effect until its numbers are set, so callers can send the fields in any order.
  */
-export const NotificationConfig = z.object({
-  useNotificationService: z.boolean(),
-  notificationServiceConfig: z.object({
-    triggers: z.object({ comment: StoredGroup, huddle: StoredGroup }).optional(),
-    delayConfig: z.object({ isEnabled: z.boolean().optional(), delaySeconds: z.number().optional() }).optional(),
-    batchConfig: z.object({ document: StoredBatch, user: StoredBatch }).optional(),
+export const NotificationConfig = /* @__PURE__ */ defineSchema(() =>
+  z.object({
+    useNotificationService: z.boolean(),
+    notificationServiceConfig: z.object({
+      triggers: z.object({ comment: StoredGroup, huddle: StoredGroup }).optional(),
+      delayConfig: z.object({ isEnabled: z.boolean().optional(), delaySeconds: z.number().optional() }).optional(),
+      batchConfig: z.object({ document: StoredBatch, user: StoredBatch }).optional(),
+    }),
   }),
-});
+);
 export type NotificationConfig = z.output<typeof NotificationConfig>;
 
-const Batch = z.object({
-  isEnabled: optional(z.boolean()),
-  batchWindowSeconds: optional(z.int().min(10).max(604_800)),
-  maxActivities: optional(z.int().min(2).max(50)),
-});
+const Batch = /* @__PURE__ */ defineSchema(() =>
+  z.object({
+    isEnabled: optional(z.boolean()),
+    batchWindowSeconds: optional(z.int().min(10).max(604_800)),
+    maxActivities: optional(z.int().min(2).max(50)),
+  }),
+);
 
-export const NotificationConfigChange = z.object({
-  useNotificationService: optional(z.boolean()),
-  notificationServiceConfig: optional(
-    z.object({
-      triggers: optional(z.strictObject({ comment: CommentTriggers, huddle: HuddleTriggers })),
-      delayConfig: optional(
-        z.object({ isEnabled: optional(z.boolean()), delaySeconds: optional(z.int().min(10).max(15_552_000)) }),
-      ),
-      batchConfig: optional(z.object({ document: optional(Batch), user: optional(Batch) })),
-    }),
-  ),
-});
+export const NotificationConfigChange = /* @__PURE__ */ defineSchema(() =>
+  z.object({
+    useNotificationService: optional(z.boolean()),
+    notificationServiceConfig: optional(
+      z.object({
+        triggers: optional(z.strictObject({ comment: CommentTriggers, huddle: HuddleTriggers })),
+        delayConfig: optional(
+          z.object({ isEnabled: optional(z.boolean()), delaySeconds: optional(z.int().min(10).max(15_552_000)) }),
+        ),
+        batchConfig: optional(z.object({ document: optional(Batch), user: optional(Batch) })),
+      }),
+    ),
+  }),
+);
 
 export const initialNotificationConfig: NotificationConfig = {
   useNotificationService: false,

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { dict } from '../../shared/collections.ts';
-import { Name, Text } from '../../shared/schema.ts';
+import { defineSchema, Name, Text } from '../../shared/schema.ts';
 
 /** The most API keys of one workspace. */
 export const MAX_API_KEYS = 100;
@@ -11,41 +11,51 @@ export const DEFAULT_TOKEN_NAME = 'Default Auth Token';
 const DAY_MILLISECONDS = 24 * 60 * 60 * 1000;
 
 /** An owner's e-mail address: at most 254 characters, the limit of SMTP. */
-export const OwnerEmail = z.email({ error: 'must be an e-mail address' }).max(254);
+export const OwnerEmail = /* @__PURE__ */ defineSchema(() => z.email({ error: 'must be an e-mail address' }).max(254));
 
 /** The name of an owner or a workspace, 1 to 200 characters. Without `pipe`, error messages would name the limit of `Name`. */
-export const ShortName = z.string().min(1).max(200).pipe(Name);
+export const ShortName = /* @__PURE__ */ defineSchema(() => z.string().min(1).max(200).pipe(Name));
 
 /** The URL of an owner's picture. */
-export const AvatarUrl = z
-  .url({ protocol: /^https?$/, error: 'must be a valid http(s) URL' })
-  .max(2_000)
-  .pipe(Text);
+export const AvatarUrl = /* @__PURE__ */ defineSchema(() =>
+  z
+    .url({ protocol: /^https?$/, error: 'must be a valid http(s) URL' })
+    .max(2_000)
+    .pipe(Text),
+);
 
 /** The time in which an owner must verify the e-mail address: one minute to 48 hours, in milliseconds. */
-export const VerifyWithinMs = z
-  .int()
-  .min(60_000)
-  .max(2 * DAY_MILLISECONDS);
+export const VerifyWithinMs = /* @__PURE__ */ defineSchema(() =>
+  z
+    .int()
+    .min(60_000)
+    .max(2 * DAY_MILLISECONDS),
+);
 
 export const apiKeyTypes = ['testing', 'production'] as const;
-export const ApiKeyType = z.enum(apiKeyTypes);
+export const ApiKeyType = /* @__PURE__ */ defineSchema(() => z.enum(apiKeyTypes));
 
 /** An API key in answers. */
-export const ApiKeyResponse = z.object({ id: z.string(), apiKeyName: z.string(), type: ApiKeyType });
+export const ApiKeyResponse = /* @__PURE__ */ defineSchema(() =>
+  z.object({ id: z.string(), apiKeyName: z.string(), type: ApiKeyType }),
+);
 
 /** An auth token in answers, with its text. */
-export const AuthTokenResponse = z.object({ token: z.string(), name: z.string(), domains: z.array(z.string()) });
+export const AuthTokenResponse = /* @__PURE__ */ defineSchema(() =>
+  z.object({ token: z.string(), name: z.string(), domains: z.array(z.string()) }),
+);
 
 /** A workspace in answers. */
-export const WorkspaceResponse = z.object({
-  id: z.string(),
-  name: z.string(),
-  /** The auth token of the workspace: a new one, or the one that the request sent. The table has only its hash. */
-  authToken: z.string(),
-  owner: z.object({ email: z.string(), id: z.string(), name: z.string(), avatar: z.string() }),
-  apiKeyList: z.record(z.string(), ApiKeyResponse),
-});
+export const WorkspaceResponse = /* @__PURE__ */ defineSchema(() =>
+  z.object({
+    id: z.string(),
+    name: z.string(),
+    /** The auth token of the workspace: a new one, or the one that the request sent. The table has only its hash. */
+    authToken: z.string(),
+    owner: z.object({ email: z.string(), id: z.string(), name: z.string(), avatar: z.string() }),
+    apiKeyList: z.record(z.string(), ApiKeyResponse),
+  }),
+);
 
 /** The fields of a new API key. */
 export interface ApiKeyFields {
