@@ -16,12 +16,12 @@ import type { Table, WriteOp } from '../table/table.ts';
 import { activityOps } from '../activities/activities.ts';
 import type { DocumentContext } from '../content/documentScope.ts';
 
-/** Returns whether changes with this verb write activities. */
+/** Returns whether changes of this kind write activities. */
 export type LoggedVerbs = (verb: CommentVerb) => boolean;
 
 /**
- * Returns a function that says whether a verb writes activities. The customer configures this for each verb. If `log` is false,
- * no verb writes any, and nothing is read.
+ * Returns a function that says which kinds of changes (`verb`) write activities. The customer configures each kind. If `log` is
+ * false, no kind writes activities, and the configuration is not read.
  */
 export async function readLoggedVerbs(table: Table, tenant: string, log: boolean): Promise<LoggedVerbs> {
   if (!log) return () => false;

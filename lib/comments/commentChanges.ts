@@ -6,7 +6,7 @@ import type { DocumentScope } from '../content/documentScope.ts';
 import { commentInvolvementOps } from './commentInvolvements.ts';
 import { CommentEntity, ThreadEntity } from './threads.ts';
 
-/** The largest number of operations in a transaction besides the write of the thread's head. DynamoDB allows 100 in all. */
+/** The largest number of operations in a transaction besides the one that writes the thread. DynamoDB allows 100 in all. */
 export const OPS_BESIDE_HEAD = 99;
 
 /** Returns whether the operations fit into one transaction: at most 100 operations and 4 MB. */
@@ -22,7 +22,10 @@ export interface ChangedComment {
   readonly eventOps: readonly WriteOp[];
 }
 
-/** Returns the operations that write a changed comment, its involvements and its events. */
+/**
+ * Returns the operations that write a changed comment, its events and its involvements (the records of the users whom it
+ * involves).
+ */
 export function changeOps(
   scope: DocumentScope,
   thread: Thread,

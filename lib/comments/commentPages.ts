@@ -136,7 +136,10 @@ export class CommentPages {
     return commentIds.map((commentId) => byId.get(commentId));
   }
 
-  /** Returns the result of `reading`. Throws NOT_FOUND if the thread has no head. Such a thread is being deleted. */
+  /**
+   * Returns the result of `reading`. Throws NOT_FOUND if the thread has no head (the item of the thread itself). The thread is
+   * then being deleted.
+   */
   async #withThread<T>(scope: DocumentScope, key: ThreadKey, reading: Promise<T>): Promise<T> {
     const [read, thread] = await Promise.all([reading, this.#deps.table.get(ThreadEntity, { ...scope, ...key })]);
     if (!thread) throw threadNotFound();
@@ -180,7 +183,7 @@ function groupByReactions(comments: readonly Stored<Comment>[]): Stored<Comment>
   return groups;
 }
 
-/** Returns the reactions that still exist, up to the size limit of one comment. */
+/** Returns the reactions that still exist. Leaves out the last ones if the reactions of one comment exceed their size limit. */
 function limitReactions(reactions: readonly (Reaction | undefined)[]): Reaction[] {
   let bytes = 0;
   return reactions

@@ -268,7 +268,8 @@ export class CommentWriter {
       return { comment, eventOps, ops: [...commentDeletionOps(scope, thread, comment), ...eventOps] };
     });
     let head = thread;
-    // Three operations are kept free. One can start a job. Two can move the assignee's involvement to the new first comment.
+    // Three operations are kept free. One can start a job. Two can move the assignee's involvement (the record that the first
+    // comment involves the assignee) to the new first comment.
     for (const group of inTransactions(units, { operations: OPS_BESIDE_HEAD - 3 })) {
       const current = head;
       const removed = group.map(({ comment }) => comment);
@@ -353,7 +354,10 @@ export class CommentWriter {
     return ids;
   }
 
-  /** Returns the head of a thread, and its comments with these ids, in the order of `ids`. A missing item is undefined. */
+  /**
+   * Returns the thread without its other comments, and its comments with these ids, in the order of `ids`. A missing item is
+   * undefined.
+   */
   async #readComments(
     { context: { scope }, key }: CommentCall,
     ids: readonly number[],
@@ -376,8 +380,8 @@ export class CommentWriter {
 }
 
 /**
- * Returns the operations that add comments. They write the thread, the comments, their involvements and their events. Throws
- * FAILED_PRECONDITION if the thread would be too large.
+ * Returns the operations that add comments. They write the thread, the comments, their events, and the records of the users whom
+ * the comments involve. Throws FAILED_PRECONDITION if the thread would be too large.
  */
 function additionOps(
   { context, sent, logged, now }: Addition,

@@ -41,8 +41,8 @@ const Leftover = z.object({
   /** The document id that the customer chose. */
   documentId: z.string(),
   /**
-   * A thread whose head is deleted. Its id stays reserved until its last comment is purged. Otherwise a new thread with this id
-   * would contain old comments.
+   * A thread whose head (the item of the thread itself) is deleted. Its id stays reserved until its last comment is purged.
+   * Otherwise a new thread with this id would contain old comments.
    */
   thread: z
     .object({
@@ -54,7 +54,7 @@ const Leftover = z.object({
     .optional(),
   /** The reactions on deleted comments. */
   reactions: z.array(ReactionReference).optional(),
-  /** An editor whose head is deleted. */
+  /** An editor whose head (the item of the editor itself) is deleted. */
   editor: DeletedEditor.optional(),
 });
 export type Leftover = z.output<typeof Leftover>;
@@ -111,13 +111,14 @@ async function purgeThread(
       table.get(ThreadEntity, { ...scope, ...thread }),
       reader.listComments(scope, thread, { limit: COMMENTS_PER_PAGE }),
     ]);
-    // Another worker has finished this purge, and then the customer has added a thread with the same id.
+    // A head exists only if another worker has finished this purge, and the customer has then added a thread with the same id.
+    // Nothing of the deleted thread remains to be purged.
     if (head) return;
     if (values.length === 0) break;
     const references = values.flatMap((comment) => comment.reactions ?? []);
     await deleteReactions(table, scope, documentId, references);
     const groups = inTransactions(values.map((comment) => ({ ops: commentDeletionOps(scope, thread, comment) })));
-    // A conflict means that a comment got a new reaction. The next round reads the comment and the reaction.
+    // On a conflict, a comment got a new reaction. The comment stays, and the loop reads it again with that reaction.
     for (const group of groups) await table.write(group.flatMap(({ ops }) => ops));
   }
   if (thread.assignedTo) await table.write([removeAssigneeInvolvement(scope, thread, thread.assignedTo)]);
@@ -127,8 +128,8 @@ async function purgeThread(
 }
 
 /**
- * Returns the operation that removes the assignee's involvement in the first comment. Only the head names the assignee. After the
- * head is deleted, the purge of the comments can no longer find this involvement.
+ * Returns the operation that removes the assignee's involvement: the record that the first comment involves the assignee. Only
+ * the head names the assignee. After the head is deleted, the purge of the comments can no longer find this record.
  */
 export function removeAssigneeInvolvement(
   scope: DocumentScope,

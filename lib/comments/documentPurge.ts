@@ -17,8 +17,8 @@ const threadItems = {
   },
 };
 /**
- * Stands for a thread without a first comment. The operations that delete a comment then keep the assignee's involvement, which
- * is removed with the head.
+ * Passed to the deletion of a comment in place of its thread, so that no comment counts as the first one. The record that the
+ * first comment involves the assignee is then deleted only with the thread's head.
  */
 const noFirstComment = { first: { commentId: -1, createdAt: 0 } };
 
@@ -27,8 +27,8 @@ export const purgeThreads = purgeRecords(
   [ThreadEntity, CommentEntity, InvolvementEntity, RecordIdEntity],
   threadItems,
   (document, items) => ({
-    // A thread can have comments but no head any more. Its id stays reserved until its last comment is purged, so ids are taken
-    // from comments too.
+    // A thread can have comments although its head (the item of the thread itself) is deleted. Its id stays reserved until its
+    // last comment is purged, so ids are taken from comments too.
     recordIds: distinct(items.map(({ annotationId }) => annotationId)).map((id) => ({
       kind: 'thread',
       id,
@@ -41,7 +41,9 @@ export const purgeThreads = purgeRecords(
   }),
 );
 
-/** Purges the tombstones of threads that were deleted before their document. */
+/**
+ * Purges the records that tell polling clients of deleted threads (tombstones). These threads were deleted before their document.
+ */
 export const purgeDeletedThreads = purgeRecords([DeletedThreadEntity], DeletedThreadEntity, () => ({
   recordIds: [],
   keys: [],

@@ -84,8 +84,8 @@ interface ThreadPagesDeps {
 /** The largest size of all comments in a response to a request for threads by id, in bytes. */
 const MAX_COMMENT_BYTES = 4_000_000;
 /**
- * Without a document in the request, the same thread id can exist in several documents. At most this many threads are read for
- * one id.
+ * The largest number of threads that are read for one id. A thread id is unique only in its document, so a request without a
+ * document can match several threads.
  */
 const MAX_THREADS_PER_ID = 100;
 

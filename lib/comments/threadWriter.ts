@@ -180,7 +180,8 @@ export class ThreadWriter {
       decide: (draft, stored) => {
         const { annotationId } = draft;
         const refuse = (message: string) => ({ result: notAddedResult(annotationId, message), ops: [] });
-        // A stored position with another document key belongs to a deleted document with the same id. It does not count.
+        // If the id is stored with another document key, it belongs to a deleted document with the same document id, and the id
+        // is free.
         if (stored?.documentKey === scope.documentKey) return refuse('Annotation already exists.');
         const missing = agents.findMissing(draft.agents);
         if (missing !== undefined) return refuse(agentNotFound(missing));
@@ -197,9 +198,9 @@ export class ThreadWriter {
   }
 
   /**
-   * Updates the threads that match the filters. First replaces `users` as authors, assignees and mentioned users. Then applies
-   * `change`. Returns one result per thread. An unknown id fails in its own result only. Throws INVALID_ARGUMENT if more than 500
-   * threads match.
+   * Updates the threads that match the filters. First replaces the users in `users`, wherever they are authors, assignees or
+   * mentioned. Then applies `change`. Returns one result per thread. An unknown id fails in its own result only. Throws
+   * INVALID_ARGUMENT if more than 500 threads match.
    */
   async update(
     context: DocumentContext,
@@ -265,8 +266,9 @@ export class ThreadWriter {
   }
 
   /**
-   * Replaces users in a thread. Writes the head first, together with the involvements of the first comment, which depend on the
-   * assignee. Then writes the comments. Returns why the replacement is refused, or undefined if it succeeded.
+   * Replaces users in a thread. Writes the head (the item of the thread itself) first, together with the involvements of the
+   * first comment, which depend on the assignee. Then writes the comments. Returns why the replacement is refused, or undefined
+   * if it succeeded.
    */
   async #replaceUsers(
     scope: DocumentScope,

@@ -20,7 +20,8 @@ export type ThreadKey = Pick<Thread, 'createdAt' | 'annotationId'>;
 const threadKey = ({ createdAt, annotationId }: ThreadKey) => recordSortKey(createdAt, annotationId);
 
 /**
- * The head of a thread. Callers see a thread only while it has a head. A deletion deletes the head first and the comments later.
+ * The head of a thread: the thread without its comments. Callers see a thread only while it has a head. A deletion deletes the
+ * head first and the comments later.
  */
 export const ThreadEntity = defineEntity({
   type: 'Thread',
@@ -167,8 +168,8 @@ export class ThreadReader {
   }
 
   /**
-   * Returns one comment per involvement, with the head of its thread. The value is undefined if the comment or the head is
-   * deleted.
+   * Returns the comment that each involvement (`InvolvementEntity`) names, with the head of its thread. The value is undefined if
+   * the comment or the head is deleted.
    */
   async findInvolvedComments(
     { tenant, organizationKey }: OrganizationScope,
@@ -214,7 +215,8 @@ export class ThreadReader {
     });
     const bytes = values.reduce((sum, value) => sum + Buffer.byteLength(JSON.stringify(value)), 0);
     const groups = groupByThread(values, descending);
-    // The last thread may be incomplete. The next call reads it again. If no other thread was read, it is read completely now.
+    // The last thread may be incomplete, so the next call reads it again. If the query returned only this thread, the thread is
+    // read completely now.
     const incomplete = next === undefined ? undefined : groups.pop();
     if (incomplete && groups.length === 0) groups.push(await this.#readWhole(scope, incomplete.key));
     const records: ListedRecord<StoredThread>[] = [];

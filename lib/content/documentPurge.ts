@@ -66,7 +66,7 @@ export function purgeItems(entity: {
 
 /**
  * One read returns at most this many records, and about this many bytes. A record can have 360 KB, and several documents are
- * purged at the same time.
+ * purged at the same time. The limit of bytes therefore keeps the use of memory low.
  */
 const RECORDS = 200;
 const BYTES = 1_000_000;
@@ -74,9 +74,9 @@ const PARALLEL = 16;
 
 /** Items that can be found only through a document's records. They are purged before the records. */
 interface Derived {
-  /** The keys of items that belong only to these records, such as the involvements of users. */
+  /** The keys of items that belong only to these records, such as the records of the users who are involved. */
   readonly keys: readonly Key[];
-  /** The ids of the records. A record in a new document can have the same id. */
+  /** The ids of the records. An id can already be used again by a record in a new document. */
   readonly recordIds: readonly RecordIdKey[];
 }
 
@@ -127,14 +127,14 @@ async function purgeRecordIds(table: Table, document: DeletedDocument, ids: read
   });
 }
 
-/** Returns the keys that operations remove. */
+/** Returns the keys of the items that the operations delete. */
 export function keysOf(ops: readonly WriteOp[]): Key[] {
   return ops.flatMap((op) => ('remove' in op ? [op.remove] : []));
 }
 
 /**
- * Returns the keys of the involvements that operations remove. Leaves out the records and their ids, which the purge deletes
- * itself.
+ * Returns the keys of the involvements (records that a user is involved) that the operations delete. Leaves out the other records
+ * and their ids, which the purge deletes itself.
  */
 export function involvementKeys(ops: readonly WriteOp[]): Key[] {
   return keysOf(ops).filter(({ SK }) => SK.startsWith('DATA#'));

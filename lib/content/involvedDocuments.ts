@@ -22,7 +22,10 @@ export interface InvolvedDocuments {
   readonly hasMore: boolean;
 }
 
-/** The largest number of users in one request. For each user, up to 1,000 involvements of every kind are read. */
+/**
+ * The largest number of users in one request. For each user, up to 1,000 records of every kind (such as comments) that involve
+ * the user are read.
+ */
 const MAX_USERS = 5;
 
 /** Requires 1 to 5 user ids in a request that asks for involved documents or their count. */
@@ -64,7 +67,7 @@ export function toInvolvedFields(
   };
 }
 
-/** The largest number of involvements of each kind that are read for one user. The latest ones are read. */
+/** The largest number of records of each kind that are read for one user. The latest ones are read. */
 export const INVOLVEMENTS_READ = 1_000;
 
 /** A document, and the time (epoch ms) of a user's latest record in it. */
@@ -96,7 +99,8 @@ export class InvolvedDocumentsReader {
     ]);
     const documentIds = latestRecords.flatMap(({ latest }) => latest.map(({ documentId }) => documentId));
     const liveDocuments = await findLiveDocuments(new DocumentReader(this.#table), scope, documentIds);
-    // `readRevocations` must run after the folders were read. Its result then includes all moves that these folders show.
+    // `readRevocations` must run after the folders were read. If a folder that was read already shows a move, the result then
+    // includes the record of that move.
     const revocations = await readRevocations(this.#table, scope, users);
     return latestRecords.map(({ latest, hasMore }, index) => {
       const involved = latest.filter(({ documentId, documentKey, at }) => {

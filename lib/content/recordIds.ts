@@ -25,9 +25,9 @@ const Schema = z.object({
 export type RecordPosition = z.output<typeof Schema>;
 
 /**
- * The position of the record with an id that the customer chose. The id alone does not find a record, because the keys of records
- * begin with the creation time. Positions of a deleted document can remain. Readers ignore such positions, because no document
- * has this `documentKey`.
+ * Says where the record with a given id is stored. The id alone does not find a record, because the keys of records begin with
+ * the creation time. Positions of a deleted document can remain. Readers ignore such positions, because no document has this
+ * `documentKey`.
  */
 export const RecordIdEntity = defineEntity({
   type: 'RecordId',
@@ -52,8 +52,8 @@ export interface RecordIdKey {
 }
 
 /**
- * Returns one position per name, in the order of `names`. The value is undefined if there is no such record. If `scope` is a
- * document, it is also undefined for a record of another document. Sends one BatchGet per 100 names.
+ * Returns the position of each record in `names`, in the same order. The value is undefined if there is no such record. If
+ * `scope` is a document, it is also undefined for a record of another document. Sends one BatchGet per 100 records.
  */
 export async function findRecordIds(
   table: Table,

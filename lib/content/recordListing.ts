@@ -123,7 +123,7 @@ export async function listAcrossDocuments<V>({
       continue;
     }
     const batch = waiting.slice(0, parallel);
-    // One record more than fits on the page shows whether there is a next page.
+    // Reads one record more than the page can have. That record shows whether there is a next page.
     const remaining = limit + 1 - values.length;
     const share = Math.ceil(remaining / batch.length);
     const limits = batch.map((_document, index) => {
@@ -224,7 +224,7 @@ function pagedDocuments(
   };
 }
 
-/** Returns the ids of a document that a listing needs. */
+/** Returns a document in the form that a listing takes. */
 export function toListed(
   scope: OrganizationScope,
   { documentId, internalId }: { readonly documentId: string; readonly internalId: string },

@@ -258,8 +258,8 @@ function toResponses<R extends { readonly documentId: string }, V>(
 }
 
 /**
- * Returns the included records up to `share` bytes, but at least one record. `end` is the sort key at which the page ends, or
- * null if no record of this kind follows.
+ * Returns the records that are in `included`, up to `share` bytes in all, but at least one record. `end` is the sort key at which
+ * the page ends, or null if no record of this kind follows.
  */
 function cutPage<V>(
   { records, next }: KindPage<V>,

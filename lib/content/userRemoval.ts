@@ -15,7 +15,7 @@ const PARALLEL = 4;
 /**
  * Why users are removed.
  * - `remove`: the customer removed the users. Their comments in threads of other users stay.
- * - `erase`: the users are erased (GDPR). These comments are deleted too.
+ * - `erase`: the users are erased (GDPR). Their comments in threads of other users are deleted.
  */
 export type RemovalMode = 'remove' | 'erase';
 
@@ -37,13 +37,16 @@ export interface EraseHook {
   readonly entities: readonly { readonly type: string }[];
   /**
    * Erases users from the next page of records, after the sort key `after`. Reads all records of the document and does not rely
-   * on involvements. Returns the sort key at which the page ends, or undefined after the last page. Writes only records that
-   * change, with an optimistic lock. Throws ABORTED if other requests change a record during every try.
+   * on the lists of records that involve a user. Returns the sort key at which the page ends, or undefined after the last page.
+   * Writes only records that change, with an optimistic lock. Throws ABORTED if other requests change a record during every try.
    */
   erase(removal: DocumentRemoval, after: string | undefined): Promise<string | undefined>;
 }
 
-/** Tries once to remove a user from a record, and the user's involvement in this record, in one transaction. */
+/**
+ * Tries once to remove a user from a record, and to delete the user's involvement (the record that the user is involved), in one
+ * transaction.
+ */
 export type RemoveInvolved = (removal: DocumentRemoval, involvement: Involvement) => Promise<Outcome>;
 
 /** Tries once to write operations in one transaction. */

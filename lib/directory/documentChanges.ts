@@ -137,7 +137,10 @@ export class DocumentChanger {
     });
   }
 
-  /** Returns the operations that record the move. Running jobs that remove users from folders need these records. */
+  /**
+   * Returns the operations that record the move for jobs that are removing users from folders. Returns none if no such job is
+   * running or needs a record.
+   */
   async #recordCrossings(
     scope: OrganizationScope,
     documents: readonly Stored<Document>[],

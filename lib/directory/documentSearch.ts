@@ -7,7 +7,7 @@ import type { PageOptions, QueryPage, Table } from '../table/table.ts';
 import { pages } from '../table/pages.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 
-/** A count with filters gives up after this many documents, or after metadata of this length (characters of JSON). */
+/** A count with filters gives up after it has read this many documents, or metadata with this many characters of JSON. */
 const MAX_COUNTED_DOCUMENTS = 10_000;
 const MAX_COUNTED_BYTES = 32_000_000;
 
@@ -58,8 +58,8 @@ export class DocumentSearch {
   }
 
   /**
-   * Returns the number of matching documents. Returns undefined if too many documents, or too much metadata, would have to be
-   * read.
+   * Returns the number of matching documents. Returns undefined if the count gives up, because there are too many documents or
+   * too much metadata to read.
    */
   async count(searched: SearchScope, filters: readonly MetadataFilter[]): Promise<number | undefined> {
     let [count, documentsRead, bytes] = [0, 0, 0];

@@ -101,9 +101,9 @@ export class DocumentReader {
   }
 
   /**
-   * Returns the stored and the current state of one document per id, in the order of the ids. A document in a deleted folder is
-   * stored until it is purged, but has no current state. Sends one BatchGet per 100 ids. While folders change, it also reads the
-   * documents' folders.
+   * Returns the stored and the current state of one document per id, in the order of the ids. The current state is undefined for
+   * a document in a deleted folder, although the document is stored until a job purges it. Sends one BatchGet per 100 ids. While
+   * a job applies changes of folders, it also reads the documents' folders.
    */
   async find(scope: OrganizationScope, documentIds: readonly string[]): Promise<CurrentAndStored<Document>[]> {
     const documents = await this.#table.getMany(
@@ -235,7 +235,7 @@ export class DocumentWriter {
   }
 }
 
-/** Returns the ids of a folder that each of its documents stores. */
+/** Returns a folder in the form in which its documents store it: with both of its ids. */
 export function folderReference(folder: Folder | undefined): Document['folder'] {
   return folder && { folderId: folder.folderId, internalId: folder.internalId };
 }

@@ -64,8 +64,8 @@ export class OrganizationLock {
 }
 
 /**
- * Ends a job and subtracts it from the organization's count, in one transaction. If the organization no longer exists, only ends
- * the job. Returns `done`. If another worker has changed the job, changes nothing and returns `otherwise`.
+ * Ends a job and subtracts it from the organization's count, in one transaction, and returns `done`. If the organization no
+ * longer exists, only ends the job. If another worker has changed the job, changes nothing and returns the parameter `otherwise`.
  */
 export async function endCountedJob(
   table: Table,

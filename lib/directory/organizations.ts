@@ -72,7 +72,7 @@ export const unknownOrganizationResult: OrganizationResult = {
 /** The result for one item of a request that adds or changes a list of items. */
 export interface AddedResult {
   readonly success: boolean;
-  /** The id of the item, for most kinds its internal id. Empty if the item failed and its id is not known. */
+  /** The id of the added or changed item. Usually this is its internal id. Empty if the item failed and its id is not known. */
   readonly id: string;
   readonly message: string;
 }
@@ -85,7 +85,7 @@ const MAX_CACHED_ORGANIZATIONS = 1_000;
 export class OrganizationReader {
   readonly #table: Table;
   readonly #items: ItemReader;
-  /** The keys of the organizations that were read last, each with its revision at that time. */
+  /** The keys of the organizations that were read most recently, each with the organization's revision at that time. */
   readonly #cached = new Map<string, { readonly keys: OrganizationKeys; readonly revision: number }>();
 
   /** Reads single organizations with `items`. Its reads must be consistent. */

@@ -170,8 +170,8 @@ interface ScopedId {
 }
 
 /**
- * Returns the resources in the order of `named`. Calls `readAll` once. While folders of one of the organizations change, calls
- * `readScope` once per organization instead.
+ * Returns the resources in the order of `named`. Usually calls `readAll` once. If a job is applying changes of folders in one of
+ * the organizations, calls `readScope` once per organization instead.
  */
 async function readResources<T>(
   named: readonly ScopedId[],
@@ -198,7 +198,10 @@ function organizationOf({ type, id, organizationId }: ResourceReference): string
   return type === 'organization' ? id : (organizationId as string);
 }
 
-/** Returns an issue for each undefined value. `path` returns the path of a value in the request, which has four parts. */
+/**
+ * Returns an issue for each undefined value. `path` returns the path of a value in the request: `permissions`, `resources`, an
+ * index and a field.
+ */
 function missingIssues(values: readonly unknown[], path: (index: number) => (string | number)[]) {
   return values.flatMap((value, index) => {
     if (value !== undefined) return [];

@@ -43,8 +43,8 @@ export interface UserSelection {
 }
 
 /**
- * A listing over documents ends a page after a number of bytes. A search adds this many bytes for each user that it checks, so a
- * page checks a few thousand users at most.
+ * A page of a listing over documents ends after a certain number of read bytes. For each user that a search checks, this many
+ * bytes are added to that number. A page therefore checks a few thousand users at most.
  */
 const SEARCHED_USER_BYTES = 8_000;
 

@@ -467,8 +467,8 @@ export class UserWriter {
   }
 
   /**
-   * Removes a user's grants on the resources. Grants in user tokens from before this time no longer count either. Does nothing
-   * for a grant that does not exist.
+   * Removes a user's grants on the resources. Grants on these resources become invalid in the user's earlier tokens too. Does
+   * nothing for a grant that does not exist.
    */
   async revoke(userId: string, resources: readonly ScopedResource[], now: number): Promise<void> {
     const distinctGrants = distinctResources(resources);
@@ -479,7 +479,7 @@ export class UserWriter {
         isRevocation: false,
         ...(resource.resourceType === 'folder' && { folder: true }),
       });
-    // Two writes cost half as much as one transaction. If only one of them succeeds, the caller repeats the call.
+    // Two writes cost half as much as one transaction. If only one of them succeeds, the call throws, and it can be repeated.
     await Promise.all([
       this.#table.writeAll(
         distinctGrants.map(({ scope, resource }) => remove(GrantEntity, { ...scope, ...resource, userId })),
@@ -585,8 +585,8 @@ function profileWrite(
   };
 }
 
-// The first revision of a new grant or contact is its time. A job deletes a grant or contact only at the revision that the job
-// read. It therefore never deletes a newer item with the same key.
+// The first revision of a new grant or contact is the time at which it is written. A job deletes a grant or contact only at the
+// revision that the job read. It therefore never deletes a newer item with the same key.
 
 function grantWrite(
   scope: OrganizationScope,

@@ -37,8 +37,8 @@ export class LiveStateStore {
   }
 
   /**
-   * Stores the data of a broadcast, unless a newer broadcast is stored. Throws INVALID_ARGUMENT if merged data is too
-   * large, and ABORTED after too many conflicts.
+   * Stores a broadcast. If the broadcast replaces the data and a newer one is stored, changes nothing. Throws INVALID_ARGUMENT if
+   * merged data is too large, and ABORTED after too many conflicts.
    */
   async broadcast(scope: DocumentScope, broadcast: Broadcast, now: number): Promise<void> {
     const key = { ...scope, liveStateDataId: broadcast.liveStateDataId };

@@ -2,14 +2,14 @@ import { type EraseHook, RECORDS_PER_PAGE } from '../content/userRemoval.ts';
 import { remove } from '../table/table.ts';
 import { LiveStateEntity } from './liveStates.ts';
 
-/** Erases live states that an erased user was the last to broadcast. */
+/** Erases the live states whose last broadcast came from an erased user. */
 export const eraseLiveStates: EraseHook = {
   entities: [LiveStateEntity],
   async erase({ table, scope, removedUsers: { userIds, removedAt } }, after) {
     const page = await table.query(LiveStateEntity, scope, { limit: RECORDS_PER_PAGE, after });
     for (const { liveStateDataId, userId, at, _r } of page.values) {
       if (userId === undefined || !userIds.has(userId) || at > removedAt) continue;
-      // A conflict means a later broadcast. Another user sent it, or it was sent after the removal.
+      // On a conflict, the state has a later broadcast and stays. Another user sent it, or it was sent after the removal.
       await table.write([remove(LiveStateEntity, { ...scope, liveStateDataId }, _r)]);
     }
     return page.next;

@@ -5,7 +5,10 @@ import type { Table, WriteOp } from '../table/table.ts';
 import { endIfExpired, PresenceEntity } from './presences.ts';
 import type { Presence } from './rules.ts';
 
-/** The sweep starts at least one run in this time (milliseconds). A longer lease therefore needs no job of its own. */
+/**
+ * In every period of this length (milliseconds), at least one run of the sweep starts. That run ends a longer lease in time, so
+ * such a lease needs no job.
+ */
 const SWEPT_MILLISECONDS = 75_000;
 /** A step starts this long after the end of the lease, in milliseconds. */
 const MARGIN = 500;
@@ -26,8 +29,8 @@ export interface StartedJob {
 }
 
 /**
- * Returns a job that ends the presence of a user who joins. Returns undefined if the lease is long enough for the sweep
- * to find its end. While nobody is present, the sweep looks only once a minute, so it would end a short lease too late.
+ * Returns a job that ends the presence of a user who joins. Returns undefined for a long lease, which the sweep ends. While
+ * nobody is present, the sweep runs only once a minute, so it would end a short lease too late.
  */
 export function watchJoin(
   { tenant, organizationKey, documentKey }: DocumentScope,

@@ -89,8 +89,8 @@ export class PresenceStore {
   }
 
   /**
-   * Adds users to a document, or renews their leases. If a user occurs several times, the last entry counts. `watch`
-   * may return an operation, which joins the transaction that adds a user who was not present.
+   * Adds users to a document, or renews their leases. If a user occurs several times, the last entry counts. `watch` is called
+   * for each user who was not present. The operation that it returns is written in the same transaction as the presence.
    */
   async renew(
     scope: DocumentScope,

@@ -122,8 +122,8 @@ export function endPresence(stored: Presence, now: number): Presence {
 }
 
 /**
- * Clocks of functions differ a little, so a later change could have an earlier time. This time is always later than the
- * stored one.
+ * Returns the time of a change, at least 1 ms after the stored time. The clocks of functions differ a little, so `now` can be
+ * earlier than that.
  */
 function nextChange(stored: Presence | undefined, now: number): number {
   return Math.max(now, (stored?.changedAt ?? 0) + 1);

@@ -4,7 +4,7 @@ import { sweepPresence as openSweeper, type PresenceSweeper } from './presences.
 
 /** The time between two passes over all presences, in milliseconds. Clients therefore learn the end of a lease within 15 s. */
 const PASS_MILLISECONDS = 12_000;
-/** No pass starts in the last milliseconds (this many) of a run. */
+/** In the last milliseconds of a run (this many), no pass starts. */
 const SPARE = 2_000;
 
 export interface PresenceSweepPorts {
@@ -13,8 +13,8 @@ export interface PresenceSweepPorts {
 }
 
 /**
- * Returns the sweep that ends presences whose leases have ended. While anybody is present, it makes passes until the
- * next run starts. Otherwise it makes one pass. A lease that begins and ends between two runs has a job of its own.
+ * Returns the sweep that ends presences whose leases have ended. While anybody is present, it makes passes until the next run
+ * starts. Otherwise it makes one pass. If a lease is so short that no run may see it, a job ends it (`watchJoin`).
  */
 export function sweepPresences({ sweeper, sleep }: PresenceSweepPorts): Sweep {
   return async (call) => {

@@ -36,7 +36,7 @@ interface ReactionKey {
   readonly on?: CommentReference | undefined;
 }
 
-/** A reaction of a request, and the users whom one transaction adds to it (`stepUsers`). */
+/** A reaction of a request. `stepUsers` are the users whom one transaction adds to it. */
 interface ReactionStep extends ReactionRequest {
   readonly stepUsers: readonly ContentUser[];
 }
@@ -51,7 +51,10 @@ interface ReactionState {
   readonly target: { readonly thread: Stored<Thread>; readonly comment: Stored<Comment> } | undefined;
 }
 
-/** `actor` is the actor of the events. With `onlyOf`, only the reactions of the user with this id are deleted. */
+/**
+ * `actor` is the actor of the events. `onlyOf` is the id of a user. If it is given, only this user is removed from the reactions.
+ * A reaction is then deleted only if it has no other user.
+ */
 interface DeletionOptions {
   readonly actor: ContentUser | undefined;
   readonly onlyOf?: string | undefined;
@@ -59,13 +62,13 @@ interface DeletionOptions {
 }
 
 /**
- * The number of operations for each added user. They write the reaction, its id, the involvement, the comment, and the two items
- * of an event.
+ * The number of operations for each added user. They write the reaction, its id, the involvement (the record that the user
+ * reacted), the comment, and the two items of an event.
  */
 const OPS_PER_USER = 6;
 /**
- * The number of operations of one deletion, without those for involvements. They write the reaction, its id, the comment, and the
- * two items of an event.
+ * The number of operations of one deletion, without one per user for the involvement. They write the reaction, its id, the
+ * comment, and the two items of an event.
  */
 const OPS_PER_DELETION = 5;
 
@@ -106,8 +109,7 @@ export class ReactionWriter {
    * Deletes reactions. Ids must be distinct. Emits `comment.reaction_delete` for each reaction on a comment. The actor of the
    * event is `actor`, or the first user of the reaction if `actor` is undefined.
    *
-   * Returns one result per reaction. An unknown reaction fails in its own result only. With `onlyOf`, a reaction that also has
-   * other users keeps them.
+   * Returns one result per reaction. An unknown reaction fails in its own result only.
    */
   async delete(
     context: DocumentContext,
@@ -122,7 +124,7 @@ export class ReactionWriter {
       (key) => lockOf(key.annotationId, firstRead.get(key)?.reaction?.on),
       (key) => OPS_PER_DELETION + (firstRead.get(key)?.reaction?.fromUsers.length ?? 0),
     );
-    // The first try of the first wave uses the states that were read above. All other tries read again.
+    // The transactions of the first wave use the states that were read above. Retries and later waves read again.
     const read = async (group: readonly ReactionKey[]) => {
       const firstStates = group.map((key) => firstRead.get(key));
       for (const key of group) firstRead.delete(key);
@@ -137,8 +139,8 @@ export class ReactionWriter {
   }
 
   /**
-   * Writes each group in one transaction, and adds the results to `results`. If a reaction is in several waves, its first failure
-   * is kept.
+   * Writes each of `groups` in one transaction, and adds the results to `results`. If several calls write the same reaction, its
+   * first failure stays in `results`.
    */
   async #write<K extends ReactionKey>(
     groups: readonly (readonly K[])[],
@@ -165,7 +167,8 @@ export class ReactionWriter {
     const { tenant, organizationKey } = scope;
     const within = document.documentId;
     const threadIds = distinct(keys.flatMap(({ on }) => on?.annotationId ?? []));
-    // A position can belong to a deleted document with the same id. The read of the reaction in this document then finds nothing.
+    // The stored position can be that of a reaction in a deleted document with the same id. No reaction is then found in this
+    // document.
     const positions = await findRecordIds(this.#table, { tenant, organizationKey }, [
       ...keys.map(({ annotationId }) => ({ kind: 'reaction', id: annotationId, within }) as const),
       ...threadIds.map((id) => ({ kind: 'thread', id, within }) as const),
@@ -196,7 +199,10 @@ export class ReactionWriter {
   }
 }
 
-/** Returns the results and operations for steps that all write the same record: a thread, or one reaction to the document. */
+/**
+ * Returns the results and operations of one transaction. All its steps write the same record: a thread, or one reaction to the
+ * document.
+ */
 function decideAddition(
   context: DocumentContext,
   steps: readonly ReactionStep[],
@@ -358,8 +364,9 @@ function lockOf(annotationId: string, on: CommentReference | undefined): string 
 }
 
 /**
- * Groups items into waves of transactions. Items with the same lock write the same record. They share a transaction as long as
- * the numbers of their operations (`countOps`) fit. The remaining items with this lock are in later waves.
+ * Divides items into waves of transactions, which are written one wave after another. Items with the same lock write the same
+ * record, so a wave has only one transaction for them. If they have too many operations for one transaction (`countOps`), the
+ * remaining items are in later waves.
  */
 function groupIntoWaves<T>(items: readonly T[], lock: (item: T) => string, countOps: (item: T) => number): T[][][] {
   const waves: T[][][] = [];

@@ -30,13 +30,13 @@ export const Reaction = /* @__PURE__ */ defineSchema(() =>
     /** The fields of the comment's key. Undefined for a reaction on the document itself. */
     on: z.object({ annotationId: z.string(), commentId: z.number(), threadCreatedAt: z.number() }).optional(),
     /**
-     * The reaction's own location as JSON text. If the reaction was sent without one, the location that its thread had at that
+     * The location that was sent with the reaction, as JSON text. If none was sent, the location that the thread had at that
      * time.
      */
     location: z.string().optional(),
     /**
-     * The key of the reaction's own location. Undefined if the reaction was sent without one, because the location of its thread
-     * can change.
+     * The key of the location that was sent with the reaction. Undefined if none was sent. A stored key would then be wrong after
+     * a change of the thread's location.
      */
     locationKey: z.string().optional(),
     /** The document id that the customer chose. */
@@ -110,9 +110,9 @@ export type ReactionOutcome =
   { readonly refused: string } | { readonly reaction: Reaction; readonly added: readonly ContentUser[] };
 
 /**
- * Returns the reaction after `stepUsers` were added. They are some of the request's users. Refuses an icon or a comment that
- * differs from the stored one. Refuses all users of the request if the reaction with all of them would have more than 50 users or
- * be too large.
+ * Returns the reaction with `stepUsers` added, who are some of the request's users. Refuses an icon or a comment that differs
+ * from the stored one. Refuses all users of the request if the reaction with all of them would have more than 50 users or be too
+ * large.
  */
 export function addReactionUsers(
   stored: Reaction | undefined,

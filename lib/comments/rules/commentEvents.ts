@@ -48,7 +48,7 @@ export interface EventScope {
   readonly now: number;
 }
 
-/** Identifies a change. A change that is written twice has the same cause both times, and therefore the same event id. */
+/** Identifies a change. If the transaction of a change is repeated, the cause is the same, and so is the event id. */
 interface Cause {
   readonly type: 'Thread' | 'Comment';
   readonly id: string;
@@ -66,7 +66,7 @@ export interface CommentEvent {
 /** A changed field of a thread. */
 export type ThreadFieldChange = Pick<ContentChange, 'verb' | 'from' | 'to'>;
 
-/** The fields of a thread whose changes make events, each with the verb of its event. */
+/** A change of one of these fields makes an event. Each field has the verb of that event. */
 const watchedFields: readonly { readonly verb: CommentVerb; readonly read: (thread: Thread) => unknown }[] = [
   { verb: 'statusChanged', read: ({ status }) => readJson(status) },
   // Only the id is compared, because a changed name is not a new assignee.
@@ -150,7 +150,7 @@ export function toActivities(
     });
 }
 
-/** The field that each verb changes, and the phrase of its activity. */
+/** For each verb, the name of the changed field in the activity, and the text of the activity. */
 const phrases: Readonly<Record<CommentVerb, readonly [field: string, phrase: string]>> = {
   newlyAdded: ['comments', 'started a thread'],
   added: ['comments', 'added a comment'],
@@ -179,7 +179,7 @@ function causeOf({ thread, comment, revision }: ContentChange, { scope, now }: E
 }
 
 /**
- * Returns the payload of an event. The data of a payload that would be too large has only ids. A change therefore never fails
+ * Returns the payload of an event. If the payload would be too large, its data has only ids. A change therefore never fails
  * because of its event.
  */
 function payloadOf(change: ContentChange, eventScope: EventScope): EventPayload {

@@ -432,7 +432,7 @@ export const CommentResponse = /* @__PURE__ */ defineSchema(() =>
     reactionAnnotationIds: z.array(z.string()),
     /** The time of creation in epoch ms. */
     createdAt: z.number(),
-    /** The time of the last change. */
+    /** The time of the last change, as ISO 8601 text. */
     lastUpdated: IsoTime,
     metadata: OpenResponse,
   }),

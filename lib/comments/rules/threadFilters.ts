@@ -59,8 +59,8 @@ export const requireSelector = /* @__PURE__ */ defineSchema(() =>
 );
 
 /**
- * Rejects a deletion whose only selector is `agentSuggestions: false`. This value selects nothing, so the request would delete
- * all threads.
+ * Rejects a deletion whose only selector is `agentSuggestions: false`. Every thread matches this value, so the request would
+ * delete all threads.
  */
 export const rejectEmptySelector = /* @__PURE__ */ defineSchema(() =>
   z.refine<{ readonly [S in Selector]?: unknown }>(
@@ -186,9 +186,9 @@ export const ThreadListing = /* @__PURE__ */ defineSchema(() =>
       groupByDocumentId: optional(z.boolean()),
       ...threadSelectors,
       ...listingFilters,
-      /** Whether rows have `metadata`. The default is true. */
+      /** Whether the threads of the response have `metadata`. The default is true. */
       includeMetadata: optional(z.boolean()),
-      /** Whether rows have `pageInfo`. The default is true. */
+      /** Whether the threads of the response have `pageInfo`. The default is true. */
       includePageInfo: optional(z.boolean()),
       /**
        * If given, the response lists the threads that were deleted at or after this time, in `deletedAnnotations`. Epoch ms or ISO
@@ -203,8 +203,8 @@ export const ThreadListing = /* @__PURE__ */ defineSchema(() =>
 );
 
 /**
- * Returns the filters of a request for threads, and which optional parts its rows have. The name of the service in `agentSource`
- * becomes `svc`.
+ * Returns the filters of a request for threads, and which optional parts the threads of its response have. The name of the
+ * service in `agentSource` becomes `svc`.
  */
 export function toListingOptions(
   request: z.output<typeof ThreadListing>,

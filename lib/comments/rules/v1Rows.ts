@@ -22,7 +22,7 @@ export const V1Thread = z.object({
   color: z.string().optional(),
   /** The time of creation in epoch ms. */
   createdAt: z.number(),
-  /** The time of the last change. */
+  /** The time of the last change, as ISO 8601 text. */
   lastUpdated: IsoTime,
   status: z.record(z.string(), z.unknown()),
 });

@@ -1,6 +1,6 @@
 /**
- * Divides a budget among needs. Returns one share per need, which is never larger than the need. The rest of the budget that
- * small needs leave is divided equally among the larger needs.
+ * Divides a budget among needs. Returns one share per need. A share is never larger than its need. The part of the budget that
+ * small needs do not use is divided equally among the larger needs.
  */
 export function divideFairly(needs: readonly number[], budget: number): number[] {
   const shares = needs.map(() => 0);

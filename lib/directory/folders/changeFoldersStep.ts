@@ -23,11 +23,12 @@ import { remove, replace, type Table } from '../../table/table.ts';
 /** The limits of one step: its time in milliseconds, and the number of pages of folder entries that it reads. */
 const STEP_MILLISECONDS = 2_000;
 const PAGES = 40;
-/** The number of entries on a page, for folders that are rewritten and for folders that are deleted. */
+/** The number of entries that one query reads below a folder that was moved or has another access type. */
 const REWRITTEN_PAGE = 100;
+/** The number of entries that one query reads below a deleted folder. */
 const REMOVED_PAGE = 25;
 const PARALLEL = 8;
-/** How long the job waits between two checks whether the jobs in `waitFor` have ended (milliseconds). */
+/** The time between two checks of whether the jobs in `waitFor` have ended (milliseconds). */
 const CHECK_INTERVAL = 5_000;
 
 const Data = z.object({
@@ -48,7 +49,10 @@ const Progress = z.object({
    */
   at: z.string().optional(),
   stack: WalkStack.optional(),
-  /** True if the walk reached a folder that no longer existed. */
+  /**
+   * True if the job reached a folder that no longer existed. Another job may be deleting it, and this job then waits for that
+   * job.
+   */
   missed: z.boolean(),
   /** The ids of the jobs that this job waits for. They delete folders. */
   waitFor: z.array(z.string()).optional(),
@@ -87,8 +91,8 @@ export async function changeFoldersStep(
       return { progress: { round: 'second', missed: walk.missed } satisfies Progress, notBefore: secondRoundAt };
   }
 
-  // This job could not rewrite folders below a folder that another job deletes. Without this job's records, requests would see
-  // those folders until the other job has deleted them. So this job waits until the other job has ended.
+  // This job cannot rewrite folders that another job is deleting, so their stored ancestors stay outdated. Without this job's
+  // records, requests would see these folders. This job therefore keeps its records until the other job has ended.
   const otherDeletions = allChanges
     .filter(({ kind, jobId }) => kind === 'removed' && jobId !== job.jobId)
     .map(({ jobId }) => jobId);
@@ -167,8 +171,8 @@ function rewriteVisitor(walk: Walk): FolderVisitor {
       const subfolders = new Set<string>();
       let waiting = entries;
       while (waiting.length > 0) {
-        // The children are read before the parent. If another request then writes a child that it computed from an older parent,
-        // the child's revision changes, and the write of this job conflicts.
+        // The children are read before the parent. Another request can then write a child that it computed from an older parent.
+        // That write changes the child's revision, so the write of this job conflicts and is tried again.
         const children = await table.getMany(
           FolderEntity,
           waiting.map(({ id }) => ({ ...scope, folderId: id })),

@@ -296,8 +296,8 @@ class TreeChange {
   }
 
   /**
-   * Stores the job, if this request has not stored it yet. Changes of access types call it first, because their transactions do
-   * not write the organization.
+   * Stores the job, if this request has not stored it yet. A request that changes access types calls this method before its
+   * changes, because their transactions do not write the organization.
    */
   async start(): Promise<void> {
     if (this.#isStarted) return;

@@ -51,8 +51,8 @@ export interface RevokedFolder {
 }
 
 /**
- * Returns the folders that users are being removed from, by job id. Call it after the folders were read. The result then includes
- * every move that those folders already show.
+ * Returns the folders that users are being removed from, by job id. Call it after the folders were read. If those folders already
+ * show a move, the result then includes the record of that move.
  */
 export async function readRevokedFolders(
   table: Table,
@@ -71,8 +71,9 @@ export async function readRevokedFolders(
 }
 
 /**
- * Returns the revocations of each user. Revocations of folders include the moves since the users were removed. Reads the table
- * only if one of the users is being removed from a folder of this organization. Call it after the folders were read.
+ * Returns the revocations of each user. The revocation of a folder includes the moves into and out of the folder since the users
+ * were removed. Reads the table only if one of the users is being removed from a folder of this organization. Call it after the
+ * folders were read.
  */
 export async function readRevocations(
   table: Table,

@@ -70,7 +70,10 @@ export class FolderTreeReader {
     return { trees: first.folders.map(toTree), next: first.next };
   }
 
-  /** Returns a page of the folders directly in a folder, ordered by id. A page without folders is the last page. */
+  /**
+   * Returns a page of the folders directly in a folder, ordered by id. Skips pages on which every entry is stale. If a page is
+   * empty, no folders follow.
+   */
   async #children(
     scope: OrganizationScope,
     parentKey: string,
@@ -84,7 +87,7 @@ export class FolderTreeReader {
   }
 
   /**
-   * Returns the folders that exist and whose parent passes `isParent`. Entries of other folders are stale, because the folder was
+   * Returns the folders that exist and whose parent passes `isParent`. Any other id comes from a stale entry: its folder was
    * deleted or moved.
    */
   async #foldersIn(

@@ -15,7 +15,7 @@ const Level = z.object({
   /** The folder id that the customer chose. */
   id: z.string(),
   /**
-   * The sort key of the last entry that is done. While the walk is inside a subfolder of this folder, the sort key of that
+   * The sort key of the last entry that is done. If the walk is inside a subfolder of this folder, this is the sort key of that
    * subfolder's entry.
    */
   after: z.string().optional(),

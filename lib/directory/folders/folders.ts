@@ -153,7 +153,7 @@ const PARENT_ABSENT = 'Parent folder does not exist.';
 const TOO_DEEP = 'Folder would be too deep.';
 
 const CHANGES_PER_PAGE = 1_000;
-/** How often a read of folders is tried if other requests change the folders during the read. */
+/** The largest number of tries to read folders. A try fails if other requests change the folders during it. */
 const READING_TRIES = 5;
 
 export class FolderReader {
@@ -179,8 +179,8 @@ export class FolderReader {
 
   /**
    * Returns the stored and the current state of one folder per id, in the order of the ids. Sends one BatchGet per 100 ids. While
-   * folders change, it also reads the recorded changes and the changed folders. Throws a throttling error if other requests
-   * change the folders during every try.
+   * a job applies changes of folders, it also reads the recorded changes and the changed folders. Throws a throttling error if
+   * other requests change the folders during every try.
    */
   async find(scope: OrganizationScope, folderIds: readonly string[]): Promise<CurrentAndStored<Folder>[]> {
     const read = () =>

@@ -53,8 +53,9 @@ export interface Revocation {
 }
 
 /**
- * Moved documents and folders, by internal id. The value is true if the document or folder was in a given folder when users were
- * removed from that folder. The value of a moved folder also holds for everything below the moved folder.
+ * Documents and folders that were moved into or out of one folder while a job removed users from it, by internal id. The value is
+ * true if the moved item was in the folder when the users were removed. The value of a moved folder also holds for everything
+ * below it.
  */
 export type MovedKeys = ReadonlyMap<string, boolean>;
 

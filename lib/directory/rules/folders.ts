@@ -51,7 +51,7 @@ export function computePosition(
   };
 }
 
-/** Returns the fields of a folder that the folders below it store in `ancestors`. */
+/** Returns the entry for a folder in the `ancestors` of the folders below it. */
 function nameOf({ folderId, internalId, movedAt }: FolderName): FolderName {
   return { folderId, internalId, ...(movedAt !== undefined && { movedAt }) };
 }
@@ -77,7 +77,7 @@ export function depthOf({ ancestors }: Pick<FolderPosition, 'ancestors'>): numbe
   return ancestors.length + 1;
 }
 
-/** Returns whether a folder is the folder `internalId` or below it. */
+/** Returns whether a folder has the id `internalId` itself, or is below the folder with that id. */
 export function isWithin(folder: Pick<FolderWithPosition, 'internalId' | 'ancestors'>, internalId: string): boolean {
   return folder.internalId === internalId || folder.ancestors.some((ancestor) => ancestor.internalId === internalId);
 }
@@ -122,10 +122,10 @@ export interface FolderChanges {
 export type Resolution<F> = { readonly folder: F } | 'deleted' | { readonly needs: FolderName } | 'inconsistent';
 
 /**
- * Returns the current state of a stored folder while folders above it change. A folder's stored parent and own access type are
- * always right. Its stored ancestors are right only from the parent up to the deepest changed folder. The ancestors of that
- * changed folder are resolved in the same way. `path` has the ids of the folders that were resolved on the way to this folder, to
- * detect circles.
+ * Returns the current state of a stored folder while a job applies changes of folders above it. A folder's stored parent and own
+ * access type are always right. Its stored ancestors are right only from the parent up to the deepest changed folder. The
+ * ancestors of that changed folder are resolved in the same way. `path` has the ids of the folders that were resolved on the way
+ * to this folder, to detect circles.
  */
 export function resolveFolder<F extends FolderWithPosition>(
   folder: F,
