@@ -73,7 +73,7 @@ export interface FolderRequest {
 
 /**
  * Changes folders. Readers combine the stored folders with the recorded changes, so they see a change at once. A job later
- * rewrites or purges the folders and documents below the changed folders.
+ * rewrites the folders below a changed folder. Below a deleted folder, it purges folders and documents.
  */
 export class FolderChanger {
   readonly #table: Table;

@@ -5,7 +5,7 @@
 
 /**
  * A slot can be used for this many milliseconds after its time. In any second, up to 5 % more attempts than the limit can therefore
- * begin.
+ * begin, rounded up to a whole attempt. From 10 attempts per second on, that is at most 10 %.
  */
 export const SLOT_TOLERANCE = 50;
 
