@@ -29,7 +29,7 @@ const BUSY = 0.8;
  * The largest number of instances in a thread that mainly waits for AWS calls. More instances would wait for the same
  * services, and V8 would optimise the code of each instance separately.
  */
-const INSTANCES_OF_AWS = 2;
+const INSTANCES_OF_AWS = 4;
 
 export interface PoolOptions {
   readonly environmentOf: (model: FunctionModel) => Record<string, string>;
