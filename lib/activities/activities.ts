@@ -172,7 +172,8 @@ export class ActivityReader {
         bytes: activities.reduce((sum, { activity }) => sum + Buffer.byteLength(JSON.stringify(activity)), 0),
       };
     };
-    // `listAcrossDocuments` needs a list of documents. A single document without an id stands for the target entity.
+    // `listAcrossDocuments` needs a list of documents. This list has one document without an id, which stands for the target
+    // entity.
     return listAcrossDocuments({
       ...page,
       documents: givenDocuments([{ documentId: '', scope: { ...scope, documentKey: '' } }]),
@@ -437,7 +438,7 @@ export class ActivityWriter {
     return { results, hasMore: false };
   }
 
-  /** Deletes activities. An activity with a `position` other than the stored one fails in its own result only. */
+  /** Deletes activities. If an activity has a `position` and is stored elsewhere by now, it fails in its own result only. */
   async #delete(scope: OrganizationScope, activities: readonly Deletion[]): Promise<ActivityResult[]> {
     const outcomes = await writeEach<Deletion, ActivityPosition | undefined, ItemOutcome>({
       table: this.#table,
@@ -523,7 +524,7 @@ type ActivityResult = readonly [id: string, outcome: ItemOutcome];
 
 interface Deletion {
   readonly id: string;
-  /** The position at which the activity must be stored. If undefined, every position is accepted. */
+  /** Where the activity must be stored. If undefined, it can be stored anywhere. */
   readonly position?: Pick<RecordPosition, 'documentKey' | 'createdAt'>;
 }
 

@@ -17,8 +17,8 @@ export const eraseActivities: EraseHook = {
       removal,
       page.values.filter((activity) => eraseFromActivity(activity, removedUsers) !== activity),
       async ({ id, createdAt }) => {
-        // A change of an activity also writes the item of its id. This item is read first. Its revision then detects a concurrent
-        // change.
+        // A change of an activity also writes the item of its id. This item is read before the activity, and is written only at
+        // the revision that was read. A concurrent change of the activity therefore causes a conflict.
         const [position] = await findRecordIds(table, scope, [{ kind: 'activity', id, within: '' }]);
         const activity = await table.get(ActivityEntity, { ...scope, id, createdAt });
         const erased = activity && eraseFromActivity(activity, removedUsers);

@@ -74,7 +74,8 @@ export class CommentPages {
     const { organizations, documents, table } = this.#deps;
     const { organization, content } = await organizations.readWithin(tenant, organizationId, (keys) => {
       const scope = organizationScope(tenant, keys);
-      // A record id is stored under the customer's `documentId`. It can therefore be read at the same time as the document.
+      // The key of a thread's position contains the customer's `documentId`, so the position can be read at the same time as the
+      // document.
       return Promise.all([
         documents.require(scope, documentId),
         findRecordIds(table, scope, [{ kind: 'thread', id: annotationId, within: documentId }]),

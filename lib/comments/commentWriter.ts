@@ -314,8 +314,8 @@ export class CommentWriter {
   }
 
   /**
-   * Returns the operations that delete the reactions on comments, if there are at most `room` of them. Otherwise returns one
-   * operation. It starts a job that deletes the reactions.
+   * Returns the operations that delete the reactions on comments. If these are more than `room` operations, returns one operation
+   * instead, which starts a job that deletes the reactions.
    */
   async #reactionsOf(
     { context, options }: CommentCall,

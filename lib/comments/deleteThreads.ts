@@ -248,7 +248,8 @@ function decideDeletion(
   now: number,
 ): Decision<DeletionResult> {
   const { annotationId, createdAt, first, assignedTo, documentId } = thread;
-  // The organization id stays empty in the tombstone, because every reader of the tombstone has the id.
+  // The record of the deletion (tombstone) does not need the organization id, because every reader has it. An empty text stands
+  // for it.
   const access = threadAccessOf(thread, '');
   const headOps = [
     remove(ThreadEntity, { ...scope, ...thread }, thread._r),

@@ -17,8 +17,8 @@ const threadItems = {
   },
 };
 /**
- * Passed to the deletion of a comment in place of its thread, so that no comment counts as the first one. The record that the
- * first comment involves the assignee is then deleted only with the thread's head.
+ * This object is passed to the deletion of a comment in place of its thread, so that no comment counts as the first one. The
+ * record that the first comment involves the assignee is then deleted only with the thread's head.
  */
 const noFirstComment = { first: { commentId: -1, createdAt: 0 } };
 
@@ -41,9 +41,7 @@ export const purgeThreads = purgeRecords(
   }),
 );
 
-/**
- * Purges the records that tell polling clients of deleted threads (tombstones). These threads were deleted before their document.
- */
+/** Purges tombstones, the records with which clients find deleted threads. These threads were deleted before their document. */
 export const purgeDeletedThreads = purgeRecords([DeletedThreadEntity], DeletedThreadEntity, () => ({
   recordIds: [],
   keys: [],

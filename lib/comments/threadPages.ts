@@ -221,7 +221,8 @@ export class ThreadPages {
     const recordIds = documentIds.flatMap((within) =>
       annotationIds.map((id) => ({ kind: 'thread', id, within }) as const),
     );
-    // Record ids are stored under the customer's `documentId`. They can therefore be read at the same time as the documents.
+    // The key of a thread's position contains the customer's `documentId`, so positions can be read at the same time as the
+    // documents.
     const [live, positions] = await Promise.all([
       documentId === undefined
         ? findLiveDocuments(documents, scope, documentIds)

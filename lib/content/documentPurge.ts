@@ -74,7 +74,9 @@ const PARALLEL = 16;
 
 /** Items that can be found only through a document's records. They are purged before the records. */
 interface Derived {
-  /** The keys of items that belong only to these records, such as the records of the users who are involved. */
+  /**
+   * The keys of items that belong only to these records. One example is an item which says that a user is involved in the record.
+   */
   readonly keys: readonly Key[];
   /** The ids of the records. An id can already be used again by a record in a new document. */
   readonly recordIds: readonly RecordIdKey[];
@@ -133,8 +135,8 @@ export function keysOf(ops: readonly WriteOp[]): Key[] {
 }
 
 /**
- * Returns the keys of the involvements (records that a user is involved) that the operations delete. Leaves out the other records
- * and their ids, which the purge deletes itself.
+ * An involvement is an item which says that a user is involved in a record. Returns the keys of the involvements that the
+ * operations delete. Leaves out the records and their ids, which the purge deletes itself.
  */
 export function involvementKeys(ops: readonly WriteOp[]): Key[] {
   return keysOf(ops).filter(({ SK }) => SK.startsWith('DATA#'));

@@ -89,7 +89,7 @@ export async function readLocationRecords(
   return { threads, reactions, recordings, notifications, next };
 }
 
-/** Returns the scope of the document that the partition key of a record contains. */
+/** Returns the scope of a record's document, which is read from the partition key of the record. */
 function scopeOfKey(tenant: string, { PK }: Key): DocumentScope {
   const [, , , organization = '', , document = ''] = PK.split('#');
   return { tenant, organizationKey: organization, documentKey: document };

@@ -118,7 +118,7 @@ export class LocationUpdater {
       const location = changeLocation(current.location, change);
       const stored = storedLocation(location);
       if (stored.location === current.location) return 'done';
-      // The record keeps its key, which does not contain the location. The write changes the record's key in the index.
+      // The key of the record does not contain the location, so it stays. The record's key in the index of locations changes.
       const changed = { ...scope, ...changeRecord(current, stored, location) };
       if ((await this.#table.write([replace(entity, changed, current._r)])) === 'done') return 'done';
       const latest = await this.#table.get(entity, { ...scope, ...current });

@@ -25,9 +25,9 @@ const Schema = z.object({
 export type RecordPosition = z.output<typeof Schema>;
 
 /**
- * Says where the record with a given id is stored. The id alone does not find a record, because the keys of records begin with
- * the creation time. Positions of a deleted document can remain. Readers ignore such positions, because no document has this
- * `documentKey`.
+ * The position of a record: where the record with a given id is stored. The id alone does not find a record, because the keys of
+ * records begin with the creation time. The positions of records in a deleted document can remain. Readers ignore them, because
+ * no document has their `documentKey`.
  */
 export const RecordIdEntity = defineEntity({
   type: 'RecordId',

@@ -83,7 +83,7 @@ const MAX_BYTES_READ = 32_000_000;
 const DOCUMENTS_PER_PAGE = 100;
 /** The largest number of documents whose records are read in parallel. */
 const MAX_PARALLEL_DOCUMENTS = 8;
-/** The number of documents that the first step of a page reads in parallel. */
+/** A page is read in steps. This is the number of documents that the first step reads in parallel. */
 const FIRST_PARALLEL_DOCUMENTS = 4;
 /**
  * The number of records that the first step of a page reads of each document except the first. The first document often fills the

@@ -26,7 +26,9 @@ const DISABLED = 'The document is disabled';
 export interface DocumentUpdate {
   readonly documentId: string;
   readonly documentName?: string | undefined;
-  /** The sent metadata. It replaces all stored metadata, or only the sent fields if the request has `merge`. */
+  /**
+   * The sent metadata. It replaces all stored metadata. If the request has `merge`, it replaces only the fields that were sent.
+   */
   readonly metadata?: Readonly<Record<string, unknown>> | undefined;
 }
 

@@ -79,7 +79,7 @@ export class DocumentReader {
   readonly #items: ItemReader;
   readonly #folders: FolderReader;
 
-  /** Reads single documents with `items`. Its reads must be consistent. */
+  /** Single documents are read through `items`, whose reads must be strongly consistent. */
   constructor(table: Table, items: ItemReader = table) {
     this.#table = table;
     this.#items = items;

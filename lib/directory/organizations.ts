@@ -88,7 +88,7 @@ export class OrganizationReader {
   /** The keys of the organizations that were read most recently, each with the organization's revision at that time. */
   readonly #cached = new Map<string, { readonly keys: OrganizationKeys; readonly revision: number }>();
 
-  /** Reads single organizations with `items`. Its reads must be consistent. */
+  /** Single organizations are read through `items`, whose reads must be strongly consistent. */
   constructor(table: Table, items: ItemReader = table) {
     this.#table = table;
     this.#items = items;

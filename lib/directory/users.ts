@@ -357,7 +357,7 @@ export class UserWriter {
   /**
    * Adds users to the tenant, grants them the resource, and adds them to its contact list. Ids must be distinct. Sent profile
    * fields replace stored fields. Existing grants and contacts stay, unless the user was removed after they were written. A new
-   * grant gets the end of `newGrant`. It gets the user's `accessRole`, or the role of `newGrant` if the user has none.
+   * grant gets `expiresAt` of `newGrant`. It gets the user's `accessRole`, or the role of `newGrant` if the user has none.
    */
   async add(
     scope: OrganizationScope,

@@ -59,8 +59,8 @@ export class LiveStateStore {
   }
 
   /**
-   * Returns the live states of a document with these ids, or all of them if `ids` is undefined. Throws INVALID_ARGUMENT
-   * if there are more than one answer can have.
+   * Returns the live states of a document with these ids, or all of them if `ids` is undefined. Throws INVALID_ARGUMENT if the
+   * document has too many of them for one answer.
    */
   async list(scope: DocumentScope, ids: readonly string[] | undefined): Promise<LiveStateResponse[]> {
     if (ids) {

@@ -21,7 +21,10 @@ const Data = z.object({
   joinedAt: z.number(),
 });
 
-/** A job that a transaction starts, and the queue message to send after it. `delaySeconds` is the delay of the message. */
+/**
+ * A job that a transaction starts, and the queue message to send after that transaction. `delaySeconds` is the delay of the
+ * message.
+ */
 export interface StartedJob {
   readonly op: WriteOp;
   readonly message: { readonly tenant: string; readonly jobId: string };

@@ -90,8 +90,8 @@ export function isPresent(presence: Presence, now: number): presence is Presence
 export type PresenceMode = 'add' | 'update';
 
 /**
- * Returns the presence of a user after a call. A user who is not present joins, also by an update. `defaultLease`
- * (seconds) is used if the call has no lease, and for an update, if the stored presence has none either.
+ * Returns the presence of a user after a call. A user who is not present joins, also by an update. If the call has no lease, an
+ * update keeps the lease of a user who is present. Otherwise `defaultLease` (seconds) is used.
  */
 export function renewPresence(
   stored: Presence | undefined,

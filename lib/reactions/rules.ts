@@ -35,8 +35,8 @@ export const Reaction = /* @__PURE__ */ defineSchema(() =>
      */
     location: z.string().optional(),
     /**
-     * The key of the location that was sent with the reaction. Undefined if none was sent. A stored key would then be wrong after
-     * a change of the thread's location.
+     * The key of the location that was sent with the reaction. Undefined if none was sent, because the location of the thread
+     * then applies, which can change.
      */
     locationKey: z.string().optional(),
     /** The document id that the customer chose. */

@@ -33,8 +33,8 @@ export const SentStatus = /* @__PURE__ */ defineSchema(() =>
 export const initialStatus: Status = standardStatuses.OPEN as Status;
 
 /**
- * Returns the status to store. An object with an id stays as it was sent. An id or a type becomes the standard status that has
- * it. An unknown id becomes `{ id }`.
+ * Returns the status to store. An object with an id stays as it was sent. For an id alone, or a type alone, returns the standard
+ * status with this id or type. An unknown id becomes `{ id }`.
  */
 export function resolveStatus(sent: z.output<typeof SentStatus>): Status {
   if (typeof sent === 'string') return findStandardStatus(sent) ?? { id: sent };

@@ -23,7 +23,7 @@ import { remove, replace, type Table } from '../../table/table.ts';
 /** The limits of one step: its time in milliseconds, and the number of pages of folder entries that it reads. */
 const STEP_MILLISECONDS = 2_000;
 const PAGES = 40;
-/** The number of entries that one query reads below a folder that was moved or has another access type. */
+/** The number of entries that one query reads below a folder that was moved or got another access type. */
 const REWRITTEN_PAGE = 100;
 /** The number of entries that one query reads below a deleted folder. */
 const REMOVED_PAGE = 25;

@@ -94,9 +94,9 @@ export function wasIn({ resource, moved }: Pick<Revocation, 'resource' | 'moved'
 }
 
 /**
- * Returns whether a moved document or folder was in a folder when users were removed from that folder. Returns undefined if this
- * need not be recorded, because it is recorded already or the move does not change the answer. `from` and `to` have the internal
- * ids of the folders that contain it before and after the move, nearest first.
+ * Returns whether a moved document or folder was in a folder when users were removed from that folder. Returns undefined if no
+ * record is needed, because there is one already, or because the move neither leaves nor enters the folder. `from` and `to` have
+ * the internal ids of the folders that contain it before and after the move, nearest first.
  */
 export function findCrossing(
   revoked: Pick<Revocation, 'resource' | 'moved'>,
@@ -265,8 +265,8 @@ export function documentPermission(user: UserAccess, document: DocumentAccess): 
 }
 
 /**
- * Returns when a user's access to a document ends because grants expire, in Unix seconds. Returns undefined if no grant's end
- * takes the access away.
+ * Returns when a user's access to a document ends because grants expire, in Unix seconds. Returns undefined if the access does
+ * not end with a grant.
  */
 export function findAccessEnd(user: UserAccess, document: DocumentAccess): number | undefined {
   const ends = user.grants.flatMap(({ expiresAt }) =>
