@@ -14,7 +14,10 @@ import { storeCapability, tableWith } from '../table/storeCapability.ts';
 import * as sendTo from '../workers/sendTo.ts';
 
 const LIFETIME_SECONDS = 90 * 24 * 60 * 60;
-/** The sweeper runs a job whose queue message was lost this long after the job's start, in milliseconds. */
+/**
+ * If the queue message of a job is lost, the sweep, which runs every minute, runs the job this long after its start, in
+ * milliseconds.
+ */
 const SWEPT_AFTER = 5 * 60_000;
 const ORGANIZATIONS_PER_PAGE = 1_000;
 const USERS_AT_A_TIME = 100;

@@ -21,7 +21,10 @@ import { tableWith } from '../table/storeCapability.ts';
 import * as sendTo from '../workers/sendTo.ts';
 import type { QueueSender } from '../workers/sender.ts';
 
-/** The sweeper runs a job whose queue message was lost this long after the job's start, in milliseconds. */
+/**
+ * If the queue message of a job is lost, the sweep, which runs every minute, runs the job this long after its start, in
+ * milliseconds.
+ */
 const SWEPT_AFTER = 5 * 60_000;
 /** The most bytes of user ids in one job. Each step writes the job again with all its ids. */
 const JOB_BYTES = 64_000;

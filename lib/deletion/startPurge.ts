@@ -30,8 +30,8 @@ interface PurgeData {
  */
 export const PURGE_DELAY_SECONDS = REQUESTS_ENDED_MS / 1000;
 /**
- * The sweeper runs a purge whose queue message was lost this long after the purge's start, in milliseconds. It is longer than the
- * delay of the message.
+ * If the queue message of a purge is lost, the sweep, which runs every minute, runs the purge this long after its start, in
+ * milliseconds. This time is longer than the delay of the message.
  */
 const SWEPT_AFTER = REQUESTS_ENDED_MS + 30_000;
 

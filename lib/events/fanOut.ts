@@ -29,10 +29,13 @@ export interface FanOutPorts {
 type FanOutCall = Pick<WorkerCall<Uses>, 'clock' | 'log' | 'measures'>;
 
 interface FanOutOptions {
-  /** If true, the queue of first attempts is long. The fan-out then sends no messages, and the sweeper sends them later. */
+  /**
+   * If true, the queue of first attempts is long. The fan-out then sends no messages. The sweep, which runs every minute, sends
+   * them later.
+   */
   readonly isBacklogged?: boolean;
   /**
-   * Whether the sweeper found the events. Their first attempts are then stored in groups. A group counts its sweeps, so the pauses
+   * Whether the sweep found the events. Their first attempts are then stored in groups. A group counts its sweeps, so the pauses
    * between copies of its message grow.
    */
   readonly isSwept?: boolean;
@@ -120,7 +123,7 @@ class FanOutBatch {
       const now = this.#call.clock();
       const allGroups = groupEndpointIds(endpointIds).map((ids) => toFirstAttempts(event, ids, now, timing));
       const newGroups = isGrouped ? await groups.create(allGroups) : [];
-      // If the sweeper found the event, only messages of new groups are sent. The message of an existing group was sent before, or
+      // If the sweep found the event, only messages of new groups are sent. The message of an existing group was sent before, or
       // the sweep of groups sends it.
       const storedGroups = this.#isSwept ? newGroups : allGroups;
       const groupsToSend = isGrouped

@@ -45,7 +45,7 @@ const Schema = z.object({
   data: z.string(),
   /** The progress, as JSON text. Absent before the first step. */
   progress: z.string().optional(),
-  /** When the sweeper sends the next message about the job, epoch ms. */
+  /** When the sweep, which runs every minute, sends the next message about the job, epoch ms. */
   dueAt: z.number(),
   /** The end of the lease of the worker that runs the job, epoch ms. */
   leaseUntil: z.number().optional(),
@@ -85,7 +85,7 @@ function dueJobs(shard: number): string[] {
 
 export const dueJobIndex: DueIndex = { shards: SHARDS, partition: dueJobs };
 
-/** A job to start. If its first message is lost, the sweeper sends another at `dueAt` (epoch ms). */
+/** A job to start. If its first message is lost, the sweep sends another at `dueAt` (epoch ms). */
 export interface NewJob {
   readonly jobId: string;
   readonly kind: JobKind;
@@ -150,7 +150,7 @@ export function jobMessage({ tenant, jobId }: JobMessage, delaySeconds?: number)
   };
 }
 
-/** Sends the messages of stored jobs to their queue. Never throws, because the sweeper finds jobs whose messages were lost. */
+/** Sends the messages of stored jobs to their queue. Never throws, because the sweep finds jobs whose messages were lost. */
 export async function notifyJobs(
   queue: QueueSender,
   jobs: readonly JobMessage[],

@@ -17,7 +17,7 @@ const DUE_AGAIN_AFTER = 5 * 60_000;
 
 /**
  * Returns a sweep that sends the messages of a shard's due jobs. A conditional write postpones each job before its message is sent,
- * so only one of several sweepers sends it.
+ * so only one of several sweeps that run at the same time sends it.
  */
 export function sweepDueJobs({ jobs, queues }: JobSweepPorts): ShardSweep {
   return async (shard, call) => {

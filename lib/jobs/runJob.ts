@@ -37,10 +37,13 @@ const STOP_BEFORE_DEADLINE = 20_000;
  * How long one message runs steps of a job, in milliseconds. Then a new message is sent, so that jobs of other tenants run first.
  */
 const MAX_RUN_MILLISECONDS = 10_000;
-/** How long the next message may take before the sweeper sends another one, in milliseconds. */
+/**
+ * The time that the next message may take, in milliseconds. After this time, the sweep, which runs every minute, sends another
+ * message.
+ */
 const MARGIN = 5 * 60_000;
 /**
- * A waiting job sends the message of its next run only until the job has this age, in milliseconds. Later, the sweeper sends it, so
+ * A waiting job sends the message of its next run only until the job has this age, in milliseconds. Later, the sweep sends it, so
  * that every chain of messages ends. Jobs that wait only to limit their rate (`isPaced`) are exempt.
  */
 const MAX_CHAIN_MILLISECONDS = 60 * 60_000;
@@ -51,7 +54,7 @@ const MAX_PAUSE_MILLISECONDS = 6 * 60 * 60_000;
  * Runs steps of a job for up to 10 seconds. If the job is not done then, or if its next step starts later, sends a message for the
  * next run.
  * - Optimistic lock: each step writes progress and lease only if the job has the revision that was read. Only one worker continues.
- * - After an interrupted run, the sweeper finds the job when its lease has expired. The next run continues after the last finished
+ * - After an interrupted run, the sweep finds the job when its lease has expired. The next run continues after the last finished
  *   step.
  * - A job that always fails is retried with growing pauses of up to six hours, and is never deleted.
  *
@@ -80,7 +83,7 @@ export async function runJob<Q extends JobQueue = 'jobs'>(
     const now = clock();
     if (notBefore !== undefined && notBefore > now) {
       if ((await jobs.change(leased, { ...noLease, progress, notBefore, dueAt: notBefore })) === 'lost') break;
-      // The message starts the job on time. The sweeper would find the job up to a minute later.
+      // The message starts the job on time. The sweep would find the job up to a minute later.
       const delaySeconds = Math.ceil((notBefore - now) / 1000);
       const isChained = isPaced || notBefore <= leased.createdAt + MAX_CHAIN_MILLISECONDS;
       const hasMessage = delaySeconds <= MAX_DELAY_SECONDS && isChained;

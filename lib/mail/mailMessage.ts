@@ -10,7 +10,7 @@ export type MailMessage = z.output<typeof MailMessage>;
 
 /**
  * Returns the message about a mail's next attempt, delayed until `nextAt` (epoch ms). Returns no message if SQS cannot delay it
- * that long. The sweeper then sends it later.
+ * that long. The sweep, which runs every minute, then sends it later.
  */
 export function mailMessage(
   { tenant, mailId, nextAt }: Pick<ReadyMail, 'nextAt'> & MailMessage,

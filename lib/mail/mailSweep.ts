@@ -19,7 +19,8 @@ const PARALLEL = 8;
 
 /**
  * Returns a sweep. It repeats the queue messages of a shard's due mails. A mail is due if its message was lost, or if its worker
- * ended without recording a result. Each message follows a conditional write, so only one of several sweepers sends it.
+ * ended without recording a result. A conditional write precedes each message, so only one of several sweeps that run at the same
+ * time sends it.
  */
 export function sweepMails({ mails, queue, timing }: MailSweepDeps): ShardSweep {
   return async (shard, call) => {

@@ -317,7 +317,7 @@ class DeliveryAttempt {
     this.#call.measures.count('RateLimitedDeliveries');
     const now = this.#call.clock();
     const messages = nextAttemptMessages(delivery, now, { at: nextAt, slot });
-    // No write is needed if the delivery has no lease and the sweeper checks it only after the slot.
+    // No write is needed if the delivery has no lease and the sweep of lost messages checks it only after the slot.
     const isCovered = !isFirst(delivery) && delivery.claim === undefined && delivery.dueAt > slot + timing.marginMs / 2;
     if (messages.length > 0 && isCovered) return retryQueue.send(messages);
     const stored = await deliveries.replace(delivery, postponeDelivery(delivery, nextAt, now, timing, slot));

@@ -36,7 +36,7 @@ export type DueDelivery = PendingDelivery & { readonly tenant: string };
 
 /**
  * Returns the message about the next attempt, delayed until `at` (epoch ms). Returns no message if SQS cannot delay it that long.
- * The sweeper then sends it later.
+ * The sweep, which runs every minute, then sends it later.
  */
 export function nextAttemptMessages(
   delivery: DueDelivery,

@@ -99,7 +99,7 @@ export class FirstAttemptStore {
   }
 
   /**
-   * Sets the next check of a group whose message counts as lost. Returns `lost` if another sweeper was first, or if the group was
+   * Sets the next check of a group whose message counts as lost. Returns `lost` if another sweep did so first, or if the group was
    * deleted.
    */
   async postpone(group: Stored<FirstAttemptGroup>, now: number, timing: Timing): Promise<'done' | 'lost'> {

@@ -17,7 +17,10 @@ import type { EndpointKey } from './targets.ts';
 const MOST = 10_000;
 const PAGE = 100;
 const PARALLEL = 8;
-/** If the first queue message of the job is lost, the sweeper sends another one after this time, in milliseconds. */
+/**
+ * If the first queue message of the job is lost, the sweep, which runs every minute, sends another one after this time, in
+ * milliseconds.
+ */
 const TIME_TO_START = 60_000;
 /**
  * The number of messages per second that a recovery sends. The last of 10,000 messages is delayed by 200 s, and SQS can delay a
@@ -97,7 +100,7 @@ export interface RecoveryPorts {
 /**
  * Runs one step of a recovery job. The step makes a page of failed deliveries pending again. It sends their messages with delays,
  * so that no more than `PER_SECOND` are attempted in a second. Returns the progress, or `done` after the last page. A step can run
- * twice, because it skips deliveries that are pending already. The sweeper replaces lost messages.
+ * twice, because it skips deliveries that are pending already. The sweep replaces lost messages.
  */
 export async function recoverStep(
   { deliveries, retryQueue, timing }: RecoveryPorts,

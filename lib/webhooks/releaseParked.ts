@@ -54,7 +54,7 @@ const Progress = z.object({
  * - After the pause, it attempts the oldest delivery as a probe. The result closes the breaker or begins a longer pause.
  * - If the breaker is closed, it releases deliveries within the rate limit.
  *
- * Every write is conditional, and the sweeper sends lost messages, so a step can run twice.
+ * Every write is conditional, and the sweep, which runs every minute, replaces lost messages. A step can therefore run twice.
  *
  * The job ends when it finds no parked delivery in two steps, a minute apart. A worker that read an open breaker before the first
  * of these steps has parked its delivery by the second step. A worker that opens the breaker later starts the job again.

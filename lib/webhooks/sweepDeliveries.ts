@@ -24,7 +24,7 @@ const PARALLEL = 4;
 
 /**
  * Returns a sweep that sends the messages of a shard's due deliveries. A conditional write postpones each delivery before its
- * message is sent. Only one of two sweepers therefore sends it, and a later sweep replaces a lost message.
+ * message is sent. Only one of two simultaneous sweeps therefore sends it, and a later sweep replaces a lost message.
  *
  * While the queue of first attempts is long, first attempts are only postponed. Their messages are still in the queue, and copies
  * would make the queue longer.

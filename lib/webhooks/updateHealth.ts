@@ -98,7 +98,7 @@ export class HealthUpdater {
       const current = healthAt(stored, target._r);
       const now = this.#call.clock();
       const next = afterAttempt(current, { ...result, random: random(), now }, pauses);
-      // Health of an older revision is replaced even if this attempt changed nothing. Otherwise the sweeper would read it every
+      // Health of an older revision is replaced even if this attempt changed nothing. Otherwise the sweep would read it every
       // minute.
       const isOutdated = stored !== undefined && stored.about !== target._r;
       if (next === current && !isOutdated) return current;
@@ -114,7 +114,7 @@ export class HealthUpdater {
   }
 
   /**
-   * Sends the message of the job for parked deliveries, delayed until the end of the breaker's pause. If sending fails, the sweeper
+   * Sends the message of the job for parked deliveries, delayed until the end of the breaker's pause. If sending fails, the sweep
    * finds the job.
    */
   async #notifyParkingJob(dueAt: number | undefined, now: number): Promise<void> {

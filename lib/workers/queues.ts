@@ -15,7 +15,7 @@ export interface QueueDeclaration {
 
 /**
  * All queues. They are standard queues, with at-least-once delivery and without order. A message only repeats what is in the table,
- * so the sweeper can replace a lost message.
+ * so the sweep, which runs every minute, can replace a lost message.
  */
 export const queues = {
   deliver: {

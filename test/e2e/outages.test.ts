@@ -388,13 +388,13 @@ describe('outage of a part of the system', () => {
     await switchPart('queues', false);
     await publish(impatient, 4);
     await mention('before-kill');
-    // The queues are stopped, so the message of this job is lost. Only the sweeper can find the job in the table.
+    // The queues are stopped, so the message of this job is lost. Only the sweep can find the job in the table.
     const {
       data: { jobId },
     } = await impatient.v2.users.data.delete({ organizationIds: [organizationId], userIds: ['grace'] });
     await system.kill();
 
-    // The sweeper takes a job only five minutes after its last message.
+    // The sweep takes a job only five minutes after its last message.
     await start(clockAhead(400));
     await allDelivered();
     expect(await mailed('before-kill')).toHaveLength(1);

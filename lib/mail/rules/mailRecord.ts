@@ -46,10 +46,11 @@ export const MailRecord = z.object({
   /** The time of the next attempt. Only a READY mail has it. */
   nextAt: z.number().optional(),
   /**
-   * When the sweeper sends a message about the mail, unless a worker changes the mail before. Only a READY or SENDING mail has it.
+   * When the sweep, which runs every minute, sends a message about the mail, unless a worker changes the mail before. Only a READY
+   * or SENDING mail has it.
    */
   dueAt: z.number().optional(),
-  /** The number of times that the sweeper repeated the queue message of the next attempt. */
+  /** The number of times that the sweep repeated the queue message of the next attempt. */
   sweeps: z.number(),
   /** No attempt begins after this time. */
   deadline: z.number(),

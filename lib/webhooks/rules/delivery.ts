@@ -27,8 +27,8 @@ export const Delivery = z.object({
   /** The time of the next attempt. Absent if the delivery has ended or is parked. */
   nextAt: z.number().optional(),
   /**
-   * When the sweeper checks the delivery. If a message was sent, this is after `nextAt`. If not, it is before `nextAt`. Present
-   * whenever `nextAt` is.
+   * When the sweep, which runs every minute, checks the delivery. This time is after `nextAt` if a message was sent, otherwise
+   * before `nextAt`. Present whenever `nextAt` is.
    */
   dueAt: z.number().optional(),
   /** Set while the delivery waits for the circuit breaker of its endpoint. It then has no next attempt, message or due time. */
@@ -210,7 +210,7 @@ export function recoverDelivery(delivery: Delivery, now: number, timing: Timing)
   };
 }
 
-/** Returns the time of the next attempt, and the time when the sweeper checks the delivery. */
+/** Returns the time of the next attempt, and the time when the sweep checks the delivery. */
 export function attemptTimes(
   nextAt: number,
   now: number,

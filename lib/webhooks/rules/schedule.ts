@@ -66,7 +66,7 @@ export function nextAttemptAt(
 const MAX_DOUBLINGS = 6;
 
 /**
- * Returns how long the sweeper waits, in milliseconds, before a message counts as lost again. `sweeps` is the number of times that
+ * Returns how long the sweep waits, in milliseconds, before a message counts as lost again. `sweeps` is the number of times that
  * the message counted as lost so far. Each time doubles the margin.
  */
 export function marginAfter(sweeps: number, marginMs: number): number {
@@ -74,7 +74,7 @@ export function marginAfter(sweeps: number, marginMs: number): number {
 }
 
 /**
- * The sweeper checks a delivery without a message this many milliseconds before its attempt. The sweeper runs every minute, so it
+ * The sweep checks a delivery without a message this many milliseconds before its attempt. The sweep runs every minute, so it
  * sends the message before the attempt is due.
  */
 const SWEEP_AHEAD = 90_000;
@@ -82,13 +82,13 @@ const SWEEP_AHEAD = 90_000;
 export interface AttemptPlan {
   /** The delay of the message to send now. Undefined if SQS cannot delay a message until the attempt. */
   readonly delaySeconds: number | undefined;
-  /** When the sweeper checks the delivery, epoch ms. */
+  /** When the sweep checks the delivery, epoch ms. */
   readonly dueAt: number;
 }
 
 /**
  * Plans an attempt at `nextAt` (epoch ms). If SQS can delay a message that long, a delayed message starts the attempt. Otherwise
- * the sweeper sends the message later.
+ * the sweep sends the message later.
  */
 export function planAttempt(nextAt: number, now: number, marginMs: number): AttemptPlan {
   const delaySeconds = Math.ceil(Math.max(0, nextAt - now) / 1000);

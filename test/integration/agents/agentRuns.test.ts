@@ -280,7 +280,7 @@ describe('failures while executions are recorded and counted', () => {
     expect(await executions()).toBe(2);
   });
 
-  test('makes the counting job due at once, so that the sweeper runs the job without a queue message', async () => {
+  test('makes the counting job due at once, so that the sweep runs the job without a queue message', async () => {
     await addThreads(customer, [finding('other', 'run-1')]);
     const [job] = await jobs();
     expect(job).toMatchObject({ dueAt: job!.createdAt, data: JSON.stringify({ agentId }) });

@@ -223,7 +223,7 @@ describe(DELETE, () => {
     );
   });
 
-  test('makes the job due after 90 s, so that the sweeper runs the job if its message is lost', async () => {
+  test('makes the job due after 90 s, so that the sweep runs the job if its message is lost', async () => {
     const before = Date.now();
     await customer.ok(DELETE, { organizationIds: ['acme'] });
     const [job] = await itemsOf(engine, customer, 'Job');

@@ -345,7 +345,7 @@ describe('the sending of a mail after failures of workers and providers', () => 
     ]);
   });
 
-  test('is not repeated if the sweeper finds a mail that a worker stopped sending', async () => {
+  test('is not repeated if the sweep finds a mail that a worker stopped sending', async () => {
     system.results.push(() => {
       throw new Error('the function was ended');
     });
@@ -363,7 +363,7 @@ describe('the sending of a mail after failures of workers and providers', () => 
     expect(system.mails).toHaveLength(1);
   });
 
-  test('is retried by a delayed message after a short pause, and by the sweeper after a long pause', async () => {
+  test('is retried by a delayed message after a short pause, and by the sweep after a long pause', async () => {
     for (let i = 0; i < 6; i++) system.results.push({ outcome: 'failed', reason: '500', retry: true });
     const mail = await key();
     const startedAt = system.now;
@@ -428,7 +428,7 @@ describe('the sending of a mail after failures of workers and providers', () => 
     expect(system.queue).toMatchObject([{ delaySeconds: 60 }]);
   });
 
-  test('is started by one of two sweepers if the queue message was lost', async () => {
+  test('is started by one of two simultaneous sweeps if the queue message was lost', async () => {
     system.queue.length = 0;
     await system.sweep();
     expect(system.queue).toEqual([]);

@@ -43,7 +43,7 @@ afterAll(async () => {
   await Promise.all([titan.stop(), queues.stop(), engine.stop()]);
 });
 beforeEach(async () => {
-  // The sweeper reads the jobs of all tenants, also those that earlier tests left.
+  // The sweep reads the jobs of all tenants, also those that earlier tests left.
   await clearTable(engine);
   deployWith('lexical');
   queues.clear();
@@ -163,7 +163,7 @@ describe('a judgment whose embedding failed', () => {
     await expectBest();
   });
 
-  test('keeps its job while the model fails, and the sweeper starts the job again', async () => {
+  test('keeps its job while the model fails, and the sweep starts the job again', async () => {
     titan.script = () => refused;
     await add(...judged.slice(0, 3));
     const [message] = await startedJobs();

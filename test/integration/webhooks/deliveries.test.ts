@@ -164,7 +164,7 @@ describe('the fan-out of an event', () => {
     await system.drain();
     expect(hooks.at('/a')).toHaveLength(3);
 
-    // The event whose fan-out failed is still in the outbox, where the sweeper finds it.
+    // The event whose fan-out failed is still in the outbox, where the sweep finds it.
     system.replacedPorts.fanOut = {};
     system.now += 3 * MINUTE + 1;
     await system.sweep();

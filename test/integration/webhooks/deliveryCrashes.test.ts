@@ -142,7 +142,7 @@ async function runTrials(begin: Begin, trials: readonly Trial[]): Promise<Subjec
 }
 
 /**
- * Returns how often stream records and messages of a trial are delivered. In a lossy trial it is once. The sweeper
+ * Returns how often stream records and messages of a trial are delivered. In a lossy trial it is once. The sweep
  * must then repeat the work of a failed worker.
  */
 const everySecondLost = (trial: Trial | undefined) => (trial?.isLossy ? 1 : 3);
@@ -184,7 +184,7 @@ interface Ends {
   readonly [endpoint: number]: readonly [status: string, attempts: number];
 }
 
-/** Lets the sweeper repeat work very early, while a crashed worker still holds its lease. */
+/** Lets the sweep repeat work very early, while a crashed worker still holds its lease. */
 function impatientSweeper(): void {
   cloud.now += 10 * SECOND;
   cloud.webhookTiming = { schedule: [0, 5 * SECOND, 20 * MINUTE], marginMs: 30 * SECOND };
@@ -485,7 +485,7 @@ const sweepCalls: readonly string[] = [
   'Timer Query UNHEALTHY',
 ];
 
-describe('the sweeper', () => {
+describe('the sweep', () => {
   test('loses no event, delivery, mail or job if it fails at any call', async () => {
     cloud.webhookTiming = { schedule: [0, 20 * MINUTE], marginMs: MINUTE };
     cloud.mailTiming = { schedule: [0, MINUTE], marginMs: MINUTE };
@@ -548,7 +548,7 @@ describe('the sweeper', () => {
     expect([...cloud.mailCounts.values()].every((times) => times === 1)).toBe(true);
   });
 
-  test('sends each message once if two sweepers run at the same time', async () => {
+  test('sends each message once if two sweeps run at the same time', async () => {
     const tenant = await newTenant([{ mode: 'good' }]);
     cloud.stubs.lost = (queue) => queue === 'deliver';
     const events = await Promise.all(Array.from({ length: 30 }, () => writeEvent(tenant)));

@@ -35,7 +35,7 @@ beforeAll(async () => {
 });
 afterAll(() => engine.stop());
 beforeEach(async () => {
-  // The sweeper reads the items of all tenants, also those that earlier tests left.
+  // The sweep reads the items of all tenants, also those that earlier tests left.
   await clearTable(engine);
   hooks = await new WebhookReceiver().start();
   customer = await newWebhookCustomer();
@@ -68,7 +68,7 @@ describe('the sweep of deliveries', () => {
     expect(await delivery(eventId)).toMatchObject({ status: 'DELIVERED' });
   });
 
-  test('sends each message once if several sweepers run at the same time', async () => {
+  test('sends each message once if several sweeps run at the same time', async () => {
     for (let i = 0; i < 20; i++) await publishInGroup();
     system.firstQueue.messages.length = 0;
     system.now += 5 * MINUTE + SECOND;
@@ -98,7 +98,7 @@ describe('the sweep of deliveries', () => {
     system.now += 6 * MINUTE;
     await system.sweep();
     expect(system.retryQueue.messages.map(({ body }) => [body.eventId, body.attemptNo])).toEqual([[retried, 2]]);
-    // The sweeper checks each first attempt again after some minutes. The queue is short now, so the sweeper sends the
+    // The sweep checks each first attempt again after some minutes. The queue is short now, so the sweep sends the
     // lost message.
     system.backlog = 0;
     system.now += 11 * MINUTE;

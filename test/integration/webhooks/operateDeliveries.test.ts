@@ -168,7 +168,7 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/test', () => {
     expect((await customer.ok(`${ADVANCED}/messages/get`, {})).messages).toHaveLength(1);
   });
 
-  test('stores the message if SQS rejects it, and the sweeper sends it later', async () => {
+  test('stores the message if SQS rejects it, and the sweep sends it later', async () => {
     const endpointId = await endpoint('/a');
     const { endpoint: declared } = await import(`../../../functions${TEST}.ts`);
     const { messageId } = (
@@ -411,7 +411,7 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/recover', () => {
     expect((await states()).filter((status) => status === 'PENDING')).toHaveLength(100);
     system.now += 2 * MINUTE;
     await system.sweep();
-    // The sweeper also finds the items of other tests.
+    // The sweep also finds the items of other tests.
     expect(system.jobs).toContainEqual(message);
     await runJob(deps, call);
     expect(new Set(await states())).toEqual(new Set(['PENDING']));

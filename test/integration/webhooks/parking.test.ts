@@ -122,7 +122,7 @@ describe('a delivery to an endpoint with an open circuit breaker', () => {
     expect(await parkingOf()).toBeUndefined();
     await openBreaker();
     expect(await parkingOf()).toMatchObject({ kind: 'releaseParked', notBefore: system.now + 30 * SECOND });
-    // The retries have no messages and the sweeper does not run, so no delivery is parked.
+    // The retries have no messages and the sweep does not run, so no delivery is parked.
     const from = system.now;
     await system.drain();
     expect(await parkingOf()).toBeUndefined();

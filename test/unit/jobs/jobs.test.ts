@@ -60,7 +60,7 @@ class FakeJobs {
     await runJob(deps, { message, clock: () => this.now, deadline, log, measures: recordingMeasures() });
   }
 
-  /** Whether the sweeper would find the job. */
+  /** Whether the sweep would find the job. */
   get isDue(): boolean {
     return this.job !== undefined && this.job.dueAt <= this.now;
   }
@@ -152,7 +152,7 @@ describe('runJob', () => {
     expect(world.job).toBeUndefined();
   });
 
-  test('leaves a start time more than 15 minutes ahead to the sweeper, and ignores a past one', async () => {
+  test('leaves a start time more than 15 minutes ahead to the sweep, and ignores a past one', async () => {
     const start = Date.UTC(2026, 0, 1);
     const world = new FakeJobs(
       stepsOf({ progress: {}, notBefore: start }, { progress: {}, notBefore: start + 901 * SECOND }).step,
@@ -162,7 +162,7 @@ describe('runJob', () => {
     expect(world.job).toMatchObject({ notBefore: start + 901 * SECOND, dueAt: start + 901 * SECOND });
   });
 
-  test('a job that is always postponed sends messages for an hour, and then waits for the sweeper', async () => {
+  test('a job that is always postponed sends messages for an hour, and then waits for the sweep', async () => {
     const world: FakeJobs = new FakeJobs(async () => ({ progress: {}, notBefore: world.now + MINUTE }));
     for (let minute = 0; minute < 180; minute++) {
       await world.run();

@@ -184,7 +184,7 @@ describe('the delivery model', () => {
     }
   });
 
-  test('sends the next message after a crash by the redelivered message, before the sweeper runs', async () => {
+  test('sends the next message after a crash by the redelivered message, before the sweep runs', async () => {
     const { steps } = await runWorld(first, none, { endpoints: ['late'] });
     const ends: number[] = [];
     for (let step = 0; step < steps; step++) {
@@ -195,7 +195,7 @@ describe('the delivery model', () => {
       );
       ends.push(world.now - world.rows.get('late')!.createdAt);
     }
-    // SQS delivers the message again when its visibility timeout is over. The sweeper would need five minutes.
+    // SQS delivers the message again when its visibility timeout is over. The sweep would need five minutes.
     expect(Math.max(...ends)).toBeLessThan(200_000);
   });
 

@@ -191,7 +191,7 @@ describe('nextAttemptAt', () => {
 });
 
 describe('planAttempt and afterSweep', () => {
-  test('plans a delayed message for an attempt within 900 s, and the sweeper for a later attempt', () => {
+  test('plans a delayed message for an attempt within 900 s, and the sweep for a later attempt', () => {
     expect(planAttempt(NOW + 5_200, NOW, timing.marginMs)).toEqual({
       delaySeconds: 6,
       dueAt: NOW + 5_200 + 5 * MINUTE,
@@ -213,7 +213,7 @@ describe('planAttempt and afterSweep', () => {
     expect(afterSweep(first, NOW + 15 * MINUTE, timing)).toMatchObject({ sweeps: 2, dueAt: NOW + 35 * MINUTE });
   });
 
-  test('does not count a message as lost that the sweeper sent before its time', () => {
+  test('does not count a message as lost that the sweep sent before its time', () => {
     const far = postponeDelivery(fresh(), NOW + HOUR, NOW, timing);
     expect(far.dueAt).toBe(NOW + HOUR - 90 * SECOND);
     expect(afterSweep(far, far.dueAt + 30 * SECOND, timing)).toMatchObject({

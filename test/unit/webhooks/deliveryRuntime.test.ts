@@ -297,7 +297,7 @@ describe('the rate limiter', () => {
         continue;
       }
       deferrals++;
-      // SQS delays by whole seconds, and is up to 400 ms late. Delays of more than 900 s are left to the sweeper.
+      // SQS delays by whole seconds, and is up to 400 ms late. Delays of more than 900 s are left to the sweep.
       const { delaySeconds } = planAttempt(decision.deferUntil, clock, 0);
       add({
         at: (delaySeconds === undefined ? decision.deferUntil : clock + delaySeconds * SECOND) + random() * 400,
