@@ -23,8 +23,8 @@ export interface ChangedComment {
 }
 
 /**
- * Returns the operations that write a changed comment, its events and its involvements (the records of the users whom it
- * involves).
+ * Returns the operations that write a changed comment, its events and its involvements: the items which say that the comment
+ * involves a user.
  */
 export function changeOps(
   scope: DocumentScope,

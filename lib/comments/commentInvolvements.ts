@@ -25,8 +25,8 @@ function usersInvolved(state: CommentInThread | undefined): ReadonlyMap<string, 
 }
 
 /**
- * Returns the operations that update the involvements of a comment after a change. An involvement is the record that a comment
- * involves a user. `before` is undefined for a new comment, `after` for a deleted comment.
+ * Returns the operations that update the involvements of a comment after a change. An involvement is the item which says that a
+ * comment involves a user. `before` is undefined for a new comment, `after` for a deleted comment.
  */
 export function commentInvolvementOps(
   scope: DocumentScope,

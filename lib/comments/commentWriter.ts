@@ -268,8 +268,8 @@ export class CommentWriter {
       return { comment, eventOps, ops: [...commentDeletionOps(scope, thread, comment), ...eventOps] };
     });
     let head = thread;
-    // Three operations are kept free. One can start a job. Two can move the assignee's involvement (the record that the first
-    // comment involves the assignee) to the new first comment.
+    // Three operations are kept free. One can start a job. Two can move the assignee's involvement to the new first comment. It
+    // is the item which says that the first comment involves the assignee.
     for (const group of inTransactions(units, { operations: OPS_BESIDE_HEAD - 3 })) {
       const current = head;
       const removed = group.map(({ comment }) => comment);
@@ -380,8 +380,8 @@ export class CommentWriter {
 }
 
 /**
- * Returns the operations that add comments. They write the thread, the comments, their events, and the records of the users whom
- * the comments involve. Throws FAILED_PRECONDITION if the thread would be too large.
+ * Returns the operations that add comments. They write the thread, the comments and their events, and for each involved user an
+ * item which says that the comment involves the user. Throws FAILED_PRECONDITION if the thread would be too large.
  */
 function additionOps(
   { context, sent, logged, now }: Addition,

@@ -128,8 +128,8 @@ async function purgeThread(
 }
 
 /**
- * Returns the operation that removes the assignee's involvement: the record that the first comment involves the assignee. Only
- * the head names the assignee. After the head is deleted, the purge of the comments can no longer find this record.
+ * Returns the operation that deletes the assignee's involvement: the item which says that the first comment involves the
+ * assignee. Only the head names the assignee. After the head is deleted, the purge of the comments can no longer find this item.
  */
 export function removeAssigneeInvolvement(
   scope: DocumentScope,

@@ -17,8 +17,8 @@ const threadItems = {
   },
 };
 /**
- * This object is passed to the deletion of a comment in place of its thread, so that no comment counts as the first one. The
- * record that the first comment involves the assignee is then deleted only with the thread's head.
+ * This object is passed to the deletion of a comment in place of its thread, so that no comment counts as the first one. The item
+ * which says that the first comment involves the assignee is then deleted only with the thread's head.
  */
 const noFirstComment = { first: { commentId: -1, createdAt: 0 } };
 

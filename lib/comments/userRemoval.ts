@@ -114,8 +114,8 @@ async function changeComment(
     itemOf(ThreadEntity, { ...scope, annotationId, createdAt }),
     itemOf(CommentEntity, { ...scope, annotationId, threadCreatedAt: createdAt, commentId }),
   );
-  // Another worker or request is deleting the thread or the comment, and the records of the users whom the comment involves. Only
-  // `extraOps` remain to be written.
+  // Another worker or request is deleting the thread or the comment, with the items which say that the comment involves a user.
+  // Only `extraOps` remain to be written.
   if (!thread || !comment) return writeOnce(table, extraOps);
   if (isThreadOf(thread, removedUsers)) return removeThread(removal, thread, extraOps);
   if (mode === 'erase' && isCommentOf(comment, removedUsers)) return removeComment(removal, thread, comment, extraOps);
@@ -164,8 +164,8 @@ async function removeComment(
   const ops = [
     replace(ThreadEntity, { ...scope, ...next }, thread._r),
     ...commentDeletionOps(scope, thread, comment),
-    // The assignee's involvement is the record that the first comment involves the assignee. If that comment is deleted, the
-    // involvement moves to the next comment.
+    // The assignee's involvement is the item which says that the first comment involves the assignee. If that comment is deleted,
+    // the involvement moves to the next comment.
     ...(first ? commentInvolvementOps(scope, { thread, comment: first }, { thread: next, comment: first }) : []),
   ];
   const otherOps = extraOps.filter((extraOp) => !ops.some((op) => isSameKey(op, extraOp)));

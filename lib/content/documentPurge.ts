@@ -135,8 +135,8 @@ export function keysOf(ops: readonly WriteOp[]): Key[] {
 }
 
 /**
- * An involvement is an item which says that a user is involved in a record. Returns the keys of the involvements that the
- * operations delete. Leaves out the records and their ids, which the purge deletes itself.
+ * Returns the keys of the involvements that the operations delete. An involvement is an item which says that a user is involved
+ * in a record. Leaves out the records and their ids, which the purge deletes itself.
  */
 export function involvementKeys(ops: readonly WriteOp[]): Key[] {
   return keysOf(ops).filter(({ SK }) => SK.startsWith('DATA#'));

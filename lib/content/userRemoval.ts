@@ -44,8 +44,8 @@ export interface EraseHook {
 }
 
 /**
- * Tries once to remove a user from a record, and to delete the user's involvement (the record that the user is involved), in one
- * transaction.
+ * Tries once to remove a user from a record in one transaction. Also deletes the user's involvement: the item which says that the
+ * user is involved in the record.
  */
 export type RemoveInvolved = (removal: DocumentRemoval, involvement: Involvement) => Promise<Outcome>;
 

@@ -21,7 +21,7 @@ export const LiveStateEntity = defineEntity({
   ownedBy: 'document',
   purpose: 'The last data that was broadcast in a document under an id',
   schema: LiveState.extend({
-    /** The internal ids of the organization and the document, for readers that find the item in the stream. */
+    /** The internal ids of the organization and the document, for readers that find the item in the stream of the table. */
     organizationKey: z.string(),
     documentKey: z.string(),
   }),

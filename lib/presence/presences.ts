@@ -31,7 +31,10 @@ const PARALLEL = 8;
 const PAGE = 500;
 
 const Schema = Presence.extend({
-  /** The internal ids of the organization and the document, for readers that find the item by an index or in the stream. */
+  /**
+   * The internal ids of the organization and the document, for readers that find the item by an index or in the stream of the
+   * table.
+   */
   organizationKey: z.string(),
   documentKey: z.string(),
   shard: z.number(),

@@ -62,8 +62,8 @@ interface DeletionOptions {
 }
 
 /**
- * The number of operations for each added user. They write the reaction, its id, the involvement (the record that the user
- * reacted), the comment, and the two items of an event.
+ * The number of operations for each added user. They write the reaction, its id, the involvement (the item which says that the
+ * user reacted), the comment, and the two items of an event.
  */
 const OPS_PER_USER = 6;
 /**

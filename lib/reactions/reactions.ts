@@ -27,8 +27,8 @@ export const ReactionEntity = defineEntity({
 });
 
 /**
- * Returns one reaction per involvement (the record that a user reacted), in the order of `involvements`. The value is undefined
- * if the reaction is deleted. Sends one BatchGet per 100 involvements.
+ * Returns one reaction per involvement (the item which says that a user reacted), in the order of `involvements`. The value is
+ * undefined if the reaction is deleted. Sends one BatchGet per 100 involvements.
  */
 export async function readReactions(
   table: Table,

@@ -30,7 +30,10 @@ export const eraseReactions: EraseHook = {
   },
 };
 
-/** Removes users from the reaction that an involvement (the record that a user reacted) names, and deletes the involvement. */
+/**
+ * Removes users from the reaction that an involvement names, and deletes the involvement. It is the item which says that a user
+ * reacted.
+ */
 export const removeReactor: RemoveInvolved = (removal, involvement) =>
   changeReaction(removal, { annotationId: involvement.id, createdAt: involvement.createdAt }, [
     removeInvolvement(removal.scope, involvement),

@@ -46,8 +46,8 @@ export const RecordingEntity = defineEntity({
 });
 
 /**
- * Returns one recording per involvement (the record that a user made a recording), in the order of `involvements`. The value is
- * undefined if the recording is deleted. Sends one BatchGet per 100 involvements.
+ * Returns one recording per involvement (the item which says that a user made a recording), in the order of `involvements`. The
+ * value is undefined if the recording is deleted. Sends one BatchGet per 100 involvements.
  */
 export async function readRecordings(
   table: Table,

@@ -35,8 +35,8 @@ export const eraseRecordings: EraseHook = {
 };
 
 /**
- * Deletes the recording that an involvement names if one of the users made it. Otherwise only deletes the involvement, which is
- * the record that a user made a recording.
+ * Deletes the recording that an involvement names if one of the users made it. Otherwise only deletes the involvement: the item
+ * which says that a user made a recording.
  */
 export const removeRecordingUser: RemoveInvolved = async (removal, involvement) => {
   const { table, scope, removedUsers } = removal;

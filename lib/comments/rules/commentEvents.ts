@@ -27,7 +27,7 @@ export interface ContentChange {
   readonly revision: number | string;
   /** The changed comment. Undefined for a change of the thread. */
   readonly comment?: Comment | undefined;
-  /** The comments that the event contains. If undefined, only `comment`. */
+  /** The comments that the event contains. If undefined, it contains only `comment`. */
   readonly comments?: readonly Comment[] | undefined;
   /** The added or deleted reaction. */
   readonly reaction?: ReactionResponse | undefined;

@@ -204,7 +204,9 @@ export const Thread = /* @__PURE__ */ defineSchema(() =>
     commentCount: z.number(),
     /** The largest comment id that the thread ever had. New comments get larger ids, so no id is used twice. */
     lastCommentId: z.number(),
-    /** The first comment and its creation time. The record that the thread involves its assignee refers to this comment. */
+    /**
+     * The first comment and its creation time. The item which says that the thread involves its assignee refers to this comment.
+     */
     first: z.object({ commentId: z.number(), createdAt: z.number() }),
     /** The comment with the largest id, and its author. */
     last: z.object({ commentId: z.number(), userId: z.string() }),

@@ -71,8 +71,8 @@ export class FolderTreeReader {
   }
 
   /**
-   * Returns a page of the folders directly in a folder, ordered by id. Skips pages on which every entry is stale. If a page is
-   * empty, no folders follow.
+   * Returns a page of the folders directly in a folder, ordered by id. Skips pages that have only entries of deleted or moved
+   * folders. If a page is empty, no folders follow.
    */
   async #children(
     scope: OrganizationScope,
