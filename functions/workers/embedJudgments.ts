@@ -7,7 +7,7 @@ import { defineWorker } from '../../lib/app/worker.ts';
 export const worker = defineWorker(
   {
     name: 'embedJudgments',
-    summary: 'Computes vectors of judgments that have none of their embedding model yet',
+    summary: 'Computes vectors of judgments (review decisions) that have no vector of their embedding model yet',
     on: { queue: 'embed', message: JobMessage },
     uses: { runEmbeddingJobs },
     impact:

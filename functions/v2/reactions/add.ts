@@ -27,7 +27,7 @@ const Entry = z
       ({ commentAnnotationId, commentId }) => (commentAnnotationId === undefined) === (commentId === undefined),
       {
         path: ['commentId'],
-        error: 'must be given together with commentAnnotationId, or neither of them',
+        error: 'must be present if commentAnnotationId is present, and absent otherwise',
       },
     ),
   );

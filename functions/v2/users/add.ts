@@ -39,7 +39,7 @@ export const endpoint = defineEndpoint(
           {
             path: ['parentFolderId'],
             error:
-              'must be given together with folderId and createFolder: true: it is the parent of a folder that the call makes',
+              'must be given together with folderId and createFolder: true, because it is the parent of the folder that the call creates',
           },
         ),
       ),

@@ -54,7 +54,7 @@ describe('parentFolderId of users/add', () => {
   ])('is rejected together with %j, and no folder is created', async (data) => {
     expect(await refusal(ADD, { users, parentFolderId: 'parent', ...data })).toEqual([
       400,
-      'parentFolderId must be given together with folderId and createFolder: true: it is the parent of a folder that the call makes',
+      'parentFolderId must be given together with folderId and createFolder: true, because it is the parent of the folder that the call creates',
     ]);
   });
 });

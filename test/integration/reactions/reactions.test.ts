@@ -533,13 +533,13 @@ describe('POST /v2/reactions/add: validation', () => {
       'a thread without a comment',
       { reactions: [thumb({ commentAnnotationId: 'thread' })] },
       400,
-      'reactions[0].commentId must be given together with commentAnnotationId, or neither of them',
+      'reactions[0].commentId must be present if commentAnnotationId is present, and absent otherwise',
     ],
     [
       'a comment without a thread',
       { reactions: [thumb({ commentId: 1 })] },
       400,
-      'reactions[0].commentId must be given together with commentAnnotationId, or neither of them',
+      'reactions[0].commentId must be present if commentAnnotationId is present, and absent otherwise',
     ],
     [
       'a comment id that is a text',

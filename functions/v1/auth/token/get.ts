@@ -23,7 +23,7 @@ export const endpoint = defineEndpoint(
     message: TOKEN_MESSAGE,
     errors: ['NOT_FOUND', 'FAILED_PRECONDITION', 'ABORTED'],
     uses: { credentials, generateUserToken },
-    impact: 'users of customers with the first libraries cannot sign in',
+    impact: 'users of customers whose libraries call /v1/auth/token/get cannot sign in',
     example: {
       data: {
         apiKey: 'key_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ',

@@ -21,7 +21,7 @@ export const endpoint = defineEndpoint(
     message: TOKEN_MESSAGE,
     errors: ['NOT_FOUND', 'FAILED_PRECONDITION', 'ABORTED'],
     uses: { generateUserToken },
-    impact: 'users of customers with older libraries cannot sign in',
+    impact: 'users of customers whose libraries call /v2/auth/token/get cannot sign in',
     example: {
       data: { userId: 'ada', userProperties: { organizationId: 'acme', name: 'Ada', email: 'ada@example.com' } },
       result: exampleToken,
