@@ -26,7 +26,8 @@ export interface Build {
 
 /**
  * Returns the source files to bundle: one for each endpoint, one for each worker, and the function of the `$default`
- * route. A twin has no file, because its endpoint's function answers it too.
+ * route. A twin has no file. It is an endpoint's operation in the other version of the API, and the endpoint's function
+ * answers it too.
  */
 export function bundleEntries(endpoints: readonly Routed[], workers: readonly Pick<Worker, 'name'>[] = []): Entries {
   return {
@@ -71,7 +72,7 @@ export async function buildFunctions({
 }: {
   entries: Entries;
   assets?: readonly Pick<Asset, 'path' | 'files'>[] | Promise<readonly Pick<Asset, 'path' | 'files'>[]>;
-  /** Returns the text of a file that an asset reads, by its name. */
+  /** Returns the text of a file with this name. An asset, such as the API reference, reads the file. */
   fileText?: (name: string) => Promise<string>;
   outdir: string;
 }): Promise<Build> {
@@ -121,7 +122,8 @@ export async function buildFunctions({
 
 /**
  * Makes bundles load the modules of Node with `getBuiltinModule`, and read only the exports that they use. An `import`
- * reads all exports, and reading some of them loads more modules. `node:http` loads undici for its `WebSocket`.
+ * reads all exports, and reading some of them loads further modules. For example, reading `WebSocket` of `node:http`
+ * loads undici.
  */
 const loadBuiltinModules: Plugin = {
   name: 'load-builtin-modules',

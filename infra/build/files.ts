@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 
 const { resolve } = createRequire(import.meta.url);
 
-/** The functions that make the files of assets, by file name. */
+/** The functions that make the files of assets, by file name. An asset is a public file, such as the API reference. */
 const makers: Readonly<Record<string, () => Promise<string>>> = {
   // `reference.ts` is imported on demand, because it imports every endpoint.
   'openapi.json': async () => (await import('./reference.ts')).referenceText(),

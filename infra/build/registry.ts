@@ -11,7 +11,10 @@ export function registeredEndpoints(): readonly Endpoint[] {
   return Object.values(registry as Record<string, Endpoint>);
 }
 
-/** Returns every registered page and asset. Browsers open them. They are not part of the API. */
+/**
+ * Returns every registered page, and every asset, which is a public file such as the API reference. Browsers open them.
+ * They are not part of the API.
+ */
 export function registeredPages(): readonly (Page | Asset)[] {
   return Object.values(pages as Record<string, Page | Asset>);
 }
@@ -21,7 +24,10 @@ export function registeredAssets(): readonly Asset[] {
   return registeredPages().filter((page) => page.kind === 'asset');
 }
 
-/** Returns every endpoint, twin, page and asset. Each of them has a route. */
+/**
+ * Returns every registered declaration that has a route: endpoints with their twins in the other API version, pages and
+ * assets.
+ */
 export function registeredRoutes(): readonly Routed[] {
   return [...registeredEndpoints(), ...registeredPages()];
 }

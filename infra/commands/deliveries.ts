@@ -122,8 +122,8 @@ async function contextOf(source: NodeJS.ProcessEnv, stack: string): Promise<Oper
   if (!TABLE_NAME) throw new Error(`Stack ${stack} has no output TableName, and TABLE_NAME is not set.`);
   const urlOf = async (queue: QueueName, deadLetters = false) => {
     const localUrl = source[queueVariable[queue]];
-    // The environment of a local run has the URL of each queue, but not of dead-letter queues. URLs of local queues end
-    // with the logical id, so the other URL can be derived.
+    // The environment of a local run has the URL of each queue, but not the URLs of dead-letter queues. URLs of local
+    // queues end with the logical id, so the URL of the dead-letter queue is derived from the URL of its queue.
     if (localUrl) return deadLetters ? localUrl.replace(/Queue$/, 'DeadLetters') : localUrl;
     return physicalId(stack, `${pascal(queue)}${deadLetters ? 'DeadLetters' : 'Queue'}`);
   };

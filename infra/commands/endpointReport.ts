@@ -28,7 +28,7 @@ const DAY = 24 * 60 * 60_000;
  */
 const ATTEMPTS = 100;
 
-/** Returns the id of an endpoint by its id or its `uid` (`name`). Returns an unknown name unchanged. */
+/** Returns the id of the endpoint whose id or `uid` is `name`. If there is no such endpoint, returns `name` itself. */
 export async function endpointIdOf(table: Table, tenant: string, name: string): Promise<string> {
   const store = new WebhookEndpointStore(table);
   if (isBasicTarget(name) || (await store.get(tenant, name))) return name;
@@ -49,7 +49,8 @@ export async function endpointReport(table: Table, tenant: string, name: string,
       itemOf(BasicWebhookConfigEntity, { tenant }),
       itemOf(WebhookEndpointEntity, { tenant, endpointId }),
     ),
-    // The worker reads its target from this item. A disabled endpoint has no such item.
+    // The worker that sends webhooks reads the receiver's URL from the target. It is undefined if the endpoint is
+    // disabled or deleted.
     table.batchGet(targetItem({ tenant, endpointId }), itemOf(EndpointHealthEntity, { tenant, endpointId })),
     new DeliveryStore(table).listOfEndpoint({ tenant, endpointId }, 0, { limit: MESSAGES, descending: true }),
   ]);
@@ -67,7 +68,8 @@ export async function endpointReport(table: Table, tenant: string, name: string,
   return columns([
     ['Endpoint', endpointId],
     ...(isBasic ? basicRows(basic, endpointId) : advancedRows(endpoint, advancedState(key, advanced))),
-    // Health of an earlier revision of the endpoint does not count, as in the worker.
+    // A change of the endpoint gives it a new revision. Like the worker, the report ignores the health of earlier
+    // revisions.
     ...(target ? healthRows(healthAt(storedHealth, target._r), delivered, now) : []),
     ['Last delivered', lastDelivered(deliveries.length, delivered)],
     [],

@@ -50,7 +50,10 @@ type SendCall = (client: Methods, organizationId: string, at: LoadData['document
 const COMMENT = '/v2/commentannotations/comments/add';
 const user = { userId: 'load-user', name: 'Load', email: 'load@example.com' };
 
-/** Sends one call, by its path. All paths of the call mix (`callMix`) are here. */
+/**
+ * The functions that send one call each, by the path of the call. They cover all paths of the call mix (`callMix`),
+ * which is the mixture of calls that a run sends.
+ */
 const senders: Readonly<Record<MixedPath, SendCall>> = {
   '/v2/commentannotations/get': (client, organizationId, { documentId }) =>
     client.v2.commentannotations.get({ organizationId, documentIds: [documentId] }),

@@ -159,12 +159,16 @@ function everyEntity(): AnyEntity[] {
   return entities().toSorted(by(({ type }) => type));
 }
 
-/** Returns a placeholder for a numeric attribute, as a time. A time in the far future occurs nowhere else in a key. */
+/**
+ * Returns a number that stands for a numeric attribute while a key is built: a time in the year 2200. No other part of
+ * a key contains such a time.
+ */
 const timeOf = (attribute: number) => Date.UTC(2200, attribute, 15, 12, 34, 56);
 
 /**
- * Returns a key with the placeholder `<name>` for each part. Keys may compute with numbers, so the placeholder of a
- * number is first a time, which is replaced at the end. Includes keys that exist only with optional attributes.
+ * Returns a key with the placeholder `<name>` for each part. The function that builds a key may format a number as a
+ * date, so it gets a time for each number. The placeholder then replaces this time in the key. Includes keys that exist
+ * only with optional attributes.
  */
 function keyPattern({ definition }: AnyEntity, make: (parts: never) => object): Record<string, unknown> {
   const numbers: [string, number][] = [];

@@ -31,7 +31,9 @@ interface TableProperties {
   readonly VectorIndexes: readonly VectorIndex[];
 }
 
-/** The properties of an event source mapping that this command replaces for a new stream. */
+/**
+ * The properties of an event source mapping that the new mapping does not copy, because the printed commands set them.
+ */
 interface MappingProperties {
   readonly DestinationConfig?: unknown;
   readonly EventSourceArn?: unknown;
@@ -144,7 +146,7 @@ function definitionsOf({ SearchSchema }: VectorIndex, { AttributeDefinitions }: 
   return AttributeDefinitions.filter(({ AttributeName }) => names.has(AttributeName));
 }
 
-/** Returns the properties of a mapping without the properties that the command sets itself. */
+/** Returns the properties that the new mapping copies from the old one. The printed commands set the others. */
 function settingsOf({
   EventSourceArn: _,
   FunctionName: __,

@@ -34,7 +34,10 @@ const MIN_SHARE = 0.001;
 /** The rows of a table. The first row is the head. */
 type Rows = readonly (readonly string[])[];
 
-/** Returns the workload of the tables: the call mix of `npm run load`, the default settings, and a million API keys. */
+/**
+ * Returns the workload for which the tables are computed: the call mix of `npm run load`, the default settings, and a
+ * million API keys.
+ */
 export function defaultWorkload(): Workload {
   const { requestsPerSecond, readsPerSecondPerKey, writesPerSecondPerKey } = readSettings(() => undefined);
   return {
@@ -51,8 +54,8 @@ export function defaultWorkload(): Workload {
 }
 
 /**
- * Returns a table with a column for each load. Its rows are the cost, the full components, and the API keys above their
- * limits.
+ * Returns a table with a column for each load. Its rows are the cost, the components (parts of the service and of AWS)
+ * that are full, and the API keys above their limits.
  */
 export function simulatedLoads(workload: Workload): Rows {
   const components = ordered(componentsOf(workload)).filter(({ when }) => when === 'steady');

@@ -32,7 +32,9 @@ export interface UpdateCheck {
 }
 
 interface StatefulType {
-  /** What is lost with such a resource, for the message. */
+  /**
+   * What is lost if a resource of this type is deleted or replaced. The text is a part of the message to the operator.
+   */
   readonly holds: string;
   /**
    * Properties that CloudFormation changes without losing state. A change of any other property counts as a

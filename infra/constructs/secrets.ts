@@ -4,10 +4,10 @@ import type { Construct } from 'constructs';
 
 /**
  * Creates a secret with a generated key: `{ "current": "1", "1": "<64 characters>" }`. To rotate the key, add a key "2"
- * and set `current` to "2". Data sealed under "1" stays readable.
+ * and set `current` to "2". Data that was encrypted with key "1" stays readable.
  *
- * When the stack is deleted, the secret stays, because sealed data cannot be read without it. It is deleted only if the
- * first deployment fails. No data is sealed then.
+ * When the stack is deleted, the secret stays, because encrypted data cannot be read without it. It is deleted only if
+ * the first deployment fails. No data is encrypted then.
  */
 export function createKey(scope: Construct, id: string, description: string): CfnSecret {
   const secret = new CfnSecret(scope, id, {

@@ -97,8 +97,8 @@ export class WorkerFunction extends LambdaFunction {
         filters: filters.map((pattern) => ({ pattern: JSON.stringify(pattern) })),
       },
       batchSize: STREAM_BATCH,
-      // Each partition key has its records in order. This limit keeps the stream from using all concurrency of the
-      // account.
+      // Lambda processes this many batches of a shard in parallel. Records of one partition key stay in order. A higher
+      // value could use all concurrency of the account.
       parallelizationFactor: streamBatchesPerShard,
       functionResponseTypes: PARTIAL_FAILURES,
       bisectBatchOnFunctionError: true,

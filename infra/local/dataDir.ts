@@ -7,9 +7,11 @@ import { StartError } from './startError.ts';
 const OWNER_ONLY = 0o077;
 
 /**
- * Creates the data directory and returns its real path. It contains credentials, mails and the table, so only its owner
- * gets access, also to files of an earlier run. New files get the same restriction from the umask, which child
- * processes inherit.
+ * Creates the data directory and returns its real path. Only the owner gets access, because the directory contains
+ * credentials, mails and the table. Removes the access of others to files of an earlier run. The umask prevents others'
+ * access to new files, also to those of child processes.
+ *
+ * Throws a `StartError` if the directory contains files of another program and others may read it.
  */
 export async function openDataDir(path: string): Promise<string> {
   process.umask(OWNER_ONLY);

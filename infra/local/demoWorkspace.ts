@@ -57,8 +57,8 @@ export async function ensureDemoWorkspace({
 }
 
 /**
- * Creates the workspace in a child process, because the AWS SDK reads endpoints and credentials from environment
- * variables.
+ * Creates the workspace in a child process. The AWS SDK reads endpoints and credentials from environment variables, and
+ * a child process has its own.
  */
 async function createWorkspace(env: Record<string, string>): Promise<Workspace> {
   const { stdout } = await promisify(execFile)(

@@ -63,8 +63,8 @@ export async function startSystem(
   const dataDir = await openDataDir(settings.dataDir);
   const lock = lockDataDir(dataDir);
   shutdown.add(() => lock.release());
-  // The servers listen before the slow steps, so a port that is in use is reported at once. The templates contain the
-  // servers' addresses.
+  // The servers listen before the slow steps, so a port that is in use is reported at once. They also listen before the
+  // templates are read, because values in the templates refer to the servers' addresses.
   const gateway = await Gateway.listen(settings.port, settings.allowedHosts);
   shutdown.add(() => gateway.close(FINISH_MILLISECONDS));
   const aws = await AwsEndpoint.listen();
@@ -110,8 +110,8 @@ export async function startSystem(
     onWrite: () => sources?.wakeStreams(),
   });
   aws.open({ table, secrets, outbox, queues, principals });
-  // Shutdown steps run in reverse order. `aws` calls the engine and the queues, so this second close runs before they
-  // close.
+  // Shutdown steps run in reverse order. `aws` calls the engine and the queues, so this step closes `aws` before their
+  // steps close them. The earlier step closes it if the start fails before this line.
   shutdown.add(() => aws.close());
   const environmentOverrides = { SERVICE_NAME: settings.serviceName, ...settings.environmentOverrides };
   const awsEnvironment = (key: AccessKey) => ({

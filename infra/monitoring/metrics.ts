@@ -25,8 +25,8 @@ function expression(text: string, usingMetrics: Record<string, Metric>, label?: 
 }
 
 /**
- * The name of a fault metric. One counts all faults. The other counts faults only in function instances in which at
- * least 1 % of the calls fail.
+ * The name of a fault metric. A fault is an answer with status 500 or above. One metric counts all faults. The other
+ * counts faults only in function instances in which at least 1 % of the calls fail.
  */
 export type FaultMetricName = typeof faultsMetric.name | typeof faultsMetric.frequentName;
 

@@ -18,7 +18,7 @@ import { createTable } from '../constructs/table.ts';
 import { WorkersStack } from './workers.ts';
 
 export interface BackendProps {
-  /** The endpoints, twins, pages and assets. */
+  /** The declarations that have a route: endpoints with their twins in the other API version, pages and assets. */
   readonly endpoints: readonly Routed[];
   readonly workers: readonly Worker[];
   /** Returns the code to upload for a function, by its id. */

@@ -11,11 +11,14 @@ import { functionName, pascal } from '../constructs/names.ts';
 import { familyQueries, saveQueries } from '../monitoring/savedQueries.ts';
 
 export interface FamilyProps extends DeploymentContext {
-  /** The name of the family, such as `v2/auth`. `familyOf` returns it. */
+  /** The name of the family, such as `v2/auth`. It is the version and the next segment of the paths in the family. */
   readonly family: string;
   /** The endpoints and pages of the family. */
   readonly endpoints: readonly Routed[];
-  /** The twins of all families. Twins of this family's endpoints become routes of the endpoints' functions. */
+  /**
+   * The twins of all families. A twin is an endpoint's operation in the other version of the API. It becomes a route of
+   * the endpoint's function, so this stack creates the twins of its own endpoints.
+   */
   readonly twins: readonly Twin[];
   readonly code: (id: string) => Code;
   readonly apiId: string;
@@ -23,11 +26,11 @@ export interface FamilyProps extends DeploymentContext {
 }
 
 /**
- * The largest number of functions in a family. Two limits of AWS allow it. A function has five resources, so the stack
- * has fewer than 400 of the 500 resources that CloudFormation allows. The ARNs of all functions, each of up to 114
- * characters, fit into one inline policy of 10,240 characters.
+ * The largest number of functions in a family, so that two limits of AWS are kept. CloudFormation allows 500 resources
+ * in a stack, and the functions have five each, fewer than 400 together. An inline policy has at most 10,240
+ * characters, and contains the functions' ARNs of up to 114 characters each.
  *
- * A twin is one resource, so five twins count as one function.
+ * A twin adds one resource, its route. So five twins count as one function.
  */
 const MAX_FUNCTIONS = 78;
 const TWINS_PER_FUNCTION = 5;

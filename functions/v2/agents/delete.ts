@@ -31,8 +31,8 @@ export const endpoint = defineEndpoint(
     if (findBuiltInAgent(agentId)) throw onlyCustomAgents();
     const job = await deps.agents.delete(tenant, agentId, { callId: repeatableId('job', 0), now });
     if (job) await notifyJobs(deps.queue, [job], log, PURGE_DELAY_SECONDS);
-    // This also runs if the agent is already deleted. An earlier call may have deleted the agent and failed before this
-    // line.
+    // An earlier call may have deleted the agent and then failed. So the agent is also removed from its groups if it is
+    // already deleted.
     await deps.groups.removeAgent(tenant, agentId, now);
     return { data: { agentId } };
   },

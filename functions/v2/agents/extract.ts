@@ -13,8 +13,8 @@ import { findFileModel } from '../../../lib/bedrock/converse.ts';
 import * as logMessages from '../../../lib/observability/logMessages.ts';
 
 /**
- * How many milliseconds after the start of the request the model must have answered. API Gateway waits 30 s, which
- * include the cold start of the function.
+ * The model must answer within this many milliseconds after the start of the request. API Gateway waits 30 s for the
+ * function, including its cold start.
  */
 const MODEL_BUDGET_MS = 26_000;
 
@@ -31,7 +31,8 @@ export const endpoint = defineEndpoint(
     errors: ['FAILED_PRECONDITION'],
     uses: { findModel: findFileModel },
     impact: 'customers cannot extract review agents from files',
-    // Reading a file needs memory and CPU time. Lambda allots CPU in proportion to memory.
+    // Reading a file needs more memory than other calls. It also needs more CPU time, which Lambda allots in proportion
+    // to memory.
     memoryMb: 1_024,
     example: {
       data: {

@@ -6,7 +6,7 @@ import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
 import { Id, list, OpenObject, optional } from '../../../lib/shared/schema.ts';
 
-/** The largest number of channels of one event. A webhook endpoint can also have this many. */
+/** The largest number of channels of an event. It is also the largest number of channels of a webhook endpoint. */
 const MAX_CHANNELS = 100;
 
 export const endpoint = defineEndpoint(

@@ -9,8 +9,8 @@ import { openToUsers } from '../../../lib/userTokens/openToUsers.ts';
 const ids = z.record(z.string(), z.union([z.string(), z.number()]));
 
 /**
- * A message about a change. If content changed, it has `ids`. If an editor changed, it has the other optional fields
- * instead.
+ * A hint: a message about a change. If content changed, it has `ids`. If an editor changed, it has the other optional
+ * fields instead.
  */
 const Hint = z.object({
   type: z.string(),

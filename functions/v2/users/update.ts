@@ -35,8 +35,8 @@ export const endpoint = defineEndpoint(
         ({ documentId, folderId, options }) => !isWide(options) || (documentId === undefined && folderId === undefined),
         { path: ['options'], error: 'must not ask for all together with documentId or folderId' },
       ),
-      // A role belongs to one organization, document or folder. With these options, a call does not name such a
-      // resource.
+      // A role belongs to one organization, document or folder. With these options, the call applies to many of them,
+      // so a role is rejected.
       z.refine(({ users, options }) => !isWide(options) || users.every(({ accessRole }) => accessRole === undefined), {
         path: ['users'],
         error:
@@ -73,7 +73,7 @@ export const endpoint = defineEndpoint(
   },
 );
 
-/** Returns whether the options apply the call to more than one organization or document. */
+/** Returns whether the options apply the call to all organizations or to all documents. */
 function isWide(
   options: { readonly all?: boolean | undefined; readonly allDocuments?: boolean | undefined } | undefined,
 ): boolean {

@@ -138,7 +138,8 @@ const free = new Set([
 
 /**
  * Returns the number of metrics for which CloudWatch bills an alarm: the metrics in its expression. For a query,
- * CloudWatch bills each metric that the query finds. Without failures a query finds none. Here it counts as one.
+ * CloudWatch bills each metric that the query finds. Without failures it finds none, but a query counts as one metric
+ * here.
  */
 function metricsOf({ Properties = {} }: Resource): number {
   const parts = (Properties.Metrics ?? []) as readonly { readonly MetricStat?: unknown }[];

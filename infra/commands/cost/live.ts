@@ -33,9 +33,9 @@ const CONNECT_SECONDS = 14 * 60;
  */
 const OPERATIONS_TO_CONNECT = 4;
 /**
- * The consumption of the worker `publishLive` for one edit, if its batch has no other edit: two reads of the channel,
- * and a transaction that writes the channel and the hint. test/integration/live/publishing.test.ts asserts these
- * values.
+ * The consumption of the worker `publishLive` for one edit, if its batch has no other edit. It reads the channel twice.
+ * Then one transaction writes the channel and the hint, which is the stored message about the edit.
+ * test/integration/live/publishing.test.ts asserts these values.
  */
 export const editConsumption = { calls: 3, read: 2, written: 4 } as const;
 /**
@@ -47,8 +47,9 @@ const PUBLISHER_MILLISECONDS = 40;
 const AUTHORIZER_MILLISECONDS = 5;
 
 /**
- * Returns the cost of a million changes that the publisher pushes one by one, each to `subscribers`, in dollars: the
- * operations of AppSync, the versions and hints in the table, and the runs of the publisher.
+ * Returns the cost in dollars of a million changes that the worker `publishLive` pushes one by one, each to
+ * `subscribers` clients. The cost includes the operations of AppSync, the reads and writes of the table, and the runs
+ * of the worker.
  */
 export function pushDollars(subscribers: number): number {
   const { read, written } = editConsumption;

@@ -1,18 +1,18 @@
 /** The traffic of vector indexes. DynamoDB bills it by the gigabyte, in addition to read and write units. */
 import { MILLION } from './prices.ts';
 
-/** The bytes that one request writes to vector indexes, and those that it searches. */
+/** The bytes that one request writes to vector indexes, and the bytes that it searches in them. */
 export interface VectorConsumption {
   readonly written: number;
   readonly searched: number;
 }
 
 /**
- * The consumption of requests on judgments, by the name of the request in `npm run cost`.
+ * The consumption of requests on judgments (stored review decisions), by the name of the request in `npm run cost`.
  * test/integration/table/capacity.test.ts asserts these values. A judgment with content has two vectors.
  *
  * The local engine counts these bytes. AWS documents no formula, but a minimum of 1 kB for each request, which all
- * values exceed. The operation of a write, such as PutItem, does not matter. The bytes of a search grow with the index.
+ * values exceed. All operations that write, such as PutItem, count the same. The bytes of a search grow with the index.
  */
 export const vectorConsumption: Readonly<Record<string, VectorConsumption>> = {
   '/v2/memory/judgments/add one': { written: 2_440, searched: 0 },

@@ -1,7 +1,7 @@
 /** The outcome of one call of a load run. */
 export interface CallOutcome {
   readonly path: string;
-  /** The time from the planned start to the end of the answer. It includes the delay of a call that starts late. */
+  /** Milliseconds from the planned start to the end of the answer. If a call starts late, its delay counts too. */
   readonly milliseconds: number;
   /** The status of the error. Undefined if the call succeeded. */
   readonly error: string | undefined;
@@ -56,7 +56,10 @@ export function percentile(values: readonly number[], percent: number): number {
   return sorted[Math.max(0, Math.ceil((percent / 100) * sorted.length) - 1)] ?? NaN;
 }
 
-/** Returns a report of each endpoint, in the order of paths. */
+/**
+ * Returns one report for each endpoint, sorted by path. `p50` and `p99` are percentiles of the durations, in
+ * milliseconds.
+ */
 export function reportsOf(outcomes: readonly CallOutcome[]): EndpointReport[] {
   return [...Map.groupBy(outcomes, ({ path }) => path)]
     .map(([path, calls]): EndpointReport => {

@@ -107,8 +107,8 @@ function tableComponents(workload: Workload): Component[] {
 }
 
 /**
- * Partitions belong to the account, to an API key, or to a document or user of an API key. The tables show the `count`
- * busiest partitions of each group.
+ * The groups of partitions. Partitions belong to the account, to an API key, or to a document or user of an API key.
+ * For each group, the output shows its `count` busiest partitions.
  */
 const partitionGroups = {
   account: { count: 1, remedy: 'more shards in the code' },

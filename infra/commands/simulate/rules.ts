@@ -36,7 +36,10 @@ export const assumptions = {
   logWritesPerEnvironment: 1,
   /** The number of parallel polls with which Lambda starts to read a queue. */
   polls: 5,
-  /** The shards of the stream of a new table. A larger table has more, but also more events. */
+  /**
+   * The number of shards in the stream of a new table. The stream of a larger table has more shards, but also more
+   * events.
+   */
   streamShards: 4,
   /** How often Lambda reads each shard of the stream per second. AWS documents this base rate. */
   streamPollsPerSecond: 4,
@@ -82,7 +85,10 @@ export function batchSize(messagesPerSecond: number): number {
   return Math.min(BATCH_SIZE, Math.max(1, messagesPerSecond / pollsPerSecond));
 }
 
-/** Returns the average number of events in a batch of the table's stream. The consumption of larger batches is not measured. */
+/**
+ * Returns the average number of events in a batch of the table's stream, at most ten. A batch can be larger, but the
+ * consumption of larger batches is not measured.
+ */
 export function eventBatchSize(eventsPerSecond: number): number {
   const pollsPerSecond = assumptions.streamShards * assumptions.streamPollsPerSecond;
   return Math.min(BATCH_SIZE, Math.max(1, eventsPerSecond / pollsPerSecond));

@@ -114,8 +114,8 @@ export const exampleOrder: readonly string[] = [
 ];
 
 /**
- * Requests that create data which an example needs and no other example creates: their paths and data, by the path of
- * the example.
+ * The requests to send before an example, each with its path and data, by the path of the example. They create data
+ * that the example needs and that no other example creates.
  */
 export const requestsBefore: Readonly<Record<string, readonly (readonly [path: string, data: object])[]>> = {
   [`${WORKSPACE}/domains/add`]: [[`${WORKSPACE}/domains/add`, { domains: ['localhost'] }]],

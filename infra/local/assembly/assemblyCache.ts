@@ -9,7 +9,10 @@ import { StartError } from '../startError.ts';
 const projectDir = resolve(import.meta.dirname, '../../..');
 const cacheDir = join(projectDir, 'dist/local');
 
-/** Globs of the files that determine the templates and bundles. The other files of `infra/local` use the result. */
+/**
+ * Globs of the files that determine the templates and bundles. The name of a cached assembly contains a hash of these
+ * files. The other files of `infra/local` have no effect on an assembly.
+ */
 export const sources = [
   'functions/**/*.ts',
   'lib/**/*.ts',
@@ -23,15 +26,16 @@ export const sources = [
 ];
 
 /**
- * The largest number of assemblies in the cache. Older ones are kept, because another run may still load functions from
- * them.
+ * The cache keeps this number of assemblies, the most recently used ones. It keeps more than one, because another run
+ * may still load functions from its assembly.
  */
 const MAX_CACHED = 5;
 
 /**
- * Returns the folder of the cloud assembly (templates and bundles) of the current sources. `hasHeartbeat` adds the
- * heartbeat. If the assembly is not cached, calls `onSynthesis` and makes the assembly in a child process. The CDK
- * needs 200 MB of memory, which the end of that process frees.
+ * Returns the folder of the cloud assembly (templates and bundles) of the current sources. With `hasHeartbeat`, the
+ * assembly contains the heartbeat worker, which calls the API every minute. If the assembly is not cached, calls
+ * `onSynthesis` and makes the assembly in a child process. The CDK needs 200 MB of memory, which the end of that
+ * process frees.
  */
 export async function cachedAssembly(
   onSynthesis: () => void,

@@ -1,8 +1,9 @@
 /**
- * Writes the cloud assembly of the local run into the folder that is the first argument. A second argument `heartbeat`
- * adds the heartbeat. `assemblyCache.ts` runs this file in a child process.
+ * Writes the cloud assembly of the local run into the folder that is the first argument. If the second argument is
+ * `heartbeat`, the assembly contains the heartbeat worker, which calls the API every minute. `assemblyCache.ts` runs
+ * this file in a child process.
  *
- * The bundler is a process of its own. Bundling starts before this process loads the endpoints and the CDK, because
+ * The bundler is a separate process. Bundling starts before this process loads the endpoints and the CDK, because
  * loading takes nearly two seconds.
  */
 import { mkdtemp, rm } from 'node:fs/promises';

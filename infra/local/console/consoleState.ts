@@ -12,5 +12,5 @@ export interface PartsAnswer {
   readonly parts: readonly Part[];
 }
 
-/** The time ranges, in minutes, between which a user of the dashboard chooses. */
+/** The time ranges of the dashboard in minutes. The user chooses one of them. */
 export const ranges: readonly [number, ...number[]] = [15, 60];

@@ -22,8 +22,8 @@ const PARTS = /^\/_local\/parts\/([^/]+)$/;
 const contentPolicy =
   "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 /**
- * The content security policy of the demo page. Its editor CodeMirror adds styles to the page. It also connects to the
- * Event API, which has another port of this machine.
+ * The content security policy of the demo page. The page's editor, CodeMirror, adds styles to the page. The page also
+ * connects to the local Event API, which has another port.
  */
 const demoContentPolicy = contentPolicy
   .replace("style-src 'self'", "style-src 'self' 'unsafe-inline'")

@@ -22,9 +22,10 @@ export const localVariables = [
 export type EnvironmentOverrides = Readonly<Partial<Record<'SERVICE_NAME' | (typeof localVariables)[number], string>>>;
 
 /**
- * Returns all environment variables of a function's thread: those of the template, and those that Lambda adds. They
- * differ from a deployed function only in the overrides, the AWS endpoints, and two variables. ALLOW_LOOPBACK_DELIVERY
- * allows webhooks to this machine. STRICT_OUTPUT makes an undeclared field of an answer an error.
+ * Returns all environment variables of a function's thread: those of the template, and those that Lambda adds. A
+ * deployed function has the same, except for the overrides, the AWS endpoints, and two variables.
+ * ALLOW_LOOPBACK_DELIVERY allows webhooks to this machine. STRICT_OUTPUT makes an undeclared field of an answer an
+ * error.
  */
 export function functionEnvironment(
   model: FunctionModel,

@@ -184,8 +184,8 @@ export class FunctionPool {
 }
 
 /**
- * Returns whether more calls could run in a thread if it loaded another instance. The thread must have time left. A
- * thread with several instances must also have been without AWS calls for `milliseconds`.
+ * Returns whether a further instance would let a thread run more calls. The thread must be idle for a part of the time.
+ * If it already has `INSTANCES_OF_AWS` instances, it must also have been without AWS calls for `milliseconds`.
  */
 function canUseAnotherInstance(
   { size, utilization, millisecondsWithoutAws: withoutAws }: FunctionThread,

@@ -106,7 +106,7 @@ export class Gateway {
     const { status, headers, body } = await (
       isLocal ? this.#answerLocal(request) : this.#answer(request, requestId)
     ).catch((error: unknown) => {
-      // After the client has disconnected, the error is not printed.
+      // A client that disconnects early also causes an error here, which is not printed.
       if (!request.socket.destroyed)
         process.stderr.write(`The gateway failed: ${String((error as Error).stack ?? error)}\n`);
       return FAILED;

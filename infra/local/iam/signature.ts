@@ -50,8 +50,8 @@ export function signatureVerifier(
     const key = scope
       .split('/')
       .reduce<string | Buffer>((secret, part) => hmac(secret, part), `AWS4${secretAccessKey}`) as Buffer;
-    // A caller normally uses a few services on one day, so it has few scopes. Only a client that invents scopes fills
-    // the cache.
+    // A caller normally uses a few services on one day, so it has few scopes. A client that invents scopes would let
+    // the cache grow, so a full cache is emptied.
     if (keys.size >= 16) keys.clear();
     keys.set(scope, key);
     return key;

@@ -7,7 +7,8 @@ import type { Series, Window } from './series.ts';
 export type Values = (window: Window) => number | undefined;
 
 /**
- * An expression whose series are already found. So computing the value for many windows does not search for them again.
+ * A metric expression whose series have been looked up in the store. Its value can be computed for many windows without
+ * looking them up again.
  */
 export interface Bound {
   readonly valueIn: Values;

@@ -5,7 +5,7 @@ const SAMPLE_MILLISECONDS = 5_000;
 
 /**
  * Records the number and age of messages in each queue: once at the call, and after that every five seconds. Returns a
- * function that ends this.
+ * function that stops the recording.
  */
 export function sampleQueues(
   queues: Pick<QueueStore, 'levels'>,

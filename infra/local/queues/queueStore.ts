@@ -41,10 +41,7 @@ export interface MessageCounts {
 export interface QueueLevel {
   readonly visible: number;
   readonly inFlight: number;
-  /**
-   * The age of the oldest message, in seconds. Delayed messages do not count. The value is 0 if there is no other
-   * message.
-   */
+  /** The age of the oldest message that is not delayed, in seconds. The value is 0 if there is no such message. */
   readonly oldestSeconds: number;
 }
 
@@ -103,8 +100,8 @@ const STATEMENTS = {
 } as const;
 
 /**
- * SQS postpones a message group if two conditions hold. The group has at least `NOISY_IN_FLIGHT` messages in flight.
- * They are more than the share `NOISY_SHARE` of all messages in flight in the queue.
+ * SQS postpones a message group that has at least `NOISY_IN_FLIGHT` messages in flight, if these are more than the
+ * share `NOISY_SHARE` of all messages in flight in the queue.
  */
 const NOISY_IN_FLIGHT = 30;
 const NOISY_SHARE = 0.1;
@@ -192,14 +189,14 @@ export class QueueStore {
     );
   }
 
-  /** Deletes received messages. Ignores the handle of a receive that is not the latest of its message. */
+  /** Deletes received messages. Ignores the handle of a message that was received again later. */
   delete(name: string, receiptHandles: readonly string[]): void {
     inTransaction(this.#database, () =>
       receiptHandles.forEach((handle) => this.#run.delete.run(name, ...receipt(handle))),
     );
   }
 
-  /** Hides a received message for this number of seconds from now on. Returns false if the message is not in flight. */
+  /** Hides a received message for this number of seconds. Returns false if the message is not in flight. */
   changeVisibility(name: string, receiptHandle: string, seconds: number): boolean {
     const now = this.#clock();
     const { changes } = this.#run.hide.run(now + seconds * 1000, name, ...receipt(receiptHandle), now);

@@ -83,9 +83,9 @@ const operations: Readonly<Record<string, Operation>> = {
     const until = Date.now() + WaitTimeSeconds * 1000;
     for (;;) {
       const messages = store.receive(queue, MaxNumberOfMessages, VisibilityTimeout);
-      // For an aborted call nothing is received. It would hide messages that no caller gets.
       if (messages.length > 0 || Date.now() >= until || isAborted()) return { Messages: messages.map(toApi) };
       await store.waitForMessage(queue, until - Date.now());
+      // An aborted call must not receive again, because that would hide messages that no caller gets.
       if (isAborted()) return {};
     }
   },

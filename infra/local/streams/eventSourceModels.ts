@@ -18,7 +18,7 @@ interface BatchSourceModel {
   readonly path: string;
   readonly function: FunctionModel;
   readonly batchSize: number;
-  /** The longest wait of a batch that is not full for more items. */
+  /** How long a batch that is not full waits for further items. */
   readonly windowMilliseconds: number;
   /** Whether the function's result names the failed items of a batch. */
   readonly reportsFailures: boolean;
@@ -249,8 +249,8 @@ function requireGrants(
 }
 
 /**
- * Returns the schedules of the enabled rules. Throws a `StartError` unless a rule does nothing but call one function at
- * a fixed rate.
+ * Returns the schedules of the enabled rules. Throws a `StartError` if a rule does anything else than calling one
+ * function at a fixed rate.
  */
 export function schedulesOf(
   rules: readonly Resource[],

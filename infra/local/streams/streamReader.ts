@@ -37,8 +37,8 @@ interface Read {
 }
 
 /**
- * Shares the results of reads between the readers of one stream, so records are read and parsed once. A reader at the
- * same position as an earlier one gets the earlier result. `expire` ends this.
+ * Shares the results of reads between the readers of one stream, so records are read and parsed once. Until `expire` is
+ * called, a reader at the same position as an earlier reader gets the earlier result.
  */
 export class SharedReads {
   readonly #reads = new Map<string, Promise<Read>>();

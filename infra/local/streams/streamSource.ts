@@ -9,14 +9,15 @@ import type { StreamPosition } from './streamPositions.ts';
 /** How often the stream is read if `wake` is not called. This finds writes after which nothing called `wake`. */
 const POLL_MILLISECONDS = 1_000;
 /**
- * The pause before a read in milliseconds. One read then returns all records of writes that happen at the same time.
+ * If a write wakes the source within this many milliseconds after a read, the source pauses for this time before the
+ * next read. One read then returns the records of several writes.
  */
 const PAUSE_MILLISECONDS = 10;
 /** After a read with fewer records than this, the source waits for the next write. */
 const FULL_READ = 50;
 /**
- * The largest number of records that are read and not done. It limits the memory, and the work that a crash makes the
- * next start repeat.
+ * The largest number of records that are read and not yet done. It limits the memory. It also limits how many records
+ * the next start reads again after a crash.
  */
 const MAX_PENDING = 2_000;
 const RETRY_MILLISECONDS = { first: 100, most: 10_000 };

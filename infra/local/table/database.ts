@@ -3,7 +3,7 @@ import { DatabaseSync } from 'node:sqlite';
 
 /**
  * Opens the database of queues and stream positions. Writes survive a crash of the process. A power failure may lose
- * the last writes. The sweep then finds the work of lost messages in the table.
+ * the last writes. The work of a lost message is also in the table, where the worker `sweepShard` finds it.
  */
 export function openDatabase(dataDir: string): DatabaseSync {
   const database = new DatabaseSync(join(dataDir, 'queues.db'));

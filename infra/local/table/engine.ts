@@ -36,7 +36,10 @@ export interface Engine {
   stop(): Promise<void>;
 }
 
-/** A time in which the engine is stopped on purpose. `stopped` resolves at its begin, and `resumed` at its end. */
+/**
+ * A time in which the engine is stopped on purpose. `stopped` resolves when this time begins, and `resumed` when it
+ * ends.
+ */
 interface Outage {
   readonly stopped: PromiseWithResolvers<void>;
   readonly resumed: PromiseWithResolvers<void>;

@@ -31,7 +31,8 @@ type Key = Readonly<Record<string, unknown>>;
 const MAX_ACTIONS = 100;
 const MAX_CHARACTERS = 2_000_000;
 /**
- * How often writes are sent as a group. If the engine cancels the group each time, the writes are then sent one by one.
+ * The largest number of groups in which a write is sent. If the engine cancels all of them, the write is then sent
+ * alone.
  */
 const MAX_ROUNDS = 3;
 /** The largest number of answers in `#byToken`. It exceeds the number of transactions that the SDK may still repeat. */
@@ -109,7 +110,7 @@ export class GroupedWrites {
     this.#sending = false;
   }
 
-  /** Takes writes from the queue that can be one transaction. */
+  /** Takes waiting writes that one transaction can contain. The others stay in the queue. */
   #takeGroup(): Unit[] {
     const group: Unit[] = [];
     const remaining: Unit[] = [];
@@ -122,7 +123,8 @@ export class GroupedWrites {
           characters + unit.write.body.length <= MAX_CHARACTERS &&
           !unit.keys.some((key) => keys.has(key)));
       (fits ? group : remaining).push(unit);
-      // The keys of writes that do not fit count too. Otherwise a later write to the same item could come first.
+      // The keys of a write that does not fit count too. Otherwise a later write to the same item could be sent before
+      // it.
       for (const key of unit.keys) keys.add(key);
       if (fits) {
         actions += unit.actions.length;

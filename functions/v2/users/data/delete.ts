@@ -9,7 +9,7 @@ import { defineTwin } from '../../../../lib/http/twin.ts';
 import { closedObject, Id, limits, list, optional } from '../../../../lib/shared/schema.ts';
 import * as logMessages from '../../../../lib/observability/logMessages.ts';
 
-/** The largest number of users that one call deletes. It ignores the other users of a longer list, as documented. */
+/** The largest number of users that one call deletes. As documented, a call ignores all further users of its list. */
 const MAX_USERS = 30;
 
 export const endpoint = defineEndpoint(

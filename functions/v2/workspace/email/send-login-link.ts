@@ -47,8 +47,8 @@ export const endpoint = defineEndpoint(
         message: 'The continueUrl domain is not allowed.',
       });
     }
-    // An address without a workspace gets the same answer as others. Otherwise the answers would reveal which addresses
-    // have a workspace.
+    // If the address has no workspace, the answer is the same as for an address with a workspace. So answers do not
+    // reveal which addresses have one.
     if (!owner) return { data: null };
     const { workspaceId, email } = owner;
     const token = await links.issue({ workspaceId, email, continueUrl: new URL(input.continueUrl).href }, now);
