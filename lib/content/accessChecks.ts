@@ -69,7 +69,7 @@ export async function checkMemberships(
     const grant = grants[position];
     const access = {
       exists: true,
-      organizationId: organizationKey,
+      organizationKey,
       grants: grant ? [grant] : [],
       revocations: users[position]?.revocations,
       now: now / 1000,
@@ -219,7 +219,7 @@ export class AccessChecks {
     const [revocations] = await reader.revocations(scope, users);
     return {
       exists: users[0] !== undefined,
-      organizationId: organization.internalId,
+      organizationKey: organization.internalId,
       grants,
       revocations,
       now: now / 1000,
@@ -306,7 +306,7 @@ async function readUserAccess(
     const userGrants = grants.slice(first, first + resources.length).filter((grant) => grant !== undefined);
     return {
       exists: users[first] !== undefined,
-      organizationId: organization.internalId,
+      organizationKey: organization.internalId,
       grants: userGrants,
       revocations: revocations[first],
       now: now / 1000,

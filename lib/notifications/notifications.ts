@@ -175,7 +175,7 @@ const CHANGED_AT_ONCE = 50;
  */
 export type NotificationAdded = 'added' | 'exists' | 'elsewhere';
 
-type IsSelected = (notification: LocatedNotification) => boolean;
+type IsInSelection = (notification: LocatedNotification) => boolean;
 
 interface NotificationUpdate extends NotificationInDocument {
   readonly change: NotificationChange;
@@ -242,7 +242,7 @@ export class NotificationWriter {
   }
 
   /**
-   * Changes notifications. Ids must be distinct. A notification that does not exist, does not pass `isMeant`, is in a disabled
+   * Changes notifications. Ids must be distinct. A notification that does not exist, does not pass `isInSelection`, is in a disabled
    * document, or would become too large fails in its own result only. The others are changed. With `verifiedAt` (epoch ms), adds
    * only readers who have access to the document at that time.
    */
@@ -250,7 +250,7 @@ export class NotificationWriter {
     tenant: string,
     organization: Organization,
     changes: readonly NotificationChange[],
-    { isMeant, verifiedAt }: { isMeant: IsSelected; verifiedAt?: number | undefined },
+    { isInSelection, verifiedAt }: { isInSelection: IsInSelection; verifiedAt?: number | undefined },
   ): Promise<ItemOutcome[]> {
     const scope = organizationScope(tenant, organization);
     const failed = { success: false, message: 'Failed to update notification.' };
@@ -261,7 +261,7 @@ export class NotificationWriter {
         read: (items) => this.#readUpdates(organization, scope, items, verifiedAt),
         decide: (_change, update) => {
           const changed = update && changeNotification(update.notification, update.change, update.thread);
-          if (!changed || update.document.disabled || !isMeant(update) || !fitsItem(changed))
+          if (!changed || update.document.disabled || !isInSelection(update) || !fitsItem(changed))
             return { result: failed, ops: [] };
           const { documentKey, notification } = update;
           const documentScope = { ...scope, documentKey };
@@ -286,10 +286,10 @@ export class NotificationWriter {
   }
 
   /**
-   * Deletes notifications. Ids must be distinct. A notification that does not exist, does not pass `isMeant`, or is in a disabled
+   * Deletes notifications. Ids must be distinct. A notification that does not exist, does not pass `isInSelection`, or is in a disabled
    * document fails in its own result only. The others are deleted.
    */
-  async delete(scope: OrganizationScope, ids: readonly string[], isMeant: IsSelected): Promise<ItemOutcome[]> {
+  async delete(scope: OrganizationScope, ids: readonly string[], isInSelection: IsInSelection): Promise<ItemOutcome[]> {
     const failed = { success: false, message: 'Failed to delete notification.' };
     return inSlices(ids, CHANGED_AT_ONCE, (slice) =>
       writeEach<string, NotificationInDocument | undefined, ItemOutcome>({
@@ -297,7 +297,7 @@ export class NotificationWriter {
         items: slice,
         read: (items) => findNotifications(this.#table, scope, items),
         decide: (_id, stored) =>
-          stored && !stored.document.disabled && isMeant(stored)
+          stored && !stored.document.disabled && isInSelection(stored)
             ? {
                 result: { success: true, message: 'Notification deleted.' },
                 ops: notificationRemovalOps({ ...scope, documentKey: stored.documentKey }, stored.notification),

@@ -196,7 +196,7 @@ export class UserAccessReader {
     return {
       access: {
         exists: true,
-        organizationId: scope.organizationKey,
+        organizationKey: scope.organizationKey,
         grants: items.flatMap(({ grant }) => grant ?? []),
         revocations,
       },

@@ -44,7 +44,7 @@ export const endpoint = defineEndpoint(
     const ids = changes.map(({ id }) => id);
     await deps.reader.requireOwn(caller.tenant, organization, viewerOf(caller), ids, now);
     const results = await deps.notifications.update(caller.tenant, organization, changes, {
-      isMeant: (placed) => isSelected(document, input, placed),
+      isInSelection: (placed) => isSelected(document, input, placed),
       verifiedAt: input.verifyUserPermissions ? now : undefined,
     });
     return { data: byIdOf(changes, ({ id }) => id, results) };

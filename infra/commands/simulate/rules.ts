@@ -147,8 +147,8 @@ export function workOf(workload: Workload, requestsPerSecond: number): Work {
   };
 }
 
-export function shareOf(calls: readonly PricedCall[], isMeant: (call: PricedCall) => boolean): number {
-  return calls.filter(isMeant).reduce((sum, { share }) => sum + share, 0);
+export function shareOf(calls: readonly PricedCall[], isIncluded: (call: PricedCall) => boolean): number {
+  return calls.filter(isIncluded).reduce((sum, { share }) => sum + share, 0);
 }
 
 export const isWrite = ({ kind }: PricedCall) => kind === 'write';

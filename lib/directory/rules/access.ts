@@ -180,13 +180,10 @@ export interface PermissionEntry {
   errorCode?: (typeof permissionErrorCodes)[number];
 }
 
-/**
- * A user's access in an organization. `exists` says whether the user exists in the tenant. `organizationId` is the internal id of
- * the organization.
- */
+/** A user's access in an organization. `exists` says whether the user exists in the tenant. */
 export interface UserAccess {
   readonly exists: boolean;
-  readonly organizationId: string;
+  readonly organizationKey: string;
   readonly grants: readonly Grant[];
   /** The resources that the user was removed from. Earlier grants on them no longer count. */
   readonly revocations?: readonly Revocation[] | undefined;
@@ -208,7 +205,7 @@ function findActiveGrant(user: UserAccess, internalId: string, above: readonly s
 function isInForce(user: UserAccess, grant: Grant, above: readonly string[] = []): boolean {
   return (
     isUnexpired(grant, user.now) &&
-    !hasEnded(user.revocations, [grant.internalId, ...above, user.organizationId], grant.grantedAt)
+    !hasEnded(user.revocations, [grant.internalId, ...above, user.organizationKey], grant.grantedAt)
   );
 }
 
@@ -240,7 +237,7 @@ export function missingEntry(type: 'folder' | 'document'): PermissionEntry {
 
 /** Returns the permission entry of the organization. A member gets the role of the membership. Other users are denied. */
 export function organizationPermission(user: UserAccess): PermissionEntry {
-  const membership = findActiveGrant(user, user.organizationId);
+  const membership = findActiveGrant(user, user.organizationKey);
   return membership ? grantedEntry(membership) : deniedEntry('organization');
 }
 
@@ -311,7 +308,7 @@ function wasMoved(resources: readonly MovableResource[], since: number | undefin
  * With `organizationPrivate`, the access ends with the membership.
  */
 function entryOfAccessType(user: UserAccess, type: 'folder' | 'document', accessType: AccessType): PermissionEntry {
-  const membership = findActiveGrant(user, user.organizationId);
+  const membership = findActiveGrant(user, user.organizationKey);
   if (accessType !== 'restricted' && membership)
     return grantedEntry(accessType === 'public' ? { ...membership, expiresAt: undefined } : membership, accessType);
   if (accessType === 'public' && user.exists) return { accessRole: defaultAccessRole, accessType };

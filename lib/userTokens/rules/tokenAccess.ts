@@ -70,14 +70,14 @@ export function tokenAccess(
   // token is therefore not valid for anything that was moved after the token was issued.
   const unmovedSince = leftFolder ? issuedAt - MAX_MOVE_MILLISECONDS : undefined;
   const tokenGrants = grants
-    .filter(({ organizationKey, internalId }) => organizationKey === user.organizationId && !removed.has(internalId))
+    .filter(({ organizationKey, internalId }) => organizationKey === user.organizationKey && !removed.has(internalId))
     .map((grant) => ({ ...grant, grantedAt: issuedAt, unmovedSince }));
   const revocations = [
     ...(user.revocations ?? []),
     ...removals
       .filter(({ isRevocation }) => isRevocation)
       .map(({ internalId, removedAt }) => ({
-        organizationKey: user.organizationId,
+        organizationKey: user.organizationKey,
         resource: internalId,
         at: removedAt,
         jobId: '',

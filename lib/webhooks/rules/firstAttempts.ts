@@ -7,8 +7,8 @@ export const FirstAttempts = z.object({
   group: z.string(),
   endpointIds: z.array(z.string()),
   /**
-   * At this time, the sweep, which runs every minute, sends the group's message again. By then, a group whose attempts have ended is
-   * deleted.
+   * At this time, the sweep, which runs every minute, sends the group's message again. By then, a group whose attempts have ended
+   * is deleted.
    */
   dueAt: z.number(),
   /** The number of times that the group's message counted as lost. */

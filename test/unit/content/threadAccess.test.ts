@@ -29,7 +29,7 @@ function viewerWith(
   return {
     userId,
     memberOf: more.memberOf ?? new Set(),
-    access: { exists: true, organizationId: 'org', grants, now: 1_000, ...more.access },
+    access: { exists: true, organizationKey: 'org', grants, now: 1_000, ...more.access },
   };
 }
 

@@ -58,7 +58,7 @@ const grants = fc.uniqueArray(
 );
 const users = fc
   .record({ exists: fc.boolean(), grants })
-  .map((user): UserAccess => ({ ...user, organizationId: ORGANIZATION, now: NOW }));
+  .map((user): UserAccess => ({ ...user, organizationKey: ORGANIZATION, now: NOW }));
 const documents = fc
   .record({ own: fc.constantFrom(...accessTypes), folders })
   .map(({ own, folders: of }): DocumentAccess => ({ internalId: 'document', accessType: own, folder: folderOf(of) }));
@@ -157,7 +157,7 @@ describe('documentPermission', () => {
 describe('a grant', () => {
   const user = (grant: Partial<Grant>): UserAccess => ({
     exists: true,
-    organizationId: ORGANIZATION,
+    organizationKey: ORGANIZATION,
     now: NOW,
     grants: [{ resourceType: 'organization', internalId: ORGANIZATION, accessRole: 'viewer', ...grant }],
   });
@@ -213,7 +213,7 @@ describe('revocations', () => {
     .map((user): UserAccess & { revocations: Revocation[] } => ({
       ...user,
       exists: true,
-      organizationId: ORGANIZATION,
+      organizationKey: ORGANIZATION,
       now: NOW,
     }));
   const foldersOf = ({ folder }: DocumentAccess) =>
@@ -326,7 +326,7 @@ describe('revocations', () => {
     }));
     const user: UserAccess = {
       exists: true,
-      organizationId: ORGANIZATION,
+      organizationKey: ORGANIZATION,
       grants,
       revocations: [{ organizationKey: ORGANIZATION, resource: 'f0', at: 1, jobId: 'job' }],
       now: NOW,
@@ -366,7 +366,7 @@ describe('a grant of a user token', () => {
   });
   const roleWith = (grant: Grant, moved: { document?: number; inner?: number; outer?: number }) =>
     documentPermission(
-      { exists: true, organizationId: ORGANIZATION, grants: [grant], now: NOW },
+      { exists: true, organizationKey: ORGANIZATION, grants: [grant], now: NOW },
       {
         internalId: 'document',
         accessType: 'restricted',
@@ -409,7 +409,7 @@ describe('findAccessEnd', () => {
     findAccessEnd(
       {
         exists: true,
-        organizationId: ORGANIZATION,
+        organizationKey: ORGANIZATION,
         now: NOW,
         grants: grants.map(([internalId, expiresAt]) => ({
           resourceType: 'folder',

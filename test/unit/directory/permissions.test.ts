@@ -16,7 +16,7 @@ const grant = (internalId: string, more: Partial<Grant> = {}): Grant => ({
 });
 const userWith = (grants: readonly Grant[], more: Partial<UserAccess> = {}): UserAccess => ({
   exists: true,
-  organizationId: 'org',
+  organizationKey: 'org',
   grants,
   now: 1_000,
   ...more,

@@ -9,7 +9,7 @@ const folder = { internalId: 'f', accessType: 'restricted', ancestors: [] } as c
 const document = { internalId: 'd', accessType: 'restricted', folder } as const;
 const userWith = (...grants: [internalId: string, expiresAt?: number][]): UserAccess => ({
   exists: true,
-  organizationId: 'o',
+  organizationKey: 'o',
   grants: grants.map(([internalId, expiresAt]) => ({
     resourceType: 'document',
     internalId,

@@ -125,7 +125,7 @@ describe('the signature of a user token', () => {
 describe('the access of a user with a token', () => {
   const stored = (fields: Partial<UserAccess> = {}): UserAccess => ({
     exists: true,
-    organizationId: 'org_1',
+    organizationKey: 'org_1',
     grants: [],
     now: NOW / 1000,
     ...fields,

@@ -77,7 +77,7 @@ export const endpoint = defineEndpoint(
       userIds.map((userId, index) => {
         const user = {
           exists: users[index] !== undefined,
-          organizationId: organization.internalId,
+          organizationKey: organization.internalId,
           grants: grants[index] ?? [],
           revocations: revocations[index],
           now: now / 1000,
