@@ -24,7 +24,7 @@ export interface AssetDeclaration<U extends Uses, F extends string> {
   readonly memoryMb?: number;
 }
 
-/** Makes the content from the texts of the files. It is called once per process. */
+/** Returns the asset's content, made from the texts of `files`. It is called once per process. */
 export type MakeContent<U extends Uses, F extends string> = (
   files: Readonly<Record<F, string>>,
   deps: Opened<U>,

@@ -34,7 +34,7 @@ export interface CallingUser {
 export interface UserCaller extends Omit<ApiKeyCaller, 'level' | 'tokenHash'> {
   readonly level: 'user';
   readonly claims: UserClaims;
-  /** How often the user tokens of the API key had been revoked when the token was issued. */
+  /** The number of times that the API key's user tokens had been revoked when this token was issued. */
   readonly tokenRevocations: number;
   readonly user: CallingUser;
 }

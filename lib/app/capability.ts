@@ -3,17 +3,18 @@
  *
  * - `grants`: statements for the function's IAM role
  * - `env`: the environment variables that the capability reads
- * - `open`: makes the object that `run` gets
+ * - `open`: makes the object that the function's `run` gets
  *
- * Capabilities are imported objects, not names. A bundle therefore contains only the adapters that its endpoint uses.
+ * A declaration imports its capabilities as objects, not by name. A bundle therefore contains only the stores and clients that its
+ * function uses.
  */
 
 export const indexNames = ['gsi1', 'gsi2', 'gsi3', 'gsi4'] as const;
 export type IndexName = (typeof indexNames)[number];
 
 /**
- * The vector indexes of the table, for semantic search. `review` has the decisions and reasons of judgments. `content` has the
- * content that was judged.
+ * The vector indexes of the table, for semantic search in judgments (decisions about content, with their reasons). `review` has
+ * the decisions and reasons. `content` has the content that was judged.
  */
 export const vectorIndexNames = ['review', 'content'] as const;
 export type VectorIndexName = (typeof vectorIndexNames)[number];
@@ -86,7 +87,7 @@ export type Environment = Readonly<Record<EnvironmentName, string>>;
 export interface Capability<T> {
   readonly grants: readonly Grant[];
   readonly env: readonly EnvironmentName[];
-  /** Returns the object that `run` gets. It is called once per process, by the first request that needs the object. */
+  /** Returns the object that the function's `run` gets. The first request that needs it makes this call, once per process. */
   open(env: Environment): T;
 }
 
@@ -139,7 +140,7 @@ export function environment(source: Record<string, string | undefined>): Environ
   });
 }
 
-/** The environment variables that only tests and the local run set. No template sets them. */
+/** The environment variables that only tests and the local run set. Deployed functions do not have them. */
 export type LocalVariable = 'ALLOW_LOOPBACK_DELIVERY' | 'STRICT_OUTPUT';
 
 /**

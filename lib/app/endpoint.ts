@@ -26,8 +26,8 @@ export interface EndpointCall<Input, U extends Uses, A extends AuthLevel> {
   /** Returns a new id: `<prefix>_` and 27 base-62 characters. Ids with the same prefix sort by time. */
   readonly newId: (prefix: string) => string;
   /**
-   * Returns an id like `newId`. A repeated call with the same Idempotency-Key gets the same id, so it does not create a second
-   * copy if the first call was interrupted. Each id of a call needs a different `number`.
+   * Returns an id like `newId`. A repeated call with the same Idempotency-Key gets the same id. If the first call was interrupted,
+   * the repeated call therefore creates no second copy. Each id of a call needs a different `number`.
    */
   readonly repeatableId: (prefix: string, number: number) => string;
   /** The IP address of the caller, as the gateway reports it. */
@@ -36,8 +36,8 @@ export interface EndpointCall<Input, U extends Uses, A extends AuthLevel> {
 }
 
 /**
- * Error messages that published clients depend on. The endpoint returns them instead of its general messages. `details.issues`
- * still names the wrong fields.
+ * Error messages that published clients depend on. They replace the messages that validation makes. `details.issues` still names
+ * the invalid fields.
  */
 export interface FixedMessages {
   /** Messages for missing fields of `data`, by field. */
@@ -54,8 +54,8 @@ export interface FixedMessages {
  * The form of a request body.
  * - `required`: an object with `data`
  * - `optional`: an object with `data`, or no body
- * - `bare or wrapped`: an object with `data`. If the body has `organizationId` at the top, it has the fields of `data` without
- *   `data`.
+ * - `bare or wrapped`: an object with `data`, or the fields of `data` directly. A body that has `organizationId` at the top level
+ *   has the fields directly.
  */
 export type BodyForm = 'required' | 'optional' | 'bare or wrapped';
 
@@ -70,15 +70,18 @@ export interface Example {
 export interface Declaration<I extends z.ZodType, O extends z.ZodType, U extends Uses, A extends AuthLevel> {
   readonly path: `/v1/${string}` | `/v2/${string}`;
   readonly summary: string;
-  /** The credentials that a caller needs. With `user`, only user tokens can call. */
+  /** The credentials that a caller needs. With `user`, the endpoint accepts only user tokens. */
   readonly auth: A;
-  /** Opens an endpoint with `auth: 'apiKey'` to user tokens too. Required with `auth: 'user'`. */
+  /**
+   * The rule for calls with user tokens. With `auth: 'apiKey'`, the rule makes the endpoint accept user tokens too. Required with
+   * `auth: 'user'`.
+   */
   readonly user?: OpenToUsers;
   /** Whether calls read or write. A `write` with credentials accepts an `Idempotency-Key`. */
   readonly kind: 'read' | 'write';
   /**
-   * The class of limits that calls count towards. It is for calls that cost far more than others. By default, calls count as
-   * reads or writes.
+   * The class whose rate limit applies to calls. Set it for an endpoint whose calls cost far more than others. By default, the
+   * class is `kind`.
    */
   readonly limitClass?: 'expensive';
   /** The schema of `data`. */

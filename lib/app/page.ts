@@ -42,7 +42,7 @@ export interface PageRun<I extends z.ZodType, U extends Uses> {
   readonly submit: (call: PageCall<z.output<I>, U>) => Promise<View>;
 }
 
-/** Every page is public. Its fields contain a token, which authorizes the change. */
+/** Every page is public. A token in its fields authorizes the change that `submit` makes. */
 interface PageKind {
   readonly auth: 'none';
   readonly kind: 'page';
@@ -85,8 +85,8 @@ export function isOpenToUsers(routed: Routed): boolean {
 const routeMethods = { page: 'ANY', asset: 'GET', read: 'POST', write: 'POST' } as const;
 
 /**
- * Returns the route key of a declaration, such as `POST /v2/users/add`. The route of a page has every method. Otherwise the
- * gateway would answer the other methods with JSON.
+ * Returns the route key of a declaration, such as `POST /v2/users/add`. The route of a page matches every HTTP method. Otherwise
+ * browsers would get JSON for methods that the page does not support.
  */
 export function routeKey({ kind, path }: Pick<Routed, 'kind' | 'path'>): string {
   return `${routeMethods[kind]} ${path}`;

@@ -24,13 +24,13 @@ export interface UserAccessChecker {
     options: { readonly now: number; readonly fresh: boolean },
   ): Promise<ReadUserToken>;
   /**
-   * Returns `data` after its fields for the actor were set to the user of the token. Throws PERMISSION_DENIED if they name
-   * another user.
+   * Returns `data` with the user of the token in the fields for the actor, such as `from`. Throws PERMISSION_DENIED if such a field
+   * of `data` names another user.
    */
   fillActor(rule: UserRule, caller: UserTokenCaller, data: unknown): unknown;
   /**
    * Returns the caller with the user's access. In the returned `input`, the fields for the actor have the user's stored profile.
-   * Throws PERMISSION_DENIED if the access is not enough.
+   * Throws PERMISSION_DENIED if the user may not make this call.
    */
   checkAccess(
     rule: UserRule,

@@ -84,7 +84,7 @@ export interface InsertsCall<U extends Uses> extends WorkerCall<U> {
 export interface ChangedItem {
   /** The sequence number of the stream record. `run` returns it if the record failed. */
   readonly id: string;
-  /** The stream of the record. A restored table has another stream. */
+  /** The name of the stream. Sequence numbers can be compared only within one stream. A restored table has a new stream. */
   readonly stream: string;
   readonly change: 'insert' | 'modify' | 'remove';
   readonly key: Key;
@@ -103,7 +103,7 @@ export interface ChangesCall<U extends Uses> extends WorkerCall<U> {
 export interface AuthorizationRequest {
   readonly token: string;
   readonly operation: 'connect' | 'subscribe' | 'publish';
-  /** The path of the channel. Empty for a connection. */
+  /** The path of the channel. Empty for the operation `connect`. */
   readonly channel: string;
 }
 

@@ -5,13 +5,16 @@ import { clientSettings } from '../app/sdkSettings.ts';
 const Secret = z.object({ current: z.string() }).catchall(z.string());
 
 /**
- * After a read of the secret, a missing version causes another read only when this time has passed. Callers can send invented
+ * The shortest time between two reads of the secret for versions that it does not have, in milliseconds. Callers can send invented
  * versions, which must not flood Secrets Manager.
  */
 const RETRY_MILLISECONDS = 10_000;
-/** How long a process uses the current version before it reads the secret again. A rotation takes effect within this time. */
+/**
+ * How long a process uses the current version before it reads the secret again, in milliseconds. A rotation takes effect within
+ * this time.
+ */
 export const CURRENT_KEY_MILLISECONDS = 5 * 60_000;
-/** The time limit of a repeated read. If it passes, calls use the keys of the previous read. */
+/** The time limit of a repeated read, in milliseconds. If the read takes longer, the keys of the previous read stay in use. */
 const REFRESH_TIMEOUT_MILLISECONDS = 1_000;
 
 /**

@@ -5,8 +5,8 @@ const DELIMITERS = [',', ';', '\t', '|'];
 /** The number of rows at the start of a file that decide which delimiter is used. */
 const SAMPLE_ROWS = 20;
 /**
- * A file can have this many quotes without an end. The number is small, because the parser can read the rest of the file once for
- * each of them.
+ * After this many quotes without an end, the next such quote ends the reading of the file. The number is small, because the parser
+ * can read the remaining file once for each of them.
  */
 const MAX_OPEN_QUOTES = 20;
 const MAX_EXCERPT_BYTES = 4 * 1_024;
@@ -58,15 +58,15 @@ function readRows(bytes: Buffer, delimiter: string): Table {
 }
 
 /**
- * Thrown if a quoted cell has several lines and its closing quote is not at the end of a cell. The opening quote was then
- * probably never closed.
+ * Thrown if a quoted cell has several lines and its row has a quote at a position that CSV does not allow. The opening quote of the
+ * cell was then probably never closed.
  */
 class OpenQuote extends Error {}
 
 interface Records {
   /** All rows, including blank rows, numbered from 1. */
   readonly rows: Row[];
-  /** The number of bytes that the rows have in the file. */
+  /** The size of the rows in the file, in bytes. */
   readonly bytes: number;
   /** True if the next line has a quote without an end. */
   readonly hasOpenQuote: boolean;
@@ -98,7 +98,7 @@ function readRecords(bytes: Buffer, delimiter: string, most: number): Records {
   return { rows, bytes: rows.length < most ? bytes.length : end, hasOpenQuote: false };
 }
 
-/** Returns whether all quotes are at positions that CSV allows. Files that people write by hand can have quotes inside cells. */
+/** Returns whether all quotes are at positions that CSV allows. A quote inside a cell without quotes around it is not. */
 function isStrictCsv(bytes: Buffer, delimiter: string): boolean {
   try {
     parse(bytes, { delimiter, record_delimiter: '\n', relax_column_count: true });

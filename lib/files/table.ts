@@ -2,14 +2,14 @@
 export interface Row {
   /** The number of the row in the file, counted from 1. */
   readonly number: number;
-  /** The texts of the cells, including blank cells. Cells at the end of the row can be missing. */
+  /** The texts of the cells. A blank cell is an empty text. Blank cells at the end of the row can be missing. */
   readonly cells: readonly string[];
 }
 
 /** A part of a file that was not read. */
 export interface UnreadPart {
   readonly row?: number;
-  /** The text at the beginning of the part. */
+  /** The first line of the part in a CSV text. Empty for a part of a workbook. */
   readonly text: string;
   readonly reason: string;
 }
@@ -27,7 +27,10 @@ export const tableLimits = {
   /** The largest number of rows, including blank rows. */
   lines: 5_000,
   columns: 100,
-  /** Longer cells are cut. Tables describe agents, whose fields all have smaller limits. A cut cell is therefore rejected later. */
+  /**
+   * Longer cells are cut. Each row describes an agent, and no field of an agent may be this long. A cut cell is therefore rejected
+   * when its agent is validated.
+   */
   cellCharacters: 40_000,
 } as const;
 

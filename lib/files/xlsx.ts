@@ -9,11 +9,11 @@ import { Zip } from './zip.ts';
 /** The largest unpacked size of all parts of a workbook together, in bytes. */
 const UNPACKED_BYTES = 12 * 1_024 * 1_024;
 const MAX_SHEETS = 10;
-/** The largest number of sheets in a file. The answer contains the names of the sheets that were not read. */
+/** A file with more sheets is rejected. The answer names each sheet that was not read, so its size needs a limit. */
 const MAX_NAMED_SHEETS = 200;
-/** Longer paths are ignored, because resolving `..` in a path can take quadratic time. */
+/** References with longer paths are ignored, because resolving `..` in a path can take quadratic time. */
 const MAX_PATH_CHARACTERS = 1_024;
-/** The first bytes, in hexadecimal, of spreadsheets from before 2007 and of spreadsheets with a password. */
+/** The first bytes, in hexadecimal, of XLS spreadsheets (before Excel 2007) and of spreadsheets with a password. */
 const OLD_FORMAT = 'd0cf11e0';
 
 /** A visible sheet of a workbook. */

@@ -5,7 +5,7 @@ const MAX_ATTRIBUTES = 100;
 const MAX_DEPTH = 100;
 const CHUNK_BYTES = 64 * 1_024;
 
-/** How many elements and characters may still be read in the XML documents of one file. Reading them takes time. */
+/** How many elements and characters may still be read in the XML documents of one file. This limits the CPU time of a file. */
 export interface XmlBudget {
   elements: number;
   characters: number;

@@ -9,8 +9,8 @@ const MAX_QUOTED_CHARACTERS = 40;
 /**
  * Returns the text of a body. Throws INVALID_ARGUMENT if the body is not UTF-8.
  *
- * In a body that the gateway passes as text, it has replaced invalid bytes. Two different ids could become equal that
- * way. Such a body is recognized by its length, which differs from the `content-length` header.
+ * If the gateway passes a body as text, it replaces bytes that are not UTF-8. Two different ids could become equal that
+ * way. The length of a body with replaced bytes differs from its `content-length` header, so such a body is rejected.
  */
 export function decodeBody(event: APIGatewayProxyEventV2): string {
   const { body = '', isBase64Encoded, headers } = event;

@@ -16,8 +16,8 @@ export const BODY_LEVELS = 128;
  */
 const LAMBDA_BYTES = 6_291_456 - 65_536;
 /**
- * The largest number of bytes in UTF-8 for one UTF-16 code unit. It also covers a character that JSON escapes with a
- * backslash.
+ * The most bytes that one UTF-16 code unit of a body needs inside a JSON string, in UTF-8. A character that JSON escapes
+ * with a backslash needs two bytes.
  */
 const BYTES_PER_UNIT = 3;
 /**
@@ -72,8 +72,8 @@ export function parseEnvelope(text: string, body: BodyForm, event: APIGatewayPro
 }
 
 /**
- * Returns the body of a successful answer: `status`, `message` and the fields of the output. If `message` is null, it
- * has only the output.
+ * Returns the body of a successful answer. Its `result` has `status`, `message` and the fields of the output. If
+ * `message` is null, `result` is the output alone.
  */
 export function successBody(message: string | null, output: object): string {
   return JSON.stringify({ result: message === null ? output : { status: 'success', message, ...output } });

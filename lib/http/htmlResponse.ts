@@ -6,8 +6,8 @@ import { lazy } from '../shared/lazy.ts';
 import type { View } from '../app/page.ts';
 
 /**
- * The style sheet of all pages. The security policy contains the hash of these bytes. So they must not contain
- * characters that HTML escapes.
+ * The style sheet of all pages. The security policy contains its hash, and browsers apply only text with this hash.
+ * Escaping for HTML would change the text, so it must not contain characters that are escaped.
  */
 const STYLE = `
 :root { color-scheme: light dark; --ink: #1b1b22; --soft: #5b5b66; --ground: #f4f4f6; --card: #ffffff; --accent: #2f4bd8; --on-accent: #ffffff; }

@@ -131,7 +131,7 @@ export class Idempotency {
 
   /**
    * Claims the key for a call. Returns when the record expires, in epoch seconds. If an earlier call has the key,
-   * returns the record of that call instead. A call that takes over an abandoned claim keeps its expiry.
+   * returns the record of that call instead. A call that takes over an abandoned claim keeps the claim's expiry.
    */
   async #claim(record: Claim, now: number): Promise<{ expiresAt: number } | { earlier: IdempotencyRecord }> {
     const earlier = await this.#table.putIf(IdempotencyEntity, record, 'absent');

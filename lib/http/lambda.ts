@@ -42,7 +42,10 @@ export function toLambda<I extends z.ZodType, O extends z.ZodType, U extends Use
   return handlerOf(endpoint, undefined, source);
 }
 
-/** Returns the Lambda handler of an endpoint and its twin. The route of a request decides which of the two answers. */
+/**
+ * Returns the Lambda handler of an endpoint and of its twin, which is the same operation in the other version of the API.
+ * The route of a request decides which of the two answers.
+ */
 export function toLambdaWithTwin<I extends z.ZodType, O extends z.ZodType, U extends Uses, A extends AuthLevel>(
   endpoint: EndpointOf<I, O, U, A>,
   twin: TwinOf<z.ZodType<z.output<I>>, z.ZodType, U, A>,
@@ -118,7 +121,7 @@ function handlerOf<I extends z.ZodType, O extends z.ZodType, U extends Uses, A e
     async (event, state) => {
       const key = takesIdempotencyKey(endpoint) ? idempotencyKey(event) : undefined;
       if (key === undefined) return toResult(await run(event, state));
-      // A key counts for one path only, because an endpoint and its twin answer differently.
+      // An `Idempotency-Key` is valid for one path only, because an endpoint and its twin answer differently.
       const { path } = endpointOf(event);
       const answer = await idempotencyStore().once(
         {

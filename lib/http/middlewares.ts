@@ -60,7 +60,7 @@ export interface FunctionName {
   readonly endpoint: string;
   readonly path: string;
   readonly serviceName: () => string;
-  /** Returns whether a request has called the twin of the endpoint. */
+  /** Returns whether a request has called the endpoint's twin: the same operation in the other version of the API. */
   readonly isForTwin?: (event: APIGatewayProxyEventV2) => boolean;
 }
 
@@ -359,8 +359,8 @@ function codeOf({ code }: Error & { readonly code?: unknown }): string {
 }
 
 /**
- * Returns whether an error is a server error of an AWS service. It is recognized by its HTTP status, because each
- * service has other names for such errors.
+ * Returns whether an error is a server error of an AWS service. It is recognized by its HTTP status, because AWS
+ * services use different names for such errors.
  */
 function isServerError({ $metadata }: Error & { readonly $metadata?: { readonly httpStatusCode?: number } }): boolean {
   return ($metadata?.httpStatusCode ?? 0) >= 500;

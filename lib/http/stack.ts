@@ -35,7 +35,7 @@ export function stack(
   ) => APIGatewayProxyStructuredResultV2 | Promise<APIGatewayProxyStructuredResultV2>,
   toErrorResponse: (error: ApiError) => APIGatewayProxyStructuredResultV2 = failureResponse,
 ): Handler {
-  // middy passes only the event and the context to the base handler. So the context is replaced by the state.
+  // middy passes only the event and the context to the base handler. The state of the request therefore replaces the context.
   const stateForHandler: Middleware = {
     before: (request) => {
       request.context = request.internal as unknown as Context;

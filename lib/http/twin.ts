@@ -5,7 +5,7 @@ import { type AuthLevel, type EndpointCall, type EndpointOf, otherVersion, type 
 import { type ApiError, invalid } from '../shared/errors.ts';
 import { withFieldChanges } from '../shared/schema.ts';
 
-/** The largest number of pages that a twin without pages reads for one answer. */
+/** The largest number of pages of the endpoint that a twin from `defineUnpagedTwin` reads for one answer. */
 const MAX_PAGES = 5;
 
 /** How a twin can differ from its endpoint. */
@@ -13,7 +13,7 @@ interface CommonDifference<I extends z.ZodType> {
   /** The difference in words. The API reference shows it after "The same as <path>, ". */
   readonly differs?: string;
   readonly message?: string;
-  /** The fields of the endpoint that the twin does not have. It ignores them like unknown fields. */
+  /** The fields of the endpoint that the twin does not have. The twin ignores them like unknown fields. */
   readonly ignored?: readonly (keyof z.input<I> & string)[];
   /** The fields that are optional in the endpoint and required in the twin. */
   readonly required?: readonly (keyof z.input<I> & string)[];

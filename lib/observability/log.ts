@@ -99,7 +99,8 @@ function toLine(fields: Record<string, unknown>): string {
  * themselves.
  */
 function replaceErrors(): (this: unknown, name: string, value: unknown) => unknown {
-  // The objects that contain the current value, outermost first. JSON writes `written` for the object `value`.
+  // The objects that contain the current value, outermost first. `written` is what JSON writes in place of `value`. The two
+  // differ for an error.
   const ancestors: { readonly value: object; readonly written: object }[] = [];
   return function (_name, value) {
     if (typeof value === 'bigint') return String(value);

@@ -33,7 +33,7 @@ export interface Operation {
   readonly operationId: string;
   readonly tags: readonly string[];
   readonly summary: string;
-  /** Only for a twin, which is the same operation in the other version of the API: the other endpoint, and how the two differ. */
+  /** How a twin (the same operation in the other version of the API) differs from its endpoint. Other operations have none. */
   readonly description?: string;
   readonly 'x-twin-of'?: string;
   readonly security: readonly Readonly<Record<string, readonly string[]>>[];
@@ -69,7 +69,7 @@ const description = [
   'Calls of an API key are limited per second, separately for reads, writes and expensive calls. Above the limit the answer is RESOURCE_EXHAUSTED with a `retry-after` header.',
 ].join(' ');
 
-/** The credential headers of each auth level without `x-<service>-`, by name of the security scheme. */
+/** The headers of each auth level, by the name of their security scheme. The prefix `x-<service>-` of the headers is left out. */
 const credentialHeaders: Record<AuthLevel, Readonly<Record<string, string>>> = {
   apiKey: { apiKey: 'api-key', authToken: 'auth-token' },
   workspace: { workspaceId: 'workspace-id', workspaceAuthToken: 'workspace-auth-token' },
@@ -151,7 +151,7 @@ export function twinText(twinOf: string, differs: string | undefined): string {
   return `The same as \`${twinOf}\`${differs === undefined ? '' : `, ${differs}`}`;
 }
 
-/** The schema leaves out bodies without the envelope, because generated clients need a single form. */
+/** Describes a second form of request bodies. The schema has only the first form, because generated clients need a single form. */
 const BARE_BODY = 'The fields of `data` may also be at the top of the body, without the envelope.';
 
 function requestBody({ input, body = 'required', example }: Endpoint): Operation['requestBody'] {

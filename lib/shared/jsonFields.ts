@@ -1,12 +1,12 @@
 import { definedFields } from './collections.ts';
 
 /**
- * Fields with any JSON of the customer, in their stored form: as JSON text. In any other form, a key such as `__proto__` could be
- * lost.
+ * Fields in which the customer may send any JSON. They are stored as JSON text, because any other form could lose a key such as
+ * `__proto__`.
  */
 type JsonTexts<F extends string> = { readonly [K in F]?: string | undefined };
 
-/** Returns the value of a JSON text, or undefined if there is no text. */
+/** Returns the value of a JSON text, or undefined for undefined. */
 // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- the caller knows the type of the text
 export function readJson<T>(text: string | undefined): T | undefined {
   return text === undefined ? undefined : (JSON.parse(text) as T);
@@ -31,8 +31,8 @@ export function pickFields<T extends object, F extends keyof T>(object: T, field
 }
 
 /**
- * Returns sent fields in their stored form: `jsonFields` as JSON text, `plainFields` unchanged. Leaves out fields that were not
- * sent.
+ * Returns the fields of `sent` in the form in which they are stored: `jsonFields` as JSON text, `plainFields` unchanged. Leaves out
+ * fields that the request does not have.
  */
 export function toStoredFields<S extends object>(
   sent: S,

@@ -86,7 +86,7 @@ export function list<S extends z.ZodType>(item: S, most: number, least = 1) {
 }
 
 /**
- * Returns the schema of the `data` of a request that deletes or updates what its filters select. It refuses unknown fields.
+ * Returns the schema of `data` for a request whose filters select what it deletes or updates. The schema refuses unknown fields.
  * Otherwise a misspelt filter would be ignored, and the request would delete or change too much.
  */
 export function closedObject<S extends z.ZodRawShape>(shape: S) {
@@ -183,8 +183,8 @@ export interface FieldRule {
 const fieldRules = new WeakMap<object, FieldRule>();
 
 /**
- * Returns the check, and records its rule for the API reference. The reference leaves out the names of fields that the object
- * does not have.
+ * Returns `check`, and records for the API reference which rule it enforces on the fields `names`. The reference leaves out names
+ * of fields that the checked object does not have.
  */
 export function withFieldRule<C extends object>(rule: FieldRule['rule'], names: readonly string[], check: C): C {
   fieldRules.set(check, { rule, names });
@@ -196,7 +196,10 @@ export function fieldRulesOf(schema: z.core.$ZodType): FieldRule[] {
   return (schema._zod.def.checks ?? []).flatMap((check) => fieldRules.get(check) ?? []);
 }
 
-/** The fields of `data` that a twin ignores or requires, unlike the endpoint whose function it shares. */
+/**
+ * The fields of `data` that an endpoint's twin (the same operation in the other version of the API) ignores or requires, unlike the
+ * endpoint.
+ */
 export interface FieldChanges {
   readonly ignored?: readonly string[];
   readonly required?: readonly string[];
@@ -288,8 +291,8 @@ export function unsupportedField(error: string) {
 }
 
 /**
- * The field `context` of a request that adds or removes users. This service does not support it, because no webhook reports these
- * users.
+ * The field `context` of a request that adds or removes users. It is meant for the webhook that reports such changes. This service
+ * has no such webhook, so it refuses the field.
  */
 export const userContext = /* @__PURE__ */ defineSchema(() =>
   unsupportedField('must be left out: no webhook and no resolver of this service reports added or removed users'),

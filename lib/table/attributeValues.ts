@@ -36,7 +36,7 @@ export function fromErrorBody(body: string): Json {
   return JSON.parse(body, reviver) as Json;
 }
 
-/** Maps the items in a request or a response to another format. */
+/** Returns a request or a response in which `map` has replaced each item. */
 function mapItems(value: unknown, map: (item: Json) => Json): unknown {
   if (Array.isArray(value)) return value.map((element) => mapItems(element, map));
   if (typeof value !== 'object' || value === null) return value;
@@ -56,7 +56,7 @@ function mapField(name: string, part: unknown, map: (item: Json) => Json): unkno
 }
 
 function toAttributes(fields: Json): Json {
-  // No attribute is named like this, because assigning it would set the prototype of the result.
+  // An attribute named `__proto__` is refused, because assigning it would set the prototype of the result.
   if (Object.hasOwn(fields, '__proto__')) throw new Error('No attribute can be named __proto__');
   const attributes: Json = {};
   for (const name of Object.keys(fields)) if (fields[name] !== undefined) attributes[name] = toAttribute(fields[name]);

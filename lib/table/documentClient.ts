@@ -37,8 +37,9 @@ export const documentClients = {
 };
 
 /**
- * Executes the commands of the SDK's document client in a tenth of its CPU time, without the SDK's middlewares. Uses an SDK client
- * for credentials, endpoint, region, connections, timeouts and retries. Serialisation, signature and errors are implemented here.
+ * Executes the commands of the SDK's document client without the SDK's middlewares, in a tenth of the CPU time. An SDK client
+ * provides credentials, endpoint, region, connections, timeouts and retries. This class implements serialisation, signature and
+ * errors.
  */
 class DocumentClient {
   readonly #service: JsonService;
@@ -49,8 +50,8 @@ class DocumentClient {
   }
 
   /**
-   * Executes a command and returns its output. Repeats failed attempts as the SDK would. Then throws an error with the name that
-   * AWS gave it.
+   * Executes a command and returns its output. Repeats failed attempts as the SDK would. If the last attempt fails too, throws an
+   * error with AWS's error name.
    */
   async send(command: DocumentCommand): Promise<Json> {
     const operation = operationOf(command);

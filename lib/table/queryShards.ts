@@ -11,7 +11,10 @@ export interface IndexEntry {
 interface ShardedQuery {
   /** The first and the last sort key to read in the index. */
   readonly between: readonly [from: string, to: string];
-  /** The position of the last entry of the previous page, which the result does not contain. It is also one end of `between`. */
+  /**
+   * The position of the last entry of the previous page. `between` must begin with this position, or end with it if the order is
+   * descending. The result does not contain the entry again.
+   */
   readonly after?: string | undefined;
   readonly limit: number;
   readonly descending?: boolean | undefined;
@@ -53,7 +56,7 @@ export function shardNumbers(count: number): number[] {
   return Array.from({ length: count }, (_each, shard) => shard);
 }
 
-/** Returns the shard of an id, from 0. The ids of the service spread evenly enough over the shards. */
+/** Returns the shard of an id, from 0 to `count` - 1. Ids that the service generates spread evenly enough over the shards. */
 export function shardOf(id: string, count: number): number {
   return Array.from(id).reduce((sum, character) => sum + (character.codePointAt(0) ?? 0), 0) % count;
 }

@@ -1,6 +1,9 @@
-/** How long a record is kept in memory. A revoked token stops working within this time. */
+/** How long a record is kept in memory, in milliseconds. A revoked token stops working within this time. */
 export const POSITIVE_MILLISECONDS = 10_000;
-/** How long a missing record is kept in memory. Also the shortest time between two reads that refused credentials cause. */
+/**
+ * How long memory keeps the fact that a record does not exist, in milliseconds. Also the shortest time between two reads of a
+ * record because of refused credentials.
+ */
 const NEGATIVE_MILLISECONDS = 1_000;
 const MAX_RECORDS = 1_000;
 

@@ -48,7 +48,10 @@ export class Retries {
     return true;
   }
 
-  /** Runs one attempt and returns its result. Retries within the attempt end when these retries end. */
+  /**
+   * Runs one attempt and returns its result. Operations inside the attempt also stop their retries when the time of this operation
+   * ends.
+   */
   attempt<T>(work: () => T): T {
     return withRetryContext({ until: this.#until }, work);
   }

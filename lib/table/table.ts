@@ -43,8 +43,8 @@ const ABSENT: Condition = { expression: 'attribute_not_exists(PK)' };
 const atRevision = (revision: number): Condition => ({ expression: '#r = :r', values: { ':r': revision } });
 
 /**
- * Returns the write of a value that must not exist yet. Pass `revision` for an item that can be deleted and created again under the
- * same key.
+ * Returns the write of a value that must not exist yet. If an item can be created again after its deletion, pass a `revision` that
+ * is new each time, such as the time. A writer that read the deleted item then cannot overwrite the new item.
  */
 export function insert<T, P, K>(entity: Entity<T, P, K>, value: T & P & K, revision = 1): WriteOp {
   return { put: entity.toItem(value, revision), condition: ABSENT };
@@ -87,7 +87,7 @@ export interface QueryPage<T> {
 /** A page of keys from an index. */
 export interface KeyPage {
   readonly keys: Key[];
-  /** A position for each key. A page can begin after it. */
+  /** The position of each key. A later call can begin its page after such a position. */
   readonly positions: string[];
   /** The position after which the next page begins. Undefined on the last page. */
   readonly next: string | undefined;
@@ -146,7 +146,7 @@ const BATCH_WRITE_LONGEST_PAUSE = 1_000;
 const BATCH_WRITES_AT_A_TIME = 16;
 const PARTIAL_BATCH_WRITES_AT_A_TIME = 4;
 const ADVANCE_TRIES = 5;
-/** This argument makes `pause` wait up to 200 ms after throttling. A throttled partition needs a longer pause than one conflict. */
+/** With this argument, `pause` waits up to 200 ms. A throttled partition needs a longer pause than a write that conflicted once. */
 const THROTTLED_PAUSE = 4;
 /** A page ends early at this size of its items, in bytes of JSON. Answers therefore stay below 5 MB. */
 const PAGE_BYTES = 4_000_000;
@@ -562,8 +562,8 @@ export class Table {
   }
 
   /**
-   * Updates the attribute `name` of an item, and creates a missing item. Returns the new number, or undefined if the condition
-   * failed.
+   * Updates the number in the attribute `name` of an item, and creates a missing item. Returns the new number, or undefined if the
+   * condition failed.
    */
   async #updateNumber<P, K>(
     entity: Entity<unknown, P, K>,

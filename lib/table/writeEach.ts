@@ -24,7 +24,7 @@ export interface EachOptions<I, S, R> {
    */
   readonly addToTransaction?: (changing: readonly { readonly item: I; readonly result: R }[]) => {
     readonly ops: readonly WriteOp[];
-    /** Called after the transaction has succeeded. */
+    /** Called after the transaction with these operations has succeeded. */
     readonly onWritten: () => void;
   };
 }
