@@ -77,7 +77,7 @@ export interface Declaration<I extends z.ZodType, O extends z.ZodType, U extends
    * `auth: 'user'`.
    */
   readonly user?: OpenToUsers;
-  /** Whether calls read or write. A `write` with credentials accepts an `Idempotency-Key`. */
+  /** Whether calls read or write. An endpoint that writes and needs credentials accepts an `Idempotency-Key`. */
   readonly kind: 'read' | 'write';
   /**
    * The class whose rate limit applies to calls. Set it for an endpoint whose calls cost far more than others. By default, the
@@ -100,8 +100,8 @@ export interface Declaration<I extends z.ZodType, O extends z.ZodType, U extends
   readonly errors: readonly ErrorStatus[];
   readonly uses: U;
   /**
-   * True if each call reads its credentials from the table, consistently, and not from memory. Endpoints that create or revoke
-   * credentials need this.
+   * If true, each call checks its credentials against the table with strong consistency, not against memory. Endpoints that create
+   * or revoke credentials need this.
    */
   readonly freshCredentials?: boolean;
   /** The largest answer in bytes. The default is 5 MB. Lambda allows 6 MB. */
@@ -113,7 +113,7 @@ export interface Declaration<I extends z.ZodType, O extends z.ZodType, U extends
   readonly example: Example;
   readonly timeoutSeconds?: number;
   readonly memoryMb?: number;
-  /** The setting that must be on. Otherwise the endpoint is not deployed. */
+  /** The deployment setting without which the endpoint is not deployed. */
   readonly requires?: 'live';
 }
 
@@ -166,8 +166,8 @@ export type Endpoint = Omit<
 };
 
 /**
- * Declares an endpoint. Importing the declaration has no side effects. Clients, environment and clock are first used by a
- * request.
+ * Declares an endpoint. Importing the declaration has no side effects. Only a request opens clients, reads the environment and uses
+ * the clock.
  */
 export function defineEndpoint<I extends z.ZodType, O extends z.ZodType, U extends Uses, A extends AuthLevel>(
   declaration: Declaration<I, O, U, A>,

@@ -143,7 +143,7 @@ export interface WorkerDeclaration<S extends Source, U extends Uses> {
   readonly impact: string;
   readonly timeoutSeconds: number;
   readonly memoryMb?: number;
-  /** The setting that must be on. Otherwise the worker is not deployed. */
+  /** The deployment setting without which the worker is not deployed. */
   readonly requires?: 'heartbeat' | 'live';
 }
 

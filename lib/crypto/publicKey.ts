@@ -28,7 +28,8 @@ function readDer(der: Buffer, type: 'spki' | 'pkcs1'): KeyObject | undefined {
     if (read.asymmetricKeyType !== 'rsa') return undefined;
     // Node cannot export a key that it read as PKCS#1. The key is therefore built again from its numbers.
     const key = createPublicKey({ key: read.export({ format: 'jwk' }), format: 'jwk' });
-    // Node also accepts private keys and additional bytes after the key. The exported public key then differs from the input.
+    // Node also accepts private keys and additional bytes after the key. The exported public key then differs from the input, so
+    // the input is refused.
     return key.export({ format: 'der', type }).equals(der) ? key : undefined;
   } catch {
     return undefined;

@@ -9,8 +9,8 @@ export function deriveKey(secret: string | Uint8Array, context: readonly string[
 }
 
 /**
- * Encrypts bytes with AES-256-GCM. `bound` is authenticated with them (as additional data), but is not in the result. Decryption
- * needs the same key and the same `bound`. Returns a random IV, the ciphertext and the tag in one buffer.
+ * Encrypts `plain` with AES-256-GCM. `bound` is additional authenticated data: decryption needs the same key and the same `bound`,
+ * which the result does not contain. Returns a random IV, the ciphertext and the tag in one buffer.
  */
 export function sealBytes(key: Uint8Array, plain: Uint8Array, bound: readonly string[]): Buffer {
   const iv = randomBytes(IV_BYTES);

@@ -98,7 +98,7 @@ function readRecords(bytes: Buffer, delimiter: string, most: number): Records {
   return { rows, bytes: rows.length < most ? bytes.length : end, hasOpenQuote: false };
 }
 
-/** Returns whether all quotes are at positions that CSV allows. A quote inside a cell without quotes around it is not. */
+/** Returns whether all quotes are at positions that CSV allows. For example, a quote inside an unquoted cell is not allowed. */
 function isStrictCsv(bytes: Buffer, delimiter: string): boolean {
   try {
     parse(bytes, { delimiter, record_delimiter: '\n', relax_column_count: true });

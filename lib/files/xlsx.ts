@@ -9,7 +9,7 @@ import { Zip } from './zip.ts';
 /** The largest unpacked size of all parts of a workbook together, in bytes. */
 const UNPACKED_BYTES = 12 * 1_024 * 1_024;
 const MAX_SHEETS = 10;
-/** A file with more sheets is rejected. The answer names each sheet that was not read, so its size needs a limit. */
+/** A file with more sheets is rejected. The answer names each sheet that was not read, so many sheets would make it too large. */
 const MAX_NAMED_SHEETS = 200;
 /** References with longer paths are ignored, because resolving `..` in a path can take quadratic time. */
 const MAX_PATH_CHARACTERS = 1_024;

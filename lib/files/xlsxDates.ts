@@ -13,7 +13,7 @@ const DAY_SECONDS = 86_400;
 /** Spreadsheets have no dates from this time on, in epoch ms. */
 const END_OF_DATES = Date.UTC(10_000, 0, 1);
 
-/** Returns a function that says whether a cell style shows its number as a date. */
+/** Returns a function that says whether a cell style (by index) shows numbers as dates. */
 export function readDateStyles(part: Buffer | undefined, budget: XmlBudget): (style: number) => boolean {
   if (part === undefined) return () => false;
   const formats = new Set(BUILT_IN_DATES);

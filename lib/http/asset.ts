@@ -30,7 +30,7 @@ export function toAsset<U extends Uses, F extends string>(
     ) as Record<F, string>;
     const { type, text, contentSecurityPolicy } = asset.make(files, openAll(asset.uses, env()));
     const headers = {
-      // The tag is weak because the compressed and the plain answer have different bytes.
+      // The tag is weak because the compressed and the plain answer share it, but have different bytes.
       etag: `W/"${hash('sha256', text, 'base64url')}"`,
       'cache-control': `public, max-age=${FRESH_SECONDS}`,
       vary: 'accept-encoding',

@@ -187,8 +187,8 @@ function ownerOf(caller: Caller): string {
 }
 
 /**
- * Returns the path under which an `Idempotency-Key` is stored. It contains the id of a user, because several users of
- * an API key may choose the same key.
+ * Returns the path under which an `Idempotency-Key` is stored. For a call of a user, the path contains the user's id,
+ * because several users of an API key may choose the same key.
  */
 function idempotencyPath(path: string, caller: Caller): string {
   return caller.level === 'user' ? `${path}?user=${caller.user.userId}` : path;

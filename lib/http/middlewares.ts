@@ -55,7 +55,7 @@ export type Middleware = MiddlewareObj<
 
 let coldStart = true;
 
-/** Names a function in logs and metrics. */
+/** The names of a function in logs and metrics. */
 export interface FunctionName {
   readonly endpoint: string;
   readonly path: string;
@@ -160,9 +160,8 @@ export interface Authentication {
  * Verifies the headers that the endpoint's auth level needs. Sets `caller`, or `tokenCaller` for a user token. Throws
  * PERMISSION_DENIED for wrong credentials.
  *
- * Published clients send the token of a workspace as `auth-token`. So workspace level also accepts this header, if
- * `workspace-auth-token` is missing. Published clients send `workspace-id` with every call, so this header cannot
- * select the auth level.
+ * Published clients send the token of a workspace as `auth-token`. Endpoints of level `workspace` therefore also accept
+ * this header, if `workspace-auth-token` is missing.
  */
 export function authenticate(options: Authentication): Middleware {
   return {

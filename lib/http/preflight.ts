@@ -7,7 +7,7 @@ const MAX_AGE_SECONDS = 7_200;
 const ALLOWED_HEADERS = 'content-type, authorization, idempotency-key';
 
 /**
- * Answers a CORS preflight. It has no credentials, so requests from every origin get this answer. Whether scripts can
+ * Answers a CORS preflight. A preflight has no credentials, so requests from every origin get this answer. Whether scripts can
  * read the answer of the call that follows depends on the origins that the API key allows.
  */
 export function answerPreflight({ headers }: APIGatewayProxyEventV2): APIGatewayProxyStructuredResultV2 {

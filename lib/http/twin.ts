@@ -50,7 +50,7 @@ interface ListingPage {
 }
 
 interface UnpagedDifference<I extends z.ZodType, R extends z.ZodType> extends CommonDifference<I> {
-  /** The parameter with which a caller can get a smaller answer. Errors name it. */
+  /** The parameter with which a caller can get a smaller answer. The error for an answer that is too large names it. */
   readonly narrowBy: keyof z.output<I> & string;
   /** The schema of a row of the twin. */
   readonly row: R;
@@ -63,9 +63,9 @@ interface UnpagedDifference<I extends z.ZodType, R extends z.ZodType> extends Co
 const pagingFields = ['order', 'pageSize', 'pageToken'];
 
 /**
- * Declares the twin of a listing that returns all rows in one answer. It reads at most five pages of the listing. If
- * there are more, or if the answer would be larger than 5 MB, it throws INVALID_ARGUMENT. The message names the
- * parameter that makes the answer smaller.
+ * Declares a listing's twin, which returns all rows in one answer. The twin reads at most five pages of the listing. If
+ * the listing has more, or if the answer would be larger than 5 MB, the twin throws INVALID_ARGUMENT. The message names
+ * the parameter that makes the answer smaller.
  */
 export function defineUnpagedTwin<
   I extends z.ZodType,

@@ -41,8 +41,8 @@ function toIssues(issue: z.core.$ZodIssue, outer: readonly (string | number)[]):
 }
 
 /**
- * Returns the problems with the alternative of a union that fits best. It is the one with the fewest wrong fields,
- * among those of the value's type. Returns undefined if no alternative has this type.
+ * Returns the problems with one alternative of a union: of the alternatives that have the value's type, the one with the
+ * fewest invalid fields. Returns undefined if no alternative has this type.
  */
 function nearestAlternative({ errors }: Alternatives): z.core.$ZodIssue[] | undefined {
   const sameType = errors.filter((issues) => issues.length > 0 && issues.every(({ path }) => path.length > 0));

@@ -7,8 +7,8 @@ export interface Deployment {
 }
 
 /**
- * Placeholders in the document that is built into bundles, because bundles must not depend on settings. No other text
- * of the document contains these placeholders.
+ * The values that the document has inside a bundle, because a bundle must not depend on settings. `withDeployment`
+ * replaces these placeholders when the document is served. No other text of the document contains them.
  */
 export const placeholders: Deployment = { url: 'https://url.invalid', serviceName: 'service-name.invalid' };
 

@@ -151,7 +151,10 @@ export function twinText(twinOf: string, differs: string | undefined): string {
   return `The same as \`${twinOf}\`${differs === undefined ? '' : `, ${differs}`}`;
 }
 
-/** Describes a second form of request bodies. The schema has only the first form, because generated clients need a single form. */
+/**
+ * Describes request bodies without the envelope `data`. The schema has only bodies with the envelope, because generated
+ * clients need a single form.
+ */
 const BARE_BODY = 'The fields of `data` may also be at the top of the body, without the envelope.';
 
 function requestBody({ input, body = 'required', example }: Endpoint): Operation['requestBody'] {
@@ -257,7 +260,8 @@ function errorSchema(statuses: readonly ErrorStatus[]): JsonSchema {
 
 const ErrorDetails: JsonSchema = {
   type: 'object',
-  // Some errors have other details. A failed read of permissions, for example, has the permissions that could be read.
+  // The details of some errors are not `issues`. If a read of permissions fails, for example, the details are the
+  // permissions that could be read.
   additionalProperties: true,
   properties: {
     issues: {

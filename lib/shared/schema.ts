@@ -165,7 +165,7 @@ export function withOpenKeys<S extends z.ZodRawShape>(shape: S, bytes: number = 
  */
 export function unchangedObject(declared: z.ZodObject): z.ZodType<Readonly<Record<string, unknown>>> {
   const schema = OpenObject.check(({ value, issues }) => {
-    // This check also runs on a value that is not an object.
+    // zod also runs this check on a value that is not an object. `OpenObject` has already reported such a value.
     if (!isObject(value)) return;
     for (const issue of declared.safeParse(value, { reportInput: true }).error?.issues ?? [])
       issues.push({ ...issue, input: issue.input } as never);

@@ -3,8 +3,8 @@ import type { IndexName } from '../app/capability.ts';
 import { joinKey } from './keys.ts';
 
 /**
- * The owner of an item. The purge of a deleted organization, folder, document or user deletes the items that it owns. `expiry`
- * items are deleted by their time to live. Items of the tenant or the workspace stay as long as it exists.
+ * The owner of an item. After an organization, folder, document or user is deleted, its purge deletes the items that it owned.
+ * `expiry` items are deleted by their time to live. Items of a tenant or a workspace stay as long as their owner exists.
  */
 export type EntityOwner = 'organization' | 'folder' | 'document' | 'user' | 'tenant' | 'workspace' | 'expiry';
 

@@ -60,7 +60,7 @@ export function upsert<T, P, K>(entity: Entity<T, P, K>, value: T & P & K): Writ
   return { put: entity.toItem(value) };
 }
 
-/** Returns the write of a value with this revision. It conflicts if the stored revision is higher. */
+/** Returns the write of a value with the given revision. The write conflicts if the stored revision is higher. */
 export function putUnlessNewer<T, P, K>(entity: Entity<T, P, K>, value: T & P & K, revision: number): WriteOp {
   return {
     put: entity.toItem(value, revision),
@@ -68,7 +68,7 @@ export function putUnlessNewer<T, P, K>(entity: Entity<T, P, K>, value: T & P & 
   };
 }
 
-/** Returns the deletion of an item. With `revision`, it conflicts if the stored revision is another one. */
+/** Returns the deletion of an item. If `revision` is given, the deletion conflicts if the stored revision differs. */
 export function remove<T, P, K>(entity: Entity<T, P, K>, key: P & K, revision?: number): WriteOp {
   return revision === undefined
     ? { remove: entity.key(key) }
@@ -282,7 +282,7 @@ export class Table {
 
   /**
    * Returns the number of items in a partition whose sort keys begin with the parts of `prefix`. Expired items count too. Items
-   * with the attribute `without` do not count. Costs as much as reading all items, with one call per 1 MB.
+   * that have the attribute named in `without` do not count. Costs as much as reading all items, with one call per 1 MB.
    */
   async count<T, P>(
     entity: QueryableEntity<T, P>,
@@ -416,7 +416,7 @@ export class Table {
   async removeKeys(keys: readonly Key[]): Promise<void> {
     const removals = keys.map((key): PendingRemoval => ({ key, ...Promise.withResolvers<undefined>() }));
     this.#removals.push(...removals);
-    // While enough calls are running, keys that do not fill a call wait for keys of other callers.
+    // Fewer keys than fit into one call wait for keys of other callers while `PARTIAL_BATCH_WRITES_AT_A_TIME` loops are running.
     const maxLoops = () =>
       this.#removals.length < BATCH_WRITE_KEYS ? PARTIAL_BATCH_WRITES_AT_A_TIME : BATCH_WRITES_AT_A_TIME;
     while (this.#removals.length > 0 && this.#removalLoops < maxLoops()) void this.#removeQueued();
@@ -500,7 +500,7 @@ export class Table {
   }
 
   /**
-   * Adds 1 to a counter atomically, unless this would exceed `limit`. Returns whether it added. The first call creates the item.
+   * Adds 1 to a counter atomically, unless this would exceed `limit`. Returns whether the counter has changed. The first call creates the item.
    * The item expires at `expiresAt` (epoch seconds).
    */
   async countUp<P, K>(
@@ -732,8 +732,8 @@ function isOwnRepetition(op: WriteOp, error: unknown): boolean {
 }
 
 /**
- * Returns the positions of the operations that failed because of their condition or of another transaction. Rethrows all other
- * errors.
+ * Returns the positions of the operations that conflicted: their condition failed, or another transaction was writing the same
+ * item. Throws an error that has no conflict. API callers get UNAVAILABLE if DynamoDB throttled the transaction.
  */
 function conflictsOf(error: unknown): number[] {
   if (errorName(error) === 'ConditionalCheckFailedException' || errorName(error) === 'TransactionConflictException')
