@@ -22,11 +22,11 @@ import * as sendTo from '../workers/sendTo.ts';
 import type { QueueSender } from '../workers/sender.ts';
 
 /**
- * If the queue message of a job is lost, the sweep, which runs every minute, runs the job this long after its start, in
- * milliseconds.
+ * How long after a job was stored the sweep runs it, in milliseconds, if its queue message was lost. The sweep runs every
+ * minute.
  */
 const SWEPT_AFTER = 5 * 60_000;
-/** The most bytes of user ids in one job. Each step writes the job again with all its ids. */
+/** The most bytes of user ids in one job. Each step writes the job again with all its ids, so larger jobs would cost more. */
 const JOB_BYTES = 64_000;
 const PARALLEL = 8;
 const BUSY: ItemOutcome = { success: false, message: 'User is being changed by another request.' };
@@ -34,7 +34,7 @@ const BUSY: ItemOutcome = { success: false, message: 'User is being changed by a
 interface UserState {
   readonly user: Stored<User> | undefined;
   readonly contact: { readonly addedAt: number; readonly _r: number } | undefined;
-  /** Whether a user without a profile has items in the organization. */
+  /** Whether a user without a profile has items in the organization. False for a user with a profile. */
   readonly hasItems: boolean;
 }
 
@@ -99,8 +99,8 @@ export class UserRemover {
   }
 
   /**
-   * Stores the jobs. If users are removed from a folder, the organization counts these jobs. Moves into and out of the folder are
-   * recorded while one of them runs.
+   * Stores the jobs. If users are removed from a folder, the organization also counts its running jobs of this kind. While the
+   * count is above zero, requests that move documents or folders into or out of the folder record these moves for the jobs.
    */
   async #startJobs(
     { tenant, organization, resource, now }: UserRemovalRequest,

@@ -4,7 +4,7 @@ import type { Table } from '../table/table.ts';
 import { pages } from '../table/pages.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 
-/** The number of documents that one query returns. Only a count that must check the folder of each document queries documents. */
+/** The page size of the counts that must read each document to check its folder. Other counts read no documents. */
 const PAGE = 1_000;
 
 /** Counts documents. DynamoDB bills a count like a read of the same documents. */
@@ -17,8 +17,8 @@ export class DocumentCounter {
 
   /**
    * Returns the number of documents in an organization. With `outsideFolders`, counts only the documents that are in no folder.
-   * While a job applies changes of folders, a count of all documents reads each document with its folder. It leaves out documents
-   * in deleted folders.
+   * While a job moves or deletes folders, a count of all documents reads each document and its folder, and leaves out documents in
+   * deleted folders.
    */
   async all(scope: OrganizationScope, { outsideFolders = false } = {}): Promise<number> {
     if (outsideFolders) return this.#table.count(DocumentEntity, scope, [], { without: 'folder' });

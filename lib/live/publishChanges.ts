@@ -163,7 +163,7 @@ async function publishDocument(
   await publishHidden(ports, document, channel, withoutRepetitions(hidden), call);
 }
 
-/** A hint about a private thread. Users who may see the thread by `access` get it, except those who may see it by `except`. */
+/** A hint about a private thread. Users who may see the thread by `access` get it, without those who may also see it by `except`. */
 interface HiddenHint extends PositionedHint {
   readonly access: ThreadAccess;
   readonly except?: ThreadAccess | undefined;

@@ -122,9 +122,9 @@ export class NotificationSettingsWriter {
   }
 
   /**
-   * Sets levels of users in each scope. A channel that is not sent keeps its level, unless the user was removed after the level
-   * was set. Users and scopes must be distinct. Returns one result per user. An unknown user fails in its own result only. The
-   * others are changed.
+   * Sets levels of users in each scope. A channel that is not sent keeps its level. If a user was removed and added again, levels
+   * from before the removal do not count. Users and scopes must be distinct. Returns one result per user. An unknown user fails in
+   * its own result only, and the other users are changed.
    */
   async set(
     scope: OrganizationScope,

@@ -57,7 +57,7 @@ export async function readRecordings(
   return table.getMany(RecordingEntity, involvedRecordKeys(scope, involvements));
 }
 
-/** Returns the operations that delete recordings with their ids and involvements, three operations per recording. */
+/** Returns three operations for each recording. They delete the recording, the item that reserves its id, and its involvement. */
 export function recordingDeletionOps(scope: DocumentScope, recordings: readonly Stored<Recording>[]): WriteOp[] {
   return recordings.flatMap((recording) => [
     remove(RecordingEntity, { ...scope, ...recording }, recording._r),
@@ -188,7 +188,7 @@ function decideAddition(
   const recording = toRecording(sent, document.documentId, now);
   const event = {
     event: 'recorder.done',
-    // The revision is the time. A recording that is deleted and added again therefore gets another event id.
+    // The event id is derived from the cause. With the time as revision, a recording that is deleted and added again gets a new one.
     cause: {
       type: 'Recording',
       id: JSON.stringify([scope.organizationKey, scope.documentKey, annotationId]),

@@ -34,7 +34,6 @@ const BATCH_ENTRIES = 10;
 /** The most bytes of one message, and of all messages of a batch together. */
 const BATCH_BYTES = 1024 * 1024;
 const PARALLEL = 4;
-/** The pause before each retry. */
 const PAUSES_MILLISECONDS = [100, 400, 1_600];
 
 type Entry = SendMessageBatchRequestEntry & { readonly bytes: number };

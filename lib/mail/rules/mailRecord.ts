@@ -146,7 +146,8 @@ export function applyMailResult(mail: SendingMail, result: MailResult, end: Atte
 
 /**
  * Returns the mail after an attempt with an unknown result. Providers have no idempotency key, so another attempt could send the
- * mail twice. A mail about an event is therefore not sent again. A mail to an owner is sent again.
+ * mail twice. A mail about an event is therefore not sent again. A mail to an owner is sent again, because it reports a failure,
+ * and a second copy does less harm than a lost report.
  */
 export function resolveUnknown(mail: SendingMail, reason: string, end: AttemptEnd): MailRecord {
   return mail.about.kind === 'event' ? endMail(mail, 'UNKNOWN', reason) : retryMail(mail, reason, end);

@@ -37,7 +37,10 @@ export const Delivery = z.object({
   sweeps: z.number(),
   /** No attempt begins after this time. */
   deadline: z.number(),
-  /** The slot that the next attempt has reserved in the endpoint's rate limit. Absent if only the message has the slot. */
+  /**
+   * The slot that is reserved for the next attempt in the endpoint's rate limit. Absent if none is reserved, or if the slot is only
+   * in the queue message of the attempt.
+   */
   slot: z.number().optional(),
   /** The id of the lease of the next attempt. Until `leaseUntil`, only the worker that generated this id makes the attempt. */
   claim: z.string().optional(),
@@ -153,9 +156,9 @@ export function unparkDelivery<D extends ParkedDelivery>(
 }
 
 /**
- * Returns the delivery after a sweep that sends its message again. Each sweep doubles the time until the next one, because the
- * message may still wait in a long queue, and copies make the queue longer. A claimed delivery is checked again at the end of its
- * lease.
+ * Returns the delivery after the sweep has sent its message again. The time after which the sweep sends it once more doubles with
+ * each copy, because the first message may still wait in a long queue, and copies make the queue longer. If a worker has a lease of
+ * the delivery, the sweep checks it again at the end of the lease.
  */
 export function afterSweep(delivery: PendingDelivery, now: number, { marginMs }: Timing): PendingDelivery {
   if (isClaimed(delivery, now)) return { ...delivery, dueAt: delivery.leaseUntil ?? now };

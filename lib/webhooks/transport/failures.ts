@@ -44,7 +44,7 @@ export function isInternalError({ code = '' }: NodeJS.ErrnoException): boolean {
   return ['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM'].includes(code);
 }
 
-/** Matches OpenSSL's codes for rejected certificates. Codes of other TLS errors contain TLS or SSL. */
+/** Matches OpenSSL's codes for rejected certificates. It does not match codes of other TLS errors, which contain TLS or SSL. */
 const CERTIFICATE = /CERT|CRL|_CA$|^INVALID_|SELF_SIGNED|UNABLE_TO|PATH_LENGTH|HOSTNAME/;
 
 /**

@@ -65,7 +65,7 @@ export const initialNotificationConfig: NotificationConfig = {
   notificationServiceConfig: {},
 };
 
-/** The default triggers: all of comments and huddles, except those of suggestions. */
+/** The default triggers: all triggers of comments and huddles, except those about suggestions. */
 export const defaultNotificationTriggers = {
   comment: allOn(commentVerbs, ['suggestionAccepted', 'suggestionRejected']),
   huddle: allOn(huddleVerbs),

@@ -107,8 +107,9 @@ function findFirstPairs({ at: start, removed, from, added }: Edit, similarity: S
 }
 
 /**
- * Returns the share of features that both elements have (0 to 1), plus 0.01. The result is never 0, so an old element
- * can change into a new one even without a common feature.
+ * Returns how similar two elements are. A feature is a number that stands for a part of an element. The result is the share of
+ * features that both elements have (0 to 1), plus 0.01. It is never 0, so an old element can change into a new one even
+ * without a common feature.
  */
 export function sharedFeatures(a: readonly number[], b: readonly number[]): number {
   const inB = new Set(b);
@@ -127,8 +128,8 @@ export function memoize<K extends object, V>(compute: (key: K) => V): (key: K) =
 }
 
 /**
- * The operations on a list that edits need. All indexes count in the list before the edits. `applyEdits` starts at the
- * end of the list, so that the indexes of elements before an edit stay valid.
+ * The operations with which `applyEdits` changes a list. Indexes are positions in the unchanged list. `applyEdits` works from
+ * the end of the list to its beginning, so that these positions stay right.
  */
 export interface ListWriter {
   /** Removes `count` elements from index `at` on. */
