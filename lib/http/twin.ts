@@ -20,8 +20,8 @@ interface CommonDifference<I extends z.ZodType> {
 }
 
 /**
- * Declares the twin of an endpoint: the same operation in the other version of the API. The twin has a route of its own
- * to the function of the endpoint.
+ * Declares the twin of an endpoint: the same operation in the other version of the API. The twin has its own route. This
+ * route leads to the function of the endpoint.
  */
 export function defineTwin<I extends z.ZodType, O extends z.ZodType, U extends Uses, A extends AuthLevel>(
   endpoint: EndpointOf<I, O, U, A>,

@@ -33,7 +33,7 @@ export interface Operation {
   readonly operationId: string;
   readonly tags: readonly string[];
   readonly summary: string;
-  /** How a twin (the same operation in the other version of the API) differs from its endpoint. Other operations have none. */
+  /** For a twin, which is the same operation in the other version of the API: how it differs. Absent for other operations. */
   readonly description?: string;
   readonly 'x-twin-of'?: string;
   readonly security: readonly Readonly<Record<string, readonly string[]>>[];

@@ -89,7 +89,7 @@ function jsonConfig(config: DynamoDBClient['config']): JsonConfig {
   };
 }
 
-/** Returns the error of an error response, with the name that AWS gave it. */
+/** Returns an error with the name and the fields of an error response. */
 function toError(reply: ErrorReply): Error {
   const { fields, ...parts } = errorParts(reply, fromErrorBody);
   const { name, message, $metadata } = parts;
