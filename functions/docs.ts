@@ -25,7 +25,7 @@ export const asset = defineAsset(
     const [script, style] = [inScript(files['renderer.js']), files['renderer.css']];
     const contentSecurityPolicy = [
       "default-src 'none'",
-      // Allows only the inline scripts and the inline style of this page.
+      // The page may run only these inline scripts, and use only this inline style.
       `script-src ${sourceOf(script)} ${sourceOf(START)}`,
       `style-src ${sourceOf(style)}`,
       'img-src data:',

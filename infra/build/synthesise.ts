@@ -53,12 +53,12 @@ export async function synthesise(options: {
   };
   const app = new App({
     outdir: options.outdir,
-    // Validation would take half of the time, and `cdk synth` and the tests already validate.
+    // Validation is off. It would take half of the time, and `cdk synth` and the tests already validate.
     builtinCloudFormationValidation: false,
     // Nothing reads the tree of constructs. Writing it takes a tenth of the time.
     treeMetadata: false,
-    // With this option, each function in the template has the name of its asset, as with the CLI. The local run finds
-    // the code by this name.
+    // With this option, the templates contain the file names of assets, as with the CLI. `npm run check:deploy` finds
+    // the templates of nested stacks by these names.
     context: { 'aws:cdk:enable-asset-metadata': true, ...context, ...options.settings },
   });
   // Settings are checked before bundling, so that invalid settings fail at once.

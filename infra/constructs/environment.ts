@@ -62,7 +62,10 @@ export function environmentValues(
   };
 }
 
-/** The ARNs of each resource that a grant can name. A resource that the deployment does not have has no ARNs. */
+/**
+ * The ARNs of each resource that a declared permission (`Grant`) can name. A resource that the deployment does not have
+ * has no ARNs.
+ */
 export type ResourceArns = Readonly<Record<ResourceName, readonly string[]>>;
 
 export function resourceArns({ table, secrets, queues, eventApi }: SharedResources, settings: Settings): ResourceArns {

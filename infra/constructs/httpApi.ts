@@ -80,9 +80,9 @@ function throttle(perSecond: number): CfnStage.RouteSettingsProperty {
 }
 
 /**
- * Adds the operator's host name. The operator creates its DNS record after the deployment, because a stack that waits
- * for a DNS zone outside of AWS cannot be deployed in one step. The host name of AWS stays valid, so customers can
- * change to the new one later.
+ * Adds the operator's host name. The operator creates its DNS record after the deployment. If the stack waited for a
+ * record in a DNS zone outside of AWS, it could not be deployed in one step. The host name of AWS stays valid, so
+ * customers can change to the new one later.
  */
 function createDomain(scope: Construct, stage: CfnStage, domainName: string, certificateArn: string): void {
   const domain = new CfnDomainName(scope, 'Domain', {

@@ -31,7 +31,7 @@ export function workersInLoops(workers: readonly Worker[]): ReadonlySet<string> 
   );
 }
 
-/** Returns the queues to which the grants of a worker let it send. */
+/** Returns the queues to which the worker's declared permissions let it send messages. */
 function targetsOf(worker: Worker): QueueName[] {
   return workerCapabilities(worker).flatMap(({ grants }) =>
     grants.flatMap(({ resource, actions }) =>

@@ -38,9 +38,9 @@ export const runbooks = {
 } as const;
 
 const severities = {
-  /** The fault already affects customers. */
+  /** For faults that already affect customers. */
   high: 'high, act now',
-  /** No data is lost, and the effects do not get worse until the next working day. */
+  /** For faults that lose no data, and whose effects do not get worse until the next working day. */
   low: 'low, act on the next working day',
 } as const;
 

@@ -124,7 +124,7 @@ function apiAlarms(
   ];
 }
 
-/** Returns the alarms on limits of the whole AWS account, to which other services in the account also count. */
+/** Returns the alarms on limits of the whole AWS account. Other services in the account use up the same limits. */
 function accountAlarms({ settings: { accountConcurrency: limit, mailFrom } }: MonitoringProps): AlarmDeclaration[] {
   const concurrency: AlarmDeclaration = {
     id: 'ConcurrencyHigh',

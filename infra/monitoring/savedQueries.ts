@@ -12,7 +12,10 @@ import { pascal } from '../constructs/names.ts';
 export const MAX_QUERIED_LOG_GROUPS = 50;
 
 interface Query {
-  /** A part of the saved name, which is the stack's name, this name and the name of the family. */
+  /**
+   * The part of the saved query's name that differs between queries, such as `faults` in `CollaborationBackend/faults
+   * of V2Users`.
+   */
   readonly name: string;
   readonly text: readonly string[];
 }

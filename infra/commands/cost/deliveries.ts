@@ -32,8 +32,7 @@ const POST_BYTES = 3_000;
 
 /**
  * The measured consumption of events of 2 kB. test/integration/webhooks/deliveryConsumption.test.ts asserts these
- * values. The values of one delivery are those of an event with the delivery, less those of an event without
- * deliveries.
+ * values. The values of a delivery are a difference: an event with one delivery, minus an event without deliveries.
  */
 export const deliveryConsumption = {
   event: {

@@ -43,7 +43,10 @@ export const editConsumption = { calls: 3, read: 2, written: 4 } as const;
  * function.
  */
 const PUBLISHER_MILLISECONDS = 40;
-/** The assumed duration of a run of `authorizeLive`. Its instances keep the rights of a session for ten seconds. */
+/**
+ * The assumed duration of a run of `authorizeLive`. Most runs read no table, because an instance keeps the rights of a
+ * session for ten seconds.
+ */
 const AUTHORIZER_MILLISECONDS = 5;
 
 /**

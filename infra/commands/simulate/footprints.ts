@@ -38,8 +38,8 @@ const profile: Footprint = { ...one, partitions: 'table T#<tenant>#USER#<user>',
 const member: Footprint = { ...one, partitions: `${organization}#USER#<user>`, scope: 'user' };
 
 /**
- * The footprints of a call, by its path. They do not include the read of credentials, which functions cache, and the
- * writes of an `Idempotency-Key`.
+ * The footprints of a call, by its path. They do not include the read of credentials, because functions cache
+ * credentials. They also do not include the writes of an `Idempotency-Key`.
  */
 export const callFootprints: Readonly<Record<MixedPath, readonly Footprint[]>> = {
   '/v2/commentannotations/get': [organizations, documents, threads],

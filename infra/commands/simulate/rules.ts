@@ -118,7 +118,7 @@ export function partitionUse({ read, written }: { readonly read: number; readonl
   return read / quotas.partitionRead.limit + written / quotas.partitionWritten.limit;
 }
 
-/** What the workers process per second at a load: events, deliveries and mails, and the runs of workers. */
+/** What the workers process per second at a load, and how often they run per second. */
 interface Work {
   readonly events: number;
   readonly deliveries: number;

@@ -31,7 +31,7 @@ interface RawResource {
 /** The values that a stack shares with its nested stacks. */
 export interface StackContext {
   readonly urls: Urls;
-  /** Returns the template of a nested stack by its object key. */
+  /** Returns the template of a nested stack. `objectKey` is the key of the template's file in S3. */
   nestedTemplate(objectKey: string): Template;
 }
 

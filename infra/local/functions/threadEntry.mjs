@@ -30,8 +30,8 @@ function post(message) {
   });
 }
 
-// Node's own output streams of a thread need two messages for each line. A line is sent at once, so the main thread
-// gets it even if the handler then blocks or crashes the thread.
+// The output streams of a Node thread need two messages to the main thread for each line, so this code replaces them. A
+// line is sent at once. The main thread gets it even if the handler then blocks or crashes the thread.
 for (const output of /** @type {const} */ (['stdout', 'stderr'])) {
   process[output].write = (/** @type {string | Uint8Array} */ chunk, /** @type {unknown[]} */ ...args) => {
     port.postMessage([{ output, text: typeof chunk === 'string' ? chunk : Buffer.from(chunk).toString() }]);

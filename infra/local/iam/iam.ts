@@ -10,8 +10,7 @@ const supportedKeys = new Set(['Sid', 'Effect', 'Action', 'Resource']);
 
 /**
  * Reads the statements of a policy document. Throws a `StartError` for a statement that the local run cannot enforce as
- * AWS does. If it ignored the statement, calls could succeed here and fail in AWS. `owner` names the policy's resource
- * in the message.
+ * AWS does. Otherwise, calls could succeed here and fail in AWS. `owner` names the policy's resource in the message.
  */
 export function readStatements(document: unknown, owner: string): Statement[] {
   return listOf((document as { Statement?: unknown }).Statement).map((raw) => {

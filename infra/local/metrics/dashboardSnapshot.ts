@@ -114,7 +114,7 @@ function linesOf(
         sum: values.reduce<number>((sum, value) => sum + (value ?? 0), 0),
       };
     });
-  // The dashboard's queries ask for groups in the order of their sums, highest first.
+  // As in the queries of the template's dashboard, the group with the highest sum is first.
   return groups.sort((a, b) => b.sum - a.sum).map(({ label: groupLabel, values }) => ({ label: groupLabel, values }));
 }
 

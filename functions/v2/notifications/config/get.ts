@@ -37,7 +37,7 @@ export const endpoint = defineEndpoint(
       data: z.array(
         z.object({
           config: z.object({ inbox: Level, email: Level, slack: Level.optional() }),
-          /** The scope of the levels. It is the whole organization if there is no `documentId`. */
+          /** The scope of the notification levels. It is the whole organization if there is no `documentId`. */
           metadata: z.object({
             organizationId: z.string(),
             apiKey: z.string(),

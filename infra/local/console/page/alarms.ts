@@ -2,7 +2,7 @@ import type { AlarmSnapshot } from '../../metrics/dashboardSnapshot.ts';
 import { byId, element, setChildren, setText } from './dom.ts';
 import { number } from './format.ts';
 
-/** The number of impacts that a card shows. The user can unfold the others. */
+/** The number of impacts (effects on customers) that a card shows. The user can unfold the others. */
 const IMPACTS = 3;
 
 interface Card {
