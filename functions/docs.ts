@@ -57,8 +57,8 @@ export const asset = defineAsset(
 );
 
 /**
- * Returns a script that can stand inside an HTML document. Escapes texts in it that would end the script or begin a
- * comment. They occur only inside strings and regular expressions, which keep their values.
+ * Returns a script that can stand inside an HTML document. Escapes each `<` that would end the script or begin a
+ * comment. Such a `<` occurs only in strings and regular expressions, where the escape has the same meaning.
  */
 function inScript(text: string): string {
   return text.replace(/<(?=!--|\/?script)/gi, '\\x3C');

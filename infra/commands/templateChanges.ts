@@ -63,7 +63,7 @@ const stateful: Readonly<Record<string, StatefulType>> = {
   },
   // `GenerateSecretString` is not in the list, because its change generates a new value that overwrites the old one.
   'AWS::SecretsManager::Secret': {
-    holds: 'the keys under which data is sealed and tokens are signed',
+    holds: 'the keys that encrypt data and sign tokens',
     inPlace: ['Description', 'Tags'],
     retained: true,
   },
@@ -93,7 +93,7 @@ const stateful: Readonly<Record<string, StatefulType>> = {
   },
   'AWS::S3::Bucket': { holds: 'objects', inPlace: ['Tags'], retained: true },
   'AWS::KMS::Key': {
-    holds: 'the key under which data is sealed',
+    holds: 'the key that encrypts data',
     inPlace: ['Description', 'EnableKeyRotation', 'Tags'],
     retained: true,
   },

@@ -18,7 +18,7 @@ export interface LambdaFunctionProps {
   readonly logRetentionDays: number;
   readonly memoryMb?: number | undefined;
   readonly timeoutSeconds: number;
-  /** Whether Lambda allows recursive loops of the function. If not, Lambda stops a chain after about 16 invocations. */
+  /** Whether Lambda allows recursive loops of the function. If not, Lambda stops a loop after about 16 invocations. */
   readonly allowsRecursion?: boolean;
 }
 

@@ -25,8 +25,8 @@ const OVERDUE_MINUTES = 10;
 const FAN_OUT_SECONDS = 30;
 const FIRST_ATTEMPT_SECONDS = 5;
 /**
- * The number of failed mail attempts within five minutes that makes the alarm active. An outage of one customer's mail
- * provider causes fewer if it is short.
+ * The number of failed mail attempts within five minutes that makes the alarm active. A short outage of one customer's
+ * mail provider causes fewer.
  */
 const MAIL_ATTEMPTS = 10;
 /**

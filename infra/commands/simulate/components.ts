@@ -30,9 +30,7 @@ export interface Component {
   readonly name: string;
   /** The limit. Undefined if each account agrees on its own limit with AWS. */
   readonly limit: number | undefined;
-  /**
-   * `steady`: the load is constant. `jump`: the load begins at once, and the component counts its first ten seconds.
-   */
+  /** `steady`: the load is constant. `jump`: the whole load begins at once, and `use` is for its first seconds. */
   readonly when: 'steady' | 'jump';
   /** Returns how much of the component a load uses, in units of `limit`. */
   readonly use: (requestsPerSecond: number) => number;

@@ -172,7 +172,7 @@ export function concurrencyAt(workload: Workload, requestsPerSecond: number): nu
   return requestConcurrency(workload.calls, requestsPerSecond) + workers / 1000;
 }
 
-/** Returns the footprints of an average request with its events and deliveries. */
+/** Returns the footprints (capacity units by partition) of an average request with its events and deliveries. */
 export function footprintsPerRequest(workload: Workload): Footprint[] {
   const { calls } = workload;
   const all: Footprint[] = [

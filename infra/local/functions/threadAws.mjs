@@ -12,7 +12,7 @@ import { Readable } from 'node:stream';
 /** @typedef {import('node:http').RequestOptions & { headers: Record<string, string | undefined> }} Options */
 /** @typedef {{ aws: number, answer: { status: number, body: string } | undefined }} Answer */
 
-/** A socket that is always connected and ignores options. The SDK waits for a connection and sets options. */
+/** A socket that is always connected and ignores options, because the SDK waits for a connection and sets options. */
 const socket = Object.freeze({
   connecting: false,
   setKeepAlive() {},

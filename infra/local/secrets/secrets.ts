@@ -14,7 +14,7 @@ export interface Secret {
 
 /**
  * Returns the secrets of the template with their values. The first start generates the values and stores them in
- * `secrets.json`. If this file is lost, sealed data in the table cannot be decrypted any more.
+ * `secrets.json`. If this file is lost, encrypted data in the table cannot be decrypted any more.
  */
 export async function openSecrets(dataDir: string, models: readonly SecretModel[]): Promise<Secret[]> {
   const file = join(dataDir, 'secrets.json');

@@ -168,7 +168,8 @@ export class StreamSource {
       await this.#deliver(unfinished.slice(0, middle), retries);
       return this.#deliver(unfinished.slice(middle), retries);
     }
-    // The records before the failed one succeeded. So this is the first retry for the failed one.
+    // The records before the failed one succeeded, so the failed record is now the first of the batch. Its own retries
+    // are counted from 1.
     const retry = unfinished.length < batch.length ? 1 : retries + 1;
     if (retry > model.maxRetries) {
       this.#skip(unfinished, retry);

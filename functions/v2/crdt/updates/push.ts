@@ -27,7 +27,7 @@ export const endpoint = defineEndpoint(
       data: z.object({
         /**
          * The first version of the editor that contains the update. A client must not send this version to
-         * `updates/get`, because it may lack earlier updates of other clients.
+         * `updates/get`, because the client may lack earlier updates of other clients.
          */
         version: z.number(),
       }),
