@@ -96,8 +96,8 @@ export function deliveryCost(consumed: DeliveryConsumption): DeliveryCost {
 }
 
 /**
- * Returns the cost of a million events or deliveries in dollars, without logs and data out. The targets in
- * test/bench/deliveries/cost.ts are compared with this sum.
+ * Returns the cost of a million events or deliveries in dollars, without logs and without data that is sent to the
+ * internet. The targets in test/bench/deliveries/cost.ts are compared with this sum.
  */
 export function deliveryDollars(consumed: DeliveryConsumption): number {
   const { table, queue, functions } = deliveryCost(consumed);

@@ -43,8 +43,8 @@ type Handlers = Readonly<Record<string, () => GatewayResponse | Promise<GatewayR
 type Files = ReadonlyMap<string, PageFile>;
 
 /**
- * Returns the handler of requests below `/_local/`. It answers the dashboard, its data as JSON, and requests that stop
- * or start a part. It also answers the demo page and its user tokens.
+ * Returns the handler of requests below `/_local/`. It serves the dashboard with its data, and the demo page with its
+ * user tokens. It also stops and starts parts of the system on request.
  *
  * Requests for a token, or to stop or start a part, need the content type JSON. Browsers do not let pages of other
  * origins send it (CORS).

@@ -50,7 +50,7 @@ export class Measurements {
     add('ApproximateAgeOfOldestMessage', oldestSeconds);
   }
 
-  /** Records the capacity units that a call consumed, of a table and of its indexes. */
+  /** Records the capacity units that a call consumed in a table and in its indexes. */
   recordCapacity(
     kind: 'Read' | 'Write',
     { TableName, CapacityUnits, Table, GlobalSecondaryIndexes = {} }: ConsumedCapacity,

@@ -6,7 +6,10 @@ export interface StreamPosition {
   readonly sequence: string;
 }
 
-/** Stores for each event source the last record of the stream that is done. */
+/**
+ * Stores a position for each event source. The event source has processed all records of its stream up to this
+ * position.
+ */
 export class StreamPositions {
   readonly #database: DatabaseSync;
   readonly #set: StatementSync;
