@@ -5,8 +5,8 @@ import { clientSettings } from '../app/sdkSettings.ts';
 const Secret = z.object({ current: z.string() }).catchall(z.string());
 
 /**
- * The shortest time between two reads of the secret for versions that it does not have, in milliseconds. Callers can send invented
- * versions, which must not flood Secrets Manager.
+ * The shortest time between two reads of the secret that missing versions cause, in milliseconds. Callers can send invented
+ * versions, and these must not flood Secrets Manager.
  */
 const RETRY_MILLISECONDS = 10_000;
 /**

@@ -147,8 +147,8 @@ function newIdOf({ startedAt }: RequestState): (prefix: string) => string {
 }
 
 /**
- * Returns the answer for an error that the caller has caused. It is stored, so a repeated call gets the same answer.
- * Rethrows other errors.
+ * Returns the answer for an error that the caller has caused. The answer is stored under the call's `Idempotency-Key`,
+ * so a repeated call gets it again. Rethrows other errors.
  */
 function answerForCallerError(error: unknown, state: RequestState): IdempotentAnswer {
   const apiError = toApiError(error, state.requestId);

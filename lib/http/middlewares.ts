@@ -358,8 +358,8 @@ function codeOf({ code }: Error & { readonly code?: unknown }): string {
 }
 
 /**
- * Returns whether an error is a server error of an AWS service. It is recognized by its HTTP status, because AWS
- * services use different names for such errors.
+ * Returns whether an error is a server error of an AWS service. Only the HTTP status shows this, because
+ * AWS services use different names for such errors.
  */
 function isServerError({ $metadata }: Error & { readonly $metadata?: { readonly httpStatusCode?: number } }): boolean {
   return ($metadata?.httpStatusCode ?? 0) >= 500;

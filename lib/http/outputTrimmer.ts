@@ -9,9 +9,9 @@ export type Trim = (value: unknown, dropped: Set<string>) => unknown;
 const keep: Trim = (value) => value;
 
 /**
- * Returns the function that removes undeclared fields from an answer. It does not check types and does not run
- * transforms, so it is faster than parsing. The path of a dropped field has the form `data[].comments[].text`. In a
- * path, `*` stands for the keys of a map, because they are ids of customers.
+ * Returns the function that removes undeclared fields from an answer. This function checks no types and runs no
+ * transforms, so it is faster than parsing. The path of a dropped field has the form `data[].comments[].text`. The keys
+ * of a map are ids of customers, so a path has `*` in place of them.
  */
 export function outputTrimmer(schema: z.core.$ZodType, path = ''): Trim {
   const { def } = (schema as z.core.$ZodTypes)._zod;

@@ -37,7 +37,7 @@ export function openPageToken(
 
 /**
  * Returns the position at which a listing continues, and a function that makes the next page token. `after` is the
- * position in the request's token. It is undefined if the request has none. `next` returns the token for a position, or
+ * position in the request's token, or undefined if the request has no token. `next` returns the token for a position, or
  * null without a position. `listing` identifies the listing, like `bound` of `sealPageToken`.
  */
 export function paging(
@@ -64,7 +64,7 @@ export interface ListPosition {
 
 /**
  * Returns the position at which a listing continues, and a function that makes iterators. An iterator is a page token
- * with a direction. `from` is the position in the request's iterator. It is undefined if the request has none.
+ * with a direction. `from` is the position in the request's iterator, or undefined if the request has no iterator.
  * `toIterator` returns the iterator for a position, or null without a position.
  */
 export function iterators(

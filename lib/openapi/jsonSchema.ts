@@ -65,7 +65,7 @@ function replacementFor(schema: z.core.$ZodType, fromZod: JsonSchema): JsonSchem
   if (changed) return withChanges(jsonSchemaOf(changed.base), changed.changes);
   const declaredKeys = declaredKeysOf(schema as z.ZodType);
   if (declaredKeys) return { ...jsonSchemaOf(declaredKeys), additionalProperties: true };
-  // The function `list` makes a pipe, which checks the length of a list before its items.
+  // The schema of a list from `list` is a zod pipe: it checks the length before the items.
   const isList =
     schema instanceof z.ZodPipe && schema.in instanceof z.ZodArray && schema.in.element instanceof z.ZodUnknown;
   return isList ? jsonSchemaOf(schema.out) : undefined;

@@ -76,7 +76,8 @@ export function optional<S extends z.ZodType>(schema: S) {
 }
 
 /**
- * Returns the schema of a list with `least` to `most` items. It checks the length first, so a list that is too long costs little.
+ * Returns the schema of a list with `least` to `most` items. The schema checks the length first, so a list that is too long costs
+ * little.
  */
 export function list<S extends z.ZodType>(item: S, most: number, least = 1) {
   return z.array(z.unknown()).min(least).max(most).pipe(z.array(item).min(least).max(most)) as unknown as z.ZodType<
@@ -243,8 +244,8 @@ export function withFieldChanges<S extends z.ZodType>(
 }
 
 /**
- * Returns whether a JSON value has at most `levels` nested levels. It does not recurse, so a deeply nested value cannot overflow
- * the stack.
+ * Returns whether a JSON value has at most `levels` nested levels. The function does not recurse, so a deeply nested value cannot
+ * overflow the stack.
  */
 export function depthAtMost(value: unknown, levels: number): boolean {
   let level: unknown[] = [value];

@@ -27,8 +27,8 @@ export function fromResponseBody(body: string): Json {
 }
 
 /**
- * Returns the fields of an error response. Its items stay attribute values, with bytes instead of base64, as in the errors of the
- * SDK.
+ * Returns the fields of an error response. As in errors of the SDK, items in these fields stay attribute values, and their base64
+ * texts become bytes.
  */
 export function fromErrorBody(body: string): Json {
   const reviver = (name: string, value: unknown) =>

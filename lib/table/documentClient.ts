@@ -55,7 +55,7 @@ class DocumentClient {
    */
   async send(command: DocumentCommand): Promise<Json> {
     const operation = operationOf(command);
-    // DynamoDB executes a repeated transaction with the same token only once.
+    // If a transaction is sent again with the same token, DynamoDB does not execute it a second time.
     const token = operation === 'TransactWriteItems' ? { ClientRequestToken: randomUUID() } : undefined;
     return fromResponseBody(await this.#service.call(operation, toRequestBody({ ...token, ...command.input })));
   }
