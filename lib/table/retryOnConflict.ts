@@ -21,7 +21,7 @@ export interface RetryContext {
 }
 
 const contexts = new AsyncLocalStorage<RetryContext>();
-/** The context outside of `withRetryContext`. Tests replace its clock. */
+/** The retry context of code that does not run inside `withRetryContext`. Tests replace its clock. */
 export const defaultRetryContext: { clock: RetryContext['clock'] } & RetryContext = {
   clock: () => Date.now(),
   sleep: (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds)),
