@@ -184,8 +184,8 @@ export interface FieldRule {
 const fieldRules = new WeakMap<object, FieldRule>();
 
 /**
- * Returns `check`. Records for the API reference that `check` enforces `rule` on the fields `names`. The reference omits fields that
- * the checked object does not have.
+ * Returns `check`. Records for the API reference that `check` enforces `rule` on the fields `names`. The reference omits fields
+ * that the checked object does not have.
  */
 export function withFieldRule<C extends object>(rule: FieldRule['rule'], names: readonly string[], check: C): C {
   fieldRules.set(check, { rule, names });
