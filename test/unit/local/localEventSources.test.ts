@@ -505,11 +505,14 @@ describe('StreamSource', () => {
     await until(saved, '4');
   });
 
-  test('reads new records as soon as it is woken', async () => {
-    // Without a wake-up the source polls once a second, but the fake clock stands still.
+  /** Stops the clock of timeouts. Without a wake-up, a source would poll once a second. */
+  const fakeTimeouts = () =>
     jest.useFakeTimers({
       doNotFake: ['nextTick', 'setImmediate', 'setInterval', 'queueMicrotask', 'performance', 'Date'],
     });
+
+  test('reads new records as soon as it is woken', async () => {
+    fakeTimeouts();
     try {
       const { calls, write } = start([]);
       await delay(30);
@@ -517,6 +520,24 @@ describe('StreamSource', () => {
       (await calls.next()).answer.resolve(none);
       write(record(2));
       (await calls.next()).answer.resolve(none);
+    } finally {
+      jest.useRealTimers();
+    }
+  });
+
+  test('continues to read when 2,000 unfinished records are done', async () => {
+    fakeTimeouts();
+    try {
+      const unfinished = Array.from({ length: 2_000 }, (_each, index) => record(index + 1));
+      const { calls, write } = start(unfinished, { batchSize: 2_000 });
+      const { answer } = await calls.next();
+      write(record(2_001, 'other'));
+      // The source has too many unfinished records to read another one now.
+      await delay(30);
+      answer.resolve(none);
+      const { records, answer: lastAnswer } = await calls.next();
+      expect(sequences(records)).toEqual(['2001']);
+      lastAnswer.resolve(none);
     } finally {
       jest.useRealTimers();
     }
