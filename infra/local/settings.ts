@@ -16,6 +16,8 @@ export interface LocalSettings {
   readonly logsToStdout: boolean;
   /** The seconds between two runs of a schedule. If undefined, the template sets the rate. */
   readonly scheduleSeconds: number | undefined;
+  /** The largest number of threads of all functions. If undefined, the function pool sets it. */
+  readonly functionThreads: number | undefined;
   /** The environment variables that replace those of the template. */
   readonly environmentOverrides: EnvironmentOverrides;
   /** Whether the run has the heartbeat, like a deployment with the setting `heartbeat`. */
@@ -37,6 +39,7 @@ export function localSettings(env: Record<string, string | undefined>): LocalSet
     engine: engineOf(env.DYNAMODB_ENGINE || 'dynoxide'),
     logsToStdout: env.LOCAL_LOGS === 'stdout',
     scheduleSeconds: env.SCHEDULE_SECONDS ? secondsOf(env.SCHEDULE_SECONDS) : undefined,
+    functionThreads: env.FUNCTION_THREADS ? threadsOf(env.FUNCTION_THREADS) : undefined,
     environmentOverrides: Object.fromEntries(
       localVariables.flatMap((name) => (env[name] ? [[name, timingOf(name, env[name])]] : [])),
     ),
@@ -72,6 +75,11 @@ function secondsOf(text: string): number {
   throw new StartError(
     `SCHEDULE_SECONDS must be a number of seconds above 0, up to 86400, but is ${JSON.stringify(text)}.`,
   );
+}
+
+function threadsOf(text: string): number {
+  if (/^[1-9]\d{0,2}$/.test(text)) return Number(text);
+  throw new StartError(`FUNCTION_THREADS must be a whole number from 1 to 999, but is ${JSON.stringify(text)}.`);
 }
 
 /**

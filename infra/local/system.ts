@@ -139,6 +139,7 @@ export async function startSystem(
       call: (fn, call, isAborted) => aws.answerThread(principals.ofKey(accessKeyOf(fn)), call, isAborted),
     },
     environmentOf: (fn) => functionEnvironment(fn, environmentOverrides, awsEnvironment(accessKeyOf(fn))),
+    ...(settings.functionThreads !== undefined && { maxLive: settings.functionThreads }),
   });
   shutdown.add(() => pool.close());
   if (model.eventApi)

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { referenceDocument } from '../../infra/build/reference.ts';
+import { runSmoke } from '../../infra/commands/smoke.ts';
 import { exampleOrder, ExampleValues, requestsBefore } from '../../infra/commands/smoke/examples.ts';
 import { otherVersion } from '../../lib/app/endpoint.ts';
 import { eventTypes, triggerTypes } from '../../lib/events/rules/catalogue.ts';
@@ -11,7 +12,7 @@ import { errorExamples } from '../../lib/openapi/errors.ts';
 import { endpoints, expectDocumented, problems, resolveReference } from '../contract/contract.ts';
 import { hasOwnCases } from '../support/describeEndpoint.ts';
 import { type RemoteWebhook, RemoteReceiver } from '../support/remoteReceiver.ts';
-import { type Answer, startSystem, type System } from './system.ts';
+import { type Answer, mailsIn, startSystem, type System } from './system.ts';
 
 const WORKSPACE = '/v2/workspace';
 const ADVANCED = `${WORKSPACE}/advancedwebhook`;
@@ -108,7 +109,9 @@ let receiver: RemoteReceiver;
 let served: OpenApiDocument;
 let subscribedEndpointId: string;
 beforeAll(async () => {
-  [system, receiver] = await Promise.all([startSystem(), RemoteReceiver.start()]);
+  // The examples and each run of `npm run smoke` call all functions. With fewer threads, each would start every function.
+  const env = { FUNCTION_THREADS: '250' };
+  [system, receiver] = await Promise.all([startSystem({ env }), RemoteReceiver.start()]);
   served = JSON.parse((await read('/openapi.json')).text) as OpenApiDocument;
 });
 afterAll(() => Promise.all([system.stop(), receiver.stop()]));
@@ -272,6 +275,31 @@ function storeCredentials(path: string, { body }: Answer): void {
     values.set(TOKEN, credentials['x-svc-auth-token']);
   }
 }
+
+describe('npm run smoke', () => {
+  test('succeeds twice. Each run sends a webhook and a mail, and deletes its data', async () => {
+    const options = {
+      baseUrl: system.baseUrl,
+      credentialsFile: join(system.dataDir, 'credentials.json'),
+      serviceName: 'svc',
+    };
+    for (const runs of [1, 2]) {
+      const { text, failed } = await runSmoke(options);
+      expect([failed, text.split('\n').filter((line) => line.includes('  failed  '))]).toEqual([0, []]);
+      expect(text).toMatch(/^webhook +ok +\d+ ms +delivered to 127\.0\.0\.1:\d+$/m);
+      expect(text).toMatch(/^alarm +skipped +needs --alarm$/m);
+      const mails = await mailsIn(system.dataDir);
+      expect(
+        mails.filter((mail) => /^To: success@simulator\.amazonses\.com/m.test(mail)).length,
+      ).toBeGreaterThanOrEqual(runs);
+    }
+    const { workspaceId, workspaceAuthToken } = system.credentials;
+    const headers = { 'x-svc-workspace-id': workspaceId, 'x-svc-workspace-auth-token': workspaceAuthToken };
+    const { body } = await system.post('/v2/workspace/apikeys/get', {}, headers);
+    const names = body.result.data.map(({ apiKeyName }: { apiKeyName: string }) => apiKeyName);
+    expect(names.filter((name: string) => name === 'npm run smoke')).toHaveLength(1);
+  });
+});
 
 describe('webhooks', () => {
   /** Returns the differences between a received webhook and its documentation. Headers are checked too. */
