@@ -1,5 +1,5 @@
 /** The CDK app (see cdk.json) of `npx cdk synth` and `npx cdk deploy`. */
-import { App } from 'aws-cdk-lib';
+import { App } from 'aws-cdk-lib/core';
 import type { Settings } from './stacks/settings.ts';
 import { addBackend, buildRegistered, settingsOf } from './build/synthesise.ts';
 

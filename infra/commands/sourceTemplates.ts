@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { App } from 'aws-cdk-lib';
+import { App } from 'aws-cdk-lib/core';
 import { Code } from 'aws-cdk-lib/aws-lambda';
 import { synthesisedTemplates } from './checkDeploy.ts';
 import { readSettings, type Settings } from '../stacks/settings.ts';

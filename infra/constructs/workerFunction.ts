@@ -1,4 +1,4 @@
-import { Validations } from 'aws-cdk-lib';
+import { Validations } from 'aws-cdk-lib/core';
 import { CfnRule } from 'aws-cdk-lib/aws-events';
 import { CfnEventInvokeConfig, CfnEventSourceMapping, CfnPermission, type Code } from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';

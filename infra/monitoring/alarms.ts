@@ -1,4 +1,4 @@
-import type { Stack } from 'aws-cdk-lib';
+import type { Stack } from 'aws-cdk-lib/core';
 import type { CfnApi } from 'aws-cdk-lib/aws-apigatewayv2';
 import { Alarm, ComparisonOperator, type IMetric, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
 import type { CfnTable } from 'aws-cdk-lib/aws-dynamodb';

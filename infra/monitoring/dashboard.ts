@@ -1,4 +1,4 @@
-import { Duration, type Stack } from 'aws-cdk-lib';
+import { Duration, type Stack } from 'aws-cdk-lib/core';
 import {
   Dashboard,
   GraphWidget,

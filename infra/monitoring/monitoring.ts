@@ -1,4 +1,4 @@
-import type { Stack } from 'aws-cdk-lib';
+import type { Stack } from 'aws-cdk-lib/core';
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
 import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Topic } from 'aws-cdk-lib/aws-sns';

@@ -2,7 +2,7 @@
  * The Logs Insights queries that the stack saves. Before running a query, the operator replaces texts such as
  * `<apiKey>` in it.
  */
-import { Stack } from 'aws-cdk-lib';
+import { Stack } from 'aws-cdk-lib/core';
 import { CfnQueryDefinition, type LogGroup } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
 import * as logMessages from '../../lib/observability/logMessages.ts';

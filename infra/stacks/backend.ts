@@ -1,4 +1,4 @@
-import { type App, CfnOutput, type CfnStack, Stack } from 'aws-cdk-lib';
+import { type App, CfnOutput, type CfnStack, Stack } from 'aws-cdk-lib/core';
 import type { Code } from 'aws-cdk-lib/aws-lambda';
 import { familyOf } from '../../lib/app/endpoint.ts';
 import { isOpenToUsers, isTwin, PREFLIGHT_ROUTE, routeKey, type Routed } from '../../lib/app/page.ts';

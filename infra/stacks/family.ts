@@ -1,4 +1,4 @@
-import { type CfnStack, NestedStack } from 'aws-cdk-lib';
+import { type CfnStack, NestedStack } from 'aws-cdk-lib/core';
 import type { Code, Function } from 'aws-cdk-lib/aws-lambda';
 import type { LogGroup } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';

@@ -1,4 +1,4 @@
-import { type CfnStack, NestedStack } from 'aws-cdk-lib';
+import { type CfnStack, NestedStack } from 'aws-cdk-lib/core';
 import type { Code } from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
 import { type Worker, workerId } from '../../lib/app/worker.ts';

@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { CloudFormationValidatePlugin } from 'aws-cdk-lib';
+import { CloudFormationValidatePlugin } from 'aws-cdk-lib/core';
 import * as z from 'zod';
 import { registeredRoutes, registeredWorkers } from '../../infra/build/registry.ts';
 import { appOf, type Resource, type Template } from './assembly.ts';
