@@ -26,7 +26,7 @@ export interface Build {
 
 /**
  * Returns the source files to bundle: one for each endpoint, one for each worker, and the function of the `$default`
- * route. A twin has no file. It is an endpoint's operation in the other version of the API, and the endpoint's function
+ * route. A twin is the same operation in the other version of the API. It has no file, because the endpoint's function
  * answers it too.
  */
 export function bundleEntries(endpoints: readonly Routed[], workers: readonly Pick<Worker, 'name'>[] = []): Entries {
@@ -72,7 +72,7 @@ export async function buildFunctions({
 }: {
   entries: Entries;
   assets?: readonly Pick<Asset, 'path' | 'files'>[] | Promise<readonly Pick<Asset, 'path' | 'files'>[]>;
-  /** Returns the text of a file with this name. An asset, such as the API reference, reads the file. */
+  /** Returns the text of a generated file, such as the OpenAPI document. It is written beside the bundle of each asset that needs it. */
   fileText?: (name: string) => Promise<string>;
   outdir: string;
 }): Promise<Build> {

@@ -144,8 +144,8 @@ export function environment(source: Record<string, string | undefined>): Environ
 export type LocalVariable = 'ALLOW_LOOPBACK_DELIVERY' | 'STRICT_OUTPUT';
 
 /**
- * The environment variables that Lambda sets, and `AWS_ENDPOINT_URL_APPSYNC`, which replaces the address of AppSync. The AWS SDK
- * reads such variables itself.
+ * The environment variables that Lambda sets, and `AWS_ENDPOINT_URL_APPSYNC`, which replaces the address of AppSync. The own clients
+ * of AWS services read them, as the AWS SDK would.
  */
 export type RuntimeVariable =
   'AWS_ACCESS_KEY_ID' | 'AWS_ENDPOINT_URL_APPSYNC' | 'AWS_REGION' | 'AWS_SECRET_ACCESS_KEY' | 'AWS_SESSION_TOKEN';

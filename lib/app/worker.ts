@@ -112,10 +112,10 @@ export interface AuthorizerCall<U extends Uses> extends WorkerCall<U> {
 }
 
 /**
- * The function of a worker. It can run twice for the same message, and several times at once. After an error:
+ * The function of a worker. It can run twice for the same message, and several runs can overlap. After an error:
  *
  * - SQS redelivers a message after the visibility timeout, up to five times.
- * - Lambda repeats a batch of inserts or changes at once.
+ * - Lambda repeats a batch of inserts or changes without a pause.
  * - A timer runs again in the next minute.
  *
  * A worker for inserts or changes returns the ids of the records that failed. Lambda sends the first of them and all later

@@ -4,7 +4,8 @@ import type { Table } from './table.ts';
 import { storeCapability } from './storeCapability.ts';
 
 /**
- * The number of calls of a subject in a time window. The item expires one window after its window has ended, because clocks differ.
+ * The number of calls of a subject, such as an e-mail address, in a time window. The item expires one window after the end of its
+ * window, so a process whose clock is late can still count.
  */
 export const RateLimitEntity = defineEntity({
   type: 'RateLimit',

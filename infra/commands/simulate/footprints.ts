@@ -58,7 +58,7 @@ export const callFootprints: Readonly<Record<MixedPath, readonly Footprint[]>> =
 
 /**
  * The footprints of an event of 2 kB with one delivery, if workers process events and deliveries in batches of ten.
- * They do not include the reads that publish the event.
+ * They do not include the reads of the request that publishes the event.
  */
 export const eventFootprint: readonly Footprint[] = [
   { partitions: 'table T#<tenant>#EVENT#<event>', scope: 'item', shards: 1, read: 3, written: 10 },

@@ -1,8 +1,8 @@
 import type { FunctionModel } from '../assembly/functionModel.ts';
 
 /**
- * The environment variables of functions that the environment of `npm start` can override. Their units are those in the
- * template.
+ * The environment variables that functions get from `npm start` instead of the template if they are set there. The units are the
+ * same as in the template.
  */
 export const localVariables = [
   'CALL_BURST_SECONDS',

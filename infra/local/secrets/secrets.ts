@@ -8,7 +8,7 @@ import { writePrivateJson } from '../privateFile.ts';
 export interface Secret {
   readonly arn: string;
   readonly name: string;
-  /** The value now. Unlike the value in `secrets.json`, it can change during the run. */
+  /** The current value. Each run replaces the value of the heartbeat's secret, and `secrets.json` keeps the generated one. */
   value: string;
 }
 

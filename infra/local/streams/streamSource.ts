@@ -29,7 +29,7 @@ export interface StreamSourceOptions {
   readonly save: (position: StreamPosition) => void;
   /** Calls the function and returns its result as a JSON text. */
   readonly invoke: (event: object) => Promise<string>;
-  /** Gets a description of records that are skipped. */
+  /** Called with a description of the records that are skipped after the last retry. */
   readonly onSkipped: (account: object) => void;
   /** Called if the stream cannot be read, but only for the first of several errors in a row. Reading is retried. */
   readonly onError: (error: unknown) => void;
@@ -168,8 +168,8 @@ export class StreamSource {
       await this.#deliver(unfinished.slice(0, middle), retries);
       return this.#deliver(unfinished.slice(middle), retries);
     }
-    // The records before the failed one succeeded, so the failed record is now the first of the batch. Its own retries
-    // are counted from 1.
+    // If records before the failed one succeeded, the failed record is now the first of the batch. The next call is then
+    // its first retry.
     const retry = unfinished.length < batch.length ? 1 : retries + 1;
     if (retry > model.maxRetries) {
       this.#skip(unfinished, retry);

@@ -7,7 +7,7 @@ import { SharedReads, streamOf, StreamReader } from './streamReader.ts';
 export interface OpenStream {
   readonly model: StreamSourceModel;
   readonly reader: StreamReader;
-  /** The results of reads that all event sources of the table share. */
+  /** Shares the results of reads between all event sources of the table. */
   readonly shared: SharedReads;
   /** Stores the position. All records up to it are done. */
   readonly save: (position: StreamPosition) => void;
