@@ -51,7 +51,7 @@ export class AgentGroupStore {
     });
   }
 
-  /** Changes a group and returns it. Writes nothing if `change` returns the same group. Throws NOT_FOUND for an unknown group. */
+  /** Changes a group and returns it. Writes nothing if `change` returns its argument. Throws NOT_FOUND for an unknown group. */
   async change(tenant: string, groupId: string, change: (group: AgentGroup) => AgentGroup): Promise<AgentGroup> {
     const group = await this.#changeIfExists(tenant, groupId, change);
     if (!group) throw unknownGroup();

@@ -52,7 +52,7 @@ const headlines: Readonly<Record<Verb, string>> = {
 const Context = optional(z.object({ access: optional(AccessContext) }));
 const Comment = z.object({ commentId: z.number(), commentText: z.string().optional(), context: Context });
 
-/** The fields of an event's data that notifications are made from. An event that a customer published may not have them. */
+/** The fields of an event's data that notifications are made from. They can be missing in an event that a customer published. */
 const CommentData = z.object({
   actionUser: StoredUser,
   commentAnnotation: z.object({
@@ -132,7 +132,7 @@ export function toInAppNotifications(
   );
 }
 
-/** Returns the access context of a notification. It combines the contexts of the thread and of the comment. */
+/** Returns the access context of a notification. It has all fields of the contexts of the thread and the comment, with all values of each field. */
 function contextOf(
   contexts: readonly z.output<typeof Context>[],
 ): { access: z.output<typeof AccessContext> } | undefined {

@@ -6,8 +6,8 @@ import { endIfExpired, PresenceEntity } from './presences.ts';
 import type { Presence } from './rules.ts';
 
 /**
- * In every period of this length (milliseconds), at least one run of the sweep starts. That run ends a longer lease in time, so
- * such a lease needs no job.
+ * The sweep ends expired leases. At least one of its runs starts in every period of this length, in milliseconds. Only a lease that
+ * is shorter than this period needs a job of its own.
  */
 const SWEPT_MILLISECONDS = 75_000;
 /** A step starts this long after the end of the lease, in milliseconds. */
@@ -32,8 +32,8 @@ export interface StartedJob {
 }
 
 /**
- * Returns a job that ends the presence of a user who joins. Returns undefined for a long lease, which the sweep ends. While
- * nobody is present, the sweep runs only once a minute, so it would end a short lease too late.
+ * Returns a job that ends the presence of a user who joins. Returns undefined for a long lease, which the sweep ends. If nobody was
+ * present before, the next run of the sweep can be a minute away, so it would end a short lease too late.
  */
 export function watchJoin(
   { tenant, organizationKey, documentKey }: DocumentScope,

@@ -1,7 +1,10 @@
 import { type Capability, combine, type IndexName, type TableAction } from '../app/capability.ts';
 import { openTable, type Table } from './table.ts';
 
-/** Returns the capability that opens the table. It grants `actions` on the table and queries of `indexes`. */
+/**
+ * Returns the declaration with which a function gets the table: the permissions for `actions` on the table and for queries of
+ * `indexes`, the environment variable, and how a client is opened.
+ */
 export function tableWith(actions: readonly TableAction[], indexes: readonly IndexName[] = []): Capability<Table> {
   return {
     grants: [

@@ -145,7 +145,8 @@ export class WorkspaceWriter {
   }
 
   /**
-   * Creates an API key. The same transaction writes the operations that `settings` returns. In these cases, creates no key:
+   * Creates an API key. The same transaction also executes the write operations that `settings` returns. In these cases, creates
+   * no key:
    * - `full`: the workspace has the most API keys that are allowed.
    * - `unverified`: the owner is unverified, and the grace period is over.
    * - `unknown`: the workspace does not exist.

@@ -3,8 +3,8 @@ import { invalid } from '../../shared/errors.ts';
 import { Id, optional, PageToken } from '../../shared/schema.ts';
 
 /**
- * A request for the data of a user. It can have two more fields, whose names begin with the name of the service. `requireUser`
- * reads these fields.
+ * A request for the data of a user. The names of two more fields begin with the configured name of the service, such as
+ * `svcUserIds` and `svcAllOrganizations`, so they cannot be declared here. `requireUser` checks them.
  */
 export const UserDataRequest = z.looseObject({
   organizationId: optional(Id),

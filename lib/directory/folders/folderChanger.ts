@@ -272,8 +272,8 @@ interface WithParent {
 }
 
 /**
- * The changes that one request makes to the folder tree. The transaction of the first change also stores the job, and counts it
- * in the organization. Moves and deletions write the organization with an optimistic lock. Of two concurrent moves, one therefore
+ * The changes that one request makes to the folder tree. The transaction of the first change also stores the job, and adds it to
+ * the organization's number of running jobs. Moves and deletions write the organization with an optimistic lock. Of two concurrent moves, one therefore
  * conflicts and reads the tree again, so that moves cannot form a circle.
  */
 class TreeChange {
@@ -290,7 +290,7 @@ class TreeChange {
     this.#jobId = newId('job', request.now);
   }
 
-  /** Returns the organization's scope. After a conflict, it first reads the organization again. */
+  /** Returns the tenant and the keys of the organization. After a conflict, this method first reads the organization again. */
   async scope(): Promise<OrganizationScope> {
     return this.#lock.scope();
   }

@@ -13,7 +13,10 @@ const DAY_MILLISECONDS = 24 * 60 * 60 * 1000;
 /** An owner's e-mail address: at most 254 characters, the limit of SMTP. */
 export const OwnerEmail = /* @__PURE__ */ defineSchema(() => z.email({ error: 'must be an e-mail address' }).max(254));
 
-/** The name of an owner or a workspace, 1 to 200 characters. Without `pipe`, error messages would name the limit of `Name`. */
+/**
+ * The name of an owner or a workspace, 1 to 200 characters. `pipe` checks this limit before the larger one of `Name`, so error
+ * messages say 200.
+ */
 export const ShortName = /* @__PURE__ */ defineSchema(() => z.string().min(1).max(200).pipe(Name));
 
 /** The URL of an owner's picture. */
@@ -79,7 +82,7 @@ export interface OwnerDetails {
   readonly avatar?: string | undefined;
 }
 
-/** Returns an e-mail address as keys contain it: in lower case. */
+/** Returns an e-mail address in lower case, as the keys of items in the table contain it. */
 export function emailKey(email: string): string {
   return email.toLowerCase();
 }

@@ -34,7 +34,7 @@ export interface Run {
   readonly marks: readonly Named[];
 }
 
-/** How a list stores its nodes: like the elements of ProseMirror, or like the spans in a block of Lexical. */
+/** How child nodes are stored in their parent: like the elements of ProseMirror, or like the spans in a block of Lexical. */
 export type ListKind = 'elements' | 'spans';
 
 /** The values that attributes of Lexical have when they are missing. XML leaves out attributes with these values. */
