@@ -25,13 +25,12 @@ export class TestBrowser {
 
   static async start(): Promise<TestBrowser> {
     const program = await browserProgram();
-    // Without a GPU, the browser would emulate one. Software drawing takes less CPU.
-    // With the rules of the resolver, the browser finds no address of another machine. Playwright could instead intercept all
+    // With this option, the browser finds no address of another machine. Playwright could instead intercept all
     // requests, but it then answers all CORS preflight requests itself.
     return new TestBrowser(
       await chromium.launch({
         ...program,
-        args: ['--disable-gpu', '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost'],
+        args: ['--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost'],
       }),
     );
   }
