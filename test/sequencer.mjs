@@ -5,12 +5,12 @@ import TestSequencer from '@jest/test-sequencer';
  * to do.
  */
 const LONG = [
-  'e2e/localRun',
   'infra/types',
+  'e2e/reference',
   'contract/properties',
   'infra/bundles',
   'e2e/browser',
-  'e2e/reference',
+  'e2e/localRun',
   'integration/webhooks/parkingCrashes',
   'integration/webhooks/deliveryCrashes',
   'integration/editors/crdtLog',
