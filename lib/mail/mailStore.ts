@@ -126,7 +126,7 @@ export class MailStore {
     return outcome === 'done' ? { ...next, tenant, _r: _r + 1 } : 'lost';
   }
 
-  /** Returns a page of a shard's mails that are due at `time` (epoch ms), the most overdue first. */
+  /** Returns a page of a shard's mails that were due before `time` (epoch ms), the most overdue first. */
   async listDue(
     shard: number,
     time: number,

@@ -238,7 +238,7 @@ export class DeliveryStore {
     await this.#table.write([upsert(AttemptEntity, { ...attempt, tenant, eventId, endpointId })]);
   }
 
-  /** Lists the pending deliveries of a shard that are due at a time (epoch ms), the most overdue first. */
+  /** Lists the pending deliveries of a shard that were due before a time (epoch ms), the most overdue first. */
   async listDue(shard: number, at: number, options: PageOptions): Promise<DeliveryPage<PendingDelivery>> {
     const { values, next } = await this.#list('gsi3', duePartition(shard), [isoTime(0), isoTime(at)], options);
     const isDue = (delivery: StoredDelivery): delivery is StoredDelivery<PendingDelivery> =>

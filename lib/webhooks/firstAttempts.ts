@@ -80,7 +80,7 @@ export class FirstAttemptStore {
     await this.#table.write([remove(FirstAttemptsEntity, of)]);
   }
 
-  /** Lists the groups of a shard that are due at a time (epoch ms), the most overdue first. */
+  /** Lists the groups of a shard that were due before a time (epoch ms), the most overdue first. */
   async listDue(
     shard: number,
     at: number,

@@ -25,7 +25,7 @@ export class DueIndexReader {
     this.#table = table;
   }
 
-  /** Returns the sort key of the oldest entry that is due at `time` (epoch ms), or undefined if nothing is due. */
+  /** Returns the sort key of the oldest entry that was due before `time` (epoch ms), or undefined if nothing is due. */
   async oldestDue({ partition, dueAfterMs = 0 }: DueIndex, shard: number, time: number): Promise<string | undefined> {
     const { positions } = await this.#table.queryIndex('gsi3', indexPartition('tenant', partition(shard)), {
       between: [isoTime(0), isoTime(time - dueAfterMs)],

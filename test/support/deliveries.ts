@@ -370,7 +370,8 @@ export class DeliverySystem {
         await Promise.all(endpointIds.map((endpointId) => this.delivery({ tenant, eventId, endpointId })))
       ).flatMap((delivery) => delivery?.dueAt ?? []);
       if (pending.length === 0) return;
-      this.now = Math.max(this.now, Math.ceil(Math.min(...pending) / MINUTE) * MINUTE);
+      // The sweep finds what was due before its time, so an item that is due at a full minute waits for the next one.
+      this.now = Math.max(this.now, (Math.floor(Math.min(...pending) / MINUTE) + 1) * MINUTE);
       await this.sweep();
     }
   }
