@@ -74,38 +74,40 @@ export async function createVerifiedWorkspace(options: {
   return { workspaceId: workspace.workspaceId, workspaceAuthToken, apiKey: apiKey.apiKey, authToken };
 }
 
+type ApiKey = Parameters<typeof ApiKeyEntity.toItem>[0];
+
+/**
+ * Changes an API key and returns it. `change` returns the changed fields, or undefined to write nothing. Throws an error
+ * if the API key does not exist.
+ */
+async function changeApiKey(
+  apiKey: string,
+  env: Environment,
+  change: (key: ApiKey) => Partial<ApiKey> | undefined,
+): Promise<ApiKey> {
+  const table = openTable(env);
+  return retryOnConflict(async () => {
+    const key = await table.get(ApiKeyEntity, { apiKey });
+    if (!key) throw new Error(`API key ${apiKey} does not exist.`);
+    const changes = change(key);
+    if (!changes) return key;
+    const changed = { ...key, ...changes };
+    return (await table.write([replace(ApiKeyEntity, changed, key._r)])) === 'done' ? changed : 'conflict';
+  });
+}
+
 /**
  * Makes advanced webhooks available to an API key, or unavailable. While they are unavailable, the endpoints of
  * advanced webhooks fail. Their configuration stays. Takes effect within 10 s, because functions cache API keys.
- * Returns `unknown` if the API key does not exist.
  */
 export async function setAdvancedWebhooks(options: {
   apiKey: string;
   offered: boolean;
   env: Environment;
-}): Promise<'done' | 'unknown'> {
-  const table = openTable(options.env);
-  return retryOnConflict(async () => {
-    const key = await table.get(ApiKeyEntity, options);
-    if (!key) return 'unknown';
-    const outcome = await table.write([
-      replace(ApiKeyEntity, { ...key, withheld: options.offered ? undefined : ['advancedWebhooks'] }, key._r),
-    ]);
-    return outcome === 'done' ? 'done' : 'conflict';
-  });
-}
-
-/**
- * Revokes all user tokens of an API key. The auth tokens of the customer stay valid. Returns `unknown` if the API key does not exist.
- */
-async function revokeUserTokens(apiKey: string, env: Environment): Promise<'done' | 'unknown'> {
-  const table = openTable(env);
-  return retryOnConflict(async () => {
-    const key = await table.get(ApiKeyEntity, { apiKey });
-    if (!key) return 'unknown';
-    const outcome = await table.write([replace(ApiKeyEntity, { ...key, ...withoutUserTokens(key) }, key._r)]);
-    return outcome === 'done' ? 'done' : 'conflict';
-  });
+}): Promise<void> {
+  await changeApiKey(options.apiKey, options.env, () => ({
+    withheld: options.offered ? undefined : ['advancedWebhooks'],
+  }));
 }
 
 const CallLimit = z
@@ -116,33 +118,21 @@ const CallLimits = z.strictObject({ read: CallLimit, write: CallLimit, expensive
 
 /**
  * Sets limits of an API key in calls per second, and returns all of its limits. `default` means the setting of the
- * deployment. Returns undefined if the API key does not exist.
+ * deployment.
  */
-export async function setLimits({
-  apiKey,
-  limits,
-  env,
-}: {
-  apiKey: string;
-  limits: z.output<typeof CallLimits>;
-  env: Environment;
-}): Promise<Record<LimitClass, number | 'default'> | undefined> {
-  const table = openTable(env);
-  return retryOnConflict(async () => {
-    const key = await table.get(ApiKeyEntity, { apiKey });
-    if (!key) return undefined;
-    const all = Object.fromEntries(
-      limitClasses.map((limitClass) => [limitClass, limits[limitClass] ?? key.limits?.[limitClass] ?? 'default']),
-    ) as Record<LimitClass, number | 'default'>;
-    if (Object.keys(limits).length === 0) return all;
-    const changed = Object.fromEntries(Object.entries(all).filter(([, limit]) => limit !== 'default')) as NonNullable<
-      typeof key.limits
-    >;
-    const outcome = await table.write([
-      replace(ApiKeyEntity, { ...key, limits: Object.keys(changed).length > 0 ? changed : undefined }, key._r),
-    ]);
-    return outcome === 'done' ? all : 'conflict';
+async function setLimits(
+  apiKey: string,
+  limits: z.output<typeof CallLimits>,
+  env: Environment,
+): Promise<Record<LimitClass, number | 'default'>> {
+  const changed = await changeApiKey(apiKey, env, (key) => {
+    if (Object.keys(limits).length === 0) return undefined;
+    const numbers = Object.entries({ ...key.limits, ...limits }).filter(([, limit]) => limit !== 'default');
+    return { limits: numbers.length > 0 ? Object.fromEntries(numbers) : undefined };
   });
+  return Object.fromEntries(
+    limitClasses.map((limitClass) => [limitClass, changed.limits?.[limitClass] ?? 'default']),
+  ) as Record<LimitClass, number | 'default'>;
 }
 
 /** A workspace as the operator sees it. It contains no credentials. */
@@ -238,9 +228,7 @@ function limitsCommand(apiKey: string, parameters: readonly string[]): Command {
   return {
     needs: ['TABLE_NAME'],
     async execute(env) {
-      const limits = await setLimits({ apiKey, limits: parsed.data, env });
-      if (!limits) throw new Error(`API key ${apiKey} does not exist.`);
-      return { apiKey, callsPerSecond: limits };
+      return { apiKey, callsPerSecond: await setLimits(apiKey, parsed.data, env) };
     },
   };
 }
@@ -276,8 +264,7 @@ function advancedWebhooksCommand(apiKey: string, offered: boolean): Command {
   return {
     needs: ['TABLE_NAME'],
     async execute(env) {
-      if ((await setAdvancedWebhooks({ apiKey, offered, env })) === 'unknown')
-        throw new Error(`API key ${apiKey} does not exist.`);
+      await setAdvancedWebhooks({ apiKey, offered, env });
       return { apiKey, advancedWebhooks: offered ? 'on' : 'off' };
     },
   };
@@ -287,7 +274,7 @@ function revokeUserTokensCommand(apiKey: string): Command {
   return {
     needs: ['TABLE_NAME'],
     async execute(env) {
-      if ((await revokeUserTokens(apiKey, env)) === 'unknown') throw new Error(`API key ${apiKey} does not exist.`);
+      await changeApiKey(apiKey, env, withoutUserTokens);
       return { apiKey, userTokens: 'revoked' };
     },
   };
