@@ -4,6 +4,7 @@ import { isOpenToAll } from '../content/rules/threadAccess.ts';
 import type { ThreadAccess } from '../content/rules/visibility.ts';
 import { EditorUpdateEntity } from '../editors/entities.ts';
 import * as logMessages from '../observability/logMessages.ts';
+import { distinctBy } from '../shared/collections.ts';
 import { inParallel } from '../shared/inParallel.ts';
 import { ChannelPublisher, type PublishCall } from './channelPublisher.ts';
 import { toEditorPush } from './editorPushes.ts';
@@ -263,14 +264,9 @@ async function publishAccessUpdates(
   changes: readonly { readonly change: ChangedItem; readonly access: AccessChange }[],
   call: PublishCall,
 ): Promise<void> {
-  const byUser = new Map(
-    changes.flatMap(({ change, access }) =>
-      access.kind === 'user'
-        ? [[JSON.stringify([access.tenantPart, access.userPart]), { change, access }] as const]
-        : [],
-    ),
-  );
-  await inParallel([...byUser.values()], PARALLEL, async ({ change, access: { tenantPart, userPart } }) => {
+  const ofUsers = changes.flatMap(({ change, access }) => (access.kind === 'user' ? [{ change, access }] : []));
+  const latest = distinctBy(ofUsers.toReversed(), ({ access }) => JSON.stringify([access.tenantPart, access.userPart]));
+  await inParallel(latest, PARALLEL, async ({ change, access: { tenantPart, userPart } }) => {
     const [session] = await ports.store.sessionsOfUser(tenantPart, userPart);
     if (!session) return;
     const hint = { type: 'access.update', at: change.at, ids: {} } as const;

@@ -3,7 +3,6 @@ import { type Capability, combine } from '../app/capability.ts';
 import { type NotificationWriter, addNotifications } from './notifications.ts';
 import { NotificationConfigEntity } from '../workspaces/configs/notificationConfig.ts';
 import { BatchReader } from '../table/batchReader.ts';
-import { itemOf } from '../table/table.ts';
 import { tableWith } from '../table/storeCapability.ts';
 import { profilesOf, UserEntity } from '../directory/users.ts';
 import { Location } from '../content/rules/location.ts';
@@ -161,8 +160,7 @@ export interface InAppDeps extends AudienceDeps {
  * is consumed twice, the second time changes nothing.
  */
 export function fanOutInApp({ table, clock, notifications }: InAppDeps): () => EventConsumer {
-  const configOf = async (tenant: string) =>
-    (await BatchReader.of(table).batchGet(itemOf(NotificationConfigEntity, { tenant })))[0];
+  const configOf = (tenant: string) => BatchReader.of(table).get(NotificationConfigEntity, { tenant });
   return () => {
     const configs = new Map<string, ReturnType<typeof configOf>>();
     const concerns: EventConsumer['concerns'] = async ({ tenant, event }) => {

@@ -146,12 +146,9 @@ export class UserAccessReader {
 
   /** Returns a document with its folder, or undefined if the document or its folder does not exist. */
   async #placedDocument(member: MemberRecord, documentId: string): Promise<DocumentWithFolder | undefined> {
-    const document = await keep(member.documents, documentId, async () => {
-      const [read] = await BatchReader.of(this.#table).batchGet(
-        itemOf(DocumentEntity, { ...member.scope, documentId }),
-      );
-      return read;
-    });
+    const document = await keep(member.documents, documentId, () =>
+      BatchReader.of(this.#table).get(DocumentEntity, { ...member.scope, documentId }),
+    );
     if (!document?.folder) return document && { ...document, folder: undefined };
     const folder = await this.#folder(member, document.folder.folderId);
     return folder?.internalId === document.folder.internalId ? { ...document, folder } : undefined;
