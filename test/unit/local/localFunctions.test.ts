@@ -12,6 +12,7 @@ import { FunctionPool, type PoolOptions } from '../../../infra/local/functions/f
 import type { ThreadCall } from '../../../infra/local/iam/awsEndpoint.ts';
 import type { FunctionModel } from '../../../infra/local/assembly/functionModel.ts';
 import { localSettings } from '../../../infra/local/settings.ts';
+import { withStillClock } from '../../support/stillClock.ts';
 
 let codeDir: string;
 let pools: FunctionPool[];
@@ -83,11 +84,14 @@ describe('FunctionPool.invoke', () => {
     const model = await define(
       'echo',
       handler(
-        'const { awsRequestId, getRemainingTimeInMillis, ...rest } = context; return { event, rest, env: process.env, awsRequestId, left: getRemainingTimeInMillis() };',
+        'const { awsRequestId, getRemainingTimeInMillis, ...rest } = context; return { event, rest, env: process.env, awsRequestId, earlier: Date.now(), left: getRemainingTimeInMillis(), later: Date.now() };',
       ),
       { environment: { TABLE_NAME: 't' } },
     );
-    const { event, rest, env, awsRequestId, left } = await call(createPool(), model, { a: 1 });
+    const { event, rest, env, awsRequestId, earlier, left, later, deadline } = await withStillClock(async () => ({
+      ...(await call(createPool(), model, { a: 1 })),
+      deadline: Date.now() + 300_000,
+    }));
     expect(event).toEqual({ a: 1 });
     expect(env).toEqual({ TABLE_NAME: 't' });
     expect(rest).toMatchObject({
@@ -98,8 +102,8 @@ describe('FunctionPool.invoke', () => {
     });
     expect(awsRequestId).toMatch(/^[0-9a-f-]{36}$/);
     expect(left).toBeGreaterThan(200_000);
-    // If the clock of the machine is set back during the call, the value is larger than the timeout.
-    expect(left).toBeLessThan(400_000);
+    expect(earlier).toBeLessThanOrEqual(deadline - left);
+    expect(later).toBeGreaterThanOrEqual(deadline - left);
   });
 
   test('runs parallel calls in one thread', async () => {
