@@ -9,7 +9,7 @@ import { storeCapability } from '../table/storeCapability.ts';
 
 /** A count with filters gives up after it has read this many documents, or metadata with this many characters of JSON. */
 const MAX_COUNTED_DOCUMENTS = 10_000;
-const MAX_COUNTED_BYTES = 32_000_000;
+const MAX_COUNTED_CHARACTERS = 32_000_000;
 
 /** The documents that a search reads: those directly in `folder`, or all of the organization if `folder` is undefined. */
 export interface SearchScope {
@@ -62,12 +62,13 @@ export class DocumentSearch {
    * too much metadata to read.
    */
   async count(searched: SearchScope, filters: readonly MetadataFilter[]): Promise<number | undefined> {
-    let [count, documentsRead, bytes] = [0, 0, 0];
+    let [count, documentsRead, characters] = [0, 0, 0];
     for await (const { values, next } of pages((after) => this.#read(searched, { limit: RECORDS_PER_READ, after }))) {
       count += values.filter((document) => matches(filters, document)).length;
       documentsRead += values.length;
-      for (const { metadata = '' } of values) bytes += metadata.length;
-      if (next !== undefined && (documentsRead >= this.#maxCounted || bytes > MAX_COUNTED_BYTES)) return undefined;
+      for (const { metadata = '' } of values) characters += metadata.length;
+      if (next !== undefined && (documentsRead >= this.#maxCounted || characters > MAX_COUNTED_CHARACTERS))
+        return undefined;
     }
     return count;
   }
