@@ -3,7 +3,7 @@ import { inParallel } from '../shared/inParallel.ts';
 import { DocumentEntity } from '../directory/documents.ts';
 import type { Key, Stored } from '../table/entity.ts';
 import { FolderRevocationEntity } from '../directory/folders/folderRevocations.ts';
-import { walkFolders, walkFrom } from '../directory/folders/folderWalk.ts';
+import { type FolderVisitor, walkFolders, walkFrom } from '../directory/folders/folderWalk.ts';
 import {
   FolderChangeEntity,
   folderChangesOf,
@@ -87,15 +87,27 @@ const purgeFolderChanges: PurgeHook<OrganizationScope> = {
 /**
  * Purges the content of folders that were deleted before their organization. Only the stored folder changes refer to this content.
  * After this purge, `purgeFolderChanges` removes the folder changes, so the jobs of those deletions have nothing left to do. Returns
- * true when nothing remains.
+ * true when nothing remains. A call stops after the deadline, but not before it has purged something. Slow calls therefore make
+ * progress too.
  */
 async function purgeDeletedFolders(
   table: Table,
   scope: OrganizationScope,
   { clock, deadline }: PurgeBudget,
 ): Promise<boolean> {
-  const visitor = purgeFolderContent({ table, scope, clock, deadline, missed: false });
-  const budget = { page: PAGE, pages: Infinity, hasTime: () => clock() < deadline };
+  const folderContent = purgeFolderContent({ table, scope, clock, deadline, missed: false });
+  let hasProgress = false;
+  const visitor: FolderVisitor = {
+    visit(folder, entries) {
+      hasProgress ||= entries.some(({ kind }) => kind === 'document');
+      return folderContent.visit(folder, entries);
+    },
+    async afterFolder(folder, parent) {
+      await folderContent.afterFolder?.(folder, parent);
+      hasProgress ||= parent !== undefined;
+    },
+  };
+  const budget = { page: PAGE, pages: Infinity, hasTime: () => !hasProgress || clock() < deadline };
   for (const { kind, folderKey, folderId } of await folderChangesOf(table, scope)) {
     if (kind !== 'removed') continue;
     const stoppedAt = await walkFolders(
@@ -133,18 +145,21 @@ interface PurgedListing<T> {
 
 /**
  * Purges the content of each listed item, and then the item. Returns true when nothing remains. If time runs out, the next call
- * continues.
+ * continues. Each call purges the first 8 items even after the deadline, so that slow calls make progress too.
  */
 async function purgeEach<T>(
   table: Table,
   { clock, deadline }: PurgeBudget,
   { list, key, purgeContent }: PurgedListing<T>,
 ): Promise<boolean> {
+  let begun = 0;
   do {
     const { values, next } = await list();
     const empty: Key[] = [];
     await inParallel(values, PARALLEL, async (item) => {
-      if (clock() < deadline && (await purgeContent(item))) empty.push(key(item));
+      if (begun >= PARALLEL && clock() >= deadline) return;
+      begun += 1;
+      if (await purgeContent(item)) empty.push(key(item));
     });
     await table.removeKeys(empty);
     if (next === undefined && empty.length === values.length) return true;

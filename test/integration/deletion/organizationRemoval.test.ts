@@ -171,6 +171,8 @@ describe('purge of a deleted organization', () => {
 
   test('takes several steps if one step is too short', async () => {
     await fillOrganization(customer, 'acme', { documents: ['a', 'b', 'c'], each: 1 });
+    const more = Array.from({ length: 20 }, (_each, index) => ({ documentId: `more-${index}` }));
+    await customer.ok('/v2/organizations/documents/add', { organizationId: 'acme', documents: more });
     const acme = await internalId('acme');
     const job = { tenant: customer.apiKey, createdAt: 0, data: JSON.stringify({ organizationKey: acme }) };
     // The clock advances by a second each time it is read.
@@ -179,6 +181,33 @@ describe('purge of a deleted organization', () => {
     while ((await purgeOrganizationStep(openTable(environment(process.env)), job, () => (now += 1_000))) !== 'done')
       steps += 1;
     expect(steps).toBeGreaterThan(2);
+    expect(itemsOfOrganization(await items(), acme)).toEqual([]);
+  });
+
+  test('makes progress in each step, even if each query takes longer than a step', async () => {
+    await fillOrganization(customer, 'acme', { each: 1 });
+    const acme = await internalId('acme');
+    await customer.ok('/v2/organizations/folders/delete', { organizationId: 'acme', folderId: 'contracts' });
+    const lean = new LeanClient();
+    let now = MINUTE;
+    const slow = asDocumentClient({
+      async send(command: Command) {
+        const answer = await lean.send(command);
+        if (command.constructor.name === 'QueryCommand') now += 3_000;
+        return answer;
+      },
+    });
+    const job = { tenant: customer.apiKey, createdAt: 0, data: JSON.stringify({ organizationKey: acme }) };
+    let before = itemsOfOrganization(await items(), acme).length;
+    try {
+      while ((await purgeOrganizationStep(new Table(slow, 'table'), job, () => now)) !== 'done') {
+        const count = itemsOfOrganization(await items(), acme).length;
+        expect(count).toBeLessThan(before);
+        before = count;
+      }
+    } finally {
+      lean.destroy();
+    }
     expect(itemsOfOrganization(await items(), acme)).toEqual([]);
   });
 });
