@@ -1,7 +1,7 @@
 import { NotificationSettingsEntity } from '../notifications/notificationSettings.ts';
 import type { OrganizationScope } from '../directory/folders/folders.ts';
 import type { Table } from '../table/table.ts';
-import { ContactEntity, GrantEntity } from '../directory/users.ts';
+import { ContactEntity, GrantEntity, usersOfResource } from '../directory/users.ts';
 import { type PurgeBudget, purgeIndexPartition, purgePartition } from '../table/purgePartition.ts';
 
 /** The entities whose items belong to one organization, folder or document. These are called resources. */
@@ -20,9 +20,7 @@ export async function purgeResource(
 ): Promise<boolean> {
   const complete = await Promise.all([
     purgePartition(table, ContactEntity.partition({ ...scope, resource: internalId }), budget),
-    ...['GRANTS', 'SETTINGS'].map((list) =>
-      purgeIndexPartition(table, 'gsi2', [scope.tenant, list, internalId], budget),
-    ),
+    purgeIndexPartition(table, 'gsi2', usersOfResource(scope.tenant, internalId), budget),
   ]);
   return !complete.includes(false);
 }

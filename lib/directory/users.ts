@@ -96,11 +96,19 @@ export const GrantEntity = defineEntity({
   indexes: {
     gsi2: {
       holds: 'grants on an organization, folder or document, by user',
-      pk: ({ tenant, internalId }) => [tenant, 'GRANTS', internalId],
+      pk: ({ tenant, internalId }) => usersOfResource(tenant, internalId),
       sk: ({ userId }) => [userId],
     },
   },
 });
+
+/**
+ * Returns the parts of the gsi2 partition key for what users have in an organization, folder or document: grants and notification
+ * settings. A purge finds all of them with one query.
+ */
+export function usersOfResource(tenant: string, internalId: string): string[] {
+  return [tenant, 'USERS_OF', internalId];
+}
 
 /** A user in the contact list of an organization, folder or document. */
 export const ContactEntity = defineEntity({

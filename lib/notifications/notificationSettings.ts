@@ -14,7 +14,7 @@ import { defineEntity, type Stored } from '../table/entity.ts';
 import { type OrganizationScope, organizationPartition } from '../directory/folders/folders.ts';
 import { keyPrefix } from '../table/keys.ts';
 import { insert, type QueryableEntity, replace, type Table } from '../table/table.ts';
-import { UserEntity } from '../directory/users.ts';
+import { UserEntity, usersOfResource } from '../directory/users.ts';
 import { writeEach } from '../table/writeEach.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 
@@ -42,11 +42,8 @@ export const NotificationSettingsEntity = defineEntity({
   indexes: {
     gsi2: {
       holds: 'notification settings for an organization or document, by user',
-      pk: ({ tenant, organizationKey, documentKey }: OrganizationScope & { documentKey?: string | undefined }) => [
-        tenant,
-        'SETTINGS',
-        documentKey ?? organizationKey,
-      ],
+      pk: ({ tenant, organizationKey, documentKey }: OrganizationScope & { documentKey?: string | undefined }) =>
+        usersOfResource(tenant, documentKey ?? organizationKey),
       sk: ({ userId }) => [userId],
     },
   },
