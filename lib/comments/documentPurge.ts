@@ -1,10 +1,17 @@
-import { involvementKeys, keysOf, purgeRecords } from '../content/documentPurge.ts';
+import {
+  type DeletedDocument,
+  involvementKeys,
+  keysOf,
+  type PurgeHook,
+  purgeRecords,
+} from '../content/documentPurge.ts';
 import { InvolvementEntity } from '../content/involvements.ts';
 import { RecordIdEntity } from '../content/recordIds.ts';
 import { distinct } from '../shared/collections.ts';
+import { BatchReader } from '../table/batchReader.ts';
 import { DeletedThreadEntity } from './deletedThreads.ts';
 import { commentDeletionOps, removeAssigneeInvolvement } from './deleteThreads.ts';
-import { CommentEntity, ThreadEntity } from './threads.ts';
+import { CommentEntity, ThreadCounterEntity, ThreadEntity } from './threads.ts';
 
 /** Reads threads and comments, which share a partition. */
 const threadItems = {
@@ -22,8 +29,7 @@ const threadItems = {
  */
 const noFirstComment = { first: { commentId: -1, createdAt: 0 } };
 
-/** Purges the threads and comments of a deleted document. */
-export const purgeThreads = purgeRecords(
+const purgeExistingThreads = purgeRecords(
   [ThreadEntity, CommentEntity, InvolvementEntity, RecordIdEntity],
   threadItems,
   (document, items) => ({
@@ -42,7 +48,27 @@ export const purgeThreads = purgeRecords(
 );
 
 /** Purges tombstones, the records with which clients find deleted threads. These threads were deleted before their document. */
-export const purgeDeletedThreads = purgeRecords([DeletedThreadEntity], DeletedThreadEntity, () => ({
+const purgeDeletedThreads = purgeRecords([DeletedThreadEntity], DeletedThreadEntity, () => ({
   recordIds: [],
   keys: [],
 }));
+
+const threadPurges = [purgeExistingThreads, purgeDeletedThreads];
+
+/**
+ * Purges the threads and comments of a deleted document, the tombstones of deleted threads, and the counter of thread numbers. A
+ * thread gets its number before it is written. If a document has no counter, it never had a thread. The counter is removed last.
+ * An interrupted purge therefore continues.
+ */
+export const purgeThreads: PurgeHook<DeletedDocument> = {
+  entities: [...threadPurges.flatMap(({ entities }) => entities), ThreadCounterEntity],
+  async purge(table, document, budget) {
+    // Several documents are purged at the same time. The reads of their counters share a call.
+    const counter = await BatchReader.of(table).get(ThreadCounterEntity, document);
+    if (!counter) return true;
+    const complete = await Promise.all(threadPurges.map((hook) => hook.purge(table, document, budget)));
+    if (complete.includes(false)) return false;
+    await table.removeKeys([ThreadCounterEntity.key(document)]);
+    return true;
+  },
+};

@@ -1,6 +1,5 @@
 import { purgeActivities } from '../activities/documentPurge.ts';
-import { purgeDeletedThreads, purgeThreads } from '../comments/documentPurge.ts';
-import { ThreadCounterEntity } from '../comments/threads.ts';
+import { purgeThreads } from '../comments/documentPurge.ts';
 import { type DeletedDocument, type PurgeHook, purgeItem, purgeItems } from '../content/documentPurge.ts';
 import { purgeEditors } from '../editors/deleteEditors.ts';
 import { LiveChannelEntity } from '../live/entities.ts';
@@ -17,22 +16,32 @@ const purgeAccess: PurgeHook<DeletedDocument> = {
   purge: (table, document, budget) => purgeResource(table, document, document.documentKey, budget),
 };
 
-/**
- * The purge hooks of all features for a deleted document. Each hook purges what one feature stored in the document. Each entity
- * with `ownedBy: 'document'` belongs to one of the hooks.
- */
-export const documentPurges: readonly PurgeHook<DeletedDocument>[] = [
+/** Purges items in partitions that contain one document only. */
+const ownPartitionPurges: readonly PurgeHook<DeletedDocument>[] = [
   purgeThreads,
-  purgeItem(ThreadCounterEntity),
-  purgeDeletedThreads,
   purgeReactions,
   purgeRecordings,
   purgeNotifications,
   purgeActivities,
   purgeEditors,
-  purgeDocumentJudgments,
-  purgeItem(LiveChannelEntity),
   purgeItems(PresenceEntity),
   purgeItems(LiveStateEntity),
   purgeAccess,
 ];
+
+/** Purges items in partitions that contain all documents of the organization. */
+const sharedPartitionPurges: readonly PurgeHook<DeletedDocument>[] = [
+  purgeDocumentJudgments,
+  purgeItem(LiveChannelEntity),
+];
+
+/**
+ * The purge hooks of all features for a deleted document. Each hook purges what one feature stored in the document. Each entity
+ * with `ownedBy: 'document'` belongs to one of the hooks.
+ */
+export const documentPurges: readonly PurgeHook<DeletedDocument>[] = [...ownPartitionPurges, ...sharedPartitionPurges];
+
+/** Returns the hooks that a document needs. The purge of an organization removes partitions of all its documents at once. */
+export function documentPurgesFor({ withOrganization }: DeletedDocument): readonly PurgeHook<DeletedDocument>[] {
+  return withOrganization ? ownPartitionPurges : documentPurges;
+}

@@ -3,7 +3,7 @@ import { inParallel } from '../shared/inParallel.ts';
 import { REQUESTS_ENDED_MS, type StepResult, type StoredJob } from '../jobs/jobStore.ts';
 import type { PurgeBudget } from '../table/purgePartition.ts';
 import type { Table } from '../table/table.ts';
-import { documentPurges } from './documentPurges.ts';
+import { documentPurgesFor } from './documentPurges.ts';
 import { type DeletedDocument, runPurgeHooks } from '../content/documentPurge.ts';
 import { DocumentsPurge } from './startPurge.ts';
 
@@ -41,5 +41,5 @@ export async function purgeDocumentsStep(
  * deletion, because it can miss items that other requests still write.
  */
 export async function purgeDocument(table: Table, document: DeletedDocument, budget: PurgeBudget): Promise<boolean> {
-  return runPurgeHooks(documentPurges, table, document, budget);
+  return runPurgeHooks(documentPurgesFor(document), table, document, budget);
 }

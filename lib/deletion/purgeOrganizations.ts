@@ -12,6 +12,7 @@ import {
   type OrganizationScope,
 } from '../directory/folders/folders.ts';
 import { REQUESTS_ENDED_MS, type StepResult, type StoredJob } from '../jobs/jobStore.ts';
+import { LiveChannelEntity } from '../live/entities.ts';
 import { purgeOrganizationJudgments } from '../memory/purgeJudgments.ts';
 import type { QueryPage, Table } from '../table/table.ts';
 import { GroupEntity, GroupMemberEntity } from '../directory/userGroups.ts';
@@ -74,6 +75,11 @@ const purgeAccess: PurgeHook<OrganizationScope> = {
   purge: (table, scope, budget) => purgeResource(table, scope, scope.organizationKey, budget),
 };
 
+const purgeLiveChannels: PurgeHook<OrganizationScope> = {
+  entities: [LiveChannelEntity],
+  purge: (table, scope, budget) => purgePartition(table, LiveChannelEntity.partition(scope), budget),
+};
+
 const purgeFolderChanges: PurgeHook<OrganizationScope> = {
   entities: [FolderChangeEntity, FolderRevocationEntity],
   async purge(table, scope, budget) {
@@ -133,6 +139,7 @@ export const organizationPurges: readonly PurgeHook<OrganizationScope>[] = [
   purgeAccess,
   purgeFolderChanges,
   purgeOrganizationJudgments,
+  purgeLiveChannels,
 ];
 
 interface PurgedListing<T> {
