@@ -181,12 +181,14 @@ describe.each(open.map((endpoint) => [endpoint.path, endpoint] as const))('%s wi
   test('returns no data of this tenant to a user of another tenant', async () => {
     const stranger = strangers['of another tenant']!;
     // The stranger's token belongs to another tenant, which has a document with the same id. The call must not reach
-    // the document of this tenant.
+    // the document of this tenant, even if a header names its API key. The header changes nothing.
     const inOwn = await stranger.call(path, asUser(probe(endpoint), stranger));
     expect(JSON.stringify(inOwn.body)).not.toContain(acme.apiKey);
     const forged = { ...stranger.headers, 'x-svc-api-key': acme.apiKey };
     const answer = await post(await handlerOf(path), forged, asUser(probe(endpoint), stranger));
     expect(JSON.stringify(answer.body)).not.toContain(acme.apiKey);
+    // A repeated write can have another status than the first one.
+    if (endpoint.kind === 'read') expect(answer.status).toBe(inOwn.status);
   });
 
   if (needsRole)
