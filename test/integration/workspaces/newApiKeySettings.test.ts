@@ -7,6 +7,7 @@ import { defaultEmailTriggers, defaultWebhookTriggers } from '../../../lib/event
 import { defaultNotificationTriggers } from '../../../lib/workspaces/rules/notificationConfig.ts';
 import { handlerOf } from '../../support/customer.ts';
 import { type Engine, MASTER_KEY_SECRET_ARN, startEngine } from '../../support/engine.ts';
+import { everyItem } from '../../support/items.ts';
 import { type Headers, post } from '../../support/requests.ts';
 import { newWorkspace, type TestWorkspace } from '../../support/workspaces.ts';
 
@@ -231,17 +232,28 @@ describe('POST /v2/workspace/apikey/create with settings', () => {
       expect((await create(data)).status).toBe(200);
   });
 
-  test('accepts requests with fields that only the operator sets', async () => {
-    expect(
-      (
-        await create({
-          planInfo: { type: 'paid' },
-          customPlanInfo: 1,
-          workspaceId: 'ws_other',
-          isSuperWorkspace: true,
-          platform: 'x',
-        })
-      ).status,
-    ).toBe(200);
+  test('accepts fields that only the operator sets, and stores nothing of them', async () => {
+    const storedFor = async (data: object) => {
+      const { status, body } = await create(data);
+      expect(status).toBe(200);
+      const { apiKey } = body.result.data;
+      const items = (await everyItem(engine)).filter(({ PK, SK }) => `${PK}#${SK}`.includes(apiKey));
+      return {
+        partitions: items.map(({ PK }) => PK.replace(apiKey, 'key')).sort(),
+        attributes: items.map((item) => [item._t, ...Object.keys(item).sort()].join(' ')).sort(),
+        texts: JSON.stringify(items),
+      };
+    };
+    const usual = await storedFor({});
+    const sent = await storedFor({
+      planInfo: { type: 'paid plan' },
+      customPlanInfo: 1,
+      workspaceId: 'ws_other',
+      isSuperWorkspace: true,
+      platform: 'other platform',
+    });
+    expect(usual.partitions).toContain(`W#${workspace.id}`);
+    expect(sent).toMatchObject({ partitions: usual.partitions, attributes: usual.attributes });
+    for (const text of ['paid plan', 'ws_other', 'other platform']) expect(sent.texts).not.toContain(text);
   });
 });
