@@ -2,7 +2,6 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { type AccessType, accessTypes, defaultAccessType } from '../../../lib/directory/rules/access.ts';
 import {
-  deepestFolder,
   depthOf,
   type FolderChange,
   splitIntoWaves,
@@ -306,9 +305,5 @@ describe('folders whose changes are only partly written', () => {
     );
     // Checks that the random sequences led to many folders whose stored position was out of date.
     expect(resolvedFromAnother).toBeGreaterThan(1_000);
-  });
-
-  test('have at most 20 levels', () => {
-    expect(deepestFolder).toBe(20);
   });
 });
