@@ -11,10 +11,7 @@ export interface IndexEntry {
 interface ShardedQuery {
   /** The first and the last sort key to read in the index. */
   readonly between: readonly [from: string, to: string];
-  /**
-   * The position of the last entry of the previous page. `between` must begin with this position, or end with it if the order is
-   * descending. The result does not contain the entry again.
-   */
+  /** The position of the last entry of the previous page. The result begins after this entry. */
   readonly after?: string | undefined;
   readonly limit: number;
   readonly descending?: boolean | undefined;
@@ -30,12 +27,14 @@ export async function queryShards(
   partitions: readonly (readonly string[])[],
   { between, after, limit, descending = false }: ShardedQuery,
 ): Promise<IndexEntry[]> {
-  if (between[0] > between[1]) return [];
+  const [from, to] = descending ? [between[0], after ?? between[1]] : [after ?? between[0], between[1]];
+  if (from > to) return [];
   const shards = await Promise.all(
     partitions.map(async (partition) => {
       const { keys, positions } = await table.queryIndex(index, indexPartition('tenant', partition), {
-        between,
+        between: [from, to],
         descending,
+        // The range includes the entry at `after`, which the result leaves out.
         limit: limit + 1,
       });
       return keys.map((key, i): IndexEntry => {

@@ -255,9 +255,8 @@ export class DeliveryStore {
     since: number,
     { limit, after, descending = false }: PageOptions,
   ): Promise<DeliveryPage> {
-    const [from, to] = [isoTime(since), LAST];
     const entries = await queryShards(this.#table, 'gsi4', endpointPartitions(tenant, endpointId), {
-      between: descending ? [from, after ?? to] : [after ?? from, to],
+      between: [isoTime(since), LAST],
       after,
       limit: limit + 1,
       descending,

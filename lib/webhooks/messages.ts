@@ -109,7 +109,7 @@ export class MessageReader {
     { endpointId, status }: MessageFilter,
     { since, before, limit }: EntryOptions,
   ): Promise<IndexEntry[]> {
-    const query = { between: [isoTime(since), before ?? LAST], after: before, limit, descending: true } as const;
+    const query = { between: [isoTime(since), LAST], after: before, limit, descending: true } as const;
     if (endpointId === undefined)
       return queryShards(
         this.#table,
