@@ -32,6 +32,7 @@ export const queues = {
       'Retries, resends and recoveries of webhooks, in a separate queue so that first attempts never wait for them',
     impact: 'retries of failed webhooks are late',
     batchSize: 10,
+    // Messages wait here for up to 15 minutes on purpose. The alarm on overdue deliveries watches the time of the attempts instead.
     maxConcurrency: 20,
   },
   mail: {
