@@ -1,6 +1,6 @@
-import { ScanCommand } from '@aws-sdk/lib-dynamodb';
 import type { Customer } from './customer.ts';
-import { type Engine, TABLE_NAME } from './engine.ts';
+import type { Engine } from './engine.ts';
+import { scan, storedItem } from './items.ts';
 
 export const nda = { organizationId: 'acme', documentId: 'nda' } as const;
 
@@ -21,33 +21,40 @@ export interface Emitted {
 }
 
 /** Returns a customer's stored items of one type. */
-export async function itemsOf(engine: Engine, { apiKey }: Customer, type: string): Promise<Record<string, any>[]> {
-  const items: Record<string, any>[] = [];
-  let from: Record<string, any> | undefined;
-  do {
-    const { Items, LastEvaluatedKey } = await engine.lean.send(
-      new ScanCommand({
-        TableName: TABLE_NAME,
-        ExclusiveStartKey: from,
-        FilterExpression: 'begins_with(PK, :tenant) AND #t = :type',
-        ExpressionAttributeNames: { '#t': '_t' },
-        ExpressionAttributeValues: { ':tenant': `T#${apiKey}#`, ':type': type },
-      }),
-    );
-    for (const item of Items) items.push(item);
-    from = LastEvaluatedKey;
-  } while (from);
-  return items;
+export function itemsOf(engine: Engine, { apiKey }: Customer, type: string): Promise<Record<string, any>[]> {
+  return scan(engine, {
+    FilterExpression: 'begins_with(PK, :tenant) AND #t = :type',
+    ExpressionAttributeNames: { '#t': '_t' },
+    ExpressionAttributeValues: { ':tenant': `T#${apiKey}#`, ':type': type },
+  });
 }
 
-/** Returns a customer's emitted events, in no particular order. */
-export async function emitted(engine: Engine, customer: Customer): Promise<Emitted[]> {
-  const [events, payloads] = [
-    await itemsOf(engine, customer, 'Event'),
-    await itemsOf(engine, customer, 'EventPayload'),
-  ];
-  const byKey = new Map(payloads.map(({ PK, payload }) => [PK, JSON.parse(payload)]));
-  return events.map(({ PK, event }) => ({ event, data: byKey.get(PK).data, audience: byKey.get(PK).audience }));
+/**
+ * Returns a customer's emitted events, in no particular order. Reads the index of events instead of the table, which
+ * takes much less time.
+ */
+export async function emitted(engine: Engine, { apiKey }: Customer): Promise<Emitted[]> {
+  const entries = await scan(engine, {
+    IndexName: 'gsi4',
+    FilterExpression: 'begins_with(gsi4pk, :events)',
+    ExpressionAttributeValues: { ':events': `T#${apiKey}#EVENTS#` },
+  });
+  return Promise.all(
+    entries.map(async ({ PK, SK }) => {
+      const [{ event }, { payload }] = await Promise.all([
+        existingItem(engine, { PK, SK }),
+        existingItem(engine, { PK, SK: 'PAYLOAD' }),
+      ]);
+      const { data, audience } = JSON.parse(payload);
+      return { event, data, audience };
+    }),
+  );
+}
+
+async function existingItem(engine: Engine, key: { PK: string; SK: string }): Promise<Record<string, any>> {
+  const item = await storedItem(engine, key);
+  if (!item) throw new Error(`There is no item ${key.PK} ${key.SK}`);
+  return item;
 }
 
 /**

@@ -1,4 +1,4 @@
-import { GetCommand, ScanCommand } from '@aws-sdk/lib-dynamodb';
+import { GetCommand, ScanCommand, type ScanCommandInput } from '@aws-sdk/lib-dynamodb';
 import { type Engine, TABLE_NAME } from './engine.ts';
 
 /** Returns the item that is stored under a key. */
@@ -13,12 +13,20 @@ export async function storedItem(
 }
 
 /** Returns all stored items. */
-export async function everyItem(engine: Engine): Promise<Record<string, any>[]> {
+export function everyItem(engine: Engine): Promise<Record<string, any>[]> {
+  return scan(engine, {});
+}
+
+/** Returns the items of a scan, from all its pages. */
+export async function scan(
+  engine: Engine,
+  input: Omit<ScanCommandInput, 'TableName' | 'ExclusiveStartKey'>,
+): Promise<Record<string, any>[]> {
   const items: Record<string, any>[] = [];
   let from: Record<string, any> | undefined;
   do {
     const { Items, LastEvaluatedKey } = await engine.lean.send(
-      new ScanCommand({ TableName: TABLE_NAME, ExclusiveStartKey: from }),
+      new ScanCommand({ ...input, TableName: TABLE_NAME, ExclusiveStartKey: from }),
     );
     for (const item of Items) items.push(item);
     from = LastEvaluatedKey;

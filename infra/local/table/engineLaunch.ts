@@ -1,9 +1,9 @@
 import type { ChildProcess } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
-import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { dynamoDbLocalCommand } from './dynamoDbLocal.ts';
+import { dynoxideCommand, dynoxidePackage, findDynoxide } from './dynoxide.ts';
 import { spawnGuarded } from './guardedProcess.ts';
 import type { EngineKind } from '../settings.ts';
 import { StartError } from '../startError.ts';
@@ -44,19 +44,17 @@ function requireSameKind(kind: EngineKind, dataDir: string): void {
 
 function dynoxide(dataDir: string): Launch {
   const path = join(dataDir, files.dynoxide);
-  const platform = `@dynoxide/${process.platform}-${process.arch}`;
-  let binary: string;
+  let program: string;
   try {
-    binary = join(dirname(createRequire(import.meta.url).resolve(`${platform}/package.json`)), 'dynoxide');
+    program = findDynoxide();
   } catch {
     throw new StartError(
-      `The table engine ${platform} is not installed. Run npm ci. If there is no such package for this machine, set DYNAMODB_ENGINE=dynamodb-local.`,
+      `The table engine ${dynoxidePackage} is not installed. Run npm ci. If there is no such package for this machine, set DYNAMODB_ENGINE=dynamodb-local.`,
     );
   }
   return {
     identifyingArguments: ['--db-path', path],
-    spawn: (port, output) =>
-      spawnGuarded([binary, 'serve', '--host', '127.0.0.1', '--port', String(port), '--db-path', path], output),
+    spawn: (port, output) => spawnGuarded(dynoxideCommand(program, port, '--db-path', path), output),
     started: () => indexStreamRecords(path),
     deleteStreamRecords: (table, sequence) => deleteStreamRecords(path, table, sequence),
   };

@@ -1,0 +1,14 @@
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+
+export const dynoxidePackage = `@dynoxide/${process.platform}-${process.arch}`;
+
+/** Returns the path of the engine's program. Throws if the package is not installed. */
+export function findDynoxide(): string {
+  return join(dirname(createRequire(import.meta.url).resolve(`${dynoxidePackage}/package.json`)), 'dynoxide');
+}
+
+/** Returns the command that starts the engine. It has one thread, because it handles one call at a time. */
+export function dynoxideCommand(program: string, port: number, ...options: string[]): string[] {
+  return ['env', 'TOKIO_WORKER_THREADS=1', program, 'serve', '--host', '127.0.0.1', '--port', String(port), ...options];
+}
