@@ -25,7 +25,7 @@ import { MILLION, tableDollars } from '../../infra/commands/cost/prices.ts';
 import { printTable, quantile, ratio, reached, type Row } from './report.ts';
 
 const SIZES = [1_000, 5_000];
-const TURNS = 25;
+const TURNS = 17;
 const LIMIT = 10;
 /** The number of results that a request first reads from the vector index. */
 const TOP_K = 2 * LIMIT;
