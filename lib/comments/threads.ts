@@ -59,7 +59,10 @@ const ThreadItems: QueryableEntity<Thread | Comment, DocumentScope> = {
     item._t === CommentEntity.type ? CommentEntity.fromItem(item, now) : ThreadEntity.fromItem(item, now),
 };
 
-/** The counter of thread numbers. It is incremented outside of transactions, so requests never conflict on it. */
+/**
+ * The counter of thread numbers. It is incremented outside of transactions, so requests never conflict on it. A purge looks for
+ * threads only in documents that have a counter. Each thread must therefore get its number before it is written.
+ */
 export const ThreadCounterEntity = defineEntity({
   type: 'ThreadCounter',
   version: 1,

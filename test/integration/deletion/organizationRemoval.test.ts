@@ -184,6 +184,34 @@ describe('purge of a deleted organization', () => {
     expect(itemsOfOrganization(await items(), acme)).toEqual([]);
   });
 
+  test('sends nine queries for a document without content', async () => {
+    const lean = new LeanClient();
+    const countQueries = async (organizationId: string, documents: number) => {
+      await customer.ok('/v2/organizations/documents/add', {
+        organizationId,
+        createOrganization: true,
+        documents: Array.from({ length: documents }, (_each, index) => ({ documentId: `document-${index}` })),
+      });
+      let queries = 0;
+      const counting = asDocumentClient({
+        send(command: Command) {
+          if (command.constructor.name === 'QueryCommand') queries += 1;
+          return lean.send(command);
+        },
+      });
+      const data = JSON.stringify({ organizationKey: await internalId(organizationId) });
+      const job = { tenant: customer.apiKey, createdAt: 0, data };
+      expect(await purgeOrganizationStep(new Table(counting, 'table'), job, () => MINUTE)).toBe('done');
+      return queries;
+    };
+    try {
+      const [few, many] = [await countQueries('few', 2), await countQueries('many', 12)];
+      expect((many - few) / 10).toBe(9);
+    } finally {
+      lean.destroy();
+    }
+  });
+
   test('makes progress in each step, even if each query takes longer than a step', async () => {
     await fillOrganization(customer, 'acme', { each: 1 });
     const acme = await internalId('acme');
