@@ -1,4 +1,4 @@
-/** The CDK app (see cdk.json) of `npx cdk synth` and `npx cdk deploy`. */
+/** The CDK app (see cdk.json) of `npm run synth` and `npm run deploy`. */
 import { App } from 'aws-cdk-lib/core';
 import type { Settings } from './stacks/settings.ts';
 import { addBackend, buildRegistered, settingsOf } from './build/synthesise.ts';

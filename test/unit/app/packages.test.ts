@@ -1,9 +1,10 @@
-import { readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { projectDir } from '../../../infra/build/build.ts';
 
 interface LockedPackage {
+  readonly version?: string;
   readonly integrity?: string;
   readonly inBundle?: boolean;
   readonly optional?: boolean;
@@ -47,5 +48,28 @@ describe('package-lock.json', () => {
   // package `node`.
   test('has no package that requires Node.js 21 or newer, because npm may run on Node.js 20', () => {
     expect(namesWhere(({ engines }) => /^>=\s*(2[1-9]|[3-9]\d)[.\d]*$/.test(engines?.node ?? ''))).toEqual([]);
+  });
+});
+
+describe.each(globSync('infra/tools/*/', { cwd: projectDir }))('the tool %s', (dir) => {
+  const lock = read(join(dir, 'package-lock.json')) as { packages: Record<string, LockedPackage> };
+  const { '': root, ...lockedOfTool } = lock.packages;
+  const declared = read(join(dir, 'package.json')) as { dependencies: Record<string, string> };
+
+  test('has a checksum for every package', () => {
+    const withoutChecksum = Object.entries(lockedOfTool).filter(
+      ([, { integrity, inBundle = false }]) => integrity === undefined && !inBundle,
+    );
+    expect(withoutChecksum).toEqual([]);
+  });
+
+  test('has the exact versions of package.json in its lock file', () => {
+    expect(root).toMatchObject({ dependencies: declared.dependencies });
+    for (const [name, version] of Object.entries(declared.dependencies))
+      expect(lockedOfTool[`node_modules/${name}`]).toMatchObject({ version });
+  });
+
+  test('needs no install script, because installTool runs none', () => {
+    expect(Object.entries(lockedOfTool).filter(([, { hasInstallScript }]) => hasInstallScript)).toEqual([]);
   });
 });
