@@ -122,7 +122,8 @@ function rowsOf(name: string): string[][] {
     );
 }
 
-const inProject = (path: string) => existsSync(join(projectDir, path));
+/** Returns whether a path exists. Commands write the folder `dist`, which a fresh clone lacks, so its content is not checked. */
+const inProject = (path: string) => path.startsWith('dist/') || existsSync(join(projectDir, path));
 const wordsOfCode = new Set(
   globSync('{functions,lib,infra,test}/**/*.{ts,mjs,json}', { cwd: projectDir }).flatMap(
     (file) => readFileSync(join(projectDir, file), 'utf8').match(/\w+/g) ?? [],
