@@ -10,7 +10,8 @@ const run = promisify(execFile);
 /** A tool that only some commands or tests need. The folder of this name has its package.json and package-lock.json. */
 export type Tool = 'cdk' | 'chromium' | 'dynamoDbLocal' | 'openapiLinter' | 'stryker';
 
-const INSTALL_MILLISECONDS = 300_000;
+/** Shorter than the timeout of a test, so that a test fails with an error that names the tool. */
+const INSTALL_MILLISECONDS = 240_000;
 
 /** The folder of all installed tools. `npm ci` keeps it. */
 const TOOLS_DIR = resolve(import.meta.dirname, '../../dist/tools');
