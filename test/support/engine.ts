@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { type AddressInfo, connect } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 import { CreateTableCommand, DeleteTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { dynoxideCommand, findDynoxide } from '../../infra/local/table/dynoxide.ts';
@@ -234,37 +234,6 @@ function sharedEngine(url: string): LaunchedEngine {
   };
 }
 
-/** More connections save no further time. */
-const IDLE_CONNECTIONS = 200;
-
-/** A small request. The engine reads the authorization, but does not check its signature. */
-const LIST_TABLES = [
-  'POST / HTTP/1.1',
-  'host: 127.0.0.1',
-  'content-type: application/x-amz-json-1.0',
-  'x-amz-date: 20260101T000000Z',
-  'authorization: AWS4-HMAC-SHA256 Credential=idle/20260101/us-east-1/dynamodb/aws4_request, SignedHeaders=host, Signature=none',
-  'x-amz-target: DynamoDB_20120810.ListTables',
-  'content-length: 2',
-  '',
-  '{}',
-].join('\r\n');
-
-/**
- * Opens connections to the engine that stay idle until it ends. For Linux, the engine is linked with musl. Its `malloc`
- * maps and unmaps memory for most blocks while few blocks of the same size are in use. Each idle connection keeps some
- * blocks in use, which takes about 5 % of the CPU time from tests.
- */
-function openIdleConnections(port: number): void {
-  for (let count = 0; count < IDLE_CONNECTIONS; count++)
-    connect(port, '127.0.0.1')
-      // They only save time, so a failure has no consequence.
-      .on('error', () => undefined)
-      .unref()
-      .resume()
-      .write(LIST_TABLES);
-}
-
 /** Starts an engine on a free port. */
 async function launchEngine(): Promise<LaunchedEngine> {
   const program = findDynoxide();
@@ -277,7 +246,6 @@ async function launchEngine(): Promise<LaunchedEngine> {
       engine.once('exit', () => resolve(false));
     });
     if (!(await listens)) continue;
-    openIdleConnections(port);
     return {
       environment: { AWS_ENDPOINT_URL_DYNAMODB: `http://127.0.0.1:${port}` },
       hasVectorIndexes: true,
