@@ -1,6 +1,6 @@
 import { claimRecordId, findRecordIds, releaseRecordId } from '../content/recordIds.ts';
 import { eraseFromActivity } from '../content/rules/removedUsers.ts';
-import { recordsUpTo, type EraseHook, writeEachRecord } from '../content/userRemoval.ts';
+import { erasePage, type EraseHook } from '../content/userRemoval.ts';
 import { remove, upsert } from '../table/table.ts';
 import { ActivityEntity } from './activities.ts';
 
@@ -12,10 +12,11 @@ export const eraseActivities: EraseHook = {
   entities: [ActivityEntity],
   async erase(removal, after) {
     const { table, scope, removedUsers } = removal;
-    const page = await recordsUpTo(removal, ActivityEntity, after);
-    await writeEachRecord(
+    return erasePage(
       removal,
-      page.values.filter((activity) => eraseFromActivity(activity, removedUsers) !== activity),
+      ActivityEntity,
+      after,
+      (activity) => eraseFromActivity(activity, removedUsers) !== activity,
       async ({ id, createdAt }) => {
         // A change of an activity also writes the item of its id. This item is read before the activity, and is written only at
         // the revision that was read. A concurrent change of the activity therefore causes a conflict.
@@ -35,6 +36,5 @@ export const eraseActivities: EraseHook = {
         ];
       },
     );
-    return page.next;
   },
 };

@@ -74,6 +74,22 @@ export function recordsUpTo<T, K>(
 }
 
 /**
+ * Erases users from those records of a page that `changes` selects, as `EraseHook.erase`. `opsOf` is called again after a conflict,
+ * so it must read the record.
+ */
+export async function erasePage<T, K>(
+  removal: DocumentRemoval,
+  entity: Entity<T, DocumentScope, K>,
+  after: string | undefined,
+  changes: (record: T) => boolean,
+  opsOf: (record: T) => Promise<readonly WriteOp[]>,
+): Promise<string | undefined> {
+  const page = await recordsUpTo(removal, entity, after);
+  await writeEachRecord(removal, page.values.filter(changes), opsOf);
+  return page.next;
+}
+
+/**
  * Writes the operations of each record in a transaction of its own. After a conflict, calls `opsOf` again. `opsOf` must therefore
  * read the record.
  */

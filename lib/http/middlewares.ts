@@ -16,6 +16,7 @@ import {
 import type { UserAccessChecker, UserTokenCaller } from '../app/userRule.ts';
 import type { UserRule } from '../userTokens/rules/userRule.ts';
 import { ApiError, type ErrorStatus, errorCatalogue } from '../shared/errors.ts';
+import { connectionErrorCodes } from '../net/connectionErrors.ts';
 import { FaultShare } from '../observability/faultShare.ts';
 import { logWith } from '../observability/log.ts';
 import type { Credentials } from './credentials.ts';
@@ -322,17 +323,6 @@ const THROTTLED = new Set([
   'RequestTimeout',
   'RequestThrottled',
 ]);
-/** The codes of connection errors after which a retry can succeed. */
-const UNREACHABLE = new Set([
-  'ECONNREFUSED',
-  'ECONNRESET',
-  'EPIPE',
-  'ETIMEDOUT',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-]);
 const CAUSES_FOLLOWED = 5;
 
 /**
@@ -344,17 +334,17 @@ export function toApiError(error: unknown, requestId: string): ApiError {
   let cause = error;
   for (let i = 0; i < CAUSES_FOLLOWED && cause instanceof Error; i++) {
     if (cause instanceof ApiError) return cause;
-    if (THROTTLED.has(cause.name) || UNREACHABLE.has(codeOf(cause)) || isServerError(cause))
+    if (
+      THROTTLED.has(cause.name) ||
+      connectionErrorCodes.has((cause as NodeJS.ErrnoException).code) ||
+      isServerError(cause)
+    )
       return new ApiError('UNAVAILABLE', 'The service is not available for a moment. Send the request again.', {
         cause: error,
       });
     cause = cause.cause;
   }
   return new ApiError('INTERNAL', `Internal error. Quote the request id ${requestId}.`, { cause: error });
-}
-
-function codeOf({ code }: Error & { readonly code?: unknown }): string {
-  return String(code);
 }
 
 /**

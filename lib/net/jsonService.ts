@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream';
 import { RequestSigner, type SigningCredentials } from '../crypto/requestSigner.ts';
+import { connectionErrorCodes } from './connectionErrors.ts';
 
 /** A JSON object with unknown fields. */
 type Json = Record<string, unknown>;
@@ -223,18 +224,7 @@ const THROTTLING: ReadonlySet<string> = new Set([
   'TransactionInProgressException',
 ]);
 const TRANSIENT_STATUS: ReadonlySet<number> = new Set([500, 502, 503, 504]);
-const TRANSIENT: ReadonlySet<string | undefined> = new Set([
-  'TimeoutError',
-  'RequestTimeout',
-  'RequestTimeoutException',
-  'ECONNREFUSED',
-  'ECONNRESET',
-  'EPIPE',
-  'ETIMEDOUT',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'ENOTFOUND',
-]);
+const TRANSIENT: ReadonlySet<string> = new Set(['TimeoutError', 'RequestTimeout', 'RequestTimeoutException']);
 
 /** Returns the type of an error for the SDK's retry strategy. The strategy repeats calls after THROTTLING and TRANSIENT errors. */
 function errorTypeOf(error: CallError & { readonly code?: string }): ErrorType {
@@ -242,7 +232,10 @@ function errorTypeOf(error: CallError & { readonly code?: string }): ErrorType {
   if (httpStatusCode === 429 || THROTTLING.has(name)) return 'THROTTLING';
   // The error of an interrupted response has no code, so it is recognized by its message `aborted`.
   const isTransient =
-    TRANSIENT_STATUS.has(httpStatusCode) || TRANSIENT.has(name) || TRANSIENT.has(code) || message === 'aborted';
+    TRANSIENT_STATUS.has(httpStatusCode) ||
+    TRANSIENT.has(name) ||
+    connectionErrorCodes.has(code) ||
+    message === 'aborted';
   // A request can wait so long for a connection that its signature expires. It is repeated, because the next attempt has a new
   // signature.
   const isExpired = name === 'InvalidSignatureException' && message.includes('Signature expired');

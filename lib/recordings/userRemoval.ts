@@ -1,12 +1,6 @@
 import { removeInvolvement } from '../content/involvements.ts';
 import { eraseFromRecording, isRecordingOf } from '../content/rules/removedUsers.ts';
-import {
-  writeOnce,
-  recordsUpTo,
-  type RemoveInvolved,
-  type EraseHook,
-  writeEachRecord,
-} from '../content/userRemoval.ts';
+import { erasePage, type EraseHook, type RemoveInvolved, writeOnce } from '../content/userRemoval.ts';
 import { replace } from '../table/table.ts';
 import { RecordingEntity, recordingDeletionOps } from './recordings.ts';
 
@@ -15,13 +9,12 @@ export const eraseRecordings: EraseHook = {
   entities: [RecordingEntity],
   async erase(removal, after) {
     const { table, scope, removedUsers } = removal;
-    const page = await recordsUpTo(removal, RecordingEntity, after);
-    await writeEachRecord(
+    return erasePage(
       removal,
-      page.values.filter(
-        (recording) =>
-          isRecordingOf(recording, removedUsers) || eraseFromRecording(recording, removedUsers) !== recording,
-      ),
+      RecordingEntity,
+      after,
+      (recording) =>
+        isRecordingOf(recording, removedUsers) || eraseFromRecording(recording, removedUsers) !== recording,
       async ({ annotationId, createdAt }) => {
         const recording = await table.get(RecordingEntity, { ...scope, annotationId, createdAt });
         if (!recording) return [];
@@ -30,7 +23,6 @@ export const eraseRecordings: EraseHook = {
         return erased === recording ? [] : [replace(RecordingEntity, { ...scope, ...erased }, recording._r)];
       },
     );
-    return page.next;
   },
 };
 

@@ -1,6 +1,7 @@
 import { SendEmailCommand, type SendEmailCommandInput, SESv2Client } from '@aws-sdk/client-sesv2';
 import type { Capability } from '../../app/capability.ts';
 import { clientSettings } from '../../app/sdkSettings.ts';
+import { neverConnectedCodes } from '../../net/connectionErrors.ts';
 import type { MailResult } from '../rules/mailRecord.ts';
 import { mailbox } from './mailbox.ts';
 import { type Mail, type MailSender, type OutgoingMail, unanswered } from './sender.ts';
@@ -11,14 +12,6 @@ const THROTTLED: ReadonlySet<string> = new Set([
   'LimitExceededException',
   'ThrottlingException',
   'Throttling',
-]);
-/** The codes of errors for connections that could not be opened. */
-const UNREACHED: ReadonlySet<string> = new Set([
-  'ECONNREFUSED',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
 ]);
 /** The errors that the operator can correct in SES. After that, a retry succeeds. */
 const OPERATOR: ReadonlySet<string> = new Set([
@@ -101,7 +94,7 @@ function failureOf(error: unknown): MailResult {
     code = '',
     $metadata: { httpStatusCode: status } = {},
   } = error as { name?: string; code?: string; $metadata?: { httpStatusCode?: number } };
-  if (status === undefined) return unanswered(error, !UNREACHED.has(code));
+  if (status === undefined) return unanswered(error, !neverConnectedCodes.has(code));
   if (status === 429 || THROTTLED.has(reason)) return { outcome: 'throttled', reason };
   return {
     outcome: 'failed',
