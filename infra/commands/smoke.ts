@@ -10,7 +10,7 @@ import { type ApiCredentials, apiCredentials } from './apiCredentials.ts';
 import { columns } from './columns.ts';
 import { runCommand } from './operator.ts';
 import { setAlarm } from './smoke/alarm.ts';
-import { exampleOrder, ExampleValues, requestsBefore } from './smoke/examples.ts';
+import { ExampleValues, orderExamples, requestsBefore } from './smoke/examples.ts';
 
 const USAGE = `Usage: npm run smoke -- <ApiUrl> [--credentials <file>] [--receiver <url>] [--alarm] [--stack <stack>]
 
@@ -114,7 +114,9 @@ class SmokeRun {
     await this.#step('deletion of the data of an earlier run', () => this.#deleteData());
     try {
       await this.#step('mail', () => this.#requestMail());
-      for (const path of exampleOrder) await this.#runExample(path);
+      // A twin shares the function of its endpoint.
+      const paths = [...this.#endpoints].flatMap(([path, { twinOf }]) => (twinOf === undefined ? [path] : []));
+      for (const path of orderExamples(paths)) await this.#runExample(path);
       await this.#testAlarm();
     } finally {
       await this.#step('deletion', () => this.#deleteData());

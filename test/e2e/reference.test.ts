@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { referenceDocument } from '../../infra/build/reference.ts';
 import { runSmoke } from '../../infra/commands/smoke.ts';
-import { exampleOrder, ExampleValues, requestsBefore } from '../../infra/commands/smoke/examples.ts';
+import { ExampleValues, orderExamples, requestsBefore } from '../../infra/commands/smoke/examples.ts';
 import { otherVersion } from '../../lib/app/endpoint.ts';
 import { eventTypes, triggerTypes } from '../../lib/events/rules/catalogue.ts';
 import type { DocumentedResponse, JsonSchema, OpenApiDocument } from '../../lib/openapi/document.ts';
@@ -29,7 +29,7 @@ const twins = endpoints.filter(({ twinOf }) => twinOf !== undefined && !hasOwnCa
 const writingTwins = twins.filter(({ kind }) => kind === 'write').map(({ path }) => path);
 
 /** All operations in the order in which their examples run. A reading twin follows its endpoint. */
-const order = exampleOrder
+const order = orderExamples(endpoints.filter(({ twinOf }) => twinOf === undefined).map(({ path }) => path))
   .filter((path) => !hasOwnCases(path))
   .flatMap((path) => [
     path,

@@ -6,8 +6,8 @@ const WORKSPACE = '/v2/workspace';
 const ADVANCED = `${WORKSPACE}/advancedwebhook`;
 const ORGANIZATIONS = '/v2/organizations';
 
-/** The paths of all endpoints except twins. In this order, each example finds the data that it needs. */
-export const exampleOrder: readonly string[] = [
+/** The paths whose examples create data for others, or need data of others. In this order, each finds what it needs. */
+const firstExamples: readonly string[] = [
   ...[
     'create',
     'get',
@@ -94,7 +94,10 @@ export const exampleOrder: readonly string[] = [
   ...['create', 'get', 'add-agents', 'list', 'remove-agents', 'update', 'delete'].map(
     (name) => `/v2/agents/groups/${name}`,
   ),
+];
 
+/** The paths whose examples delete or close what the others use. */
+const lastExamples: readonly string[] = [
   '/v2/crdt/delete',
   '/v1/organizations/documents/locations/update',
   '/v1/organizations/documents/locations/data/delete',
@@ -112,6 +115,15 @@ export const exampleOrder: readonly string[] = [
     'delete',
   ].map((name) => `${ORGANIZATIONS}/${name}`),
 ];
+
+/**
+ * Returns the paths in an order in which each example finds the data that it needs. A path that neither list names comes
+ * after the data exists and before it is deleted.
+ */
+export function orderExamples(paths: readonly string[]): string[] {
+  const others = paths.filter((path) => !firstExamples.includes(path) && !lastExamples.includes(path));
+  return [...firstExamples, ...others, ...lastExamples];
+}
 
 /**
  * The requests to send before an example, each with its path and data, by the path of the example. They create data

@@ -9,7 +9,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { registeredEndpoints } from '../../../infra/build/registry.ts';
 import { smokeOptions } from '../../../infra/commands/smoke.ts';
 import { setAlarm } from '../../../infra/commands/smoke/alarm.ts';
-import { exampleOrder, ExampleValues } from '../../../infra/commands/smoke/examples.ts';
+import { ExampleValues, orderExamples } from '../../../infra/commands/smoke/examples.ts';
 
 describe('smokeOptions', () => {
   test('returns the defaults', () => {
@@ -105,11 +105,22 @@ describe('setAlarm', () => {
   });
 });
 
-test('the order of examples contains every endpoint once', () => {
+describe('the order of examples', () => {
   const paths = registeredEndpoints()
     .filter(({ twinOf }) => twinOf === undefined)
     .map(({ path }) => path as string);
-  expect(exampleOrder.toSorted()).toEqual(paths.toSorted());
+
+  test('contains every endpoint once, and no other path', () => {
+    expect(orderExamples(paths).toSorted()).toEqual(paths.toSorted());
+  });
+
+  test('runs a new endpoint when the data of the examples exists', () => {
+    const order = orderExamples([...paths, '/v2/labels/get']);
+    for (const path of ['/v2/organizations/documents/add', '/v2/commentannotations/add', '/v2/agents/create'])
+      expect(order.indexOf('/v2/labels/get')).toBeGreaterThan(order.indexOf(path));
+    for (const path of ['/v2/users/delete', '/v2/organizations/documents/delete', '/v2/organizations/delete'])
+      expect(order.indexOf('/v2/labels/get')).toBeLessThan(order.indexOf(path));
+  });
 });
 
 describe('ExampleValues', () => {
