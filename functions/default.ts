@@ -1,5 +1,5 @@
+import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
 import { PREFLIGHT_ROUTE } from '../lib/app/page.ts';
-import { answerPreflight } from '../lib/http/preflight.ts';
 import { ApiError } from '../lib/shared/errors.ts';
 import { stack } from '../lib/http/stack.ts';
 
@@ -19,3 +19,27 @@ export const handler = stack(
     );
   },
 );
+
+/** How many seconds a browser may cache the answer. Browsers have limits of their own. That of Chrome is two hours. */
+const MAX_AGE_SECONDS = 7_200;
+
+/** The headers that a browser may send with a user token. */
+const ALLOWED_HEADERS = 'content-type, authorization, idempotency-key';
+
+/**
+ * Answers a CORS preflight. A preflight has no credentials, so requests from every origin get this answer. Whether scripts can
+ * read the answer of the call that follows depends on the origins that the API key allows.
+ */
+function answerPreflight({ headers }: APIGatewayProxyEventV2): APIGatewayProxyStructuredResultV2 {
+  return {
+    statusCode: 204,
+    headers: {
+      ...(headers.origin !== undefined && { 'access-control-allow-origin': headers.origin }),
+      'access-control-allow-methods': 'POST',
+      'access-control-allow-headers': ALLOWED_HEADERS,
+      'access-control-max-age': String(MAX_AGE_SECONDS),
+      vary: 'origin',
+    },
+    body: '',
+  };
+}

@@ -26,8 +26,7 @@ import { type AccessKey, Principals } from './iam/principals.ts';
 import { sampleQueues } from './queues/queueSampler.ts';
 import { QueueStore } from './queues/queueStore.ts';
 import { checkReadiness } from './readiness.ts';
-import { openSecrets } from './secrets/secrets.ts';
-import { storeHeartbeatCredentials } from './secrets/heartbeatCredentials.ts';
+import { openSecrets, type Secret } from './secrets/secrets.ts';
 import type { LocalSettings } from './settings.ts';
 import type { Shutdown } from './shutdown.ts';
 import { StoppableMessages } from './queues/stoppableMessages.ts';
@@ -232,4 +231,17 @@ function toStoppableParts(
       },
     }),
   });
+}
+
+/**
+ * Stores the credentials of the demo workspace in the heartbeat's secret, as an operator would. Does nothing if the run
+ * has no heartbeat.
+ */
+function storeHeartbeatCredentials(
+  functions: readonly FunctionModel[],
+  secrets: readonly Secret[],
+  { apiKey, authToken }: Pick<DemoCredentials, 'apiKey' | 'authToken'>,
+): void {
+  const arns = new Set(functions.map(({ environment }) => environment.HEARTBEAT_SECRET_ARN));
+  for (const secret of secrets) if (arns.has(secret.arn)) secret.value = JSON.stringify({ apiKey, authToken });
 }

@@ -3,7 +3,11 @@ import type { ChangedItem, FromChanges } from '../app/worker.ts';
 import { isOpenToAll } from '../content/rules/threadAccess.ts';
 import type { ThreadAccess } from '../content/rules/visibility.ts';
 import { EditorUpdateEntity } from '../editors/entities.ts';
+import { LiveStateEntity } from '../liveState/liveStates.ts';
+import { liveStateMessage } from '../liveState/rules.ts';
 import * as logMessages from '../observability/logMessages.ts';
+import { PresenceEntity } from '../presence/presences.ts';
+import { presenceMessage } from '../presence/rules.ts';
 import { distinctBy } from '../shared/collections.ts';
 import { inParallel } from '../shared/inParallel.ts';
 import { ChannelPublisher, type PublishCall } from './channelPublisher.ts';
@@ -25,10 +29,13 @@ import {
   hintedPartitions,
   hintedTypes,
   hintOf,
+  type ItemChange,
   partitionName,
   withoutRepetitions,
 } from './rules/hints.ts';
-import { stateTypes, toStateEvent } from './stateEvents.ts';
+
+/** The entities whose items are published as a whole, without a version. */
+const stateTypes = [PresenceEntity.type, LiveStateEntity.type];
 
 /** The entities whose new or changed items are published or can take access away. */
 export const publishedTypes: FromChanges['changes'] = [
@@ -162,6 +169,19 @@ async function publishDocument(
     for (const { hint } of recorded.hints) call.measures.record('LivePushLatency', Math.max(0, call.clock() - hint.at));
   }
   await publishHidden(ports, document, channel, withoutRepetitions(hidden), call);
+}
+
+/** Returns the event for a changed presence or live state, or undefined for any other change. */
+function toStateEvent({ item }: ItemChange, now: number): object | undefined {
+  if (item?._t === PresenceEntity.type) {
+    const presence = PresenceEntity.fromItem(item, now);
+    return presence && presenceMessage(presence);
+  }
+  if (item?._t === LiveStateEntity.type) {
+    const state = LiveStateEntity.fromItem(item, now);
+    return state && liveStateMessage(state);
+  }
+  return undefined;
 }
 
 /** A hint about a private thread. Users who may see the thread by `access` get it, without those who may also see it by `except`. */

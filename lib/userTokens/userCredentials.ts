@@ -4,7 +4,7 @@ import { type CacheOptions, RecordCache } from '../table/recordCache.ts';
 import { itemOf, type Table } from '../table/table.ts';
 import { AllowedDomainsEntity } from '../workspaces/allowedDomains.ts';
 import { ApiKeyEntity } from '../workspaces/entities.ts';
-import { allowedOrigin } from './rules/origins.ts';
+import { allowedOrigin } from '../workspaces/rules/domains.ts';
 import { parseToken, revocationsOf, type UnverifiedToken } from './rules/claims.ts';
 
 /** The largest number of characters of a header. API Gateway rejects requests with more than 10,240 bytes of headers. */

@@ -1,4 +1,5 @@
 import type { Context, DynamoDBStreamEvent, SQSEvent } from 'aws-lambda';
+import * as z from 'zod';
 import { environment, openAll, type Uses } from '../app/capability.ts';
 import { newId } from '../shared/ids.ts';
 import { lazy } from '../shared/lazy.ts';
@@ -7,6 +8,7 @@ import { FaultShare } from '../observability/faultShare.ts';
 import { logWith } from '../observability/log.ts';
 import { InvocationMeasures } from '../observability/measures.ts';
 import type {
+  AuthorizationRequest,
   AuthorizerCall,
   FromChanges,
   FromInserts,
@@ -17,7 +19,6 @@ import type {
   WorkerOf,
   WorkerRun,
 } from '../app/worker.ts';
-import { toAuthorizationRequest } from './authorizationRequest.ts';
 import { handleChanges } from './handleChanges.ts';
 import { handleInserts } from './handleInserts.ts';
 import { handleMessages } from './handleMessages.ts';
@@ -113,4 +114,25 @@ function invoker<S extends Source, U extends Uses>(
     await runUntil((run as WorkerRun<FromTimer, U>)(call), call.deadline);
     return { answer: undefined, counts: {}, faults: 0 };
   };
+}
+
+const authorizerOperations = {
+  EVENT_CONNECT: 'connect',
+  EVENT_SUBSCRIBE: 'subscribe',
+  EVENT_PUBLISH: 'publish',
+} as const;
+
+/** The event that AppSync sends to a Lambda authorizer. The event for a connection has no channel. */
+const AuthorizerEvent = z.object({
+  authorizationToken: z.string().default(''),
+  requestContext: z.object({
+    operation: z.enum(['EVENT_CONNECT', 'EVENT_SUBSCRIBE', 'EVENT_PUBLISH']),
+    channel: z.string().nullish(),
+  }),
+});
+
+/** Returns the request in an event that AppSync sends to an authorizer. Throws for an event of another shape. */
+function toAuthorizationRequest(event: unknown): AuthorizationRequest {
+  const { authorizationToken: token, requestContext } = AuthorizerEvent.parse(event);
+  return { token, operation: authorizerOperations[requestContext.operation], channel: requestContext.channel ?? '' };
 }

@@ -118,6 +118,13 @@ export function matchesDomain(host: string, patterns: readonly string[]): boolea
   );
 }
 
+/** Returns the origin of a request if its host is an allowed domain, otherwise undefined. */
+export function allowedOrigin(origin: string | undefined, domains: readonly string[]): string | undefined {
+  const url = origin !== undefined && URL.canParse(origin) ? new URL(origin) : undefined;
+  if (!url || url.origin !== origin || !['http:', 'https:'].includes(url.protocol)) return undefined;
+  return matchesDomain(url.hostname, domains) ? origin : undefined;
+}
+
 /** Returns a name in lower-case ASCII without a final dot, or an empty text for an invalid name. */
 function asciiName(host: string): string {
   return domainToASCII(host).toLowerCase().replace(/\.$/, '');

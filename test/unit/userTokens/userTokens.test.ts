@@ -7,7 +7,7 @@ import { accessRoles, resourceTypes, type UserAccess } from '../../../lib/direct
 import { completeActor, fillActor, requireAbsent } from '../../../lib/userTokens/rules/actor.ts';
 import { parseToken, toClaims, toPayload, type UserClaims } from '../../../lib/userTokens/rules/claims.ts';
 import { namedResources } from '../../../lib/userTokens/rules/namedResources.ts';
-import { allowedOrigin } from '../../../lib/userTokens/rules/origins.ts';
+import { allowedOrigin } from '../../../lib/workspaces/rules/domains.ts';
 import {
   isEnough,
   type AccessRemoval,

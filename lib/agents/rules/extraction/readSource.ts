@@ -1,7 +1,6 @@
 import { invalid } from '../../../shared/errors.ts';
 import { readCsv } from '../../../files/csv.ts';
 import { InvalidFileError } from '../../../files/invalidFileError.ts';
-import { requirePdf } from '../../../files/pdf.ts';
 import { decodeText } from '../../../files/text.ts';
 import { readWorkbook } from '../../../files/xlsx.ts';
 import { scoreTable } from './agentColumns.ts';
@@ -39,4 +38,12 @@ export function readSource(format: FileFormat, bytes: Buffer): Source {
 function readTables(tables: readonly SourceTable[]): Source {
   const result = extractFromTables(tables);
   return result ? { result } : { parts: partsOfTables(tables) };
+}
+
+/** PDF readers look for the marker `%PDF-` in this many bytes at the start of a file. Other bytes can come before the marker. */
+const MARKER_WITHIN = 1_024;
+
+/** Throws InvalidFileError if the marker of a PDF is missing at the start of the file. Does not read the rest of the file. */
+function requirePdf(bytes: Buffer): void {
+  if (!bytes.subarray(0, MARKER_WITHIN).includes('%PDF-')) throw new InvalidFileError('is not a PDF');
 }
