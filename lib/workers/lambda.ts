@@ -19,9 +19,8 @@ import type {
   WorkerOf,
   WorkerRun,
 } from '../app/worker.ts';
-import { handleChanges } from './handleChanges.ts';
-import { handleInserts } from './handleInserts.ts';
 import { handleMessages } from './handleMessages.ts';
+import { handleRecords, toChanged, toInserted } from './handleRecords.ts';
 import { type InvocationResult, runUntil } from './runUntil.ts';
 import * as logMessages from '../observability/logMessages.ts';
 
@@ -99,9 +98,11 @@ function invoker<S extends Source, U extends Uses>(
   if ('queue' in on)
     return (event, call) => handleMessages(on.message, run as WorkerRun<FromQueue, U>, event as SQSEvent, call);
   if ('inserts' in on)
-    return (event, call) => handleInserts(run as WorkerRun<FromInserts, U>, event as DynamoDBStreamEvent, call);
+    return (event, call) =>
+      handleRecords(run as WorkerRun<FromInserts, U>, toInserted, event as DynamoDBStreamEvent, call);
   if ('changes' in on)
-    return (event, call) => handleChanges(run as WorkerRun<FromChanges, U>, event as DynamoDBStreamEvent, call);
+    return (event, call) =>
+      handleRecords(run as WorkerRun<FromChanges, U>, toChanged, event as DynamoDBStreamEvent, call);
   if ('authorizes' in on)
     return async (event, call) => {
       const authorize = run as (call: AuthorizerCall<U>) => Promise<boolean>;

@@ -51,7 +51,7 @@ import { UnsubscribeLinks } from '../../lib/mail/unsubscribeLinks.ts';
 import { newId } from '../../lib/shared/ids.ts';
 import { MAX_RECEIVE_COUNT } from '../../lib/workers/queues.ts';
 import type { QueueName, Uses } from '../../lib/app/capability.ts';
-import { handleInserts } from '../../lib/workers/handleInserts.ts';
+import { handleRecords, toInserted } from '../../lib/workers/handleRecords.ts';
 import { handleMessages } from '../../lib/workers/handleMessages.ts';
 import type { InvocationResult } from '../../lib/workers/runUntil.ts';
 import { type QueueSender, SqsSender } from '../../lib/workers/sender.ts';
@@ -363,7 +363,7 @@ export class Cloud {
     this.#invoke(
       invocation,
       batch.length,
-      () => handleInserts(run, insertsEvent(batch.map(({ item }) => item)), this.#call(deps)),
+      () => handleRecords(run, toInserted, insertsEvent(batch.map(({ item }) => item)), this.#call(deps)),
       (failed) => {
         // When a record fails, delivers it and all later records again, as Lambda does.
         const from = failed === 'all' ? 0 : Math.min(batch.length, ...failed.map((id) => Number(id) - 1));

@@ -2,7 +2,7 @@ import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import type { DynamoDBRecord, DynamoDBStreamEvent } from 'aws-lambda';
 import type { Uses } from '../app/capability.ts';
-import type { ChangedItem, FromChanges, WorkerCall, WorkerRun } from '../app/worker.ts';
+import type { ChangedItem, InsertedItem, WorkerCall } from '../app/worker.ts';
 import * as logMessages from '../observability/logMessages.ts';
 import { type InvocationResult, runUntil } from './runUntil.ts';
 
@@ -12,12 +12,13 @@ const changes = { INSERT: 'insert', MODIFY: 'modify', REMOVE: 'remove' } as cons
  * Runs a worker for a batch of stream records. Returns the failed records, and Lambda repeats the batch from the first of them.
  * Throws if `run` throws. Lambda then splits the batch.
  */
-export async function handleChanges<U extends Uses>(
-  run: WorkerRun<FromChanges, U>,
+export async function handleRecords<U extends Uses, R>(
+  run: (call: WorkerCall<U> & { readonly records: readonly R[] }) => Promise<readonly string[]>,
+  toItem: (record: DynamoDBRecord) => R,
   { Records }: DynamoDBStreamEvent,
   call: WorkerCall<U>,
 ): Promise<InvocationResult> {
-  const failed = await runUntil(run({ ...call, records: Records.map(toChanged) }), call.deadline);
+  const failed = await runUntil(run({ ...call, records: Records.map(toItem) }), call.deadline);
   for (const recordId of failed) call.log.error(logMessages.streamRecordFailed, { recordId });
   return {
     answer: { batchItemFailures: failed.map((itemIdentifier) => ({ itemIdentifier })) },
@@ -26,7 +27,17 @@ export async function handleChanges<U extends Uses>(
   };
 }
 
-function toChanged({ eventName = 'INSERT', eventSourceARN = '', dynamodb = {} }: DynamoDBRecord): ChangedItem {
+export function toInserted({ dynamodb = {} }: DynamoDBRecord): InsertedItem {
+  const item = unmarshall(dynamodb.NewImage as Record<string, AttributeValue>);
+  return {
+    id: dynamodb.SequenceNumber ?? '',
+    key: { PK: String(item.PK), SK: String(item.SK) },
+    item,
+    createdAt: (dynamodb.ApproximateCreationDateTime ?? 0) * 1000,
+  };
+}
+
+export function toChanged({ eventName = 'INSERT', eventSourceARN = '', dynamodb = {} }: DynamoDBRecord): ChangedItem {
   const { Keys, NewImage, SequenceNumber = '', ApproximateCreationDateTime = 0 } = dynamodb;
   const { PK, SK } = unmarshall(Keys as Record<string, AttributeValue>);
   return {
