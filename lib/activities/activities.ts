@@ -13,7 +13,7 @@ import {
   toActivity,
   toServiceActivity,
 } from './rules.ts';
-import type { ContentNames } from '../content/rules/names.ts';
+import type { ContentNames } from '../content/rules/eventMetadata.ts';
 import { invalid, type Issue } from '../shared/errors.ts';
 import { derivedId } from '../shared/ids.ts';
 import { inSlices } from '../shared/inSlices.ts';

@@ -6,7 +6,7 @@ import { fromJsonFields, toJsonFields } from '../shared/jsonFields.ts';
 import { defineSchema, Id, JsonValue, limits, Name, OpenObject, optional, Text } from '../shared/schema.ts';
 import { type ActivityConfig, initialActivityConfig } from '../workspaces/rules/activityConfig.ts';
 import type { commentVerbs } from '../workspaces/rules/groupedTriggers.ts';
-import { ContentUser, StoredUser } from '../content/rules/user.ts';
+import { ContentUser, StoredUser } from '../content/rules/contentUser.ts';
 
 /** The features that activities are about. */
 export const featureTypes = ['comment', 'reaction', 'recorder', 'crdt', 'custom'] as const;

@@ -5,7 +5,7 @@ import { retryOnConflict } from '../table/retryOnConflict.ts';
 import { readAll } from '../table/pages.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 import { insert, remove, replace, type Table } from '../table/table.ts';
-import { createCounted, readCount } from './counts.ts';
+import { createCounted, readCount } from './agentCounts.ts';
 import { AgentEntity, AgentGroupEntity } from './entities.ts';
 import { findBuiltInAgent } from './rules/builtIn.ts';
 import { type AgentGroup, MAX_GROUPS, unknownGroup, withoutAgents } from './rules/groups.ts';

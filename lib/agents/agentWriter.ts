@@ -5,7 +5,7 @@ import { retryOnConflict } from '../table/retryOnConflict.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 import { insert, remove, replace, type Table, type WriteOp } from '../table/table.ts';
 import { AgentReader } from './agentReader.ts';
-import { createCounted, readCount } from './counts.ts';
+import { createCounted, readCount } from './agentCounts.ts';
 import { AgentEntity, AgentVersionEntity, BuiltInChangeEntity } from './entities.ts';
 import {
   type Agent,

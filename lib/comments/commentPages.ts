@@ -1,6 +1,6 @@
 import { type Capability, combine } from '../app/capability.ts';
 import { type Comment, MAX_COMMENTS } from './rules/comments.ts';
-import type { ContentNames } from '../content/rules/names.ts';
+import type { ContentNames } from '../content/rules/eventMetadata.ts';
 import type { Reaction } from '../reactions/rules.ts';
 import { type DocumentReader, readDocuments } from '../directory/documents.ts';
 import type { Stored } from '../table/entity.ts';

@@ -1,6 +1,6 @@
 import { type Capability, combine } from '../app/capability.ts';
 import { dict } from '../shared/collections.ts';
-import type { ContentNames } from '../content/rules/names.ts';
+import type { ContentNames } from '../content/rules/eventMetadata.ts';
 import { matchesFilters, type ThreadFilters } from './rules/threadFilters.ts';
 import {
   type RowParts,

@@ -17,7 +17,7 @@ import {
   type ThreadChange,
   type UserReplacement,
 } from './rules/threads.ts';
-import type { ContentUser } from '../content/rules/user.ts';
+import type { ContentUser } from '../content/rules/contentUser.ts';
 import { invalid } from '../shared/errors.ts';
 import { inParallel } from '../shared/inParallel.ts';
 import type { ItemOutcome } from '../shared/results.ts';

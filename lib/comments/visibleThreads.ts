@@ -7,7 +7,7 @@ import { accessContext, contextAllows } from '../directory/rules/access.ts';
 import { distinct } from '../shared/collections.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 import type { Table } from '../table/table.ts';
-import { accessDenied } from '../userTokens/rules/denied.ts';
+import { accessDenied } from '../userTokens/rules/accessDenied.ts';
 import { accessFieldsOf, type Comment } from './rules/comments.ts';
 import { type Thread, threadAccessOf, type ThreadWithComments } from './rules/threads.ts';
 import { ThreadEntity } from './threads.ts';

@@ -1,8 +1,8 @@
-import type { ContentNames } from '../content/rules/names.ts';
+import type { ContentNames } from '../content/rules/eventMetadata.ts';
 import { DocumentEntity } from '../directory/documents.ts';
 import { OrganizationEntity } from '../directory/organizations.ts';
 import { emit } from '../events/outbox.ts';
-import { editorUpdatePayload } from '../events/rules/crdt.ts';
+import { editorUpdatePayload } from '../events/rules/editorUpdatePayload.ts';
 import { endJob, type StepResult, type StoredJob } from '../jobs/jobStore.ts';
 import { insert, itemOf, type Table, type WriteOp } from '../table/table.ts';
 import { entryBytes } from './compaction.ts';

@@ -1,6 +1,6 @@
 import { sourceOf, type AudienceThread } from './rules/payload.ts';
 import { threadAccessOf } from '../comments/rules/threads.ts';
-import { publishedAnnotationId, type PublishedEvent, publishedPayload } from './rules/published.ts';
+import { publishedAnnotationId, type PublishedEvent, publishedPayload } from './rules/publishedEvent.ts';
 import { findRecordIds } from '../content/recordIds.ts';
 import { ThreadEntity } from '../comments/threads.ts';
 import { type Document, DocumentReader } from '../directory/documents.ts';

@@ -6,7 +6,7 @@ import { type EventApiAddress, eventApiAddress } from './eventApi.ts';
 import { liveKeys, type LiveKeys } from './liveKeys.ts';
 import { connectLive, type LiveStore } from './liveStore.ts';
 import { longerAccess, tokenAccessEnd } from './rules/sessionAccess.ts';
-import { accessDenied } from '../userTokens/rules/denied.ts';
+import { accessDenied } from '../userTokens/rules/accessDenied.ts';
 
 /** What a client needs to connect to the push service: addresses, token and channels. */
 export interface Connection {

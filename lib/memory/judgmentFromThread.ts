@@ -1,7 +1,7 @@
 import type { Comment } from '../comments/rules/comments.ts';
 import type { Thread } from '../comments/rules/threads.ts';
 import type { DocumentContext } from '../content/documentScope.ts';
-import type { ContentUser } from '../content/rules/user.ts';
+import type { ContentUser } from '../content/rules/contentUser.ts';
 import { derivedId } from '../shared/ids.ts';
 import type { Stored } from '../table/entity.ts';
 import { insert, type WriteOp } from '../table/table.ts';

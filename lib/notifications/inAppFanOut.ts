@@ -7,7 +7,7 @@ import { tableWith } from '../table/storeCapability.ts';
 import { profilesOf, UserEntity } from '../directory/users.ts';
 import { Location } from '../content/rules/location.ts';
 import { newNotification, type Notification } from './rules.ts';
-import { type ContentUser, MAX_INVOLVED_USERS, StoredUser } from '../content/rules/user.ts';
+import { type ContentUser, MAX_INVOLVED_USERS, StoredUser } from '../content/rules/contentUser.ts';
 import { incompleteActors, completeActors } from '../events/rules/actors.ts';
 import { recipientsOf } from '../events/rules/recipients.ts';
 import { commentVerbs } from '../workspaces/rules/groupedTriggers.ts';

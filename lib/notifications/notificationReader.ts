@@ -20,7 +20,7 @@ import {
 } from '../content/recordListing.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 import { pages } from '../table/pages.ts';
-import { accessDenied } from '../userTokens/rules/denied.ts';
+import { accessDenied } from '../userTokens/rules/accessDenied.ts';
 import type { Viewer } from '../content/rules/viewer.ts';
 
 /** Selects notifications. A notification must match every field that is given. */

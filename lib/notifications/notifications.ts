@@ -11,7 +11,7 @@ import {
   type NotificationChange,
   type ThreadReference,
 } from './rules.ts';
-import { completeUser, type ContentUser, isIncomplete } from '../content/rules/user.ts';
+import { completeUser, type ContentUser, isIncomplete } from '../content/rules/contentUser.ts';
 import { inSlices } from '../shared/inSlices.ts';
 import type { ItemOutcome } from '../shared/results.ts';
 import { type Document, DocumentReader, type DocumentWithFolder } from '../directory/documents.ts';

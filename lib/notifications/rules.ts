@@ -6,7 +6,7 @@ import { fromJsonFields, toJsonFields } from '../shared/jsonFields.ts';
 import { defineSchema, AccessContext, Id, limits, list, Name, OpenObject, optional, Text } from '../shared/schema.ts';
 import { accessFields } from '../directory/rules/access.ts';
 import { Location, LocationKey, locationKey } from '../content/rules/location.ts';
-import { ContentUser, MAX_INVOLVED_USERS, StoredUser } from '../content/rules/user.ts';
+import { ContentUser, MAX_INVOLVED_USERS, StoredUser } from '../content/rules/contentUser.ts';
 import { Visibility } from '../content/rules/visibility.ts';
 import type { UserRule } from '../userTokens/rules/userRule.ts';
 

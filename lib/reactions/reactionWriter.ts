@@ -11,7 +11,7 @@ import {
   toReactionResponse,
 } from './rules.ts';
 import type { Thread } from '../comments/rules/threads.ts';
-import type { ContentUser } from '../content/rules/user.ts';
+import type { ContentUser } from '../content/rules/contentUser.ts';
 import type { Stored } from '../table/entity.ts';
 import { insert, OPS_PER_TRANSACTION, replace, type Table, type WriteOp } from '../table/table.ts';
 import { storeCapability } from '../table/storeCapability.ts';

@@ -7,7 +7,7 @@ import { distinct } from '../shared/collections.ts';
 import type { Stored } from '../table/entity.ts';
 import { tableWith } from '../table/storeCapability.ts';
 import type { Table } from '../table/table.ts';
-import { accessDenied } from '../userTokens/rules/denied.ts';
+import { accessDenied } from '../userTokens/rules/accessDenied.ts';
 import { ReactionEntity } from './reactions.ts';
 import type { Reaction } from './rules.ts';
 

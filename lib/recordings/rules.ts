@@ -4,8 +4,8 @@ import { defineSchema, Id, unchangedObject, list, Name, OpenObject, optional, Te
 import { type EventPayload, MAX_PAYLOAD_BYTES } from '../events/rules/payload.ts';
 import { fromJsonFields, pickFields, readJson, toStoredFields } from '../shared/jsonFields.ts';
 import { Location, locationKey } from '../content/rules/location.ts';
-import { type ContentNames, eventMetadata, eventMetadataIds, recordMetadata } from '../content/rules/names.ts';
-import { ContentUser, StoredUser } from '../content/rules/user.ts';
+import { type ContentNames, eventMetadata, eventMetadataIds, recordMetadata } from '../content/rules/eventMetadata.ts';
+import { ContentUser, StoredUser } from '../content/rules/contentUser.ts';
 
 export const recordingTypes = ['audio', 'video', 'screen'] as const;
 /** Where clients show a recording. */

@@ -13,7 +13,7 @@ import { attemptDeliveries, type DeliveryStore, type StoredDelivery, toDelivery 
 import { ALL_FIRST_ATTEMPTS, type DeliveryMessage, deliveryTiming, nextAttemptMessages } from './deliveryMessage.ts';
 import { writeEndpointHealth } from './endpointHealth.ts';
 import { disableEndpoints } from './disableEndpoints.ts';
-import { exhaustedEvent, isExhaustion, type LastAttempt } from './exhaust.ts';
+import { exhaustedEvent, isExhaustion, type LastAttempt } from './exhaustedEvent.ts';
 import { endFirstAttempts, type FirstAttemptStore } from './firstAttempts.ts';
 import { type AttemptLoader, loadAttempts, type LoadedItems } from './loadAttempt.ts';
 import { type AttemptContent, type PreparedRequest, prepareRequests, type WebhookRequests } from './prepareRequest.ts';

@@ -6,7 +6,7 @@ import { defineEntity, indexPartition, type Key, type Stored } from '../table/en
 import { tenantOf } from '../table/keys.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 import { insert, replace, type Table } from '../table/table.ts';
-import { AdvancedWebhookConfigEntity } from './configs.ts';
+import { AdvancedWebhookConfigEntity } from './webhookConfigs.ts';
 import { checkBreaker } from './rules/breaker.ts';
 import { EndpointHealth, healthAt } from './rules/health.ts';
 import { parkingDueAt } from './rules/parking.ts';

@@ -3,7 +3,7 @@ import { isoTime } from '../shared/isoTime.ts';
 import { indexPartition, type Key, type Stored } from '../table/entity.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 import { itemOf, type Table, type WriteOp } from '../table/table.ts';
-import { AdvancedWebhookConfigEntity } from './configs.ts';
+import { AdvancedWebhookConfigEntity } from './webhookConfigs.ts';
 import { DeliveryEntity, parkedDeliveriesTo, parkedShards, type StoredDelivery } from './deliveries.ts';
 import { EndpointHealthEntity } from './endpointHealth.ts';
 import { EndpointSlotsEntity } from './rateSlots.ts';

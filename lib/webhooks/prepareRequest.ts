@@ -14,7 +14,7 @@ import { BatchReader } from '../table/batchReader.ts';
 import { type ItemRead, itemOf, type Table } from '../table/table.ts';
 import { profilesOf, type User, UserEntity } from '../directory/users.ts';
 import { mapSecret } from '../workspaces/configs/configStore.ts';
-import { BasicWebhookConfigEntity } from './configs.ts';
+import { BasicWebhookConfigEntity } from './webhookConfigs.ts';
 import { openSigningSecret } from './signingSecrets.ts';
 import { dict, distinct } from '../shared/collections.ts';
 import { isPrivate, type Visibility } from '../content/rules/visibility.ts';
@@ -22,7 +22,7 @@ import { isBasicTarget } from './rules/matching.ts';
 import { incompleteActors, completeActors } from '../events/rules/actors.ts';
 import type { Audience, EventPayload } from '../events/rules/payload.ts';
 import { type RecipientRules, recipientsOf } from '../events/rules/recipients.ts';
-import type { AdvancedWebhookConfig } from './rules/advanced.ts';
+import type { AdvancedWebhookConfig } from './rules/advancedConfig.ts';
 import {
   advancedPayload,
   basicPayload,
@@ -31,7 +31,7 @@ import {
   type Recipient,
 } from './rules/payloads.ts';
 import { liveSecrets } from './rules/secrets.ts';
-import { type EncodedBody, encodeBody } from './transport/body.ts';
+import { type EncodedBody, encodeBody } from './transport/encodeBody.ts';
 import type { WebhookRequest } from './transport/send.ts';
 import { basicHeaders, type SignedContent, signHeaders } from './transport/sign.ts';
 import { readRecipientRules, audienceMembers, type OccurredEvent } from '../events/audience.ts';

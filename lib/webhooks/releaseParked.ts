@@ -10,7 +10,7 @@ import { type DeliveryStore, dueDeliveries } from './deliveries.ts';
 import { deliveryTiming, type DueDelivery, nextAttemptMessages } from './deliveryMessage.ts';
 import { disableEndpoints } from './disableEndpoints.ts';
 import { ParkingJob, writeEndpointHealth } from './endpointHealth.ts';
-import { exhaustedEvent, isExhaustion } from './exhaust.ts';
+import { exhaustedEvent, isExhaustion } from './exhaustedEvent.ts';
 import { endParkedDeliveries, type EndpointState, type ParkedDeliveryStore } from './parkedDeliveries.ts';
 import { PROBE_LEASE } from './rules/breaker.ts';
 import { endDelivery, unparkDelivery } from './rules/delivery.ts';

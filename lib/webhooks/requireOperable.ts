@@ -1,11 +1,11 @@
 import type { Capability } from '../app/capability.ts';
 import { basicUrl, isBasicTarget } from './rules/matching.ts';
-import { requireEnabled } from './rules/advanced.ts';
+import { requireEnabled } from './rules/advancedConfig.ts';
 import { endpointNotFound } from './rules/endpoints.ts';
 import type { ApiKeyCaller } from '../app/endpoint.ts';
 import { ApiError } from '../shared/errors.ts';
 import { openTable, type Table, itemOf } from '../table/table.ts';
-import { AdvancedWebhookConfigEntity, BasicWebhookConfigEntity } from './configs.ts';
+import { AdvancedWebhookConfigEntity, BasicWebhookConfigEntity } from './webhookConfigs.ts';
 import { WebhookEndpointEntity } from './endpoints.ts';
 
 /**

@@ -1,12 +1,12 @@
 import { combine } from '../app/capability.ts';
-import type { AdvancedWebhookConfig } from './rules/advanced.ts';
-import type { BasicWebhookConfig } from './rules/basic.ts';
+import type { AdvancedWebhookConfig } from './rules/advancedConfig.ts';
+import type { BasicWebhookConfig } from './rules/basicConfig.ts';
 import { MAX_ENDPOINTS, type WebhookEndpoint } from './rules/endpoints.ts';
 import { ApiKeyEntity } from '../workspaces/entities.ts';
 import { BatchReader } from '../table/batchReader.ts';
 import type { Stored } from '../table/entity.ts';
 import { type ItemRead, type Table, itemOf } from '../table/table.ts';
-import { AdvancedWebhookConfigEntity, BasicWebhookConfigEntity } from './configs.ts';
+import { AdvancedWebhookConfigEntity, BasicWebhookConfigEntity } from './webhookConfigs.ts';
 import { WebhookEndpointEntity } from './endpoints.ts';
 import { pages } from '../table/pages.ts';
 import { tableWith } from '../table/storeCapability.ts';

@@ -1,8 +1,8 @@
 import { basicUrl, isBasicTarget } from './rules/matching.ts';
-import type { BasicWebhookConfig } from './rules/basic.ts';
+import type { BasicWebhookConfig } from './rules/basicConfig.ts';
 import type { Stored } from '../table/entity.ts';
 import { type ItemRead, itemOf } from '../table/table.ts';
-import { BasicWebhookConfigEntity } from './configs.ts';
+import { BasicWebhookConfigEntity } from './webhookConfigs.ts';
 import { WebhookEndpointEntity } from './endpoints.ts';
 import type { SubscribedEndpoint, Subscriptions } from './subscriptions.ts';
 

@@ -6,7 +6,7 @@ import { mapSecret } from './configs/configStore.ts';
 import { EmailConfigEntity } from './configs/emailConfig.ts';
 import { NotificationConfigEntity } from './configs/notificationConfig.ts';
 import { insert, type WriteOp } from '../table/table.ts';
-import { BasicWebhookConfigEntity } from '../webhooks/configs.ts';
+import { BasicWebhookConfigEntity } from '../webhooks/webhookConfigs.ts';
 
 /** Returns the operations that write the configurations of a new API key. Configurations with default values are not written. */
 export async function newApiKeySettingsOps(

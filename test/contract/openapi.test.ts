@@ -15,7 +15,7 @@ import { takesIdempotencyKey } from '../../lib/http/capabilities.ts';
 import { type JsonSchema, openApiDocument, possibleErrors } from '../../lib/openapi/document.ts';
 import { withDeployment, placeholders } from '../../lib/openapi/deployment.ts';
 import { Id, list, OpenObject, optional, withOpenKeys } from '../../lib/shared/schema.ts';
-import { encodeBody } from '../../lib/webhooks/transport/body.ts';
+import { encodeBody } from '../../lib/webhooks/transport/encodeBody.ts';
 import { pemOf, rsaKeyPair } from '../support/rsaKeys.ts';
 import { cases, documentedResponse, endpoints, openApi, problems, resolveReference } from './contract.ts';
 

@@ -3,7 +3,7 @@ import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
 import { Id, Name, optional } from '../../../lib/shared/schema.ts';
 import { generateUserToken } from '../../../lib/userTokens/generateToken.ts';
-import { exampleToken, TOKEN_MESSAGE, TokenPermissions, TokenResponse } from '../../../lib/userTokens/requests.ts';
+import { exampleToken, TOKEN_MESSAGE, TokenPermissions, TokenResponse } from '../../../lib/userTokens/tokenRequests.ts';
 
 export const endpoint = defineEndpoint(
   {

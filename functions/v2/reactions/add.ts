@@ -4,7 +4,7 @@ import { writeReactions } from '../../../lib/reactions/reactionWriter.ts';
 import { CommentId } from '../../../lib/comments/rules/comments.ts';
 import { Location } from '../../../lib/content/rules/location.ts';
 import { groupEntries } from '../../../lib/reactions/rules.ts';
-import { ContentUser } from '../../../lib/content/rules/user.ts';
+import { ContentUser } from '../../../lib/content/rules/contentUser.ts';
 import { viewerOf } from '../../../lib/content/viewer.ts';
 import { openToUsers } from '../../../lib/userTokens/openToUsers.ts';
 import { visibleReactions } from '../../../lib/reactions/visibleReactions.ts';

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { findWritableDocument } from '../../../lib/content/documentScope.ts';
 import { writeReactions } from '../../../lib/reactions/reactionWriter.ts';
 import { distinct } from '../../../lib/shared/collections.ts';
-import { ContentUser } from '../../../lib/content/rules/user.ts';
+import { ContentUser } from '../../../lib/content/rules/contentUser.ts';
 import { viewerOf } from '../../../lib/content/viewer.ts';
 import { openToUsers } from '../../../lib/userTokens/openToUsers.ts';
 import { visibleReactions } from '../../../lib/reactions/visibleReactions.ts';

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { ContentUser } from '../../content/rules/user.ts';
+import { ContentUser } from '../../content/rules/contentUser.ts';
 import { defineSchema, optional } from '../../shared/schema.ts';
 
 /** Fields that all requests for changes of threads or comments have. */

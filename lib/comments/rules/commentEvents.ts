@@ -8,11 +8,11 @@ import type { ServiceActivity } from '../../activities/rules.ts';
 import { accessFieldsOf, type Comment, commentMentions, toCommentResponse } from './comments.ts';
 import { readJson } from '../../shared/jsonFields.ts';
 import type { Location } from '../../content/rules/location.ts';
-import { type ContentNames, eventMetadata, eventMetadataIds } from '../../content/rules/names.ts';
+import { type ContentNames, eventMetadata, eventMetadataIds } from '../../content/rules/eventMetadata.ts';
 import type { ReactionResponse } from '../../reactions/rules.ts';
 import type { Status } from './statuses.ts';
 import { involvedUserIds, type Thread, threadAccessOf, toThreadResponse } from './threads.ts';
-import type { ContentUser } from '../../content/rules/user.ts';
+import type { ContentUser } from '../../content/rules/contentUser.ts';
 import { isPrivate } from '../../content/rules/visibility.ts';
 
 export type CommentVerb = keyof typeof commentVerbs;

@@ -18,11 +18,11 @@ import {
 } from '../../shared/schema.ts';
 import { accessFields } from '../../directory/rules/access.ts';
 import { fromJsonFields, pickFields, readJson, toStoredFields } from '../../shared/jsonFields.ts';
-import { type ContentNames, recordMetadata } from '../../content/rules/names.ts';
-import { Actions, Progress } from './progress.ts';
+import { type ContentNames, recordMetadata } from '../../content/rules/eventMetadata.ts';
+import { Actions, Progress } from './commentProgress.ts';
 import { ReactionReference } from '../../reactions/rules.ts';
 import { importedTimes } from '../../shared/times.ts';
-import { ContentUser, MAX_INVOLVED_USERS, StoredUser } from '../../content/rules/user.ts';
+import { ContentUser, MAX_INVOLVED_USERS, StoredUser } from '../../content/rules/contentUser.ts';
 
 /** The largest number of comments in one call. */
 export const MAX_COMMENTS_PER_CALL = 50;

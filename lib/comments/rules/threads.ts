@@ -23,11 +23,11 @@ import {
 } from './comments.ts';
 import { fromJsonFields, pickFields, readJson, toStoredFields } from '../../shared/jsonFields.ts';
 import { Location, locationKey } from '../../content/rules/location.ts';
-import { type ContentNames, recordMetadata } from '../../content/rules/names.ts';
-import { Actions, Progress } from './progress.ts';
+import { type ContentNames, recordMetadata } from '../../content/rules/eventMetadata.ts';
+import { Actions, Progress } from './commentProgress.ts';
 import { initialStatus, isTerminal, resolveStatus, SentStatus, type Status } from './statuses.ts';
 import { importedTimes, Instant } from '../../shared/times.ts';
-import { ContentUser, StoredUser } from '../../content/rules/user.ts';
+import { ContentUser, StoredUser } from '../../content/rules/contentUser.ts';
 import { type ThreadAccess, Visibility } from '../../content/rules/visibility.ts';
 
 export const threadTypes = ['comment', 'suggestion'] as const;

@@ -5,7 +5,7 @@ import type { Notification } from '../../notifications/rules.ts';
 import type { Reaction } from '../../reactions/rules.ts';
 import type { Recording } from '../../recordings/rules.ts';
 import type { Thread } from '../../comments/rules/threads.ts';
-import type { ContentUser } from './user.ts';
+import type { ContentUser } from './contentUser.ts';
 
 /**
  * Pure rules for users who were removed from a document, folder or organization, and for users who were erased (GDPR).

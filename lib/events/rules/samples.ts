@@ -1,5 +1,5 @@
 import type { EventType } from './catalogue.ts';
-import { editorUpdateData } from './crdt.ts';
+import { editorUpdateData } from './editorUpdatePayload.ts';
 import { type EventPayload, sourceOf } from './payload.ts';
 
 /** A sample event, in the same form as a stored event. */

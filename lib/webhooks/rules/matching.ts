@@ -1,4 +1,4 @@
-import type { BasicWebhookConfig } from './basic.ts';
+import type { BasicWebhookConfig } from './basicConfig.ts';
 import type { WebhookEndpoint } from './endpoints.ts';
 
 /** The fields of an event that endpoints filter by. */

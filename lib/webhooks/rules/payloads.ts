@@ -1,7 +1,7 @@
-import { advancedActionType, basicActionType } from '../../events/rules/names.ts';
+import { advancedActionType, basicActionType } from '../../events/rules/actionTypes.ts';
 import type { EventPayload } from '../../events/rules/payload.ts';
 import type { NotificationLevel } from '../../events/rules/recipients.ts';
-import { protectData } from './protection.ts';
+import { protectData } from './dataProtection.ts';
 import { fillTemplates } from './templates.ts';
 
 /** A stored event with its payload. */

@@ -11,7 +11,7 @@ import {
   defaultNotificationTriggers,
   type NotificationConfig,
 } from './notificationConfig.ts';
-import { BasicConfigChange, type BasicWebhookConfig, changeBasicConfig } from '../../webhooks/rules/basic.ts';
+import { BasicConfigChange, type BasicWebhookConfig, changeBasicConfig } from '../../webhooks/rules/basicConfig.ts';
 
 /** The settings in a request for a new API key. Settings that are not sent have the defaults of their configuration. */
 export const newApiKeySettings = {

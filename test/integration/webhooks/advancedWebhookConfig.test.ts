@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { AdvancedWebhookConfigEntity } from '../../../lib/webhooks/configs.ts';
+import { AdvancedWebhookConfigEntity } from '../../../lib/webhooks/webhookConfigs.ts';
 import { type Customer, handlerOf, newCustomer } from '../../support/customer.ts';
 import { type Engine, startEngine } from '../../support/engine.ts';
 import { storedItem } from '../../support/items.ts';

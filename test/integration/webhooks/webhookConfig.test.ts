@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { BasicWebhookConfigEntity } from '../../../lib/webhooks/configs.ts';
+import { BasicWebhookConfigEntity } from '../../../lib/webhooks/webhookConfigs.ts';
 import { defaultWebhookTriggers, triggerTypes } from '../../../lib/events/rules/catalogue.ts';
 import { type Customer, newCustomer } from '../../support/customer.ts';
 import { type Engine, startEngine } from '../../support/engine.ts';

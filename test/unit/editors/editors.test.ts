@@ -6,7 +6,7 @@ import { isDueForCompaction } from '../../../lib/editors/compaction.ts';
 import { mergeUpdates } from '../../../lib/editors/editorUpdates.ts';
 import { Base64, EMPTY_UPDATE, toEditorRecord } from '../../../lib/editors/rules/editors.ts';
 import { pack, unpack } from '../../../lib/editors/storedBytes.ts';
-import { editorUpdateData } from '../../../lib/events/rules/crdt.ts';
+import { editorUpdateData } from '../../../lib/events/rules/editorUpdatePayload.ts';
 
 describe('pack', () => {
   test('compresses repetitive bytes, and unpack returns all bytes unchanged', () => {

@@ -25,7 +25,7 @@ import {
   type Timing,
 } from '../../../lib/webhooks/rules/schedule.ts';
 import { eventTypes } from '../../../lib/events/rules/catalogue.ts';
-import { initialBasicConfig } from '../../../lib/webhooks/rules/basic.ts';
+import { initialBasicConfig } from '../../../lib/webhooks/rules/basicConfig.ts';
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { eventTypes, triggerTypes } from '../../../lib/events/rules/catalogue.ts';
-import { advancedActionType, basicActionType } from '../../../lib/events/rules/names.ts';
+import { advancedActionType, basicActionType } from '../../../lib/events/rules/actionTypes.ts';
 import type { EventPayload } from '../../../lib/events/rules/payload.ts';
 import { sampleEvent } from '../../../lib/events/rules/samples.ts';
 import {
@@ -11,7 +11,7 @@ import {
   type DeliverableEvent,
   type NotificationsConfig,
 } from '../../../lib/webhooks/rules/payloads.ts';
-import { protectData } from '../../../lib/webhooks/rules/protection.ts';
+import { protectData } from '../../../lib/webhooks/rules/dataProtection.ts';
 import { retryAfterSeconds } from '../../../lib/webhooks/rules/retryAfter.ts';
 import { fillTemplates } from '../../../lib/webhooks/rules/templates.ts';
 

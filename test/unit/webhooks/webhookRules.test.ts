@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { changeAdvancedConfig } from '../../../lib/webhooks/rules/advanced.ts';
-import { changeBasicConfig } from '../../../lib/webhooks/rules/basic.ts';
+import { changeAdvancedConfig } from '../../../lib/webhooks/rules/advancedConfig.ts';
+import { changeBasicConfig } from '../../../lib/webhooks/rules/basicConfig.ts';
 import { changeEndpoint, newEndpoint } from '../../../lib/webhooks/rules/endpoints.ts';
 import {
   liveSecrets,

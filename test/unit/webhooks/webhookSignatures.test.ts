@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { encodeBody, type BodyEncoding } from '../../../lib/webhooks/transport/body.ts';
+import { encodeBody, type BodyEncoding } from '../../../lib/webhooks/transport/encodeBody.ts';
 import { basicHeaders, signHeaders } from '../../../lib/webhooks/transport/sign.ts';
 import { bodyOf, pemOf, rsaKeyPair } from '../../support/rsaKeys.ts';
 

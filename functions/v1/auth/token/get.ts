@@ -10,7 +10,7 @@ import {
   TOKEN_MESSAGE,
   TokenResponse,
   toTokenRequest,
-} from '../../../../lib/userTokens/requests.ts';
+} from '../../../../lib/userTokens/tokenRequests.ts';
 
 export const endpoint = defineEndpoint(
   {

@@ -1,7 +1,7 @@
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { secretBox } from '../../../../lib/crypto/secretBox.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
-import { BasicWebhookConfigEntity } from '../../../../lib/webhooks/configs.ts';
+import { BasicWebhookConfigEntity } from '../../../../lib/webhooks/webhookConfigs.ts';
 import { configEndpoints } from '../../../../lib/workspaces/configs/configEndpoints.ts';
 
 export const endpoint = defineEndpoint(

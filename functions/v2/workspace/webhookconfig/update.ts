@@ -1,8 +1,8 @@
 import { secretBox } from '../../../../lib/crypto/secretBox.ts';
-import { BasicWebhookConfigEntity } from '../../../../lib/webhooks/configs.ts';
+import { BasicWebhookConfigEntity } from '../../../../lib/webhooks/webhookConfigs.ts';
 import { configEndpoints } from '../../../../lib/workspaces/configs/configEndpoints.ts';
 import { requireChange } from '../../../../lib/workspaces/rules/mergeConfig.ts';
-import { BasicConfigChange, changeBasicConfig } from '../../../../lib/webhooks/rules/basic.ts';
+import { BasicConfigChange, changeBasicConfig } from '../../../../lib/webhooks/rules/basicConfig.ts';
 import { requireAllowedUrls } from '../../../../lib/net/allowedUrls.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';

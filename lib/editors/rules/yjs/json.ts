@@ -1,7 +1,7 @@
 import * as Y from 'yjs';
 import { applyEdits, type Interner, listEdits, memoize, sharedFeatures } from './listDiff.ts';
 import { readText, replaceText } from './plainText.ts';
-import { entriesOf, itemsOf, type Shared, valueOf } from './types.ts';
+import { entriesOf, itemsOf, type Shared, valueOf } from './sharedTypes.ts';
 import type { Writer } from './writers.ts';
 
 type Json = Readonly<Record<string, unknown>>;

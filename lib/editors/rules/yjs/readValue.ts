@@ -2,7 +2,7 @@ import type * as Y from 'yjs';
 import { readArray, readMap } from './json.ts';
 import { readText } from './plainText.ts';
 import { readXml } from './readXml.ts';
-import { rootOf, type Shared } from './types.ts';
+import { rootOf, type Shared } from './sharedTypes.ts';
 import type { CrdtType, CrdtValue } from './values.ts';
 
 const readers: Readonly<Record<Exclude<CrdtType, 'xml'>, { read: (root: Shared) => CrdtValue; empty: CrdtValue }>> = {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type * as Y from 'yjs';
 import { kindOf, readNodes } from './readXmlNodes.ts';
-import { rootOf, valueOf } from './types.ts';
+import { rootOf, valueOf } from './sharedTypes.ts';
 import { writeXml } from './xmlNodes.ts';
 
 /**

@@ -1,5 +1,5 @@
 import * as Y from 'yjs';
-import { entriesOf, itemsOf, type Shared, valueOf } from './types.ts';
+import { entriesOf, itemsOf, type Shared, valueOf } from './sharedTypes.ts';
 import { replaceDisallowed } from './xmlEscapes.ts';
 import {
   addRun,

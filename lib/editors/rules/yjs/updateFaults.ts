@@ -4,7 +4,7 @@ import { TooManyConflicts, withBoundedConflicts } from './boundedConflicts.ts';
 import { copyOf, encodeState, MalformedUpdate } from './document.ts';
 import { readValue } from './readValue.ts';
 import { readXml, spellingKey } from './readXml.ts';
-import { itemsOf, rootOf, type Shared } from './types.ts';
+import { itemsOf, rootOf, type Shared } from './sharedTypes.ts';
 import { countStructure } from './updateStructure.ts';
 import { crdtLimits, type CrdtType, findJsonFault, jsonBytes, tooDeep, tooLarge } from './values.ts';
 import { isWriter } from './writers.ts';

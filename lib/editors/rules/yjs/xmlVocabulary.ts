@@ -1,6 +1,6 @@
 import * as Y from 'yjs';
 import { markAttributes, type StoredNode } from './readXmlNodes.ts';
-import { entriesOf, itemsOf, type Shared, valueOf } from './types.ts';
+import { entriesOf, itemsOf, type Shared, valueOf } from './sharedTypes.ts';
 import { attributeText, keyOf, type ListKind, type Named } from './xmlNodes.ts';
 
 /** Names that common editors use for marks. Other names are marks only if the document uses them as marks. */

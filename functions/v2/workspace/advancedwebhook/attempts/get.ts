@@ -1,9 +1,9 @@
 import * as z from 'zod';
 import { readAttempts } from '../../../../../lib/webhooks/deliveries.ts';
 import { readMessages } from '../../../../../lib/webhooks/messages.ts';
-import { readAdvancedWebhooks } from '../../../../../lib/webhooks/configs.ts';
+import { readAdvancedWebhooks } from '../../../../../lib/webhooks/webhookConfigs.ts';
 import { AttemptResponse, toAttemptResponse, messageNotFound } from '../../../../../lib/webhooks/rules/messageView.ts';
-import { requireEnabled } from '../../../../../lib/webhooks/rules/advanced.ts';
+import { requireEnabled } from '../../../../../lib/webhooks/rules/advancedConfig.ts';
 import { defineEndpoint } from '../../../../../lib/app/endpoint.ts';
 import { invalid } from '../../../../../lib/shared/errors.ts';
 import { toLambda } from '../../../../../lib/http/lambda.ts';

@@ -1,7 +1,7 @@
 import * as z from 'zod';
-import { readAdvancedWebhooks } from '../../../../../lib/webhooks/configs.ts';
+import { readAdvancedWebhooks } from '../../../../../lib/webhooks/webhookConfigs.ts';
 import { deleteWebhookEndpoints } from '../../../../../lib/webhooks/endpoints.ts';
-import { requireEnabled } from '../../../../../lib/webhooks/rules/advanced.ts';
+import { requireEnabled } from '../../../../../lib/webhooks/rules/advancedConfig.ts';
 import { endpointNotFound } from '../../../../../lib/webhooks/rules/endpoints.ts';
 import { defineEndpoint } from '../../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../../lib/http/lambda.ts';

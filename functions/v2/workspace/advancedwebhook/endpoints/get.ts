@@ -1,7 +1,7 @@
 import * as z from 'zod';
-import { readAdvancedWebhooks } from '../../../../../lib/webhooks/configs.ts';
+import { readAdvancedWebhooks } from '../../../../../lib/webhooks/webhookConfigs.ts';
 import { listWebhookEndpoints } from '../../../../../lib/webhooks/endpoints.ts';
-import { requireEnabledToList } from '../../../../../lib/webhooks/rules/advanced.ts';
+import { requireEnabledToList } from '../../../../../lib/webhooks/rules/advancedConfig.ts';
 import { toEndpointResponse, WebhookEndpointResponse } from '../../../../../lib/webhooks/rules/endpoints.ts';
 import { defineEndpoint } from '../../../../../lib/app/endpoint.ts';
 import { iterators } from '../../../../../lib/http/paging.ts';

@@ -1,8 +1,8 @@
 import * as z from 'zod';
-import { readAdvancedWebhooks } from '../../../../../lib/webhooks/configs.ts';
+import { readAdvancedWebhooks } from '../../../../../lib/webhooks/webhookConfigs.ts';
 import { changeWebhookEndpoints } from '../../../../../lib/webhooks/endpoints.ts';
 import { requireChange } from '../../../../../lib/workspaces/rules/mergeConfig.ts';
-import { requireEnabled } from '../../../../../lib/webhooks/rules/advanced.ts';
+import { requireEnabled } from '../../../../../lib/webhooks/rules/advancedConfig.ts';
 import {
   changeEndpoint,
   FixedUid,

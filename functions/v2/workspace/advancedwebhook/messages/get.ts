@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import { readMessages } from '../../../../../lib/webhooks/messages.ts';
-import { readAdvancedWebhooks } from '../../../../../lib/webhooks/configs.ts';
+import { readAdvancedWebhooks } from '../../../../../lib/webhooks/webhookConfigs.ts';
 import { MessageResponse, toMessageResponse, messageStatuses } from '../../../../../lib/webhooks/rules/messageView.ts';
-import { requireEnabled } from '../../../../../lib/webhooks/rules/advanced.ts';
+import { requireEnabled } from '../../../../../lib/webhooks/rules/advancedConfig.ts';
 import { defineEndpoint } from '../../../../../lib/app/endpoint.ts';
 import { iterators } from '../../../../../lib/http/paging.ts';
 import { toLambda } from '../../../../../lib/http/lambda.ts';

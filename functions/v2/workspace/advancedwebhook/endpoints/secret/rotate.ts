@@ -1,9 +1,9 @@
 import * as z from 'zod';
 import { secretBox } from '../../../../../../lib/crypto/secretBox.ts';
-import { readAdvancedWebhooks } from '../../../../../../lib/webhooks/configs.ts';
+import { readAdvancedWebhooks } from '../../../../../../lib/webhooks/webhookConfigs.ts';
 import { changeWebhookEndpoints } from '../../../../../../lib/webhooks/endpoints.ts';
 import { createSigningSecret } from '../../../../../../lib/webhooks/signingSecrets.ts';
-import { requireEnabled } from '../../../../../../lib/webhooks/rules/advanced.ts';
+import { requireEnabled } from '../../../../../../lib/webhooks/rules/advancedConfig.ts';
 import { endpointNotFound } from '../../../../../../lib/webhooks/rules/endpoints.ts';
 import {
   defaultOverlapSeconds,

@@ -1,6 +1,6 @@
 import { configStore, defineConfig } from '../workspaces/configs/configStore.ts';
-import { AdvancedWebhookConfig, initialAdvancedConfig } from './rules/advanced.ts';
-import { BasicWebhookConfig, initialBasicConfig } from './rules/basic.ts';
+import { AdvancedWebhookConfig, initialAdvancedConfig } from './rules/advancedConfig.ts';
+import { BasicWebhookConfig, initialBasicConfig } from './rules/basicConfig.ts';
 import { settingsRevision } from './webhookSettings.ts';
 
 export const AdvancedWebhookConfigEntity = defineConfig(

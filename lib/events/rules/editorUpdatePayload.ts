@@ -1,5 +1,5 @@
 import { isLongerThan } from '../../shared/bytes.ts';
-import { type ContentNames, eventMetadataIds, eventMetadata } from '../../content/rules/names.ts';
+import { type ContentNames, eventMetadataIds, eventMetadata } from '../../content/rules/eventMetadata.ts';
 import type { EditorRecord } from '../../editors/rules/editors.ts';
 import { type EventPayload, MAX_PAYLOAD_BYTES } from './payload.ts';
 
