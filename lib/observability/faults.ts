@@ -1,11 +1,12 @@
-import { MetricUnit, Metrics } from '@aws-lambda-powertools/metrics';
+import { MetricUnit } from '@aws-lambda-powertools/metrics';
+import { METRICS_NAMESPACE, metricsWriter } from './metricsWriter.ts';
 
 /**
  * The metrics of faults: answers of 500 or above, and failures of workers. `name` counts all faults, for graphs. `frequentName` is
  * for alarms.
  */
 export const faultsMetric = {
-  namespace: 'CollaborationBackend',
+  namespace: METRICS_NAMESPACE,
   name: 'Faults',
   /** Counts the faults of a function instance while at least 1 % of its recent calls are faults (`FaultShare`). */
   frequentName: 'FrequentFaults',
@@ -29,7 +30,7 @@ function countFaults(
   times: number,
   isFrequent: boolean,
 ): void {
-  const metrics = new Metrics({ namespace: faultsMetric.namespace, serviceName: service });
+  const metrics = metricsWriter(service);
   for (const [name, value] of Object.entries(dimensions)) metrics.addDimension(name, value);
   metrics.addMetric(faultsMetric.name, MetricUnit.Count, times);
   if (isFrequent) metrics.addMetric(faultsMetric.frequentName, MetricUnit.Count, times);

@@ -1,6 +1,5 @@
-import { Metrics } from '@aws-lambda-powertools/metrics';
 import { type CountedMetric, deliveryMetrics, type MetricName, type RecordedMetric } from './deliveryMetrics.ts';
-import { faultsMetric } from './faults.ts';
+import { metricsWriter } from './metricsWriter.ts';
 
 /** The metrics of a worker's run. They are written once, at the end of the invocation. */
 export interface Measures {
@@ -33,7 +32,7 @@ export class InvocationMeasures implements Measures {
   /** Writes the metrics to the log, from which CloudWatch reads them, and clears them. */
   flush(serviceName: string): void {
     if (this.#values.size === 0) return;
-    const metrics = new Metrics({ namespace: faultsMetric.namespace, serviceName });
+    const metrics = metricsWriter(serviceName);
     for (const [name, values] of this.#values) {
       for (const value of values) metrics.addMetric(name, deliveryMetrics[name].unit, value);
     }
