@@ -8,7 +8,7 @@ import { createFolder } from './createFolder.ts';
 const run = promisify(execFile);
 
 /** A tool that only some commands or tests need. The folder of this name has its package.json and package-lock.json. */
-export type Tool = 'cdk' | 'chromium' | 'dynamoDbLocal' | 'openapiLinter' | 'stryker';
+export type Tool = 'cdk' | 'chromium' | 'dynamoDbLocal' | 'nativeCompiler' | 'openapiLinter' | 'stryker';
 
 /** Shorter than the timeout of a test, so that a test fails with an error that names the tool. */
 const INSTALL_MILLISECONDS = 240_000;
