@@ -28,7 +28,7 @@ import { runSweeps, type ShardSweep, type SweptWork } from '../../lib/workers/sw
 import { newId } from '../../lib/shared/ids.ts';
 import type { QueueMessage, QueueSender } from '../../lib/workers/sender.ts';
 import { createWebhookClient } from '../../lib/webhooks/transport/send.ts';
-import { dueIndexes, RECONCILE_AFTER, runShardSweeps } from './sweeps.ts';
+import { dueIndexes, RECONCILE_AFTER, runShardSweeps, withoutEmptyPartitions } from './sweeps.ts';
 import { recordingMeasures } from './workers.ts';
 
 export const SECOND = 1000;
@@ -349,7 +349,7 @@ export class DeliverySystem {
     const queue = {
       send: async (messages: readonly QueueMessage[]) => void sent.push(...messages.map(({ body }) => body)),
     };
-    const reader = new DueIndexReader(this.table);
+    const reader = new DueIndexReader(await withoutEmptyPartitions(this.table));
     await runSweeps(
       [
         measureUnhealthyEndpoints(new EndpointHealthStore(this.table)),

@@ -1,8 +1,10 @@
+import { ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { outboxShards, pendingEvents } from '../../lib/events/outbox.ts';
 import { dueJobIndex } from '../../lib/jobs/jobStore.ts';
 import { dueMailIndex } from '../../lib/mail/mailStore.ts';
 import { dueDeliveryIndex } from '../../lib/webhooks/deliveries.ts';
 import { dueGroupIndex } from '../../lib/webhooks/firstAttempts.ts';
+import type { Table } from '../../lib/table/table.ts';
 import type { DueIndex } from '../../lib/workers/dueShards.ts';
 import { type ShardSweep, sweepShard, SweepMessage, type SweepCall, type SweptWork } from '../../lib/workers/sweep.ts';
 
@@ -17,6 +19,22 @@ export const dueIndexes: Readonly<Record<SweptWork, DueIndex>> = {
   mails: dueMailIndex,
   jobs: dueJobIndex,
 };
+
+/**
+ * Returns a table whose queries of `gsi3` do not call the engine for a partition that has no entries at the time of
+ * this call. The timer queries about 400 partitions, and most of them are empty in tests.
+ */
+export async function withoutEmptyPartitions(table: Table): Promise<Pick<Table, 'queryIndex'>> {
+  const { client, name } = table.connection;
+  const { Items = [] } = await client.send(new ScanCommand({ TableName: name, IndexName: 'gsi3' }));
+  const partitions = new Set(Items.map(({ gsi3pk }) => gsi3pk as unknown));
+  return {
+    queryIndex: async (index, partition, options) =>
+      partitions.has(partition)
+        ? table.queryIndex(index, partition, options)
+        : { keys: [], positions: [], next: undefined },
+  };
+}
 
 /**
  * Runs the worker of the queue `sweep` for all messages in parallel. If some fail, throws the first failure after all
