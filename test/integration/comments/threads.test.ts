@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { emitted, nda } from '../../support/content.ts';
 import { type Customer, newCustomer } from '../../support/customer.ts';
 import { type Engine, startEngine, TABLE_NAME } from '../../support/engine.ts';
-import { everyItem } from '../../support/items.ts';
+import { clearTable, everyItem } from '../../support/items.ts';
 import { ada, addThreads, comment, contentOf, involvementsOf, getThread, thread } from '../../support/threads.ts';
 
 const ADD = '/v2/commentannotations/add';
@@ -15,6 +15,8 @@ beforeAll(async () => {
 });
 afterAll(() => engine.stop());
 beforeEach(async () => {
+  // Scans read all items, also those of earlier tests.
+  await clearTable(engine);
   customer = await newCustomer();
 });
 

@@ -8,6 +8,7 @@ import { emitted, itemsOf, nda } from '../../support/content.ts';
 import { type Customer, newCustomer } from '../../support/customer.ts';
 import { type Engine, startEngine } from '../../support/engine.ts';
 import { type Faults, startFaults } from '../../support/faults.ts';
+import { clearTable } from '../../support/items.ts';
 import {
   addLongThread,
   addThreads,
@@ -34,6 +35,8 @@ afterAll(async () => {
   await engine.stop();
 });
 beforeEach(async () => {
+  // Scans read all items, also those of earlier tests.
+  await clearTable(engine);
   customer = await newCustomer();
   await addThreads(customer, [thread('other')]);
 });
