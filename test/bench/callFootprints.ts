@@ -2,7 +2,7 @@
 import type { MixedPath } from '../../infra/commands/load/mix.ts';
 import { newCustomer } from '../support/customer.ts';
 import { startMemoryWorld } from './deliveries/world.ts';
-import type { Units } from './deliveries/memoryTable.ts';
+import type { Units } from '../support/memoryTable.ts';
 
 const organizationId = 'acme';
 const documentId = 'nda';

@@ -58,8 +58,8 @@ import { type QueueSender, SqsSender } from '../../lib/workers/sender.ts';
 import { createWebhookClient, type WebhookRequest } from '../../lib/webhooks/transport/send.ts';
 import type { MessageCall } from '../../lib/app/worker.ts';
 import { Invocation, type Trial } from './crashes.ts';
-import { TABLE_NAME } from './engine.ts';
-import { asDocumentClient, type Command, LeanClient } from './leanClient.ts';
+import { type Engine, TABLE_NAME } from './engine.ts';
+import { asDocumentClient, type Command, type TableClient } from './leanClient.ts';
 import { dueIndexes, RECONCILE_AFTER, runShardSweeps } from './sweeps.ts';
 import { insertsEvent, recordingMeasures, messagesEvent } from './workers.ts';
 
@@ -149,25 +149,18 @@ export class Cloud {
   readonly #invocations = new Map<Invocation, { readonly runs: number; ended: number; asleep: number }>();
   #sleepers: { readonly at: number; readonly wake: () => void }[] = [];
   #changed: () => void = () => undefined;
-  /** The partitions of the due index that had entries at the start of the last sweep. */
-  #partitions: ReadonlySet<string> | undefined;
-  /** The partitions of parked deliveries that this cloud has written to. No other process parks deliveries. */
-  readonly #parkedPartitions = new Set<string>();
-
-  readonly #document = new LeanClient();
+  readonly #client: TableClient;
   readonly #http = createWebhookClient({ allowLoopback: true });
   /** The table as tests use it. Calls through it belong to no trial. */
   readonly table: Table;
   readonly box: SecretBox;
 
-  constructor() {
+  /** Opens the ports of all processes on the table of `engine`. */
+  constructor({ lean }: Pick<Engine, 'lean'>) {
+    this.#client = lean;
     const outside = this.#process(new Invocation());
     this.table = outside.table;
     this.box = outside.box;
-  }
-
-  stop(): void {
-    this.#document.destroy();
   }
 
   readonly #clock = () => this.now;
@@ -225,23 +218,11 @@ export class Cloud {
   }
 
   /**
-   * Returns whether a command queries a partition of the due index that has no entries. Such a query is answered
-   * without the engine, which saves time.
-   */
-  #isEmptyShard({ input }: Command): boolean {
-    if (input.IndexName !== 'gsi3') return false;
-    const partition = String(input.ExpressionAttributeValues[':pk']);
-    if (isParked(partition)) return !this.#parkedPartitions.has(partition);
-    return this.#partitions !== undefined && isSwept(partition) && !this.#partitions.has(partition);
-  }
-
-  /**
    * Runs the timer of the sweep once, and the worker for each of its messages. Returns false if a process crashed or
    * failed.
    */
   async sweep(trial?: Trial): Promise<boolean> {
     this.sweeps++;
-    this.#partitions = new Set((await this.#entries()).map(({ gsi3pk }) => String(gsi3pk)));
     const timer = new Invocation(trial);
     const process = this.#process(timer, 'Timer ');
     const hasSent = await hasSucceeded(timer, () =>
@@ -507,16 +488,12 @@ export class Cloud {
 
   /** Returns the entries of the due index. For each, returns the time from which the sweep handles it. */
   async due(): Promise<{ readonly kind: string; readonly at: number }[]> {
-    return (await this.#entries()).flatMap(({ gsi3pk, gsi3sk }) => {
+    const { Items } = await this.#client.send(new ScanCommand({ TableName: TABLE_NAME, IndexName: 'gsi3' }));
+    return (Items as Item[]).flatMap(({ gsi3pk, gsi3sk }) => {
       if (!isSwept(String(gsi3pk))) return [];
       const kind = kindOf(String(gsi3pk));
       return [{ kind, at: Date.parse(String(gsi3sk).split('#')[0]!) + (kind === 'PENDING' ? RECONCILE_AFTER : 0) }];
     });
-  }
-
-  async #entries(): Promise<Item[]> {
-    const { Items = [] } = await this.#document.send(new ScanCommand({ TableName: TABLE_NAME, IndexName: 'gsi3' }));
-    return Items as Item[];
   }
 
   /**
@@ -617,10 +594,7 @@ export class Cloud {
   /** Calls the table. Sends written events to the stream, and counts written mails in the trial of their event. */
   async #send(command: Command, trial: Trial | undefined): Promise<Item> {
     const written = writtenItems(command);
-    for (const { gsi3pk } of written) if (isParked(String(gsi3pk))) this.#parkedPartitions.add(String(gsi3pk));
-    const answer =
-      (await this.stubs.table?.(command)) ??
-      (this.#isEmptyShard(command) ? { Items: [] } : await this.#document.send(command));
+    const answer = (await this.stubs.table?.(command)) ?? (await this.#client.send(command));
     for (const item of written) {
       const about = this.#trials.get(item.about?.eventId ?? '');
       if (about && item._t === MailEntity.type) this.#trials.set(item.mailId, about);
@@ -698,11 +672,6 @@ function nameOf(command: Command): string {
 /** Returns what kind of work a partition of the due index contains. */
 function kindOf(partition: string): string {
   return partition.split('#')[1] ?? '';
-}
-
-/** Whether a partition of the due index contains the parked deliveries to an endpoint. */
-function isParked(partition: string): boolean {
-  return partition.split('#')[2] === 'PARKED';
 }
 
 /**

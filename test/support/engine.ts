@@ -2,14 +2,18 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { CreateTableCommand, DeleteTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { dynoxideCommand, findDynoxide } from '../../infra/local/table/dynoxide.ts';
 import { spawnGuarded } from '../../infra/local/table/guardedProcess.ts';
 import { indexNames } from '../../lib/app/capability.ts';
 import { vectorIndexes, vectorKeys } from '../../lib/memory/vectorIndexes.ts';
 import { clientSettings } from '../../lib/app/sdkSettings.ts';
+import { documentClients } from '../../lib/table/documentClient.ts';
 import { defaultRetryContext } from '../../lib/table/retryOnConflict.ts';
-import { LeanClient, openTablesLean, openTablesWithSdk } from './leanClient.ts';
+import { ComparedTable } from './comparedTable.ts';
+import { asDocumentClient, LeanClient, openTablesLean, openTablesWithSdk, type TableClient } from './leanClient.ts';
+import { MemoryTable } from './memoryTable.ts';
 
 export const TABLE_NAME = 'table';
 export const MASTER_KEY_SECRET_ARN = 'arn:aws:secretsmanager:us-east-1:000000000000:secret:master';
@@ -70,10 +74,10 @@ export interface SentMail {
 }
 
 export interface Engine {
-  /** A client of the engine, with which tests read items. */
+  /** A client of the engine, with which tests read items. Its calls fail if the table is in memory. */
   readonly client: DynamoDBClient;
   /** A faster client without the SDK, with which tests read many items. */
-  readonly lean: LeanClient;
+  readonly lean: TableClient;
   /** The received mails, oldest first. */
   readonly mails: SentMail[];
   /** Replaces the table with an empty one. */
@@ -84,13 +88,20 @@ export interface Engine {
 export interface EngineOptions {
   /** Whether functions use the SDK's client, as in a deployment, instead of the lean client. */
   readonly sdk?: boolean;
+  /**
+   * Where the table is, if not only on the engine. `memory`: only in memory, for tests that repeat the same calls
+   * thousands of times. `both`: on the engine and in memory, and the test fails if their answers differ. With the
+   * environment variable `COMPARE_TABLES`, `memory` means `both`.
+   */
+  readonly table?: 'memory' | 'both';
 }
 
 /**
  * Starts an engine in memory with the table, and fakes of Secrets Manager and SES. The SDK of this process then uses
  * them.
  */
-export async function startEngine({ sdk = false }: EngineOptions = {}): Promise<Engine> {
+export async function startEngine({ sdk = false, table: wanted }: EngineOptions = {}): Promise<Engine> {
+  const table = wanted === 'memory' && process.env.COMPARE_TABLES ? 'both' : wanted;
   if (sdk) openTablesWithSdk();
   else openTablesLean();
   // On a busy machine, conflicts may last longer than the time limit of retries. Tests of the limit use `virtualTime`.
@@ -100,7 +111,7 @@ export async function startEngine({ sdk = false }: EngineOptions = {}): Promise<
     connectionTimeout: CALL_MILLISECONDS,
     requestTimeout: CALL_MILLISECONDS,
   });
-  const engine = process.env.DYNAMODB_LOCAL_URL ? sharedEngine(process.env.DYNAMODB_LOCAL_URL) : await launchEngine();
+  const engine = await openEngine(table);
   const secrets = await startSecrets();
   const mails: SentMail[] = [];
   const ses = await startSes(mails);
@@ -110,14 +121,19 @@ export async function startEngine({ sdk = false }: EngineOptions = {}): Promise<
     AWS_ENDPOINT_URL_SESV2: urlOf(ses),
   });
   const client = new DynamoDBClient({});
-  const lean = new LeanClient();
+  const memory = table && new MemoryTable();
+  const compared = table === 'both' ? new ComparedTable(memory!) : undefined;
+  const lean = compared ?? (memory ? inLaterTurns(memory) : new LeanClient());
+  if (memory) documentClients.open = () => asDocumentClient(lean);
   const create = () => createTable(client, engine.hasVectorIndexes);
-  await create();
+  if (table !== 'memory') await create();
   return {
     client,
     lean,
     mails,
     async clear() {
+      memory?.clear();
+      if (table === 'memory') return;
       await client.send(new DeleteTableCommand({ TableName: TABLE_NAME }));
       await create();
     },
@@ -129,7 +145,19 @@ export async function startEngine({ sdk = false }: EngineOptions = {}): Promise<
         server.closeAllConnections();
       }
       await engine.stop();
+      compared?.expectNoDifferences();
     },
+  };
+}
+
+/** Returns a client whose calls take at least one turn of the event loop, as calls over a network do. */
+function inLaterTurns(table: TableClient): TableClient {
+  return {
+    async send(command) {
+      await nextTurn();
+      return table.send(command);
+    },
+    destroy: () => table.destroy(),
   };
 }
 
@@ -233,6 +261,19 @@ function sharedEngine(url: string): LaunchedEngine {
     stop: () => Promise.resolve(),
   };
 }
+
+function openEngine(table: EngineOptions['table']): LaunchedEngine | Promise<LaunchedEngine> {
+  if (table === 'memory') return noEngine;
+  const { DYNAMODB_LOCAL_URL } = process.env;
+  return DYNAMODB_LOCAL_URL ? sharedEngine(DYNAMODB_LOCAL_URL) : launchEngine();
+}
+
+const noEngine: LaunchedEngine = {
+  // No server listens on this port.
+  environment: { AWS_ENDPOINT_URL_DYNAMODB: 'http://127.0.0.1:9' },
+  hasVectorIndexes: false,
+  stop: () => Promise.resolve(),
+};
 
 /** Starts an engine on a free port. */
 async function launchEngine(): Promise<LaunchedEngine> {

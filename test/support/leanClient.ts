@@ -14,8 +14,14 @@ export interface Command {
   readonly input: Json;
 }
 
+/** A client of a table, with the commands of the document client. */
+export interface TableClient {
+  send(command: Command): Promise<Json>;
+  destroy(): void;
+}
+
 /** The maximum bytes of an index key in DynamoDB. The engine does not check them. */
-const sizes: IndexKeySizes = new Map(
+export const indexKeySizes: IndexKeySizes = new Map(
   indexNames.flatMap((name): [string, number][] => [
     [`${name}pk`, 2_048],
     [`${name}sk`, 1_024],
@@ -35,13 +41,13 @@ const headers = () =>
  * A client of the engine that does only what `Table` needs. It makes no signatures and no retries. With the SDK, tests
  * with tens of thousands of calls would spend most of their time in it.
  */
-export class LeanClient {
+export class LeanClient implements TableClient {
   readonly #connections = new Connections(process.env.AWS_ENDPOINT_URL_DYNAMODB!);
   readonly #headers = headers();
 
   async send(command: Command): Promise<Json> {
     const operation = operationOf(command);
-    const fault = findRequestFault(operation, command.input, sizes);
+    const fault = findRequestFault(operation, command.input, indexKeySizes);
     if (fault !== undefined) throw errorOf(400, { __type: 'ValidationException', message: fault });
     const { status, body } = await this.#post(operation, toRequestBody(command.input));
     if (status === 200) return fromResponseBody(body);
@@ -70,7 +76,7 @@ export function openTablesWithSdk(): void {
 }
 
 /** Returns the client as the type that `Table` expects. */
-export function asDocumentClient(client: { send(command: Command): Promise<Json> }): DynamoDBDocumentClient {
+export function asDocumentClient(client: Pick<TableClient, 'send'>): DynamoDBDocumentClient {
   return client as unknown as DynamoDBDocumentClient;
 }
 

@@ -6,7 +6,7 @@ import { type Judgment, reviewText, toJudgment } from '../../lib/memory/rules/ju
 import { distance } from '../../lib/memory/rules/similarity.ts';
 import type { Customer } from './customer.ts';
 import { TABLE_NAME } from './engine.ts';
-import type { LeanClient } from './leanClient.ts';
+import type { TableClient } from './leanClient.ts';
 
 /** A judgment to add, with its document. */
 export interface SentJudgment {
@@ -65,7 +65,7 @@ const internalIds = new Map<string, string>();
  * missing documents.
  */
 export async function putMany(
-  client: LeanClient,
+  client: TableClient,
   customer: Customer,
   organizationId: string,
   judgments: readonly SentJudgment[],

@@ -1,12 +1,16 @@
 import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import { marshall } from '@aws-sdk/util-dynamodb';
-import { indexNames } from '../../../lib/app/capability.ts';
-import { documentClients } from '../../../lib/table/documentClient.ts';
-import { asDocumentClient, type Command } from '../../support/leanClient.ts';
-import { type Item, matches, updated } from './expressions.ts';
+import { indexNames } from '../../lib/app/capability.ts';
+import { findRequestFault } from '../../infra/local/table/requestFault.ts';
+import { documentClients, operationOf } from '../../lib/table/documentClient.ts';
+import { asDocumentClient, type Command, indexKeySizes, type TableClient } from './leanClient.ts';
+import { compareTexts, type Item, matches, updated } from './tableExpressions.ts';
 
 const READ_UNIT = 4_096;
 const WRITE_UNIT = 1_024;
+const MAX_ITEM_BYTES = 409_600;
+/** The largest size of a page of a query. */
+const PAGE_BYTES = 1_048_576;
 
 export interface Units {
   read: number;
@@ -31,15 +35,27 @@ interface Written {
 }
 
 /**
- * A table in memory. It counts the capacity units that DynamoDB would bill on demand. Functions use it if they open
- * the table after `install`. Values are not copied, because functions do not change them.
+ * A table in memory, for the calls that functions make. It counts the capacity units that DynamoDB would bill on
+ * demand. Functions use it if they open the table after `install`.
  */
-export class MemoryTable {
+export class MemoryTable implements TableClient {
   consumed: Consumption = nothing();
   onInsert: (item: Item) => void = () => undefined;
   readonly #items = new Map<string, Item>();
-  /** The sorted entries of each partition of the table and its indexes. */
-  readonly #partitions = new Map<string, Entry[]>();
+  /** The sorted entries of each partition, by the name of the index (or `table`) and the key of the partition. */
+  readonly #partitions = new Map<string, Map<string, Entry[]>>();
+  /** The tokens of the transactions. A transaction with one of these tokens is a repetition and changes nothing. */
+  readonly #tokens = new Set<string>();
+
+  destroy(): void {
+    // There are no connections to close.
+  }
+
+  /** Removes all items. */
+  clear(): void {
+    this.#items.clear();
+    this.#partitions.clear();
+  }
 
   install(): this {
     documentClients.open = () => asDocumentClient({ send: (command) => this.send(command) });
@@ -56,65 +72,103 @@ export class MemoryTable {
     return consumed;
   }
 
-  async send({ constructor: { name }, input }: Command): Promise<Item> {
+  async send(command: Command): Promise<Item> {
+    const { input } = command;
+    const operation = operationOf(command);
+    const fault = findRequestFault(operation, input, indexKeySizes) ?? findSizeFault(input);
+    if (fault !== undefined) throw Object.assign(new Error(fault), { name: 'ValidationException', $metadata: {} });
     this.consumed.calls++;
-    if (!/^(Get|BatchGet|Query)/.test(name)) this.consumed.writes++;
-    switch (name) {
-      case 'GetCommand':
+    if (!/^(GetItem|BatchGetItem|Query|Scan)$/.test(operation)) this.consumed.writes++;
+    switch (operation) {
+      case 'GetItem':
         return { Item: this.#read(input.Key, input.ConsistentRead) };
-      case 'BatchGetCommand': {
+      case 'BatchGetItem': {
         const [[table, { Keys, ConsistentRead }]] = Object.entries<Item>(input.RequestItems) as [[string, Item]];
         return { Responses: { [table]: Keys.flatMap((key: Item) => this.#read(key, ConsistentRead) ?? []) } };
       }
-      case 'QueryCommand':
+      case 'Query':
         return this.#query(input);
-      case 'BatchWriteCommand':
+      case 'Scan':
+        return { Items: this.#scan(input) };
+      case 'BatchWriteItem':
         for (const { PutRequest, DeleteRequest } of Object.values<Item[]>(input.RequestItems).flat())
           this.#store([PutRequest ? { Put: PutRequest } : { Delete: DeleteRequest }], 1);
         return {};
-      case 'TransactWriteCommand':
-        this.#store(input.TransactItems, 2);
+      case 'TransactWriteItems': {
+        const { ClientRequestToken: token, TransactItems } = input;
+        if (!this.#tokens.has(token)) this.#store(TransactItems, 2);
+        if (token !== undefined) this.#tokens.add(token);
         return {};
-      default: {
-        const kind = name.replace('Command', '');
-        const [{ item }] = this.#store([{ [kind]: input }], 1) as [Written];
-        return input.ReturnValues ? { Attributes: item } : {};
       }
+      case 'PutItem':
+      case 'UpdateItem':
+      case 'DeleteItem': {
+        const [{ item }] = this.#store([{ [operation.replace('Item', '')]: input }], 1) as [Written];
+        return input.ReturnValues === 'UPDATED_NEW' ? { Attributes: namedAttributes(item!, input) } : {};
+      }
+      default:
+        throw new Error(`The table in memory has no ${operation}`);
     }
   }
 
   #read(key: Item, consistent: boolean | undefined): Item | undefined {
     const item = this.#items.get(identity(key));
-    const units = Math.max(1, Math.ceil((item ? sizeOf(item) : 0) / READ_UNIT));
+    const units = Math.max(1, Math.ceil((item ? itemSize(item) : 0) / READ_UNIT));
     this.#count('table', key.PK, { read: units * (consistent ? 1 : 0.5), written: 0 });
     return item;
   }
 
+  /** Returns the items of the table, or the entries of an index, that match the filter. */
+  #scan({ IndexName: index, FilterExpression: filter, ...placeholders }: Item): Item[] {
+    const all =
+      index === undefined
+        ? [...this.#items.values()]
+        : [...(this.#partitions.get(index) ?? [])].flatMap(([partition, entries]) =>
+            entries.map((entry) => this.#indexItem(index, partition, entry)),
+          );
+    return filter === undefined ? all : all.filter((item) => matches(filter, item, placeholders));
+  }
+
+  /** Returns an entry of an index as the item that a read of the index returns. */
+  #indexItem(index: string, partition: string, [sort, key]: Entry): Item {
+    const { PK, SK } = this.#items.get(key)!;
+    return { PK, SK, [`${index}pk`]: partition, [`${index}sk`]: sort };
+  }
+
   #query(input: Item): Item {
     const { IndexName: index = 'table', ExpressionAttributeValues: values, ExclusiveStartKey: start } = input;
-    const [pk, sk] = index === 'table' ? ['PK', 'SK'] : [`${index}pk`, `${index}sk`];
     const partition = values[':pk'] as string;
-    const entries = this.#partitions.get(`${index} ${partition}`) ?? [];
-    const ordered = input.ScanIndexForward === false ? entries.toReversed() : entries;
-    const after = start ? entryOf(index, start) : undefined;
-    let position = after === undefined ? 0 : ordered.findIndex((entry) => compare(entry, after) === 0) + 1;
-    if (after !== undefined && position === 0)
-      throw new Error('The table in memory continues only after an existing key');
+    const entries = this.#partitions.get(index)?.get(partition) ?? [];
+    const isDescending = input.ScanIndexForward === false;
+    const ordered = isDescending ? entries.toReversed() : entries;
+    const from = start && entryOf(index, start);
+    const isAfterStart = (entry: Entry) =>
+      !from || (isDescending ? compare(entry, from) < 0 : compare(entry, from) > 0);
     const Items: Item[] = [];
-    let bytes = 0;
-    for (; position < ordered.length && Items.length < (input.Limit ?? Infinity); position++) {
-      const [sort, key] = ordered[position]!;
-      const item = this.#items.get(key)!;
-      const seen = index === 'table' ? item : { PK: item.PK, SK: item.SK, [pk]: partition, [sk]: sort };
-      if (!matches(input.KeyConditionExpression, seen, input)) continue;
-      bytes += sizeOf(seen);
-      if (input.FilterExpression && !matches(input.FilterExpression, item, input)) continue;
-      Items.push(seen);
+    let [bytes, evaluated] = [0, 0];
+    let last: Item | undefined;
+    let hasMore = false;
+    for (const entry of ordered) {
+      const item = this.#items.get(entry[1])!;
+      const seen = index === 'table' ? item : this.#indexItem(index, partition, entry);
+      if (!isAfterStart(entry) || !matches(input.KeyConditionExpression, seen, input)) continue;
+      const size = itemSize(seen);
+      hasMore = evaluated > 0 && bytes + size > PAGE_BYTES;
+      if (hasMore) break;
+      bytes += size;
+      evaluated += 1;
+      last = seen;
+      if (!input.FilterExpression || matches(input.FilterExpression, item, input)) Items.push(seen);
+      hasMore = evaluated === input.Limit;
+      if (hasMore) break;
     }
     const units = Math.max(1, Math.ceil(bytes / READ_UNIT));
     this.#count(index, partition, { read: units * (input.ConsistentRead ? 1 : 0.5), written: 0 });
-    const more = position < ordered.length && ordered.slice(position).some(([, key]) => this.#items.has(key));
-    return { Items, Count: Items.length, ...(more && { LastEvaluatedKey: Items.at(-1) }) };
+    return {
+      Count: Items.length,
+      ...(input.Select !== 'COUNT' && { Items }),
+      ...(hasMore && { LastEvaluatedKey: last }),
+    };
   }
 
   /** Executes all writes, or none. If a condition fails, throws the error that DynamoDB would throw. */
@@ -133,9 +187,9 @@ export class MemoryTable {
     return all.map(({ kind, input, key, old }) => {
       const next =
         kind === 'Put'
-          ? (defined(input.Item) as Item)
+          ? (storedValue(input.Item) as Item)
           : kind === 'Update'
-            ? updated(input.UpdateExpression, old ?? { PK: key.PK, SK: key.SK }, input)
+            ? (storedValue(updated(input.UpdateExpression, old ?? { PK: key.PK, SK: key.SK }, input)) as Item)
             : undefined;
       this.#countWrite(key.PK, old, next, factor);
       if (kind === 'ConditionCheck') return { key: identity(key), item: old };
@@ -165,14 +219,15 @@ export class MemoryTable {
   }
 
   #partition(index: string, key: string): Entry[] {
-    const name = `${index} ${key}`;
-    let entries = this.#partitions.get(name);
-    if (!entries) this.#partitions.set(name, (entries = []));
+    let partitions = this.#partitions.get(index);
+    if (!partitions) this.#partitions.set(index, (partitions = new Map<string, Entry[]>()));
+    let entries = partitions.get(key);
+    if (!entries) partitions.set(key, (entries = []));
     return entries;
   }
 
   #countWrite(partition: string, old: Item | undefined, next: Item | undefined, factor: number): void {
-    const bytes = Math.max(old ? sizeOf(old) : 0, next ? sizeOf(next) : 0);
+    const bytes = Math.max(old ? itemSize(old) : 0, next ? itemSize(next) : 0);
     this.#count('table', partition, { read: 0, written: factor * Math.max(1, Math.ceil(bytes / WRITE_UNIT)) });
   }
 
@@ -209,8 +264,7 @@ function identity({ PK, SK }: Item): string {
 }
 
 function compare([sort, key]: Entry, [otherSort, otherKey]: Entry): number {
-  if (sort !== otherSort) return sort < otherSort ? -1 : 1;
-  return key === otherKey ? 0 : key < otherKey ? -1 : 1;
+  return compareTexts(sort, otherSort) || compareTexts(key, otherKey);
 }
 
 /** Returns the index of an entry in a sorted list. If the entry is missing, returns the index at which to insert it. */
@@ -232,6 +286,28 @@ function removeFrom(entries: Entry[], entry: Entry): void {
   entries.splice(positionOf(entries, entry), 1);
 }
 
+/** Returns why DynamoDB rejects the keys or the items of a request, or undefined. */
+function findSizeFault({ Item: item, Key: key, TransactItems = [], RequestItems = {} }: Item): string | undefined {
+  const writes = (TransactItems as Item[]).flatMap((operation) => Object.values<Item>(operation));
+  const requests = Object.values<Item>(RequestItems);
+  const reads = requests.flatMap(({ Keys = [] }) => Keys as Item[]);
+  const batch = requests.flatMap((request) => (Array.isArray(request) ? (request as Item[]) : []));
+  const items = [item, ...[...writes, ...batch.map(({ PutRequest }) => PutRequest)].map((put) => put?.Item)];
+  const keys = [...writes, ...batch.map(({ PutRequest, DeleteRequest }) => PutRequest ?? DeleteRequest)];
+  const all = [...keys.map((write) => write.Key ?? write.Item), ...reads] as Item[];
+  if (writes.length > 100 || reads.length > 100 || batch.length > 25) return 'Too many items requested';
+  if (new Set(all.map(identity)).size < all.length) return 'The request contains a key twice';
+  if ([item, key, ...all].some((each) => each?.PK === '' || each?.SK === '')) return 'A key is empty';
+  if (items.some((put) => put && itemSize(put) > MAX_ITEM_BYTES))
+    return 'Item size has exceeded the maximum allowed size';
+  return undefined;
+}
+
+/** Returns the attributes that an update names by placeholders. */
+function namedAttributes(item: Item, { ExpressionAttributeNames: names }: Item): Item {
+  return Object.fromEntries(Object.values<string>(names).map((name) => [name, item[name]]));
+}
+
 function failure(
   all: readonly { readonly holds: boolean; readonly input: Item; readonly old: Item | undefined }[],
   isTransaction: boolean,
@@ -249,28 +325,35 @@ function failure(
   return new ConditionalCheckFailedException({ message, $metadata, ...(item && { Item: item }) });
 }
 
-function defined(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(defined);
-  if (typeof value !== 'object' || value === null || value instanceof Uint8Array) return value;
+/**
+ * Returns a copy of a value as DynamoDB stores it. The copy is frozen, because reads return it: a function that changed
+ * what it has read would change the table.
+ */
+function storedValue(value: unknown): unknown {
+  if (Array.isArray(value)) return Object.freeze(value.map(storedValue));
+  if (ArrayBuffer.isView(value)) return new Uint8Array(value as Uint8Array);
+  if (typeof value !== 'object' || value === null) return value;
   const result: Item = {};
   for (const name in value) {
     const field = (value as Item)[name] as unknown;
-    if (field !== undefined) result[name] = defined(field);
+    if (field !== undefined) result[name] = storedValue(field);
   }
-  return result;
+  return Object.freeze(result);
 }
 
-/** Returns the size of a value as DynamoDB counts it. */
+/** Returns the size of an item as DynamoDB counts it. */
+function itemSize(item: Item): number {
+  let size = 0;
+  for (const name in item) size += Buffer.byteLength(name) + sizeOf(item[name]);
+  return size;
+}
+
 function sizeOf(value: unknown): number {
   if (typeof value === 'string') return Buffer.byteLength(value);
   if (typeof value === 'number') return Math.ceil(String(value).replace(/\D/g, '').length / 2) + 1;
   if (typeof value !== 'object' || value === null) return 1;
-  if (value instanceof Uint8Array) return value.length;
+  if (ArrayBuffer.isView(value)) return value.byteLength;
+  // A list or map takes three bytes, and each of its elements one byte more.
   if (Array.isArray(value)) return value.reduce<number>((sum, element) => sum + 1 + sizeOf(element), 3);
-  let size = 0;
-  for (const name in value) {
-    const field = (value as Item)[name] as unknown;
-    size += Buffer.byteLength(name) + sizeOf(field) + (typeof field === 'object' ? 3 : 0);
-  }
-  return size;
+  return 3 + Object.keys(value).length + itemSize(value);
 }

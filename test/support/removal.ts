@@ -12,7 +12,7 @@ import type { QueueMessage } from '../../lib/workers/sender.ts';
 import type { Customer } from './customer.ts';
 import { type Engine, TABLE_NAME } from './engine.ts';
 import { everyItem } from './items.ts';
-import type { LeanClient } from './leanClient.ts';
+import type { TableClient } from './leanClient.ts';
 import { recordingMeasures } from './workers.ts';
 
 type Stored = Record<string, any>;
@@ -78,7 +78,7 @@ export function itemsOfOrganization(items: ReadonlyMap<string, Stored>, organiza
 }
 
 /** Writes items back that a test has read before. */
-export async function restoreItems(client: LeanClient, items: readonly Stored[]): Promise<void> {
+export async function restoreItems(client: TableClient, items: readonly Stored[]): Promise<void> {
   for (let i = 0; i < items.length; i += 25)
     await client.send(
       new BatchWriteCommand({

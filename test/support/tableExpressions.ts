@@ -46,11 +46,24 @@ function scopeOf(
 const comparisons: Readonly<Record<string, (a: any, b: any) => boolean>> = {
   '=': (a, b) => a === b,
   '<>': (a, b) => a !== b,
-  '<': (a, b) => a < b,
-  '<=': (a, b) => a <= b,
-  '>': (a, b) => a > b,
-  '>=': (a, b) => a >= b,
+  '<': (a, b) => compareValues(a, b) < 0,
+  '<=': (a, b) => compareValues(a, b) <= 0,
+  '>': (a, b) => compareValues(a, b) > 0,
+  '>=': (a, b) => compareValues(a, b) >= 0,
 };
+
+/** Compares texts by their bytes in UTF-8, as DynamoDB does. JavaScript compares UTF-16. */
+export function compareTexts(a: string, b: string): number {
+  if (a === b) return 0;
+  if (SURROGATE.test(a) || SURROGATE.test(b)) return Buffer.compare(Buffer.from(a), Buffer.from(b));
+  return a < b ? -1 : 1;
+}
+
+const SURROGATE = /[\ud800-\udfff]/;
+
+function compareValues(a: any, b: any): number {
+  return typeof a === 'string' ? compareTexts(a, b) : a - b;
+}
 
 class Parser {
   readonly #tokens: string[];
@@ -123,7 +136,7 @@ class Parser {
       const from = this.#operand();
       this.#expect('AND');
       const to = this.#operand();
-      return (scope) => (left(scope) as any) >= (from(scope) as any) && (left(scope) as any) <= (to(scope) as any);
+      return (scope) => compareValues(left(scope), from(scope)) >= 0 && compareValues(left(scope), to(scope)) <= 0;
     }
     const compare = comparisons[this.#take()];
     if (!compare) throw this.#problem();

@@ -10,7 +10,7 @@ import type { Worker } from '../../../lib/app/worker.ts';
 import { toWorkerLambda, type WorkerHandler } from '../../../lib/workers/lambda.ts';
 import { queues } from '../../../lib/workers/queues.ts';
 import { insertsEvent } from '../../support/workers.ts';
-import type { Item } from './expressions.ts';
+import type { Item } from '../../support/tableExpressions.ts';
 
 const SECOND = 1_000;
 const STREAM_BATCH = 100;

@@ -4,8 +4,8 @@ import { asDocumentClient, type Command } from '../../support/leanClient.ts';
 import { startEngine } from '../../support/engine.ts';
 import { newWebhookCustomer, paths } from '../../support/webhooks.ts';
 import { Cloud } from './cloud.ts';
-import type { Item } from './expressions.ts';
-import { MemoryTable } from './memoryTable.ts';
+import type { Item } from '../../support/tableExpressions.ts';
+import { MemoryTable } from '../../support/memoryTable.ts';
 import { startReceiver } from './receivers.ts';
 
 const organizationId = 'bench';

@@ -9,7 +9,7 @@ const DELETE = '/v2/activities/delete';
 let engine: Engine;
 let customer: Customer;
 beforeAll(async () => {
-  engine = await startEngine();
+  engine = await startEngine({ table: 'memory' });
 });
 afterAll(() => engine.stop());
 beforeEach(createCustomer);

@@ -18,7 +18,7 @@ let engine: Engine;
 let table: Table;
 let customer: Customer;
 beforeAll(async () => {
-  engine = await startEngine();
+  engine = await startEngine({ table: 'memory' });
   // Otherwise the metrics of failures would appear in the test output.
   process.env.POWERTOOLS_METRICS_DISABLED = 'true';
   table = openTable(process.env as never);

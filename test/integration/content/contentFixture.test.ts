@@ -38,7 +38,7 @@ let fixture: Fixture;
 let initialCounts: Record<string, number>;
 
 beforeAll(async () => {
-  engine = await startEngine();
+  engine = await startEngine({ table: 'memory' });
   customer = await newCustomer();
   await buildOrganization(customer);
   initialCounts = (await tableLines(engine, customer)).others;

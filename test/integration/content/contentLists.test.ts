@@ -12,7 +12,7 @@ let customer: Customer;
 
 /** Adds records of each kind to two documents in a folder. All have the same author, recipient and location. */
 beforeAll(async () => {
-  engine = await startEngine();
+  engine = await startEngine({ table: 'memory' });
   customer = await newCustomer();
   await customer.ok('/v2/workspace/activityconfig/update', { activityServiceConfig: { isEnabled: true } });
   await customer.ok('/v2/organizations/documents/add', {

@@ -11,7 +11,7 @@ import { type Fault, InjectedError, Invocation, Trial } from '../../support/cras
 import { type Customer, newCustomer } from '../../support/customer.ts';
 import { type Engine, startEngine, TABLE_NAME } from '../../support/engine.ts';
 import { everyItem } from '../../support/items.ts';
-import { asDocumentClient, type Command, LeanClient } from '../../support/leanClient.ts';
+import { asDocumentClient, type Command, type TableClient } from '../../support/leanClient.ts';
 import { ada, createUserRecords, saidToGrace, traces } from '../../support/userTraces.ts';
 
 const DELETE = '/v2/users/data/delete';
@@ -20,15 +20,14 @@ const STATUS = '/v2/users/data/delete/status';
 type Item = Record<string, any>;
 
 let engine: Engine;
-let lean: LeanClient;
+let lean: TableClient;
 let table: Table;
 beforeAll(async () => {
-  engine = await startEngine();
-  lean = new LeanClient();
+  engine = await startEngine({ table: 'memory' });
+  lean = engine.lean;
   table = new Table(asDocumentClient(lean), TABLE_NAME);
 });
 afterAll(async () => {
-  lean.destroy();
   await engine.stop();
 });
 

@@ -5,7 +5,7 @@ import { Table } from '../../../lib/table/table.ts';
 import { type Customer, newCustomer } from '../../support/customer.ts';
 import { type Engine, startEngine, TABLE_NAME } from '../../support/engine.ts';
 import { makeLargeOrganization, numbered } from '../../support/largeOrganization.ts';
-import { asDocumentClient, type Command, LeanClient } from '../../support/leanClient.ts';
+import { asDocumentClient, type Command, type TableClient } from '../../support/leanClient.ts';
 import { type Queues, startQueues } from '../../support/queues.ts';
 import { itemsOfOrganization, itemsByKey, JobRunner } from '../../support/removal.ts';
 
@@ -17,15 +17,14 @@ const LEASE = 90_000;
 let engine: Engine;
 let queues: Queues;
 let customer: Customer;
-let client: LeanClient;
+let client: TableClient;
 beforeAll(async () => {
-  engine = await startEngine();
+  engine = await startEngine({ table: 'memory' });
   queues = await startQueues();
-  client = new LeanClient();
+  client = engine.lean;
   customer = await newCustomer();
 });
 afterAll(async () => {
-  client.destroy();
   await queues.stop();
   await engine.stop();
 });

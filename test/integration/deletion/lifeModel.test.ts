@@ -538,7 +538,7 @@ let engine: Engine;
 let queues: Queues;
 const realNow = Date.now;
 beforeAll(async () => {
-  engine = await startEngine();
+  engine = await startEngine({ table: 'memory' });
   queues = await startQueues();
 });
 afterAll(async () => {

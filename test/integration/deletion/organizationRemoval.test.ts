@@ -12,7 +12,7 @@ import { documentPurges } from '../../../lib/deletion/documentPurges.ts';
 import { insert, openTable, remove, Table } from '../../../lib/table/table.ts';
 import { type Customer, newCustomer } from '../../support/customer.ts';
 import { type Engine, startEngine } from '../../support/engine.ts';
-import { asDocumentClient, type Command, LeanClient } from '../../support/leanClient.ts';
+import { asDocumentClient, type Command } from '../../support/leanClient.ts';
 import { type Queues, startQueues } from '../../support/queues.ts';
 import {
   itemsOfOrganization,
@@ -30,7 +30,7 @@ let engine: Engine;
 let queues: Queues;
 let customer: Customer;
 beforeAll(async () => {
-  engine = await startEngine();
+  engine = await startEngine({ table: 'memory' });
   queues = await startQueues();
 });
 afterAll(async () => {
@@ -185,7 +185,6 @@ describe('purge of a deleted organization', () => {
   });
 
   test('sends nine queries for a document without content', async () => {
-    const lean = new LeanClient();
     const countQueries = async (organizationId: string, documents: number) => {
       await customer.ok('/v2/organizations/documents/add', {
         organizationId,
@@ -196,7 +195,7 @@ describe('purge of a deleted organization', () => {
       const counting = asDocumentClient({
         send(command: Command) {
           if (command.constructor.name === 'QueryCommand') queries += 1;
-          return lean.send(command);
+          return engine.lean.send(command);
         },
       });
       const data = JSON.stringify({ organizationKey: await internalId(organizationId) });
@@ -204,37 +203,28 @@ describe('purge of a deleted organization', () => {
       expect(await purgeOrganizationStep(new Table(counting, 'table'), job, () => MINUTE)).toBe('done');
       return queries;
     };
-    try {
-      const [few, many] = [await countQueries('few', 2), await countQueries('many', 12)];
-      expect((many - few) / 10).toBe(9);
-    } finally {
-      lean.destroy();
-    }
+    const [few, many] = [await countQueries('few', 2), await countQueries('many', 12)];
+    expect((many - few) / 10).toBe(9);
   });
 
   test('makes progress in each step, even if each query takes longer than a step', async () => {
     await fillOrganization(customer, 'acme', { each: 1 });
     const acme = await internalId('acme');
     await customer.ok('/v2/organizations/folders/delete', { organizationId: 'acme', folderId: 'contracts' });
-    const lean = new LeanClient();
     let now = MINUTE;
     const slow = asDocumentClient({
       async send(command: Command) {
-        const answer = await lean.send(command);
+        const answer = await engine.lean.send(command);
         if (command.constructor.name === 'QueryCommand') now += 3_000;
         return answer;
       },
     });
     const job = { tenant: customer.apiKey, createdAt: 0, data: JSON.stringify({ organizationKey: acme }) };
     let before = itemsOfOrganization(await items(), acme).length;
-    try {
-      while ((await purgeOrganizationStep(new Table(slow, 'table'), job, () => now)) !== 'done') {
-        const count = itemsOfOrganization(await items(), acme).length;
-        expect(count).toBeLessThan(before);
-        before = count;
-      }
-    } finally {
-      lean.destroy();
+    while ((await purgeOrganizationStep(new Table(slow, 'table'), job, () => now)) !== 'done') {
+      const count = itemsOfOrganization(await items(), acme).length;
+      expect(count).toBeLessThan(before);
+      before = count;
     }
     expect(itemsOfOrganization(await items(), acme)).toEqual([]);
   });
@@ -412,20 +402,19 @@ async function killedAtEveryCall(
   step: (table: Table) => Promise<unknown>,
   all: readonly Record<string, any>[],
 ): Promise<void> {
-  const lean = new LeanClient();
-  const table = new Table(asDocumentClient(lean), 'table');
+  const table = new Table(asDocumentClient(engine.lean), 'table');
   const keys = all.map(({ PK, SK }) => ({ PK, SK }));
   const remainingKeys = async () =>
     (await table.getByKeys(AnyEntity, keys)).filter((item) => item !== undefined).map(({ PK, SK }) => [PK, SK]);
   const trial = async (callNumber: number, when: 'before' | 'after'): Promise<string[]> => {
-    await restoreItems(lean, all);
+    await restoreItems(engine.lean, all);
     const calls: string[] = [];
     const dying = asDocumentClient({
       async send(command: Command) {
         if (calls.length >= callNumber) throw new Error('killed');
         calls.push(command.constructor.name);
-        if (calls.length < callNumber) return lean.send(command);
-        if (when === 'after') await lean.send(command);
+        if (calls.length < callNumber) return engine.lean.send(command);
+        if (when === 'after') await engine.lean.send(command);
         throw new Error('killed');
       },
     });
@@ -434,15 +423,11 @@ async function killedAtEveryCall(
     expect([callNumber, when, await remainingKeys()]).toEqual([callNumber, when, []]);
     return calls;
   };
-  try {
-    const calls = await trial(Infinity, 'before');
-    expect(calls.length).toBeGreaterThan(20);
-    for (const [index, name] of calls.entries()) {
-      await trial(index + 1, 'before');
-      if (!/^(Query|Get|BatchGet)/.test(name)) await trial(index + 1, 'after');
-    }
-  } finally {
-    lean.destroy();
+  const calls = await trial(Infinity, 'before');
+  expect(calls.length).toBeGreaterThan(20);
+  for (const [index, name] of calls.entries()) {
+    await trial(index + 1, 'before');
+    if (!/^(Query|Get|BatchGet)/.test(name)) await trial(index + 1, 'after');
   }
 }
 

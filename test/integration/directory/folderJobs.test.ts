@@ -17,7 +17,7 @@ let table: Table;
 let customer: Customer;
 let now: number;
 beforeAll(async () => {
-  engine = await startEngine();
+  engine = await startEngine({ table: 'memory' });
   table = openTable(process.env as never);
 });
 afterAll(() => engine.stop());

@@ -14,7 +14,7 @@ import { runJob, type RunJobDeps } from '../../../lib/jobs/runJob.ts';
 import { type Customer, newCustomer } from '../../support/customer.ts';
 import { type Engine, startEngine, TABLE_NAME } from '../../support/engine.ts';
 import { everyItem } from '../../support/items.ts';
-import { asDocumentClient, LeanClient } from '../../support/leanClient.ts';
+import { asDocumentClient, type TableClient } from '../../support/leanClient.ts';
 import { type Queues, startQueues } from '../../support/queues.ts';
 import { recordingMeasures } from '../../support/workers.ts';
 
@@ -24,19 +24,18 @@ const nda = { ...acme, documentId: 'nda' };
 
 let engine: Engine;
 let queues: Queues;
-let client: LeanClient;
+let client: TableClient;
 let table: Table;
 let customer: Customer;
 /** How far the clock of jobs is ahead, in milliseconds. */
 let clockOffset: number;
 beforeAll(async () => {
-  engine = await startEngine();
+  engine = await startEngine({ table: 'memory' });
   queues = await startQueues();
-  client = new LeanClient();
+  client = engine.lean;
   table = new Table(asDocumentClient(client), TABLE_NAME);
 });
 afterAll(async () => {
-  client.destroy();
   await queues.stop();
   await engine.stop();
 });
@@ -706,7 +705,7 @@ describe('overlapping jobs of users/delete', () => {
 /** Returns a `send` that executes this number of calls and throws at every later call. */
 function breakingAfter(calls: number) {
   let remainingCalls = calls;
-  return async (command: Parameters<LeanClient['send']>[0]) => {
+  return async (command: Parameters<TableClient['send']>[0]) => {
     if (remainingCalls-- <= 0) throw new Error('broken off');
     return client.send(command);
   };

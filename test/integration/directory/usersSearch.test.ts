@@ -18,7 +18,7 @@ const ids = (users: any[]) => users.map(({ userId }) => userId);
  * them has a name.
  */
 beforeAll(async () => {
-  engine = await startEngine();
+  engine = await startEngine({ table: 'memory' });
   customer = await newCustomer();
   await customer.ok('/v2/organizations/add', { organizations: [acme, { organizationId: 'crowd' }] });
   await customer.ok('/v2/organizations/documents/add', {

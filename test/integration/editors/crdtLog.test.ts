@@ -16,22 +16,21 @@ import { Table } from '../../../lib/table/table.ts';
 import { openDocument } from '../../../lib/editors/rules/yjs/document.ts';
 import { allFailures, Invocation, type Failure, Trial } from '../../support/crashes.ts';
 import { type Engine, startEngine, TABLE_NAME } from '../../support/engine.ts';
-import { asDocumentClient, type Command, LeanClient } from '../../support/leanClient.ts';
+import { asDocumentClient, type Command, type TableClient } from '../../support/leanClient.ts';
 
 const START = Date.UTC(2026, 10, 20);
 const MINUTE = 60_000;
 const EDITOR = 'summary';
 
 let engine: Engine;
-let client: LeanClient;
+let client: TableClient;
 let number = 0;
 let context: DocumentContext;
 beforeAll(async () => {
-  engine = await startEngine();
-  client = new LeanClient();
+  engine = await startEngine({ table: 'memory' });
+  client = engine.lean;
 });
 afterAll(async () => {
-  client.destroy();
   await engine.stop();
 });
 beforeEach(() => {

@@ -35,7 +35,7 @@ let published: Published[];
 let document: DocumentKeys;
 let sequence: number;
 beforeAll(async () => {
-  engine = await startEngine();
+  engine = await startEngine({ table: 'memory' });
 });
 afterAll(() => engine.stop());
 beforeEach(async () => {

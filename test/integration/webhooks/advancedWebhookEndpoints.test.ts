@@ -15,7 +15,7 @@ import { newWebhookCustomer, outcome, paths } from '../../support/webhooks.ts';
 let engine: Engine;
 let customer: Customer;
 beforeAll(async () => {
-  engine = await startEngine();
+  engine = await startEngine({ table: 'memory' });
 });
 afterAll(() => engine.stop());
 beforeEach(async () => {

@@ -22,7 +22,7 @@ let customer: Customer;
 let tenant: string;
 
 beforeAll(async () => {
-  engine = await startEngine();
+  engine = await startEngine({ table: 'both' });
   process.env.ALLOW_LOOPBACK_DELIVERY = 'true';
 });
 afterAll(() => engine.stop());

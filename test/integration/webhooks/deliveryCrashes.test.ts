@@ -1,5 +1,5 @@
 import { DeleteMessageCommand, ReceiveMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { worker as deliverWebhook } from '../../../functions/workers/deliverWebhook.ts';
 import { worker as fanOutEvents } from '../../../functions/workers/fanOutEvents.ts';
 import { ApiKeyEntity } from '../../../lib/workspaces/entities.ts';
@@ -42,7 +42,7 @@ const arrivals = new Map<string, number>();
 let haveRecovered: boolean;
 
 beforeAll(async () => {
-  engine = await startEngine();
+  engine = await startEngine({ table: 'memory' });
   Object.assign(process.env, { ALLOW_LOOPBACK_DELIVERY: 'true', POWERTOOLS_METRICS_DISABLED: 'true' });
   receiver = await startHttp((request, response) => {
     const [, mode, endpointId] = request.url!.split('/');
@@ -61,9 +61,8 @@ beforeEach(async () => {
   await clearTable(engine);
   arrivals.clear();
   haveRecovered = false;
-  cloud = new Cloud();
+  cloud = new Cloud(engine);
 });
-afterEach(() => cloud.stop());
 
 type Mode = 'good' | 'bad' | 'hang';
 interface TestEndpoint {

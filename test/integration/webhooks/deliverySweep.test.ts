@@ -30,7 +30,7 @@ let tenant: string;
 let endpointId: string;
 
 beforeAll(async () => {
-  engine = await startEngine();
+  engine = await startEngine({ table: 'both' });
   process.env.ALLOW_LOOPBACK_DELIVERY = 'true';
 });
 afterAll(() => engine.stop());

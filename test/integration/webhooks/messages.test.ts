@@ -21,7 +21,7 @@ let customer: Customer;
 let tenant: string;
 let causes = 0;
 beforeAll(async () => {
-  engine = await startEngine();
+  engine = await startEngine({ table: 'memory' });
   table = openTable(environment(process.env));
 });
 afterAll(() => engine.stop());

@@ -36,7 +36,7 @@ let customer: Customer;
 let tenant: string;
 
 beforeAll(async () => {
-  engine = await startEngine();
+  engine = await startEngine({ table: 'memory' });
   queues = await startQueues();
   process.env.ALLOW_LOOPBACK_DELIVERY = 'true';
 });

@@ -22,7 +22,7 @@ let tenant: string;
 let endpointId: string;
 
 beforeAll(async () => {
-  engine = await startEngine();
+  engine = await startEngine({ table: 'memory' });
   process.env.ALLOW_LOOPBACK_DELIVERY = 'true';
 });
 afterAll(() => engine.stop());

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { emit, EventEntity } from '../../../lib/events/outbox.ts';
 import { inParallel } from '../../../lib/shared/inParallel.ts';
 import { tenantOf } from '../../../lib/table/keys.ts';
@@ -28,7 +28,7 @@ let cloud: Cloud;
 let healthy: boolean;
 
 beforeAll(async () => {
-  engine = await startEngine();
+  engine = await startEngine({ table: 'memory' });
   Object.assign(process.env, { ALLOW_LOOPBACK_DELIVERY: 'true', POWERTOOLS_METRICS_DISABLED: 'true' });
   receiver = await startHttp((request, response) => {
     request.resume();
@@ -42,10 +42,9 @@ afterAll(async () => {
 beforeEach(async () => {
   await clearTable(engine);
   healthy = false;
-  cloud = new Cloud();
+  cloud = new Cloud(engine);
   cloud.webhookTiming = { schedule: [0, 5 * SECOND, 20 * MINUTE], marginMs: 5 * MINUTE };
 });
-afterEach(() => cloud.stop());
 
 interface Subject {
   readonly trial: Trial;
