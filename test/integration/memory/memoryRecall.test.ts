@@ -14,7 +14,7 @@ import {
 } from '../../support/memory.ts';
 
 const DAY_MS = 24 * 60 * 60_000;
-const COUNT = 2_000;
+const COUNT = 1_000;
 const LIMIT = 10;
 
 let engine: Engine;
@@ -87,7 +87,7 @@ const ranges: readonly [string, number, number][] = [
   ['all but a day', timeAfterDays(0.5), timeAfterDays(729.5)],
 ];
 
-describe.each([1_000, COUNT])('POST /v2/memory/search over %i judgments', (count) => {
+describe.each([800, COUNT])('POST /v2/memory/search over %i judgments', (count) => {
   beforeAll(async () => {
     await putMany(engine.lean, customer, 'acme', judgments.slice(stored.length, count));
     stored = judgments.slice(0, count);
