@@ -18,16 +18,18 @@ const FILE_TOO_LONG = 'The file is longer than the limit: this row and all rows 
  */
 export function readCsv(text: string, scoreOf: (rows: readonly Row[]) => number): Table {
   const bytes = Buffer.from(text);
-  const scored = DELIMITERS.map((delimiter) => {
-    const { rows } = readRecords(bytes, delimiter, SAMPLE_ROWS);
-    return { delimiter, score: scoreOf(rows.filter((row) => !isBlank(row))) };
+  // All delimiters that the text lacks give the same rows, so only the first of them is tried.
+  const missing = DELIMITERS.filter((delimiter) => !text.includes(delimiter)).slice(1);
+  const scored = DELIMITERS.filter((delimiter) => !missing.includes(delimiter)).map((delimiter) => {
+    const sample = readRecords(bytes, delimiter, SAMPLE_ROWS);
+    return { delimiter, sample, score: scoreOf(sample.rows.filter((row) => !isBlank(row))) };
   });
-  const [{ delimiter } = { delimiter: ',' }] = scored.sort((a, b) => b.score - a.score);
-  return readRows(bytes, delimiter);
+  const { delimiter, sample } = scored.reduce((best, other) => (other.score > best.score ? other : best));
+  return readRows(bytes, delimiter, sample);
 }
 
-/** Reads all rows. A quote without an end makes only its own line unreadable. */
-function readRows(bytes: Buffer, delimiter: string): Table {
+/** Reads all rows, of which `sample` are the first. A quote without an end makes only its own line unreadable. */
+function readRows(bytes: Buffer, delimiter: string, sample: Records): Table {
   const rows: Row[] = [];
   const unread: UnreadPart[] = [];
   let remaining = bytes;
@@ -39,7 +41,8 @@ function readRows(bytes: Buffer, delimiter: string): Table {
   while (remaining.length > 0) {
     const remainingLines = tableLimits.lines - line;
     if (remainingLines <= 0) return endBefore(line + 1);
-    const part = readRecords(remaining, delimiter, remainingLines);
+    const isInSample = line === 0 && sample.rows.length < SAMPLE_ROWS;
+    const part = isInSample ? sample : readRecords(remaining, delimiter, remainingLines);
     for (const row of part.rows) {
       if (isBlank(row)) continue;
       const number = line + row.number;
