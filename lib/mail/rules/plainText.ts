@@ -40,7 +40,8 @@ function character(code: number): string {
 /** Returns a text of at most `most` characters. A shortened text ends with an ellipsis, and no character is cut in two. */
 function clipped(text: string, most: number): string {
   if (text.length <= most) return text;
-  const characters = Array.from(text);
+  // A character is at most two code units. The rest of a long text need not be split.
+  const characters = Array.from(text.slice(0, 2 * (most + 1)));
   return characters.length <= most
     ? text
     : `${characters

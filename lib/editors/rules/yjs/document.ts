@@ -9,7 +9,8 @@ export class MalformedUpdate extends Error {}
  * update cannot be read.
  */
 export function openDocument(updates: readonly Uint8Array[]): Y.Doc {
-  const doc = new Y.Doc();
+  // Only subdocuments use the guid. Yjs would need 31 calls for random numbers to make one.
+  const doc = new Y.Doc({ guid: '' });
   try {
     doc.transact(() => {
       for (const update of updates) Y.applyUpdate(doc, update);

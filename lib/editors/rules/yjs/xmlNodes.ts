@@ -70,7 +70,7 @@ export function marksKeyOf(marks: readonly Named[]): string {
 /** Adds a run to the end of a list. If the last run has the same marks, the two runs become one. */
 export function addRun(runs: Run[], { text, marks }: Run): void {
   const last = runs.at(-1);
-  if (last && marksKeyOf(last.marks) === marksKeyOf(marks))
+  if (last?.marks.length === marks.length && marksKeyOf(last.marks) === marksKeyOf(marks))
     runs[runs.length - 1] = { text: last.text + text, marks: last.marks };
   else runs.push({ text, marks });
 }
