@@ -10,6 +10,7 @@ import { slowdownNow } from '../support/cpu.ts';
 import { workbook } from '../support/workbook.ts';
 import { userHeadersOf } from '../support/userCaller.ts';
 import { newWorkspace } from '../support/workspaces.ts';
+import { codePoint, unicodeText } from '../support/unicodeText.ts';
 import { cases, dataSchema, expectDocumented } from './contract.ts';
 
 /** The default is the same seed in every run. `npm run robustness` uses a random seed and sends many more requests. */
@@ -116,8 +117,8 @@ function nested(levels: number): unknown {
   return levels === 0 ? {} : { a: nested(levels - 1) };
 }
 
-const anyText = fc.string({ unit: 'binary' });
-const anyJson = fc.oneof(fc.constantFrom(...hostileValues), fc.jsonValue({ maxDepth: 3, stringUnit: 'binary' }));
+const anyText = unicodeText();
+const anyJson = fc.oneof(fc.constantFrom(...hostileValues), fc.jsonValue({ maxDepth: 3, stringUnit: codePoint }));
 const anyObject = fc.dictionary(anyText, anyJson, { maxKeys: 5 });
 
 /** Generates values of the same type as a value. They pass more checks than values of any type. */

@@ -9,6 +9,7 @@ import { agentCalls, beforeWrite, times } from '../../support/agents.ts';
 import { type Customer, newCustomer } from '../../support/customer.ts';
 import { type Engine, startEngine } from '../../support/engine.ts';
 import { everyItem } from '../../support/items.ts';
+import { unicodeText } from '../../support/unicodeText.ts';
 
 const REDACTED = '__redacted__';
 
@@ -127,7 +128,7 @@ describe('POST /v2/agents/create and /v2/agents/get', () => {
   });
 
   test('returns any accepted configuration unchanged', async () => {
-    const text = fc.string({ unit: 'binary', maxLength: 20 }).filter((value) => value.isWellFormed());
+    const text = unicodeText({ maxLength: 20 }).filter((value) => value.isWellFormed());
     const json = fc.jsonValue({ maxDepth: 3 }).map((value) => JSON.parse(JSON.stringify(value)) as unknown);
     const block = fc.dictionary(fc.oneof(text, fc.constantFrom('__proto__', 'constructor', 'open')), json, {
       maxKeys: 4,

@@ -17,6 +17,7 @@ import { openDocument } from '../../../lib/editors/rules/yjs/document.ts';
 import { allFailures, Invocation, type Failure, Trial } from '../../support/crashes.ts';
 import { type Engine, startEngine, TABLE_NAME } from '../../support/engine.ts';
 import { asDocumentClient, type Command, type TableClient } from '../../support/leanClient.ts';
+import { codePoint, unicodeText } from '../../support/unicodeText.ts';
 
 const START = Date.UTC(2026, 10, 20);
 const MINUTE = 60_000;
@@ -484,14 +485,14 @@ describe('a change of an editor whose database calls fail', () => {
 });
 
 test('an editor returns every value as it was written, also after compaction and in a new process', async () => {
-  const any = fc.string({ unit: 'binary' });
+  const any = unicodeText();
   const values = {
     text: any,
     map: fc
-      .dictionary(any, fc.jsonValue({ stringUnit: 'binary' }))
+      .dictionary(any, fc.jsonValue({ stringUnit: codePoint }))
       .map((value) => JSON.parse(JSON.stringify(value)) as Record<string, unknown>),
     array: fc
-      .array(fc.jsonValue({ stringUnit: 'binary' }))
+      .array(fc.jsonValue({ stringUnit: codePoint }))
       .map((value) => JSON.parse(JSON.stringify(value)) as unknown[]),
   };
   for (const type of ['text', 'map', 'array'] as const) {

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { listEdits } from '../../../lib/editors/rules/yjs/listDiff.ts';
 import { diff } from '../../../lib/editors/rules/yjs/diff.ts';
 import { textEdits } from '../../../lib/editors/rules/yjs/textDiff.ts';
+import { unicodeText } from '../../support/unicodeText.ts';
 
 function applied(text: string, edits: ReturnType<typeof textEdits>): string {
   return edits
@@ -50,7 +51,7 @@ describe('diff', () => {
 
 describe('textEdits', () => {
   const text = fc.oneof(
-    fc.string({ unit: 'binary', maxLength: 60 }),
+    unicodeText({ maxLength: 60 }),
     fc.string({
       unit: fc.constantFrom('a', 'b', ' ', '\u{1F600}', '\u{1F601}', '\u{1F3FD}', 'é', '\n'),
       maxLength: 60,

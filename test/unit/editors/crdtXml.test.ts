@@ -6,6 +6,7 @@ import { findValueFault, replaceValue } from '../../../lib/editors/rules/yjs/rep
 import { readValue } from '../../../lib/editors/rules/yjs/readValue.ts';
 import { crdtLimits } from '../../../lib/editors/rules/yjs/values.ts';
 import { decodeName, encodeName } from '../../../lib/editors/rules/yjs/xmlEscapes.ts';
+import { unicodeText } from '../../support/unicodeText.ts';
 
 /** An XML document as a log of updates. Each replace starts from the state that the log has. */
 class XmlLog {
@@ -60,9 +61,9 @@ const name = fc.oneof(
   fc.stringMatching(/^[a-zA-Z_][a-zA-Z0-9_.-]{0,5}$/),
 );
 /** Characters that XML allows and that are not markup. */
-const characters = fc
-  .string({ unit: 'binary', maxLength: 12 })
-  .map((text) => text.replace(/[\u0000-\u0008\u000B\u000C\u000E-\u001F\uFFFE\uFFFF&<>"']/g, '_'));
+const characters = unicodeText({ maxLength: 12 }).map((text) =>
+  text.replace(/[\u0000-\u0008\u000B\u000C\u000E-\u001F\uFFFE\uFFFF&<>"']/g, '_'),
+);
 const text = fc
   .array(
     fc.oneof(
@@ -132,7 +133,7 @@ describe.each(['default', 'content', 'root'])('replaceValue of XML under the con
 });
 
 test('readValue returns well-formed XML for any names and texts of a client, and writing it back changes nothing', () => {
-  const anything = fc.string({ unit: 'binary', maxLength: 6 });
+  const anything = unicodeText({ maxLength: 6 });
   fc.assert(
     fc.property(anything, anything, anything, anything, (tag, key, value, characters) => {
       const log = new XmlLog();
@@ -156,10 +157,7 @@ test('readValue returns well-formed XML for any names and texts of a client, and
 });
 
 test('encodeName returns a unique XML name for any name', () => {
-  const names = fc.oneof(
-    fc.string({ unit: 'binary' }),
-    fc.string({ unit: fc.constantFrom('_', 'x', '2', '5', 'F', '/', 'a') }),
-  );
+  const names = fc.oneof(unicodeText(), fc.string({ unit: fc.constantFrom('_', 'x', '2', '5', 'F', '/', 'a') }));
   fc.assert(
     fc.property(names, (any) => {
       expect(decodeName(encodeName(any))).toBe(any);

@@ -10,6 +10,7 @@ import { isNestedDeeper } from '../../../lib/http/jsonDepth.ts';
 import { cpuMilliseconds } from '../../support/cpu.ts';
 import { testHandler } from '../../support/endpoint.ts';
 import { eventOf, post, type Response, send } from '../../support/requests.ts';
+import { unicodeText } from '../../support/unicodeText.ts';
 
 beforeAll(() => {
   process.env.POWERTOOLS_LOG_LEVEL = 'SILENT';
@@ -184,7 +185,7 @@ describe('a request body', () => {
     await fc.assert(
       fc.asyncProperty(
         fc.oneof(
-          fc.string({ unit: 'binary' }),
+          unicodeText(),
           fc.json(),
           fc.json().map((json) => `{"data":${json}}`),
         ),

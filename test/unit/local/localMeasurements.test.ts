@@ -13,6 +13,7 @@ import { Measurements } from '../../../infra/local/metrics/measurements.ts';
 import { MetricLines } from '../../../infra/local/metrics/metricLines.ts';
 import { sampleQueues } from '../../../infra/local/queues/queueSampler.ts';
 import { QueueStore } from '../../../infra/local/queues/queueStore.ts';
+import { unicodeText } from '../../support/unicodeText.ts';
 
 describe('Measurements', () => {
   function measured(measure: (measurements: Measurements) => void): string[] {
@@ -182,7 +183,7 @@ describe('consumed capacity', () => {
     const value = fc.letrec((tie) => ({
       value: fc.oneof(
         { maxDepth: 2 },
-        fc.record({ S: fc.oneof(fc.string({ unit: 'binary' }), fc.constant('"ConsumedCapacity":{}}')) }),
+        fc.record({ S: fc.oneof(unicodeText(), fc.constant('"ConsumedCapacity":{}}')) }),
         fc.record({ M: tie('item') }),
         fc.record({ L: fc.array(tie('value'), { maxLength: 2 }) }),
       ),

@@ -25,6 +25,7 @@ import { encodedWords, mailbox } from '../../../lib/mail/senders/mailbox.ts';
 import type { Mail } from '../../../lib/mail/senders/sender.ts';
 import { ownerMail } from '../../../lib/mail/rendering/ownerMail.ts';
 import { unsubscribeHeaders } from '../../../lib/mail/unsubscribeLinks.ts';
+import { unicodeText } from '../../support/unicodeText.ts';
 
 const timing = { schedule: [0, 60_000, 300_000, 1_800_000, 7_200_000, 21_600_000], marginMs: 300_000 };
 const NOW = Date.UTC(2026, 0, 15);
@@ -370,7 +371,7 @@ describe('a mail about an event', () => {
 
   test('has a subject of one line for any names', () => {
     fc.assert(
-      fc.property(fc.string({ unit: 'binary' }), fc.string({ unit: 'binary' }), (name, documentName) => {
+      fc.property(unicodeText(), unicodeText(), (name, documentName) => {
         const { subject } = contentOf('comment.add', 'ada', {
           actionUser: { userId: 'x', name },
           metadata: { document: { documentName } },

@@ -22,6 +22,7 @@ import {
 } from '../../../lib/memory/rules/judgments.ts';
 import { checkScope, idsOf, scopeNameOf } from '../../../lib/memory/rules/searchRequests.ts';
 import { DIMENSIONS, distance, similarityOf } from '../../../lib/memory/rules/similarity.ts';
+import { unicodeText } from '../../support/unicodeText.ts';
 
 const instant = fc.integer({ min: 0, max: Date.UTC(2100, 0, 1) });
 const scope = { organizationKey: 'org_1', organizationId: 'acme', documentKey: 'doc_1', documentId: 'nda' };
@@ -188,7 +189,7 @@ describe('judgments', () => {
   });
 
   test('sort keys of listings hold the time and the filtered values of any judgment', () => {
-    const text = fc.string({ unit: 'binary', minLength: 1, maxLength: 300 }).filter((value) => value.isWellFormed());
+    const text = unicodeText({ minLength: 1, maxLength: 300 }).filter((value) => value.isWellFormed());
     fc.assert(
       fc.property(text, text, text, text, instant, (decision, contentType, userId, other, createdAt) => {
         const judgmentByUser: Judgment = { ...judgment, decision, contentType, actionUser: { userId }, createdAt };

@@ -12,6 +12,7 @@ import {
   type QueryKind,
 } from '../../support/memoryEvaluation.ts';
 import { cpuMilliseconds } from '../../support/cpu.ts';
+import { unicodeText } from '../../support/unicodeText.ts';
 
 const similarity = (a: string, b: string) => {
   const [left, right] = [lexical(a), lexical(b)];
@@ -34,11 +35,7 @@ const PINNED = {
     '505:-0.289',
   ],
 };
-const anyText = fc.oneof(
-  fc.string({ unit: 'binary', maxLength: 200 }),
-  fc.string({ unit: 'grapheme', maxLength: 200 }),
-  fc.lorem(),
-);
+const anyText = fc.oneof(unicodeText({ maxLength: 200 }), fc.string({ unit: 'grapheme', maxLength: 200 }), fc.lorem());
 
 describe('the lexical embedder', () => {
   test('returns the same unit vector of 512 numbers for the same text', () => {

@@ -14,6 +14,7 @@ import {
   tokenAccess,
   tokenDocumentPermission,
 } from '../../../lib/userTokens/rules/tokenAccess.ts';
+import { unicodeText } from '../../support/unicodeText.ts';
 
 const NOW = 1_800_000_000_000;
 const claims: UserClaims = {
@@ -37,7 +38,7 @@ const grantOn = (internalId: string, fields: object = {}) => ({
 
 const anyClaims: fc.Arbitrary<UserClaims> = fc.record({
   tenant: fc.string(),
-  userId: fc.string({ minLength: 1, unit: 'binary' }),
+  userId: unicodeText({ minLength: 1 }),
   userKey: fc.string(),
   tokenId: fc.string(),
   answerKey: fc.string(),

@@ -8,6 +8,16 @@ import {
   removeDomains,
 } from '../../../lib/workspaces/rules/domains.ts';
 import { ApiError } from '../../../lib/shared/errors.ts';
+import { unicodeText } from '../../support/unicodeText.ts';
+
+const part = fc.oneof(unicodeText().map(encodeURIComponent), fc.stringMatching(/^[\w.~!$&'()*+,;=:@-]{0,10}$/));
+/** Generates URLs with any characters. `fc.webUrl` takes a second for its first URL, because it uses the unit `binary`. */
+const url = fc
+  .tuple(fc.constantFrom('http', 'https'), fc.webAuthority(), fc.array(part), part, part)
+  .map(
+    ([scheme, authority, path, query, fragment]) =>
+      `${scheme}://${[authority, ...path].join('/')}${query && `?${query}`}${fragment && `#${fragment}`}`,
+  );
 
 describe('parseDomain', () => {
   test.each([
@@ -93,7 +103,7 @@ describe('parseDomain', () => {
       )
       .map(([start, labels, end]) => start + labels.join('.') + end);
     fc.assert(
-      fc.property(fc.oneof(name, fc.webUrl(), fc.domain(), fc.string()), (text) => {
+      fc.property(fc.oneof(name, url, fc.domain(), fc.string()), (text) => {
         const domain = parseDomain(text);
         if (domain !== undefined) expect(parseDomain(domain)).toBe(domain);
       }),
@@ -102,9 +112,9 @@ describe('parseDomain', () => {
 
   test('returns the host of a URL', () => {
     fc.assert(
-      fc.property(fc.webUrl({ withQueryParameters: true, withFragments: true }), (url) => {
-        const { hostname } = new URL(url);
-        const domain = parseDomain(url);
+      fc.property(url, (text) => {
+        const { hostname } = new URL(text);
+        const domain = parseDomain(text);
         if (domain !== undefined) expect(hostname.replace(/^www\./, '')).toBe(domain);
       }),
     );
