@@ -3,17 +3,17 @@ const REFERENCE_MILLISECONDS = 30;
 const RUNS = 3;
 
 /**
- * Returns the CPU time of `work` in milliseconds, converted to a machine of reference speed. It is the smallest time
- * of at most three runs. No more runs follow one that is below `limit`.
+ * Returns the CPU time of `work` in milliseconds. It is the smallest time of at most three runs. No more runs follow one
+ * that is below `limit`. A time at or above `limit` is converted to a machine of reference speed.
  * A busy or slow machine changes the result little. A quadratic algorithm makes it many times larger.
  */
-export function cpuMilliseconds(work: () => unknown, { limit = 0, runs = RUNS } = {}): number {
+export function cpuMilliseconds(work: () => unknown, { limit, runs = RUNS }: { limit: number; runs?: number }): number {
   let smallest = Infinity;
   for (let run = 0; run < runs && smallest >= limit; run++) {
-    const slowdown = slowdownNow();
     const from = process.cpuUsage();
     work();
-    smallest = Math.min(smallest, cpuMillisecondsSince(from) / slowdown);
+    const milliseconds = cpuMillisecondsSince(from);
+    smallest = Math.min(smallest, milliseconds < limit ? milliseconds : milliseconds / slowdownNow());
   }
   return smallest;
 }

@@ -30,16 +30,24 @@ const sources = globSync('{functions,lib}/**/*.ts', { cwd: projectDir }).sort();
  */
 function expressionsOf(file: string): { literals: RegExp[]; made: string[] } {
   const [literals, made]: [RegExp[], string[]] = [[], []];
+  const source = ts.createSourceFile(file, readFileSync(join(projectDir, file), 'utf8'), {
+    languageVersion: ts.ScriptTarget.Latest,
+    jsDocParsingMode: ts.JSDocParsingMode.ParseNone,
+  });
   const visit = (node: ts.Node): void => {
     if (ts.isRegularExpressionLiteral(node)) {
       const end = node.text.lastIndexOf('/');
       literals.push(new RegExp(node.text.slice(1, end), node.text.slice(end + 1)));
     }
-    if ((ts.isNewExpression(node) || ts.isCallExpression(node)) && node.expression.getText() === 'RegExp')
-      made.push(`${file}: ${node.getText()}`);
+    if (
+      (ts.isNewExpression(node) || ts.isCallExpression(node)) &&
+      ts.isIdentifier(node.expression) &&
+      node.expression.text === 'RegExp'
+    )
+      made.push(`${file}: ${node.getText(source)}`);
     ts.forEachChild(node, visit);
   };
-  visit(ts.createSourceFile(file, readFileSync(join(projectDir, file), 'utf8'), ts.ScriptTarget.Latest, true));
+  visit(source);
   return { literals, made };
 }
 
@@ -50,9 +58,10 @@ describe('regular expressions of deployed code', () => {
     const literals = all.flatMap(({ literals: some }) => some);
     expect(literals.length).toBeGreaterThan(80);
     expect(
-      literals.flatMap((regex) =>
-        findSlowness(regex) === undefined ? [] : `${String(regex)}: ${findSlowness(regex)}`,
-      ),
+      literals.flatMap((regex) => {
+        const slowness = findSlowness(regex);
+        return slowness === undefined ? [] : `${String(regex)}: ${slowness}`;
+      }),
     ).toEqual([]);
   });
 
@@ -127,7 +136,8 @@ describe('hostile text', () => {
   test('as 20,000 number formats of a spreadsheet takes less than 1 s of CPU', () => {
     const format = `<numFmt numFmtId="200" formatCode="${'['.repeat(255)}"/>`;
     const styles = Buffer.from(`<a>${format.repeat(20_000)}</a>`);
-    expect(cpuMilliseconds(() => readDateStyles(styles, newXmlBudget()), { runs: 1 })).toBeLessThan(1_000);
+    const read = () => readDateStyles(styles, newXmlBudget());
+    expect(cpuMilliseconds(read, { limit: 1_000, runs: 1 })).toBeLessThan(1_000);
   });
 
   const parsers: [string, (text: string) => unknown][] = [
@@ -190,7 +200,7 @@ describe('hostile text', () => {
           for (const text of [body, `${body}\u0001!`, `x${body}x`]) parse(text);
         }
       },
-      { runs: 1 },
+      { limit: 10_000, runs: 1 },
     );
     // If one text took quadratic time, the sum would exceed this.
     expect(cost).toBeLessThan(10_000);
