@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { afterEach, describe, expect, jest, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import fc from 'fast-check';
 import { Webhook } from 'standardwebhooks';
 import { projectDir } from '../../../infra/build/build.ts';
@@ -26,7 +26,12 @@ interface Received {
 type Answer = (response: ServerResponse, request: Received) => void;
 
 let server: Server | undefined;
+beforeEach(() => {
+  // The pauses before retries are random. The shortest pause is 0.
+  jest.spyOn(Math, 'random').mockReturnValue(0);
+});
 afterEach(() => {
+  jest.restoreAllMocks();
   server?.close();
   server?.closeAllConnections();
   server = undefined;

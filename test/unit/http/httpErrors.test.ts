@@ -2,9 +2,15 @@ import { randomUUID } from 'node:crypto';
 import type { Context } from 'aws-lambda';
 import { afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { ApiError, errorCatalogue, type ErrorStatus, invalid } from '../../../lib/shared/errors.ts';
-import { toApiError } from '../../../lib/http/middlewares.ts';
-import { testHandler } from '../../support/endpoint.ts';
 import { eventOf, post, send } from '../../support/requests.ts';
+
+// The fake timers of Jest do not replace this module, from which middy takes its timers.
+jest.unstable_mockModule('node:timers', () => ({
+  setTimeout: (run: () => void, milliseconds: number) => setTimeout(run, milliseconds),
+  clearTimeout: (timer: NodeJS.Timeout) => clearTimeout(timer),
+}));
+const { toApiError } = await import('../../../lib/http/middlewares.ts');
+const { testHandler } = await import('../../support/endpoint.ts');
 
 afterEach(() => {
   jest.useRealTimers();

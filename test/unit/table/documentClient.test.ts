@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { DynamoDBClient as SdkClient } from '@aws-sdk/client-dynamodb';
 import { type DynamoDBDocumentClient, GetCommand, PutCommand, TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { readAuthorization, signatureVerifier } from '../../../infra/local/iam/signature.ts';
 import { DynamoDBClient as BundledClient } from '../../../infra/build/lambdaDynamoDb.ts';
 import { documentClients } from '../../../lib/table/documentClient.ts';
@@ -36,6 +36,8 @@ let received: Received[];
 let answers: (readonly [status: number, body: string] | 'hang')[];
 
 beforeEach(async () => {
+  // The pauses before retries are random. The shortest pause is 0.
+  jest.spyOn(Math, 'random').mockReturnValue(0);
   received = [];
   server = createServer({ keepAliveTimeout: 0 }, (request, response) => {
     void text(request).then((body) => {
@@ -54,6 +56,7 @@ beforeEach(async () => {
   });
 });
 afterEach(async () => {
+  jest.restoreAllMocks();
   client.destroy();
   server.close();
   server.closeAllConnections();
