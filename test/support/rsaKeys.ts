@@ -1,8 +1,16 @@
-import { generateKeyPairSync, type KeyObject } from 'node:crypto';
+import { createPublicKey, generateKeyPairSync, type KeyObject, randomBytes } from 'node:crypto';
 
 /** Returns a new RSA key pair. */
 export function rsaKeyPair(modulusLength = 2_048): { publicKey: KeyObject; privateKey: KeyObject } {
   return generateKeyPairSync('rsa', { modulusLength });
+}
+
+/** Returns an RSA public key that has no private key. This takes no time, because its modulus is any odd number. */
+export function rsaPublicKey(modulusLength: number): KeyObject {
+  const modulus = randomBytes(modulusLength / 8);
+  modulus[0]! |= 0x80;
+  modulus[modulus.length - 1]! |= 1;
+  return createPublicKey({ key: { kty: 'RSA', n: modulus.toString('base64url'), e: 'AQAB' }, format: 'jwk' });
 }
 
 /** Returns a key as PEM. */

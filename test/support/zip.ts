@@ -5,7 +5,7 @@ const LOCAL_HEADER = 30;
 const DIRECTORY_ENTRY = 46;
 const DIRECTORY_END = 22;
 const VERSION = 20;
-const DEFLATE = 8;
+const [STORED, DEFLATED] = [0, 8];
 
 /**
  * Returns a ZIP archive of these files. The keys are the paths. Uses the fastest compression: a better one would take
@@ -16,11 +16,12 @@ export function zip(parts: Readonly<Record<string, Uint8Array>>): Buffer {
   let offset = 0;
   for (const [path, content] of Object.entries(parts)) {
     const name = Buffer.from(path);
-    const packed = deflateRawSync(content, { level: 1 });
+    const isEmpty = content.length === 0;
+    const packed = isEmpty ? Buffer.alloc(0) : deflateRawSync(content, { level: 1 });
     const header = Buffer.alloc(LOCAL_HEADER);
     header.writeUInt32LE(0x04034b50);
     header.writeUInt16LE(VERSION, 4);
-    header.writeUInt16LE(DEFLATE, 8);
+    header.writeUInt16LE(isEmpty ? STORED : DEFLATED, 8);
     header.writeUInt32LE(crc32(content), 14);
     header.writeUInt32LE(packed.length, 18);
     header.writeUInt32LE(content.length, 22);

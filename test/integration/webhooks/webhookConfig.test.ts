@@ -4,7 +4,7 @@ import { defaultWebhookTriggers, triggerTypes } from '../../../lib/events/rules/
 import { type Customer, newCustomer } from '../../support/customer.ts';
 import { type Engine, startEngine } from '../../support/engine.ts';
 import { storedItem } from '../../support/items.ts';
-import { pemOf, rsaKeyPair } from '../../support/rsaKeys.ts';
+import { pemOf, rsaKeyPair, rsaPublicKey } from '../../support/rsaKeys.ts';
 import { paths } from '../../support/webhooks.ts';
 
 let engine: Engine;
@@ -242,7 +242,7 @@ describe('POST /v2/workspace/webhookconfig/update with an invalid request', () =
       { webhookServiceConfig: { encryptData: true, publicKey: '' } },
       'webhookServiceConfig.publicKey is required while encryptData is true',
     ],
-    ['a key of 1024 bits', { webhookServiceConfig: { publicKey: pemOf(rsaKeyPair(1_024).publicKey, 'spki') } }, noKey],
+    ['a key of 1024 bits', { webhookServiceConfig: { publicKey: pemOf(rsaPublicKey(1_024), 'spki') } }, noKey],
     ['a private key', { webhookServiceConfig: { publicKey: pemOf(rsaKeyPair().privateKey, 'pkcs8') } }, noKey],
     ['an invalid key', { webhookServiceConfig: { publicKey: 'MIIB' } }, noKey],
     [

@@ -14,9 +14,19 @@ import { registeredEndpoints, registeredWorkers } from '../../../infra/build/reg
 import { deliveryMetrics } from '../../../lib/observability/deliveryMetrics.ts';
 import { queues } from '../../../lib/workers/queues.ts';
 
+// The CDK records a stack trace for each resource. Jest raises the limit to 100 frames, which makes that slow.
+Error.stackTraceLimit = 10;
+
+/** The resources with the default settings, with the push service, and with the heartbeat. */
+const [byDefault, withLive, withHeartbeat] = await Promise.all([
+  deployedResources(),
+  deployedResources({ live: 'on' }),
+  deployedResources({ heartbeat: 'on' }),
+]);
+
 describe('idleBill', () => {
-  test('is below 12 dollars a month, without free tiers and with every alarm', async () => {
-    const bill = idleBill(await deployedResources());
+  test('is below 12 dollars a month, without free tiers and with every alarm', () => {
+    const bill = idleBill(byDefault);
     const lines = new Map(bill.map(({ item, count, dollars }) => [item, { count, dollars }]));
     expect(lines.get('secrets')).toEqual({ count: 2, dollars: 0.8 });
     expect(lines.get('dashboards')).toEqual({ count: 1, dollars: 3 });
@@ -29,8 +39,8 @@ describe('idleBill', () => {
     expect(totalOf(bill)).toBeLessThan(12);
   });
 
-  test('grows only by the cost of alarms if the push service is on', async () => {
-    const [off, on] = [idleBill(await deployedResources()), idleBill(await deployedResources({ live: 'on' }))];
+  test('grows only by the cost of alarms if the push service is on', () => {
+    const [off, on] = [idleBill(byDefault), idleBill(withLive)];
     const alarms = (bill: typeof off) => bill.find(({ item }) => item === 'metrics that alarms watch')!.dollars;
     expect(totalOf(on) - totalOf(off)).toBeCloseTo(alarms(on) - alarms(off), 6);
     expect(totalOf(on)).toBeLessThan(13);
@@ -185,9 +195,8 @@ describe('heartbeatBill', () => {
     expect(totalOf(heartbeatBill())).toBeLessThan(1);
   });
 
-  test('equals the cost difference between deployments with and without the heartbeat', async () => {
-    const [off, on] = [await deployedResources(), await deployedResources({ heartbeat: 'on' })];
-    expect(totalOf(idleBill(on)) - totalOf(idleBill(off))).toBeCloseTo(totalOf(heartbeatBill()), 9);
+  test('equals the cost difference between deployments with and without the heartbeat', () => {
+    expect(totalOf(idleBill(withHeartbeat)) - totalOf(idleBill(byDefault))).toBeCloseTo(totalOf(heartbeatBill()), 9);
   });
 });
 

@@ -82,11 +82,10 @@ describe('statistics', () => {
             const inside = added
               .filter(({ bucket }) => bucket >= window.from && bucket <= window.to)
               .map((measurement) => measurement.value);
-            for (const statistic of statistics)
-              expect([statistic, store.find(metric)!.statistic(statistic, window)]).toEqual([
-                statistic,
-                expectedStatistic(statistic, inside),
-              ]);
+            const series = store.find(metric)!;
+            expect(statistics.map((statistic) => [statistic, series.statistic(statistic, window)])).toEqual(
+              statistics.map((statistic) => [statistic, expectedStatistic(statistic, inside)]),
+            );
           }
         }
       }),

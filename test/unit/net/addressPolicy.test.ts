@@ -77,7 +77,7 @@ describe('isAllowedAddress', () => {
     fc.assert(
       fc.property(inSpecial4, (n) => {
         expect(isAllowedAddress(dotted(n))).toBe(false);
-        for (const host of spellings(n)) expect([host, allowsUrl(host)]).toEqual([host, false]);
+        expect(spellings(n).filter((host) => allowsUrl(host))).toEqual([]);
       }),
       { numRuns: 2_000 },
     );
@@ -86,7 +86,7 @@ describe('isAllowedAddress', () => {
   test('allows exactly the public addresses, in every spelling', () => {
     fc.assert(
       fc.property(anyIpv4, (n) => {
-        for (const host of spellings(n)) expect([host, allowsUrl(host)]).toEqual([host, !isSpecial(n)]);
+        expect(spellings(n).filter((host) => allowsUrl(host) === isSpecial(n))).toEqual([]);
       }),
       { numRuns: 2_000 },
     );

@@ -1,7 +1,7 @@
 import { constants, generateKeyPairSync, privateDecrypt, publicEncrypt } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import { parsePublicKey } from '../../../lib/crypto/publicKey.ts';
-import { bodyOf, pemOf, rsaKeyPair } from '../../support/rsaKeys.ts';
+import { bodyOf, pemOf, rsaKeyPair, rsaPublicKey } from '../../support/rsaKeys.ts';
 
 const { publicKey, privateKey } = rsaKeyPair();
 const [spki, pkcs1] = [pemOf(publicKey, 'spki'), pemOf(publicKey, 'pkcs1')];
@@ -26,13 +26,13 @@ describe('a usable public key', () => {
   });
 
   test.each([3_072, 4_096])('may have %i bits', (bits) => {
-    expect(parsePublicKey(pemOf(rsaKeyPair(bits).publicKey, 'spki'))?.asymmetricKeyDetails?.modulusLength).toBe(bits);
+    expect(parsePublicKey(pemOf(rsaPublicKey(bits), 'spki'))?.asymmetricKeyDetails?.modulusLength).toBe(bits);
   });
 });
 
 describe('an unusable public key', () => {
-  const short = rsaKeyPair(1_024).publicKey;
-  const almost = rsaKeyPair(2_040).publicKey;
+  const short = rsaPublicKey(1_024);
+  const almost = rsaPublicKey(2_040);
   const elliptic = generateKeyPairSync('ec', { namedCurve: 'P-256' }).publicKey;
   const edwards = generateKeyPairSync('ed25519').publicKey;
   const pss = generateKeyPairSync('rsa-pss', { modulusLength: 2_048 }).publicKey;
