@@ -10,16 +10,22 @@ const EPOCH_SECONDS = 1_400_000_000;
  * in epoch milliseconds.
  */
 export function ksuid(now: number, random: Uint8Array = randomBytes(16)): string {
-  const bytes = Buffer.alloc(20);
-  bytes.writeUInt32BE(Math.floor(now / 1000) - EPOCH_SECONDS);
-  bytes.set(random, 4);
-  let remaining = BigInt(`0x${bytes.toString('hex')}`);
-  const digits: string[] = [];
-  for (let i = 0; i < LENGTH; i++) {
-    digits.push(ALPHABET.charAt(Number(remaining % 62n)));
-    remaining /= 62n;
+  const view = new DataView(random.buffer, random.byteOffset);
+  const words = [Math.floor(now / 1000) - EPOCH_SECONDS];
+  for (let offset = 0; offset < 16; offset += 4) words.push(view.getUint32(offset));
+  let text = '';
+  // Long division of 32-bit words. A division of one BigInt takes several times as long.
+  for (let digit = 0; digit < LENGTH; digit++) {
+    let remainder = 0;
+    for (let index = 0; index < words.length; index++) {
+      const dividend = remainder * 2 ** 32 + (words[index] ?? 0);
+      const quotient = Math.floor(dividend / ALPHABET.length);
+      words[index] = quotient;
+      remainder = dividend - quotient * ALPHABET.length;
+    }
+    text = ALPHABET.charAt(remainder) + text;
   }
-  return digits.reverse().join('');
+  return text;
 }
 
 /** Returns a new id: `<prefix>_` and a KSUID. `now` is in epoch milliseconds. */

@@ -9,7 +9,8 @@ const MAX_PART_BYTES = 200;
  */
 export function encodePart(part: string): string {
   const escaped = part.replace(/[#%~]/g, (character) => `%${character.charCodeAt(0).toString(16)}`);
-  if (Buffer.byteLength(escaped) <= MAX_PART_BYTES) return escaped;
+  // A character has at most 3 bytes, so most parts need no count of their bytes.
+  if (escaped.length <= MAX_PART_BYTES / 3 || Buffer.byteLength(escaped) <= MAX_PART_BYTES) return escaped;
   return `~${createHash('sha256').update(part).digest('base64url')}`;
 }
 

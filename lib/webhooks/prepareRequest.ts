@@ -15,7 +15,7 @@ import { type ItemRead, itemOf, type Table } from '../table/table.ts';
 import { profilesOf, type User, UserEntity } from '../directory/users.ts';
 import { mapSecret } from '../workspaces/configs/configStore.ts';
 import { BasicWebhookConfigEntity } from './webhookConfigs.ts';
-import { openSigningSecret } from './signingSecrets.ts';
+import { openSigningKey } from './signingSecrets.ts';
 import { dict, distinct } from '../shared/collections.ts';
 import { isPrivate, type Visibility } from '../content/rules/visibility.ts';
 import { isBasicTarget } from './rules/matching.ts';
@@ -218,12 +218,12 @@ export class WebhookRequests {
     const encoded = encodeBody(advancedPayload(event, { config, notificationsConfig }), config);
     if ('error' in encoded) return encoded;
     const now = this.#clock();
-    const secrets = await Promise.all(
+    const keys = await Promise.all(
       liveSecrets(endpoint.secrets, now).map((secret) =>
-        openSigningSecret(this.#box, event.tenant, endpoint.endpointId, secret),
+        openSigningKey(this.#box, event.tenant, endpoint.endpointId, secret),
       ),
     );
-    return toRequest(url, encoded, signHeaders({ ...signedContent(event, encoded, now), secrets }));
+    return toRequest(url, encoded, signHeaders({ ...signedContent(event, encoded, now), keys }));
   }
 
   async #basicRequest(

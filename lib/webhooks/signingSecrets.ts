@@ -1,6 +1,7 @@
-import { randomBytes } from 'node:crypto';
+import { type KeyObject, randomBytes } from 'node:crypto';
 import type { SecretBox, SecretOwner } from '../crypto/secretBox.ts';
 import type { SigningSecret } from './rules/secrets.ts';
+import { signingKey } from './transport/sign.ts';
 
 const SECRET_BYTES = 32;
 
@@ -28,4 +29,23 @@ export async function openSigningSecret(
   { sealed }: SigningSecret,
 ): Promise<string> {
   return box.open(sealed, signingSecretOf(tenant, endpointId));
+}
+
+const signingKeys = new WeakMap<SigningSecret, KeyObject>();
+
+/**
+ * Returns the key of a signing secret. Decrypts the secret only once, because decryption takes longer than signing. The key is kept
+ * as long as the settings of the tenant are in memory.
+ */
+export async function openSigningKey(
+  box: SecretBox,
+  tenant: string,
+  endpointId: string,
+  secret: SigningSecret,
+): Promise<KeyObject> {
+  const kept = signingKeys.get(secret);
+  if (kept) return kept;
+  const key = signingKey(await openSigningSecret(box, tenant, endpointId, secret));
+  signingKeys.set(secret, key);
+  return key;
 }

@@ -25,6 +25,9 @@ const IDLE_MILLISECONDS = 4_000;
 const MAX_IDLE_PER_ORIGIN = 50;
 const MAX_IDLE = 100;
 
+/** The most destinations that are kept, each for one URL. */
+const MAX_DESTINATIONS = 1_000;
+
 /** Matches valid header values. Node throws for other characters. */
 const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
@@ -56,6 +59,13 @@ export function createWebhookClient(policy: AddressPolicy, options: ClientOption
   return new HttpWebhookClient(policy, options);
 }
 
+/** What the client derives from a URL. It depends only on the URL and the address policy. */
+interface Destination {
+  readonly secure: boolean;
+  readonly options: Pick<https.RequestOptions, 'hostname' | 'port' | 'path'>;
+  readonly authorization: string | undefined;
+}
+
 class HttpWebhookClient implements WebhookClient {
   readonly #policy: AddressPolicy;
   readonly #userAgent: string;
@@ -63,6 +73,7 @@ class HttpWebhookClient implements WebhookClient {
   readonly #lookup: LookupFunction;
   readonly #httpAgent: http.Agent;
   readonly #httpsAgent: https.Agent;
+  readonly #destinations = new Map<string, Destination | Failure>();
   #usedAt = 0;
 
   constructor(
@@ -81,11 +92,11 @@ class HttpWebhookClient implements WebhookClient {
   async post({ url: text, headers, body, timeoutMs = TIMEOUT_MILLISECONDS }: WebhookRequest): Promise<AttemptResult> {
     const startedAt = performance.now();
     const elapsed = () => performance.now() - startedAt;
-    const url = parseHttpUrl(text);
-    if (!url) return { ...refusals.url, durationMs: elapsed() };
-    const refusal = this.#refusal(url, headers);
-    if (refusal) return { ...refusal, durationMs: elapsed() };
-    const request = this.#prepare(url, headers, body);
+    const destination = this.#destination(text);
+    if ('error' in destination) return { ...destination, durationMs: elapsed() };
+    if (!Object.values(headers).every((value) => HEADER_VALUE.test(value)))
+      return { ...refusals.header, durationMs: elapsed() };
+    const request = this.#prepare(destination, headers, body);
     let result = await sendRequest(request, { agent: this.#agent(request.secure), timeoutMs, now: this.#now });
     // Nothing was written to the stale connection, so the receiver gets only the second request.
     if (result === 'stale')
@@ -95,26 +106,29 @@ class HttpWebhookClient implements WebhookClient {
     return { ...result, durationMs: elapsed() };
   }
 
-  /**
-   * Returns the reason why a request must not be sent, if there is one. Checks IP addresses in the URL, because sockets look up
-   * only names.
-   */
-  #refusal(url: URL, headers: WebhookRequest['headers']): Failure | undefined {
-    if (hasBlockedPort(url)) return refusals.port;
-    if (!isAllowedHost(url.hostname, this.#policy)) return refusals.address;
-    return Object.values(headers).every((value) => HEADER_VALUE.test(value)) ? undefined : refusals.header;
+  /** Returns the destination of a URL, or the reason why no request may be sent to it. Keeps both for the next request. */
+  #destination(text: string): Destination | Failure {
+    let destination = this.#destinations.get(text);
+    if (!destination) {
+      if (this.#destinations.size >= MAX_DESTINATIONS) this.#destinations.clear();
+      destination = toDestination(text, this.#policy);
+      this.#destinations.set(text, destination);
+    }
+    return destination;
   }
 
-  #prepare(url: URL, headers: WebhookRequest['headers'], body: string): HttpRequest {
-    const { authorization = userinfo(url), ...otherHeaders } = headers;
+  #prepare(
+    { secure, options, authorization: userinfo }: Destination,
+    headers: WebhookRequest['headers'],
+    body: string,
+  ): HttpRequest {
+    const { authorization = userinfo, ...otherHeaders } = headers;
     return {
-      secure: url.protocol === 'https:',
+      secure,
       body,
       options: {
+        ...options,
         method: 'POST',
-        hostname: url.hostname.replace(/^\[|\]$/g, ''),
-        port: url.port,
-        path: url.pathname + url.search,
         lookup: this.#lookup,
         headers: {
           'user-agent': this.#userAgent,
@@ -140,6 +154,26 @@ class HttpWebhookClient implements WebhookClient {
   }
 }
 
+/**
+ * Returns the destination of a URL, or the reason why no request may be sent to it. Checks IP addresses in the URL, because sockets
+ * look up only names.
+ */
+function toDestination(text: string, policy: AddressPolicy): Destination | Failure {
+  const url = parseHttpUrl(text);
+  if (!url) return refusals.url;
+  if (hasBlockedPort(url)) return refusals.port;
+  if (!isAllowedHost(url.hostname, policy)) return refusals.address;
+  return {
+    secure: url.protocol === 'https:',
+    options: {
+      hostname: url.hostname.replace(/^\[|\]$/g, ''),
+      port: url.port,
+      path: url.pathname + url.search,
+    },
+    authorization: userinfo(url),
+  };
+}
+
 /** Returns the userinfo of a URL as the value of an `authorization` header, or undefined for a URL without userinfo. */
 function userinfo({ username, password }: URL): string | undefined {
   if (username === '' && password === '') return undefined;
@@ -157,7 +191,11 @@ function decode(text: string): string {
 /** Limits the total number of idle connections of an agent. Node limits only the number per origin. */
 function limitIdle<A extends http.Agent>(agent: A): A {
   const keep = agent.keepSocketAlive.bind(agent) as (socket: Duplex) => boolean;
-  agent.keepSocketAlive = (socket) => idleSockets(agent).length < MAX_IDLE && keep(socket);
+  agent.keepSocketAlive = (socket) => {
+    let idle = 0;
+    for (const sockets of Object.values(agent.freeSockets)) idle += sockets?.length ?? 0;
+    return idle < MAX_IDLE && keep(socket);
+  };
   return agent;
 }
 

@@ -50,7 +50,7 @@ export function sendRequest(
     let stage: keyof typeof timeouts = 'connecting';
     let response: PartialResponse | undefined;
     let isWritten = false;
-    const connecting = setTimeout(() => fail(timeouts.connecting), CONNECT_MILLISECONDS);
+    let connecting: NodeJS.Timeout | undefined;
     const deadline = setTimeout(() => fail(timeouts[stage]), timeoutMs);
 
     function end(result: HttpResult | 'stale', keepsConnection = false): void {
@@ -76,17 +76,17 @@ export function sendRequest(
     }
 
     request.on('socket', (socket) => {
-      const connected = () => {
-        clearTimeout(connecting);
-        stage = 'waiting';
-      };
       if (request.reusedSocket) {
-        connected();
+        stage = 'waiting';
         // Between two `setImmediate` callbacks, the event loop polls for input. A connection that the receiver has already closed
         // is then found before the first byte is written.
         setImmediate(() => setImmediate(write));
       } else {
-        socket.once(secure ? 'secureConnect' : 'connect', connected);
+        connecting = setTimeout(() => fail(timeouts.connecting), CONNECT_MILLISECONDS);
+        socket.once(secure ? 'secureConnect' : 'connect', () => {
+          clearTimeout(connecting);
+          stage = 'waiting';
+        });
         write();
       }
     });

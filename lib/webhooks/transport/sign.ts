@@ -10,16 +10,16 @@ export interface SignedContent {
 
 const PREFIX = 'whsec_';
 
-/**
- * Returns the headers of an advanced delivery (Standard Webhooks), with one signature per secret. Each secret is `whsec_<base64>`.
- */
+/** Returns the key of a signing secret, which is `whsec_<base64>`. Creating a key takes longer than signing. */
+export function signingKey(secret: string): KeyObject {
+  return createSecretKey(Buffer.from(secret.startsWith(PREFIX) ? secret.slice(PREFIX.length) : secret, 'base64'));
+}
+
+/** Returns the headers of an advanced delivery (Standard Webhooks), with one signature per key. */
 export function signHeaders({
-  secrets,
+  keys,
   ...signed
-}: SignedContent & { readonly secrets: readonly string[] }): Record<string, string> {
-  const keys = secrets.map((secret) =>
-    keyOf(secret.startsWith(PREFIX) ? secret.slice(PREFIX.length) : secret, 'base64'),
-  );
+}: SignedContent & { readonly keys: readonly KeyObject[] }): Record<string, string> {
   return { ...idHeaders(signed), 'webhook-signature': keys.map((key) => signature(signed, key)).join(' ') };
 }
 
@@ -35,7 +35,7 @@ export function basicHeaders({
   if (authToken === '') return idHeaders(signed);
   return {
     ...idHeaders(signed),
-    'webhook-signature': signature(signed, keyOf(authToken, 'utf8')),
+    'webhook-signature': signature(signed, tokenKey(authToken)),
     authorization: `Basic ${authToken}`,
   };
 }
@@ -46,17 +46,16 @@ function idHeaders({ id, timestampSeconds }: SignedContent): Record<string, stri
 
 /** The most cached keys. A process uses fewer keys at the same time. */
 const MAX_CACHED_KEYS = 1_000;
-const keys = new Map<string, KeyObject>();
+const tokenKeys = new Map<string, KeyObject>();
 
-/** Returns the key of a secret from a cache, because creating a key takes longer than signing. */
-function keyOf(text: string, encoding: 'base64' | 'utf8'): KeyObject {
-  const name = `${encoding}.${text}`;
-  let key = keys.get(name);
+/** Returns the key of a token from a cache, because creating a key takes longer than signing. */
+function tokenKey(token: string): KeyObject {
+  let key = tokenKeys.get(token);
   if (!key) {
-    if (keys.size >= MAX_CACHED_KEYS) keys.clear();
+    if (tokenKeys.size >= MAX_CACHED_KEYS) tokenKeys.clear();
     // Signing with bytes instead of a key object would take four times as long.
-    key = createSecretKey(Buffer.from(text, encoding));
-    keys.set(name, key);
+    key = createSecretKey(Buffer.from(token));
+    tokenKeys.set(token, key);
   }
   return key;
 }

@@ -74,6 +74,10 @@ export class Cloud {
       // The worker's type is lost in the registry, which holds workers of all types.
       handler: toWorkerLambda(worker as Parameters<typeof toWorkerLambda>[0]),
     }));
+  /** The types of the items whose inserts a worker processes. */
+  readonly #insertTypes = new Set(
+    this.#workers.flatMap(({ worker: { on } }) => ('inserts' in on ? (on.inserts as readonly string[]) : [])),
+  );
   readonly #timers = new Set<NodeJS.Timeout>();
   readonly #pending = new Set<Promise<void>>();
   #live = false;
@@ -87,8 +91,7 @@ export class Cloud {
   }
 
   readonly insert = (item: Item): void => {
-    const types = this.#workers.flatMap(({ worker: { on } }) => ('inserts' in on ? on.inserts : []));
-    if (types.includes(item._t as string)) this.#inserts.push(item);
+    if (this.#insertTypes.has(item._t as string)) this.#inserts.push(item);
   };
 
   /** The number of messages that wait or are processed. Delayed messages do not count. */

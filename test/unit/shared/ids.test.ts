@@ -15,6 +15,12 @@ describe('ids', () => {
     expect(ksuid(LAST, new Uint8Array(16).fill(255))).toBe('aWgEPTl1tmebfsQzFP4bxwgy80V'); // This is the greatest possible id.
   });
 
+  test('are the time and the random bytes as one number, so that old and new versions derive the same ids', () => {
+    const bytes = Uint8Array.from({ length: 16 }, (_each, index) => index * 17);
+    expect(ksuid(1_800_000_000_000, bytes)).toBe('3Ouil37irmKQCuvtBpL4bEwgidD');
+    expect(derivedId('act', 1_800_000_000_000, ['a', 1])).toBe('act_3Ouil3i9Ld4zjXW8SIP2c3912CL');
+  });
+
   test('sort by time', () => {
     fc.assert(
       fc.property(time, time, random, random, (a, b, first, second) => {

@@ -64,6 +64,8 @@ describe('joinKey and encodePart', () => {
     expect(encodePart('x'.repeat(200))).toBe('x'.repeat(200));
     expect(encodePart('x'.repeat(201))).toMatch(/^~[\w-]{43}$/);
     expect(encodePart('ü'.repeat(101))).toMatch(/^~[\w-]{43}$/);
+    expect(encodePart('世'.repeat(66))).toBe('世'.repeat(66));
+    expect(encodePart('世'.repeat(67))).toMatch(/^~[\w-]{43}$/);
     expect(encodePart('#'.repeat(67))).toMatch(/^~[\w-]{43}$/); // The escaped text has 201 bytes, which is one too many.
     expect(encodePart('x'.repeat(201))).not.toBe(encodePart('x'.repeat(202)));
   });

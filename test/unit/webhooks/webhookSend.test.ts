@@ -179,6 +179,29 @@ describe('a webhook request', () => {
     ).toHaveProperty('authorization', 'Basic token');
   });
 
+  test('has the path, the userinfo and the headers of its own delivery when a client posts to several URLs', async () => {
+    const received: unknown[] = [];
+    const { url } = await http((request, response) => {
+      received.push([request.url, request.headers.authorization, request.headers['webhook-id']]);
+      response.end();
+    });
+    const client = newClient();
+    const withUser = url.replace('//', '//user:pass@');
+    for (const id of ['1', '2'])
+      for (const target of [`${url}/a`, `${url}/b?c`, withUser])
+        await post(target, { headers: { 'webhook-id': id } }, client);
+    await post(withUser, { headers: { 'webhook-id': '3', authorization: 'Basic own' } }, client);
+    const basic = `Basic ${Buffer.from('user:pass').toString('base64')}`;
+    expect(received).toEqual([
+      ...['1', '2'].flatMap((id) => [
+        ['/a', undefined, id],
+        ['/b?c', undefined, id],
+        ['/', basic, id],
+      ]),
+      ['/', 'Basic own', '3'],
+    ]);
+  });
+
   test('is sent to an IPv6 address', async () => {
     const receiver = await startHttp((_request, response) => response.end('six'), '::1');
     running.push(receiver);

@@ -195,6 +195,19 @@ describe('WebhookClient refuses without any connection', () => {
     expect(queries.filter((query) => !query.endsWith('example.com'))).toEqual([]);
   });
 
+  test('the same URL again', async () => {
+    const { post, queries } = await newClient(() => ['10.0.0.1']);
+    for (let i = 0; i < 2; i++) {
+      expect(await post('http://127.0.0.1:1/')).toMatchObject({ outcome: 'refused', error: 'port not allowed' });
+      expect(await post(`http://127.0.0.1:${target.port}/`)).toMatchObject(NOT_ALLOWED);
+      expect(await post('not a URL')).toMatchObject({ outcome: 'refused', error: 'URL not valid' });
+      expect(await post(`http://hooks.example:${target.port}/`)).toMatchObject(NOT_ALLOWED);
+    }
+    // The addresses of a name are not kept.
+    expect(queries).toHaveLength(4);
+    expect(target.connections()).toBe(0);
+  });
+
   test.each([22, 25, 6000, 6667, 10080])('port %i, which the Fetch standard blocks', async (port) => {
     const { post } = await newClient(undefined, { allowLoopback: true });
     expect(await post(`http://127.0.0.1:${port}/`)).toMatchObject({ outcome: 'refused', error: 'port not allowed' });

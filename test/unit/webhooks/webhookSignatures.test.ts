@@ -1,8 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import type { KeyRing } from '../../../lib/crypto/keyRing.ts';
+import { SecretBox } from '../../../lib/crypto/secretBox.ts';
+import { createSigningSecret, openSigningKey } from '../../../lib/webhooks/signingSecrets.ts';
 import { encodeBody, type BodyEncoding } from '../../../lib/webhooks/transport/encodeBody.ts';
-import { basicHeaders, signHeaders } from '../../../lib/webhooks/transport/sign.ts';
+import { basicHeaders, signHeaders, signingKey } from '../../../lib/webhooks/transport/sign.ts';
 import { bodyOf, pemOf, rsaKeyPair, rsaPublicKey } from '../../support/rsaKeys.ts';
 
 type Headers = Readonly<Record<string, string>>;
@@ -50,7 +53,7 @@ describe('the signature of an advanced delivery', () => {
       'webhook-timestamp': '1731705121',
       'webhook-signature': 'v1,rAvfW3dJ/X/qxhsaXPOyyCGmRKsaKWcsNccKXlIktD0=',
     };
-    expect(signHeaders({ ...vector, secrets: ['whsec_plJ3nmyCDGBKInavdOK15jsl'] })).toEqual(headers);
+    expect(signHeaders({ ...vector, keys: [signingKey('whsec_plJ3nmyCDGBKInavdOK15jsl')] })).toEqual(headers);
     expect(isGenuine(headers, vector.body, 'whsec_plJ3nmyCDGBKInavdOK15jsl', vector.timestampSeconds * 1000)).toBe(
       true,
     );
@@ -58,23 +61,23 @@ describe('the signature of an advanced delivery', () => {
 
   test.each([18, 24, 32, 64])('is accepted with a secret of %i bytes', (bytes) => {
     const secret = newSecret(bytes);
-    expect(accepted(signHeaders({ ...signed(), secrets: [secret] }), PAYLOAD, secret)).toBe(true);
+    expect(accepted(signHeaders({ ...signed(), keys: [signingKey(secret)] }), PAYLOAD, secret)).toBe(true);
   });
 
   test('is accepted with either of two valid secrets', () => {
     const [next, last] = [newSecret(), newSecret()];
     const content = signed();
-    const headers = signHeaders({ ...content, secrets: [next, last] });
+    const headers = signHeaders({ ...content, keys: [signingKey(next), signingKey(last)] });
     expect(headers['webhook-signature']).toMatch(/^v1,[\w+/]{43}= v1,[\w+/]{43}=$/);
     expect([next, last, newSecret()].map((secret) => accepted(headers, PAYLOAD, secret))).toEqual([true, true, false]);
     expect(headers['webhook-signature']?.split(' ')[0]).toBe(
-      signHeaders({ ...content, secrets: [next] })['webhook-signature'],
+      signHeaders({ ...content, keys: [signingKey(next)] })['webhook-signature'],
     );
   });
 
   test('is rejected for another body, id, time or secret', () => {
     const secret = newSecret();
-    const headers = signHeaders({ ...signed(), secrets: [secret] });
+    const headers = signHeaders({ ...signed(), keys: [signingKey(secret)] });
     expect(accepted(headers, PAYLOAD.replace('Grüße', 'Grusse'), secret)).toBe(false);
     expect(accepted({ ...headers, 'webhook-id': 'msg_other' }, PAYLOAD, secret)).toBe(false);
     expect(accepted({ ...headers, 'webhook-timestamp': String(nowSeconds() + 1) }, PAYLOAD, secret)).toBe(false);
@@ -86,7 +89,7 @@ describe('the signature of an advanced delivery', () => {
     for (const seconds of [-310, 310])
       expect(
         accepted(
-          signHeaders({ ...signed(), timestampSeconds: nowSeconds() + seconds, secrets: [secret] }),
+          signHeaders({ ...signed(), timestampSeconds: nowSeconds() + seconds, keys: [signingKey(secret)] }),
           PAYLOAD,
           secret,
         ),
@@ -98,7 +101,7 @@ describe('the signature of an advanced delivery', () => {
       fc.property(fc.json(), fc.boolean(), (json, encodeData) => {
         const secret = newSecret();
         const { body } = encoded(json, { encodeData });
-        expect(accepted(signHeaders({ ...signed(body), secrets: [secret] }), body, secret)).toBe(true);
+        expect(accepted(signHeaders({ ...signed(body), keys: [signingKey(secret)] }), body, secret)).toBe(true);
       }),
       { numRuns: 50 },
     );
@@ -217,5 +220,50 @@ describe('an encrypted body', () => {
     expect(encodeBody(PAYLOAD, { encodeData: true, encryptData: true, publicKey: key })).toEqual({
       error: 'public key unusable',
     });
+  });
+});
+
+describe('openSigningKey', () => {
+  /** Returns a box that counts its decryptions, and whose key service can fail. */
+  function countingBox() {
+    const calls = { count: 0, isFailing: false };
+    const byVersion = async () => {
+      calls.count++;
+      if (calls.isFailing) throw new Error('No key service');
+      return 'k1';
+    };
+    const ring = { current: async () => ({ version: '1', key: 'k1' }), byVersion };
+    return { calls, box: new SecretBox(ring as unknown as KeyRing) };
+  }
+
+  test('decrypts a secret once while its settings are in memory', async () => {
+    const { box, calls } = countingBox();
+    const { text, stored } = await createSigningSecret(box, 'tenant', 'ep_1', 0);
+    const [first, second] = [
+      await openSigningKey(box, 'tenant', 'ep_1', stored),
+      await openSigningKey(box, 'tenant', 'ep_1', stored),
+    ];
+    expect(first.export().toString('base64')).toBe(text.replace('whsec_', ''));
+    expect(second).toBe(first);
+    expect(calls.count).toBe(1);
+    await openSigningKey(box, 'tenant', 'ep_1', { ...stored });
+    expect(calls.count).toBe(2);
+  });
+
+  test('rejects a secret that was copied to another endpoint or tenant', async () => {
+    const { box } = countingBox();
+    const { stored } = await createSigningSecret(box, 'tenant', 'ep_1', 0);
+    await openSigningKey(box, 'tenant', 'ep_1', stored);
+    await expect(openSigningKey(box, 'tenant', 'ep_2', { ...stored })).rejects.toThrow('does not open for its owner');
+    await expect(openSigningKey(box, 'other', 'ep_1', { ...stored })).rejects.toThrow('does not open for its owner');
+  });
+
+  test('decrypts a secret again after a failure', async () => {
+    const { box, calls } = countingBox();
+    const { stored } = await createSigningSecret(box, 'tenant', 'ep_1', 0);
+    calls.isFailing = true;
+    await expect(openSigningKey(box, 'tenant', 'ep_1', stored)).rejects.toThrow('No key service');
+    calls.isFailing = false;
+    expect((await openSigningKey(box, 'tenant', 'ep_1', stored)).type).toBe('secret');
   });
 });
