@@ -1,3 +1,4 @@
+import { createRequire } from 'node:module';
 import vm from 'node:vm';
 import { TestEnvironment } from 'jest-environment-node';
 
@@ -39,7 +40,14 @@ export default class Environment extends TestEnvironment {
     } finally {
       vm.createContext = createContext;
     }
+    this.global.requireShared = createRequire(import.meta.url);
     if (process.env.JUMPING_CLOCK) letClockJump(this.global);
+  }
+
+  async setup() {
+    await super.setup();
+    // Jest sets 100. The CDK formats a stack trace for each construct, and runs outside of the test's context.
+    Error.stackTraceLimit = 10;
   }
 }
 

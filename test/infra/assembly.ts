@@ -44,9 +44,6 @@ export interface AppOptions {
   readonly validate?: boolean;
 }
 
-// The CDK formats a stack trace for each construct. Jest makes stack traces ten times as long as Node does.
-Error.stackTraceLimit = 10;
-
 /** All apps without `outdir` share this folder. The CDK would otherwise create one for each app and never remove it. */
 const unnamedApps = mkdtempSync(join(tmpdir(), 'apps-'));
 afterAll(() => rmSync(unnamedApps, { recursive: true, force: true }));
