@@ -5,12 +5,12 @@ import TestSequencer from '@jest/test-sequencer';
  * to do.
  */
 const LONG = [
-  'infra/types',
   'e2e/reference',
   'contract/properties',
   'infra/bundles',
   'e2e/browser',
   'e2e/localRun',
+  'infra/types',
   'integration/webhooks/deliveryCrashes',
   'integration/memory/memoryRecall',
   'e2e/deliveries',
