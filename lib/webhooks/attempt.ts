@@ -6,6 +6,7 @@ import type { CountedMetric } from '../observability/deliveryMetrics.ts';
 import * as logMessages from '../observability/logMessages.ts';
 import { definedFields } from '../shared/collections.ts';
 import { isoTime } from '../shared/isoTime.ts';
+import { ownTurn } from '../shared/ownTurn.ts';
 import type { Stored } from '../table/entity.ts';
 import * as sendTo from '../workers/sendTo.ts';
 import type { QueueSender } from '../workers/sender.ts';
@@ -83,6 +84,7 @@ export function attemptsFrom(queue: 'deliver' | 'deliverSlow'): Capability<Attem
       ...parts,
       isFirstQueue: queue === 'deliver',
       random: Math.random,
+      ownTurn,
       sleep: (milliseconds: number) => new Promise<void>((resolve) => setTimeout(resolve, milliseconds)),
     }),
   );
@@ -278,6 +280,7 @@ class DeliveryAttempt {
     const state = checkBreaker(healthAt(health, target._r).breaker, this.#call.clock());
     if (typeof state === 'string') return state;
     if (delivery.otherwise) return 'closed';
+    await this.#ports.ownTurn();
     // No message is sent here. Each open breaker has a job that releases its parked deliveries.
     if (!wasParked && (await this.#ports.deliveries.replace(delivery, parkDelivery(delivery))) !== 'lost')
       this.#call.measures.count('DeliveriesParked');
@@ -326,7 +329,8 @@ class DeliveryAttempt {
 
   /** Moves a first attempt at a slow endpoint to the retry queue. */
   async #handOver(delivery: StoredDelivery<PendingDelivery>): Promise<void> {
-    const { deliveries, retryQueue, timing } = this.#ports;
+    const { deliveries, ownTurn, retryQueue, timing } = this.#ports;
+    await ownTurn();
     const now = this.#call.clock();
     const stored =
       delivery._r > 0 ? delivery : await deliveries.replace(delivery, postponeDelivery(delivery, now, now, timing));
@@ -377,7 +381,7 @@ class DeliveryAttempt {
     { target: loaded, ...content }: AttemptContent & Pick<LoadedDelivery, 'target'>,
     reserved: number | undefined,
   ): Promise<SentAttempt | undefined> {
-    const { isFirstQueue, requests, sleep } = this.#ports;
+    const { isFirstQueue, ownTurn, requests, sleep } = this.#ports;
     const { clock, measures } = this.#call;
     let slot = reserved;
     let ahead = PREPARE_AHEAD;
@@ -406,8 +410,10 @@ class DeliveryAttempt {
       'error' in request
         ? { outcome: 'failed', error: request.error, durationMs: 0 }
         : await this.#post(request, target);
+    const endedAt = clock();
+    if (result.outcome !== 'delivered') await ownTurn();
     measures.count(attemptCounters[result.outcome]);
-    return { at, endedAt: clock(), result, target };
+    return { at, endedAt, result, target };
   }
 
   /** Posts the request. If no answer arrives within 2 s, also marks the endpoint as slow. */

@@ -555,6 +555,7 @@ export class Cloud {
       health,
       slots: new RateSlots(table),
       random: () => 0.5,
+      ownTurn: async () => undefined,
       requests,
       endpoints,
       retryQueue: sender('deliverSlow'),

@@ -384,6 +384,7 @@ export class World {
       isFirstQueue: false,
       timing: worldTiming,
       random: () => 0.5,
+      ownTurn: async () => undefined,
       sleep: async () => undefined,
       notifyOwner: async () => undefined,
       endpoints: { disable: async () => 'lost' },

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import { DeliveryEntity } from '../../../lib/webhooks/deliveries.ts';
 import { EndpointHealthEntity } from '../../../lib/webhooks/endpointHealth.ts';
@@ -667,9 +667,12 @@ describe('a slow endpoint', () => {
       while (!(await health())?.slowUntil) await new Promise((resolve) => setImmediate(resolve));
       return { status: 200 };
     });
+    const ownTurn = jest.fn(async () => undefined);
+    system.replacedPorts.attempt = { ownTurn };
     const first = await system.publish(tenant);
     await system.drain();
     expect(await stateOf(first, endpointId)).toEqual(['DELIVERED', 1]);
+    expect(ownTurn).toHaveBeenCalledTimes(1);
     expect((await health())?.slowUntil).toBeGreaterThan(system.now);
 
     const second = await system.publish(tenant);
@@ -687,6 +690,42 @@ describe('a slow endpoint', () => {
     for (const message of system.firstQueue.messages.splice(0))
       await system.processMessage(message.body, { isFirstQueue: true });
     expect(hooks.at('/slow')).toHaveLength(3);
+  });
+});
+
+describe('a healthy endpoint', () => {
+  test('gets its request before unhealthy endpoints of the same message are stored', async () => {
+    const [slow, dead, failing] = [await endpoint('/slow'), await endpoint('/dead'), await endpoint('/failing')];
+    const healthy = await endpoint('/healthy');
+    const { now, table } = system;
+    const open = { until: now + HOUR, pauseMs: HOUR };
+    for (const [endpointId, fields] of [
+      [slow, { breaker: { inARow: 0 }, slowUntil: now + HOUR }],
+      [dead, { breaker: { inARow: 10, open } }],
+    ] as const)
+      await table.write([upsert(EndpointHealthEntity, { tenant, endpointId, about: 1, writtenAt: now, ...fields })]);
+    const healthyHasRequest = Promise.withResolvers<undefined>();
+    const ownTurn = jest.fn(() => healthyHasRequest.promise);
+    system.replacedPorts.attempt = { ownTurn };
+    const eventId = await system.publish(tenant);
+    const states = () => Promise.all([slow, dead, failing].map((endpointId) => stateOf(eventId, endpointId)));
+    hooks.answer('/failing', { status: 500 });
+    const statesAtRequest: unknown[] = [];
+    hooks.answer('/healthy', async () => {
+      statesAtRequest.push(...(await states()));
+      healthyHasRequest.resolve(undefined);
+      return { status: 200 };
+    });
+    for (const message of system.firstQueue.messages.splice(0))
+      await system.processMessage(message.body, { isFirstQueue: true });
+    expect(statesAtRequest).toEqual([undefined, undefined, undefined]);
+    expect(await states()).toEqual([
+      ['PENDING', 0],
+      ['PENDING', 0],
+      ['PENDING', 1],
+    ]);
+    expect(await stateOf(eventId, healthy)).toEqual(['DELIVERED', 1]);
+    expect(ownTurn).toHaveBeenCalledTimes(3);
   });
 });
 
