@@ -11,6 +11,7 @@ import { toWorkerLambda, type WorkerHandler } from '../../../lib/workers/lambda.
 import { queues } from '../../../lib/workers/queues.ts';
 import { insertsEvent } from '../../support/workers.ts';
 import type { Item } from '../../support/tableExpressions.ts';
+import type { FunctionThreads } from './functionThreads.ts';
 
 const SECOND = 1_000;
 const STREAM_BATCH = 100;
@@ -56,6 +57,8 @@ export class Cloud {
   failures = 0;
   /** The maximum number of messages of one invocation. If undefined, each queue's declared batch size applies. */
   batchSize: number | undefined;
+  /** Threads that run the functions that have one. Other functions run in this thread. */
+  threads: FunctionThreads | undefined;
   /** Runs an invocation. A bench replaces it to measure each invocation. */
   onRun: (run: () => Promise<unknown>) => Promise<unknown> = (run) => run();
   /** How far the clock of this process is ahead of the real time, in milliseconds. */
@@ -85,7 +88,7 @@ export class Cloud {
   constructor() {
     for (const name of Object.keys(queues) as QueueName[])
       this.#queues.set(name, { name, ready: [], inFlight: new Map(), running: 0, isStarting: false });
-    const send = (command: { readonly input: unknown }) => this.#answer(command.input as SendMessageBatchCommandInput);
+    const send = (command: { readonly input: unknown }) => this.answer(command.input as SendMessageBatchCommandInput);
     SQSClient.prototype.send = send as typeof SQSClient.prototype.send;
     Date.now = () => this.#baseTime() + this.#ahead;
   }
@@ -210,7 +213,8 @@ export class Cloud {
     void work.finally(() => this.#pending.delete(work));
   }
 
-  async #answer({ QueueUrl = '', Entries }: SendMessageBatchCommandInput): Promise<object> {
+  /** Executes an SQS command: sends messages, or returns the number of waiting messages. */
+  async answer({ QueueUrl = '', Entries }: SendMessageBatchCommandInput): Promise<object> {
     this.sqsRequests++;
     const queue = this.#queues.get(QueueUrl.split('/').at(-1)!)!;
     // A GetQueueAttributes command has no entries.
@@ -306,8 +310,13 @@ export class Cloud {
   }
 
   async #invoke({ worker, handler }: { worker: Worker; handler: WorkerHandler }, event: object): Promise<unknown> {
-    const until = realNow() + worker.timeoutSeconds * SECOND;
-    const context = { awsRequestId: String(++this.#ids), getRemainingTimeInMillis: () => until - realNow() };
+    const awsRequestId = String(++this.#ids);
+    const milliseconds = worker.timeoutSeconds * SECOND;
+    const { threads } = this;
+    if (threads?.has(worker.name))
+      return this.onRun(() => threads.invoke(worker.name, event, awsRequestId, milliseconds));
+    const until = realNow() + milliseconds;
+    const context = { awsRequestId, getRemainingTimeInMillis: () => until - realNow() };
     return this.onRun(() => handler(event, context));
   }
 }

@@ -6,6 +6,7 @@ import { newWebhookCustomer, paths } from '../../support/webhooks.ts';
 import { Cloud } from './cloud.ts';
 import type { Item } from '../../support/tableExpressions.ts';
 import { MemoryTable } from '../../support/memoryTable.ts';
+import { FunctionThreads } from './functionThreads.ts';
 import { startReceiver } from './receivers.ts';
 
 const organizationId = 'bench';
@@ -15,12 +16,20 @@ export const OTHER_TYPE = 'huddle.join';
 
 export const eventData = { topic: 'A text of some length. '.repeat(80) };
 
-/** Starts the workers on a table in memory, and a receiver. The test engine provides the secrets. */
-export async function startMemoryWorld() {
+/**
+ * Starts the workers on a table in memory, and a receiver. The test engine provides the secrets. `threads` is the number of threads
+ * for each function that does not run in this thread.
+ */
+export async function startMemoryWorld({ threads }: { threads?: Readonly<Record<string, number>> } = {}) {
   const stopEngine = await startEnvironment();
   const table = new MemoryTable().install();
   const cloud = new Cloud();
   table.onInsert = cloud.insert;
+  if (threads)
+    cloud.threads = new FunctionThreads(threads, {
+      table: ({ name, input }) => table.send({ constructor: { name }, input }),
+      sqs: (input) => cloud.answer(input as Parameters<typeof cloud.answer>[0]),
+    });
   const receiver = await startReceiver();
   return { table, cloud, receiver, stop: async () => void (await Promise.all([receiver.stop(), stopEngine()])) };
 }
@@ -76,6 +85,9 @@ export async function newPublisher() {
     async subscribe(url: string, more: object = {}): Promise<string> {
       const { id } = (await ok(paths.create, { url, filterTypes: [EVENT_TYPE], ...more })) as { id: string };
       return id;
+    },
+    async unsubscribe(id: string): Promise<void> {
+      await ok(paths.delete, { endpointId: id });
     },
     /** Publishes an event. Returns its id. */
     async publish(event = EVENT_TYPE): Promise<string> {
