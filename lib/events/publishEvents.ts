@@ -89,4 +89,9 @@ export class EventPublisher {
   }
 }
 
-export const publishEvents = /* @__PURE__ */ storeCapability(EventPublisher, ['GetItem', 'BatchGetItem', 'PutItem']);
+export const publishEvents = /* @__PURE__ */ storeCapability(EventPublisher, [
+  'GetItem',
+  'BatchGetItem',
+  'Query',
+  'PutItem',
+]);

@@ -88,6 +88,25 @@ describe('npm start', () => {
     expect(body.result.data.map(({ id }: { id: string }) => id)).toEqual(['demo-organization']);
   });
 
+  // Readers query the changes of folders while a job applies them, so their roles need this permission too.
+  test('permits functions to read a document while a moved folder waits for its job', async () => {
+    const [organizationId, documentId] = ['moving', 'nda'];
+    const comment = { commentData: [{ commentText: 'Hello', from: { userId: 'ada' } }] };
+    const calls: [path: string, data: object][] = [
+      ['/v2/organizations/folders/add', { createOrganization: true, folders: [{ folderId: 'a' }, { folderId: 'b' }] }],
+      ['/v2/organizations/documents/add', { folderId: 'a', documents: [{ documentId }] }],
+      ['/v2/organizations/folders/update', { folders: [{ folderId: 'a', parentFolderId: 'b' }] }],
+      ['/v2/events/publish', { documentId, event: 'execution.completed' }],
+      ['/v2/commentannotations/add', { documentId, commentAnnotations: [comment] }],
+      ['/v2/commentannotations/get', { documentId }],
+      ['/v2/organizations/documents/get', { documentIds: [documentId] }],
+    ];
+    for (const [path, data] of calls) {
+      const { status, body } = await system.post(path, { organizationId, ...data });
+      expect([path, status, body]).toEqual([path, 200, expect.anything()]);
+    }
+  });
+
   test('answers bodies that are too large as AWS does', async () => {
     const post = (bytes: number) => system.post('/v2/organizations/add', { padding: 'x'.repeat(bytes) });
     expect(await post(5_600_000)).toMatchObject({ status: 400, body: { error: { status: 'INVALID_ARGUMENT' } } });
