@@ -47,21 +47,107 @@ function impureRules(imports: Imports): string[] {
     );
 }
 
+/** The folders of `lib` that serve all features. Every file may import their files. */
+const foundations = [
+  'app',
+  'bedrock',
+  'crypto',
+  'events',
+  'files',
+  'http',
+  'jobs',
+  'net',
+  'observability',
+  'shared',
+  'table',
+  'workers',
+];
+
 /**
- * Returns `importer -> imported` for each import from a feature into a folder of another feature. Imports of rules are
- * allowed.
+ * The interface of each feature: the files that other features may import in addition to its rules. They are entities,
+ * stores, and steps that a change in another feature includes. Add a file only if another feature needs it.
  */
-function innerImports(imports: Imports): string[] {
-  const folderOf = (file: string) => /^lib\/(\w+)\//.exec(file)?.[1];
-  const isInner = (target: string) =>
-    target.split('/').length > 3 && !isRule(target) && !/^lib\/(workspaces\/configs|directory\/folders)\//.test(target);
+const interfaces: Readonly<Record<string, readonly string[]>> = {
+  activities: ['activities'],
+  agents: ['agentRuns'],
+  client: ['calls'],
+  comments: ['changeEvents', 'threads', 'visibleThreads'],
+  content: [
+    'accessChecks',
+    'documentPurge',
+    'documentScope',
+    'involvedDocuments',
+    'involvements',
+    'recordIds',
+    'recordListing',
+    'userRemoval',
+  ],
+  directory: [
+    'accessRemovals',
+    'documents',
+    'folders/folderRevocations',
+    'folders/folders',
+    'folders/folderTree',
+    'organizations',
+    'resources',
+    'users',
+  ],
+  editors: ['deleteEditors', 'entities', 'storedBytes'],
+  liveState: ['liveStates'],
+  mail: ['mailFanOut', 'unsubscribeLinks'],
+  memory: ['judgmentFromThread'],
+  notifications: ['notificationReader', 'notificationSettings', 'notifications'],
+  presence: ['presences'],
+  reactions: ['reactions'],
+  recordings: ['recordings'],
+  webhooks: ['webhookConfigs'],
+  workspaces: [
+    'allowedDomains',
+    'configs/activityConfig',
+    'configs/apiKeyConfig',
+    'configs/configStore',
+    'configs/emailConfig',
+    'configs/notificationConfig',
+    'entities',
+    'rateBuckets',
+  ],
+};
+
+/**
+ * The places that put features together: the purge of all features' data, the steps of jobs, and the consumers of events.
+ * They import hooks of features, which nothing else may import.
+ */
+const registries = /^lib\/(deletion\/|jobs\/steps\.ts$|events\/(fanOut|sweepOutbox)\.ts$)/;
+
+const folderOf = (file: string) => /^lib\/(\w+)\//.exec(file)?.[1];
+
+/** Returns the imports from a feature into another, except of rules, each as importer and imported file. */
+function featureImports(imports: Imports): [importer: string, target: string][] {
   return [...imports].flatMap(([file, targets]) =>
     file.startsWith('lib/')
       ? targets
-          .filter((target) => isInner(target) && folderOf(file) !== folderOf(target))
-          .map((target) => `${file} -> ${target}`)
+          .filter((target) => {
+            const folder = folderOf(target);
+            return (
+              folder !== undefined && folder !== folderOf(file) && !foundations.includes(folder) && !isRule(target)
+            );
+          })
+          .map((target): [string, string] => [file, target])
       : [],
   );
+}
+
+/** Returns whether a file belongs to the interface of its feature. */
+function isInInterface(file: string): boolean {
+  const [, folder, name] = /^lib\/(\w+)\/(.+)\.ts$/.exec(file)!;
+  return interfaces[folder!]?.includes(name!) ?? false;
+}
+
+/** Returns `importer -> imported` for each import of a file that does not belong to the interface of its feature. */
+function innerImports(imports: Imports): string[] {
+  return featureImports(imports)
+    .filter(([file, target]) => !registries.test(file) && !isInInterface(target))
+    .map(([file, target]) => `${file} -> ${target}`);
 }
 
 const files = globSync('{functions,lib,infra}/**/*.{ts,mjs}', { cwd: projectDir });
@@ -76,8 +162,20 @@ describe('the layout', () => {
     expect(impureRules(project)).toEqual([]);
   });
 
-  test('has no import into the inner folders of another feature', () => {
+  test('has no import of a file outside of the interface of another feature', () => {
     expect(innerImports(project)).toEqual([]);
+  });
+
+  test('has no file in the interface of a feature that no other feature imports', () => {
+    const imported = new Set(
+      featureImports(project)
+        .filter(([file]) => !registries.test(file))
+        .map(([, target]) => target),
+    );
+    const listed = Object.entries(interfaces).flatMap(([folder, names]) =>
+      names.map((name) => `lib/${folder}/${name}.ts`),
+    );
+    expect(listed.filter((file) => !imported.has(file))).toEqual([]);
   });
 
   test('has no file directly in lib', () => {
@@ -128,14 +226,20 @@ describe('the checks of the layout', () => {
     expect(impureRules(imports)).toEqual(['lib/a/rules/one.ts -> lib/a/b.ts']);
   });
 
-  test('find an import of an inner file of another feature', () => {
+  test('find an import of a file outside of the interface of another feature', () => {
     const imports = of({
-      'lib/a/a.ts':
-        "import { x } from '../b/inner/x.ts';\nimport { y } from '../b/rules/y.ts';\nimport { z } from './inner/z.ts';",
-      'lib/b/inner/x.ts': '',
-      'lib/b/rules/y.ts': '',
-      'lib/a/inner/z.ts': '',
+      'lib/comments/threads.ts':
+        "import { x } from '../directory/users.ts';\nimport { y } from '../directory/userLists.ts';\nimport { z } from '../directory/rules/y.ts';",
+      'lib/comments/inner/z.ts': '',
+      'lib/deletion/removeUsers.ts': "import { y } from '../directory/userLists.ts';",
+      'lib/directory/users.ts': "import { t } from '../table/inner/t.ts';",
+      'lib/directory/userLists.ts': "import { z } from '../comments/inner/z.ts';",
+      'lib/directory/rules/y.ts': '',
+      'lib/table/inner/t.ts': '',
     });
-    expect(innerImports(imports)).toEqual(['lib/a/a.ts -> lib/b/inner/x.ts']);
+    expect(innerImports(imports)).toEqual([
+      'lib/comments/threads.ts -> lib/directory/userLists.ts',
+      'lib/directory/userLists.ts -> lib/comments/inner/z.ts',
+    ]);
   });
 });
