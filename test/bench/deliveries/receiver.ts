@@ -1,10 +1,11 @@
 /** A webhook receiver in its own process. `receivers.ts` starts it and reads the recorded requests. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { ReceivedRequests } from './receivers.ts';
+import type { AwaitedEvents, Command, ReceivedRequests } from './receivers.ts';
 
 const received = new Map<string, { times: Map<string, number>; requests: number }>();
 let recovered = false;
+let awaited: AwaitedEvents | undefined;
 
 const server = createServer((request, response) => {
   const receivedAt = performance.timeOrigin + performance.now();
@@ -18,13 +19,29 @@ const server = createServer((request, response) => {
     const fails = path.startsWith('/fail') && !recovered;
     if (!fails && typeof id === 'string' && !requestsOfPath.times.has(id)) requestsOfPath.times.set(id, receivedAt);
     response.writeHead(fails ? 500 : 200, { 'content-length': 0 }).end();
+    reportIfAwaited();
   });
 });
 server.listen(0, '127.0.0.1', () => process.send?.({ port: (server.address() as AddressInfo).port }));
 
-process.on('message', (command) => {
+process.on('message', (command: Command) => {
   if (command === 'recover') recovered = true;
   if (command === 'clear') received.clear();
+  if (typeof command === 'string') return report();
+  awaited = command;
+  reportIfAwaited();
+});
+// Ends the receiver when its parent process ends.
+process.on('disconnect', () => process.exit());
+
+function reportIfAwaited(): void {
+  if (!awaited || (received.get(awaited.path)?.times.size ?? 0) < awaited.events) return;
+  awaited = undefined;
+  report();
+}
+
+/** Sends the recorded requests to the parent process. */
+function report(): void {
   process.send?.(
     Object.fromEntries(
       [...received].map(([path, { times, requests }]): [string, ReceivedRequests] => [
@@ -33,6 +50,4 @@ process.on('message', (command) => {
       ]),
     ),
   );
-});
-// Ends the receiver when its parent process ends.
-process.on('disconnect', () => process.exit());
+}
