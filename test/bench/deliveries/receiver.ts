@@ -27,7 +27,10 @@ server.listen(0, '127.0.0.1', () => process.send?.({ port: (server.address() as 
 process.on('message', (command: Command) => {
   if (command === 'recover') recovered = true;
   if (command === 'clear') received.clear();
-  if (typeof command === 'string') return report();
+  if (typeof command === 'string') {
+    report();
+    return;
+  }
   awaited = command;
   reportIfAwaited();
 });
