@@ -96,11 +96,11 @@ export class FolderChanger {
     const renames = updates.filter(({ parentFolderId }) => parentFolderId === undefined);
     const renamed = await this.#rename(organizationScope(tenant, organization), renames, now);
     const results = new Map(renames.map((rename, index) => [rename, renamed[index] as AddedResult]));
-    const change = new TreeChange(this.#table, request);
-    // Moves run one after another, because a move can change the ancestors of the next folder's new parent.
-    for (const update of updates)
-      if (update.parentFolderId !== undefined) results.set(update, await this.#move(change, update));
-    await change.notify(this.#queue);
+    await this.#changeTree(request, async (change) => {
+      // Moves run one after another, because a move can change the ancestors of the next folder's new parent.
+      for (const update of updates)
+        if (update.parentFolderId !== undefined) results.set(update, await this.#move(change, update));
+    });
     return updates.map((update) => results.get(update) as AddedResult);
   }
 
@@ -115,49 +115,65 @@ export class FolderChanger {
   ): Promise<FolderAccessResult[]> {
     const { tenant, organization, now } = request;
     const scope = organizationScope(tenant, organization);
-    const change = new TreeChange(this.#table, request);
     const access = accessType === undefined ? { accessType: null, inheritFromParent: true } : { accessType };
     const positionOf = ({ folder, parent }: WithParent) =>
       computePosition(parent, { internalId: folder.internalId, accessType });
-    const results = await writeEach<string, WithParent | undefined, FolderAccessResult>({
-      table: this.#table,
-      items: folderIds,
-      read: async (items) => {
-        const states = await this.#withParents(scope, items);
-        if (states.some((state) => state && !isSamePosition(positionOf(state), state.folder))) await change.start();
-        return states;
-      },
-      decide: (_folderId, state) => {
-        if (!state) return { result: { success: false, accessType: null, message: 'Folder does not exist.' }, ops: [] };
-        const result = { success: true, ...access, message: 'Folder access type updated.' };
-        const position = positionOf(state);
-        if (isSamePosition(position, state.folder)) return { result, ops: [] };
-        const next = { ...state.folder, ...position, ancestors: [...position.ancestors], lastUpdated: now };
-        return {
-          result,
-          ops: [replace(FolderEntity, { ...scope, ...next }, state.folder._r), change.record(state.folder, 'changed')],
-        };
-      },
-      conflicted: () => ({ success: false, accessType: null, message: BUSY }),
-    });
-    await change.notify(this.#queue);
-    return results;
+    return this.#changeTree(request, (change) =>
+      writeEach<string, WithParent | undefined, FolderAccessResult>({
+        table: this.#table,
+        items: folderIds,
+        read: async (items) => {
+          const states = await this.#withParents(scope, items);
+          if (states.some((state) => state && !isSamePosition(positionOf(state), state.folder))) await change.start();
+          return states;
+        },
+        decide: (_folderId, state) => {
+          if (!state)
+            return { result: { success: false, accessType: null, message: 'Folder does not exist.' }, ops: [] };
+          const result = { success: true, ...access, message: 'Folder access type updated.' };
+          const position = positionOf(state);
+          if (isSamePosition(position, state.folder)) return { result, ops: [] };
+          const next = { ...state.folder, ...position, ancestors: [...position.ancestors], lastUpdated: now };
+          return {
+            result,
+            ops: [
+              replace(FolderEntity, { ...scope, ...next }, state.folder._r),
+              change.record(state.folder, 'changed'),
+            ],
+          };
+        },
+        conflicted: () => ({ success: false, accessType: null, message: BUSY }),
+      }),
+    );
   }
 
   /** Deletes a folder. A job later purges its content. Throws NOT_FOUND if the folder does not exist. */
   async delete(request: FolderRequest, folderId: string): Promise<void> {
+    await this.#changeTree(request, (change) =>
+      retryOnConflict(async () => {
+        const scope = await change.scope();
+        const [folder] = await this.#folders.getByIds(scope, [folderId]);
+        if (!folder) throw new ApiError('NOT_FOUND', 'Folder not found.');
+        return change.write([
+          remove(FolderEntity, { ...scope, folderId }, folder._r),
+          removeEntry(scope, folder),
+          change.record(folder, 'removed'),
+        ]);
+      }),
+    );
+  }
+
+  /**
+   * Runs `work` and then sends the message of its job. Sends it after an error too, because changes before the error are stored and
+   * need the job.
+   */
+  async #changeTree<T>(request: FolderRequest, work: (change: TreeChange) => Promise<T>): Promise<T> {
     const change = new TreeChange(this.#table, request);
-    await retryOnConflict(async () => {
-      const scope = await change.scope();
-      const [folder] = await this.#folders.getByIds(scope, [folderId]);
-      if (!folder) throw new ApiError('NOT_FOUND', 'Folder not found.');
-      return change.write([
-        remove(FolderEntity, { ...scope, folderId }, folder._r),
-        removeEntry(scope, folder),
-        change.record(folder, 'removed'),
-      ]);
-    });
-    await change.notify(this.#queue);
+    try {
+      return await work(change);
+    } finally {
+      await change.notify(this.#queue);
+    }
   }
 
   async #rename(scope: OrganizationScope, renames: readonly FolderUpdate[], now: number): Promise<AddedResult[]> {

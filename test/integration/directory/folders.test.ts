@@ -1,14 +1,16 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { FolderChanger } from '../../../lib/directory/folders/folderChanger.ts';
+import { FolderChanger, type FolderRequest } from '../../../lib/directory/folders/folderChanger.ts';
 import { FolderEntity, FolderEntryEntity, organizationScope } from '../../../lib/directory/folders/folders.ts';
 import { OrganizationEntity } from '../../../lib/directory/organizations.ts';
 import { openTable, Table, upsert, type WriteOp } from '../../../lib/table/table.ts';
 import { computePosition } from '../../../lib/directory/rules/folders.ts';
 import { inSlices } from '../../../lib/shared/inSlices.ts';
+import type { QueueSender } from '../../../lib/workers/sender.ts';
 import { itemsOf } from '../../support/content.ts';
 import { type Customer, newCustomer } from '../../support/customer.ts';
 import { type Engine, startEngine, TABLE_NAME } from '../../support/engine.ts';
 import { asDocumentClient, LeanClient } from '../../support/leanClient.ts';
+import { virtualTime } from '../../support/virtualTime.ts';
 
 const [ADD, GET, UPDATE, DELETE, ACCESS] = ['add', 'get', 'update', 'delete', 'access/update'].map(
   (verb) => `/v2/organizations/folders/${verb}`,
@@ -50,6 +52,16 @@ async function positions(...folderIds: string[]): Promise<Record<string, string>
 async function error(path: string, data: object): Promise<unknown> {
   const { status, body } = await customer.call(path, { ...acme, ...data });
   return [status, body.error?.status, body.error?.message];
+}
+/** Returns a changer of folders whose table is of another class. */
+function changerOn(TableClass: typeof Table, send: QueueSender['send'] = async () => undefined): FolderChanger {
+  return new FolderChanger(new TableClass(asDocumentClient(new LeanClient()), TABLE_NAME), { send });
+}
+async function folderRequest(): Promise<FolderRequest> {
+  const tenant = customer.apiKey;
+  const organization = (await table.get(OrganizationEntity, { tenant, organizationId: 'acme' }))!;
+  const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
+  return { tenant, organization, now: Date.now(), log };
 }
 async function disable(): Promise<void> {
   await customer.ok('/v2/organizations/access/disablestate/update', { organizationIds: ['acme'], disabled: true });
@@ -245,6 +257,26 @@ describe('folders/update', () => {
     });
   });
 
+  test('starts the job of the earlier moves if a later move answers ABORTED', async () => {
+    let writes = 0;
+    class Conflicting extends Table {
+      override async write(ops: readonly WriteOp[]): ReturnType<Table['write']> {
+        return ++writes > 1 ? { conflicts: [0] } : super.write(ops);
+      }
+    }
+    const sent: unknown[] = [];
+    const changer = changerOn(Conflicting, async (messages) => void sent.push(...messages));
+    const moves = [
+      { folderId: 'b', parentFolderId: 'z' },
+      { folderId: 'own', parentFolderId: 'a' },
+    ];
+    const request = await folderRequest();
+    await expect(virtualTime().run(() => changer.update(request, moves))).rejects.toMatchObject({ status: 'ABORTED' });
+    expect(await positions('b', 'own')).toEqual({ b: 'root/z public', own: 'root/z/b organizationPrivate' });
+    const [job] = await itemsOf(engine, customer, 'Job');
+    expect(sent).toMatchObject([{ body: { tenant: customer.apiKey, jobId: job!.jobId } }]);
+  });
+
   test('fails for one of two concurrent moves that together form a cycle, even if an earlier move of the call succeeds', async () => {
     await customer.ok(ADD, { ...acme, folders: ['x', 'y', 'v'].map((folderId) => ({ folderId })) });
     // The other call moves its folder after the last move has read, and before it writes.
@@ -256,13 +288,7 @@ describe('folders/update', () => {
         return super.write(ops);
       }
     }
-    const tenant = customer.apiKey;
-    const organization = (await table.get(OrganizationEntity, { tenant, organizationId: 'acme' }))!;
-    const changer = new FolderChanger(new Interrupted(asDocumentClient(new LeanClient()), TABLE_NAME), {
-      send: async () => undefined,
-    });
-    const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
-    const results = await changer.update({ tenant, organization, now: Date.now(), log }, [
+    const results = await changerOn(Interrupted).update(await folderRequest(), [
       { folderId: 'v', parentFolderId: 'z' },
       { folderId: 'x', parentFolderId: 'y' },
     ]);
