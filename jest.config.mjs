@@ -5,7 +5,7 @@ if (Number.parseInt(process.versions.node, 10) < 24) {
 }
 
 /** Large packages that keep no state between tests. Jest would load them again for each file. */
-const sharedPackages = '(aws-cdk-lib|cdk-nag|constructs)/';
+const sharedPackages = '(aws-cdk-lib|cdk-nag|constructs|typescript)/';
 
 /** ESM and TypeScript as they are: the transformer only strips types. */
 export default {

@@ -307,12 +307,12 @@ function isAmbiguous(steps: Steps, position: number): boolean {
  * does not count.
  */
 function canReach(steps: Steps, from: readonly number[], isWanted: (reached: readonly number[]) => boolean): boolean {
-  const seen = new Set<string>();
+  const seen = new Set<number>();
   const unvisited = [from];
   for (let positions = unvisited.pop(); positions; positions = unvisited.pop()) {
     for (const next of steps) {
       for (const reached of combineChoices(positions.map((position) => next[position]!))) {
-        const key = reached.join();
+        const key = reached.reduce((sum, position) => sum * next.length + position, 0);
         if (seen.has(key)) continue;
         if (isWanted(reached)) return true;
         seen.add(key);

@@ -55,10 +55,10 @@ describe('regular expressions of deployed code', () => {
   const all = sources.map(expressionsOf);
 
   test('match in linear time', () => {
-    const literals = all.flatMap(({ literals: some }) => some);
-    expect(literals.length).toBeGreaterThan(80);
+    const literals = new Map(all.flatMap(({ literals: some }) => some.map((regex) => [String(regex), regex])));
+    expect(literals.size).toBeGreaterThan(80);
     expect(
-      literals.flatMap((regex) => {
+      [...literals.values()].flatMap((regex) => {
         const slowness = findSlowness(regex);
         return slowness === undefined ? [] : `${String(regex)}: ${slowness}`;
       }),
@@ -192,17 +192,20 @@ describe('hostile text', () => {
     '|,;',
   ];
 
-  test.each(parsers)('is parsed as %s in less than 10 s of CPU, for 99 texts of 200,000 characters', (_name, parse) => {
-    const cost = cpuMilliseconds(
-      () => {
-        for (const piece of pieces) {
-          const body = piece.repeat(Math.ceil(200_000 / piece.length));
-          for (const text of [body, `${body}\u0001!`, `x${body}x`]) parse(text);
-        }
-      },
-      { limit: 10_000, runs: 1 },
-    );
-    // If one text took quadratic time, the sum would exceed this.
-    expect(cost).toBeLessThan(10_000);
-  });
+  test.each(parsers)(
+    'is parsed as %s in less than 2.5 s of CPU, for 99 texts of 100,000 characters',
+    (_name, parse) => {
+      const cost = cpuMilliseconds(
+        () => {
+          for (const piece of pieces) {
+            const body = piece.repeat(Math.ceil(100_000 / piece.length));
+            for (const text of [body, `${body}\u0001!`, `x${body}x`]) parse(text);
+          }
+        },
+        { limit: 2_500, runs: 1 },
+      );
+      // If one text took quadratic time, the sum would exceed this.
+      expect(cost).toBeLessThan(2_500);
+    },
+  );
 });
