@@ -77,6 +77,23 @@ interface Records {
 
 /** Returns the first rows of a CSV text, at most `most`. */
 function readRecords(bytes: Buffer, delimiter: string, most: number): Records {
+  return bytes.includes('"') ? parseRecords(bytes, delimiter, most) : splitRecords(bytes, delimiter, most);
+}
+
+/** Returns the rows of a CSV text without quotes. The parser of csv-parse returns the same rows, but takes ten times longer. */
+function splitRecords(bytes: Buffer, delimiter: string, most: number): Records {
+  const rows: Row[] = [];
+  let end = 0;
+  while (end < bytes.length && rows.length < most) {
+    const line = bytes.subarray(end, end + lengthOfLine(bytes.subarray(end)));
+    end += line.length;
+    const cells = line.toString().replace(/\n$/, '').split(delimiter, tableLimits.columns);
+    rows.push({ number: rows.length + 1, cells: boundedCells(cells) });
+  }
+  return { rows, bytes: end, hasOpenQuote: false };
+}
+
+function parseRecords(bytes: Buffer, delimiter: string, most: number): Records {
   const rows: Row[] = [];
   let end = 0;
   try {

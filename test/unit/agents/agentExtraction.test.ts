@@ -8,6 +8,7 @@ import {
   MAX_SKIPPED,
 } from '../../../lib/agents/rules/extraction/extractionResult.ts';
 import { readSource } from '../../../lib/agents/rules/extraction/readSource.ts';
+import { readCsv } from '../../../lib/files/csv.ts';
 import { ApiError } from '../../../lib/shared/errors.ts';
 import { cpuMilliseconds } from '../../support/cpu.ts';
 
@@ -349,6 +350,21 @@ describe('readSource on random input', () => {
         },
       ),
     );
+  });
+
+  test('reads a CSV file without quotes like the same file with a quoted row at its end', () => {
+    const text = fc.string({
+      unit: fc.constantFrom('a', '\u00fc', ' ', ',', ';', '\t', '|', '\n', '\r', '\u0000'),
+      maxLength: 400,
+    });
+    const rowsOf = (csv: string) => readCsv(csv, (rows) => rows.flatMap(({ cells }) => cells).length).rows;
+    fc.assert(
+      fc.property(text, (csv) => {
+        expect(rowsOf(`${csv}\n"end"`).slice(0, -1)).toEqual(rowsOf(csv));
+      }),
+    );
+    const long = `${'a,'.repeat(200)}\n${'b'.repeat(50_000)}\n${'c,d\n'.repeat(600)}`;
+    expect(readCsv(`${long}"end"`, () => 0)).toEqual(readCsv(long, () => 0));
   });
 
   const title = fc.constantFrom(
