@@ -64,6 +64,7 @@ export class Trial {
   /** A description of each injected fault. */
   readonly injected: string[] = [];
   readonly faults: readonly Fault[];
+  readonly #counts = new Map<string, number>();
   /** Whether the stream and the queues lose records and messages that fail. Then only the sweep can find their work. */
   isLossy = false;
 
@@ -74,7 +75,8 @@ export class Trial {
   /** Counts a call. Returns the fault that it has, if any. */
   next(name: string): Fault | undefined {
     this.calls.push(name);
-    const ofKind = this.calls.filter((call) => call === name).length;
+    const ofKind = (this.#counts.get(name) ?? 0) + 1;
+    this.#counts.set(name, ofKind);
     const fault = this.faults.find(
       ({ kind, occurrence }) => occurrence === (kind === undefined ? this.calls.length : kind === name && ofKind),
     );

@@ -348,10 +348,16 @@ function storedValue(value: unknown): unknown {
   return Object.freeze(result);
 }
 
+/** The sizes of stored items. These never change, because `storedValue` freezes them. */
+const storedSizes = new WeakMap<Item, number>();
+
 /** Returns the size of an item as DynamoDB counts it. */
 function itemSize(item: Item): number {
+  const known = storedSizes.get(item);
+  if (known !== undefined) return known;
   let size = 0;
   for (const name in item) size += Buffer.byteLength(name) + sizeOf(item[name]);
+  if (Object.isFrozen(item)) storedSizes.set(item, size);
   return size;
 }
 
