@@ -6,12 +6,11 @@ export const times = <T>(count: number, make: (index: number) => T): T[] =>
   Array.from({ length: count }, (_each, index) => make(index));
 
 /**
- * Returns functions that call agent endpoints with the credentials of the test file's current customer. Paths are
- * relative to `/v2/agents/`.
+ * Returns functions that call agent endpoints as a customer. Paths are relative to `/v2/agents/`.
  */
-export function agentCalls(customer: () => Customer) {
-  const call = (path: string, data: object) => customer().call(`/v2/agents/${path}`, data);
-  const ok = (path: string, data: object) => customer().ok(`/v2/agents/${path}`, data);
+export function agentCalls(customer: Customer) {
+  const call = (path: string, data: object) => customer.call(`/v2/agents/${path}`, data);
+  const ok = (path: string, data: object) => customer.ok(`/v2/agents/${path}`, data);
   return {
     call,
     ok,

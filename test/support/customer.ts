@@ -35,6 +35,12 @@ export function restartFunctions(): void {
   handlers.clear();
 }
 
+/**
+ * Adds entries to the organization `acme`, which it creates if needed. Entries are ids, or objects in the form of
+ * requests. `scope` names another organization, a folder or a document. Returns the `data` of the answer.
+ */
+type Add = (entries: readonly (string | object)[], scope?: object) => Promise<any>;
+
 export interface Customer {
   readonly headers: Headers;
   /** The credentials of the customer's workspace. */
@@ -45,6 +51,18 @@ export interface Customer {
   call(path: string, data: unknown, headers?: Headers): Promise<Response>;
   /** Sends a call that must succeed. Returns the `data` of the answer. */
   ok(path: string, data: unknown): Promise<any>;
+  /** Sends a call that must succeed. Returns the whole `result` of the answer. */
+  result(path: string, data: unknown): Promise<any>;
+  /** Sends a call. Returns its HTTP status, and the status and the message of the error, if any. */
+  error(path: string, data: unknown): Promise<[http: number, status?: string, message?: string]>;
+  /**
+   * Reads all pages of a list. Returns the `data` of each. After each page, calls `between` with the number of pages so
+   * far. Throws if a page has more than 5 MB, or neither a page token nor null.
+   */
+  pages(path: string, data: object, between?: (count: number) => Promise<unknown>): Promise<any[]>;
+  readonly addDocuments: Add;
+  readonly addFolders: Add;
+  readonly addUsers: Add;
 }
 
 /** Creates a customer, which has its own workspace and API key. */
@@ -52,16 +70,48 @@ export async function newCustomer(): Promise<Customer> {
   const { headers: workspaceHeaders, keyHeaders, apiKey, authToken } = await newWorkspace();
   const call = async (path: string, data: unknown, headers: Headers = {}) =>
     post(await handlerOf(path), { ...keyHeaders, ...headers }, data);
+  const result = async (path: string, data: unknown) => {
+    const { status, body } = await call(path, data);
+    if (status !== 200) throw new Error(`${path} answered ${status}: ${JSON.stringify(body)}`);
+    return body.result;
+  };
+  const ok = async (path: string, data: unknown) => (await result(path, data)).data;
+  const addTo =
+    (path: string, list: string, idName: string): Add =>
+    (entries, scope) =>
+      ok(`${path}/add`, {
+        organizationId: 'acme',
+        createOrganization: true,
+        ...scope,
+        [list]: entries.map((entry) => (typeof entry === 'string' ? { [idName]: entry } : entry)),
+      });
   return {
     headers: keyHeaders,
     workspaceHeaders,
     apiKey,
     authToken,
     call,
-    async ok(path, data) {
+    ok,
+    result,
+    async error(path, data) {
       const { status, body } = await call(path, data);
-      if (status !== 200) throw new Error(`${path} answered ${status}: ${JSON.stringify(body)}`);
-      return body.result.data;
+      return [status, body.error?.status, body.error?.message];
     },
+    async pages(path, data, between = () => Promise.resolve()) {
+      const read: any[] = [];
+      let pageToken: string | null | undefined;
+      do {
+        const page = await result(path, { ...data, ...(pageToken && { pageToken }) });
+        read.push(page.data);
+        pageToken = 'nextPageToken' in page ? page.nextPageToken : page.pageToken;
+        if (pageToken === undefined || Buffer.byteLength(JSON.stringify(page)) > 5_000_000)
+          throw new Error(`${path} returned a page without a token, or of more than 5 MB`);
+        await between(read.length);
+      } while (pageToken);
+      return read;
+    },
+    addDocuments: addTo('/v2/organizations/documents', 'documents', 'documentId'),
+    addFolders: addTo('/v2/organizations/folders', 'folders', 'folderId'),
+    addUsers: addTo('/v2/users', 'users', 'userId'),
   };
 }

@@ -58,22 +58,12 @@ export const numbered = (prefix: string, count: number) =>
   Array.from({ length: count }, (_each, index) => `${prefix}${String(index).padStart(3, '0')}`);
 
 /** Reads all pages of a list of threads. After each page, calls `between` with the number of pages so far. */
-export async function threadPages(
+export function threadPages(
   customer: Customer,
   data: object,
-  between: (page: number) => Promise<unknown> = async () => undefined,
+  between?: (page: number) => Promise<unknown>,
 ): Promise<any[][]> {
-  const threadsByPage: any[][] = [];
-  let pageToken: string | undefined;
-  do {
-    const { status, body } = await customer.call('/v2/commentannotations/get', { ...data, pageToken });
-    expect({ status, error: body.error }).toEqual({ status: 200, error: undefined });
-    threadsByPage.push(body.result.data);
-    pageToken = body.result.nextPageToken ?? undefined;
-    expect(body.result.nextPageToken === null || typeof pageToken === 'string').toBe(true);
-    await between(threadsByPage.length);
-  } while (pageToken !== undefined);
-  return threadsByPage;
+  return customer.pages('/v2/commentannotations/get', data, between);
 }
 
 /**

@@ -1,48 +1,17 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { type Customer, newCustomer } from '../../support/customer.ts';
-import { type Engine, startEngine } from '../../support/engine.ts';
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { acmeWorld, invalid } from '../../support/acmeWorld.ts';
+import { activity, manyActivities, activityCalls, enableActivities } from '../../support/activities.ts';
 
 const ADD = '/v2/activities/add';
 const GET = '/v2/activities/get';
 const UPDATE = '/v2/activities/update';
-const CONFIG = '/v2/workspace/activityconfig/update';
 
-let engine: Engine;
-let customer: Customer;
-beforeAll(async () => {
-  engine = await startEngine();
-});
-afterAll(() => engine.stop());
-beforeEach(async () => {
-  customer = await newCustomer();
-  await customer.ok('/v2/organizations/documents/add', {
-    organizationId: 'acme',
-    createOrganization: true,
-    documents: [{ documentId: 'nda' }, { documentId: 'tos' }],
-  });
-  await configure({ isEnabled: true, immutable: false });
-});
+const { customer, useNewCustomer } = acmeWorld({ documents: ['nda', 'tos'] });
+const { add, get, idsOf } = activityCalls(customer);
 
 const nda = { organizationId: 'acme', documentId: 'nda' };
 const tos = { organizationId: 'acme', documentId: 'tos' };
 const ada = { userId: 'ada', name: 'Ada', email: 'ada@example.com' };
-const configure = (activityServiceConfig: object) => customer.ok(CONFIG, { activityServiceConfig });
-const activity = (fields: object = {}) => ({
-  featureType: 'comment',
-  actionType: 'comment.add',
-  actionUser: ada,
-  ...fields,
-});
-const add = (activities: object[], scope: object = nda) => customer.ok(ADD, { ...scope, activities });
-const get = (filter: object = {}) => customer.ok(GET, { organizationId: 'acme', ...filter }) as Promise<any[]>;
-const idsOf = async (filter: object = {}) => (await get(filter)).map(({ id }) => id);
-const failure = async (path: string, data: object) => {
-  const { status, body } = await customer.call(path, data);
-  return { http: status, status: body.error?.status, message: body.error?.message };
-};
-const invalid = (message: string) => ({ http: 400, status: 'INVALID_ARGUMENT', message });
-const list = (count: number, fields: (i: number) => object) =>
-  Array.from({ length: count }, (_, i) => activity(fields(i)));
 
 describe('POST /v2/activities/add', () => {
   test('returns success and a message, and repeats both in data', async () => {
@@ -126,7 +95,7 @@ describe('POST /v2/activities/add', () => {
   });
 
   test('generates missing ids and keeps the order of the request', async () => {
-    await add(list(60, (i) => ({ entityData: i })));
+    await add(manyActivities(60, (i) => ({ entityData: i })));
     await add([activity({ entityData: 0 })]);
     const activities = await get({ order: 'asc' });
     expect(new Set(activities.map(({ id }) => id)).size).toBe(61);
@@ -153,7 +122,7 @@ describe('POST /v2/activities/add', () => {
   });
 
   test('overwrites the activity with an existing id in the same document while activity logs are immutable', async () => {
-    await configure({ immutable: true });
+    await enableActivities(customer, { immutable: true });
     await add([activity({ id: 'a', entityData: 1 })]);
     await add([activity({ id: 'a', entityData: 2 })]);
     expect((await get()).map(({ entityData }) => entityData)).toEqual([2]);
@@ -182,9 +151,9 @@ describe('POST /v2/activities/add', () => {
   });
 
   test('rejects all activities if one would move to another document while activity logs are immutable', async () => {
-    await configure({ immutable: true });
+    await enableActivities(customer, { immutable: true });
     await add([activity({ id: 'a' })]);
-    expect(await failure(ADD, { ...tos, activities: [activity({ id: 'x' }), activity({ id: 'a' })] })).toEqual(
+    expect(await customer.error(ADD, { ...tos, activities: [activity({ id: 'x' }), activity({ id: 'a' })] })).toEqual(
       invalid(
         'activities[1].id belongs to an activity of another document, which cannot move: activity logs are immutable',
       ),
@@ -199,7 +168,7 @@ describe('POST /v2/activities/add', () => {
       documentIds: ['nda'],
       disabled: true,
     });
-    expect(await failure(ADD, { ...tos, activities: [activity({ id: 'a' })] })).toEqual(
+    expect(await customer.error(ADD, { ...tos, activities: [activity({ id: 'a' })] })).toEqual(
       invalid(
         'activities[0].id belongs to an activity of another document, which cannot move: that document is disabled',
       ),
@@ -218,7 +187,7 @@ describe('POST /v2/activities/add', () => {
   });
 
   test('stores 500 activities', async () => {
-    await add(list(500, (i) => ({ id: `a${String(i).padStart(3, '0')}` })));
+    await add(manyActivities(500, (i) => ({ id: `a${String(i).padStart(3, '0')}` })));
     expect(await idsOf({ order: 'asc' })).toEqual(
       Array.from({ length: 500 }, (_, i) => `a${String(i).padStart(3, '0')}`),
     );
@@ -227,7 +196,7 @@ describe('POST /v2/activities/add', () => {
   test('stores and changes activities of 320 KB in a full request body', async () => {
     const big = 'x'.repeat(65_000);
     const text = 'x'.repeat(32_000);
-    const activities = list(16, (i) => ({
+    const activities = manyActivities(16, (i) => ({
       id: `a${i}`,
       changes: { x: { to: big } },
       entityData: big,
@@ -250,7 +219,9 @@ describe('POST /v2/activities/add', () => {
   });
 
   test('stores one activity per id for ten concurrent requests with the same ids', async () => {
-    await Promise.all(Array.from({ length: 10 }, (_, i) => add(list(30, (n) => ({ id: `a${n}`, entityData: i })))));
+    await Promise.all(
+      Array.from({ length: 10 }, (_, i) => add(manyActivities(30, (n) => ({ id: `a${n}`, entityData: i })))),
+    );
     const activities = await get();
     expect(activities).toHaveLength(30);
     expect(new Set(activities.map(({ id }) => id)).size).toBe(30);
@@ -315,14 +286,14 @@ describe('POST /v2/activities/add', () => {
       'activities[1].actionIcon must be at most 32768 bytes of UTF-8',
     ],
   ])('rejects %s with an error that names the field, and stores nothing', async (_what, fields, message) => {
-    expect(await failure(ADD, { ...nda, activities: [activity(), activity(fields)] })).toEqual(invalid(message));
+    expect(await customer.error(ADD, { ...nda, activities: [activity(), activity(fields)] })).toEqual(invalid(message));
     expect(await get()).toEqual([]);
   });
 
   test.each([
     ['no list', { activities: undefined }, 'activities is required'],
     ['an empty list', { activities: [] }, 'activities must not be empty'],
-    ['501 activities', { activities: list(501, () => ({})) }, 'activities must have at most 500 items'],
+    ['501 activities', { activities: manyActivities(501, () => ({})) }, 'activities must have at most 500 items'],
     ['no organizationId', { organizationId: undefined, activities: [activity()] }, 'organizationId is required'],
     ['no documentId', { documentId: undefined, activities: [activity()] }, 'documentId is required'],
     [
@@ -331,15 +302,15 @@ describe('POST /v2/activities/add', () => {
       'organizationId: the organization does not exist',
     ],
   ])('rejects %s with INVALID_ARGUMENT', async (_what, data, message) => {
-    expect(await failure(ADD, { ...nda, ...data })).toEqual(invalid(message));
+    expect(await customer.error(ADD, { ...nda, ...data })).toEqual(invalid(message));
   });
 
   test('returns NOT_FOUND for an unknown document', async () => {
-    expect(await failure(ADD, { ...nda, documentId: 'nowhere', activities: [activity()] })).toEqual({
-      http: 404,
-      status: 'NOT_FOUND',
-      message: 'Document does not exist',
-    });
+    expect(await customer.error(ADD, { ...nda, documentId: 'nowhere', activities: [activity()] })).toEqual([
+      404,
+      'NOT_FOUND',
+      'Document does not exist',
+    ]);
   });
 
   test.each([
@@ -348,22 +319,13 @@ describe('POST /v2/activities/add', () => {
   ])(
     'returns FAILED_PRECONDITION that explains how to enable activity logs while they are %s',
     async (_what, config) => {
-      if (config) await configure(config);
-      else
-        customer = await newCustomer().then(async (fresh) => {
-          await fresh.ok('/v2/organizations/documents/add', {
-            organizationId: 'acme',
-            createOrganization: true,
-            documents: [{ documentId: 'nda' }],
-          });
-          return fresh;
-        });
-      expect(await failure(ADD, { ...nda, activities: [activity()] })).toEqual({
-        http: 400,
-        status: 'FAILED_PRECONDITION',
-        message:
-          'Activity logs are not enabled. Enable them with /v2/workspace/activityconfig/update: activityServiceConfig.isEnabled',
-      });
+      if (config) await enableActivities(customer, config);
+      else await useNewCustomer();
+      expect(await customer.error(ADD, { ...nda, activities: [activity()] })).toEqual([
+        400,
+        'FAILED_PRECONDITION',
+        'Activity logs are not enabled. Enable them with /v2/workspace/activityconfig/update: activityServiceConfig.isEnabled',
+      ]);
       expect(await get()).toEqual([]);
     },
   );
@@ -432,11 +394,7 @@ describe('POST /v2/activities/get', () => {
 
   test.each([
     ['an unknown organization', { organizationId: 'none' }, invalid('organizationId: the organization does not exist')],
-    [
-      'an unknown document',
-      { documentId: 'none' },
-      { http: 404, status: 'NOT_FOUND', message: 'Document does not exist' },
-    ],
+    ['an unknown document', { documentId: 'none' }, [404, 'NOT_FOUND', 'Document does not exist']],
     [
       'an unknown feature type',
       { featureTypes: ['x'] },
@@ -452,7 +410,7 @@ describe('POST /v2/activities/get', () => {
     ['another order', { order: 'up' }, invalid('order must be "asc" or "desc"')],
     ['a damaged token', { pageToken: 'x' }, invalid('pageToken is not a token of this listing, or has expired')],
   ])('rejects %s', async (_what, data, expected) => {
-    expect(await failure(GET, { organizationId: 'acme', ...data })).toEqual(expected);
+    expect(await customer.error(GET, { organizationId: 'acme', ...data })).toEqual(expected);
   });
 
   test('rejects a page token with other filters, another order or another tenant', async () => {
@@ -467,7 +425,7 @@ describe('POST /v2/activities/get', () => {
       { actionTypes: ['x'] },
       { activityIds: ['n1'] },
     ]) {
-      expect(await failure(GET, { organizationId: 'acme', pageToken, ...other })).toEqual(refused);
+      expect(await customer.error(GET, { organizationId: 'acme', pageToken, ...other })).toEqual(refused);
     }
     expect(await idsOf({ pageToken, order: 'desc', pageSize: 2 })).toEqual(['n2', 'n1']);
   });
@@ -475,11 +433,16 @@ describe('POST /v2/activities/get', () => {
   test('rejects activityIds whose activities exceed 5 MB together, and asks for fewer ids', async () => {
     const big = 'x'.repeat(60_000);
     const bigs = (from: number) =>
-      list(20, (i) => ({ id: `b${from + i}`, changes: { x: { to: big } }, entityData: big, entityTargetData: big }));
+      manyActivities(20, (i) => ({
+        id: `b${from + i}`,
+        changes: { x: { to: big } },
+        entityData: big,
+        entityTargetData: big,
+      }));
     await add(bigs(0));
     await add(bigs(20));
     const activityIds = Array.from({ length: 30 }, (_, i) => `b${i}`);
-    expect(await failure(GET, { organizationId: 'acme', activityIds })).toEqual(
+    expect(await customer.error(GET, { organizationId: 'acme', activityIds })).toEqual(
       invalid('The answer would be larger than 5000000 bytes: ask for fewer activityIds'),
     );
     expect(await idsOf({ activityIds: activityIds.slice(0, 20) })).toHaveLength(20);

@@ -1,48 +1,12 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { type Customer, newCustomer } from '../../support/customer.ts';
-import { type Engine, startEngine } from '../../support/engine.ts';
+import { describe, expect, test } from '@jest/globals';
+import { acmeWorld, invalid } from '../../support/acmeWorld.ts';
+import { activity, manyActivities, activityCalls, enableActivities } from '../../support/activities.ts';
 
-const ADD = '/v2/activities/add';
-const GET = '/v2/activities/get';
 const UPDATE = '/v2/activities/update';
 const DELETE = '/v2/activities/delete';
-const CONFIG = '/v2/workspace/activityconfig/update';
 
-let engine: Engine;
-let customer: Customer;
-beforeAll(async () => {
-  engine = await startEngine();
-});
-afterAll(() => engine.stop());
-beforeEach(async () => {
-  customer = await newCustomer();
-  await customer.ok('/v2/organizations/documents/add', {
-    organizationId: 'acme',
-    createOrganization: true,
-    documents: [{ documentId: 'nda' }, { documentId: 'tos' }],
-  });
-  await configure({ isEnabled: true, immutable: false });
-});
-
-const nda = { organizationId: 'acme', documentId: 'nda' };
-const ada = { userId: 'ada', name: 'Ada', email: 'ada@example.com' };
-const configure = (activityServiceConfig: object) => customer.ok(CONFIG, { activityServiceConfig });
-const activity = (fields: object = {}) => ({
-  featureType: 'comment',
-  actionType: 'comment.add',
-  actionUser: ada,
-  ...fields,
-});
-const add = (activities: object[], scope: object = nda) => customer.ok(ADD, { ...scope, activities });
-const get = (filter: object = {}) => customer.ok(GET, { organizationId: 'acme', ...filter }) as Promise<any[]>;
-const idsOf = async (filter: object = {}) => (await get(filter)).map(({ id }) => id);
-const failure = async (path: string, data: object) => {
-  const { status, body } = await customer.call(path, data);
-  return { http: status, status: body.error?.status, message: body.error?.message };
-};
-const invalid = (message: string) => ({ http: 400, status: 'INVALID_ARGUMENT', message });
-const list = (count: number, fields: (i: number) => object) =>
-  Array.from({ length: count }, (_, i) => activity(fields(i)));
+const { customer } = acmeWorld({ documents: ['nda', 'tos'] });
+const { add, get, idsOf } = activityCalls(customer);
 
 describe('POST /v2/activities/update', () => {
   test('replaces the sent fields, and keeps all others, the timestamp and the document', async () => {
@@ -136,10 +100,10 @@ describe('POST /v2/activities/update', () => {
 
   test('changes 500 large activities', async () => {
     const text = 'x'.repeat(9_000);
-    await add(list(500, (i) => ({ id: `a${i}`, entityData: text })));
+    await add(manyActivities(500, (i) => ({ id: `a${i}`, entityData: text })));
     const data = await customer.ok(UPDATE, {
       organizationId: 'acme',
-      activities: list(500, (i) => ({ id: `a${i}`, actionIcon: `${i}` })),
+      activities: manyActivities(500, (i) => ({ id: `a${i}`, actionIcon: `${i}` })),
     });
     expect(Object.values(data).every(({ success }: any) => success)).toBe(true);
     expect((await get({ activityIds: ['a0', 'a499'], order: 'asc' })).map(({ actionIcon }) => actionIcon)).toEqual([
@@ -153,18 +117,19 @@ describe('POST /v2/activities/update', () => {
     ['no id', [{ actionIcon: 'i' }], 'activities[0].id is required'],
     ['no item', [], 'activities must not be empty'],
   ])('rejects %s with INVALID_ARGUMENT', async (_what, activities, message) => {
-    expect(await failure(UPDATE, { organizationId: 'acme', activities })).toEqual(invalid(message));
+    expect(await customer.error(UPDATE, { organizationId: 'acme', activities })).toEqual(invalid(message));
   });
 
   test('returns FAILED_PRECONDITION while activity logs are immutable', async () => {
     await add([activity({ id: 'a' })]);
-    await configure({ immutable: true });
-    expect(await failure(UPDATE, { organizationId: 'acme', activities: [{ id: 'a', actionIcon: 'i' }] })).toEqual({
-      http: 400,
-      status: 'FAILED_PRECONDITION',
-      message:
-        'Activity logs are immutable. Change that with /v2/workspace/activityconfig/update: activityServiceConfig.immutable',
-    });
+    await enableActivities(customer, { immutable: true });
+    expect(
+      await customer.error(UPDATE, { organizationId: 'acme', activities: [{ id: 'a', actionIcon: 'i' }] }),
+    ).toEqual([
+      400,
+      'FAILED_PRECONDITION',
+      'Activity logs are immutable. Change that with /v2/workspace/activityconfig/update: activityServiceConfig.immutable',
+    ]);
     expect((await get())[0]).not.toHaveProperty('actionIcon');
   });
 });
@@ -174,7 +139,7 @@ describe('POST /v2/activities/delete', () => {
     customer.call(DELETE, { organizationId: 'acme', ...by }).then(({ body }) => body.result);
 
   test('deletes activities by id, and fails only for an unknown id', async () => {
-    await add(list(3, (i) => ({ id: `a${i}`, targetEntityId: 't' })));
+    await add(manyActivities(3, (i) => ({ id: `a${i}`, targetEntityId: 't' })));
     expect(await remove({ activityIds: ['a0', 'none', 'a2', 'a0'] })).toEqual({
       status: 'success',
       message: 'Activity(s) deleted successfully.',
@@ -206,7 +171,7 @@ describe('POST /v2/activities/delete', () => {
   });
 
   test('deletes all activities of a document and no others', async () => {
-    await add(list(120, (i) => ({ id: `a${i}` })));
+    await add(manyActivities(120, (i) => ({ id: `a${i}` })));
     await add([activity({ id: 'other' })], { organizationId: 'acme', documentId: 'tos' });
     const { data, hasMore } = await remove({ documentId: 'nda' });
     expect([Object.keys(data).length, hasMore]).toEqual([120, false]);
@@ -214,7 +179,7 @@ describe('POST /v2/activities/delete', () => {
   });
 
   test('deletes the activities of a target entity in all documents and no others', async () => {
-    await add(list(130, (i) => ({ id: `a${i}`, targetEntityId: i % 2 === 0 ? 't' : 'u' })));
+    await add(manyActivities(130, (i) => ({ id: `a${i}`, targetEntityId: i % 2 === 0 ? 't' : 'u' })));
     await add([activity({ id: 'tos', targetEntityId: 't' })], { organizationId: 'acme', documentId: 'tos' });
     const { data, hasMore } = await remove({ targetEntityId: 't' });
     expect([Object.keys(data).length, hasMore]).toEqual([66, false]);
@@ -228,7 +193,8 @@ describe('POST /v2/activities/delete', () => {
   ])(
     'deletes at most 2,000 activities by %s, sets hasMore, and deletes the rest when the request is repeated',
     async (_what, by) => {
-      for (let n = 0; n < 2_050; n += 410) await add(list(410, (i) => ({ id: `a${n + i}`, targetEntityId: 't' })));
+      for (let n = 0; n < 2_050; n += 410)
+        await add(manyActivities(410, (i) => ({ id: `a${n + i}`, targetEntityId: 't' })));
       const first = await remove(by);
       expect([Object.keys(first.data).length, first.hasMore, first.message]).toEqual([
         2_000,
@@ -277,29 +243,30 @@ describe('POST /v2/activities/delete', () => {
     ['selectors that are null', { documentId: null, targetEntityId: null, activityIds: null }],
   ])('rejects %s and deletes nothing', async (_what, by) => {
     await add([activity({ id: 'a' })]);
-    expect(await failure(DELETE, { organizationId: 'acme', ...by })).toEqual(
+    expect(await customer.error(DELETE, { organizationId: 'acme', ...by })).toEqual(
       invalid('data must have at least one of documentId, targetEntityId and activityIds'),
     );
     expect(await idsOf()).toEqual(['a']);
   });
 
   test('returns NOT_FOUND for an unknown document', async () => {
-    expect(await failure(DELETE, { organizationId: 'acme', documentId: 'none' })).toEqual({
-      http: 404,
-      status: 'NOT_FOUND',
-      message: 'Document does not exist',
-    });
+    expect(await customer.error(DELETE, { organizationId: 'acme', documentId: 'none' })).toEqual([
+      404,
+      'NOT_FOUND',
+      'Document does not exist',
+    ]);
   });
 
   test.each([[{ activityIds: ['a'] }], [{ documentId: 'nda' }], [{ targetEntityId: 't' }]])(
     'returns FAILED_PRECONDITION while activity logs are immutable: %j',
     async (by) => {
       await add([activity({ id: 'a', targetEntityId: 't' })]);
-      await configure({ immutable: true });
-      expect(await failure(DELETE, { organizationId: 'acme', ...by })).toMatchObject({
-        http: 400,
-        status: 'FAILED_PRECONDITION',
-      });
+      await enableActivities(customer, { immutable: true });
+      expect(await customer.error(DELETE, { organizationId: 'acme', ...by })).toEqual([
+        400,
+        'FAILED_PRECONDITION',
+        expect.any(String),
+      ]);
       expect(await idsOf()).toEqual(['a']);
     },
   );

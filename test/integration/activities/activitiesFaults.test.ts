@@ -1,54 +1,23 @@
 import { DynamoDBClient, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { environment } from '../../../lib/app/capability.ts';
+import { describe, expect, test } from '@jest/globals';
 import { ActivityEntity, activityOps, ActivityWriter } from '../../../lib/activities/activities.ts';
 import { DocumentEntity } from '../../../lib/directory/documents.ts';
 import { OrganizationEntity } from '../../../lib/directory/organizations.ts';
-import { openTable, remove, replace, Table } from '../../../lib/table/table.ts';
-import { type Customer, newCustomer } from '../../support/customer.ts';
-import { type Engine, startEngine, TABLE_NAME } from '../../support/engine.ts';
-import { type Faults, startFaults } from '../../support/faults.ts';
+import { remove, replace, Table } from '../../../lib/table/table.ts';
+import { activity, manyActivities, activityCalls } from '../../support/activities.ts';
+import { acmeWorld, forAllTests } from '../../support/acmeWorld.ts';
+import { TABLE_NAME } from '../../support/engine.ts';
+import { startFaults } from '../../support/faults.ts';
 import { everyItem } from '../../support/items.ts';
 
 const ADD = '/v2/activities/add';
-const GET = '/v2/activities/get';
 
-let engine: Engine;
-let faults: Faults;
-let table: Table;
-let customer: Customer;
-beforeAll(async () => {
-  engine = await startEngine();
-  faults = await startFaults();
-  table = openTable(environment(process.env));
-});
-afterAll(async () => {
-  await faults.stop();
-  await engine.stop();
-});
-beforeEach(async () => {
-  customer = await newCustomer();
-  await customer.ok('/v2/organizations/documents/add', {
-    organizationId: 'acme',
-    createOrganization: true,
-    documents: [{ documentId: 'nda' }],
-  });
-  await customer.ok('/v2/workspace/activityconfig/update', {
-    activityServiceConfig: { isEnabled: true, immutable: false },
-  });
-});
+const { engine, table, customer } = acmeWorld({ documents: ['nda'] });
+const faults = forAllTests(startFaults);
+const { get } = activityCalls(customer);
 
 const nda = { organizationId: 'acme', documentId: 'nda' };
-const activity = (fields: object = {}) => ({
-  featureType: 'comment',
-  actionType: 'comment.add',
-  actionUser: { userId: 'ada' },
-  ...fields,
-});
-const activities = (count: number, fields: (i: number) => object) =>
-  Array.from({ length: count }, (_, i) => activity(fields(i)));
-const get = (filter: object = {}) => customer.ok(GET, { organizationId: 'acme', ...filter }) as Promise<any[]>;
 const scope = async () => ({
   tenant: customer.apiKey,
   organizationKey: (await table.get(OrganizationEntity, { tenant: customer.apiKey, organizationId: 'acme' }))!
@@ -65,7 +34,7 @@ async function cutOff(data: object, headers = {}) {
 
 describe('an addition that fails between its transactions', () => {
   test('is completed when a request with the same ids is sent again, without duplicates', async () => {
-    const data = { ...nda, activities: activities(120, (i) => ({ id: `a${i}`, entityData: i })) };
+    const data = { ...nda, activities: manyActivities(120, (i) => ({ id: `a${i}`, entityData: i })) };
     await cutOff(data);
     const half = await get();
     expect(half).toHaveLength(50);
@@ -78,7 +47,7 @@ describe('an addition that fails between its transactions', () => {
   });
 
   test('is completed when the request is repeated with its Idempotency-Key, although the service generates the ids', async () => {
-    const data = { ...nda, activities: activities(120, (i) => ({ entityData: i })) };
+    const data = { ...nda, activities: manyActivities(120, (i) => ({ entityData: i })) };
     const headers = { 'idempotency-key': 'import-7' };
     await cutOff(data, headers);
     const half = await get();
@@ -92,7 +61,7 @@ describe('an addition that fails between its transactions', () => {
   });
 
   test('stores none of up to 50 activities, because one transaction writes all of them', async () => {
-    const data = { ...nda, activities: activities(50, () => ({})) };
+    const data = { ...nda, activities: manyActivities(50, () => ({})) };
     faults.fail('TransactWriteItems', 0);
     expect((await customer.call(ADD, data)).status).toBe(503);
     faults.heal();

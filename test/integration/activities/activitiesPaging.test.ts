@@ -1,25 +1,22 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { forAllTests } from '../../support/acmeWorld.ts';
+import { activity, enableActivities } from '../../support/activities.ts';
 import { type Customer, newCustomer } from '../../support/customer.ts';
-import { type Engine, startEngine } from '../../support/engine.ts';
+import { startEngine } from '../../support/engine.ts';
+import { times } from '../../support/times.ts';
 
 const ADD = '/v2/activities/add';
 const GET = '/v2/activities/get';
 const DELETE = '/v2/activities/delete';
 
-let engine: Engine;
+forAllTests(() => startEngine({ table: 'memory' }));
 let customer: Customer;
-beforeAll(async () => {
-  engine = await startEngine({ table: 'memory' });
-});
-afterAll(() => engine.stop());
 beforeEach(createCustomer);
 
 /** Creates a new customer for the next test, with activity logs turned on. */
 async function createCustomer(): Promise<void> {
   customer = await newCustomer();
-  await customer.ok('/v2/workspace/activityconfig/update', {
-    activityServiceConfig: { isEnabled: true, immutable: false },
-  });
+  await enableActivities(customer);
 }
 
 /** Creates one customer with content for all tests of a block. These tests only read. */
@@ -36,40 +33,17 @@ function createSharedCustomer(content: () => Promise<void>): void {
 }
 
 const organizationId = 'acme';
-const addDocuments = (documentIds: string[]) =>
-  customer.ok('/v2/organizations/documents/add', {
-    organizationId,
-    createOrganization: true,
-    documents: documentIds.map((documentId) => ({ documentId })),
-  });
-const activity = (fields: object) => ({
-  featureType: 'comment',
-  actionType: 'comment.add',
-  actionUser: { userId: 'ada' },
-  ...fields,
-});
-const add = (documentId: string, activities: object[]) =>
-  customer.ok(ADD, { organizationId, documentId, activities: activities.map(activity) });
-const numbers = (count: number) => Array.from({ length: count }, (_, i) => i);
+const add = (documentId: string, sent: object[]) =>
+  customer.ok(ADD, { organizationId, documentId, activities: sent.map(activity) });
+const numbers = (count: number) => times(count, (i) => i);
 const name = (i: number) => `a${String(i).padStart(4, '0')}`;
 
-/** Returns the pages of a listing. Calls `between` after each page. */
-async function pages(filter: object, between: () => Promise<unknown> = async () => undefined): Promise<any[][]> {
-  const listedPages: any[][] = [];
-  let pageToken: string | undefined;
-  do {
-    const { status, body } = await customer.call(GET, { organizationId, ...filter, pageToken });
-    expect(status).toBe(200);
-    listedPages.push(body.result.data);
-    pageToken = body.result.pageToken ?? undefined;
-    await between();
-  } while (pageToken);
-  return listedPages;
-}
+const pages = (filter: object, between?: () => Promise<unknown>) =>
+  customer.pages(GET, { organizationId, ...filter }, between);
 
 describe("pages of a document's activities", () => {
   createSharedCustomer(async () => {
-    await addDocuments(['nda']);
+    await customer.addDocuments(['nda']);
     for (let n = 0; n < 1_250; n += 250)
       await add(
         'nda',
@@ -105,7 +79,7 @@ describe('pages of activities', () => {
       '__proto__',
       ...numbers(130).map((i) => `many${i}`),
     ];
-    await addDocuments(documentIds);
+    await customer.addDocuments(documentIds);
     for (const [i, documentId] of documentIds.entries())
       if (i % 3 !== 1) await add(documentId, [{ id: `x${i}` }, { id: `y${i}` }]);
     await add(
@@ -140,7 +114,7 @@ describe('pages of activities', () => {
   });
 
   test('contain the activities of a target entity ordered by time across all documents', async () => {
-    await addDocuments(['a', 'b', 'c']);
+    await customer.addDocuments(['a', 'b', 'c']);
     for (let n = 0; n < 330; n += 30)
       await add(
         ['a', 'b', 'c'][n % 3]!,
@@ -159,7 +133,7 @@ describe('pages of activities', () => {
   });
 
   test('contain every match when a filter matches few of many activities', async () => {
-    await addDocuments(['nda', 'tos']);
+    await customer.addDocuments(['nda', 'tos']);
     for (let n = 0; n < 2_500; n += 500)
       await add(
         'nda',
@@ -174,7 +148,7 @@ describe('pages of activities', () => {
 
 test('pages of a filtered list contain every match when the service reads several documents together', async () => {
   const documentIds = numbers(10).map((i) => `d${i}`);
-  await addDocuments(documentIds);
+  await customer.addDocuments(documentIds);
   for (const documentId of documentIds)
     await add(
       documentId,
@@ -217,14 +191,14 @@ describe('pages of more than 1 MB and below 5 MB', () => {
   }
 
   test('contain each activity of a document once', async () => {
-    await addDocuments(['nda', 'tos']);
+    await customer.addDocuments(['nda', 'tos']);
     for (const first of [0, 20, 40]) await addBig('nda', first);
     await expectAll({ documentId: 'nda' });
   });
 
   describe('over two documents', () => {
     createSharedCustomer(async () => {
-      await addDocuments(['nda', 'tos']);
+      await customer.addDocuments(['nda', 'tos']);
       for (const [documentId, first] of [
         ['nda', 0],
         ['tos', 20],
@@ -250,7 +224,7 @@ describe('POST /v2/activities/get returns each activity once while others write'
     ['a target entity', { targetEntityId: 't' }],
   ])('in pages of %s', async (_of, filter) => {
     const documents = 'documentId' in filter ? ['b'] : ['a', 'b', 'c'];
-    await addDocuments(['a', 'b', 'c']);
+    await customer.addDocuments(['a', 'b', 'c']);
     for (const documentId of documents)
       await add(
         documentId,

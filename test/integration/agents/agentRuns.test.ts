@@ -1,11 +1,11 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import fc from 'fast-check';
 import { JobEntity, type StoredJob } from '../../../lib/jobs/jobStore.ts';
 import { Table } from '../../../lib/table/table.ts';
+import { acmeWorld } from '../../support/acmeWorld.ts';
 import { agentCalls, beforeWrite, times } from '../../support/agents.ts';
-import { itemsOf, nda } from '../../support/content.ts';
+import { nda } from '../../support/content.ts';
 import { type Customer, newCustomer } from '../../support/customer.ts';
-import { type Engine, startEngine } from '../../support/engine.ts';
 import { JobRunner } from '../../support/removal.ts';
 import { addThreads, comment, contentOf, getThread, thread } from '../../support/threads.ts';
 
@@ -14,22 +14,18 @@ const [ADD_COMMENTS, UPDATE_COMMENTS] = [
   '/v2/commentannotations/comments/update',
 ] as const;
 
-let engine: Engine;
-let customer: Customer;
+const { engine, customer, itemsOf } = acmeWorld();
 let agentId: string;
-beforeAll(async () => {
-  engine = await startEngine();
+beforeAll(() => {
   // Otherwise the metrics of failures would appear in the test output.
   process.env.POWERTOOLS_METRICS_DISABLED = 'true';
 });
-afterAll(() => engine.stop());
 beforeEach(async () => {
-  customer = await newCustomer();
   agentId = await create();
 });
 afterEach(() => void jest.restoreAllMocks());
 
-const { create, ok } = agentCalls(() => customer);
+const { create, ok } = agentCalls(customer);
 const by = (changes: object = {}) => ({
   agentSource: 'svc',
   agentId,
@@ -50,9 +46,9 @@ const countOf = async (id = agentId) => {
   return [executionCount, lastExecutedAt];
 };
 const executions = async (id = agentId) => (await countOf(id))[0];
-const runs = async () => (await itemsOf(engine, customer, 'AgentRun')).map(({ SK }) => SK).sort();
+const runs = async () => (await itemsOf('AgentRun')).map(({ SK }) => SK).sort();
 const jobs = async (kind = 'countAgentRuns') =>
-  (await itemsOf(engine, customer, 'Job'))
+  (await itemsOf('Job'))
     .filter((job) => job.kind === kind)
     .map((item): StoredJob => ({ ...JobEntity.fromItem(item, 0)!, tenant: customer.apiKey }));
 /** Runs all counting jobs in parallel. Returns their number. */
@@ -259,11 +255,7 @@ describe('failures while executions are recorded and counted', () => {
       ],
       [(n: number) => reply(findingComment(`reply-${n}`)), 'Comment'],
     ] as const) {
-      const written = async () => [
-        (await itemsOf(engine, customer, type)).length,
-        (await runs()).length,
-        (await jobs()).length,
-      ];
+      const written = async () => [(await itemsOf(type)).length, (await runs()).length, (await jobs()).length];
       const before = await written();
       for (const [n, when] of [
         [1, 'before'],

@@ -1,37 +1,23 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { describe, expect, jest, test } from '@jest/globals';
 import fc from 'fast-check';
 import { secretBox } from '../../../lib/crypto/secretBox.ts';
 import { AgentReader } from '../../../lib/agents/agentReader.ts';
 import { openVersion } from '../../../lib/agents/agentSecrets.ts';
 import { AgentWriter } from '../../../lib/agents/agentWriter.ts';
 import { openTable, Table } from '../../../lib/table/table.ts';
+import { acmeWorld } from '../../support/acmeWorld.ts';
 import { agentCalls, beforeWrite, times } from '../../support/agents.ts';
-import { type Customer, newCustomer } from '../../support/customer.ts';
-import { type Engine, startEngine } from '../../support/engine.ts';
+import { capturedLog } from '../../support/capturedLog.ts';
+import { newCustomer } from '../../support/customer.ts';
 import { everyItem } from '../../support/items.ts';
 import { unicodeText } from '../../support/unicodeText.ts';
 
 const REDACTED = '__redacted__';
 
-let engine: Engine;
-let customer: Customer;
-const lines: string[] = [];
-beforeAll(async () => {
-  engine = await startEngine();
-  // With POWERTOOLS_DEV, Powertools writes log lines to the console, which is mocked.
-  Object.assign(process.env, { POWERTOOLS_DEV: 'true', POWERTOOLS_LOG_LEVEL: 'DEBUG' });
-  for (const method of ['debug', 'info', 'warn', 'error', 'log'] as const)
-    jest.spyOn(console, method).mockImplementation((text: unknown) => {
-      lines.push(String(text));
-    });
-});
-afterAll(() => engine.stop());
-beforeEach(async () => {
-  lines.length = 0;
-  customer = await newCustomer();
-});
+const lines = capturedLog();
+const { engine, customer, useNewCustomer } = acmeWorld();
 
-const { create, ok, status } = agentCalls(() => customer);
+const { create, ok, status } = agentCalls(customer);
 const get = async (agentId: string) => (await ok('get', { agentId })).agent;
 const change = async (agentId: string, fields: object): Promise<number> =>
   (await ok('version/update', { agentId, ...fields })).version;
@@ -242,7 +228,7 @@ describe('POST /v2/agents/update', () => {
     expect((await ok('get', {})).agents.filter(({ enabled }: any) => !enabled).map(({ id }: any) => id)).toEqual([
       'spell-check',
     ]);
-    customer = await newCustomer();
+    await useNewCustomer();
     expect(await get('spell-check')).toMatchObject({ enabled: true });
   });
 });
@@ -313,13 +299,9 @@ describe('versions of an agent', () => {
   test('versions/list pages through versions that do not fit into one page', async () => {
     const agentId = await create({ text: 'x'.repeat(200_000) });
     for (let n = 2; n <= 24; n++) await change(agentId, { n });
-    const pages: number[][] = [];
-    let pageToken: string | null | undefined;
-    do {
-      const { result } = (await customer.call('/v2/agents/versions/list', { agentId, pageToken })).body;
-      pages.push(result.data.versions.map(({ version }: any) => version));
-      pageToken = result.nextPageToken;
-    } while (pageToken);
+    const pages: number[][] = (await customer.pages('/v2/agents/versions/list', { agentId })).map(
+      ({ versions: page }) => page.map(({ version }: any) => version),
+    );
     expect(pages.flat()).toEqual(times(24, (n) => 24 - n));
     expect(pages.length).toBe(2);
     expect((await ok('versions/list', { agentId, pageSize: 3 })).versions).toHaveLength(3);

@@ -1,12 +1,12 @@
-import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import { endpoint } from '../../../functions/v2/agents/extract.ts';
 import { openBedrock } from '../../../lib/bedrock/client.ts';
 import { ConverseModel, findFileModel } from '../../../lib/bedrock/converse.ts';
 import { environment } from '../../../lib/app/capability.ts';
 import * as logMessages from '../../../lib/observability/logMessages.ts';
+import { acmeWorld, forAllTests } from '../../support/acmeWorld.ts';
 import { type Converse, startConverse } from '../../support/converse.ts';
-import { type Customer, newCustomer, restartFunctions } from '../../support/customer.ts';
-import { type Engine, startEngine } from '../../support/engine.ts';
+import { restartFunctions } from '../../support/customer.ts';
 import { workbook } from '../../support/workbook.ts';
 
 const PATH = '/v2/agents/extract';
@@ -16,18 +16,8 @@ const models = {
   NOVA_MODEL_ID: 'amazon.nova-pro-v1:0',
 };
 
-let engine: Engine;
-let converse: Converse;
-let customer: Customer;
-beforeAll(async () => {
-  engine = await startEngine();
-  converse = await startConverse();
-  customer = await newCustomer();
-});
-afterAll(async () => {
-  await converse.stop();
-  await engine.stop();
-});
+const { customer } = acmeWorld({ isShared: true });
+const converse = forAllTests(startConverse);
 
 /** Configures these models and restarts the functions. */
 function setUp(ids: Partial<typeof models>): void {

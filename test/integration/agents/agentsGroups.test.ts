@@ -1,34 +1,26 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { AgentEntity } from '../../../lib/agents/entities.ts';
 import { AgentGroupStore } from '../../../lib/agents/agentGroups.ts';
 import { purgeAgentStep } from '../../../lib/agents/agentJobs.ts';
 import { JobEntity } from '../../../lib/jobs/jobStore.ts';
-import { openTable, Table, upsert } from '../../../lib/table/table.ts';
+import { Table, upsert } from '../../../lib/table/table.ts';
 import { MAX_AGENTS } from '../../../lib/agents/rules/agents.ts';
 import { publicBuiltInAgents } from '../../../lib/agents/rules/builtIn.ts';
 import { newId } from '../../../lib/shared/ids.ts';
+import { acmeWorld } from '../../support/acmeWorld.ts';
 import { agentCalls, beforeWrite, times } from '../../support/agents.ts';
 import { itemsOf } from '../../support/content.ts';
-import { type Customer, newCustomer } from '../../support/customer.ts';
-import { type Engine, startEngine } from '../../support/engine.ts';
+import { newCustomer } from '../../support/customer.ts';
 
 const builtIn = publicBuiltInAgents.map(({ id }) => id);
 
-let engine: Engine;
-let table: Table;
-let customer: Customer;
-beforeAll(async () => {
-  engine = await startEngine({ table: 'memory' });
+const { engine, table, customer } = acmeWorld({ table: 'memory' });
+beforeAll(() => {
   // Otherwise the metrics of failures would appear in the test output.
   process.env.POWERTOOLS_METRICS_DISABLED = 'true';
-  table = openTable(process.env as never);
-});
-afterAll(() => engine.stop());
-beforeEach(async () => {
-  customer = await newCustomer();
 });
 
-const { call, create, ok, status } = agentCalls(() => customer);
+const { call, create, ok, status } = agentCalls(customer);
 const createGroup = async (agentIds: string[], fields: object = {}): Promise<string> =>
   (await ok('groups/create', { name: 'Group', agentIds, ...fields })).group.id;
 const membersOf = async (groupId: string): Promise<string[]> => (await ok('groups/get', { groupId })).group.agentIds;
@@ -367,8 +359,7 @@ describe('POST /v2/agents/groups/*', () => {
 test('the endpoints of agents and groups return NOT_FOUND for agents and groups of another customer', async () => {
   const agentId = await create({ instructions: 'Look.' });
   const groupId = await createGroup([agentId]);
-  const owner = customer;
-  customer = await newCustomer();
+  const other = agentCalls(await newCustomer());
   for (const [path, data] of [
     ['get', { agentId }],
     ['get', { groupId }],
@@ -382,8 +373,7 @@ test('the endpoints of agents and groups return NOT_FOUND for agents and groups 
     ['groups/add-agents', { groupId, agentIds: ['spell-check'] }],
     ['groups/create', { name: 'A', agentIds: [agentId] }],
   ] as const)
-    expect([path, await status(path, data)]).toEqual([path, 'NOT_FOUND']);
-  await ok('delete', { agentId });
-  customer = owner;
+    expect([path, await other.status(path, data)]).toEqual([path, 'NOT_FOUND']);
+  await other.ok('delete', { agentId });
   expect(await listedIds({ groupId })).toEqual([agentId]);
 });

@@ -1,19 +1,17 @@
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { NotificationWriter } from '../../../lib/notifications/notifications.ts';
 import { Table } from '../../../lib/table/table.ts';
 import { type OccurredEvent } from '../../../lib/events/audience.ts';
 import { fanOutInApp } from '../../../lib/notifications/inAppFanOut.ts';
 import type { EventPayload } from '../../../lib/events/rules/payload.ts';
-import { type Customer, newCustomer } from '../../support/customer.ts';
-import { type Engine, startEngine, TABLE_NAME } from '../../support/engine.ts';
+import { acmeWorld } from '../../support/acmeWorld.ts';
+import { TABLE_NAME } from '../../support/engine.ts';
 import { everyItem } from '../../support/items.ts';
 
-let engine: Engine;
-let customer: Customer;
+const { engine, customer } = acmeWorld({ documents: ['nda'] });
 let fanOut: (event: OccurredEvent) => Promise<void>;
-beforeAll(async () => {
-  engine = await startEngine();
+beforeAll(() => {
   const table = new Table(
     DynamoDBDocumentClient.from(engine.client, { marshallOptions: { removeUndefinedValues: true } }),
     TABLE_NAME,
@@ -25,14 +23,7 @@ beforeAll(async () => {
   });
   fanOut = (event) => open().consume(event);
 });
-afterAll(() => engine.stop());
 beforeEach(async () => {
-  customer = await newCustomer();
-  await customer.ok('/v2/organizations/documents/add', {
-    organizationId: 'acme',
-    createOrganization: true,
-    documents: [{ documentId: 'nda' }],
-  });
   await customer.ok('/v2/users/add', {
     organizationId: 'acme',
     users: ['ada', 'grace', 'lin'].map((userId) => ({ userId, email: `${userId}@example.com` })),

@@ -1,28 +1,16 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { type Customer, newCustomer } from '../../support/customer.ts';
-import { type Engine, startEngine } from '../../support/engine.ts';
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { acmeWorld, invalid } from '../../support/acmeWorld.ts';
 
 const GET = '/v2/notifications/config/get';
 const SET = '/v2/notifications/config/set';
 
-let engine: Engine;
-let customer: Customer;
-beforeAll(async () => {
-  engine = await startEngine();
-});
-afterAll(() => engine.stop());
-beforeEach(async () => {
-  customer = await newCustomer();
-  await customer.ok('/v2/organizations/documents/add', {
-    organizationId: 'acme',
-    createOrganization: true,
-    documents: [{ documentId: 'nda' }, { documentId: 'offer' }],
-  });
-  await customer.ok('/v2/users/add', {
+const { customer } = acmeWorld({ documents: ['nda', 'offer'] });
+beforeEach(() =>
+  customer.ok('/v2/users/add', {
     organizationId: 'acme',
     users: [{ userId: 'ada' }, { userId: 'grace' }, { userId: '__proto__' }],
-  });
-});
+  }),
+);
 
 const set = (userIds: readonly string[], config: object, documentIds?: readonly string[]) =>
   customer.ok(SET, { organizationId: 'acme', userIds, config, documentIds });
@@ -31,10 +19,6 @@ const read = async (userId: string, selection: object) =>
 const configs = async (userId: string, documentIds: readonly string[]) =>
   (await read(userId, { documentIds })).map(({ config }) => config);
 const organizationConfig = async (userId: string) => (await read(userId, { getOrganizationConfig: true }))[0]?.config;
-async function failure(path: string, data: object) {
-  const { status, body } = await customer.call(path, data);
-  return { http: status, status: body.error?.status, message: body.error?.message };
-}
 
 describe('POST /v2/notifications/config/get', () => {
   test('returns ALL for inbox and email of a user without settings', async () => {
@@ -94,11 +78,7 @@ describe('POST /v2/notifications/config/get', () => {
       'organizationId: the organization does not exist',
     ],
   ])('rejects a request %s with INVALID_ARGUMENT', async (_what, more, message) => {
-    expect(await failure(GET, { organizationId: 'acme', userId: 'ada', ...more })).toEqual({
-      http: 400,
-      status: 'INVALID_ARGUMENT',
-      message,
-    });
+    expect(await customer.error(GET, { organizationId: 'acme', userId: 'ada', ...more })).toEqual(invalid(message));
   });
 
   test('returns settings even if the notification service is off', async () => {
@@ -150,13 +130,13 @@ describe('POST /v2/notifications/config/set', () => {
 
   test('returns NOT_FOUND for an unknown document and sets nothing', async () => {
     expect(
-      await failure(SET, {
+      await customer.error(SET, {
         organizationId: 'acme',
         userIds: ['ada'],
         documentIds: ['nda', 'nowhere'],
         config: { inbox: 'NONE' },
       }),
-    ).toEqual({ http: 404, status: 'NOT_FOUND', message: 'Document nowhere does not exist' });
+    ).toEqual([404, 'NOT_FOUND', 'Document nowhere does not exist']);
     expect(await configs('ada', ['nda'])).toEqual([{ inbox: 'ALL', email: 'ALL' }]);
   });
 
@@ -165,11 +145,7 @@ describe('POST /v2/notifications/config/set', () => {
     ['with an unknown level', { config: { inbox: 'SOME' } }, 'config.inbox must be "ALL" or "MINE" or "NONE"'],
     ['without users', { config: { inbox: 'ALL' }, userIds: [] }, 'userIds must not be empty'],
   ])('rejects a request %s with INVALID_ARGUMENT', async (_what, more, message) => {
-    expect(await failure(SET, { organizationId: 'acme', userIds: ['ada'], ...more })).toEqual({
-      http: 400,
-      status: 'INVALID_ARGUMENT',
-      message,
-    });
+    expect(await customer.error(SET, { organizationId: 'acme', userIds: ['ada'], ...more })).toEqual(invalid(message));
   });
 
   test('sets the levels of 100 users in 30 documents', async () => {

@@ -1,11 +1,11 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { createHash } from 'node:crypto';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { NotificationDeleter } from '../../../lib/notifications/deleteNotifications.ts';
 import { OrganizationEntity } from '../../../lib/directory/organizations.ts';
 import { Table } from '../../../lib/table/table.ts';
-import { type Customer, newCustomer } from '../../support/customer.ts';
-import { type Engine, startEngine, TABLE_NAME } from '../../support/engine.ts';
+import { acmeWorld, invalid } from '../../support/acmeWorld.ts';
+import { TABLE_NAME } from '../../support/engine.ts';
 import { withStillClock } from '../../support/stillClock.ts';
 import { everyItem } from '../../support/items.ts';
 
@@ -15,20 +15,7 @@ const GET_V1 = '/v1/notifications/get';
 const UPDATE = '/v2/notifications/update';
 const DELETE = '/v2/notifications/delete';
 
-let engine: Engine;
-let customer: Customer;
-beforeAll(async () => {
-  engine = await startEngine();
-});
-afterAll(() => engine.stop());
-beforeEach(async () => {
-  customer = await newCustomer();
-  await customer.ok('/v2/organizations/documents/add', {
-    organizationId: 'acme',
-    createOrganization: true,
-    documents: [{ documentId: 'nda' }, { documentId: 'offer' }],
-  });
-});
+const { engine, customer } = acmeWorld({ documents: ['nda', 'offer'] });
 
 const nda = { organizationId: 'acme', documentId: 'nda' };
 const ada = { userId: 'ada', name: 'Ada', email: 'Ada@Example.com' };
@@ -48,23 +35,9 @@ const add = (notificationId: string, more: object = {}) =>
   });
 const get = (filter: object, path = GET) => customer.ok(path, { organizationId: 'acme', ...filter });
 const ids = async (filter: object, path = GET) => [...(await get(filter, path))].map(({ id }: { id: string }) => id);
-async function failure(path: string, data: object) {
-  const { status, body } = await customer.call(path, data);
-  return { http: status, status: body.error?.status, message: body.error?.message };
-}
 
 /** Returns all pages of a listing. */
-async function pages(data: object): Promise<any[][]> {
-  const listedPages: any[][] = [];
-  let pageToken: string | undefined;
-  do {
-    const { status, body } = await customer.call(GET, { organizationId: 'acme', ...data, pageToken });
-    expect(status).toBe(200);
-    listedPages.push(body.result.data);
-    pageToken = body.result.pageToken ?? undefined;
-  } while (pageToken);
-  return listedPages;
-}
+const pages = (data: object) => customer.pages(GET, { organizationId: 'acme', ...data });
 
 describe('POST /v2/notifications/add', () => {
   test('adds missing fields of the actor from the stored profile, and keeps the sent fields', async () => {
@@ -131,14 +104,12 @@ describe('POST /v2/notifications/add', () => {
 
   test('requires both message templates unless a resolver provides them', async () => {
     const data = { ...nda, actionUser: ada, notifyUsers: [grace] };
-    expect(await failure(ADD, { ...data, displayHeadlineMessageTemplate: 'x' })).toEqual({
-      http: 400,
-      status: 'INVALID_ARGUMENT',
-      message: 'displayBodyMessage is required unless isNotificationResolverUsed is true',
-    });
-    expect(await failure(ADD, { ...data, displayBodyMessage: 'x', isNotificationResolverUsed: false })).toMatchObject({
-      message: 'displayHeadlineMessageTemplate is required unless isNotificationResolverUsed is true',
-    });
+    expect(await customer.error(ADD, { ...data, displayHeadlineMessageTemplate: 'x' })).toEqual(
+      invalid('displayBodyMessage is required unless isNotificationResolverUsed is true'),
+    );
+    expect(await customer.error(ADD, { ...data, displayBodyMessage: 'x', isNotificationResolverUsed: false })).toEqual(
+      invalid('displayHeadlineMessageTemplate is required unless isNotificationResolverUsed is true'),
+    );
     await customer.ok(ADD, { ...data, isNotificationResolverUsed: true });
     expect(await get({})).toMatchObject([{ isNotificationResolverUsed: true, notifyAll: true }]);
   });
@@ -174,8 +145,8 @@ describe('POST /v2/notifications/add', () => {
     ],
   ])('rejects %s and stores nothing', async (_what, more, message) => {
     expect(
-      await failure(ADD, { ...nda, actionUser: ada, notifyUsers: [grace], notifyAll: false, ...texts, ...more }),
-    ).toEqual({ http: 400, status: 'INVALID_ARGUMENT', message });
+      await customer.error(ADD, { ...nda, actionUser: ada, notifyUsers: [grace], notifyAll: false, ...texts, ...more }),
+    ).toEqual(invalid(message));
     expect(await get({})).toEqual([]);
   });
 
@@ -189,7 +160,7 @@ describe('POST /v2/notifications/add', () => {
   test('returns ALREADY_EXISTS if the id exists in another document', async () => {
     await add('taken');
     expect(
-      await failure(ADD, {
+      await customer.error(ADD, {
         organizationId: 'acme',
         documentId: 'offer',
         notificationId: 'taken',
@@ -197,7 +168,7 @@ describe('POST /v2/notifications/add', () => {
         notifyUsers: [grace],
         ...texts,
       }),
-    ).toMatchObject({ http: 409, status: 'ALREADY_EXISTS' });
+    ).toEqual([409, 'ALREADY_EXISTS', expect.any(String)]);
     expect(await ids({})).toEqual(['taken']);
   });
 
@@ -210,13 +181,16 @@ describe('POST /v2/notifications/add', () => {
 
   test('creates a missing organization and document only with createOrganization and createDocument', async () => {
     const data = { actionUser: ada, notifyUsers: [grace], ...texts };
-    expect(await failure(ADD, { ...data, organizationId: 'new', documentId: 'new' })).toMatchObject({
-      status: 'INVALID_ARGUMENT',
-    });
-    expect(await failure(ADD, { ...data, organizationId: 'acme', documentId: 'new' })).toMatchObject({
-      http: 404,
-      status: 'NOT_FOUND',
-    });
+    expect(await customer.error(ADD, { ...data, organizationId: 'new', documentId: 'new' })).toEqual([
+      400,
+      'INVALID_ARGUMENT',
+      expect.any(String),
+    ]);
+    expect(await customer.error(ADD, { ...data, organizationId: 'acme', documentId: 'new' })).toEqual([
+      404,
+      'NOT_FOUND',
+      expect.any(String),
+    ]);
     await customer.ok(ADD, {
       ...data,
       organizationId: 'new',
@@ -302,18 +276,15 @@ describe('POST /v2/notifications/get', () => {
     ['another order', { order: 'up' }, 'order must be "asc" or "desc"'],
     ['a token of another listing', { pageToken: 'x' }, 'pageToken is not a token of this listing, or has expired'],
   ])('rejects %s with INVALID_ARGUMENT', async (_what, more, message) => {
-    expect(await failure(GET, { organizationId: 'acme', ...more })).toEqual({
-      http: 400,
-      status: 'INVALID_ARGUMENT',
-      message,
-    });
+    expect(await customer.error(GET, { organizationId: 'acme', ...more })).toEqual(invalid(message));
   });
 
   test('returns NOT_FOUND for an unknown document', async () => {
-    expect(await failure(GET, { organizationId: 'acme', documentId: 'nowhere' })).toMatchObject({
-      http: 404,
-      status: 'NOT_FOUND',
-    });
+    expect(await customer.error(GET, { organizationId: 'acme', documentId: 'nowhere' })).toEqual([
+      404,
+      'NOT_FOUND',
+      expect.any(String),
+    ]);
   });
 
   test.each(['asc', 'desc'])(
@@ -374,8 +345,11 @@ describe('POST /v1/notifications/get', () => {
 
   test('rejects more than 30 notificationIds', async () => {
     expect(
-      await failure(GET_V1, { organizationId: 'acme', notificationIds: Array.from({ length: 31 }, (_, i) => `n${i}`) }),
-    ).toMatchObject({ status: 'INVALID_ARGUMENT', message: 'notificationIds must have at most 30 items' });
+      await customer.error(GET_V1, {
+        organizationId: 'acme',
+        notificationIds: Array.from({ length: 31 }, (_, i) => `n${i}`),
+      }),
+    ).toEqual(invalid('notificationIds must have at most 30 items'));
   });
 
   test('returns the newest notifications that fit. If given ids do not fit, returns INVALID_ARGUMENT', async () => {
@@ -391,8 +365,11 @@ describe('POST /v1/notifications/get', () => {
     expect(listedIds.length).toBeLessThan(27);
     expect(listedIds).toEqual(Array.from({ length: listedIds.length }, (_, i) => `n${26 - i}`));
     expect(
-      await failure(GET_V1, { organizationId: 'acme', notificationIds: Array.from({ length: 27 }, (_, i) => `n${i}`) }),
-    ).toMatchObject({ status: 'INVALID_ARGUMENT', message: expect.stringContaining('notificationIds') });
+      await customer.error(GET_V1, {
+        organizationId: 'acme',
+        notificationIds: Array.from({ length: 27 }, (_, i) => `n${i}`),
+      }),
+    ).toEqual([400, 'INVALID_ARGUMENT', expect.stringContaining('notificationIds')]);
   });
 });
 
@@ -509,11 +486,9 @@ describe('POST /v2/notifications/delete', () => {
 
   test('requires a documentId, a locationId, a userId or notificationIds', async () => {
     await add('a');
-    expect(await failure(DELETE, { organizationId: 'acme' })).toEqual({
-      http: 400,
-      status: 'INVALID_ARGUMENT',
-      message: 'data must have at least one of documentId, locationId, userId and notificationIds',
-    });
+    expect(await customer.error(DELETE, { organizationId: 'acme' })).toEqual(
+      invalid('data must have at least one of documentId, locationId, userId and notificationIds'),
+    );
     expect(await ids({})).toEqual(['a']);
   });
 

@@ -1,31 +1,20 @@
 import { DeleteItemCommand } from '@aws-sdk/client-dynamodb';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { DocumentEntity } from '../../../lib/directory/documents.ts';
-import { type Customer, newCustomer } from '../../support/customer.ts';
-import { type Engine, startEngine, TABLE_NAME } from '../../support/engine.ts';
+import { acmeWorld } from '../../support/acmeWorld.ts';
+import { TABLE_NAME } from '../../support/engine.ts';
 import { everyItem } from '../../support/items.ts';
 
 const ADD = '/v2/notifications/add';
 const GET = '/v2/notifications/get';
 
-let engine: Engine;
-let customer: Customer;
-beforeAll(async () => {
-  engine = await startEngine();
-});
-afterAll(() => engine.stop());
-beforeEach(async () => {
-  customer = await newCustomer();
-  await customer.ok('/v2/organizations/documents/add', {
-    organizationId: 'acme',
-    createOrganization: true,
-    documents: [{ documentId: 'nda' }, { documentId: 'offer' }],
-  });
-  await customer.ok('/v2/users/add', {
+const { engine, customer } = acmeWorld({ documents: ['nda', 'offer'] });
+beforeEach(() =>
+  customer.ok('/v2/users/add', {
     organizationId: 'acme',
     users: ['ada', 'grace', 'lin'].map((userId) => ({ userId })),
-  });
-});
+  }),
+);
 
 const add = (notificationId: string, to: readonly string[] | 'everybody', more: object = {}) =>
   customer.ok(ADD, {
@@ -45,21 +34,10 @@ const notificationIds = async (userId: string, more: object = {}) =>
   ) as string[];
 
 /** Returns all pages of a user's notifications. Calls `between` after each page. */
-async function pages(
-  data: object,
-  between: (page: number) => Promise<unknown> = async () => undefined,
-): Promise<string[][]> {
-  const listedPages: string[][] = [];
-  let pageToken: string | undefined;
-  do {
-    const { status, body } = await customer.call(GET, { organizationId: 'acme', ...data, pageToken });
-    expect(status).toBe(200);
-    listedPages.push(body.result.data.map(({ id }: { id: string }) => id));
-    pageToken = body.result.pageToken ?? undefined;
-    await between(listedPages.length);
-  } while (pageToken);
-  return listedPages;
-}
+const pages = async (data: object, between?: (count: number) => Promise<unknown>): Promise<string[][]> =>
+  (await customer.pages(GET, { organizationId: 'acme', ...data }, between)).map((page) =>
+    page.map(({ id }: { id: string }) => id),
+  );
 
 describe("a user's notifications", () => {
   test('contain notifications for the user and for all users, each once, ordered by time', async () => {

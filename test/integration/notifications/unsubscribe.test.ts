@@ -1,31 +1,21 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import { handler as unsubscribePage } from '../../../functions/v2/notifications/email/unsubscribe.ts';
 import { handler as sendEmail } from '../../../functions/workers/sendEmail.ts';
 import { environment } from '../../../lib/app/capability.ts';
 import { sealBytes, deriveKey } from '../../../lib/crypto/sealing.ts';
 import { openTable } from '../../../lib/table/table.ts';
 import { unsubscribeLinks } from '../../../lib/mail/unsubscribeLinks.ts';
-import { addDocument, itemsOf, nda } from '../../support/content.ts';
-import { type Customer, newCustomer } from '../../support/customer.ts';
+import { acmeWorld } from '../../support/acmeWorld.ts';
+import { nda } from '../../support/content.ts';
 import { openLink, type PageAnswer } from '../../support/email.ts';
-import { type Engine, startEngine } from '../../support/engine.ts';
 import { everyItem } from '../../support/items.ts';
 import { MailSystem } from '../../support/mailSystem.ts';
 import { eventOf } from '../../support/requests.ts';
 import { lambdaContext, messagesEvent } from '../../support/workers.ts';
 
-let engine: Engine;
-let customer: Customer;
-beforeAll(async () => {
-  engine = await startEngine();
-});
-afterAll(() => engine.stop());
+const { engine, customer, itemsOf } = acmeWorld({ documents: ['nda'] });
 afterEach(() => {
   jest.restoreAllMocks();
-});
-beforeEach(async () => {
-  customer = await newCustomer();
-  await addDocument(customer);
 });
 
 const open = (token: string | undefined, method = 'GET') => openLink(token, { method, handler: unsubscribePage });
@@ -120,9 +110,7 @@ describe('POST /v2/notifications/email/unsubscribe', () => {
     expect(await config('grace', ['doc-0'])).toEqual({ inbox: 'MINE', email: 'NONE' });
     expect(await config('grace', ['doc-59'])).toEqual({ inbox: 'MINE', email: 'NONE' });
     expect(await config('grace', ['nda'])).toEqual({ inbox: 'NONE', email: 'NONE' });
-    expect(
-      (await itemsOf(engine, customer, 'NotificationSettings')).filter(({ email }) => email !== 'NONE'),
-    ).toHaveLength(1);
+    expect((await itemsOf('NotificationSettings')).filter(({ email }) => email !== 'NONE')).toHaveLength(1);
     await set('grace', { email: 'MINE' });
     expect(await config('grace')).toMatchObject({ email: 'MINE' });
   });
@@ -131,13 +119,13 @@ describe('POST /v2/notifications/email/unsubscribe', () => {
     const token = await tokenFor('guest');
     const answers = await Promise.all(Array.from({ length: 10 }, () => oneClick(token)));
     expect(answers.map(({ status }) => status)).toEqual(Array(10).fill(200));
-    expect(await itemsOf(engine, customer, 'NotificationSettings')).toMatchObject([{ email: 'NONE' }]);
+    expect(await itemsOf('NotificationSettings')).toMatchObject([{ email: 'NONE' }]);
     expect((await oneClick(token)).status).toBe(200);
   });
 
   test('stores nothing for a deleted organization', async () => {
     expect((await oneClick(await tokenFor('grace', 'gone'))).status).toBe(200);
-    expect(await itemsOf(engine, customer, 'NotificationSettings')).toEqual([]);
+    expect(await itemsOf('NotificationSettings')).toEqual([]);
   });
 
   test('accepts a token that was issued five years ago', async () => {
@@ -180,7 +168,7 @@ describe('an unsubscribe token', () => {
       changed[offset]! ^= 1;
       expectUnknown(await oneClick(`${version}.${changed.toString('base64url')}`));
     }
-    expect(await itemsOf(engine, customer, 'NotificationSettings')).toEqual([]);
+    expect(await itemsOf('NotificationSettings')).toEqual([]);
   });
 
   test('is rejected if its key is derived from the version instead of a secret', async () => {

@@ -1,41 +1,20 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { environment } from '../../../lib/app/capability.ts';
+import { describe, expect, test } from '@jest/globals';
 import { InvolvementEntity } from '../../../lib/content/involvements.ts';
 import { readRecordings, RecordingEntity, recordingDeletionOps } from '../../../lib/recordings/recordings.ts';
 import { DocumentEntity } from '../../../lib/directory/documents.ts';
 import { indexPartition } from '../../../lib/table/entity.ts';
 import { EventEntity, EventPayloadEntity } from '../../../lib/events/outbox.ts';
 import { OrganizationEntity } from '../../../lib/directory/organizations.ts';
-import { openTable, remove, type Table } from '../../../lib/table/table.ts';
-import { type Customer, newCustomer } from '../../support/customer.ts';
-import { type Engine, startEngine } from '../../support/engine.ts';
-import { type Faults, startFaults } from '../../support/faults.ts';
+import { remove } from '../../../lib/table/table.ts';
+import { acmeWorld, forAllTests, invalid } from '../../support/acmeWorld.ts';
+import { startFaults } from '../../support/faults.ts';
 import { everyItem } from '../../support/items.ts';
 
 const ADD = '/v2/recordings/add';
 const GET = '/v2/recordings/get';
 
-let engine: Engine;
-let faults: Faults;
-let table: Table;
-let customer: Customer;
-beforeAll(async () => {
-  engine = await startEngine();
-  faults = await startFaults();
-  table = openTable(environment(process.env));
-});
-afterAll(async () => {
-  await faults.stop();
-  await engine.stop();
-});
-beforeEach(async () => {
-  customer = await newCustomer();
-  await customer.ok('/v2/organizations/documents/add', {
-    organizationId: 'acme',
-    createOrganization: true,
-    documents: [{ documentId: 'nda', documentName: 'NDA' }, { documentId: 'tos' }],
-  });
-});
+const { engine, table, customer } = acmeWorld({ documents: [{ documentId: 'nda', documentName: 'NDA' }, 'tos'] });
+const faults = forAllTests(startFaults);
 
 const nda = { organizationId: 'acme', documentId: 'nda' };
 const ada = { userId: 'ada', name: 'Ada', email: 'ada@example.com' };
@@ -43,11 +22,6 @@ const recording = (fields: object = {}) => ({ recordingType: 'screen', from: ada
 const add = (recordings: object[], document: object = nda) => customer.ok(ADD, { ...document, recordings });
 const get = (filter: object = {}) => customer.ok(GET, { organizationId: 'acme', ...filter }) as Promise<any[]>;
 const idsOf = async (filter: object = {}) => (await get(filter)).map(({ annotationId }) => annotationId);
-const failure = async (path: string, data: object) => {
-  const { status, body } = await customer.call(path, data);
-  return { http: status, status: body.error?.status, message: body.error?.message };
-};
-const invalid = (message: string) => ({ http: 400, status: 'INVALID_ARGUMENT', message });
 const numbers = (count: number) => Array.from({ length: count }, (_, i) => i);
 const scope = async (documentId = 'nda') => {
   const { internalId: organizationKey } = (await table.get(OrganizationEntity, {
@@ -292,16 +266,16 @@ describe('POST /v2/recordings/add', () => {
       'organizationId: the organization does not exist',
     ],
   ])('rejects %s with INVALID_ARGUMENT and stores nothing', async (_what, data, message) => {
-    expect(await failure(ADD, { ...nda, ...data })).toEqual(invalid(message));
+    expect(await customer.error(ADD, { ...nda, ...data })).toEqual(invalid(message));
     expect(await get()).toEqual([]);
   });
 
   test('rejects an unknown document with NOT_FOUND', async () => {
-    expect(await failure(ADD, { ...nda, documentId: 'none', recordings: [recording()] })).toEqual({
-      http: 404,
-      status: 'NOT_FOUND',
-      message: 'Document does not exist',
-    });
+    expect(await customer.error(ADD, { ...nda, documentId: 'none', recordings: [recording()] })).toEqual([
+      404,
+      'NOT_FOUND',
+      'Document does not exist',
+    ]);
   });
 });
 
@@ -355,16 +329,7 @@ describe('POST /v2/recordings/get', () => {
           { organizationId: 'acme', documentId },
         );
     }
-    const list = async (filter: object) => {
-      const listedPages: any[][] = [];
-      let pageToken: string | undefined;
-      do {
-        const { result } = (await customer.call(GET, { organizationId: 'acme', ...filter, pageToken })).body;
-        listedPages.push(result.data);
-        pageToken = result.pageToken ?? undefined;
-      } while (pageToken);
-      return listedPages;
-    };
+    const list = (filter: object) => customer.pages(GET, { organizationId: 'acme', ...filter });
     const whole = await list({});
     expect(whole.length).toBeGreaterThan(1);
     expect(
@@ -376,24 +341,22 @@ describe('POST /v2/recordings/get', () => {
   });
 
   test.each([
-    [
-      'an unknown document',
-      { documentId: 'none' },
-      { http: 404, status: 'NOT_FOUND', message: 'Document does not exist' },
-    ],
+    ['an unknown document', { documentId: 'none' }, [404, 'NOT_FOUND', 'Document does not exist']],
     ['31 ids', { recordingIds: numbers(31).map(String) }, invalid('recordingIds must have at most 30 items')],
     ['a damaged token', { pageToken: 'x' }, invalid('pageToken is not a token of this listing, or has expired')],
   ])('rejects %s', async (_what, data, expected) => {
-    expect(await failure(GET, { organizationId: 'acme', ...data })).toEqual(expected);
+    expect(await customer.error(GET, { organizationId: 'acme', ...data })).toEqual(expected);
   });
 
   test('rejects a page token of another listing', async () => {
     await add([recording(), recording()]);
     const { pageToken } = (await customer.call(GET, { organizationId: 'acme', pageSize: 1 })).body.result;
     for (const other of [nda, { recordingIds: ['a'] }])
-      expect(await failure(GET, { organizationId: 'acme', pageToken, ...other })).toMatchObject({
-        status: 'INVALID_ARGUMENT',
-      });
+      expect(await customer.error(GET, { organizationId: 'acme', pageToken, ...other })).toEqual([
+        400,
+        'INVALID_ARGUMENT',
+        expect.any(String),
+      ]);
     expect(await get({ pageToken, pageSize: 1 })).toHaveLength(1);
   });
 });
