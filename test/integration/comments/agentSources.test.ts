@@ -1,20 +1,13 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { serviceName } from '../../../lib/app/serviceName.ts';
-import { itemsOf, nda } from '../../support/content.ts';
-import { type Customer, newCustomer } from '../../support/customer.ts';
-import { type Engine, startEngine } from '../../support/engine.ts';
+import { acmeWorld } from '../../support/acmeWorld.ts';
+import { nda } from '../../support/content.ts';
 import { addThreads, comment, getThread, idsIn, thread } from '../../support/threads.ts';
 
-let engine: Engine;
-let customer: Customer;
-beforeAll(async () => {
+const { customer, itemsOf } = acmeWorld();
+beforeAll(() => {
   // The functions use the service name `collab`, but the headers of calls keep their names.
   Object.assign(serviceName, { open: () => 'collab' });
-  engine = await startEngine();
-});
-afterAll(() => engine.stop());
-beforeEach(async () => {
-  customer = await newCustomer();
 });
 
 const agent = (agentSource: string, more: object = {}) => ({
@@ -57,7 +50,7 @@ describe('agentSource', () => {
     expect(await list({ agentSource: 'svc' })).toEqual(['collab', 'svc']);
     expect(await list({ agentSource: 'external' })).toEqual(['external']);
     expect(await list({ agentSource: 'other' })).toEqual([]);
-    expect((await itemsOf(engine, customer, 'AgentRun')).map(({ executionId }) => executionId).toSorted()).toEqual([
+    expect((await itemsOf('AgentRun')).map(({ executionId }) => executionId).toSorted()).toEqual([
       'run-collab',
       'run-svc',
     ]);

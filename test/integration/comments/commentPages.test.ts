@@ -1,16 +1,11 @@
 import { PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { marshall } from '@aws-sdk/util-dynamodb';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { addDocument, itemsOf, nda } from '../../support/content.ts';
-import { type Customer, newCustomer } from '../../support/customer.ts';
-import { type Engine, startEngine, TABLE_NAME } from '../../support/engine.ts';
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { acmeWorld } from '../../support/acmeWorld.ts';
+import { nda } from '../../support/content.ts';
+import { TABLE_NAME } from '../../support/engine.ts';
 
-let engine: Engine;
-let customer: Customer;
-beforeAll(async () => {
-  engine = await startEngine();
-});
-afterAll(() => engine.stop());
+const { engine, customer, itemsOf } = acmeWorld({ documents: ['nda'] });
 
 const ada = { userId: 'ada' };
 const bob = { userId: 'bob' };
@@ -33,11 +28,7 @@ const refusal = async (path: string, data: object) => {
   return [status, body.error.status, body.error.message];
 };
 
-beforeEach(async () => {
-  customer = await newCustomer();
-  await addDocument(customer);
-  await addThread();
-});
+beforeEach(() => addThread());
 
 test('rejects a call that would exceed 1,000 comments in a thread', async () => {
   for (let count = 1; count < 1_000; count += 27) await add(...times(27, () => reply('x')));
@@ -53,20 +44,10 @@ test('rejects a call that would exceed 1,000 comments in a thread', async () => 
 
 describe('pages of POST /v2/commentannotations/comments/get', () => {
   /** Returns the ids of each page. Calls `between` after each page. */
-  async function pages(
-    data: object,
-    between: (page: number) => Promise<unknown> = async () => undefined,
-  ): Promise<number[][]> {
-    const all: number[][] = [];
-    let pageToken: string | undefined;
-    do {
-      const { body } = await customer.call(`${COMMENTS}/get`, { ...inThread, ...data, pageToken });
-      all.push(body.result.data.map(({ commentId }: any) => commentId));
-      pageToken = body.result.nextPageToken ?? undefined;
-      await between(all.length);
-    } while (pageToken);
-    return all;
-  }
+  const pages = async (data: object, between?: (count: number) => Promise<unknown>): Promise<number[][]> =>
+    (await customer.pages(`${COMMENTS}/get`, { ...inThread, ...data }, between)).map((page) =>
+      page.map(({ commentId }: any) => commentId),
+    );
 
   test('list comments in the order of their ids, without a token on the last page', async () => {
     await add(...[100, 9, 20, 3, 1_000, 7].map((commentId) => reply('x', { commentId })));
@@ -118,7 +99,7 @@ describe('pages of POST /v2/commentannotations/comments/get', () => {
       from: { userId: `user-${user}`, photoUrl: '字'.repeat(2_048), name: '字'.repeat(512), initial: '字'.repeat(512) },
       lastUpdated: 1,
     }));
-    for (const item of await itemsOf(engine, customer, 'Reaction'))
+    for (const item of await itemsOf('Reaction'))
       await engine.client.send(new PutItemCommand({ TableName: TABLE_NAME, Item: marshall({ ...item, fromUsers }) }));
     const all = await pages({});
     expect(all.length).toBeGreaterThan(1);

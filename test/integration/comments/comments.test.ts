@@ -1,16 +1,11 @@
 import { DeleteItemCommand } from '@aws-sdk/client-dynamodb';
 import { marshall } from '@aws-sdk/util-dynamodb';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { addDocument, emitted, involvements, itemsOf, nda } from '../../support/content.ts';
-import { type Customer, newCustomer } from '../../support/customer.ts';
-import { type Engine, startEngine, TABLE_NAME } from '../../support/engine.ts';
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { acmeWorld } from '../../support/acmeWorld.ts';
+import { involvements, nda } from '../../support/content.ts';
+import { TABLE_NAME } from '../../support/engine.ts';
 
-let engine: Engine;
-let customer: Customer;
-beforeAll(async () => {
-  engine = await startEngine();
-});
-afterAll(() => engine.stop());
+const { engine, customer, itemsOf, emitted } = acmeWorld({ documents: ['nda'] });
 
 const ada = { userId: 'ada', name: 'Ada' };
 const bob = { userId: 'bob' };
@@ -30,7 +25,7 @@ const update = (data: object) => customer.ok(`${COMMENTS}/update`, { ...inThread
 const remove = (data: object = {}) => customer.ok(`${COMMENTS}/delete`, { ...inThread, ...data });
 const thread = async () => (await customer.ok('/v2/commentannotations/get', { ...nda, annotationIds: ['thread'] }))[0];
 const events = async () =>
-  (await emitted(engine, customer))
+  (await emitted())
     .map(({ event, data }) => [event, data.targetComment?.commentId, data.actionUser.userId])
     .toSorted((a, b) => (String(a) < String(b) ? -1 : 1));
 const errorOf = async (path: string, data: object) => {
@@ -38,11 +33,7 @@ const errorOf = async (path: string, data: object) => {
   return [status, body.error.status, body.error.message];
 };
 
-beforeEach(async () => {
-  customer = await newCustomer();
-  await addDocument(customer);
-  await addThread();
-});
+beforeEach(() => addThread());
 
 describe('POST /v2/commentannotations/comments/add', () => {
   test('returns ids in the order of the request. Comments without an id get the next one', async () => {
@@ -110,9 +101,7 @@ describe('POST /v2/commentannotations/comments/add', () => {
       ['comment.add', 3, 'bob'],
       ['comment.add', 4, 'eve'],
     ]);
-    const { data, audience } = (await emitted(engine, customer)).find(
-      (event) => event.data.targetComment.commentId === 3,
-    )!;
+    const { data, audience } = (await emitted()).find((event) => event.data.targetComment.commentId === 3)!;
     expect(data).toMatchObject({
       commentAnnotation: { annotationId: 'thread', commentCount: 4, comments: [{ commentId: 3 }] },
       targetComment: { commentText: 'loud' },
@@ -279,7 +268,7 @@ describe('POST /v2/commentannotations/comments/get', () => {
   });
 
   test('returns NOT_FOUND for a thread that is being deleted and has only comments left', async () => {
-    const [{ PK, SK }] = (await itemsOf(engine, customer, 'Thread')) as [any];
+    const [{ PK, SK }] = (await itemsOf('Thread')) as [any];
     await engine.client.send(new DeleteItemCommand({ TableName: TABLE_NAME, Key: marshall({ PK, SK }) }));
     for (const data of [{}, { commentIds: [1] }])
       expect(await errorOf('get', data)).toEqual([404, 'NOT_FOUND', 'Annotation does not exist']);
@@ -492,8 +481,7 @@ describe('POST /v2/commentannotations/comments/delete', () => {
     await add(...Array.from({ length: 30 }, () => reply('x', { from: ada })));
     expect(Object.keys(await remove({ userIds: ['ada'] }))).toHaveLength(31);
     expect(await thread()).toBeNull();
-    for (const type of ['Thread', 'Comment', 'Involvement', 'RecordId', 'Job'])
-      expect(await itemsOf(engine, customer, type)).toEqual([]);
+    for (const type of ['Thread', 'Comment', 'Involvement', 'RecordId', 'Job']) expect(await itemsOf(type)).toEqual([]);
   });
 
   test('never reuses the id of a deleted comment', async () => {
@@ -519,7 +507,7 @@ describe('POST /v2/commentannotations/comments/delete', () => {
     expect(await thread()).toBeNull();
     expect(await errorOf('get', {})).toEqual([404, 'NOT_FOUND', 'Annotation does not exist']);
     for (const type of ['Thread', 'Comment', 'Reaction', 'Involvement', 'RecordId', 'Job'])
-      expect(await itemsOf(engine, customer, type)).toEqual([]);
+      expect(await itemsOf(type)).toEqual([]);
     await addThread({ commentData: [reply('new')] });
     expect((await get()).map(({ commentText }: any) => commentText)).toEqual(['new']);
   });
@@ -534,7 +522,7 @@ describe('POST /v2/commentannotations/comments/delete', () => {
     await Promise.allSettled([remove(), ...['a', 'b', 'c'].map((text) => add(reply(text)))]);
     const remainingComments = await customer.call(`${COMMENTS}/get`, inThread);
     const count = remainingComments.status === 404 ? 0 : remainingComments.body.result.data.length;
-    expect(await itemsOf(engine, customer, 'Comment')).toHaveLength(count);
+    expect(await itemsOf('Comment')).toHaveLength(count);
     if (count > 0) expect((await thread()).commentCount).toBe(count);
   });
 

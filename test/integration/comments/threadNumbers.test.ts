@@ -1,21 +1,12 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { itemsOf, nda } from '../../support/content.ts';
-import { type Customer, newCustomer } from '../../support/customer.ts';
-import { type Engine, startEngine } from '../../support/engine.ts';
+import { describe, expect, test } from '@jest/globals';
+import { acmeWorld } from '../../support/acmeWorld.ts';
+import { nda } from '../../support/content.ts';
 import { JobRunner } from '../../support/removal.ts';
 import { addThreads, numbered, thread, threadPages } from '../../support/threads.ts';
 
 const GET = '/v2/commentannotations/get';
 
-let engine: Engine;
-let customer: Customer;
-beforeAll(async () => {
-  engine = await startEngine();
-});
-afterAll(() => engine.stop());
-beforeEach(async () => {
-  customer = await newCustomer();
-});
+const { customer, itemsOf } = acmeWorld();
 
 /** Returns the number and the index of each thread in a document, by thread id. */
 async function numbersIn(documentId: string = nda.documentId): Promise<Record<string, [number, number]>> {
@@ -33,9 +24,7 @@ async function numbersIn(documentId: string = nda.documentId): Promise<Record<st
 /** Deletes a document or an organization. Runs the job that removes its content. */
 async function deleteNow(path: string, data: object): Promise<void> {
   await customer.ok(path, data);
-  const [job, ...more] = (await itemsOf(engine, customer, 'Job')).filter(({ kind }) =>
-    /^purge(Organization|Documents)$/.test(kind),
-  );
+  const [job, ...more] = (await itemsOf('Job')).filter(({ kind }) => /^purge(Organization|Documents)$/.test(kind));
   expect(more).toEqual([]);
   await new JobRunner(Date.now()).finish({ tenant: customer.apiKey, jobId: job!.jobId });
 }
@@ -116,9 +105,9 @@ describe('the number of a thread', () => {
     ['organization', '/v2/organizations/delete', { organizationIds: [nda.organizationId] }],
   ])('begins with 1 again if the document is created again after its %s was deleted', async (_name, path, data) => {
     await addThreads(customer, [thread('a'), thread('b')]);
-    const [counter] = await itemsOf(engine, customer, 'ThreadCounter');
+    const [counter] = await itemsOf('ThreadCounter');
     await deleteNow(path, data);
-    expect([counter!.last, await itemsOf(engine, customer, 'ThreadCounter')]).toEqual([2, []]);
+    expect([counter!.last, await itemsOf('ThreadCounter')]).toEqual([2, []]);
     await addThreads(customer, [thread('c')]);
     expect(await numbersIn()).toEqual({ c: [1, 0] });
   });

@@ -1,24 +1,14 @@
 import { DeleteItemCommand } from '@aws-sdk/client-dynamodb';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { emitted, nda } from '../../support/content.ts';
-import { type Customer, newCustomer } from '../../support/customer.ts';
-import { type Engine, startEngine, TABLE_NAME } from '../../support/engine.ts';
-import { clearTable, everyItem } from '../../support/items.ts';
+import { describe, expect, test } from '@jest/globals';
+import { acmeWorld } from '../../support/acmeWorld.ts';
+import { nda } from '../../support/content.ts';
+import { TABLE_NAME } from '../../support/engine.ts';
+import { everyItem } from '../../support/items.ts';
 import { ada, addThreads, comment, contentOf, involvementsOf, getThread, thread } from '../../support/threads.ts';
 
 const ADD = '/v2/commentannotations/add';
 
-let engine: Engine;
-let customer: Customer;
-beforeAll(async () => {
-  engine = await startEngine();
-});
-afterAll(() => engine.stop());
-beforeEach(async () => {
-  // Scans read all items, also those of earlier tests.
-  await clearTable(engine);
-  customer = await newCustomer();
-});
+const { engine, customer, emitted } = acmeWorld({ isCleared: true });
 
 /** Sends a call that must fail. Returns its HTTP status, error status and message. */
 async function refusal(data: object) {
@@ -354,7 +344,7 @@ describe('POST /v2/commentannotations/add: size of one thread', () => {
       null,
       { Thread: 1, Comment: 1, RecordId: 1, Involvement: 1 },
     ]);
-    expect([await emitted(engine, customer), await customer.ok('/v2/activities/get', nda)]).toEqual([[], []]);
+    expect([await emitted(), await customer.ok('/v2/activities/get', nda)]).toEqual([[], []]);
     expect((await addThreads(customer, [of(most)])).a).toMatchObject({
       success: true,
       commentIds: Array.from({ length: most }, (_each, index) => index + 1),
@@ -392,7 +382,7 @@ describe('verifyUserPermissions', () => {
     );
     expect(added).toMatchObject({ a: { success: true }, b: DENIED });
     expect(await contentOf(engine, customer)).toEqual({ Thread: 1, Comment: 1, RecordId: 1, Involvement: 1 });
-    expect(await emitted(engine, customer)).toEqual([]);
+    expect(await emitted()).toEqual([]);
     expect(
       await addThreads(customer, [thread('b', { commentData: [comment({ from: { userId: 'stranger' } })] })]),
     ).toMatchObject({ b: { success: true } });
@@ -434,7 +424,7 @@ describe('verifyUserPermissions', () => {
 describe('POST /v2/commentannotations/add: events and activities', () => {
   test('emits one comment_annotation.add per thread, only if a comment has triggerNotification', async () => {
     await addThreads(customer, [thread('quiet')]);
-    expect(await emitted(engine, customer)).toEqual([]);
+    expect(await emitted()).toEqual([]);
     await addThreads(customer, [
       thread('a', {
         location: { id: 'page-1' },
@@ -444,7 +434,7 @@ describe('POST /v2/commentannotations/add: events and activities', () => {
         ],
       }),
     ]);
-    expect(await emitted(engine, customer)).toMatchObject([
+    expect(await emitted()).toMatchObject([
       {
         event: 'comment_annotation.add',
         data: {
@@ -473,7 +463,7 @@ describe('POST /v2/commentannotations/add: events and activities', () => {
       comment({ commentText: 'x'.repeat(32_000), triggerNotification: true }),
     );
     expect(await addThreads(customer, [thread('a', { commentData })])).toMatchObject({ a: { success: true } });
-    const [only] = await emitted(engine, customer);
+    const [only] = await emitted();
     expect(only!.data).toMatchObject({
       truncated: true,
       commentAnnotation: { annotationId: 'a', commentCount: 10 },

@@ -1,7 +1,6 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { emitted, nda } from '../../support/content.ts';
-import { type Customer, newCustomer } from '../../support/customer.ts';
-import { type Engine, startEngine } from '../../support/engine.ts';
+import { describe, expect, test } from '@jest/globals';
+import { acmeWorld } from '../../support/acmeWorld.ts';
+import { nda } from '../../support/content.ts';
 import {
   ada,
   addLongThread,
@@ -17,15 +16,7 @@ import {
 const DELETE = '/v2/commentannotations/delete';
 const bob = { userId: 'bob' };
 
-let engine: Engine;
-let customer: Customer;
-beforeAll(async () => {
-  engine = await startEngine();
-});
-afterAll(() => engine.stop());
-beforeEach(async () => {
-  customer = await newCustomer();
-});
+const { engine, customer, emitted } = acmeWorld();
 
 const remove = (data: object) => customer.ok(DELETE, { ...nda, ...data });
 const remainingIds = async () =>
@@ -177,14 +168,14 @@ describe('POST /v2/commentannotations/delete', () => {
       commentData: Array.from({ length: 50 }, () => comment()),
     });
     await remove({ annotationIds: ['quiet'] });
-    expect(await emitted(engine, customer)).toEqual([]);
+    expect(await emitted()).toEqual([]);
     await remove({
       annotationIds: ['single', 'many'],
       triggerNotification: true,
       triggerActivities: true,
       actionUser: bob,
     });
-    const events = (await emitted(engine, customer)).toSorted(
+    const events = (await emitted()).toSorted(
       (a, b) => a.data.commentAnnotation.commentCount - b.data.commentAnnotation.commentCount,
     );
     expect(events).toMatchObject([
@@ -224,7 +215,7 @@ describe('POST /v2/commentannotations/delete', () => {
       ]);
       await remove({ annotationIds: ['a'], triggerNotification: true });
     }
-    expect((await emitted(engine, customer)).map(({ event }) => event).sort()).toEqual([
+    expect((await emitted()).map(({ event }) => event).sort()).toEqual([
       'comment.delete',
       'comment.delete',
       'comment_annotation.add',

@@ -1,21 +1,13 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { itemsOf, nda } from '../../support/content.ts';
-import { type Customer, newCustomer } from '../../support/customer.ts';
-import { type Engine, startEngine } from '../../support/engine.ts';
+import { describe, expect, test } from '@jest/globals';
+import { acmeWorld } from '../../support/acmeWorld.ts';
+import { nda } from '../../support/content.ts';
+import { newCustomer } from '../../support/customer.ts';
 import { addThreads, numbered, thread } from '../../support/threads.ts';
 
 const GET = '/v2/commentannotations/get';
 const DAY = 24 * 60 * 60 * 1000;
 
-let engine: Engine;
-let customer: Customer;
-beforeAll(async () => {
-  engine = await startEngine();
-});
-afterAll(() => engine.stop());
-beforeEach(async () => {
-  customer = await newCustomer();
-});
+const { customer, itemsOf } = acmeWorld();
 
 const remove = (annotationIds: readonly string[], scope: object = nda) =>
   customer.ok('/v2/commentannotations/delete', { ...scope, annotationIds });
@@ -89,7 +81,7 @@ describe('deletedAfter of commentannotations/get', () => {
   test('lists a deletion for 30 days', async () => {
     await addThreads(customer, [thread('a')]);
     await remove(['a']);
-    const [item] = await itemsOf(engine, customer, 'DeletedThread');
+    const [item] = await itemsOf('DeletedThread');
     expect(item!.ttl).toBe(Math.floor((Number(item!.deletedAt) + 30 * DAY) / 1000));
     expect(JSON.stringify(item)).not.toMatch(/ada|comment/);
   });

@@ -1,14 +1,12 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { environment } from '../../../lib/app/capability.ts';
 import { purgeLeftover, deleteThreads } from '../../../lib/comments/deleteThreads.ts';
 import { ThreadEntity } from '../../../lib/comments/threads.ts';
 import { openTable, type Table, type WriteOp } from '../../../lib/table/table.ts';
 import { lazy } from '../../../lib/shared/lazy.ts';
-import { emitted, itemsOf, nda } from '../../support/content.ts';
-import { type Customer, newCustomer } from '../../support/customer.ts';
-import { type Engine, startEngine } from '../../support/engine.ts';
-import { type Faults, startFaults } from '../../support/faults.ts';
-import { clearTable } from '../../support/items.ts';
+import { acmeWorld, forAllTests } from '../../support/acmeWorld.ts';
+import { nda } from '../../support/content.ts';
+import { startFaults } from '../../support/faults.ts';
 import {
   addLongThread,
   addThreads,
@@ -23,23 +21,9 @@ import {
 const ADD_COMMENTS = '/v2/commentannotations/comments/add';
 const DELETE = '/v2/commentannotations/delete';
 
-let engine: Engine;
-let faults: Faults;
-let customer: Customer;
-beforeAll(async () => {
-  engine = await startEngine();
-  faults = await startFaults();
-});
-afterAll(async () => {
-  await faults.stop();
-  await engine.stop();
-});
-beforeEach(async () => {
-  // Scans read all items, also those of earlier tests.
-  await clearTable(engine);
-  customer = await newCustomer();
-  await addThreads(customer, [thread('other')]);
-});
+const { engine, customer, itemsOf, emitted } = acmeWorld({ isCleared: true });
+const faults = forAllTests(startFaults);
+beforeEach(() => addThreads(customer, [thread('other')]));
 
 const fiftyComments = (text: string) =>
   Array.from({ length: 50 }, (_each, index) =>
@@ -57,7 +41,7 @@ describe('POST /v2/commentannotations/add with a failing transaction', () => {
       (await customer.call('/v2/commentannotations/add', { ...nda, commentAnnotations: [mentioning('first')] })).status,
     ).toBe(503);
     faults.heal();
-    expect([await contentOf(engine, customer), await emitted(engine, customer)]).toEqual([NOTHING_ELSE, []]);
+    expect([await contentOf(engine, customer), await emitted()]).toEqual([NOTHING_ELSE, []]);
     expect(await addThreads(customer, [mentioning('second')])).toMatchObject({ a: { success: true } });
     expect((await getThread(customer, 'a')).comments.map(({ commentText }: any) => commentText)).toEqual(
       fiftyComments('second')
@@ -67,7 +51,7 @@ describe('POST /v2/commentannotations/add with a failing transaction', () => {
     expect((await involvementsOf(engine, customer)).filter((involvement) => involvement.startsWith('first'))).toEqual(
       [],
     );
-    expect(await emitted(engine, customer)).toHaveLength(1);
+    expect(await emitted()).toHaveLength(1);
   });
 
   test('writes the whole thread in one transaction', async () => {
@@ -109,7 +93,7 @@ describe('POST /v2/commentannotations/delete of a large thread with a failing tr
       expect(await addThreads(customer, [thread('a', { createdAt: 5 })])).toMatchObject({
         a: { success: false, message: 'Annotation already exists.' },
       });
-      const [job, ...more] = await itemsOf(engine, customer, 'Job');
+      const [job, ...more] = await itemsOf('Job');
       expect([job!.kind, job!.dueAt - job!.createdAt, more]).toEqual(['purgeLeftover', 300_000, []]);
 
       const table = openTable(environment(process.env));
@@ -160,7 +144,7 @@ describe('POST /v2/commentannotations/comments/add: size of one call', () => {
     });
     expect([
       await contentOf(engine, customer),
-      await emitted(engine, customer),
+      await emitted(),
       (await getThread(customer, 'other')).commentCount,
     ]).toEqual([NOTHING_ELSE, [], 1]);
     expect((await add(comments(most, changes))).body.result.data).toEqual(
@@ -171,7 +155,7 @@ describe('POST /v2/commentannotations/comments/add: size of one call', () => {
       mentionedUserIds: 'to' in changes ? ['bob'] : [],
     });
     expect(await involvementsOf(engine, customer)).toHaveLength(1 + most * ('to' in changes ? 2 : 1));
-    expect(await emitted(engine, customer)).toHaveLength('triggerNotification' in changes ? most : 0);
+    expect(await emitted()).toHaveLength('triggerNotification' in changes ? most : 0);
   });
 
   test('writes nothing if one of the ids exists', async () => {
@@ -227,7 +211,7 @@ describe('the limit of 1,000 comments in a thread', () => {
     await customer.ok('/v2/commentannotations/comments/delete', { ...nda, annotationId: 'a', commentIds: [1_000] });
     expect((await add(2)).body.error.status).toBe('FAILED_PRECONDITION');
     expect((await add(1)).body.result.data).toEqual([1_001]);
-    expect(await emitted(engine, customer)).toHaveLength(1);
+    expect(await emitted()).toHaveLength(1);
     await customer.ok(DELETE, { ...nda, annotationIds: ['a'] });
     expect(await contentOf(engine, customer)).toEqual(NOTHING_ELSE);
   });
@@ -261,7 +245,7 @@ describe('parallel calls on one thread', () => {
     ['a large thread', 50, reply],
   ])('a deletion also removes records that are added to %s of %s comments just before', async (_what, count, first) => {
     await addLongThread(customer, { annotationId: 'a', commentData: Array.from({ length: count }, () => comment()) });
-    const [item] = (await itemsOf(engine, customer, 'Thread')).filter(({ annotationId }) => annotationId === 'a');
+    const [item] = (await itemsOf('Thread')).filter(({ annotationId }) => annotationId === 'a');
     const [, , , organizationKey = '', , documentKey = ''] = item!.PK.split('#');
     const scope = { tenant: customer.apiKey, organizationKey, documentKey };
     const table = racing(first);
@@ -299,7 +283,7 @@ describe('parallel calls on one thread', () => {
     );
     expect(answers.filter(({ same }) => same.success)).toHaveLength(1);
     expect((await getThread(customer, 'same')).comments).toHaveLength(1);
-    expect(await emitted(engine, customer)).toHaveLength(1);
+    expect(await emitted()).toHaveLength(1);
   });
 
   test('leaves the whole thread or none of it after parallel changes and deletions', async () => {

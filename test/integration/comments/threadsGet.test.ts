@@ -1,22 +1,18 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { forAllTests } from '../../support/acmeWorld.ts';
 import { nda } from '../../support/content.ts';
-import { type Customer, newCustomer } from '../../support/customer.ts';
-import { type Engine, startEngine } from '../../support/engine.ts';
+import { newCustomer } from '../../support/customer.ts';
+import { startEngine } from '../../support/engine.ts';
 import { addThreads, comment, getThread, idsIn, numbered, thread, threadPages } from '../../support/threads.ts';
 
 const GET = '/v2/commentannotations/get';
 
-let engine: Engine;
-beforeAll(async () => {
-  engine = await startEngine();
-});
-afterAll(() => engine.stop());
+forAllTests(startEngine);
 
 describe('POST /v2/commentannotations/get across documents', () => {
-  let customer: Customer;
+  const customer = forAllTests(newCustomer);
   const documents = numbered('d', 12);
   beforeAll(async () => {
-    customer = await newCustomer();
     await customer.ok('/v2/organizations/folders/add', {
       organizationId: 'acme',
       createOrganization: true,
@@ -208,7 +204,7 @@ describe('POST /v2/commentannotations/get across documents', () => {
 });
 
 describe('POST /v2/commentannotations/get: filters', () => {
-  let customer: Customer;
+  const customer = forAllTests(newCustomer);
   const agent = (changes: object = {}) => ({
     agentSource: 'external',
     agentId: 'lint',
@@ -219,7 +215,6 @@ describe('POST /v2/commentannotations/get: filters', () => {
     ...changes,
   });
   beforeAll(async () => {
-    customer = await newCustomer();
     await addThreads(customer, [
       thread('plain', { createdAt: 1, lastUpdated: 1_000 }),
       thread('located', { createdAt: 2, lastUpdated: 2_000, location: { id: 7 }, assignedTo: { userId: 'zoe' } }),

@@ -1,22 +1,18 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { forAllTests } from '../../support/acmeWorld.ts';
 import { nda } from '../../support/content.ts';
-import { type Customer, newCustomer } from '../../support/customer.ts';
-import { type Engine, startEngine } from '../../support/engine.ts';
+import { newCustomer } from '../../support/customer.ts';
+import { startEngine } from '../../support/engine.ts';
 import { addLongThread, addThreads, comment, idsIn, numbered, thread, threadPages } from '../../support/threads.ts';
 
 const GET = '/v2/commentannotations/get';
 
-let engine: Engine;
-beforeAll(async () => {
-  engine = await startEngine();
-});
-afterAll(() => engine.stop());
+forAllTests(startEngine);
 
 describe('POST /v2/commentannotations/get of one document', () => {
-  let customer: Customer;
+  const customer = forAllTests(newCustomer);
   const all = numbered('t', 25);
   beforeAll(async () => {
-    customer = await newCustomer();
     await addThreads(
       customer,
       all.map((id, index) =>

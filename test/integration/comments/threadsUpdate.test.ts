@@ -1,7 +1,6 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { emitted, nda } from '../../support/content.ts';
-import { type Customer, newCustomer } from '../../support/customer.ts';
-import { type Engine, startEngine } from '../../support/engine.ts';
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { acmeWorld } from '../../support/acmeWorld.ts';
+import { nda } from '../../support/content.ts';
 import {
   ada,
   addLongThread,
@@ -17,19 +16,11 @@ import {
 const UPDATE = '/v2/commentannotations/update';
 const bob = { userId: 'bob', name: 'Bob' };
 
-let engine: Engine;
-let customer: Customer;
-beforeAll(async () => {
-  engine = await startEngine();
-});
-afterAll(() => engine.stop());
-beforeEach(async () => {
-  customer = await newCustomer();
-});
+const { engine, customer, emitted } = acmeWorld();
 
 const update = (data: object) => customer.ok(UPDATE, { ...nda, ...data });
 const change = (updatedData: object, more: object = {}) => update({ annotationIds: ['a'], updatedData, ...more });
-const emittedTypes = async () => (await emitted(engine, customer)).map(({ event }) => event).sort();
+const emittedTypes = async () => (await emitted()).map(({ event }) => event).sort();
 
 describe('POST /v2/commentannotations/update: updatedData', () => {
   test('changes only the sent fields, and fails only for an unknown id', async () => {
@@ -230,7 +221,7 @@ describe('POST /v2/commentannotations/update: events', () => {
       await change(updatedData, { triggerNotification: true, actionUser: bob });
       await change(updatedData, { triggerNotification: true, actionUser: bob });
       expect(await emittedTypes()).toEqual(expected);
-      for (const { data } of await emitted(engine, customer))
+      for (const { data } of await emitted())
         expect(data).toMatchObject({
           actionUser: bob,
           commentAnnotation: { annotationId: 'a', commentCount: 1, comments: [] },
@@ -241,7 +232,7 @@ describe('POST /v2/commentannotations/update: events', () => {
   test('includes the old and new status and the visibility of a private thread in the event', async () => {
     await addThreads(customer, [thread('a', { visibility: { type: 'restricted', userIds: ['eve'] } })]);
     await change({ status: 'RESOLVED' }, { triggerNotification: true });
-    expect(await emitted(engine, customer)).toMatchObject([
+    expect(await emitted()).toMatchObject([
       {
         data: {
           actionUser: ada,
@@ -328,7 +319,7 @@ describe('POST /v2/commentannotations/update: updateUsers', () => {
     const involvements = await involvementsOf(engine, customer);
     expect(involvements.filter((involvement) => involvement.startsWith('bob '))).toEqual([]);
     expect(involvements.filter((involvement) => involvement.startsWith('bobby'))).toHaveLength(52);
-    expect(await emitted(engine, customer)).toEqual([]);
+    expect(await emitted()).toEqual([]);
   });
 
   test('merges a user into another user of the thread, together with updatedData', async () => {
