@@ -1,21 +1,14 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import * as z from 'zod';
 import { Table, type WriteOp } from '../../../lib/table/table.ts';
 import { triggerTypes } from '../../../lib/events/rules/catalogue.ts';
 import { MAX_PAYLOAD_BYTES } from '../../../lib/events/rules/payload.ts';
-import { type Emitted, emitted, itemsOf, nda } from '../../support/content.ts';
-import { type Customer, newCustomer } from '../../support/customer.ts';
-import { type Engine, startEngine } from '../../support/engine.ts';
+import { acmeWorld } from '../../support/acmeWorld.ts';
+import { type Emitted, nda } from '../../support/content.ts';
 import { ada, addThreads, comment, thread } from '../../support/threads.ts';
 
-let engine: Engine;
-let customer: Customer;
-beforeAll(async () => {
-  engine = await startEngine();
-});
-afterAll(() => engine.stop());
+const { customer, itemsOf, emitted } = acmeWorld();
 beforeEach(async () => {
-  customer = await newCustomer();
   await customer.ok('/v2/organizations/add', {
     organizations: [{ organizationId: nda.organizationId, organizationName: 'Acme' }],
   });
@@ -123,7 +116,7 @@ const reactionSteps = (annotationId: string): Step[] => [
 
 /** Returns the types of the events that are not in `seenIds`. Adds their ids to it. */
 async function newEvents(seenIds: Set<string>): Promise<string[]> {
-  const events = (await itemsOf(engine, customer, 'Event')).filter(({ eventId }) => !seenIds.has(eventId));
+  const events = (await itemsOf('Event')).filter(({ eventId }) => !seenIds.has(eventId));
   for (const { eventId } of events) seenIds.add(eventId);
   return events.map(({ event }) => event);
 }
@@ -233,7 +226,7 @@ describe.each(Object.entries(sizes))('a thread %s', (_what, size) => {
     } finally {
       spy.mockRestore();
     }
-    const events = await emitted(engine, customer);
+    const events = await emitted();
     // No endpoint accepts, rejects or approves a thread, so these events never occur.
     const others = ['comment_annotation.accept', 'comment_annotation.reject', 'comment_annotation.approve'];
     expect(events.map(({ event }) => event).sort()).toEqual(
@@ -241,7 +234,7 @@ describe.each(Object.entries(sizes))('a thread %s', (_what, size) => {
     );
     for (const event of events) expectPayload(event);
     expect(events.some(({ data }) => data.truncated)).toBe(size === sizes['as large as it may be']);
-    for (const { payload } of await itemsOf(engine, customer, 'EventPayload'))
+    for (const { payload } of await itemsOf('EventPayload'))
       expect(Buffer.byteLength(payload)).toBeLessThanOrEqual(MAX_PAYLOAD_BYTES);
 
     const isEvent = (op: WriteOp) => 'put' in op && op.put._t === 'Event';
@@ -283,7 +276,7 @@ describe.each(Object.entries(sizes))('a thread %s', (_what, size) => {
         },
       ],
     });
-    const [deleted, recorded] = (await emitted(engine, customer)).toSorted((a, b) => (a.event < b.event ? -1 : 1)) as [
+    const [deleted, recorded] = (await emitted()).toSorted((a, b) => (a.event < b.event ? -1 : 1)) as [
       Emitted,
       Emitted,
     ];

@@ -1,6 +1,5 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { type Customer, newCustomer } from '../../support/customer.ts';
-import { type Engine, startEngine } from '../../support/engine.ts';
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { acmeWorld } from '../../support/acmeWorld.ts';
 import { withStillClock } from '../../support/stillClock.ts';
 import {
   type PlannedChange,
@@ -31,21 +30,17 @@ const SEED = 20_261_121;
 const MAX_ITEMS = 20_000;
 const noDifference = { missing: [], unexpected: [] };
 
-let engine: Engine;
-let customer: Customer;
+const { engine, customer } = acmeWorld({ table: 'memory', isShared: true });
 let fixture: Fixture;
 /** The number of items of each type before the test adds content. */
 let initialCounts: Record<string, number>;
 
 beforeAll(async () => {
-  engine = await startEngine({ table: 'memory' });
-  customer = await newCustomer();
   await buildOrganization(customer);
   initialCounts = (await tableLines(engine, customer)).others;
   fixture = new Fixture(customer, SEED);
   await buildContent(fixture);
 });
-afterAll(() => engine.stop());
 
 const inAcme = (documentId: string): DocumentIds => ({ organizationId: 'acme', documentId });
 /** The ids of all documents except the one that has the longest thread. */

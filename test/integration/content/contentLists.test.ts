@@ -1,19 +1,15 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { type Customer, newCustomer } from '../../support/customer.ts';
-import { type Engine, startEngine } from '../../support/engine.ts';
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { acmeWorld } from '../../support/acmeWorld.ts';
 import { numbered } from '../../support/threads.ts';
 
 const MEGABYTE = 1_000_000;
 /** The number of records of each kind. Each record has about 120 KB. */
 const COUNT = 42;
 
-let engine: Engine;
-let customer: Customer;
+const { customer } = acmeWorld({ table: 'memory', isShared: true });
 
 /** Adds records of each kind to two documents in a folder. All have the same author, recipient and location. */
 beforeAll(async () => {
-  engine = await startEngine({ table: 'memory' });
-  customer = await newCustomer();
   await customer.ok('/v2/workspace/activityconfig/update', { activityServiceConfig: { isEnabled: true } });
   await customer.ok('/v2/organizations/documents/add', {
     organizationId: 'acme',
@@ -83,7 +79,6 @@ beforeAll(async () => {
     });
   }
 });
-afterAll(() => engine.stop());
 
 const [THREADS, RECORDINGS, ACTIVITIES, NOTIFICATIONS] = [
   '/v2/commentannotations/get',
@@ -123,18 +118,7 @@ const lists: [string, string, object, number][] = [
   ['the notifications of a user in a document', NOTIFICATIONS, { ...nda, userId: 'bob', order: 'asc' }, IN_NDA],
 ];
 
-async function pages(path: string, data: object): Promise<any[]> {
-  const listedPages: any[] = [];
-  let pageToken: string | undefined;
-  do {
-    const { status, body } = await customer.call(path, { organizationId: 'acme', ...data, pageToken });
-    expect([status, body.error]).toEqual([200, undefined]);
-    expect(Buffer.byteLength(JSON.stringify(body))).toBeLessThan(5 * MEGABYTE);
-    listedPages.push(body.result.data);
-    pageToken = body.result.nextPageToken ?? body.result.pageToken ?? undefined;
-  } while (pageToken !== undefined);
-  return listedPages;
-}
+const pages = (path: string, data: object) => customer.pages(path, { organizationId: 'acme', ...data });
 
 const idOf = ({ annotationId, id, commentId }: any): unknown =>
   id ?? (annotationId === undefined ? commentId : annotationId);

@@ -1,20 +1,10 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { describe, expect, jest, test } from '@jest/globals';
 import { Table } from '../../../lib/table/table.ts';
-import { addDocument, emitted, nda } from '../../support/content.ts';
-import { type Customer, newCustomer } from '../../support/customer.ts';
-import { type Engine, startEngine } from '../../support/engine.ts';
+import { acmeWorld } from '../../support/acmeWorld.ts';
+import { nda } from '../../support/content.ts';
 import { addThreads, comment, contentOf, involvementsOf, getThread, thread } from '../../support/threads.ts';
 
-let engine: Engine;
-let customer: Customer;
-beforeAll(async () => {
-  engine = await startEngine();
-});
-afterAll(() => engine.stop());
-beforeEach(async () => {
-  customer = await newCustomer();
-  await addDocument(customer);
-});
+const { engine, customer, emitted } = acmeWorld({ documents: ['nda'] });
 
 const times = <T>(count: number, make: (index: number) => T): T[] =>
   Array.from({ length: count }, (_each, index) => make(index));
@@ -139,7 +129,7 @@ test('parallel changes of a status emit one event for each successful change', a
     ),
   );
   const successes = results.filter(({ body }) => body.result?.data.a.success).length;
-  const statusChanges = (await emitted(engine, customer)).map(({ data }) => [data.oldStatus.id, data.newStatus.id]);
+  const statusChanges = (await emitted()).map(({ data }) => [data.oldStatus.id, data.newStatus.id]);
   expect(statusChanges).toHaveLength(successes);
   // Each change must start from the status that another change set, so the changes form a chain.
   expect(new Set(statusChanges.map(([from]) => from)).size).toBe(successes);

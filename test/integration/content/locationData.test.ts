@@ -1,12 +1,13 @@
 import { DeleteItemCommand } from '@aws-sdk/client-dynamodb';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { LocationRemover } from '../../../lib/deletion/deleteLocationData.ts';
 import { DocumentEntity } from '../../../lib/directory/documents.ts';
 import { OrganizationEntity } from '../../../lib/directory/organizations.ts';
 import { Table } from '../../../lib/table/table.ts';
-import { type Customer, handlerOf, newCustomer } from '../../support/customer.ts';
-import { type Engine, startEngine, TABLE_NAME } from '../../support/engine.ts';
+import { acmeWorld } from '../../support/acmeWorld.ts';
+import { handlerOf, newCustomer } from '../../support/customer.ts';
+import { TABLE_NAME } from '../../support/engine.ts';
 import { withStillClock } from '../../support/stillClock.ts';
 import { everyItem } from '../../support/items.ts';
 import { post } from '../../support/requests.ts';
@@ -14,14 +15,8 @@ import { newWorkspace } from '../../support/workspaces.ts';
 
 const DELETE = '/v1/organizations/documents/locations/data/delete';
 
-let engine: Engine;
-let customer: Customer;
-beforeAll(async () => {
-  engine = await startEngine();
-});
-afterAll(() => engine.stop());
+const { engine, customer } = acmeWorld();
 beforeEach(async () => {
-  customer = await newCustomer();
   for (const organizationId of ['acme', 'beta'])
     await customer.ok('/v2/organizations/documents/add', {
       organizationId,

@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { LocationUpdater } from '../../../lib/content/locationUpdater.ts';
 import { Table, type WriteOp } from '../../../lib/table/table.ts';
+import { acmeWorld } from '../../support/acmeWorld.ts';
 import { type Customer, newCustomer } from '../../support/customer.ts';
-import { type Engine, startEngine, TABLE_NAME } from '../../support/engine.ts';
+import { TABLE_NAME } from '../../support/engine.ts';
 import { everyItem } from '../../support/items.ts';
 import { withStillClock } from '../../support/stillClock.ts';
 
@@ -13,16 +14,8 @@ const ada = { userId: 'ada' };
 const oldLocation = { id: 'chapter-1', locationName: 'Chapter 1', page: 3 };
 const newLocation = { id: 'chapter-2', locationName: 'Chapter 2' };
 
-let engine: Engine;
-let customer: Customer;
-beforeAll(async () => {
-  engine = await startEngine();
-});
-afterAll(() => engine.stop());
-beforeEach(async () => {
-  customer = await newCustomer();
-  await addDocuments(customer);
-});
+const { engine, customer } = acmeWorld();
+beforeEach(() => addDocuments(customer));
 
 async function addDocuments(to: Customer) {
   for (const organizationId of ['acme', 'beta'])

@@ -1,23 +1,9 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { type Customer, newCustomer } from '../../support/customer.ts';
-import { type Engine, startEngine } from '../../support/engine.ts';
+import { describe, expect, test } from '@jest/globals';
+import { acmeWorld } from '../../support/acmeWorld.ts';
 
 const GET = '/v2/users/data/get';
 
-let engine: Engine;
-let customer: Customer;
-beforeAll(async () => {
-  engine = await startEngine();
-});
-afterAll(() => engine.stop());
-beforeEach(async () => {
-  customer = await newCustomer();
-  await customer.ok('/v2/organizations/documents/add', {
-    organizationId: 'acme',
-    createOrganization: true,
-    documents: [{ documentId: 'nda' }, { documentId: 'offer' }],
-  });
-});
+const { customer } = acmeWorld({ documents: ['nda', 'offer'] });
 
 const nda = { organizationId: 'acme', documentId: 'nda' };
 const ada = { userId: 'ada', name: 'Ada' };
@@ -53,21 +39,9 @@ interface Data {
 const data = (userId: string): Promise<Data> => customer.ok(GET, { organizationId: 'acme', userId });
 
 /** Returns all pages. Calls `between` after each page. */
-async function pages(
-  userId: string,
-  between: (page: number) => Promise<unknown> = async () => undefined,
-): Promise<Data[]> {
-  const dataPages: Data[] = [];
-  let pageToken: string | undefined;
-  do {
-    const { status, body } = await customer.call(GET, { organizationId: 'acme', userId, pageToken });
-    expect(status).toBe(200);
-    expect(JSON.stringify(body).length).toBeLessThan(5_000_000);
-    for (const list of Object.values(body.result.data as Data)) expect(list.length).toBeLessThanOrEqual(100);
-    dataPages.push(body.result.data);
-    pageToken = body.result.nextPageToken ?? undefined;
-    await between(dataPages.length);
-  } while (pageToken);
+async function pages(userId: string, between?: (count: number) => Promise<unknown>): Promise<Data[]> {
+  const dataPages = await customer.pages(GET, { organizationId: 'acme', userId }, between);
+  for (const list of dataPages.flatMap<unknown[]>(Object.values)) expect(list.length).toBeLessThanOrEqual(100);
   return dataPages;
 }
 

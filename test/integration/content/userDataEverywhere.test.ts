@@ -1,17 +1,14 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { type Customer, newCustomer } from '../../support/customer.ts';
-import { type Engine, startEngine } from '../../support/engine.ts';
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { acmeWorld } from '../../support/acmeWorld.ts';
+import { newCustomer } from '../../support/customer.ts';
 
 const GET = '/v2/users/data/get';
 
-let engine: Engine;
-let customer: Customer;
+const { customer } = acmeWorld({ isShared: true });
 const orgId = (index: number) => `org-${String(index).padStart(2, '0')}`;
 
 /** Creates 25 organizations. In the third, ada wrote 150 comments. In the last, she wrote one. */
 beforeAll(async () => {
-  engine = await startEngine();
-  customer = await newCustomer();
   await customer.ok('/v2/organizations/add', {
     organizations: Array.from({ length: 25 }, (_each, index) => ({ organizationId: orgId(index) })),
   });
@@ -33,7 +30,6 @@ beforeAll(async () => {
     }
   }
 }, 60_000);
-afterAll(() => engine.stop());
 
 async function refusal(data: object) {
   const { status, body } = await customer.call(GET, data);
@@ -42,24 +38,18 @@ async function refusal(data: object) {
 
 describe('POST /v2/users/data/get with svcAllOrganizations', () => {
   test('returns the comments of a user in all organizations, each once', async () => {
-    const commentLines: string[] = [];
-    let [pageToken, count]: [string | null, number] = [null, 0];
-    do {
-      const { status, body } = await customer.call(GET, { userId: 'ada', svcAllOrganizations: true, pageToken });
-      expect(status).toBe(200);
-      commentLines.push(
-        ...body.result.data.comments.map(
-          ({ metadata, annotationId, commentId }: any) => `${metadata.organizationId} ${annotationId} ${commentId}`,
-        ),
-      );
-      [pageToken, count] = [body.result.nextPageToken, count + 1];
-    } while (pageToken !== null);
+    const dataPages = await customer.pages(GET, { userId: 'ada', svcAllOrganizations: true });
+    const commentLines: string[] = dataPages.flatMap(({ comments }) =>
+      comments.map(
+        ({ metadata, annotationId, commentId }: any) => `${metadata.organizationId} ${annotationId} ${commentId}`,
+      ),
+    );
     expect([
       commentLines.length,
       new Set(commentLines).size,
       commentLines.filter((line) => line.startsWith(orgId(24))).length,
     ]).toEqual([151, 151, 1]);
-    expect(count).toBeLessThanOrEqual(6);
+    expect(dataPages.length).toBeLessThanOrEqual(6);
   });
 
   test('rejects a page token without the same svcAllOrganizations', async () => {
