@@ -1,15 +1,16 @@
 import { isDeepStrictEqual } from 'node:util';
 import { TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { purgeLeftover } from '../../../lib/comments/deleteThreads.ts';
 import { purgeUserContent } from '../../../lib/deletion/purgeUserContent.ts';
 import { eraseUsersStep } from '../../../lib/deletion/eraseUsersStep.ts';
 import { JobEntity, REQUESTS_ENDED_MS, type StoredJob } from '../../../lib/jobs/jobStore.ts';
 import { Table } from '../../../lib/table/table.ts';
+import { forAllTests, forEachTest } from '../../support/acmeWorld.ts';
 import { involvements, itemsOf } from '../../support/content.ts';
 import { type Fault, InjectedError, Invocation, Trial } from '../../support/crashes.ts';
 import { type Customer, newCustomer } from '../../support/customer.ts';
-import { type Engine, startEngine, TABLE_NAME } from '../../support/engine.ts';
+import { startEngine, TABLE_NAME } from '../../support/engine.ts';
 import { everyItem } from '../../support/items.ts';
 import { asDocumentClient, type Command, type TableClient } from '../../support/leanClient.ts';
 import { ada, createUserRecords, saidToGrace, traces } from '../../support/userTraces.ts';
@@ -19,16 +20,12 @@ const STATUS = '/v2/users/data/delete/status';
 
 type Item = Record<string, any>;
 
-let engine: Engine;
+const engine = forAllTests(() => startEngine({ table: 'memory' }));
 let lean: TableClient;
 let table: Table;
-beforeAll(async () => {
-  engine = await startEngine({ table: 'memory' });
+beforeAll(() => {
   lean = engine.lean;
   table = new Table(asDocumentClient(lean), TABLE_NAME);
-});
-afterAll(async () => {
-  await engine.stop();
 });
 
 const EXPIRING_TYPES = ['Event', 'EventPayload', 'Idempotency', 'Erasure', 'Job'];
@@ -92,10 +89,7 @@ const typesOf = (items: readonly Item[]) =>
   Object.fromEntries([...Map.groupBy(items, ({ _t }) => _t)].map(([type, some]) => [type, some.length]).toSorted());
 
 describe('users/data/delete', () => {
-  let customer: Customer;
-  beforeEach(async () => {
-    customer = await newCustomer();
-  });
+  const customer = forEachTest(newCustomer);
   const begin = (data: object) => customer.ok(DELETE, data);
   const status = (jobId: string) => customer.ok(STATUS, { jobId });
 

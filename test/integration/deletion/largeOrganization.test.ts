@@ -1,12 +1,12 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import type { JobMessage } from '../../../lib/jobs/jobStore.ts';
 import { purgeOrganizationStep } from '../../../lib/deletion/purgeOrganizations.ts';
 import { Table } from '../../../lib/table/table.ts';
-import { type Customer, newCustomer } from '../../support/customer.ts';
-import { type Engine, startEngine, TABLE_NAME } from '../../support/engine.ts';
+import { acmeWorld, forAllTests } from '../../support/acmeWorld.ts';
+import { TABLE_NAME } from '../../support/engine.ts';
 import { makeLargeOrganization, numbered } from '../../support/largeOrganization.ts';
 import { asDocumentClient, type Command, type TableClient } from '../../support/leanClient.ts';
-import { type Queues, startQueues } from '../../support/queues.ts';
+import { startQueues } from '../../support/queues.ts';
 import { itemsOfOrganization, itemsByKey, JobRunner } from '../../support/removal.ts';
 
 const OLD = { users: 2_000, documents: 500, folders: 20, contentEvery: 20, mark: 'old' };
@@ -14,19 +14,11 @@ const NEW = { users: 200, documents: 50, folders: 4, contentEvery: 10, mark: 'ne
 /** The duration of a job's lease, in milliseconds. */
 const LEASE = 90_000;
 
-let engine: Engine;
-let queues: Queues;
-let customer: Customer;
+const { engine, customer } = acmeWorld({ table: 'memory', isShared: true });
+const queues = forAllTests(startQueues);
 let client: TableClient;
-beforeAll(async () => {
-  engine = await startEngine({ table: 'memory' });
-  queues = await startQueues();
+beforeAll(() => {
   client = engine.lean;
-  customer = await newCustomer();
-});
-afterAll(async () => {
-  await queues.stop();
-  await engine.stop();
 });
 
 const acme = { organizationId: 'acme' };

@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import { forAllTests } from '../../support/acmeWorld.ts';
 import { newCustomer } from '../../support/customer.ts';
-import { type Engine, startEngine } from '../../support/engine.ts';
+import { startEngine } from '../../support/engine.ts';
 import {
   type AccessRole,
   type AccessType,
@@ -10,7 +11,7 @@ import {
   type NamedResource,
 } from '../../support/directoryModel.ts';
 import { DirectorySimulation, names, resourceOf, scopeOf } from '../../support/directorySimulation.ts';
-import { type Queues, startQueues } from '../../support/queues.ts';
+import { startQueues } from '../../support/queues.ts';
 
 // The test sends random sequences of requests. They add, move, disable, share and delete content, and jobs run in
 // between. A model without jobs (test/support/directoryModel.ts) executes the same sequence. The permissions of all
@@ -534,17 +535,11 @@ const deletedTwice: Step[] = [
   runJobSteps.step('acme', { job: 1, steps: 3, crashes: false }, 0),
 ];
 
-let engine: Engine;
-let queues: Queues;
+const engine = forAllTests(() => startEngine({ table: 'memory' }));
+const queues = forAllTests(startQueues);
 const realNow = Date.now;
-beforeAll(async () => {
-  engine = await startEngine({ table: 'memory' });
-  queues = await startQueues();
-});
-afterAll(async () => {
+afterAll(() => {
   Date.now = realNow;
-  await queues.stop();
-  await engine.stop();
 });
 
 test('permissions and listings match a reference model after any requests, at any progress of the jobs', async () => {

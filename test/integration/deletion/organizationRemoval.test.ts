@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import '../../../functions/index.ts';
 import { environment } from '../../../lib/app/capability.ts';
 import { DocumentEntity } from '../../../lib/directory/documents.ts';
@@ -10,10 +10,9 @@ import { purgeDocumentsStep } from '../../../lib/deletion/purgeDocuments.ts';
 import { organizationPurges, purgeOrganizationStep } from '../../../lib/deletion/purgeOrganizations.ts';
 import { documentPurges } from '../../../lib/deletion/documentPurges.ts';
 import { insert, openTable, remove, Table } from '../../../lib/table/table.ts';
-import { type Customer, newCustomer } from '../../support/customer.ts';
-import { type Engine, startEngine } from '../../support/engine.ts';
+import { acmeWorld, forAllTests } from '../../support/acmeWorld.ts';
 import { asDocumentClient, type Command } from '../../support/leanClient.ts';
-import { type Queues, startQueues } from '../../support/queues.ts';
+import { startQueues } from '../../support/queues.ts';
 import {
   itemsOfOrganization,
   fillDocument,
@@ -26,19 +25,9 @@ import {
 const DELETE = '/v2/organizations/delete';
 const MINUTE = 60_000;
 
-let engine: Engine;
-let queues: Queues;
-let customer: Customer;
-beforeAll(async () => {
-  engine = await startEngine({ table: 'memory' });
-  queues = await startQueues();
-});
-afterAll(async () => {
-  await queues.stop();
-  await engine.stop();
-});
+const { engine, customer } = acmeWorld({ table: 'memory' });
+const queues = forAllTests(startQueues);
 beforeEach(async () => {
-  customer = await newCustomer();
   await customer.ok('/v2/workspace/activityconfig/update', { activityServiceConfig: { isEnabled: true } });
   queues.clear();
 });

@@ -4,37 +4,32 @@ import { purgeUserContent } from '../../../lib/deletion/purgeUserContent.ts';
 import { addInvolvement, type Involvement } from '../../../lib/content/involvements.ts';
 import type { OrganizationScope } from '../../../lib/directory/folders/folders.ts';
 import { Table } from '../../../lib/table/table.ts';
-import { emitted, involvements, itemsOf } from '../../support/content.ts';
-import { type Customer, newCustomer } from '../../support/customer.ts';
-import { type Engine, startEngine, TABLE_NAME } from '../../support/engine.ts';
+import { acmeWorld } from '../../support/acmeWorld.ts';
+import { involvements } from '../../support/content.ts';
+import { TABLE_NAME } from '../../support/engine.ts';
 import { everyItem } from '../../support/items.ts';
 import { asDocumentClient, type Command, LeanClient } from '../../support/leanClient.ts';
 import { ada, grace, createUserRecords, max, saidToGrace } from '../../support/userTraces.ts';
 
 type Item = Record<string, any>;
 
-let engine: Engine;
+const { engine, customer, itemsOf, emitted } = acmeWorld();
 let lean: LeanClient;
 let table: Table;
-beforeAll(async () => {
-  engine = await startEngine();
+beforeAll(() => {
   lean = new LeanClient();
   table = new Table(asDocumentClient(lean), TABLE_NAME);
 });
-afterAll(async () => {
+afterAll(() => {
   lean.destroy();
-  await engine.stop();
 });
 
 const acme = { organizationId: 'acme', documentId: 'nda' };
-
-let customer: Customer;
 let scope: OrganizationScope;
 let until: number;
 beforeEach(async () => {
-  customer = await newCustomer();
   await createUserRecords(customer, 'acme');
-  const [{ internalId }] = (await itemsOf(engine, customer, 'Organization')) as [Item];
+  const [{ internalId }] = (await itemsOf('Organization')) as [Item];
   scope = { tenant: customer.apiKey, organizationKey: internalId };
   until = Date.now();
 });
@@ -51,7 +46,7 @@ const nameOf = ({ _t, annotationId, id, commentId }: Item) =>
 
 describe('purgeUserContent of a user who is removed from an organization', () => {
   test("removes the user's threads, recordings, reactions and involvements, and keeps comments in other threads", async () => {
-    const [before, events] = [await dump(), await emitted(engine, customer)];
+    const [before, events] = [await dump(), await emitted()];
     expect(await purgeUser()).toBe('done');
     const after = await dump();
     const removed = [...before].flatMap(([key, item]) => (after.has(key) ? [] : [item]));
@@ -88,7 +83,7 @@ describe('purgeUserContent of a user who is removed from an organization', () =>
       'Thread byGrace',
     ]);
     expect(await involvements(engine, customer, ada.userId)).toEqual([]);
-    expect(await emitted(engine, customer)).toEqual(events);
+    expect(await emitted()).toEqual(events);
     expect(await purgeUser()).toBe('done');
     expect(await dump()).toEqual(after);
   });
@@ -113,7 +108,7 @@ describe('purgeUserContent of a user who is removed from an organization', () =>
     expect(notifications.find(({ id }) => id === 'byAda')!.actionUser).toEqual({ userId: ada.userId });
     expect(Object.keys(notifications.find(({ id }) => id === 'toBoth')!.notifyUsersByUserId)).toHaveLength(1);
     expect(
-      (await itemsOf(engine, customer, 'Reaction'))
+      (await itemsOf('Reaction'))
         .find(({ annotationId }) => annotationId === 'both')!
         .fromUsers.map(({ from }: Item) => from.userId),
     ).toEqual([grace.userId]);
@@ -126,7 +121,7 @@ describe('purgeUserContent of a user who is removed from an organization', () =>
   });
 
   test('keeps content that was created after the removal, and content outside the given documents', async () => {
-    const documents = (await itemsOf(engine, customer, 'Document')) as Item[];
+    const documents = (await itemsOf('Document')) as Item[];
     const offer = documents.find(({ documentId }) => documentId === 'offer')!.internalId;
     await purgeUser({ documents: new Set([offer]) });
     const remainingInvolvements = await involvements(engine, customer, ada.userId);
@@ -156,9 +151,7 @@ describe('purgeUserContent of a user who is removed from an organization', () =>
       ['reaction', 'ofGrace', true],
       ['recording', 'later', true],
     ]);
-    expect(
-      (await itemsOf(engine, customer, 'Reaction')).find(({ annotationId }) => annotationId === 'both')!.fromUsers,
-    ).toHaveLength(2);
+    expect((await itemsOf('Reaction')).find(({ annotationId }) => annotationId === 'both')!.fromUsers).toHaveLength(2);
   });
 
   test('stops at its deadline, and the next call continues', async () => {
@@ -191,9 +184,7 @@ describe('purgeUserContent of a user who is removed from an organization', () =>
       }
       throw new Error('It gets no further');
     };
-    const documents = new Set(
-      (await itemsOf(engine, customer, 'Document')).map(({ internalId }) => internalId as string),
-    );
+    const documents = new Set((await itemsOf('Document')).map(({ internalId }) => internalId as string));
     expect(await run(documents)).toBeGreaterThan(4);
     expect((await involvements(engine, customer, ada.userId)).map(([, id]) => id).toSorted()).toEqual(
       added.map(({ id }) => id).toSorted(),
@@ -258,12 +249,12 @@ describe('purgeUserContent of a user who is removed from an organization', () =>
       { userId: ada.userId },
       expect.objectContaining({ [rounds('round').at(-1)!]: true }),
     ]);
-    const notification = (await itemsOf(engine, customer, 'Notification')).find(({ id }) => id === 'toBoth')!;
+    const notification = (await itemsOf('Notification')).find(({ id }) => id === 'toBoth')!;
     expect([notification.readByUserIds, notification.notifyUsers.map(({ userId }: Item) => userId)]).toEqual([
       [ada.userId, max.userId, ...rounds('reader')],
       [max.userId],
     ]);
-    const reaction = (await itemsOf(engine, customer, 'Reaction')).find(({ annotationId }) => annotationId === 'both')!;
+    const reaction = (await itemsOf('Reaction')).find(({ annotationId }) => annotationId === 'both')!;
     expect(reaction.fromUsers.map(({ from }: Item) => from.userId)).toEqual([grace.userId, ...rounds('reactor')]);
     expect(await involvements(engine, customer, ada.userId)).toEqual([]);
   });
