@@ -1,14 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { type Customer, newCustomer } from '../../support/customer.ts';
-import { type Engine, startEngine } from '../../support/engine.ts';
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { acmeWorld } from '../../support/acmeWorld.ts';
 
 const acme = { organizationId: 'acme' };
 
-let engine: Engine;
-let customer: Customer;
+const { customer } = acmeWorld({ isShared: true });
 beforeAll(async () => {
-  engine = await startEngine();
-  customer = await newCustomer();
   await customer.ok('/v2/organizations/folders/add', {
     ...acme,
     createOrganization: true,
@@ -17,7 +13,6 @@ beforeAll(async () => {
   await customer.ok('/v2/organizations/documents/add', { ...acme, documents: [{ documentId: 'd' }] });
   await customer.ok('/v2/users/add', { ...acme, users: [{ userId: 'u' }] });
 });
-afterAll(() => engine.stop());
 
 /** Returns the message of an answer, and the message of each of its items. */
 async function messages(path: string, data: object): Promise<unknown[]> {

@@ -1,7 +1,5 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { itemsOf } from '../../support/content.ts';
-import { type Customer, newCustomer } from '../../support/customer.ts';
-import { type Engine, startEngine } from '../../support/engine.ts';
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { acmeWorld } from '../../support/acmeWorld.ts';
 
 const acme = { organizationId: 'acme' };
 const [ADD, GET, UPDATE, DELETE, MOVE, ACCESS, DISABLE, COUNT] = [
@@ -24,14 +22,8 @@ const [ADD, GET, UPDATE, DELETE, MOVE, ACCESS, DISABLE, COUNT] = [
   string,
 ];
 
-let engine: Engine;
-let customer: Customer;
-beforeAll(async () => {
-  engine = await startEngine();
-});
-afterAll(() => engine.stop());
+const { customer, itemsOf } = acmeWorld();
 beforeEach(async () => {
-  customer = await newCustomer();
   await ok('/v2/organizations/folders/add', {
     createOrganization: true,
     folders: [{ folderId: 'f', accessType: 'restricted' }, { folderId: 'g' }],
@@ -104,7 +96,7 @@ describe('documents/update', () => {
       documents: ids(500).map((documentId) => ({ documentId, documentName: documentId })),
     });
     expect(Object.values(results).filter(({ success }: any) => success)).toHaveLength(500);
-    const items = await itemsOf(engine, customer, 'Document');
+    const items = await itemsOf('Document');
     expect(items.filter(({ documentId, documentName, _r }) => documentName === documentId && _r === 2)).toHaveLength(
       500,
     );
@@ -121,8 +113,8 @@ describe('documents/delete', () => {
       { ...absent, id: 'none', code: 'not-found' },
     ]);
     expect((await ok(GET, {})).map(({ id }: any) => id)).toEqual(['a', 'b']);
-    expect((await itemsOf(engine, customer, 'FolderEntry')).map(({ id }) => id).toSorted()).toEqual(['f', 'g']);
-    const jobs = await itemsOf(engine, customer, 'Job');
+    expect((await itemsOf('FolderEntry')).map(({ id }) => id).toSorted()).toEqual(['f', 'g']);
+    const jobs = await itemsOf('Job');
     expect(
       jobs.flatMap(({ data }) => JSON.parse(data).documents.map(({ documentId }: any) => documentId)).toSorted(),
     ).toEqual([...ids(40), 'filed']);
@@ -151,7 +143,7 @@ describe('documents/delete', () => {
   test('deletes each document once for ten concurrent calls', async () => {
     const answers = await Promise.all(ids(10).map(() => ok(DELETE, { documentIds: ['a', 'b', 'filed'] })));
     for (const id of ['a', 'b', 'filed']) expect(answers.filter((answer) => answer[id].success)).toHaveLength(1);
-    expect((await itemsOf(engine, customer, 'Job')).flatMap(({ data }) => JSON.parse(data).documents)).toHaveLength(3);
+    expect((await itemsOf('Job')).flatMap(({ data }) => JSON.parse(data).documents)).toHaveLength(3);
   });
 });
 
@@ -173,9 +165,7 @@ describe('documents/move', () => {
       [undefined, 'public'],
       [undefined, 'public'],
     ]);
-    expect(
-      (await itemsOf(engine, customer, 'FolderEntry')).filter(({ kind }) => kind === 'document').map(({ id }) => id),
-    ).toEqual(['a']);
+    expect((await itemsOf('FolderEntry')).filter(({ kind }) => kind === 'document').map(({ id }) => id)).toEqual(['a']);
   });
 
   test('moves all documents or none, and names an unknown or disabled document or an unknown folder', async () => {
@@ -208,7 +198,7 @@ describe('documents/move', () => {
     await Promise.all(['g', 'root'].map((folderId) => ok(MOVE, { documentIds: ids(30), folderId })));
     const inG = (await ok(GET, { folderId: 'g' })).length;
     expect([0, 30]).toContain(inG);
-    expect((await itemsOf(engine, customer, 'FolderEntry')).filter(({ id }) => id.startsWith('d'))).toHaveLength(inG);
+    expect((await itemsOf('FolderEntry')).filter(({ id }) => id.startsWith('d'))).toHaveLength(inG);
   });
 });
 

@@ -1,10 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { endpoint as countEndpoint } from '../../../functions/v2/organizations/documents/count/get.ts';
 import { DocumentSearch, searchDocuments } from '../../../lib/directory/documentSearch.ts';
 import { openTable } from '../../../lib/table/table.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
-import { type Customer, newCustomer } from '../../support/customer.ts';
-import { type Engine, startEngine } from '../../support/engine.ts';
+import { acmeWorld } from '../../support/acmeWorld.ts';
 import { post } from '../../support/requests.ts';
 
 const [ADD, GET, UPDATE, COUNT] = ['add', 'get', 'update', 'count/get'].map(
@@ -13,8 +12,7 @@ const [ADD, GET, UPDATE, COUNT] = ['add', 'get', 'update', 'count/get'].map(
 const acme = { organizationId: 'acme' };
 const isDraft = [{ key: 'status', operator: '==', value: 'draft' }];
 
-let engine: Engine;
-let customer: Customer;
+const { customer } = acmeWorld({ isShared: true });
 const numbered = (prefix: string, count: number) =>
   Array.from({ length: count }, (_each, index) => `${prefix}${String(index).padStart(4, '0')}`);
 const crowd = numbered('c', 2_600);
@@ -25,8 +23,6 @@ const ids = (documents: any[]) => documents.map(({ id }) => id);
  * and every 100th of them is a draft.
  */
 beforeAll(async () => {
-  engine = await startEngine();
-  customer = await newCustomer();
   const document = (documentId: string, status: string, version: number) => ({
     documentId,
     metadata: { status, version },
@@ -53,20 +49,9 @@ beforeAll(async () => {
     await customer.ok(ADD, { organizationId: 'crowd', createOrganization: true, documents });
   }
 }, 60_000);
-afterAll(() => engine.stop());
 
 /** Returns the document ids of each page. */
-async function pages(data: object): Promise<string[][]> {
-  const all: string[][] = [];
-  let pageToken: string | null = null;
-  do {
-    const { status, body } = await customer.call(GET, { ...acme, ...data, pageToken });
-    if (status !== 200) throw new Error(JSON.stringify(body));
-    all.push(ids(body.result.data));
-    pageToken = body.result.pageToken;
-  } while (pageToken !== null);
-  return all;
-}
+const pages = async (data: object) => (await customer.pages(GET, { ...acme, ...data })).map(ids);
 
 async function refusal(path: string, data: object) {
   const { status, body } = await customer.call(path, { ...acme, ...data });

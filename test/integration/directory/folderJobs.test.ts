@@ -1,28 +1,18 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { purgeFolders } from '../../../lib/deletion/purgeFolders.ts';
 import { changeFoldersStep } from '../../../lib/directory/folders/changeFoldersStep.ts';
 import { JobEntity, JobStore, REQUESTS_ENDED_MS, type StoredJob } from '../../../lib/jobs/jobStore.ts';
 import { purgeDocumentsStep } from '../../../lib/deletion/purgeDocuments.ts';
-import { openTable, type Table } from '../../../lib/table/table.ts';
-import { itemsOf } from '../../support/content.ts';
-import { type Customer, newCustomer } from '../../support/customer.ts';
-import { type Engine, startEngine } from '../../support/engine.ts';
+import type { Table } from '../../../lib/table/table.ts';
+import { acmeWorld } from '../../support/acmeWorld.ts';
 import { everyItem } from '../../support/items.ts';
 
 const acme = { organizationId: 'acme' };
 const [FOLDERS, DOCUMENTS] = ['/v2/organizations/folders', '/v2/organizations/documents'];
 
-let engine: Engine;
-let table: Table;
-let customer: Customer;
+const { engine, table, customer, itemsOf } = acmeWorld({ table: 'memory' });
 let now: number;
-beforeAll(async () => {
-  engine = await startEngine({ table: 'memory' });
-  table = openTable(process.env as never);
-});
-afterAll(() => engine.stop());
-beforeEach(async () => {
-  customer = await newCustomer();
+beforeEach(() => {
   now = Date.now();
 });
 
@@ -36,7 +26,7 @@ async function error(path: string, data: object): Promise<unknown> {
   return body.error?.status;
 }
 async function jobs(): Promise<StoredJob[]> {
-  const items = await itemsOf(engine, customer, 'Job');
+  const items = await itemsOf('Job');
   const keys = items.map(({ jobId }) => ({ tenant: customer.apiKey, jobId: jobId as string }));
   return (await table.getMany(JobEntity, keys))
     .flatMap((job) => (job ? [{ ...job, tenant: customer.apiKey }] : []))
@@ -95,7 +85,7 @@ async function tree(): Promise<Map<string, string>> {
 
 /** Returns the same values from the stored items. Moves that a job has not finished are not applied. */
 async function storedTree(): Promise<Map<string, string>> {
-  const items = await itemsOf(engine, customer, 'Folder');
+  const items = await itemsOf('Folder');
   return new Map(
     items.map(({ folderId, ancestors, accessType }) => [
       folderId,
@@ -105,9 +95,8 @@ async function storedTree(): Promise<Map<string, string>> {
 }
 
 const sorted = (of: ReadonlyMap<string, string>) => [...of].toSorted(([a], [b]) => (a < b ? -1 : 1));
-const leftovers = async () =>
-  (await Promise.all(['FolderChange', 'Job'].map((type) => itemsOf(engine, customer, type)))).flat();
-const pendingJobCount = async () => (await itemsOf(engine, customer, 'Organization'))[0]!.folderChanges;
+const leftovers = async () => (await Promise.all(['FolderChange', 'Job'].map((type) => itemsOf(type)))).flat();
+const pendingJobCount = async () => (await itemsOf('Organization'))[0]!.folderChanges;
 
 describe('moving a subtree of 200 folders', () => {
   /** The parents of 200 folders: f0 is in `from`, ten folders are in f0, and all others form chains below these ten. */
@@ -227,7 +216,7 @@ describe('writes with outdated paths during a folder change', () => {
       { folderId: 'b', parentFolderId: 'a' },
       { folderId: 'to', accessType: 'restricted' },
     );
-    const stale = (await itemsOf(engine, customer, 'Folder')).find(({ folderId }) => folderId === 'b')!;
+    const stale = (await itemsOf('Folder')).find(({ folderId }) => folderId === 'b')!;
     await ok(`${FOLDERS}/update`, { folders: [{ folderId: 'a', parentFolderId: 'to' }] });
     const startedJob = (await jobs())[0]!;
     now = startedJob.createdAt;
@@ -237,7 +226,7 @@ describe('writes with outdated paths during a folder change', () => {
     // A request read b before the move, and writes b only now.
     await addFolders({ folderId: 'late', parentFolderId: 'b' });
     for (const folderId of ['b', 'late']) {
-      const item = (await itemsOf(engine, customer, 'Folder')).find((folder) => folder.folderId === folderId)!;
+      const item = (await itemsOf('Folder')).find((folder) => folder.folderId === folderId)!;
       const ancestors =
         folderId === 'b' ? stale.ancestors : [...stale.ancestors, { folderId: 'b', internalId: stale.internalId }];
       await writeItem({ ...item, ancestors, accessType: 'public', accessFrom: 'root', _r: (item._r as number) + 1 });
@@ -384,7 +373,7 @@ describe('deleting a folder with three levels, documents, comments and grants', 
     await ok('/v2/users/add', { users: [{ userId: 'ada' }, { userId: 'grace' }] });
     await fill();
     const first = new Set(
-      [...(await itemsOf(engine, customer, 'Folder')), ...(await itemsOf(engine, customer, 'Document'))]
+      [...(await itemsOf('Folder')), ...(await itemsOf('Document'))]
         .filter(
           ({ folderId, documentId }) =>
             ['a', 'b', 'c'].includes(folderId) || ['outer', 'inner', 'other'].includes(documentId),
@@ -462,7 +451,7 @@ describe('deleting a folder with three levels, documents, comments and grants', 
   test('ignores an outdated folder entry for a resource that is in another folder', async () => {
     await addFolders({ folderId: 'doomed' }, { folderId: 'keep' });
     await addDocuments('keep', 'kept');
-    const entries = await itemsOf(engine, customer, 'FolderEntry');
+    const entries = await itemsOf('FolderEntry');
     const [doomed, keep, kept] = ['doomed', 'keep', 'kept'].map((id) => entries.find((entry) => entry.id === id)!);
     const outdatedEntries = [keep, kept].map((entry) => ({
       put: { ...entry!, PK: `${kept!.PK.split('#').slice(0, -1).join('#')}#${doomed!.internalId}` },
@@ -492,7 +481,7 @@ describe('deleting a folder with three levels, documents, comments and grants', 
     expect(await tree()).toEqual(new Map());
     const open = await jobs();
     expect(open).toHaveLength(2);
-    const removalId = (await itemsOf(engine, customer, 'FolderChange')).find(({ kind }) => kind === 'removed')!.jobId;
+    const removalId = (await itemsOf('FolderChange')).find(({ kind }) => kind === 'removed')!.jobId;
     const [removal, move] = [
       open.find(({ jobId }) => jobId === removalId)!,
       open.find(({ jobId }) => jobId !== removalId)!,
@@ -504,15 +493,15 @@ describe('deleting a folder with three levels, documents, comments and grants', 
     expect(await runChangeFolders(table, waiting, () => (looks++ < 3 ? now : now + 60_000))).toHaveProperty(
       'progress.stack',
     );
-    expect((await itemsOf(engine, customer, 'Folder')).map(({ folderId }) => folderId).toSorted()).toEqual(['y', 'z']);
+    expect((await itemsOf('Folder')).map(({ folderId }) => folderId).toSorted()).toEqual(['y', 'z']);
     let job: StoredJob | 'done' = move;
     for (let i = 0; i < 5 && job !== 'done'; i++) job = await step(job);
     expect(job).not.toBe('done');
     expect(await tree()).toEqual(new Map());
     await runJobs();
-    expect(await itemsOf(engine, customer, 'Folder')).toEqual([]);
-    expect(await itemsOf(engine, customer, 'Document')).toEqual([]);
-    expect(await itemsOf(engine, customer, 'FolderEntry')).toEqual([]);
+    expect(await itemsOf('Folder')).toEqual([]);
+    expect(await itemsOf('Document')).toEqual([]);
+    expect(await itemsOf('FolderEntry')).toEqual([]);
     expect(await leftovers()).toEqual([]);
   });
 });

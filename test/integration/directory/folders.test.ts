@@ -1,14 +1,13 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { FolderChanger, type FolderRequest } from '../../../lib/directory/folders/folderChanger.ts';
 import { FolderEntity, FolderEntryEntity, organizationScope } from '../../../lib/directory/folders/folders.ts';
 import { OrganizationEntity } from '../../../lib/directory/organizations.ts';
-import { openTable, Table, upsert, type WriteOp } from '../../../lib/table/table.ts';
+import { Table, upsert, type WriteOp } from '../../../lib/table/table.ts';
 import { computePosition } from '../../../lib/directory/rules/folders.ts';
 import { inSlices } from '../../../lib/shared/inSlices.ts';
 import type { QueueSender } from '../../../lib/workers/sender.ts';
-import { itemsOf } from '../../support/content.ts';
-import { type Customer, newCustomer } from '../../support/customer.ts';
-import { type Engine, startEngine, TABLE_NAME } from '../../support/engine.ts';
+import { acmeWorld } from '../../support/acmeWorld.ts';
+import { TABLE_NAME } from '../../support/engine.ts';
 import { asDocumentClient, LeanClient } from '../../support/leanClient.ts';
 import { virtualTime } from '../../support/virtualTime.ts';
 
@@ -17,17 +16,9 @@ const [ADD, GET, UPDATE, DELETE, ACCESS] = ['add', 'get', 'update', 'delete', 'a
 ) as [string, string, string, string, string];
 const acme = { organizationId: 'acme' };
 
-let engine: Engine;
-let table: Table;
-let customer: Customer;
-beforeAll(async () => {
-  engine = await startEngine();
-  table = openTable(process.env as never);
-});
-afterAll(() => engine.stop());
-beforeEach(async () => {
-  customer = await newCustomer();
-  await customer.ok(ADD, {
+const { table, customer, itemsOf } = acmeWorld();
+beforeEach(() =>
+  customer.ok(ADD, {
     ...acme,
     createOrganization: true,
     folders: [
@@ -37,8 +28,8 @@ beforeEach(async () => {
       { folderId: 'own', parentFolderId: 'b', accessType: 'organizationPrivate' },
       { folderId: 'z' },
     ],
-  });
-});
+  }),
+);
 
 const get = (more: object = {}) => customer.ok(GET, { ...acme, ...more });
 const update = (...folders: object[]) => customer.ok(UPDATE, { ...acme, folders });
@@ -145,16 +136,10 @@ describe('POST /v2/organizations/folders/get', () => {
 
   test('pages through the first level, at the top and in a folder', async () => {
     await addFoldersBelow(250, 'z', () => 0);
-    const pages = async (more: object, select: (data: any[]) => any[]) => {
-      const folderPages: string[][] = [];
-      let pageToken: string | undefined;
-      do {
-        const { body } = await customer.call(GET, { ...acme, ...more, pageToken });
-        folderPages.push(select(body.result.data).map(({ folderId }: any) => folderId));
-        pageToken = body.result.nextPageToken ?? undefined;
-      } while (pageToken);
-      return folderPages;
-    };
+    const pages = async (more: object, select: (data: any[]) => any[]) =>
+      (await customer.pages(GET, { ...acme, ...more })).map((data) =>
+        select(data).map(({ folderId }: any): string => folderId),
+      );
     expect(await pages({ pageSize: 1 }, (data) => data)).toEqual([['a'], ['z']]);
     const within = await pages({ folderId: 'z', pageSize: 100 }, ([z]) => z.subFolders);
     expect(within.map(({ length }) => length)).toEqual([100, 100, 50]);
@@ -202,7 +187,7 @@ describe('folders/update', () => {
       data: Object.fromEntries(['a', 'b'].map((id) => [id, { success: true, id, message: 'Folder Updated.' }])),
     });
     expect((await get())[0]).toMatchObject({ folderName: 'New', accessType: 'restricted' });
-    expect(await itemsOf(engine, customer, 'Job')).toEqual([]);
+    expect(await itemsOf('Job')).toEqual([]);
   });
 
   test('moves a folder with its descendants, and updates their ancestors and access types at once', async () => {
@@ -229,7 +214,7 @@ describe('folders/update', () => {
     expect(
       await update({ folderId: 'b', parentFolderId: 'a' }, { folderId: 'z', parentFolderId: 'root' }),
     ).toMatchObject({ b: { success: true }, z: { success: true } });
-    expect(await itemsOf(engine, customer, 'Job')).toEqual([]);
+    expect(await itemsOf('Job')).toEqual([]);
   });
 
   test('fails only for folders that would form a cycle, unknown folders and unknown parents', async () => {
@@ -273,7 +258,7 @@ describe('folders/update', () => {
     const request = await folderRequest();
     await expect(virtualTime().run(() => changer.update(request, moves))).rejects.toMatchObject({ status: 'ABORTED' });
     expect(await positions('b', 'own')).toEqual({ b: 'root/z public', own: 'root/z/b organizationPrivate' });
-    const [job] = await itemsOf(engine, customer, 'Job');
+    const [job] = await itemsOf('Job');
     expect(sent).toMatchObject([{ body: { tenant: customer.apiKey, jobId: job!.jobId } }]);
   });
 
@@ -324,7 +309,7 @@ describe('folders/update', () => {
     expect(await update({ folderId: 'wide', parentFolderId: 'a' })).toMatchObject({
       wide: { success: false, message: 'There are more than 1000 folders below the folder. Move them in parts.' },
     });
-    expect(await itemsOf(engine, customer, 'Job')).toHaveLength(1);
+    expect(await itemsOf('Job')).toHaveLength(1);
   });
 
   test('treats a repeated id as one folder, and refuses more than 30 moves or a disabled organization', async () => {
@@ -381,7 +366,7 @@ describe('folders/access/update', () => {
 
   test('starts no job if the access type is the stored one, and rejects missing and invalid access types', async () => {
     await customer.ok(ACCESS, { ...acme, folderIds: ['a'], accessType: 'restricted' });
-    expect(await itemsOf(engine, customer, 'Job')).toEqual([]);
+    expect(await itemsOf('Job')).toEqual([]);
     for (const data of [{ folderIds: ['a'] }, { folderIds: ['a'], inheritFromParent: false }])
       expect(await error(ACCESS, data)).toEqual([
         400,
@@ -416,8 +401,8 @@ describe('folders/delete', () => {
     const statuses = answers.map(({ status }) => status);
     // After too many conflicts, a caller gets an error that says to try again.
     expect(statuses.every((status) => [200, 404, 409].includes(status))).toBe(true);
-    const [organization] = await itemsOf(engine, customer, 'Organization');
+    const [organization] = await itemsOf('Organization');
     expect(organization!.folderChanges).toBe(statuses.filter((status) => status === 200).length);
-    expect(await itemsOf(engine, customer, 'Job')).toHaveLength(organization!.folderChanges);
+    expect(await itemsOf('Job')).toHaveLength(organization!.folderChanges);
   });
 });

@@ -1,27 +1,16 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { type Customer, newCustomer } from '../../support/customer.ts';
-import { itemsOf } from '../../support/content.ts';
-import { type Engine, startEngine } from '../../support/engine.ts';
-import { type Queues, startQueues } from '../../support/queues.ts';
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { acmeWorld, forAllTests } from '../../support/acmeWorld.ts';
+import { newCustomer } from '../../support/customer.ts';
+import { startQueues } from '../../support/queues.ts';
 
 const ADD = '/v2/organizations/add';
 const UPDATE = '/v2/organizations/update';
 const DELETE = '/v2/organizations/delete';
 const DISABLE = '/v2/organizations/access/disablestate/update';
 
-let engine: Engine;
-let queues: Queues;
-let customer: Customer;
-beforeAll(async () => {
-  engine = await startEngine();
-  queues = await startQueues();
-});
-afterAll(async () => {
-  await queues.stop();
-  await engine.stop();
-});
+const { customer, itemsOf } = acmeWorld();
+const queues = forAllTests(startQueues);
 beforeEach(async () => {
-  customer = await newCustomer();
   await customer.ok(ADD, {
     organizations: [
       { organizationId: 'acme', organizationName: 'Acme', plan: 'pro', seats: 5 },
@@ -203,7 +192,7 @@ describe(DELETE, () => {
     const answers = await Promise.all([1, 2, 3].map(() => customer.ok(DELETE, { organizationIds: ['acme'] })));
     expect(answers.filter(({ acme }) => acme.success)).toHaveLength(1);
     expect(answers.filter(({ acme }) => !acme.success).map(({ acme }) => acme)).toEqual([notFound, notFound]);
-    expect(await itemsOf(engine, customer, 'Job')).toHaveLength(1);
+    expect(await itemsOf('Job')).toHaveLength(1);
   });
 
   test('deletes 40 organizations, one of them disabled, with one job and one message each', async () => {
@@ -212,7 +201,7 @@ describe(DELETE, () => {
     await customer.ok(DISABLE, { organizationIds: ['o-0'], disabled: true });
     const results = await customer.ok(DELETE, { organizationIds });
     expect(Object.values(results).filter(({ success }: any) => success)).toHaveLength(40);
-    const jobs = await itemsOf(engine, customer, 'Job');
+    const jobs = await itemsOf('Job');
     expect(new Set(jobs.map(({ data }) => JSON.parse(data).organizationKey))).toEqual(
       new Set(Object.values(results).map(({ id }: any) => id)),
     );
@@ -226,7 +215,7 @@ describe(DELETE, () => {
   test('makes the job due after 90 s, so that the sweep runs the job if its message is lost', async () => {
     const before = Date.now();
     await customer.ok(DELETE, { organizationIds: ['acme'] });
-    const [job] = await itemsOf(engine, customer, 'Job');
+    const [job] = await itemsOf('Job');
     expect([job!.kind, job!.dueAt >= before + 90_000, job!.dueAt <= Date.now() + 90_000]).toEqual([
       'purgeOrganization',
       true,

@@ -1,13 +1,7 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { type Customer, newCustomer } from '../../support/customer.ts';
-import { type Engine, startEngine } from '../../support/engine.ts';
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { acmeWorld } from '../../support/acmeWorld.ts';
 
-let engine: Engine;
-let customer: Customer;
-beforeAll(async () => {
-  engine = await startEngine();
-});
-afterAll(() => engine.stop());
+const { customer } = acmeWorld();
 
 const GET = '/v2/auth/permissions/get';
 const resource = (type: string, id: string, more: object = {}) => ({
@@ -26,7 +20,6 @@ const inAnHour = () => Math.floor(Date.now() / 1000) + 3_600;
 
 /** Creates a customer for each test. Its organization acme has folders and documents of every access type. */
 beforeEach(async () => {
-  customer = await newCustomer();
   await customer.ok('/v2/organizations/folders/add', {
     organizationId: 'acme',
     createOrganization: true,

@@ -1,21 +1,11 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { addDocument, nda } from '../../support/content.ts';
-import { type Customer, newCustomer } from '../../support/customer.ts';
-import { type Engine, startEngine } from '../../support/engine.ts';
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { acmeWorld } from '../../support/acmeWorld.ts';
+import { nda } from '../../support/content.ts';
 import { MailSystem } from '../../support/mailSystem.ts';
 
 const refused = { success: false, id: '', message: 'email must be an address that can receive mail.' };
 
-let engine: Engine;
-let customer: Customer;
-beforeAll(async () => {
-  engine = await startEngine();
-});
-afterAll(() => engine.stop());
-beforeEach(async () => {
-  customer = await newCustomer();
-  await addDocument(customer);
-});
+const { engine, customer } = acmeWorld({ documents: ['nda'] });
 
 const add = (...users: object[]) => customer.ok('/v2/users/add', { organizationId: 'acme', users });
 const update = (...users: object[]) => customer.ok('/v2/users/update', { organizationId: 'acme', users });

@@ -11,8 +11,8 @@ import {
 } from '../../../lib/directory/userGroups.ts';
 import { UserEntity } from '../../../lib/directory/users.ts';
 import { inParallel } from '../../../lib/shared/inParallel.ts';
-import { type Customer, newCustomer } from '../../support/customer.ts';
-import { type Engine, startEngine, TABLE_NAME } from '../../support/engine.ts';
+import { acmeWorld } from '../../support/acmeWorld.ts';
+import { TABLE_NAME } from '../../support/engine.ts';
 import { withStillClock } from '../../support/stillClock.ts';
 import { everyItem } from '../../support/items.ts';
 import { asDocumentClient, LeanClient } from '../../support/leanClient.ts';
@@ -22,22 +22,18 @@ const GET = '/v2/organizations/usergroups/get';
 const ADD_USERS = '/v2/organizations/usergroups/users/add';
 const DELETE_USERS = '/v1/organizations/usergroups/users/delete';
 
-let engine: Engine;
+const { engine, customer } = acmeWorld();
 let table: Table;
 let client: LeanClient;
-let customer: Customer;
 let internalId: string;
-beforeAll(async () => {
-  engine = await startEngine();
+beforeAll(() => {
   client = new LeanClient();
   table = new Table(asDocumentClient(client), TABLE_NAME);
 });
-afterAll(async () => {
+afterAll(() => {
   client.destroy();
-  await engine.stop();
 });
 beforeEach(async () => {
-  customer = await newCustomer();
   await customer.ok('/v2/organizations/add', { organizations: [{ organizationId: 'acme' }] });
   internalId = (await table.get(OrganizationEntity, { tenant: customer.apiKey, organizationId: 'acme' }))!.internalId;
 });

@@ -1,23 +1,18 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { type Customer, newCustomer } from '../../support/customer.ts';
-import { type Engine, startEngine } from '../../support/engine.ts';
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { acmeWorld } from '../../support/acmeWorld.ts';
 
 const ADD = '/v2/users/add';
 const acme = { organizationId: 'acme' };
 const users = [{ userId: 'ada' }];
 
-let engine: Engine;
-let customer: Customer;
-beforeAll(async () => {
-  engine = await startEngine();
-  customer = await newCustomer();
-  await customer.ok('/v2/organizations/folders/add', {
+const { customer } = acmeWorld({ isShared: true });
+beforeAll(() =>
+  customer.ok('/v2/organizations/folders/add', {
     ...acme,
     createOrganization: true,
     folders: [{ folderId: 'parent' }, { folderId: 'there' }],
-  });
-});
-afterAll(() => engine.stop());
+  }),
+);
 
 async function refusal(path: string, data: object) {
   const { status, body } = await customer.call(path, { ...acme, ...data });

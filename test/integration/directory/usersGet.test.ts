@@ -1,9 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { endpoint as getEndpoint } from '../../../functions/v2/users/get.ts';
 import { listUsers, UserLists } from '../../../lib/directory/userLists.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
-import { type Customer, newCustomer } from '../../support/customer.ts';
-import { type Engine, startEngine } from '../../support/engine.ts';
+import { acmeWorld } from '../../support/acmeWorld.ts';
 import { post } from '../../support/requests.ts';
 
 const GET = '/v2/users/get';
@@ -11,8 +10,7 @@ const COUNT = '/v2/users/count/get';
 const UPDATE = '/v2/users/update';
 const acme = { organizationId: 'acme' };
 
-let engine: Engine;
-let customer: Customer;
+const { customer } = acmeWorld({ isShared: true });
 const add = (where: object, ...userIds: string[]) =>
   customer.ok('/v2/users/add', { ...acme, ...where, users: userIds.map((userId) => ({ userId, name: userId })) });
 
@@ -21,8 +19,6 @@ const add = (where: object, ...userIds: string[]) =>
  * the basic multilingual plane.
  */
 beforeAll(async () => {
-  engine = await startEngine();
-  customer = await newCustomer();
   await customer.ok('/v2/organizations/folders/add', {
     ...acme,
     createOrganization: true,
@@ -52,22 +48,11 @@ beforeAll(async () => {
   ] as const)
     await customer.ok('/v2/organizations/usergroups/users/add', { ...acme, organizationUserGroupId, userIds });
 });
-afterAll(() => engine.stop());
 
 const ids = (users: any[]) => users.map(({ userId }) => userId);
 
 /** Returns all pages of a request. */
-async function pages(data: object): Promise<any[]> {
-  const all: any[] = [];
-  let pageToken: string | null = null;
-  do {
-    const { status, body } = await customer.call(GET, { ...acme, ...data, pageToken });
-    if (status !== 200) throw new Error(JSON.stringify(body));
-    all.push(body.result.data);
-    pageToken = body.result.nextPageToken;
-  } while (pageToken !== null);
-  return all;
-}
+const pages = (data: object) => customer.pages(GET, { ...acme, ...data });
 
 describe('users/get with groups', () => {
   test('returns the users in any of the groups, each user once, sorted by id', async () => {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { AccessRemovalEntity } from '../../../lib/directory/accessRemovals.ts';
 import { DocumentEntity } from '../../../lib/directory/documents.ts';
 import { purgeFolders } from '../../../lib/deletion/purgeFolders.ts';
@@ -11,33 +11,26 @@ import { removeUsersStep } from '../../../lib/deletion/removeUsersStep.ts';
 import { type ScopedGrant, UserEntity, UserWriter } from '../../../lib/directory/users.ts';
 import { MAX_REVOCATIONS } from '../../../lib/directory/rules/access.ts';
 import { runJob, type RunJobDeps } from '../../../lib/jobs/runJob.ts';
-import { type Customer, newCustomer } from '../../support/customer.ts';
-import { type Engine, startEngine, TABLE_NAME } from '../../support/engine.ts';
+import { acmeWorld, forAllTests } from '../../support/acmeWorld.ts';
+import { TABLE_NAME } from '../../support/engine.ts';
 import { everyItem } from '../../support/items.ts';
 import { asDocumentClient, type TableClient } from '../../support/leanClient.ts';
-import { type Queues, startQueues } from '../../support/queues.ts';
+import { startQueues } from '../../support/queues.ts';
 import { recordingMeasures } from '../../support/workers.ts';
 
 const DELETE = '/v2/users/delete';
 const acme = { organizationId: 'acme' };
 const nda = { ...acme, documentId: 'nda' };
 
-let engine: Engine;
-let queues: Queues;
+const { engine, customer } = acmeWorld({ table: 'memory' });
+const queues = forAllTests(startQueues);
 let client: TableClient;
 let table: Table;
-let customer: Customer;
 /** How far the clock of jobs is ahead, in milliseconds. */
 let clockOffset: number;
-beforeAll(async () => {
-  engine = await startEngine({ table: 'memory' });
-  queues = await startQueues();
+beforeAll(() => {
   client = engine.lean;
   table = new Table(asDocumentClient(client), TABLE_NAME);
-});
-afterAll(async () => {
-  await queues.stop();
-  await engine.stop();
 });
 
 /**
@@ -48,7 +41,6 @@ beforeEach(async () => {
   clockOffset = 0;
   delayedMessages = [];
   queues.clear();
-  customer = await newCustomer();
   await customer.ok('/v2/organizations/folders/add', {
     ...acme,
     createOrganization: true,

@@ -1,14 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { type Customer, newCustomer } from '../../support/customer.ts';
-import { type Engine, startEngine } from '../../support/engine.ts';
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { acmeWorld } from '../../support/acmeWorld.ts';
 
 const GET = '/v2/users/get';
 const COUNT = '/v2/users/count/get';
 const acme = { organizationId: 'acme' };
 const nda = { documentId: 'nda' };
 
-let engine: Engine;
-let customer: Customer;
+const { customer } = acmeWorld({ table: 'memory', isShared: true });
 const add = (where: object, ...users: object[]) => customer.ok('/v2/users/add', { ...acme, ...where, users });
 const crowd = Array.from({ length: 2_600 }, (_each, index) => `c${String(index).padStart(4, '0')}`);
 const ids = (users: any[]) => users.map(({ userId }) => userId);
@@ -18,8 +16,6 @@ const ids = (users: any[]) => users.map(({ userId }) => userId);
  * them has a name.
  */
 beforeAll(async () => {
-  engine = await startEngine({ table: 'memory' });
-  customer = await newCustomer();
   await customer.ok('/v2/organizations/add', { organizations: [acme, { organizationId: 'crowd' }] });
   await customer.ok('/v2/organizations/documents/add', {
     ...acme,
@@ -52,20 +48,9 @@ beforeAll(async () => {
     await customer.ok('/v2/users/add', { organizationId: 'crowd', users });
   }
 }, 60_000);
-afterAll(() => engine.stop());
 
 /** Returns the user ids of each page. */
-async function pages(data: object): Promise<string[][]> {
-  const all: string[][] = [];
-  let pageToken: string | null = null;
-  do {
-    const { status, body } = await customer.call(GET, { ...acme, ...data, pageToken });
-    if (status !== 200) throw new Error(JSON.stringify(body));
-    all.push(ids(body.result.data));
-    pageToken = body.result.nextPageToken;
-  } while (pageToken !== null);
-  return all;
-}
+const pages = async (data: object) => (await customer.pages(GET, { ...acme, ...data })).map(ids);
 
 async function refusal(path: string, data: object) {
   const { status, body } = await customer.call(path, { ...acme, ...data });

@@ -1,18 +1,11 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { type Customer, newCustomer } from '../../support/customer.ts';
-import { type Engine, startEngine } from '../../support/engine.ts';
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { acmeWorld } from '../../support/acmeWorld.ts';
 
 const UPDATE = '/v2/users/update';
 const acme = { organizationId: 'acme' };
 
-let engine: Engine;
-let customer: Customer;
-beforeAll(async () => {
-  engine = await startEngine();
-});
-afterAll(() => engine.stop());
+const { customer } = acmeWorld();
 beforeEach(async () => {
-  customer = await newCustomer();
   await customer.ok('/v2/organizations/folders/add', {
     ...acme,
     createOrganization: true,
