@@ -1,28 +1,17 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import * as Y from 'yjs';
-import { type Customer, newCustomer, restartFunctions } from '../../support/customer.ts';
-import { addDocument, nda } from '../../support/content.ts';
-import { type Engine, startEngine } from '../../support/engine.ts';
-import { type Queues, startQueues } from '../../support/queues.ts';
+import { acmeWorld, forAllTests } from '../../support/acmeWorld.ts';
+import { restartFunctions } from '../../support/customer.ts';
+import { nda } from '../../support/content.ts';
+import { startQueues } from '../../support/queues.ts';
 
 const [ADD, UPDATE, GET, DELETE] = ['/v2/crdt/add', '/v2/crdt/update', '/v2/crdt/get', '/v2/crdt/delete'] as const;
 const [PULL, PUSH] = ['/v2/crdt/updates/get', '/v2/crdt/updates/push'] as const;
 
-let engine: Engine;
-let queues: Queues;
-let customer: Customer;
-beforeAll(async () => {
-  engine = await startEngine();
-  queues = await startQueues();
+const { customer } = acmeWorld({ documents: ['nda'] });
+forAllTests(startQueues);
+beforeAll(() => {
   restartFunctions();
-});
-afterAll(async () => {
-  await queues.stop();
-  await engine.stop();
-});
-beforeEach(async () => {
-  customer = await newCustomer();
-  await addDocument(customer);
 });
 
 const editor = { ...nda, editorId: 'summary' };

@@ -1,40 +1,25 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { environment } from '../../../lib/app/capability.ts';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { emitEditorUpdateStep } from '../../../lib/editors/emitEditorUpdate.ts';
 import { JobEntity, type StoredJob } from '../../../lib/jobs/jobStore.ts';
-import { openTable, type Table } from '../../../lib/table/table.ts';
 import { sampleEvent } from '../../../lib/events/rules/samples.ts';
-import { type Customer, newCustomer, restartFunctions } from '../../support/customer.ts';
-import { addDocument, emitted, itemsOf, nda } from '../../support/content.ts';
-import { type Engine, startEngine } from '../../support/engine.ts';
-import { type Queues, startQueues } from '../../support/queues.ts';
+import { acmeWorld, forAllTests } from '../../support/acmeWorld.ts';
+import { restartFunctions } from '../../support/customer.ts';
+import { nda } from '../../support/content.ts';
+import { startQueues } from '../../support/queues.ts';
 
 const [ADD, UPDATE, DELETE] = ['/v2/crdt/add', '/v2/crdt/update', '/v2/crdt/delete'] as const;
 
-let engine: Engine;
-let queues: Queues;
-let table: Table;
-let customer: Customer;
-beforeAll(async () => {
-  engine = await startEngine();
-  queues = await startQueues();
+const { table, customer, itemsOf, emitted } = acmeWorld({ documents: [{ documentId: 'nda', documentName: 'NDA' }] });
+const queues = forAllTests(startQueues);
+beforeAll(() => {
   restartFunctions();
-  table = openTable(environment(process.env));
-});
-afterAll(async () => {
-  await queues.stop();
-  await engine.stop();
-});
-beforeEach(async () => {
-  customer = await newCustomer();
-  await addDocument(customer);
 });
 
 const text = { ...nda, editorId: 'summary', type: 'text' };
 const replace = (data: string, fields: object = {}) => customer.ok(UPDATE, { ...text, data, ...fields });
 /** Returns the stored event jobs of editors. */
 async function jobs(): Promise<StoredJob[]> {
-  const items = await itemsOf(engine, customer, 'Job');
+  const items = await itemsOf('Job');
   return items
     .filter(({ kind }) => kind === 'emitEditorUpdate')
     .map((item) => ({ ...JobEntity.fromItem(item, 0)!, tenant: customer.apiKey }));
@@ -48,7 +33,7 @@ async function runJobs(): Promise<number> {
   return due.length;
 }
 const events = async () =>
-  (await emitted(engine, customer)).filter(({ event }) => event === 'crdt.update_data').map(({ data }) => data);
+  (await emitted()).filter(({ event }) => event === 'crdt.update_data').map(({ data }) => data);
 const eventData = async () => (await events()).map(({ crdtData }) => crdtData.data).sort();
 
 describe('the event crdt.update_data', () => {
@@ -59,7 +44,7 @@ describe('the event crdt.update_data', () => {
     expect(await eventData()).toEqual([]);
     expect(await runJobs()).toBe(1);
     const [{ lastUpdate }] = await customer.ok('/v2/crdt/get', nda);
-    expect(await emitted(engine, customer)).toEqual([
+    expect(await emitted()).toEqual([
       {
         event: 'crdt.update_data',
         audience: undefined,
@@ -164,7 +149,7 @@ describe('the event crdt.update_data', () => {
 
   test('is emitted by a new job if the first job was lost for an hour', async () => {
     await customer.ok(ADD, { ...text, data: 'one' });
-    const [item] = await itemsOf(engine, customer, 'EditorUpdate');
+    const [item] = await itemsOf('EditorUpdate');
     const hourAgo = Date.now() - 3_600_001;
     await table.write([{ put: { ...item, eventJobStartedAt: hourAgo } }]);
     restartFunctions();

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import * as Y from 'yjs';
 import { purgeLeftover } from '../../../lib/comments/deleteThreads.ts';
@@ -14,8 +14,9 @@ import { pushUpdate } from '../../../lib/editors/pushUpdate.ts';
 import { type NewValue, updateEditor, addEditor } from '../../../lib/editors/writeValue.ts';
 import { Table } from '../../../lib/table/table.ts';
 import { openDocument } from '../../../lib/editors/rules/yjs/document.ts';
+import { forAllTests } from '../../support/acmeWorld.ts';
 import { allFailures, Invocation, type Failure, Trial } from '../../support/crashes.ts';
-import { type Engine, startEngine, TABLE_NAME } from '../../support/engine.ts';
+import { startEngine, TABLE_NAME } from '../../support/engine.ts';
 import { asDocumentClient, type Command, type TableClient } from '../../support/leanClient.ts';
 import { codePoint, unicodeText } from '../../support/unicodeText.ts';
 
@@ -23,16 +24,12 @@ const START = Date.UTC(2026, 10, 20);
 const MINUTE = 60_000;
 const EDITOR = 'summary';
 
-let engine: Engine;
+const engine = forAllTests(() => startEngine({ table: 'memory' }));
 let client: TableClient;
 let number = 0;
 let context: DocumentContext;
-beforeAll(async () => {
-  engine = await startEngine({ table: 'memory' });
+beforeAll(() => {
   client = engine.lean;
-});
-afterAll(async () => {
-  await engine.stop();
 });
 beforeEach(() => {
   context = newContext();
