@@ -1,17 +1,14 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { AdvancedWebhookConfigEntity } from '../../../lib/webhooks/webhookConfigs.ts';
+import { forAllTests } from '../../support/acmeWorld.ts';
 import { type Customer, handlerOf, newCustomer } from '../../support/customer.ts';
-import { type Engine, startEngine } from '../../support/engine.ts';
+import { startEngine } from '../../support/engine.ts';
 import { storedItem } from '../../support/items.ts';
 import { eventOf, send } from '../../support/requests.ts';
 import { bodyOf, pemOf, rsaKeyPair, rsaPublicKey } from '../../support/rsaKeys.ts';
 import { newWebhookCustomer, paths } from '../../support/webhooks.ts';
 
-let engine: Engine;
-beforeAll(async () => {
-  engine = await startEngine();
-});
-afterAll(() => engine.stop());
+const engine = forAllTests(startEngine);
 
 const defaults = {
   isEnabled: false,

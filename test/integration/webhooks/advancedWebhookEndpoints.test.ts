@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { describe, expect, jest, test } from '@jest/globals';
 import { endpoint as createEndpoint } from '../../../functions/v2/workspace/advancedwebhook/endpoints/create.ts';
 import { environment } from '../../../lib/app/capability.ts';
 import { openTable } from '../../../lib/table/table.ts';
@@ -6,21 +6,12 @@ import { WebhookEndpointEntity, WebhookEndpointUidEntity } from '../../../lib/we
 import { WebhookSettingsEntity } from '../../../lib/webhooks/webhookSettings.ts';
 import { eventTypes } from '../../../lib/events/rules/catalogue.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
-import type { Customer } from '../../support/customer.ts';
-import { type Engine, startEngine } from '../../support/engine.ts';
+import { acmeWorld } from '../../support/acmeWorld.ts';
 import { everyItem, storedItem } from '../../support/items.ts';
 import { post } from '../../support/requests.ts';
 import { newWebhookCustomer, outcome, paths } from '../../support/webhooks.ts';
 
-let engine: Engine;
-let customer: Customer;
-beforeAll(async () => {
-  engine = await startEngine({ table: 'memory' });
-});
-afterAll(() => engine.stop());
-beforeEach(async () => {
-  customer = await newWebhookCustomer();
-});
+const { engine, customer } = acmeWorld({ table: 'memory', newCustomer: newWebhookCustomer });
 
 const HOOK = 'https://example.com/hook';
 const UNKNOWN = ['NOT_FOUND', 'Advanced webhook provider request failed. No endpoint has this endpointId.'] as const;

@@ -1,21 +1,12 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { describe, expect, jest, test } from '@jest/globals';
 import fc from 'fast-check';
 import { environment } from '../../../lib/app/capability.ts';
 import { insert, openTable, remove } from '../../../lib/table/table.ts';
 import { WebhookEndpointEntity } from '../../../lib/webhooks/endpoints.ts';
-import type { Customer } from '../../support/customer.ts';
-import { type Engine, startEngine } from '../../support/engine.ts';
+import { acmeWorld } from '../../support/acmeWorld.ts';
 import { newWebhookCustomer, outcome, paths } from '../../support/webhooks.ts';
 
-let engine: Engine;
-let customer: Customer;
-beforeAll(async () => {
-  engine = await startEngine();
-});
-afterAll(() => engine.stop());
-beforeEach(async () => {
-  customer = await newWebhookCustomer();
-});
+const { customer, useNewCustomer } = acmeWorld({ newCustomer: newWebhookCustomer });
 
 interface Page {
   readonly ids: string[];
@@ -177,7 +168,7 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/get', () => {
         fc.uniqueArray(fc.integer({ min: 0, max: 40 }), { maxLength: 15 }),
         fc.array(step, { maxLength: 8 }),
         async (initial, steps) => {
-          customer = await newWebhookCustomer();
+          await useNewCustomer();
           let stored = new Set(initial.map(idOf));
           await add(...stored);
           let page = await list({ limit: 4 });

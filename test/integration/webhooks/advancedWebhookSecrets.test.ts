@@ -1,23 +1,16 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { environment } from '../../../lib/app/capability.ts';
 import { ApiKeyEntity } from '../../../lib/workspaces/entities.ts';
 import { openTable, replace } from '../../../lib/table/table.ts';
 import { WebhookEndpointEntity } from '../../../lib/webhooks/endpoints.ts';
-import type { Customer } from '../../support/customer.ts';
-import { type Engine, startEngine } from '../../support/engine.ts';
+import { acmeWorld } from '../../support/acmeWorld.ts';
 import { storedItem } from '../../support/items.ts';
 import { virtualTime } from '../../support/virtualTime.ts';
 import { newWebhookCustomer, outcome, paths } from '../../support/webhooks.ts';
 
-let engine: Engine;
-let customer: Customer;
+const { engine, customer } = acmeWorld({ newCustomer: newWebhookCustomer });
 let endpointId: string;
-beforeAll(async () => {
-  engine = await startEngine();
-});
-afterAll(() => engine.stop());
 beforeEach(async () => {
-  customer = await newWebhookCustomer();
   ({ id: endpointId } = await customer.ok(paths.create, { url: 'https://example.com' }));
 });
 afterEach(() => {

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import { DeliveryEntity } from '../../../lib/webhooks/deliveries.ts';
 import { EndpointHealthEntity } from '../../../lib/webhooks/endpointHealth.ts';
@@ -6,33 +6,20 @@ import { FirstAttemptsEntity } from '../../../lib/webhooks/firstAttempts.ts';
 import { EventEntity, EventPayloadEntity } from '../../../lib/events/outbox.ts';
 import { WebhookEndpointEntity } from '../../../lib/webhooks/endpoints.ts';
 import { upsert } from '../../../lib/table/table.ts';
-import type { Customer } from '../../support/customer.ts';
 import { DeliverySystem, HOUR, MINUTE, SECOND } from '../../support/deliveries.ts';
-import { type Engine, startEngine } from '../../support/engine.ts';
-import { WebhookReceiver } from '../../support/hooks.ts';
 import { everyItem, storedItem } from '../../support/items.ts';
-import { newWebhookCustomer, paths } from '../../support/webhooks.ts';
+import { WebhookReceiver } from '../../support/hooks.ts';
+import { webhookWorld } from '../../support/webhookWorld.ts';
+import { paths } from '../../support/webhooks.ts';
 
 const DAY = 24 * HOUR;
 
-let engine: Engine;
-let hooks: WebhookReceiver;
-let system: DeliverySystem;
-let customer: Customer;
+const { engine, customer, hooks, system } = webhookWorld({ table: 'both' });
 let tenant: string;
 
-beforeAll(async () => {
-  engine = await startEngine({ table: 'both' });
-  process.env.ALLOW_LOOPBACK_DELIVERY = 'true';
-});
-afterAll(() => engine.stop());
-beforeEach(async () => {
-  hooks = await new WebhookReceiver().start();
-  customer = await newWebhookCustomer();
+beforeEach(() => {
   tenant = customer.apiKey;
-  system = new DeliverySystem(tenant);
 });
-afterEach(() => hooks.stop());
 
 /** Creates a webhook endpoint with the receiver's URL of a path. Returns its id. */
 async function endpoint(path: string, fields: object = {}): Promise<string> {

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { run } from '../../../infra/commands/deliveries.ts';
 import { setAdvancedWebhooks } from '../../../infra/commands/workspace.ts';
 import { environment } from '../../../lib/app/capability.ts';
@@ -16,19 +16,16 @@ import { FirstAttemptsEntity } from '../../../lib/webhooks/firstAttempts.ts';
 import { upsert } from '../../../lib/table/table.ts';
 import { WebhookEndpointEntity } from '../../../lib/webhooks/endpoints.ts';
 import { queues as declarations } from '../../../lib/workers/queues.ts';
-import type { Customer } from '../../support/customer.ts';
-import { DeliverySystem, HOUR, MINUTE, SECOND } from '../../support/deliveries.ts';
-import { type Engine, startEngine, TABLE_NAME } from '../../support/engine.ts';
+import { forAllTests } from '../../support/acmeWorld.ts';
+import { HOUR, MINUTE, SECOND } from '../../support/deliveries.ts';
+import { TABLE_NAME } from '../../support/engine.ts';
 import { withStillClock } from '../../support/stillClock.ts';
-import { WebhookReceiver } from '../../support/hooks.ts';
-import { type Queues, startQueues } from '../../support/queues.ts';
-import { newWebhookCustomer, paths } from '../../support/webhooks.ts';
+import { startQueues } from '../../support/queues.ts';
+import { webhookWorld } from '../../support/webhookWorld.ts';
+import { paths } from '../../support/webhooks.ts';
 
-let engine: Engine;
-let queues: Queues;
-let hooks: WebhookReceiver;
-let system: DeliverySystem;
-let customer: Customer;
+const { customer, hooks, system } = webhookWorld();
+const queues = forAllTests(startQueues);
 let tenant: string;
 let endpointId: string;
 
@@ -43,10 +40,7 @@ function rowsOf(printed: string): Record<string, string> {
   return Object.fromEntries(rows!.split('\n').map((row) => row.split(/ {2,}/) as [string, string]));
 }
 
-beforeAll(async () => {
-  engine = await startEngine();
-  queues = await startQueues();
-  process.env.ALLOW_LOOPBACK_DELIVERY = 'true';
+beforeAll(() => {
   for (const name of Object.keys(declarations)) {
     for (const kind of ['Queue', 'DeadLetters']) {
       const id = `${name[0]!.toUpperCase()}${name.slice(1)}${kind}`;
@@ -62,16 +56,11 @@ beforeAll(async () => {
     SWEEP_QUEUE_URL: urls.get('SweepQueue'),
   });
 });
-afterAll(() => Promise.all([engine.stop(), queues.stop()]));
 beforeEach(async () => {
   queues.clear();
-  hooks = await new WebhookReceiver().start();
-  customer = await newWebhookCustomer();
   tenant = customer.apiKey;
-  system = new DeliverySystem(tenant);
   endpointId = (await customer.ok(paths.create, { url: hooks.url('/a?token=secret'), rateLimit: 7 })).id;
 });
-afterEach(() => hooks.stop());
 
 const bodies = (id: string) => (queues.server.inspectQueue(id)?.messages.ready ?? []).map(({ body }) => body);
 const send = (id: string, ...texts: string[]) => texts.forEach((body) => queues.server.sendMessage(id, body));

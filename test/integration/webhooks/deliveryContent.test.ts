@@ -1,20 +1,14 @@
 import { createDecipheriv, generateKeyPairSync, privateDecrypt } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { OrganizationEntity } from '../../../lib/directory/organizations.ts';
 import { ApiKeyEntity } from '../../../lib/workspaces/entities.ts';
 import { DocumentEntity } from '../../../lib/directory/documents.ts';
 import { upsert } from '../../../lib/table/table.ts';
-import type { Customer } from '../../support/customer.ts';
-import { DeliverySystem } from '../../support/deliveries.ts';
-import { type Engine, startEngine } from '../../support/engine.ts';
-import { WebhookReceiver } from '../../support/hooks.ts';
 import { everyItem } from '../../support/items.ts';
-import { newWebhookCustomer, paths } from '../../support/webhooks.ts';
+import { webhookWorld } from '../../support/webhookWorld.ts';
+import { paths } from '../../support/webhooks.ts';
 
-let engine: Engine;
-let hooks: WebhookReceiver;
-let system: DeliverySystem;
-let customer: Customer;
+const { engine, customer, hooks, system } = webhookWorld();
 let tenant: string;
 let endpointId: string;
 
@@ -22,19 +16,10 @@ const scope = { organizationId: 'acme', documentId: 'nda' };
 const ada = { userId: 'ada', name: 'Ada Lovelace', email: 'ada@example.com' };
 const grace = { userId: 'grace', name: 'Grace Hopper', email: 'grace@example.com' };
 
-beforeAll(async () => {
-  engine = await startEngine();
-  process.env.ALLOW_LOOPBACK_DELIVERY = 'true';
-});
-afterAll(() => engine.stop());
 beforeEach(async () => {
-  hooks = await new WebhookReceiver().start();
-  customer = await newWebhookCustomer();
   tenant = customer.apiKey;
-  system = new DeliverySystem(tenant);
   endpointId = (await customer.ok(paths.create, { url: hooks.url('/a') })).id;
 });
-afterEach(() => hooks.stop());
 
 /** Returns the ids of the tenant's events of a type. */
 const eventsOf = async (type: string): Promise<string[]> =>

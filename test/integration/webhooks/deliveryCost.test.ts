@@ -1,26 +1,19 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { worker as sweep } from '../../../functions/workers/sweep.ts';
 import { SWEEP_UNITS_READ } from '../../../infra/commands/cost/idle.ts';
 import { environment, openAll } from '../../../lib/app/capability.ts';
-import { type AwsCall, type Recorder, startRecorder } from '../../support/capacity.ts';
+import { forAllTests } from '../../support/acmeWorld.ts';
+import { type AwsCall, startRecorder } from '../../support/capacity.ts';
 import { DeliverySystem } from '../../support/deliveries.ts';
-import { type Engine, startEngine } from '../../support/engine.ts';
+import { startEngine } from '../../support/engine.ts';
 import { WebhookReceiver } from '../../support/hooks.ts';
 import { newWebhookCustomer, paths } from '../../support/webhooks.ts';
 
-let engine: Engine;
-let recorder: Recorder;
-let hooks: WebhookReceiver;
-beforeAll(async () => {
-  engine = await startEngine();
-  recorder = await startRecorder();
-  hooks = await new WebhookReceiver().start();
+forAllTests(startEngine);
+const recorder = forAllTests(startRecorder);
+const hooks = forAllTests(() => new WebhookReceiver().start());
+beforeAll(() => {
   process.env.ALLOW_LOOPBACK_DELIVERY = 'true';
-});
-afterAll(async () => {
-  await hooks.stop();
-  await recorder.stop();
-  await engine.stop();
 });
 
 const written = (calls: readonly AwsCall[]) => calls.reduce((sum, { writeUnits }) => sum + writeUnits, 0);

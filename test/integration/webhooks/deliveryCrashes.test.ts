@@ -20,11 +20,12 @@ import { inParallel } from '../../../lib/shared/inParallel.ts';
 import type { QueueName } from '../../../lib/app/capability.ts';
 import { MAX_RECEIVE_COUNT } from '../../../lib/workers/queues.ts';
 import { toWorkerLambda } from '../../../lib/workers/lambda.ts';
+import { forAllTests } from '../../support/acmeWorld.ts';
 import { Cloud } from '../../support/cloud.ts';
 import { addDocument, itemsOf, nda } from '../../support/content.ts';
 import { everyFault, allFailures, type Fault, faultsOfEveryKind, InjectedError, Trial } from '../../support/crashes.ts';
 import { newCustomer } from '../../support/customer.ts';
-import { type Engine, startEngine } from '../../support/engine.ts';
+import { startEngine } from '../../support/engine.ts';
 import { clearTable, everyItem } from '../../support/items.ts';
 import { startQueues } from '../../support/queues.ts';
 import { type Receiver, startHttp } from '../../support/receivers.ts';
@@ -33,7 +34,7 @@ import { insertsEvent, lambdaContext, messagesEvent } from '../../support/worker
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 
-let engine: Engine;
+const engine = forAllTests(() => startEngine({ table: 'memory' }));
 let receiver: Receiver;
 let cloud: Cloud;
 /** How often the receiver got each event, by `<event id> <endpoint id>`. */
@@ -42,7 +43,6 @@ const arrivals = new Map<string, number>();
 let haveRecovered: boolean;
 
 beforeAll(async () => {
-  engine = await startEngine({ table: 'memory' });
   Object.assign(process.env, { ALLOW_LOOPBACK_DELIVERY: 'true', POWERTOOLS_METRICS_DISABLED: 'true' });
   receiver = await startHttp((request, response) => {
     const [, mode, endpointId] = request.url!.split('/');
@@ -53,10 +53,7 @@ beforeAll(async () => {
     else if (mode === 'bad') response.writeHead(500).end();
   });
 });
-afterAll(async () => {
-  await receiver.stop();
-  await engine.stop();
-});
+afterAll(() => receiver.stop());
 beforeEach(async () => {
   await clearTable(engine);
   arrivals.clear();

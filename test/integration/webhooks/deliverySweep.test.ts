@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { DeliveryStore, emitTo, toDelivery } from '../../../lib/webhooks/deliveries.ts';
 import { EndpointDisabler } from '../../../lib/webhooks/disableEndpoints.ts';
 import { EndpointHealthEntity } from '../../../lib/webhooks/endpointHealth.ts';
@@ -12,38 +12,21 @@ import { firstAttemptMessage, nextAttemptMessages } from '../../../lib/webhooks/
 import { DueIndexReader, sendDueShards } from '../../../lib/workers/dueShards.ts';
 import type { QueueMessage } from '../../../lib/workers/sender.ts';
 import { runSweeps, type SweepMessage, sweepShard } from '../../../lib/workers/sweep.ts';
-import type { Customer } from '../../support/customer.ts';
-import { DeliverySystem, HOUR, MINUTE, SECOND } from '../../support/deliveries.ts';
-import { type Engine, startEngine } from '../../support/engine.ts';
-import { WebhookReceiver } from '../../support/hooks.ts';
-import { clearTable } from '../../support/items.ts';
+import { HOUR, MINUTE, SECOND } from '../../support/deliveries.ts';
 import { dueIndexes } from '../../support/sweeps.ts';
-import { newWebhookCustomer, paths } from '../../support/webhooks.ts';
+import { webhookWorld } from '../../support/webhookWorld.ts';
+import { paths } from '../../support/webhooks.ts';
 
 const DAY = 24 * HOUR;
 
-let engine: Engine;
-let hooks: WebhookReceiver;
-let system: DeliverySystem;
-let customer: Customer;
+const { customer, hooks, system } = webhookWorld({ table: 'both', isCleared: true });
 let tenant: string;
 let endpointId: string;
 
-beforeAll(async () => {
-  engine = await startEngine({ table: 'both' });
-  process.env.ALLOW_LOOPBACK_DELIVERY = 'true';
-});
-afterAll(() => engine.stop());
 beforeEach(async () => {
-  // The sweep reads the items of all tenants, also those that earlier tests left.
-  await clearTable(engine);
-  hooks = await new WebhookReceiver().start();
-  customer = await newWebhookCustomer();
   tenant = customer.apiKey;
-  system = new DeliverySystem(tenant);
   endpointId = (await customer.ok(paths.create, { url: hooks.url('/a') })).id;
 });
-afterEach(() => hooks.stop());
 
 const gauge = (name: Parameters<typeof system.measures.recorded.get>[0]) => system.measures.recorded.get(name)?.at(-1);
 const delivery = (eventId: string) => system.delivery({ tenant, eventId, endpointId });

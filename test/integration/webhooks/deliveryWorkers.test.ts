@@ -1,30 +1,23 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { handler as deliverWebhook } from '../../../functions/workers/deliverWebhook.ts';
 import { handler as deliverWebhookSlow } from '../../../functions/workers/deliverWebhookSlow.ts';
 import { handler as fanOutEvents } from '../../../functions/workers/fanOutEvents.ts';
 import { handler as sweep } from '../../../functions/workers/sweep.ts';
 import { handler as sweepShard } from '../../../functions/workers/sweepShard.ts';
+import { forAllTests } from '../../support/acmeWorld.ts';
 import { DeliverySystem } from '../../support/deliveries.ts';
-import { type Engine, startEngine } from '../../support/engine.ts';
+import { startEngine } from '../../support/engine.ts';
 import { WebhookReceiver } from '../../support/hooks.ts';
 import { everyItem } from '../../support/items.ts';
-import { type Queues, startQueues } from '../../support/queues.ts';
+import { startQueues } from '../../support/queues.ts';
 import { newWebhookCustomer, paths } from '../../support/webhooks.ts';
 import { insertsEvent, lambdaContext, messagesEvent } from '../../support/workers.ts';
 
-let engine: Engine;
-let queues: Queues;
-let hooks: WebhookReceiver;
-beforeAll(async () => {
-  engine = await startEngine();
-  queues = await startQueues();
-  hooks = await new WebhookReceiver().start();
+const engine = forAllTests(startEngine);
+const queues = forAllTests(startQueues);
+const hooks = forAllTests(() => new WebhookReceiver().start());
+beforeAll(() => {
   process.env.ALLOW_LOOPBACK_DELIVERY = 'true';
-});
-afterAll(async () => {
-  await hooks.stop();
-  await queues.stop();
-  await engine.stop();
 });
 beforeEach(() => queues.clear());
 

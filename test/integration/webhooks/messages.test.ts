@@ -1,13 +1,11 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { environment } from '../../../lib/app/capability.ts';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { AttemptEntity, DeliveryEntity } from '../../../lib/webhooks/deliveries.ts';
 import { MessageReader } from '../../../lib/webhooks/messages.ts';
 import { recordEvent } from '../../../lib/events/outbox.ts';
-import { inTransactions, openTable, type Table, upsert, type WriteOp } from '../../../lib/table/table.ts';
+import { inTransactions, upsert, type WriteOp } from '../../../lib/table/table.ts';
 import type { Delivery } from '../../../lib/webhooks/rules/delivery.ts';
 import { inParallel } from '../../../lib/shared/inParallel.ts';
-import type { Customer } from '../../support/customer.ts';
-import { type Engine, startEngine } from '../../support/engine.ts';
+import { acmeWorld } from '../../support/acmeWorld.ts';
 import { newWebhookCustomer, outcome, paths } from '../../support/webhooks.ts';
 
 const ADVANCED = '/v2/workspace/advancedwebhook';
@@ -15,18 +13,10 @@ const [MESSAGES, ATTEMPTS] = [`${ADVANCED}/messages/get`, `${ADVANCED}/attempts/
 const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
 
-let engine: Engine;
-let table: Table;
-let customer: Customer;
+const { table, customer, useNewCustomer } = acmeWorld({ table: 'memory', newCustomer: newWebhookCustomer });
 let tenant: string;
 let causes = 0;
-beforeAll(async () => {
-  engine = await startEngine({ table: 'memory' });
-  table = openTable(environment(process.env));
-});
-afterAll(() => engine.stop());
-beforeEach(async () => {
-  customer = await newWebhookCustomer();
+beforeEach(() => {
   tenant = customer.apiKey;
 });
 
@@ -140,7 +130,7 @@ describe('POST /v2/workspace/advancedwebhook/messages/get', () => {
     const ids = await storeEvents(...times.map((at) => ({ at })));
     await storeEvents({ at: now - 30 * DAY - MINUTE });
     expect((await listAll({ limit: 4 })).ids).toEqual(ids);
-    customer = await newWebhookCustomer();
+    await useNewCustomer();
     expect(idsOf(await list())).toEqual([]);
   });
 

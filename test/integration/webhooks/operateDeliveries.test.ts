@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { worker as runJobs } from '../../../functions/workers/runJobs.ts';
 import { environment, openAll } from '../../../lib/app/capability.ts';
 import { DeliveryEntity, DeliveryStore } from '../../../lib/webhooks/deliveries.ts';
@@ -9,13 +9,12 @@ import type { DeliveryMessage } from '../../../lib/webhooks/deliveryMessage.ts';
 import { startRecovery, recoverStep } from '../../../lib/webhooks/recover.ts';
 import type { DeliveryStatus } from '../../../lib/webhooks/rules/delivery.ts';
 import { toWorkerLambda } from '../../../lib/workers/lambda.ts';
-import type { Customer } from '../../support/customer.ts';
-import { DeliverySystem, HOUR, MINUTE, SECOND } from '../../support/deliveries.ts';
-import { type Engine, startEngine } from '../../support/engine.ts';
+import { forAllTests } from '../../support/acmeWorld.ts';
+import { HOUR, MINUTE, SECOND } from '../../support/deliveries.ts';
 import { withStillClock } from '../../support/stillClock.ts';
-import { WebhookReceiver } from '../../support/hooks.ts';
 import { everyItem } from '../../support/items.ts';
-import { type Queues, startQueues } from '../../support/queues.ts';
+import { startQueues } from '../../support/queues.ts';
+import { webhookWorld } from '../../support/webhookWorld.ts';
 import { newWebhookCustomer, outcome, paths } from '../../support/webhooks.ts';
 import { lambdaContext, messagesEvent } from '../../support/workers.ts';
 import { recordingMeasures } from '../../support/workers.ts';
@@ -28,27 +27,14 @@ const [TEST, RECOVER, RESEND] = [
 ];
 const DAY = 24 * HOUR;
 
-let engine: Engine;
-let queues: Queues;
-let hooks: WebhookReceiver;
-let system: DeliverySystem;
-let customer: Customer;
+const { engine, customer, hooks, system } = webhookWorld({ table: 'memory' });
+const queues = forAllTests(startQueues);
 let tenant: string;
 
-beforeAll(async () => {
-  engine = await startEngine({ table: 'memory' });
-  queues = await startQueues();
-  process.env.ALLOW_LOOPBACK_DELIVERY = 'true';
-});
-afterAll(() => Promise.all([engine.stop(), queues.stop()]));
-beforeEach(async () => {
+beforeEach(() => {
   queues.clear();
-  hooks = await new WebhookReceiver().start();
-  customer = await newWebhookCustomer();
   tenant = customer.apiKey;
-  system = new DeliverySystem(tenant);
 });
-afterEach(() => hooks.stop());
 
 const endpoint = async (path: string, fields: object = {}): Promise<string> =>
   (await customer.ok(paths.create, { url: hooks.url(path), ...fields })).id;

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { JobStore } from '../../../lib/jobs/jobStore.ts';
 import { upsert } from '../../../lib/table/table.ts';
 import { DeliveryEntity, DeliveryStore, toDelivery } from '../../../lib/webhooks/deliveries.ts';
@@ -7,35 +7,20 @@ import { EndpointHealthEntity, parkingJob } from '../../../lib/webhooks/endpoint
 import { ParkedDeliveryStore } from '../../../lib/webhooks/parkedDeliveries.ts';
 import { releaseParkedStep } from '../../../lib/webhooks/releaseParked.ts';
 import { parkDelivery } from '../../../lib/webhooks/rules/delivery.ts';
-import type { Customer } from '../../support/customer.ts';
-import { DeliverySystem, HOUR, MINUTE, SECOND } from '../../support/deliveries.ts';
-import { type Engine, startEngine } from '../../support/engine.ts';
-import { WebhookReceiver } from '../../support/hooks.ts';
-import { clearTable, everyItem, storedItem } from '../../support/items.ts';
-import { newWebhookCustomer, paths } from '../../support/webhooks.ts';
+import { HOUR, MINUTE, SECOND } from '../../support/deliveries.ts';
+import { everyItem, storedItem } from '../../support/items.ts';
+import { webhookWorld } from '../../support/webhookWorld.ts';
+import { paths } from '../../support/webhooks.ts';
 
-let engine: Engine;
-let hooks: WebhookReceiver;
-let system: DeliverySystem;
-let customer: Customer;
+const { engine, customer, hooks, system } = webhookWorld({ table: 'memory', isCleared: true });
 let tenant: string;
 let endpointId: string;
 
-beforeAll(async () => {
-  engine = await startEngine({ table: 'memory' });
-  process.env.ALLOW_LOOPBACK_DELIVERY = 'true';
-});
-afterAll(() => engine.stop());
 beforeEach(async () => {
-  await clearTable(engine);
-  hooks = await new WebhookReceiver().start();
-  customer = await newWebhookCustomer();
   tenant = customer.apiKey;
-  system = new DeliverySystem(tenant);
   hooks.answer('/dead', { status: 500 });
   endpointId = await create({});
 });
-afterEach(() => hooks.stop());
 
 const create = async (fields: object): Promise<string> =>
   (await customer.ok(paths.create, { url: hooks.url('/dead'), filterTypes: ['comment.add'], ...fields })).id;

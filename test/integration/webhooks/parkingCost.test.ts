@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { type AwsCall, type Recorder, startRecorder } from '../../support/capacity.ts';
+import { beforeAll, expect, test } from '@jest/globals';
+import { forAllTests } from '../../support/acmeWorld.ts';
+import { type AwsCall, startRecorder } from '../../support/capacity.ts';
 import { DeliverySystem, HOUR, MINUTE } from '../../support/deliveries.ts';
-import { type Engine, startEngine } from '../../support/engine.ts';
+import { startEngine } from '../../support/engine.ts';
 import { WebhookReceiver } from '../../support/hooks.ts';
 import { newWebhookCustomer, paths } from '../../support/webhooks.ts';
 
@@ -21,19 +22,11 @@ const GOAL = 8;
  */
 const OUTBOX = 2;
 
-let engine: Engine;
-let recorder: Recorder;
-let hooks: WebhookReceiver;
-beforeAll(async () => {
-  engine = await startEngine();
-  recorder = await startRecorder();
-  hooks = await new WebhookReceiver().start();
+forAllTests(startEngine);
+const recorder = forAllTests(startRecorder);
+const hooks = forAllTests(() => new WebhookReceiver().start());
+beforeAll(() => {
   process.env.ALLOW_LOOPBACK_DELIVERY = 'true';
-});
-afterAll(async () => {
-  await hooks.stop();
-  await recorder.stop();
-  await engine.stop();
 });
 
 const sum = (calls: readonly AwsCall[], units: 'readUnits' | 'writeUnits') =>

@@ -11,9 +11,10 @@ import { initialAdvancedConfig } from '../../../lib/webhooks/rules/advancedConfi
 import { deliveryLifetime } from '../../../lib/webhooks/rules/schedule.ts';
 import { createSigningSecret } from '../../../lib/webhooks/signingSecrets.ts';
 import { ApiKeyEntity } from '../../../lib/workspaces/entities.ts';
+import { forAllTests } from '../../support/acmeWorld.ts';
 import { Cloud } from '../../support/cloud.ts';
 import { everyFault, Trial } from '../../support/crashes.ts';
-import { type Engine, startEngine } from '../../support/engine.ts';
+import { startEngine } from '../../support/engine.ts';
 import { clearTable, everyItem } from '../../support/items.ts';
 import { type Receiver, startHttp } from '../../support/receivers.ts';
 
@@ -21,24 +22,20 @@ const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const EVENTS = 3;
 
-let engine: Engine;
+const engine = forAllTests(() => startEngine({ table: 'memory' }));
 let receiver: Receiver;
 let cloud: Cloud;
 /** Whether the receiver answers with 200. */
 let healthy: boolean;
 
 beforeAll(async () => {
-  engine = await startEngine({ table: 'memory' });
   Object.assign(process.env, { ALLOW_LOOPBACK_DELIVERY: 'true', POWERTOOLS_METRICS_DISABLED: 'true' });
   receiver = await startHttp((request, response) => {
     request.resume();
     response.writeHead(healthy ? 200 : 500).end();
   });
 });
-afterAll(async () => {
-  await receiver.stop();
-  await engine.stop();
-});
+afterAll(() => receiver.stop());
 beforeEach(async () => {
   await clearTable(engine);
   healthy = false;

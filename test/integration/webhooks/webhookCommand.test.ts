@@ -1,16 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { run } from '../../../infra/commands/workspace.ts';
 import { ApiKeyEntity } from '../../../lib/workspaces/entities.ts';
+import { forAllTests } from '../../support/acmeWorld.ts';
 import { newCustomer, restartFunctions } from '../../support/customer.ts';
-import { type Engine, startEngine, TABLE_NAME } from '../../support/engine.ts';
+import { startEngine, TABLE_NAME } from '../../support/engine.ts';
 import { everyItem, storedItem } from '../../support/items.ts';
 import { outcome, paths } from '../../support/webhooks.ts';
 
-let engine: Engine;
-beforeAll(async () => {
-  engine = await startEngine();
-});
-afterAll(() => engine.stop());
+const engine = forAllTests(startEngine);
 
 const UNAVAILABLE = ['FAILED_PRECONDITION', 'Advanced webhooks are not available for this workspace.'];
 

@@ -1,21 +1,12 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { BasicWebhookConfigEntity } from '../../../lib/webhooks/webhookConfigs.ts';
 import { defaultWebhookTriggers, triggerTypes } from '../../../lib/events/rules/catalogue.ts';
-import { type Customer, newCustomer } from '../../support/customer.ts';
-import { type Engine, startEngine } from '../../support/engine.ts';
+import { acmeWorld } from '../../support/acmeWorld.ts';
 import { storedItem } from '../../support/items.ts';
 import { pemOf, rsaKeyPair, rsaPublicKey } from '../../support/rsaKeys.ts';
 import { paths } from '../../support/webhooks.ts';
 
-let engine: Engine;
-let customer: Customer;
-beforeAll(async () => {
-  engine = await startEngine();
-});
-afterAll(() => engine.stop());
-beforeEach(async () => {
-  customer = await newCustomer();
-});
+const { engine, customer } = acmeWorld();
 
 const key = pemOf(rsaKeyPair().publicKey, 'spki');
 const empty = { authToken: '', rawNotificationUrl: '', processedNotificationUrl: '' };

@@ -1,28 +1,14 @@
-import { afterAll, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
-import { type Customer, newCustomer } from '../../support/customer.ts';
-import { type Engine, startEngine } from '../../support/engine.ts';
+import { expect, test } from '@jest/globals';
+import { capturedLog } from '../../support/capturedLog.ts';
+import { acmeWorld } from '../../support/acmeWorld.ts';
 import { everyItem } from '../../support/items.ts';
-import { paths } from '../../support/webhooks.ts';
+import { newWebhookCustomer, paths } from '../../support/webhooks.ts';
 
 const TOKEN = 'the-auth-token-of-basic-webhooks';
 const USERINFO = 'someone:a-password-in-a-url';
-let engine: Engine;
-let customer: Customer;
-let lines: string[];
 
-beforeAll(async () => {
-  engine = await startEngine();
-  // With POWERTOOLS_DEV, Powertools writes its log to the console, where the test reads it.
-  Object.assign(process.env, { POWERTOOLS_DEV: 'true', POWERTOOLS_LOG_LEVEL: 'DEBUG' });
-});
-afterAll(() => engine.stop());
-beforeEach(() => {
-  lines = [];
-  for (const method of ['debug', 'info', 'warn', 'error', 'log'] as const)
-    jest.spyOn(console, method).mockImplementation((text: unknown) => {
-      lines.push(String(text));
-    });
-});
+const lines = capturedLog();
+const { engine, customer } = acmeWorld({ newCustomer: newWebhookCustomer });
 
 /** Returns a secret in each encoding in which it could leak. */
 const formsOf = (secret: string) => [
@@ -34,8 +20,6 @@ const formsOf = (secret: string) => [
 ];
 
 test('signing secrets and auth tokens are readable in no item, no log line and no error message', async () => {
-  customer = await newCustomer();
-  await customer.ok(paths.updateConfig, { isEnabled: true });
   const { id: endpointId } = await customer.ok(paths.create, { url: `https://${USERINFO}@example.com/hook` });
   const first = (await customer.ok(paths.getSecret, { endpointId })).secret;
   const second = (await customer.call(paths.rotate, { endpointId }, { 'idempotency-key': 'sealed' })).body.result.data

@@ -1,16 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { setAdvancedWebhooks } from '../../../infra/commands/workspace.ts';
 import { environment } from '../../../lib/app/capability.ts';
 import { defaultWebhookTriggers } from '../../../lib/events/rules/catalogue.ts';
+import { forAllTests } from '../../support/acmeWorld.ts';
 import { type Customer, newCustomer, restartFunctions } from '../../support/customer.ts';
-import { type Engine, startEngine } from '../../support/engine.ts';
+import { startEngine } from '../../support/engine.ts';
 import { outcome, paths } from '../../support/webhooks.ts';
 
-let engine: Engine;
-beforeAll(async () => {
-  engine = await startEngine();
-});
-afterAll(() => engine.stop());
+forAllTests(startEngine);
 
 async function offer(customer: Customer, offered: boolean): Promise<void> {
   await setAdvancedWebhooks({ apiKey: customer.apiKey, offered, env: environment(process.env) });
