@@ -1,19 +1,11 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { defaultEmailTriggers } from '../../../lib/events/rules/catalogue.ts';
-import { type Customer, handlerOf, newCustomer } from '../../support/customer.ts';
-import { type Engine, startEngine } from '../../support/engine.ts';
+import { acmeWorld } from '../../support/acmeWorld.ts';
+import { type Customer, handlerOf } from '../../support/customer.ts';
 import { everyItem } from '../../support/items.ts';
 import { eventOf, post, send } from '../../support/requests.ts';
 
-let engine: Engine;
-let customer: Customer;
-beforeAll(async () => {
-  engine = await startEngine();
-});
-afterAll(() => engine.stop());
-beforeEach(async () => {
-  customer = await newCustomer();
-});
+const { engine, customer } = acmeWorld();
 
 const pathOf = (config: string, verb: 'get' | 'update') => `/v2/workspace/${config}/${verb}`;
 const get = (config: string) => customer.ok(pathOf(config, 'get'), {});

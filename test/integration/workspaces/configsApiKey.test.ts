@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { type Customer, newCustomer } from '../../support/customer.ts';
-import { type Engine, startEngine } from '../../support/engine.ts';
+import { describe, expect, test } from '@jest/globals';
+import { acmeWorld } from '../../support/acmeWorld.ts';
+import { newCustomer } from '../../support/customer.ts';
 import { post } from '../../support/requests.ts';
 import { newWorkspace } from '../../support/workspaces.ts';
 import { handler as getConfig } from '../../../functions/v2/workspace/apikeyconfig/get.ts';
@@ -9,15 +9,7 @@ import { handler as createKey } from '../../../functions/v2/workspace/apikey/cre
 const GET = '/v2/workspace/apikeyconfig/get';
 const UPDATE = '/v2/workspace/apikeyconfig/update';
 
-let engine: Engine;
-let customer: Customer;
-beforeAll(async () => {
-  engine = await startEngine();
-});
-afterAll(() => engine.stop());
-beforeEach(async () => {
-  customer = await newCustomer();
-});
+const { customer } = acmeWorld();
 
 const initial = {
   ownerEmail: expect.stringMatching(/^owner-.*@example\.com$/),

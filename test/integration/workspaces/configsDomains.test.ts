@@ -1,21 +1,13 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { type Customer, handlerOf, newCustomer } from '../../support/customer.ts';
-import { type Engine, startEngine } from '../../support/engine.ts';
+import { describe, expect, test } from '@jest/globals';
+import { acmeWorld } from '../../support/acmeWorld.ts';
+import { handlerOf, newCustomer } from '../../support/customer.ts';
 import { eventOf, send } from '../../support/requests.ts';
 
 const GET = '/v2/workspace/domains/get';
 const ADD = '/v2/workspace/domains/add';
 const DELETE = '/v2/workspace/domains/delete';
 
-let engine: Engine;
-let customer: Customer;
-beforeAll(async () => {
-  engine = await startEngine();
-});
-afterAll(() => engine.stop());
-beforeEach(async () => {
-  customer = await newCustomer();
-});
+const { customer } = acmeWorld();
 
 const allowed = async (of = customer): Promise<string[]> => (await of.ok(GET, {})).allowedDomains;
 const numbered = (from: number, count: number) =>

@@ -1,12 +1,13 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { describe, expect, jest, test } from '@jest/globals';
 import * as registry from '../../../functions/index.ts';
 import { environment, mergeGrants } from '../../../lib/app/capability.ts';
 import { EmailConfigEntity } from '../../../lib/workspaces/configs/emailConfig.ts';
 import { openTable, replace } from '../../../lib/table/table.ts';
 import type { Endpoint } from '../../../lib/app/endpoint.ts';
 import { capabilitiesOf } from '../../../lib/http/capabilities.ts';
-import { type Customer, newCustomer } from '../../support/customer.ts';
-import { type Engine, startEngine } from '../../support/engine.ts';
+import { acmeWorld } from '../../support/acmeWorld.ts';
+import { capturedLog } from '../../support/capturedLog.ts';
+import { newCustomer } from '../../support/customer.ts';
 import { everyItem } from '../../support/items.ts';
 
 const EMAIL_KEY = 'SG.email-provider-key-4711';
@@ -17,26 +18,8 @@ const secrets = [EMAIL_KEY, AI_KEY, TOKEN];
 const update = (config: string) => `/v2/workspace/${config}/update`;
 const get = (config: string) => `/v2/workspace/${config}/get`;
 
-let engine: Engine;
-let customer: Customer;
-let lines: string[];
-beforeAll(async () => {
-  engine = await startEngine();
-  // With POWERTOOLS_DEV, Powertools writes its log to the console, where the test reads it.
-  Object.assign(process.env, { POWERTOOLS_DEV: 'true', POWERTOOLS_LOG_LEVEL: 'DEBUG' });
-});
-afterAll(() => engine.stop());
-beforeEach(async () => {
-  lines = [];
-  for (const method of ['debug', 'info', 'warn', 'error', 'log'] as const)
-    jest.spyOn(console, method).mockImplementation((...texts: unknown[]) => {
-      lines.push(texts.map(String).join(' '));
-    });
-  customer = await newCustomer();
-});
-afterEach(() => {
-  jest.restoreAllMocks();
-});
+const lines = capturedLog();
+const { engine, customer } = acmeWorld();
 
 /** Expects that a text contains no secret, neither as it is nor in an encoding that can be decoded. */
 function expectNoSecret(text: string): void {

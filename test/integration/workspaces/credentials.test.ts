@@ -1,6 +1,6 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { handler as addOrganizations } from '../../../functions/v2/organizations/add.ts';
 import { handler as getOrganizations } from '../../../functions/v2/organizations/get.ts';
 import { handler as renameKey } from '../../../functions/v2/workspace/apikey/update.ts';
@@ -10,18 +10,18 @@ import { tokenHash } from '../../../lib/crypto/tokenHash.ts';
 import { ApiKeyEntity, WorkspaceEntity } from '../../../lib/workspaces/entities.ts';
 import { Table, upsert } from '../../../lib/table/table.ts';
 import { Credentials } from '../../../lib/http/credentials.ts';
-import { type Engine, startEngine, TABLE_NAME } from '../../support/engine.ts';
+import { forAllTests } from '../../support/acmeWorld.ts';
+import { startEngine, TABLE_NAME } from '../../support/engine.ts';
 import { eventOf, post, send } from '../../support/requests.ts';
-import { newWorkspace, type TestWorkspace } from '../../support/workspaces.ts';
+import { newWorkspace } from '../../support/workspaces.ts';
 
-let engine: Engine;
+forAllTests(() => startEngine({ sdk: true }));
+const mine = forAllTests(newWorkspace);
+const other = forAllTests(newWorkspace);
 let table: Table;
 let reads: { consistent: boolean }[];
-let mine: TestWorkspace;
-let other: TestWorkspace;
 
-beforeAll(async () => {
-  engine = await startEngine({ sdk: true });
+beforeAll(() => {
   const client = new DynamoDBClient({});
   client.middlewareStack.add(
     (next, { commandName }) =>
@@ -34,10 +34,7 @@ beforeAll(async () => {
   );
   table = new Table(DynamoDBDocumentClient.from(client), TABLE_NAME);
   reads = [];
-  mine = await newWorkspace();
-  other = await newWorkspace();
 });
-afterAll(() => engine.stop());
 beforeEach(() => {
   reads = [];
 });

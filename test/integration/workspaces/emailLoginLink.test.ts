@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { handler as createApiKey } from '../../../functions/v2/workspace/apikey/create.ts';
 import { endpoint, handler } from '../../../functions/v2/workspace/email/send-login-link.ts';
 import { environment } from '../../../lib/app/capability.ts';
@@ -8,19 +8,16 @@ import { openTable, upsert } from '../../../lib/table/table.ts';
 import { LoginLinkEntity } from '../../../lib/workspaces/verification.ts';
 import { SesMailer } from '../../../lib/mail/senders/ses.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
+import { forAllTests } from '../../support/acmeWorld.ts';
 import { CONTINUE_URL, mailedToken, openLink, postFrom, pressButton, tokenIn } from '../../support/email.ts';
-import { type Engine, startEngine } from '../../support/engine.ts';
+import { startEngine } from '../../support/engine.ts';
 import { everyItem } from '../../support/items.ts';
 import { post } from '../../support/requests.ts';
 import { newWorkspace } from '../../support/workspaces.ts';
 
 const SENT = { result: { status: 'success', message: 'Login link sent successfully', data: null } };
 
-let engine: Engine;
-beforeAll(async () => {
-  engine = await startEngine();
-});
-afterAll(() => engine.stop());
+const engine = forAllTests(startEngine);
 beforeEach(() => {
   engine.mails.length = 0;
 });

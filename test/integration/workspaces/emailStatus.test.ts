@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import { handler as getOrganizations } from '../../../functions/v2/organizations/get.ts';
 import { handler as createApiKey } from '../../../functions/v2/workspace/apikey/create.ts';
 import { handler as resetAuthToken } from '../../../functions/v2/workspace/authtoken/reset.ts';
@@ -7,10 +7,11 @@ import { endpoint, handler } from '../../../functions/v2/workspace/email/status.
 import { handler as sendLoginLink } from '../../../functions/v2/workspace/email/send-login-link.ts';
 import { environment } from '../../../lib/app/capability.ts';
 import { ApiKeyEntity, WorkspaceApiKeyEntity } from '../../../lib/workspaces/entities.ts';
-import { openTable, type Table, upsert } from '../../../lib/table/table.ts';
+import { openTable, upsert } from '../../../lib/table/table.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
+import { forAllTests } from '../../support/acmeWorld.ts';
 import { CONTINUE_URL, mailedToken, postFrom, pressButton } from '../../support/email.ts';
-import { type Engine, startEngine } from '../../support/engine.ts';
+import { startEngine } from '../../support/engine.ts';
 import { storedItem } from '../../support/items.ts';
 import { post } from '../../support/requests.ts';
 import { newWorkspace, type TestWorkspace } from '../../support/workspaces.ts';
@@ -20,13 +21,8 @@ const LIMITED = {
   error: { status: 'RESOURCE_EXHAUSTED', message: 'Rate limit exceeded for this endpoint. Try again later.' },
 };
 
-let engine: Engine;
-let table: Table;
-beforeAll(async () => {
-  engine = await startEngine();
-  table = openTable(environment(process.env));
-});
-afterAll(() => engine.stop());
+const engine = forAllTests(startEngine);
+const table = forAllTests(() => openTable(environment(process.env)));
 afterEach(() => {
   jest.restoreAllMocks();
 });

@@ -1,27 +1,23 @@
 import { randomBytes } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import { handler as createApiKey } from '../../../functions/v2/workspace/apikey/create.ts';
 import { page } from '../../../functions/v2/workspace/email/verify.ts';
 import { environment } from '../../../lib/app/capability.ts';
 import { AllowedDomainsEntity } from '../../../lib/workspaces/allowedDomains.ts';
 import { ApiKeyEntity, WorkspaceEntity } from '../../../lib/workspaces/entities.ts';
-import { openTable, type Table, upsert } from '../../../lib/table/table.ts';
+import { openTable, upsert } from '../../../lib/table/table.ts';
 import { LoginLinkEntity } from '../../../lib/workspaces/verification.ts';
 import { toPage } from '../../../lib/http/page.ts';
+import { forAllTests } from '../../support/acmeWorld.ts';
 import { CONTINUE_URL, mailedToken, openLink, pressButton, type PageAnswer } from '../../support/email.ts';
-import { type Engine, startEngine } from '../../support/engine.ts';
+import { startEngine } from '../../support/engine.ts';
 import { everyItem, storedItem } from '../../support/items.ts';
 import { post } from '../../support/requests.ts';
 import { virtualTime } from '../../support/virtualTime.ts';
 import { newWorkspace, type TestWorkspace } from '../../support/workspaces.ts';
 
-let engine: Engine;
-let table: Table;
-beforeAll(async () => {
-  engine = await startEngine();
-  table = openTable(environment(process.env));
-});
-afterAll(() => engine.stop());
+const engine = forAllTests(startEngine);
+const table = forAllTests(() => openTable(environment(process.env)));
 afterEach(() => {
   jest.restoreAllMocks();
 });

@@ -1,27 +1,20 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { handler as createKey } from '../../../functions/v2/workspace/apikey/create.ts';
 import { environment } from '../../../lib/app/capability.ts';
 import { AllowedDomainsEntity } from '../../../lib/workspaces/allowedDomains.ts';
-import { openTable, type Table } from '../../../lib/table/table.ts';
+import { openTable } from '../../../lib/table/table.ts';
 import { defaultEmailTriggers, defaultWebhookTriggers } from '../../../lib/events/rules/catalogue.ts';
 import { defaultNotificationTriggers } from '../../../lib/workspaces/rules/notificationConfig.ts';
+import { forAllTests, forEachTest } from '../../support/acmeWorld.ts';
 import { handlerOf } from '../../support/customer.ts';
-import { type Engine, MASTER_KEY_SECRET_ARN, startEngine } from '../../support/engine.ts';
+import { MASTER_KEY_SECRET_ARN, startEngine } from '../../support/engine.ts';
 import { everyItem } from '../../support/items.ts';
 import { type Headers, post } from '../../support/requests.ts';
-import { newWorkspace, type TestWorkspace } from '../../support/workspaces.ts';
+import { newWorkspace } from '../../support/workspaces.ts';
 
-let engine: Engine;
-let table: Table;
-let workspace: TestWorkspace;
-beforeAll(async () => {
-  engine = await startEngine();
-  table = openTable(environment(process.env));
-});
-afterAll(() => engine.stop());
-beforeEach(async () => {
-  workspace = await newWorkspace();
-});
+const engine = forAllTests(startEngine);
+const table = forAllTests(() => openTable(environment(process.env)));
+const workspace = forEachTest(newWorkspace);
 
 const create = (data: object) =>
   post(createKey, workspace.headers, {

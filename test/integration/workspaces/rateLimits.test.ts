@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { describe, expect, jest, test } from '@jest/globals';
 import { endpoint as getOrganizations } from '../../../functions/v2/organizations/get.ts';
 import { environment } from '../../../lib/app/capability.ts';
 import { RateBucketEntity, RateBuckets } from '../../../lib/workspaces/rateBuckets.ts';
@@ -7,7 +7,8 @@ import { limitClasses } from '../../../lib/workspaces/rules/rateLimit.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
 import { run as command } from '../../../infra/commands/workspace.ts';
 import { cases } from '../../contract/contract.ts';
-import { type Engine, startEngine } from '../../support/engine.ts';
+import { forAllTests } from '../../support/acmeWorld.ts';
+import { startEngine } from '../../support/engine.ts';
 import { post } from '../../support/requests.ts';
 import { withStillClock } from '../../support/stillClock.ts';
 import { newWorkspace, type TestWorkspace } from '../../support/workspaces.ts';
@@ -16,15 +17,9 @@ const NOW = 1_800_000_000_000;
 const limit = { perSecond: 20, burstSeconds: 2 };
 const limits = { read: limit, write: limit, expensive: limit };
 
-let engine: Engine;
-let table: Table;
-let workspace: TestWorkspace;
-beforeAll(async () => {
-  engine = await startEngine();
-  table = openTable(environment(process.env));
-  workspace = await newWorkspace();
-});
-afterAll(() => engine.stop());
+forAllTests(startEngine);
+const table = forAllTests(() => openTable(environment(process.env)));
+const workspace = forAllTests(newWorkspace);
 
 /**
  * Takes tokens for calls of one class, one after the other. The clock does not advance. Returns the number of allowed

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import { handler as getOrganizations } from '../../../functions/v2/organizations/get.ts';
 import { handler as getWorkspace } from '../../../functions/v2/workspace/get.ts';
 import {
@@ -19,21 +19,12 @@ import {
 import { environment } from '../../../lib/app/capability.ts';
 import { ApiKeyEntity, WorkspaceEntity } from '../../../lib/workspaces/entities.ts';
 import { createWorkspaces } from '../../../lib/workspaces/workspaces.ts';
-import {
-  type Engine,
-  MASTER_KEY_SECRET_ARN,
-  SIGNING_KEY_SECRET_ARN,
-  startEngine,
-  TABLE_NAME,
-} from '../../support/engine.ts';
+import { forAllTests } from '../../support/acmeWorld.ts';
+import { MASTER_KEY_SECRET_ARN, SIGNING_KEY_SECRET_ARN, startEngine, TABLE_NAME } from '../../support/engine.ts';
 import { storedItem } from '../../support/items.ts';
 import { post } from '../../support/requests.ts';
 
-let engine: Engine;
-beforeAll(async () => {
-  engine = await startEngine();
-});
-afterAll(() => engine.stop());
+const engine = forAllTests(startEngine);
 
 interface Outcome {
   readonly code: number;

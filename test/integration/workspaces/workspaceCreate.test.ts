@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { describe, expect, jest, test } from '@jest/globals';
 import { handler as createKey } from '../../../functions/v2/workspace/apikey/create.ts';
 import { endpoint, handler } from '../../../functions/v2/workspace/create.ts';
 import { handler as getWorkspace } from '../../../functions/v2/workspace/get.ts';
@@ -9,17 +9,14 @@ import { RateLimitEntity, RateLimits } from '../../../lib/table/rateLimits.ts';
 import { openTable } from '../../../lib/table/table.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
 import type { Handler } from '../../../lib/http/stack.ts';
-import { type Engine, startEngine } from '../../support/engine.ts';
+import { forAllTests } from '../../support/acmeWorld.ts';
+import { startEngine } from '../../support/engine.ts';
 import { storedItem } from '../../support/items.ts';
 import { eventOf, post, type Response, send } from '../../support/requests.ts';
 import { virtualTime } from '../../support/virtualTime.ts';
 import { newWorkspace } from '../../support/workspaces.ts';
 
-let engine: Engine;
-beforeAll(async () => {
-  engine = await startEngine();
-});
-afterAll(() => engine.stop());
+const engine = forAllTests(startEngine);
 
 const DAY = 86_400_000;
 const someone = () => `someone-${randomUUID()}@example.com`;

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { describe, expect, jest, test } from '@jest/globals';
 import { handler as createKey } from '../../../functions/v2/workspace/apikey/create.ts';
 import { handler as renameKey } from '../../../functions/v2/workspace/apikey/update.ts';
 import { handler as getKeys } from '../../../functions/v2/workspace/apikeys/get.ts';
@@ -6,27 +6,20 @@ import { handler as getOrganizations } from '../../../functions/v2/organizations
 import { handler as getWorkspace } from '../../../functions/v2/workspace/get.ts';
 import { environment } from '../../../lib/app/capability.ts';
 import { ApiKeyEntity, WorkspaceApiKeyEntity, WorkspaceEntity } from '../../../lib/workspaces/entities.ts';
-import { insert, openTable, replace, type Table } from '../../../lib/table/table.ts';
+import { insert, openTable, replace } from '../../../lib/table/table.ts';
 import { renameApiKeys } from '../../../lib/workspaces/workspaces.ts';
 import { ApiError } from '../../../lib/shared/errors.ts';
 import { sealPageToken } from '../../../lib/http/paging.ts';
-import { type Engine, startEngine } from '../../support/engine.ts';
+import { forAllTests, forEachTest } from '../../support/acmeWorld.ts';
+import { startEngine } from '../../support/engine.ts';
 import { storedItem } from '../../support/items.ts';
 import { post } from '../../support/requests.ts';
 import { virtualTime } from '../../support/virtualTime.ts';
-import { newWorkspace, type TestWorkspace } from '../../support/workspaces.ts';
+import { newWorkspace } from '../../support/workspaces.ts';
 
-let engine: Engine;
-let table: Table;
-let workspace: TestWorkspace;
-beforeAll(async () => {
-  engine = await startEngine();
-  table = openTable(environment(process.env));
-});
-afterAll(() => engine.stop());
-beforeEach(async () => {
-  workspace = await newWorkspace();
-});
+const engine = forAllTests(startEngine);
+const table = forAllTests(() => openTable(environment(process.env)));
+const workspace = forEachTest(newWorkspace);
 
 const DAY = 86_400_000;
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { describe, expect, jest, test } from '@jest/globals';
 import { handler as getOrganizations } from '../../../functions/v2/organizations/get.ts';
 import { handler as createKey } from '../../../functions/v2/workspace/apikey/create.ts';
 import { handler as resetToken } from '../../../functions/v2/workspace/authtoken/reset.ts';
@@ -7,24 +7,17 @@ import { environment } from '../../../lib/app/capability.ts';
 import { secretBox } from '../../../lib/crypto/secretBox.ts';
 import { tokenHash } from '../../../lib/crypto/tokenHash.ts';
 import { ApiKeyEntity, AuthTokenEntity, WorkspaceEntity } from '../../../lib/workspaces/entities.ts';
-import { openTable, type Table, upsert } from '../../../lib/table/table.ts';
-import { type Engine, startEngine } from '../../support/engine.ts';
+import { openTable, upsert } from '../../../lib/table/table.ts';
+import { forAllTests, forEachTest } from '../../support/acmeWorld.ts';
+import { startEngine } from '../../support/engine.ts';
 import { everyItem, storedItem } from '../../support/items.ts';
 import { post } from '../../support/requests.ts';
 import { virtualTime } from '../../support/virtualTime.ts';
-import { newWorkspace, type TestWorkspace } from '../../support/workspaces.ts';
+import { newWorkspace } from '../../support/workspaces.ts';
 
-let engine: Engine;
-let table: Table;
-let workspace: TestWorkspace;
-beforeAll(async () => {
-  engine = await startEngine();
-  table = openTable(environment(process.env));
-});
-afterAll(() => engine.stop());
-beforeEach(async () => {
-  workspace = await newWorkspace();
-});
+const engine = forAllTests(startEngine);
+const table = forAllTests(() => openTable(environment(process.env)));
+const workspace = forEachTest(newWorkspace);
 
 const list = (apiKey: unknown, of = workspace) => post(listTokens, of.headers, { apiKey });
 const reset = (apiKey: unknown, of = workspace, headers = {}) =>
