@@ -1,19 +1,15 @@
 import { GetItemCommand, QueryCommand } from '@aws-sdk/client-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { environment } from '../../../lib/app/capability.ts';
 import { emit, EventEntity, EventPayloadEntity, type NewEvent } from '../../../lib/events/outbox.ts';
 import { OrganizationEntity } from '../../../lib/directory/organizations.ts';
-import { insert, openTable, type Table } from '../../../lib/table/table.ts';
-import { type Engine, startEngine, TABLE_NAME } from '../../support/engine.ts';
+import { insert, openTable } from '../../../lib/table/table.ts';
+import { forAllTests } from '../../support/acmeWorld.ts';
+import { startEngine, TABLE_NAME } from '../../support/engine.ts';
 
-let engine: Engine;
-let table: Table;
-beforeAll(async () => {
-  engine = await startEngine();
-  table = openTable(environment(process.env));
-});
-afterAll(() => engine.stop());
+const engine = forAllTests(startEngine);
+const table = forAllTests(() => openTable(environment(process.env)));
 
 const tenant = 'key_1';
 const now = Date.UTC(2099, 0, 2, 3, 4, 5);

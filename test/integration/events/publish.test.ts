@@ -1,37 +1,23 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { environment } from '../../../lib/app/capability.ts';
 import { fanOutCapability } from '../../../lib/events/fanOut.ts';
-import type { Customer } from '../../support/customer.ts';
-import { DeliverySystem } from '../../support/deliveries.ts';
-import { type Engine, startEngine } from '../../support/engine.ts';
-import { WebhookReceiver } from '../../support/hooks.ts';
+import { forAllTests } from '../../support/acmeWorld.ts';
 import { everyItem } from '../../support/items.ts';
-import { type Queues, startQueues } from '../../support/queues.ts';
-import { newWebhookCustomer, outcome, paths } from '../../support/webhooks.ts';
+import { webhookWorld } from '../../support/webhookWorld.ts';
+import { startQueues } from '../../support/queues.ts';
+import { outcome, paths } from '../../support/webhooks.ts';
 
 const PUBLISH = '/v2/events/publish';
 const document = { organizationId: 'acme', documentId: 'nda' };
 const ada = { userId: 'ada', name: 'Ada' };
 
-let engine: Engine;
-let queues: Queues;
-let hooks: WebhookReceiver;
-let system: DeliverySystem;
-let customer: Customer;
+const { engine, customer, useNewCustomer, hooks, system } = webhookWorld();
+const queues = forAllTests(startQueues);
 let tenant: string;
 
-beforeAll(async () => {
-  engine = await startEngine();
-  queues = await startQueues();
-  process.env.ALLOW_LOOPBACK_DELIVERY = 'true';
-});
-afterAll(() => Promise.all([engine.stop(), queues.stop()]));
 beforeEach(async () => {
   queues.clear();
-  hooks = await new WebhookReceiver().start();
-  customer = await newWebhookCustomer();
   tenant = customer.apiKey;
-  system = new DeliverySystem(tenant);
   await customer.ok('/v2/organizations/add', {
     organizations: [{ organizationId: 'acme', organizationName: 'Acme', plan: 'gold' }],
   });
@@ -40,7 +26,6 @@ beforeEach(async () => {
     documents: [{ documentId: 'nda', documentName: 'NDA' }],
   });
 });
-afterEach(() => hooks.stop());
 
 const endpoint = async (path: string, fields: object = {}): Promise<string> =>
   (await customer.ok(paths.create, { url: hooks.url(path), ...fields })).id;
@@ -233,7 +218,7 @@ describe('eventId of POST /v2/events/publish', () => {
     );
     expect(keyed.some(({ status }) => status === 200)).toBe(true);
     expect(await events()).toHaveLength(4);
-    customer = await newWebhookCustomer();
+    await useNewCustomer();
     tenant = customer.apiKey;
     await customer.ok('/v2/organizations/add', { organizations: [{ organizationId: 'acme' }] });
     await publish({ eventId: 'e' });

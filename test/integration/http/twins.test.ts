@@ -1,20 +1,12 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { acmeWorld } from '../../support/acmeWorld.ts';
 import { nda } from '../../support/content.ts';
-import { type Customer, newCustomer } from '../../support/customer.ts';
-import { type Engine, startEngine } from '../../support/engine.ts';
+import { newCustomer } from '../../support/customer.ts';
 import { addThreads, comment, thread } from '../../support/threads.ts';
 
 const acme = { organizationId: 'acme' };
 
-let engine: Engine;
-let customer: Customer;
-beforeAll(async () => {
-  engine = await startEngine();
-});
-afterAll(() => engine.stop());
-beforeEach(async () => {
-  customer = await newCustomer();
-});
+const { customer } = acmeWorld();
 
 const result = async (path: string, data: object) => {
   const { status, body } = await customer.call(path, data);

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { editConsumption } from '../../../infra/commands/cost/live.ts';
 import type { ChangedItem } from '../../../lib/app/worker.ts';
 import { ChannelPublisher } from '../../../lib/live/channelPublisher.ts';
@@ -9,10 +9,11 @@ import type { DocumentKeys } from '../../../lib/live/rules/hints.ts';
 import { SessionSweeper } from '../../../lib/live/sweepSessions.ts';
 import { Table } from '../../../lib/table/table.ts';
 import { ApiKeyEntity } from '../../../lib/workspaces/entities.ts';
-import { addDocument, itemsOf, nda } from '../../support/content.ts';
+import { acmeWorld } from '../../support/acmeWorld.ts';
+import { nda } from '../../support/content.ts';
 import { everyFault, Invocation, Trial } from '../../support/crashes.ts';
-import { type Customer, handlerOf, newCustomer, restartFunctions } from '../../support/customer.ts';
-import { type Engine, startEngine, TABLE_NAME } from '../../support/engine.ts';
+import { type Customer, handlerOf, restartFunctions } from '../../support/customer.ts';
+import { TABLE_NAME } from '../../support/engine.ts';
 import { withStillClock } from '../../support/stillClock.ts';
 import { asDocumentClient, type Command } from '../../support/leanClient.ts';
 import { post } from '../../support/requests.ts';
@@ -29,24 +30,17 @@ interface Published {
   readonly event: Record<string, any>;
 }
 
-let engine: Engine;
-let customer: Customer;
+const { engine, customer, itemsOf } = acmeWorld({ table: 'memory', documents: ['nda'] });
 let published: Published[];
 let document: DocumentKeys;
 let sequence: number;
-beforeAll(async () => {
-  engine = await startEngine({ table: 'memory' });
-});
-afterAll(() => engine.stop());
 beforeEach(async () => {
   restartFunctions();
-  customer = await newCustomer();
-  await addDocument(customer);
   await customer.ok('/v2/users/add', {
     organizationId: nda.organizationId,
     users: ['ada', 'bob', 'eve'].map((userId) => ({ userId, name: userId, email: `${userId}@example.com` })),
   });
-  const [stored] = await itemsOf(engine, customer, 'Document');
+  const [stored] = await itemsOf('Document');
   const [, tenant = '', , organizationKey = ''] = String(stored!.PK).split('#');
   document = { tenant, organizationKey, documentKey: stored!.internalId as string };
   published = [];
@@ -105,7 +99,7 @@ function changeOf(change: ChangedItem['change'], item: Record<string, unknown>):
 
 /** Returns the stored items of these types as stream records of insertions, type by type. */
 async function insertionsOf(...types: string[]): Promise<ChangedItem[]> {
-  const items = await Promise.all(types.map((type) => itemsOf(engine, customer, type)));
+  const items = await Promise.all(types.map((type) => itemsOf(type)));
   return items.flat().map((item) => changeOf('insert', item));
 }
 
@@ -119,7 +113,7 @@ async function addThread(annotationId: string, fields: object = {}): Promise<voi
 }
 
 async function recordedHints(): Promise<{ version: number; type: string; position: string }[]> {
-  const items = await itemsOf(engine, customer, 'LiveHints');
+  const items = await itemsOf('LiveHints');
   return items
     .toSorted((a, b) => a.version - b.version)
     .flatMap(({ hints }) => JSON.parse(hints as string) as { version: number; type: string; position: string }[]);
@@ -159,7 +153,7 @@ describe('the publisher', () => {
   test('gives versions without gaps if several runs record changes of one document', async () => {
     await addThread('a');
     await connect('ada');
-    const [thread] = await itemsOf(engine, customer, 'Thread');
+    const [thread] = await itemsOf('Thread');
     // Lambda processes different partitions of the stream in parallel.
     const batches = Array.from({ length: 6 }, (_each, index) => [
       changeOf('modify', { ...thread, PK: `${String(thread!.PK)}${'X'.repeat(index)}` }),
@@ -191,7 +185,7 @@ describe('the publisher', () => {
       expect(trial.calls).toEqual(['BatchGetCommand', 'BatchGetCommand', 'TransactWriteCommand', 'Publish']);
       expect(editConsumption.calls).toBe(trial.calls.length - 1);
       // The transaction writes two items of up to 1 kB. In a transaction, each costs two units.
-      const written = await Promise.all(['LiveChannel', 'LiveHints'].map((type) => itemsOf(engine, customer, type)));
+      const written = await Promise.all(['LiveChannel', 'LiveHints'].map((type) => itemsOf(type)));
       for (const item of written.flat()) expect(JSON.stringify(item).length).toBeLessThan(1_024);
       expect(editConsumption).toMatchObject({ read: 2, written: 2 * written.flat().length });
     }));
@@ -201,7 +195,7 @@ describe('the publisher', () => {
     await addThread('a');
     await publish(await insertionsOf('Thread', 'Comment'));
     expect(eventsOn(channelOf()).map(({ type }) => type)).toEqual(['comment_annotation.add', 'comment.add']);
-    expect(JSON.stringify([published, await itemsOf(engine, customer, 'LiveHints')])).not.toContain('secret');
+    expect(JSON.stringify([published, await itemsOf('LiveHints')])).not.toContain('secret');
   });
 
   test('publishes hints about a private thread only to connected users who may read it', async () => {
@@ -317,7 +311,7 @@ describe('a user who loses access', () => {
       documentIds: [nda.documentId],
       accessType: 'restricted',
     });
-    const [stored] = await itemsOf(engine, customer, 'Document');
+    const [stored] = await itemsOf('Document');
     return [changeOf('modify', stored!)];
   }
 
@@ -328,7 +322,7 @@ describe('a user who loses access', () => {
     await publish(await restrict());
     expect(eventsOn(channelOf(1)).map(({ type }) => type)).toEqual(['comment_annotation.add', 'system.revoked']);
     expect(eventsOn(names.ofDocument({ ...document, epoch: 1 }).awareness)).toEqual([{ type: 'system.revoked' }]);
-    const [thread] = await itemsOf(engine, customer, 'Thread');
+    const [thread] = await itemsOf('Thread');
     await publish([changeOf('modify', thread!)]);
     expect(eventsOn(channelOf(1)).at(-1)).toEqual({ type: 'system.revoked' });
     expect(eventsOn(channelOf(2)).map(({ type, version }) => [type, version])).toEqual([
@@ -352,7 +346,7 @@ describe('a user who loses access', () => {
         organizationId: nda.organizationId,
         documents: [{ documentId }],
       });
-      const stored = (await itemsOf(engine, customer, 'Document')).find((item) => item.documentId === documentId)!;
+      const stored = (await itemsOf('Document')).find((item) => item.documentId === documentId)!;
       const keys = { ...document, documentKey: stored.internalId as string };
       const store = new LiveStore(new Table(asDocumentClient(engine.lean), TABLE_NAME));
       const ids = { organizationId: nda.organizationId, documentId };
@@ -362,7 +356,7 @@ describe('a user who loses access', () => {
         documentIds: [documentId],
         accessType: 'restricted',
       });
-      const changed = (await itemsOf(engine, customer, 'Document')).find((item) => item.documentId === documentId)!;
+      const changed = (await itemsOf('Document')).find((item) => item.documentId === documentId)!;
       published = [];
       const trial = new Trial(fault);
       await publish([changeOf('modify', changed)], trial);
@@ -386,7 +380,7 @@ describe('a user who loses access', () => {
       organizationIds: [nda.organizationId],
       disabled: true,
     });
-    const [organization] = await itemsOf(engine, customer, 'Organization');
+    const [organization] = await itemsOf('Organization');
     const pauses: number[] = [];
     const events = { publish: async () => Promise.resolve() };
     const publisher = new ChannelPublisher(events, (milliseconds) => Promise.resolve(pauses.push(milliseconds)));
@@ -422,9 +416,7 @@ describe('a user who loses access', () => {
     restartFunctions();
     expect(await (await newUser(customer, 'ada', [])).ok(READ, nda)).toHaveLength(1);
     await grant(['eu']);
-    const changed = (await itemsOf(engine, customer, 'Grant')).filter(
-      ({ resourceType }) => resourceType === 'document',
-    );
+    const changed = (await itemsOf('Grant')).filter(({ resourceType }) => resourceType === 'document');
     await publish(changed.map((item) => changeOf('modify', item)));
     expect(published).toEqual([
       { channel: userChannel('ada'), event: { type: 'access.update', at: expect.any(Number), ids: {} } },
@@ -439,7 +431,7 @@ describe('a user who loses access', () => {
 
   test('keeps the channels when a document changes without a loss of access', async () => {
     await connect('ada');
-    const [stored] = await itemsOf(engine, customer, 'Document');
+    const [stored] = await itemsOf('Document');
     await publish([changeOf('modify', stored!)]);
     expect(published).toEqual([]);
   });
@@ -455,7 +447,7 @@ describe('access that expires', () => {
       permissions: { resources: [{ ...resource, expiresAt }] },
     });
   const sessionOf = async (userId: string) =>
-    (await itemsOf(engine, customer, 'DocumentSession')).find((session) => session.userId === userId)!;
+    (await itemsOf('DocumentSession')).find((session) => session.userId === userId)!;
   const sweep = async (now: number) =>
     new SessionSweeper(new Table(asDocumentClient(engine.lean), TABLE_NAME)).markExpired({
       clock: () => now,
@@ -515,7 +507,7 @@ describe('access that expires', () => {
     await grant('ada', inAnHour);
     await connect('ada');
     await grant('ada', inAnHour - 60);
-    const [changed] = await itemsOf(engine, customer, 'Grant').then((grants) =>
+    const [changed] = await itemsOf('Grant').then((grants) =>
       grants.filter(({ resourceType }) => resourceType === 'document'),
     );
     await publish([changeOf('modify', changed!)]);
@@ -559,7 +551,7 @@ describe('access that expires', () => {
       organizationIds: [nda.organizationId],
       disabled: true,
     });
-    const [organization] = await itemsOf(engine, customer, 'Organization');
+    const [organization] = await itemsOf('Organization');
     await publish([changeOf('modify', organization!)]);
     expect(typesOn(1)).toEqual(['system.revoked']);
   });
@@ -591,7 +583,7 @@ describe('revoked user tokens', () => {
   }
   const connectWith = async (user: TestUser) => user.call('/v2/live/connect', nda);
   const sessionsAsChanges = async () =>
-    (await itemsOf(engine, customer, 'DocumentSession')).map((session) => changeOf('modify', session));
+    (await itemsOf('DocumentSession')).map((session) => changeOf('modify', session));
   const apiKeyAsChange = async () => {
     const apiKey = await new Table(asDocumentClient(engine.lean), TABLE_NAME).get(ApiKeyEntity, customer);
     return changeOf('modify', { PK: `T#${customer.apiKey}`, SK: 'KEY', _t: 'ApiKey', ...apiKey });
@@ -607,7 +599,7 @@ describe('revoked user tokens', () => {
     await revoke();
     await publishRevocation();
     expect(eventsOn(channelOf(1))).toEqual([{ type: 'system.revoked' }]);
-    for (const session of await itemsOf(engine, customer, 'DocumentSession')) expect(session).toHaveProperty('endedAt');
+    for (const session of await itemsOf('DocumentSession')) expect(session).toHaveProperty('endedAt');
   });
 
   test('end the sessions even if any database call crashes or fails', async () => {
@@ -630,8 +622,7 @@ describe('revoked user tokens', () => {
         [expect.anything()],
         { type: 'system.revoked' },
       ]);
-      for (const session of await itemsOf(engine, customer, 'DocumentSession'))
-        expect(session).toHaveProperty('endedAt');
+      for (const session of await itemsOf('DocumentSession')) expect(session).toHaveProperty('endedAt');
     }
   });
 
@@ -641,7 +632,7 @@ describe('revoked user tokens', () => {
     expect((await connectWith(await newUser(revoked, 'ada', [member]))).status).toBe(200);
     await publishRevocation();
     expect(published).toEqual([]);
-    expect((await itemsOf(engine, customer, 'DocumentSession'))[0]).not.toHaveProperty('hasExpired');
+    expect((await itemsOf('DocumentSession'))[0]).not.toHaveProperty('hasExpired');
   });
 
   test('are rejected by connect at once, and newer tokens connect to other channels', async () => {

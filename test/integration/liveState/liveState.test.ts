@@ -1,30 +1,17 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { environment } from '../../../lib/app/capability.ts';
+import { describe, expect, test } from '@jest/globals';
 import { purgeDocument } from '../../../lib/deletion/purgeDocuments.ts';
 import { DocumentEntity } from '../../../lib/directory/documents.ts';
 import { OrganizationEntity } from '../../../lib/directory/organizations.ts';
 import { LiveStateStore } from '../../../lib/liveState/liveStates.ts';
 import { eraseLiveStates } from '../../../lib/liveState/userRemoval.ts';
-import { openTable, type Table } from '../../../lib/table/table.ts';
-import { addDocument, itemsOf, nda } from '../../support/content.ts';
-import { type Customer, handlerOf, newCustomer } from '../../support/customer.ts';
-import { type Engine, startEngine } from '../../support/engine.ts';
+import { acmeWorld } from '../../support/acmeWorld.ts';
+import { addDocument, nda } from '../../support/content.ts';
+import { handlerOf } from '../../support/customer.ts';
 import { eventOf, post, send } from '../../support/requests.ts';
 
 const BROADCAST = '/v2/livestate/broadcast';
 
-let engine: Engine;
-let table: Table;
-let customer: Customer;
-beforeAll(async () => {
-  engine = await startEngine();
-  table = openTable(environment(process.env));
-});
-afterAll(() => engine.stop());
-beforeEach(async () => {
-  customer = await newCustomer();
-  await addDocument(customer);
-});
+const { table, customer, itemsOf } = acmeWorld({ documents: ['nda'] });
 
 const broadcast = (data: object, fields: object = {}) =>
   customer.call(BROADCAST, { ...nda, liveStateDataId: 'clause', data, ...fields });
@@ -168,7 +155,7 @@ test("a broadcast with a user token stores the user's id", async () => {
   const headers = { authorization: `Bearer ${token}` };
   const answer = await post(await handlerOf(BROADCAST), headers, { ...nda, liveStateDataId: 'clause', data: { n: 1 } });
   expect(answer.status).toBe(200);
-  expect(await itemsOf(engine, customer, 'LiveState')).toMatchObject([{ userId: 'ada' }]);
+  expect(await itemsOf('LiveState')).toMatchObject([{ userId: 'ada' }]);
   const read = await post(await handlerOf('/v2/livestate/get'), headers, nda);
   expect(read.body.result.data.states).toMatchObject([{ data: { n: 1 } }]);
 });
@@ -181,7 +168,7 @@ test('live states of a deleted document are hidden in a new document with its id
   expect(await states()).toEqual([]);
   expect(await states({ liveStateDataIds: ['clause'] })).toEqual([]);
   await purgeDocument(table, { ...where, documentId: 'nda' }, { clock: Date.now, deadline: Infinity });
-  expect(await itemsOf(engine, customer, 'LiveState')).toEqual([]);
+  expect(await itemsOf('LiveState')).toEqual([]);
 });
 
 test('an erasure removes live states whose last broadcast was by the user', async () => {

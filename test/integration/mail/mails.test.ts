@@ -1,22 +1,16 @@
 import { json } from 'node:stream/consumers';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { MailEntity } from '../../../lib/mail/mailStore.ts';
+import { acmeWorld, forEachTest } from '../../support/acmeWorld.ts';
 import { addDocument, nda } from '../../support/content.ts';
-import { type Customer, newCustomer } from '../../support/customer.ts';
-import { type Engine, startEngine } from '../../support/engine.ts';
 import { storedItem } from '../../support/items.ts';
 import { MailSystem } from '../../support/mailSystem.ts';
 import { type Receiver, startHttp } from '../../support/receivers.ts';
 
 const MINUTE = 60_000;
 
-let engine: Engine;
-let customer: Customer;
-let system: MailSystem;
-beforeAll(async () => {
-  engine = await startEngine();
-});
-afterAll(() => engine.stop());
+const { engine, customer } = acmeWorld();
+const system = forEachTest(() => new MailSystem(engine, customer));
 
 const person = (userId: string) => ({
   userId,
@@ -60,8 +54,6 @@ const settings = (userId: string, email: string, documentIds?: string[]) =>
   });
 
 beforeEach(async () => {
-  customer = await newCustomer();
-  system = new MailSystem(engine, customer);
   await addDocument(customer);
   await addUsers(ada, bob, grace, linus);
   await configure({ useEmailService: true });

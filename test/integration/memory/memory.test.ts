@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { forAllTests } from '../../support/acmeWorld.ts';
 import { type Customer, newCustomer } from '../../support/customer.ts';
 import { addDocument, itemsOf, nda } from '../../support/content.ts';
-import { type Engine, startEngine } from '../../support/engine.ts';
+import { startEngine } from '../../support/engine.ts';
 import { JobRunner } from '../../support/removal.ts';
 
 const ADD = '/v2/memory/judgments/add';
@@ -9,12 +10,8 @@ const SEARCH = '/v2/memory/search';
 const QUERY = '/v2/memory/judgments/query';
 const DAY_MS = 24 * 60 * 60_000;
 
-let engine: Engine;
+const engine = forAllTests(startEngine);
 let customer: Customer;
-beforeAll(async () => {
-  engine = await startEngine();
-});
-afterAll(() => engine.stop());
 async function begin(): Promise<void> {
   customer = await newCustomer();
   await addDocument(customer);

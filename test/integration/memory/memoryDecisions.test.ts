@@ -1,12 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { environment } from '../../../lib/app/capability.ts';
-import { putUnlessNewer, insert, openTable, type Table } from '../../../lib/table/table.ts';
+import { putUnlessNewer, insert } from '../../../lib/table/table.ts';
 import { EmbeddingStateEntity } from '../../../lib/memory/entities.ts';
 import { runJob } from '../../../lib/jobs/runJob.ts';
 import { runEmbeddingJobs } from '../../../lib/memory/runEmbeddingJobs.ts';
-import { addDocument, itemsOf, nda } from '../../support/content.ts';
-import { type Customer, newCustomer } from '../../support/customer.ts';
-import { type Engine, startEngine } from '../../support/engine.ts';
+import { acmeWorld } from '../../support/acmeWorld.ts';
+import { nda } from '../../support/content.ts';
 import { recordingMeasures } from '../../support/workers.ts';
 
 const UPDATE = '/v2/commentannotations/update';
@@ -17,16 +16,7 @@ const grace = {
   photoUrl: 'https://example.com/grace.png',
 };
 
-let engine: Engine;
-let table: Table;
-let customer: Customer;
-beforeAll(async () => {
-  engine = await startEngine();
-  table = openTable(environment(process.env));
-  customer = await newCustomer();
-  await addDocument(customer);
-});
-afterAll(() => engine.stop());
+const { table, customer, itemsOf } = acmeWorld({ isShared: true, documents: ['nda'] });
 
 const threads = (...annotationIds: string[]) =>
   customer.ok('/v2/commentannotations/add', {
@@ -39,7 +29,7 @@ const threads = (...annotationIds: string[]) =>
   });
 const update = (data: object) => customer.ok(UPDATE, { ...nda, actionUser: grace, ...data });
 const judgmentsOf = async (annotationId: string) =>
-  (await itemsOf(engine, customer, 'Judgment')).filter((item) => item.annotationId === annotationId);
+  (await itemsOf('Judgment')).filter((item) => item.annotationId === annotationId);
 
 describe('POST /v2/commentannotations/update with a reason', () => {
   test('writes a judgment in the same transaction, and a job embeds it', async () => {
@@ -69,7 +59,7 @@ describe('POST /v2/commentannotations/update with a reason', () => {
       { decision: 'accepted', agent: null, similarity: 1 },
     ]);
     const deps = { ...runEmbeddingJobs.open(environment(process.env)), queue: { send: async () => undefined } };
-    const jobs = await itemsOf(engine, customer, 'Job');
+    const jobs = await itemsOf('Job');
     expect(jobs.map(({ kind }) => kind)).toEqual(['embedJudgments', 'embedJudgments']);
     const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
     for (const { jobId } of jobs)
@@ -89,7 +79,7 @@ describe('POST /v2/commentannotations/update with a reason', () => {
     expect(
       (await search({ embeddingType: 'content', query: 'Say "shall" in two', limit: 1 })).results[0].annotationId,
     ).toBe('two');
-    expect(await itemsOf(engine, customer, 'Job')).toEqual([]);
+    expect(await itemsOf('Job')).toEqual([]);
   });
 
   test('writes one judgment per change of the decision with a reason, and none for other changes', async () => {

@@ -1,5 +1,5 @@
 import { DeleteCommand, ScanCommand } from '@aws-sdk/lib-dynamodb';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { environment } from '../../../lib/app/capability.ts';
 import {
   dueJobIndex,
@@ -15,13 +15,13 @@ import { shardNumbers } from '../../../lib/table/queryShards.ts';
 import { LEXICAL_MODEL } from '../../../lib/memory/rules/lexical.ts';
 import { startEmbedding } from '../../../lib/memory/embeddingJobs.ts';
 import { TITAN_MODEL } from '../../../lib/bedrock/titan.ts';
-import { type Customer, newCustomer, restartFunctions } from '../../support/customer.ts';
+import { acmeWorld, forAllTests } from '../../support/acmeWorld.ts';
+import { restartFunctions } from '../../support/customer.ts';
 import { EmbeddingWorker } from '../../support/embeddingJobs.ts';
-import { type Engine, startEngine, TABLE_NAME } from '../../support/engine.ts';
+import { TABLE_NAME } from '../../support/engine.ts';
 import { withStillClock } from '../../support/stillClock.ts';
-import { type Queues, startQueues } from '../../support/queues.ts';
-import { startTitan, type Titan, type TitanReply } from '../../support/titan.ts';
-import { clearTable } from '../../support/items.ts';
+import { startQueues } from '../../support/queues.ts';
+import { startTitan, type TitanReply } from '../../support/titan.ts';
 import { recordingMeasures } from '../../support/workers.ts';
 
 const MINUTE = 60_000;
@@ -30,26 +30,14 @@ const actionUser = { userId: 'grace' };
 /** An error that is not retried. With it, tests do not wait for retries. */
 const refused: TitanReply = { status: 403, error: 'AccessDeniedException' };
 
-let engine: Engine;
-let queues: Queues;
-let titan: Titan;
-let customer: Customer;
-beforeAll(async () => {
-  engine = await startEngine();
-  queues = await startQueues();
-  titan = await startTitan();
-});
-afterAll(async () => {
-  await Promise.all([titan.stop(), queues.stop(), engine.stop()]);
-});
+const { engine, customer } = acmeWorld({ isCleared: true });
+const queues = forAllTests(startQueues);
+const titan = forAllTests(startTitan);
 beforeEach(async () => {
-  // The sweep reads the jobs of all tenants, also those that earlier tests left.
-  await clearTable(engine);
   deployWith('lexical');
   queues.clear();
   titan.calls.length = 0;
   titan.script = () => undefined;
-  customer = await newCustomer();
   await customer.ok('/v2/organizations/folders/add', {
     ...acme,
     createOrganization: true,

@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { environment } from '../../../lib/app/capability.ts';
 import { openTable } from '../../../lib/table/table.ts';
-import { type Customer, newCustomer } from '../../support/customer.ts';
-import { type Engine, startEngine } from '../../support/engine.ts';
+import { acmeWorld } from '../../support/acmeWorld.ts';
+import { newCustomer } from '../../support/customer.ts';
 import {
   FIRST_DAY,
   manyJudgments,
@@ -17,15 +17,12 @@ const DAY_MS = 24 * 60 * 60_000;
 const COUNT = 1_000;
 const LIMIT = 10;
 
-let engine: Engine;
-let customer: Customer;
+const { engine, customer } = acmeWorld({ isShared: true });
 /** The number of SearchVectors calls since a test last set it to 0. */
 let searches = 0;
 const judgments = manyJudgments(COUNT);
 let stored: readonly SentJudgment[] = [];
-beforeAll(async () => {
-  engine = await startEngine();
-  customer = await newCustomer();
+beforeAll(() => {
   const { client } = openTable(environment(process.env)).connection;
   const send = client.send.bind(client) as (command: unknown) => Promise<unknown>;
   Object.assign(client, {
@@ -35,7 +32,6 @@ beforeAll(async () => {
     },
   });
 });
-afterAll(() => engine.stop());
 
 async function search(data: object): Promise<any> {
   const { status, body } = await customer.call('/v2/memory/search', { limit: LIMIT, ...data });

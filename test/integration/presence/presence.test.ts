@@ -1,5 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { environment } from '../../../lib/app/capability.ts';
+import { describe, expect, test } from '@jest/globals';
 import { purgeDocument } from '../../../lib/deletion/purgeDocuments.ts';
 import { DocumentEntity } from '../../../lib/directory/documents.ts';
 import { OrganizationEntity } from '../../../lib/directory/organizations.ts';
@@ -7,26 +6,14 @@ import { PresenceEntity, PresenceStore, PresenceSweeper } from '../../../lib/pre
 import { endPresenceStep } from '../../../lib/presence/endPresenceStep.ts';
 import { sweepPresences } from '../../../lib/presence/sweepPresence.ts';
 import { erasePresence } from '../../../lib/presence/userRemoval.ts';
-import { openTable, type Table } from '../../../lib/table/table.ts';
 import type { SweepCall } from '../../../lib/workers/sweep.ts';
-import { addDocument, itemsOf, nda } from '../../support/content.ts';
-import { type Customer, handlerOf, newCustomer } from '../../support/customer.ts';
-import { type Engine, startEngine } from '../../support/engine.ts';
+import { acmeWorld } from '../../support/acmeWorld.ts';
+import { addDocument, nda } from '../../support/content.ts';
+import { handlerOf } from '../../support/customer.ts';
 import { withStillClock } from '../../support/stillClock.ts';
 import { post } from '../../support/requests.ts';
 
-let engine: Engine;
-let table: Table;
-let customer: Customer;
-beforeAll(async () => {
-  engine = await startEngine();
-  table = openTable(environment(process.env));
-});
-afterAll(() => engine.stop());
-beforeEach(async () => {
-  customer = await newCustomer();
-  await addDocument(customer);
-});
+const { table, customer, itemsOf } = acmeWorld({ documents: ['nda'] });
 
 const call = async (name: string, data: object) => customer.call(`/v2/presence/${name}`, { ...nda, ...data });
 const users = async (data: object = {}): Promise<any[]> =>
@@ -132,7 +119,7 @@ describe('POST /v2/presence/update', () => {
     await call('add', { users: [{ userId: 'ada' }] });
     const [before] = await users();
     await call('update', { users: [{ userId: 'ada' }] });
-    const [item] = await itemsOf(engine, customer, 'Presence');
+    const [item] = await itemsOf('Presence');
     expect(item).toMatchObject({ isVisibleChange: false, changedAt: before.changedAt });
     expect(item!.leaseEndsAt).toBeGreaterThan(before.leaseEndsAt - 1);
   });
@@ -159,7 +146,7 @@ describe('POST /v2/presence/delete', () => {
   test('keeps an item without name and lease, which the index does not contain', async () => {
     await call('add', { users: [{ userId: 'ada', name: 'Ada', email: 'ada@example.com' }] });
     await call('delete', { userIds: ['ada'] });
-    const [item] = await itemsOf(engine, customer, 'Presence');
+    const [item] = await itemsOf('Presence');
     expect(item).toMatchObject({ userId: 'ada', isVisibleChange: true });
     for (const absent of ['name', 'email', 'leaseEndsAt', 'gsi3pk']) expect(item).not.toHaveProperty(absent);
   });
@@ -191,7 +178,7 @@ describe('the lease of a presence', () => {
     await store.renew(where, [{ userId: 'ada', leaseSeconds: 5 }, { userId: 'grace' }], renewal);
     const sweeper = new PresenceSweeper(table);
     expect(await sweeper.endExpired(runAt(now + 5_000))).toBe(true);
-    const items = await itemsOf(engine, customer, 'Presence');
+    const items = await itemsOf('Presence');
     expect(items.find(({ userId }) => userId === 'ada')).not.toHaveProperty('leaseEndsAt');
     expect(items.find(({ userId }) => userId === 'grace')).toHaveProperty('leaseEndsAt', now + 600_000);
     expect(await sweeper.endExpired(runAt(now + 10_000_000))).toBe(false);
@@ -205,7 +192,7 @@ describe('the lease of a presence', () => {
     await store.renew(where, users, { mode: 'add', defaultLease: 600, now });
     const sweeper = new PresenceSweeper(table);
     const stillStored = async () =>
-      (await itemsOf(engine, customer, 'Presence')).filter(({ leaseEndsAt }) => leaseEndsAt !== undefined).length;
+      (await itemsOf('Presence')).filter(({ leaseEndsAt }) => leaseEndsAt !== undefined).length;
     await sweeper.endExpired({ clock: () => now + 5_000, deadline: now + 5_000 });
     expect(await stillStored()).toBe(1);
     await sweeper.endExpired(runAt(now + 6_000));
@@ -251,7 +238,7 @@ describe('the sweep of presences', () => {
 });
 
 describe('the job that ends a presence', () => {
-  const jobs = async () => itemsOf(engine, customer, 'Job');
+  const jobs = async () => itemsOf('Job');
   const step = async (time: number) => {
     const [job] = await jobs();
     return endPresenceStep(table, { tenant: customer.apiKey, data: job!.data }, () => time);
@@ -273,7 +260,7 @@ describe('the job that ends a presence', () => {
       const [{ leaseEndsAt }] = (await users()) as [any];
       expect(await step(leaseEndsAt - 1)).toEqual({ progress: {}, notBefore: Number(leaseEndsAt) + 500 });
       expect(await step(leaseEndsAt)).toBe('done');
-      const [item] = await itemsOf(engine, customer, 'Presence');
+      const [item] = await itemsOf('Presence');
       expect(item).not.toHaveProperty('leaseEndsAt');
       expect(await step(leaseEndsAt)).toBe('done');
     }));
@@ -304,7 +291,7 @@ describe('presence of a deleted document', () => {
     const where = await scope();
     await recreate();
     await purgeDocument(table, { ...where, documentId: 'nda' }, { clock: Date.now, deadline: Infinity });
-    expect(await itemsOf(engine, customer, 'Presence')).toEqual([]);
+    expect(await itemsOf('Presence')).toEqual([]);
   });
 });
 

@@ -1,16 +1,11 @@
 import { DeleteItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { marshall } from '@aws-sdk/util-dynamodb';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { addDocument, emitted, involvements, itemsOf, nda } from '../../support/content.ts';
-import { type Customer, newCustomer } from '../../support/customer.ts';
-import { type Engine, startEngine, TABLE_NAME } from '../../support/engine.ts';
+import { describe, expect, test } from '@jest/globals';
+import { acmeWorld } from '../../support/acmeWorld.ts';
+import { involvements, nda } from '../../support/content.ts';
+import { TABLE_NAME } from '../../support/engine.ts';
 
-let engine: Engine;
-let customer: Customer;
-beforeAll(async () => {
-  engine = await startEngine();
-});
-afterAll(() => engine.stop());
+const { engine, customer, itemsOf, emitted } = acmeWorld({ documents: [{ documentId: 'nda', documentName: 'NDA' }] });
 
 const ada = { userId: 'ada', name: 'Ada' };
 const bob = { userId: 'bob' };
@@ -37,11 +32,6 @@ const addThread = (thread: object = {}) =>
   });
 const getComments = (data: object = {}) =>
   customer.ok('/v2/commentannotations/comments/get', { ...nda, annotationId: 'thread', ...data });
-
-beforeEach(async () => {
-  customer = await newCustomer();
-  await addDocument(customer);
-});
 
 /** Waits until the clock shows a later millisecond than before. Returns the new time. */
 function nextMillisecond(): number {
@@ -136,7 +126,7 @@ describe('POST /v2/reactions/add on the document', () => {
   test('indexes only a reaction with a location', async () => {
     const location = JSON.parse('{"id":7,"locationName":"Page 7","__proto__":{"deep":[1]}}');
     await react(thumb({ location }), thumb({ annotationId: 'elsewhere' }));
-    const indexedReactions = (await itemsOf(engine, customer, 'Reaction')).filter(({ gsi2pk }) => gsi2pk !== undefined);
+    const indexedReactions = (await itemsOf('Reaction')).filter(({ gsi2pk }) => gsi2pk !== undefined);
     expect(indexedReactions.map(({ annotationId, gsi2pk }) => [annotationId, gsi2pk])).toEqual([
       ['thumb', `T#${customer.apiKey}#LOCATION#nda#7`],
     ]);
@@ -146,7 +136,7 @@ describe('POST /v2/reactions/add on the document', () => {
   test('emits no event, and neither does a deletion', async () => {
     await react(thumb());
     await unreact('thumb');
-    expect(await emitted(engine, customer)).toEqual([]);
+    expect(await emitted()).toEqual([]);
   });
 });
 
@@ -154,7 +144,7 @@ describe('POST /v2/reactions/add with an existing id', () => {
   test('adds another user to the reaction, and changes nothing for a user who has reacted', async () => {
     for (const from of [ada, bob, { ...ada, name: 'Ada Lovelace' }])
       expect(await react(thumb({ from }))).toEqual({ thumb: added('thumb') });
-    const [reaction, ...others] = await itemsOf(engine, customer, 'Reaction');
+    const [reaction, ...others] = await itemsOf('Reaction');
     expect(others).toEqual([]);
     expect(reaction!.fromUsers.map(({ from }: any) => from)).toEqual([ada, bob]);
     expect(reaction!._r).toBe(2);
@@ -166,9 +156,7 @@ describe('POST /v2/reactions/add with an existing id', () => {
       thumb: refused('thumb', 'Reaction has another icon.'),
       other: added('other'),
     });
-    expect(
-      (await itemsOf(engine, customer, 'Reaction')).map(({ icon, fromUsers }) => [icon, fromUsers.length]),
-    ).toEqual([
+    expect((await itemsOf('Reaction')).map(({ icon, fromUsers }) => [icon, fromUsers.length])).toEqual([
       ['👍', 1],
       ['👍', 1],
     ]);
@@ -179,16 +167,16 @@ describe('POST /v2/reactions/add with an existing id', () => {
     expect(await react(...users.map((from) => thumb({ from })))).toEqual({
       thumb: refused('thumb', 'Reaction can have at most 50 users.'),
     });
-    expect(await itemsOf(engine, customer, 'Reaction')).toEqual([]);
+    expect(await itemsOf('Reaction')).toEqual([]);
     expect(await react(...users.slice(0, 50).map((from) => thumb({ from })))).toEqual({ thumb: added('thumb') });
     expect(await react(thumb({ from: users[50] }))).toEqual({
       thumb: refused('thumb', 'Reaction can have at most 50 users.'),
     });
-    const [reaction] = await itemsOf(engine, customer, 'Reaction');
+    const [reaction] = await itemsOf('Reaction');
     expect(reaction!.fromUsers.map(({ from }: any) => from.userId)).toEqual(
       users.slice(0, 50).map(({ userId }) => userId),
     );
-    expect(await itemsOf(engine, customer, 'Involvement')).toHaveLength(50);
+    expect(await itemsOf('Involvement')).toHaveLength(50);
   });
 
   test('accepts the id of a deleted reaction', async () => {
@@ -210,7 +198,7 @@ describe('POST /v2/reactions/add with an existing id', () => {
     expect(await customer.ok('/v2/reactions/delete', { ...nda, annotationIds: ['thumb'] })).toMatchObject({
       thumb: { success: true },
     });
-    expect((await itemsOf(engine, customer, 'Reaction')).map(({ icon }) => icon)).toEqual(['🎉']);
+    expect((await itemsOf('Reaction')).map(({ icon }) => icon)).toEqual(['🎉']);
   });
 });
 
@@ -256,7 +244,7 @@ describe('POST /v2/reactions/add on a comment', () => {
       thumb: refused('thumb', 'Comment does not exist.'),
       other: added('other'),
     });
-    expect((await itemsOf(engine, customer, 'Reaction')).map(({ annotationId }) => annotationId)).toEqual(['other']);
+    expect((await itemsOf('Reaction')).map(({ annotationId }) => annotationId)).toEqual(['other']);
   });
 
   test('rejects another comment for an existing id, and accepts a request without a comment', async () => {
@@ -270,10 +258,7 @@ describe('POST /v2/reactions/add on a comment', () => {
     expect(
       first.reactionAnnotations.map(({ fromUsers }: any) => fromUsers.map(({ from }: any) => from.userId)),
     ).toEqual([['ada', 'bob']]);
-    expect((await emitted(engine, customer)).map(({ data }) => data.actionUser.userId).toSorted()).toEqual([
-      'ada',
-      'bob',
-    ]);
+    expect((await emitted()).map(({ data }) => data.actionUser.userId).toSorted()).toEqual(['ada', 'bob']);
   });
 
   test('stores the location of the thread for a reaction without a location', async () => {
@@ -304,9 +289,9 @@ describe('POST /v2/reactions/add on a comment', () => {
         .fromUsers.map(({ from }: any) => from.userId)
         .toSorted();
     expect(usersOf('thumb')).toEqual(all);
-    expect(
-      (await emitted(engine, customer)).map(({ event, data }) => `${event} ${data.actionUser.userId}`).toSorted(),
-    ).toEqual(all.flatMap((userId) => [`comment.reaction_add ${userId}`, `comment.reaction_add ${userId}`]));
+    expect((await emitted()).map(({ event, data }) => `${event} ${data.actionUser.userId}`).toSorted()).toEqual(
+      all.flatMap((userId) => [`comment.reaction_add ${userId}`, `comment.reaction_add ${userId}`]),
+    );
     expect(await involvements(engine, customer, 'user-3')).toHaveLength(2);
   });
 
@@ -318,10 +303,7 @@ describe('POST /v2/reactions/add on a comment', () => {
       thumb({ annotationId: 'loose' }),
     );
     await customer.ok('/v2/commentannotations/comments/delete', { ...nda, annotationId: 'thread', commentIds: [1] });
-    expect((await itemsOf(engine, customer, 'Reaction')).map(({ annotationId }) => annotationId).toSorted()).toEqual([
-      'loose',
-      'second',
-    ]);
+    expect((await itemsOf('Reaction')).map(({ annotationId }) => annotationId).toSorted()).toEqual(['loose', 'second']);
     expect(await involvements(engine, customer, 'ada')).toEqual([
       ['comment', 'thread', 2, true],
       ['reaction', 'loose', true],
@@ -338,9 +320,7 @@ describe('comment.reaction_add', () => {
     await addThread();
     await react(thumb(onComment), thumb({ ...onComment, from: bob }));
     await react(thumb({ ...onComment, from: bob }));
-    const events = (await emitted(engine, customer)).toSorted((a, b) =>
-      a.data.actionUser.userId < b.data.actionUser.userId ? -1 : 1,
-    );
+    const events = (await emitted()).toSorted((a, b) => (a.data.actionUser.userId < b.data.actionUser.userId ? -1 : 1));
     expect(events.map(({ event, data }) => [event, data.actionUser])).toEqual([
       ['comment.reaction_add', ada],
       ['comment.reaction_add', bob],
@@ -379,7 +359,7 @@ describe('comment.reaction_add', () => {
     await react(thumb(onComment));
     await unreact('thumb');
     expect(
-      (await emitted(engine, customer))
+      (await emitted())
         .map(({ event, data, audience }) => [event, data.visibility, audience.thread.visibility])
         .toSorted(),
     ).toEqual([
@@ -392,7 +372,7 @@ describe('comment.reaction_add', () => {
     const attachments = [1, 2, 3].map((attachmentId) => ({ attachmentId, data: 'x'.repeat(60_000) }));
     await addThread({ commentData: [{ commentText: 'x'.repeat(30_000), attachments, from: bob }] });
     expect(await react(thumb(onComment))).toEqual({ thumb: added('thumb') });
-    expect((await emitted(engine, customer)).map(({ data }) => data)).toMatchObject([
+    expect((await emitted()).map(({ data }) => data)).toMatchObject([
       {
         truncated: true,
         actionUser: { userId: 'ada' },
@@ -406,15 +386,15 @@ describe('comment.reaction_add', () => {
   test('is not emitted if nothing is written', async () => {
     await addThread();
     await react(thumb({ commentAnnotationId: 'thread', commentId: 9 }));
-    expect(await emitted(engine, customer)).toEqual([]);
+    expect(await emitted()).toEqual([]);
   });
 });
 
 test('POST /v2/reactions/add accepts a reaction id that remained from a deleted document', async () => {
   await react(thumb());
-  const [name] = await itemsOf(engine, customer, 'RecordId');
+  const [name] = await itemsOf('RecordId');
   for (const type of ['Reaction', 'Involvement'])
-    for (const { PK, SK } of await itemsOf(engine, customer, type))
+    for (const { PK, SK } of await itemsOf(type))
       await engine.client.send(new DeleteItemCommand({ TableName: TABLE_NAME, Key: marshall({ PK, SK }) }));
   await engine.client.send(
     new PutItemCommand({ TableName: TABLE_NAME, Item: marshall({ ...name, documentKey: 'doc_gone' }) }),
@@ -422,7 +402,7 @@ test('POST /v2/reactions/add accepts a reaction id that remained from a deleted 
   expect(await unreact('thumb')).toEqual({ thumb: { success: false, message: 'Reaction does not exist.' } });
   expect(await react(thumb({ icon: '🎉' }))).toEqual({ thumb: added('thumb') });
   expect(await react(thumb({ icon: '🎉', from: bob }))).toEqual({ thumb: added('thumb') });
-  expect((await itemsOf(engine, customer, 'Reaction')).map(({ fromUsers }) => fromUsers.length)).toEqual([2]);
+  expect((await itemsOf('Reaction')).map(({ fromUsers }) => fromUsers.length)).toEqual([2]);
 });
 
 describe('POST /v2/reactions/delete', () => {
@@ -438,8 +418,7 @@ describe('POST /v2/reactions/delete', () => {
       ['nothing', { success: false, message: 'Reaction does not exist.' }],
       ['__proto__', { success: true, message: 'Reaction deleted.' }],
     ]);
-    for (const type of ['Reaction', 'Involvement', 'RecordId'])
-      expect(await itemsOf(engine, customer, type)).toEqual([]);
+    for (const type of ['Reaction', 'Involvement', 'RecordId']) expect(await itemsOf(type)).toEqual([]);
   });
 
   test('removes reactions from comments and emits an event each, with actionUser or the first user', async () => {
@@ -453,7 +432,7 @@ describe('POST /v2/reactions/delete', () => {
     expect(Object.values(await unreact('thumb', 'a', 'second', 'b')).every(({ success }: any) => success)).toBe(true);
     await customer.ok('/v2/reactions/delete', { ...nda, annotationIds: ['c'], actionUser: { userId: 'moderator' } });
     expect((await getComments()).map(({ reactionAnnotationIds }: any) => reactionAnnotationIds)).toEqual([[], []]);
-    const events = (await emitted(engine, customer)).filter(({ event }) => event === 'comment.reaction_delete');
+    const events = (await emitted()).filter(({ event }) => event === 'comment.reaction_delete');
     expect(
       events
         .map(
@@ -486,7 +465,7 @@ test('a parallel addition and deletion of a reaction keep reactions and user dat
   const ids = Array.from({ length: 10 }, (_each, index) => `r${index}`);
   await react(...ids.map((annotationId) => thumb({ annotationId })));
   await Promise.all(ids.flatMap((id) => [unreact(id), react(thumb({ annotationId: id, from: bob }))]));
-  const there = (await itemsOf(engine, customer, 'Reaction')).filter(({ fromUsers }) =>
+  const there = (await itemsOf('Reaction')).filter(({ fromUsers }) =>
     fromUsers.some(({ from }: any) => from.userId === 'bob'),
   );
   expect((await involvements(engine, customer, 'bob')).map(([, id]) => id)).toEqual(
@@ -507,7 +486,7 @@ test('a comment has at most 200 reactions, and further reactions fail', async ()
   const deleted = Object.values(await unreact(...reactionAnnotationIds));
   expect(deleted.filter(({ success }: any) => success)).toHaveLength(200);
   expect((await getComments())[0].reactionAnnotationIds).toEqual([]);
-  expect(await itemsOf(engine, customer, 'Reaction')).toEqual([]);
+  expect(await itemsOf('Reaction')).toEqual([]);
 });
 
 describe('POST /v2/reactions/add: validation', () => {

@@ -6,18 +6,19 @@ import {
   QueryCommand,
   TransactWriteItemsCommand,
 } from '@aws-sdk/client-dynamodb';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import * as registry from '../../../functions/index.ts';
 import { withIdempotencyKey } from '../../../infra/commands/cost/calls.ts';
 import { vectorConsumption } from '../../../infra/commands/cost/vectors.ts';
 import type { Endpoint } from '../../../lib/app/endpoint.ts';
 import { type Cost, costOf, costOfCalls, nameOf, prepare, scenarios, type Subject } from '../../bench/scenarios.ts';
-import { bytesOf, type Recorder, startRecorder } from '../../support/capacity.ts';
+import { forAllTests } from '../../support/acmeWorld.ts';
+import { bytesOf, startRecorder } from '../../support/capacity.ts';
 import { addDocument } from '../../support/content.ts';
 import { newUser } from '../../support/userTokens.ts';
 import { handlerOf, newCustomer } from '../../support/customer.ts';
 import { hasOwnCases } from '../../support/describeEndpoint.ts';
-import { type Engine, startEngine, TABLE_NAME } from '../../support/engine.ts';
+import { startEngine, TABLE_NAME } from '../../support/engine.ts';
 import { post } from '../../support/requests.ts';
 
 /** The cost of one request: AWS calls, sequential round trips, read units and write units. */
@@ -325,16 +326,8 @@ const expected: Costs = {
   ...costlyReads,
 };
 
-let engine: Engine;
-let recorder: Recorder;
-beforeAll(async () => {
-  engine = await startEngine();
-  recorder = await startRecorder();
-});
-afterAll(async () => {
-  await recorder.stop();
-  await engine.stop();
-});
+const engine = forAllTests(startEngine);
+const recorder = forAllTests(startRecorder);
 // The clock advances 1 ms with each reading, so that caches do not expire on a slow machine.
 beforeEach(() => {
   let now = Date.now();

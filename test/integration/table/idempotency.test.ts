@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { handler as addOrganizations } from '../../../functions/v2/organizations/add.ts';
 import { handler as getOrganizations } from '../../../functions/v2/organizations/get.ts';
 import { handler as createKey } from '../../../functions/v2/workspace/apikey/create.ts';
@@ -11,26 +11,22 @@ import { environment } from '../../../lib/app/capability.ts';
 import { deriveKey, openBytes } from '../../../lib/crypto/sealing.ts';
 import { tokenHash } from '../../../lib/crypto/tokenHash.ts';
 import { ApiKeyEntity } from '../../../lib/workspaces/entities.ts';
-import { openTable, replace, type Table } from '../../../lib/table/table.ts';
+import { openTable, replace } from '../../../lib/table/table.ts';
 import {
   type IdempotentAnswer,
   Idempotency,
   type IdempotentCall,
   IdempotencyEntity,
 } from '../../../lib/http/idempotency.ts';
-import { type Engine, startEngine } from '../../support/engine.ts';
+import { forAllTests } from '../../support/acmeWorld.ts';
+import { startEngine } from '../../support/engine.ts';
 import { storedItem } from '../../support/items.ts';
 import { post } from '../../support/requests.ts';
 import { newWorkspace, type TestWorkspace } from '../../support/workspaces.ts';
 
-let engine: Engine;
-let table: Table;
+const engine = forAllTests(startEngine);
+const table = forAllTests(() => openTable(environment(process.env)));
 let workspace: TestWorkspace;
-beforeAll(async () => {
-  engine = await startEngine();
-  table = openTable(environment(process.env));
-});
-afterAll(() => engine.stop());
 beforeEach(async () => {
   workspace = await newWorkspace();
 });

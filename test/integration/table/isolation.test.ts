@@ -1,16 +1,17 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import * as registry from '../../../functions/index.ts';
 import type { Endpoint } from '../../../lib/app/endpoint.ts';
+import { forAllTests } from '../../support/acmeWorld.ts';
 import { type Customer, handlerOf, newCustomer } from '../../support/customer.ts';
 import { hasOwnCases } from '../../support/describeEndpoint.ts';
-import { type Engine, startEngine } from '../../support/engine.ts';
+import { startEngine } from '../../support/engine.ts';
 import { post } from '../../support/requests.ts';
 import { newWorkspace, type TestWorkspace } from '../../support/workspaces.ts';
 
 /** All texts of the first tenant contain this mark. Answers to the second tenant must not contain it. */
 const MARK = 'OF-THE-FIRST';
 
-let engine: Engine;
+forAllTests(startEngine);
 let first: Customer;
 let second: Customer;
 let firstWorkspace: TestWorkspace;
@@ -29,7 +30,6 @@ let agentId: string;
 let agentGroupId: string;
 
 beforeAll(async () => {
-  engine = await startEngine();
   [first, second] = [await newCustomer(), await newCustomer()];
   [firstWorkspace, secondWorkspace] = [await newWorkspace(), await newWorkspace()];
   await first.ok('/v2/organizations/add', {
@@ -197,7 +197,6 @@ beforeAll(async () => {
   });
   ({ nextPageToken: pageToken } = (await first.call('/v2/organizations/get', { pageSize: 1 })).body.result);
 });
-afterAll(() => engine.stop());
 
 const document = { organizationId: 'acme', documentId: 'document' };
 const thread = { ...document, annotationId: 'thread' };

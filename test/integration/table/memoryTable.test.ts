@@ -3,16 +3,18 @@ import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { Cloud } from '../../bench/deliveries/cloud.ts';
+import { forAllTests } from '../../support/acmeWorld.ts';
 import type { Item } from '../../support/tableExpressions.ts';
 import { MemoryTable } from '../../support/memoryTable.ts';
 import { newPublisher } from '../../bench/deliveries/world.ts';
-import { type Engine, startEngine } from '../../support/engine.ts';
+import { startEngine } from '../../support/engine.ts';
 import { asDocumentClient, type Command } from '../../support/leanClient.ts';
 import { WebhookReceiver } from '../../support/hooks.ts';
 
 const ENDPOINTS = 3;
-let engine: Engine;
-let hooks: WebhookReceiver;
+
+forAllTests(() => startEngine({ sdk: true }));
+const hooks = forAllTests(() => new WebhookReceiver().start());
 let client: DynamoDBDocumentClient;
 const memory = new MemoryTable();
 const cloud = new Cloud();
@@ -37,9 +39,7 @@ async function send(command: Command): Promise<Item> {
   return answer;
 }
 
-beforeAll(async () => {
-  engine = await startEngine({ sdk: true });
-  hooks = await new WebhookReceiver().start();
+beforeAll(() => {
   Object.assign(process.env, {
     ALLOW_LOOPBACK_DELIVERY: 'true',
     POWERTOOLS_METRICS_DISABLED: 'true',
@@ -51,10 +51,8 @@ beforeAll(async () => {
   documentClients.open = () => asDocumentClient({ send });
   memory.onInsert = cloud.insert;
 });
-afterAll(async () => {
+afterAll(() => {
   client.destroy();
-  await hooks.stop();
-  await engine.stop();
 });
 
 test('the in-memory table counts the same units for each call as the engine', async () => {

@@ -1,12 +1,13 @@
 import { DynamoDBClient, TransactionCanceledException, TransactionConflictException } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import * as z from 'zod';
 import { defineEntity } from '../../../lib/table/entity.ts';
 import { withRetryContext } from '../../../lib/table/retryOnConflict.ts';
 import { insert, remove, replace, Table, upsert, type WriteOp } from '../../../lib/table/table.ts';
 import { toApiError } from '../../../lib/http/middlewares.ts';
-import { type Engine, startEngine, TABLE_NAME } from '../../support/engine.ts';
+import { forAllTests } from '../../support/acmeWorld.ts';
+import { startEngine, TABLE_NAME } from '../../support/engine.ts';
 import { storedItem } from '../../support/items.ts';
 
 const Thing = defineEntity({
@@ -75,14 +76,13 @@ const Counter = defineEntity({
 const NOW = 1_800_000_000_000;
 const SECONDS = NOW / 1000;
 
-let engine: Engine;
+const engine = forAllTests(() => startEngine({ sdk: true }));
 let table: Table;
 let sent: string[];
 let tenant: string;
 let tenants = 0;
 
-beforeAll(async () => {
-  engine = await startEngine({ sdk: true });
+beforeAll(() => {
   const client = new DynamoDBClient({});
   client.middlewareStack.add(
     (next, { commandName }) =>
@@ -98,7 +98,6 @@ beforeAll(async () => {
     () => NOW,
   );
 });
-afterAll(() => engine.stop());
 beforeEach(() => {
   sent = [];
   tenant = `tenant${tenants++}`;

@@ -1,12 +1,13 @@
 import { TransactionCanceledException } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import * as z from 'zod';
 import { environment } from '../../../lib/app/capability.ts';
 import { defineEntity, type Stored } from '../../../lib/table/entity.ts';
 import { insert, openTable, replace, Table, upsert } from '../../../lib/table/table.ts';
 import { writeEach } from '../../../lib/table/writeEach.ts';
-import { type Engine, startEngine } from '../../support/engine.ts';
+import { forAllTests } from '../../support/acmeWorld.ts';
+import { startEngine } from '../../support/engine.ts';
 import { virtualTime } from '../../support/virtualTime.ts';
 
 const Tally = defineEntity({
@@ -21,13 +22,8 @@ const Tally = defineEntity({
 });
 type StoredTally = Stored<{ id: string; count: number }> | undefined;
 
-let engine: Engine;
-let table: Table;
-beforeAll(async () => {
-  engine = await startEngine({ sdk: true });
-  table = openTable(environment(process.env));
-});
-afterAll(() => engine.stop());
+forAllTests(() => startEngine({ sdk: true }));
+const table = forAllTests(() => openTable(environment(process.env)));
 
 const names = (count: number) => Array.from({ length: count }, (_, i) => `${i}`);
 

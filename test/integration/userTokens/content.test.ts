@@ -1,32 +1,21 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { addDocument, nda } from '../../support/content.ts';
-import { type Customer, newCustomer, restartFunctions } from '../../support/customer.ts';
-import { type Engine, startEngine } from '../../support/engine.ts';
-import { type Queues, startQueues } from '../../support/queues.ts';
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { acmeWorld, forAllTests } from '../../support/acmeWorld.ts';
+import { nda } from '../../support/content.ts';
+import { restartFunctions } from '../../support/customer.ts';
+import { startQueues } from '../../support/queues.ts';
 import { newUser, type TestUser } from '../../support/userTokens.ts';
 
 const threads = '/v2/commentannotations';
 const comments = '/v2/commentannotations/comments';
 const document = { type: 'document', id: 'nda', organizationId: 'acme' };
 
-let engine: Engine;
-let queues: Queues;
-let customer: Customer;
+const { customer } = acmeWorld({ documents: ['nda'] });
+forAllTests(startQueues);
 let ada: TestUser;
 let bob: TestUser;
 let eve: TestUser;
-beforeAll(async () => {
-  engine = await startEngine();
-  queues = await startQueues();
-});
-afterAll(async () => {
-  await queues.stop();
-  await engine.stop();
-});
 beforeEach(async () => {
   restartFunctions();
-  customer = await newCustomer();
-  await addDocument(customer);
   const restricted = { organizationId: 'acme', documentIds: ['nda'], accessType: 'restricted' };
   await customer.ok('/v2/organizations/documents/access/update', restricted);
   ada = await newUser(customer, 'ada', [{ ...document, accessRole: 'viewer' }]);

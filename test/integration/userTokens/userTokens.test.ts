@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { run } from '../../../infra/commands/workspace.ts';
+import { acmeWorld, forAllTests } from '../../support/acmeWorld.ts';
 import { addDocument, nda } from '../../support/content.ts';
 import { type Customer, handlerOf, newCustomer, restartFunctions } from '../../support/customer.ts';
-import { type Engine, startEngine } from '../../support/engine.ts';
-import { type Queues, startQueues } from '../../support/queues.ts';
+import { startQueues } from '../../support/queues.ts';
 import { JobRunner } from '../../support/removal.ts';
 import { post } from '../../support/requests.ts';
 import { newUser, type TestUser, userWith } from '../../support/userTokens.ts';
@@ -14,25 +14,18 @@ const document = { type: 'document', id: 'nda', organizationId: 'acme' } as cons
 const acme = { type: 'organization', id: 'acme' } as const;
 const folder = { type: 'folder', id: 'contracts', organizationId: 'acme' } as const;
 
-let engine: Engine;
-let queues: Queues;
-let customer: Customer;
+const { customer } = acmeWorld({ documents: ['nda'] });
+const queues = forAllTests(startQueues);
 let hours = 0;
-beforeAll(async () => {
-  engine = await startEngine();
-  queues = await startQueues();
+beforeAll(() => {
   const { now } = Date;
   jest.spyOn(Date, 'now').mockImplementation(() => now() + hours * 60 * 60 * 1000);
 });
-afterAll(async () => {
+afterAll(() => {
   jest.restoreAllMocks();
-  await queues.stop();
-  await engine.stop();
 });
 beforeEach(async () => {
   restartFunctions();
-  customer = await newCustomer();
-  await addDocument(customer);
   await restrict();
 });
 afterEach(() => {
