@@ -2,13 +2,14 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll } from '@jest/globals';
-import { App } from 'aws-cdk-lib/core';
+import { App, type IPolicyValidationPlugin, Validations } from 'aws-cdk-lib/core';
 import { Code } from 'aws-cdk-lib/aws-lambda';
 import { projectDir } from '../../infra/build/build.ts';
 import { readSettings, type Settings } from '../../infra/stacks/settings.ts';
 import { Backend } from '../../infra/stacks/backend.ts';
 import type { Routed } from '../../lib/app/page.ts';
 import type { Worker } from '../../lib/app/worker.ts';
+import type { ProcessValidatePlugin } from '../support/processValidatePlugin.ts';
 import { workers as allWorkers } from './workers.ts';
 
 export interface Resource {
@@ -38,10 +39,10 @@ export interface AppOptions {
   readonly workers?: readonly Worker[];
   readonly outdir?: string;
   /**
-   * Whether the CDK checks the templates against CloudFormation's schemas. The check takes half of the time, so only
-   * one test makes it.
+   * The plugin with which the CDK checks the root template against CloudFormation's schemas. Without one, the CDK does
+   * not check it, because the check takes half of the time.
    */
-  readonly validate?: boolean;
+  readonly validatePlugin?: ProcessValidatePlugin;
 }
 
 /** All apps without `outdir` share this folder. The CDK would otherwise create one for each app and never remove it. */
@@ -55,16 +56,17 @@ afterAll(() => rmSync(unnamedApps, { recursive: true, force: true }));
 export function appOf(
   endpoints: readonly Routed[],
   settings: Partial<Settings> = {},
-  { workers = allWorkers, outdir = unnamedApps, validate = false }: AppOptions = {},
+  { workers = allWorkers, outdir = unnamedApps, validatePlugin }: AppOptions = {},
 ): { app: App; backend: Backend } {
   const { context } = JSON.parse(readFileSync(join(projectDir, 'cdk.json'), 'utf8'));
   // Turns off stack traces of constructs, because collecting them is slow.
   const app = new App({
     context: { 'aws:cdk:disable-stack-trace': true, 'aws:cdk:enable-asset-metadata': true, ...context },
-    builtinCloudFormationValidation: validate,
+    builtinCloudFormationValidation: false,
     treeMetadata: false,
     outdir,
   });
+  if (validatePlugin) Validations.of(app).addPlugins(validatePlugin as IPolicyValidationPlugin);
   const backend = new Backend(app, 'CollaborationBackend', {
     endpoints,
     workers,

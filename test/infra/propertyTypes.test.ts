@@ -2,11 +2,11 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { CloudFormationValidatePlugin } from 'aws-cdk-lib/core';
 import * as z from 'zod';
 import { registeredRoutes, registeredWorkers } from '../../infra/build/registry.ts';
 import { appOf, type Resource, type Template } from './assembly.ts';
 import { certificateArn, domainName } from './endpoints.ts';
+import { ProcessValidatePlugin } from '../support/processValidatePlugin.ts';
 
 type Path = readonly (string | number)[];
 type Properties = Resource['Properties'];
@@ -123,23 +123,45 @@ interface Example {
   readonly path: Path;
 }
 
+/** The rules that templates break, by path of the template and logical id. */
+type Faults = ReadonlyMap<string, ReadonlyMap<string, readonly string[]>>;
+
+/** A resource with one changed property. */
+interface Copy {
+  readonly example: Example;
+  readonly properties: Properties;
+}
+
 let folder: string;
-let plugin: CloudFormationValidatePlugin;
 let templates: string[];
 let examples: Map<string, Example>;
+let faults: Faults;
+let copies: Record<'wrongType' | 'wrongValue' | 'missing' | 'misspelt', readonly Copy[]>;
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'property-types-'));
   appOf(registeredRoutes(), everything, { outdir: folder, workers: registeredWorkers() }).app.synth();
   templates = readdirSync(folder)
     .filter((name) => name.endsWith('.template.json'))
     .map((name) => join(folder, name));
-  plugin = new CloudFormationValidatePlugin();
   examples = examplesOf(templates.map((file) => JSON.parse(readFileSync(file, 'utf8')) as Template));
+  copies = {
+    wrongType: copiesOf([...examples.values()], (value) =>
+      typeof value === 'object' && !isReference(value) ? 'wrong' : ['wrong', { Wrong: 1 }],
+    ),
+    wrongValue: copiesOf(enumerations.map(exampleOf), () => 'WRONG'),
+    missing: copiesOf(required.map(exampleOf), () => undefined),
+    misspelt: copiesOf(
+      [...Map.groupBy(examples.values(), ({ resource }) => resource.Type).values()].map(([first]) => ({
+        ...first!,
+        path: ['Wrongly'],
+      })),
+      () => 'wrong',
+    ),
+  };
+  // One check of all templates, because starting a check costs more time than checking a template.
+  faults = faultsIn([...templates, ...Object.entries(copies).flatMap(([name, all]) => writeCopies(name, all))]);
 });
-afterAll(() => {
-  plugin._dispose();
-  rmSync(folder, { recursive: true });
-});
+afterAll(() => rmSync(folder, { recursive: true }));
 
 function isReference(value: unknown): boolean {
   const [name = '', ...more] = typeof value === 'object' && value !== null ? Object.keys(value) : [];
@@ -179,44 +201,59 @@ function changed({ resource, path }: Example, change: (value: unknown) => unknow
   return properties;
 }
 
-/** Returns the rules that a template breaks, by logical id. */
-function faultsIn(templatePath: string): Map<string, string[]> {
-  const stackTemplates = [
-    { stackConstructPath: 'Stack', templatePath, accountId: '123456789012', region: 'eu-central-1' },
+function copiesOf(changes: readonly Example[], change: (value: unknown) => unknown): Copy[] {
+  return changes.map((example) => ({ example, properties: changed(example, change) }));
+}
+
+const copyId = (index: number): string => `Copy${index}`;
+const unchangedFile = (name: string): string => join(folder, `${name}Unchanged.json`);
+const changedFile = (name: string): string => join(folder, `${name}Changed.json`);
+
+/** Writes a template with the changed resources, and one with the same resources as they were. Returns both paths. */
+function writeCopies(name: string, all: readonly Copy[]): string[] {
+  const write = (file: string, propertiesOf: (copy: Copy) => Properties) => {
+    const Resources = Object.fromEntries(
+      all.map((copy, index) => [copyId(index), { ...copy.example.resource, Properties: propertiesOf(copy) }]),
+    );
+    writeFileSync(file, JSON.stringify({ Resources }));
+    return file;
+  };
+  return [
+    write(unchangedFile(name), ({ example }) => example.resource.Properties),
+    write(changedFile(name), ({ properties }) => properties),
   ];
-  const faults = new Map<string, string[]>();
+}
+
+/** Returns the rules that templates break, by path of the template and logical id. */
+function faultsIn(paths: readonly string[]): Faults {
+  const stackTemplates = paths.map((templatePath) => ({
+    stackConstructPath: 'Stack',
+    templatePath,
+    accountId: '123456789012',
+    region: 'eu-central-1',
+  }));
+  const found = new Map(paths.map((path) => [path, new Map<string, string[]>()]));
   // Warnings count too. The check gives only a warning for an unknown value of an enumeration.
-  for (const { ruleName, description, violatingResources } of plugin.validate({ stackTemplates } as never).violations)
-    for (const { resourceLogicalId = '' } of violatingResources)
-      faults.set(resourceLogicalId, [...(faults.get(resourceLogicalId) ?? []), `${ruleName} ${description}`]);
-  return faults;
+  for (const { ruleName, description, violatingResources } of new ProcessValidatePlugin().validate({ stackTemplates })
+    .violations)
+    for (const { resourceLogicalId = '', templatePath = '' } of violatingResources) {
+      const ofTemplate = found.get(templatePath)!;
+      ofTemplate.set(resourceLogicalId, [...(ofTemplate.get(resourceLogicalId) ?? []), `${ruleName} ${description}`]);
+    }
+  return found;
 }
 
 /**
- * Returns the names of the examples whose changed copies break no new rule. One template contains all copies, because
- * checking a template costs more time than checking a resource. Even unchanged copies break rules, because the
- * resources to which they refer are missing.
+ * Returns the names of the examples whose changed copies break no new rule. Even unchanged copies break rules, because
+ * the resources to which they refer are missing.
  */
-function overlooked(changes: readonly Example[], change: (value: unknown) => unknown): string[] {
-  const copies = changes.map((example, index) => ({
-    example,
-    id: `Copy${index}`,
-    properties: changed(example, change),
-  }));
-  const check = (name: string, propertiesOf: (copy: (typeof copies)[number]) => Properties) => {
-    const file = join(folder, name);
-    const Resources = Object.fromEntries(
-      copies.map((copy) => [copy.id, { ...copy.example.resource, Properties: propertiesOf(copy) }]),
-    );
-    writeFileSync(file, JSON.stringify({ Resources }));
-    return faultsIn(file);
-  };
-  const before = check('unchanged.json', ({ example }) => example.resource.Properties);
-  const after = check('changed.json', ({ properties }) => properties);
-  return copies
-    .filter(({ example: { resource }, id, properties }) => {
-      const known = new Set(before.get(id));
-      const hasNewFault = (after.get(id) ?? []).some((fault) => !known.has(fault));
+function overlooked(name: keyof typeof copies): string[] {
+  const before = faults.get(unchangedFile(name))!;
+  const after = faults.get(changedFile(name))!;
+  return copies[name]
+    .filter(({ example: { resource }, properties }, index) => {
+      const known = new Set(before.get(copyId(index)));
+      const hasNewFault = (after.get(copyId(index)) ?? []).some((fault) => !known.has(fault));
       return !hasNewFault && (openProperties[resource.Type]?.safeParse(properties).success ?? true);
     })
     .map(({ example }) => example.name);
@@ -230,35 +267,30 @@ const exampleOf = (name: string): Example => {
 
 describe('the property type check of templates', () => {
   test('accepts the templates of a deployment with every setting', () => {
-    const faults = templates.flatMap((file) => [...faultsIn(file)]);
     // The reason for leaving out this rule is in infra/constructs/table.ts.
-    expect(faults).toEqual([['Table', [expect.stringMatching(/^E3039 /)]]]);
+    expect(templates.flatMap((file) => [...faults.get(file)!])).toEqual([
+      ['Table', [expect.stringMatching(/^E3039 /)]],
+    ]);
     for (const file of templates)
       for (const { Type, Properties } of Object.values((JSON.parse(readFileSync(file, 'utf8')) as Template).Resources))
         expect([Type, openProperties[Type]?.safeParse(Properties).error]).toEqual([Type, undefined]);
   });
 
   test('finds a wrong type in every property of every resource', () => {
-    expect(examples.size).toBeGreaterThan(300);
-    const wrongType = (value: unknown) =>
-      typeof value === 'object' && !isReference(value) ? 'wrong' : ['wrong', { Wrong: 1 }];
-    expect(overlooked([...examples.values()], wrongType)).toEqual([]);
+    expect(copies.wrongType.length).toBeGreaterThan(300);
+    expect(overlooked('wrongType')).toEqual([]);
   });
 
   test('finds a wrong value in every enumeration', () => {
-    expect(overlooked(enumerations.map(exampleOf), () => 'WRONG')).toEqual([]);
+    expect(overlooked('wrongValue')).toEqual([]);
   });
 
   test('finds every missing required property', () => {
-    expect(overlooked(required.map(exampleOf), () => undefined)).toEqual([]);
+    expect(overlooked('missing')).toEqual([]);
   });
 
   test('finds misspelt names of properties', () => {
-    const firsts = [...Map.groupBy(examples.values(), ({ resource }) => resource.Type).values()].map(
-      ([first]) => first!,
-    );
-    const misspelt = firsts.map((example): Example => ({ ...example, path: ['Wrongly'] }));
-    expect(misspelt.length).toBeGreaterThan(20);
-    expect(overlooked(misspelt, () => 'wrong')).toEqual([]);
+    expect(copies.misspelt.length).toBeGreaterThan(20);
+    expect(overlooked('misspelt')).toEqual([]);
   });
 });

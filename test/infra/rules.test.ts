@@ -14,6 +14,7 @@ import {
   statementsOf,
 } from './assembly.ts';
 import { certificateArn, domainName, doubled, greedy, ownFunctions, registered } from './endpoints.ts';
+import { ProcessValidatePlugin } from '../support/processValidatePlugin.ts';
 
 const endpoints = [...registered, greedy];
 const settings = { alarmEmail: 'ops@example.com', mailFrom: 'no-reply@example.com' };
@@ -125,7 +126,8 @@ describe('the templates', () => {
   });
 
   test("pass the CDK's checks with twice the endpoints, and each stay below 400 resources and 200 outputs", () => {
-    const { templates, families } = assemblyOf([...doubled, greedy], withDomain, { validate: true });
+    const validatePlugin = new ProcessValidatePlugin();
+    const { templates, families } = assemblyOf([...doubled, greedy], withDomain, { validatePlugin });
     expect([...families.values()].flatMap(functionsOf)).toHaveLength(2 * ownFunctions.length + 1);
     for (const template of templates) {
       expect(Object.keys(template.Resources).length).toBeLessThanOrEqual(400);
