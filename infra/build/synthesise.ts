@@ -6,11 +6,8 @@ import { Code } from 'aws-cdk-lib/aws-lambda';
 import { type Build, buildFunctions, bundleEntries, projectDir } from './build.ts';
 import { fileText } from './files.ts';
 import { registeredAssets, registeredRoutes, registeredWorkers } from './registry.ts';
-import { readSettings, type Settings } from '../stacks/settings.ts';
+import { readSettings, type Settings, STACK } from '../stacks/settings.ts';
 import { Backend } from '../stacks/backend.ts';
-
-/** The id of the root stack in the app. It is also the default name of the deployed stack. */
-export const STACK = 'CollaborationBackend';
 
 /** Bundles the functions of all registered endpoints, pages, assets and workers. */
 export function buildRegistered(outdir: string): Promise<Build> {

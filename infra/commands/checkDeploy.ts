@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { CloudFormationClient } from '@aws-sdk/client-cloudformation';
 import { runCommand } from './operator.ts';
-import { STACK, synthesise } from '../build/synthesise.ts';
+import { STACK } from '../stacks/settings.ts';
 import { type DeployedResource, type Finding, checkUpdate, type StackTemplates } from './templateChanges.ts';
 
 const USAGE = `Usage: npm run check:deploy [-- [--stack <stack>] [--after <dir>] [--before <dir>] [--allow <id>]...]
@@ -73,6 +73,8 @@ function lines(findings: readonly Finding[]): string {
 }
 
 async function templatesOfThisSource(): Promise<StackTemplates> {
+  // The CDK takes a second to load. Only this comparison needs it.
+  const { synthesise } = await import('../build/synthesise.ts');
   const outdir = await mkdtemp(join(tmpdir(), 'check-deploy-'));
   try {
     await synthesise({ outdir });

@@ -5,7 +5,7 @@
 import { parseArgs } from 'node:util';
 import { runCommand } from './operator.ts';
 import { sourceTemplates } from './sourceTemplates.ts';
-import { STACK } from '../build/synthesise.ts';
+import { STACK } from '../stacks/settings.ts';
 import type { DeployedResource, StackTemplates } from './templateChanges.ts';
 
 const USAGE = `Usage: npm run -s restore -- table|stream [--stack <stack>]

@@ -4,9 +4,8 @@ import { join } from 'node:path';
 import { App } from 'aws-cdk-lib/core';
 import { Code } from 'aws-cdk-lib/aws-lambda';
 import { synthesisedTemplates } from './checkDeploy.ts';
-import { readSettings, type Settings } from '../stacks/settings.ts';
+import { readSettings, type Settings, STACK } from '../stacks/settings.ts';
 import { Backend } from '../stacks/backend.ts';
-import { STACK } from '../build/synthesise.ts';
 import { registeredRoutes, registeredWorkers } from '../build/registry.ts';
 import type { StackTemplates } from './templateChanges.ts';
 

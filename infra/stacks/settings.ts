@@ -1,5 +1,8 @@
 import * as z from 'zod';
 
+/** The id of the root stack in the app. It is also the default name of the deployed stack. */
+export const STACK = 'CollaborationBackend';
+
 /** The retention periods that CloudWatch Logs accepts. A deployment with another number would fail. */
 const retentionDays = [
   1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653,
