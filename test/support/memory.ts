@@ -103,6 +103,15 @@ export async function putMany(
     await client.send(new BatchWriteCommand({ RequestItems: { [TABLE_NAME]: puts.slice(start, start + 25) } }));
 }
 
+/** The vectors of judgments that were ranked before. */
+const ranked = new WeakMap<SentJudgment, readonly number[]>();
+
+function storedVector(judgment: SentJudgment): readonly number[] {
+  const known = ranked.get(judgment) ?? round(lexical(`${judgment.decision}\n${judgment.reasoning}`));
+  ranked.set(judgment, known);
+  return known;
+}
+
 /**
  * Ranks all judgments by their similarity to a query. Returns the ids of the first `limit`. If two are equally
  * similar, the later one comes first.
@@ -110,10 +119,10 @@ export async function putMany(
 export function rankedExactly(judgments: readonly SentJudgment[], query: string, limit: number): string[] {
   const vector = lexical(query);
   return judgments
-    .map(({ recordId, decision, reasoning, createdAt }) => ({
-      recordId,
-      createdAt,
-      distanceToQuery: distance(vector, round(lexical(`${decision}\n${reasoning}`))),
+    .map((judgment) => ({
+      recordId: judgment.recordId,
+      createdAt: judgment.createdAt,
+      distanceToQuery: distance(vector, storedVector(judgment)),
     }))
     .sort((a, b) => a.distanceToQuery - b.distanceToQuery || b.createdAt - a.createdAt)
     .slice(0, limit)

@@ -31,8 +31,12 @@ export function lexical(text: string): Float32Array {
 
 /** Returns the unit vector with the direction of `sums`. Returns the first axis if all sums are zero, which is rare. */
 function toUnitVector(sums: Float64Array): Float32Array {
-  const length = Math.sqrt(sums.reduce((total, value) => total + value * value, 0));
-  return Float32Array.from(sums, (value, index) => (length > 1e-9 ? value / length : Number(index === 0)));
+  let squares = 0;
+  for (const value of sums) squares += value * value;
+  const length = Math.sqrt(squares);
+  return length > 1e-9
+    ? new Float32Array(sums.map((value) => value / length))
+    : new Float32Array(DIMENSIONS).fill(1, 0, 1);
 }
 
 /** Returns the 32-bit FNV-1a hash of the code units of a text. */
