@@ -268,10 +268,12 @@ describe('FunctionPool.invoke', () => {
     ['blocks its thread', 'for (;;);'],
     ['crashes its thread', 'queueMicrotask(() => { throw new Error("crash"); }); await new Promise(() => {});'],
   ])('writes the output of a call that then %s', async (_name, body) => {
-    const model = await define('last', handler(`process.stdout.write(Buffer.from("last line\\n")); ${body}`), {
-      timeoutSeconds: 1,
-    });
-    await expect(call(createPool(), model)).rejects.toThrow();
+    const lastLine = `process.stdout.write(Buffer.from("last line\\n")); ${body}`;
+    const model = { ...(await define('last', handler(`if (event.end) { ${lastLine} }`))) };
+    const pool = createPool();
+    await call(pool, model);
+    model.timeoutSeconds = 0.2;
+    await expect(call(pool, model, { end: true })).rejects.toThrow();
     expect(logged).toContain('last line\n');
   });
 });
@@ -339,12 +341,16 @@ describe('FunctionPool.invokeExclusively', () => {
       });`,
       { environment: { AWS_ACCESS_KEY_ID: 'LOCAL1' } },
     );
+    const { promise: answer, resolve: startAnswering } = Promise.withResolvers<void>();
+    let calls = 0;
     const pool = createPool({
       patienceMilliseconds: 25,
       aws: {
         ports: [2],
         async call() {
-          await new Promise((resolve) => setTimeout(resolve, 100));
+          // The pool would load a fifth instance after 100 ms.
+          if (++calls === 4) setTimeout(startAnswering, 300);
+          await answer;
           return { status: 200, body: '{}' };
         },
       },
