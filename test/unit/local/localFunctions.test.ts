@@ -341,7 +341,10 @@ describe('FunctionPool.invokeExclusively', () => {
       });`,
       { environment: { AWS_ACCESS_KEY_ID: 'LOCAL1' } },
     );
-    const { promise: answer, resolve: startAnswering } = Promise.withResolvers<void>();
+    let startAnswering: () => void;
+    const answer = new Promise<void>((resolve) => {
+      startAnswering = resolve;
+    });
     let calls = 0;
     const pool = createPool({
       patienceMilliseconds: 25,
