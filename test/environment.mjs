@@ -4,7 +4,8 @@ import { TestEnvironment } from 'jest-environment-node';
 
 /**
  * V8's code cache of each module, by its path. Jest compiles each module again for each test file of a worker. A module
- * gets its cache when it is compiled for the second time, because making one takes as long as compiling.
+ * gets its cache when it is compiled for the second time, because making one takes as long as compiling. The cache is a
+ * copy, because the original belongs to the context of a test file and would keep all of its memory.
  */
 const codeCaches = new Map();
 
@@ -16,13 +17,13 @@ vm.compileFunction = (code, parameters, options) => {
     cachedData: cache.data,
     produceCachedData: cache.isMissing,
   });
-  if (cache.isMissing) cache.data = compiled.cachedData;
+  if (cache.isMissing) cache.data = copyOf(compiled.cachedData);
   return compiled;
 };
 vm.SourceTextModule = function (code, options) {
   const cache = codeCacheOf(options.identifier, code);
   const compiled = new SourceTextModule(code, { ...options, cachedData: cache.data });
-  if (cache.isMissing) cache.data = compiled.createCachedData();
+  if (cache.isMissing) cache.data = copyOf(compiled.createCachedData());
   return compiled;
 };
 vm.SourceTextModule.prototype = SourceTextModule.prototype;
@@ -50,6 +51,8 @@ export default class Environment extends TestEnvironment {
     Error.stackTraceLimit = 10;
   }
 }
+
+const copyOf = (data) => data && Buffer.from(data);
 
 /** Returns the cache of a module. `isMissing` tells the caller to make it. */
 function codeCacheOf(path, code) {
