@@ -7,6 +7,7 @@ import { handlerOf } from '../support/customer.ts';
 import { type Engine, startEngine } from '../support/engine.ts';
 import { eventOf, type Headers, post, type Response as Answer, send } from '../support/requests.ts';
 import { slowdownNow } from '../support/cpu.ts';
+import { times } from '../support/times.ts';
 import { workbook } from '../support/workbook.ts';
 import { userHeadersOf } from '../support/userCaller.ts';
 import { newWorkspace } from '../support/workspaces.ts';
@@ -326,7 +327,7 @@ describe('a request body that is expensive to parse', () => {
 
   const costlyFields = (characters: number, fields: number, maxCpu: number) => ({
     texts: ['\n', '"', '\u00fc'].map((character) => JSON.stringify(character.repeat(characters))),
-    members: Array.from({ length: fields }, (_each, index) => `"field${index}":{}`).join(','),
+    members: times(fields, (index) => `"field${index}":{}`).join(','),
     maxCpu,
   });
   // These bodies are made only once, because making them takes longer than refusing them.
@@ -360,7 +361,7 @@ describe('a request body that is expensive to parse', () => {
     const update = (clients: number, content: readonly number[]) =>
       Buffer.concat([
         Buffer.of(0x80 | (clients & 0x7f), 0x80 | ((clients >> 7) & 0x7f), clients >> 14),
-        ...Array.from({ length: clients }, (_each, at) =>
+        ...times(clients, (at) =>
           Buffer.of(
             1,
             0x80 | (at & 0x7f),
@@ -388,7 +389,7 @@ describe('a request body that is expensive to parse', () => {
       expect([label, answer.status]).toEqual([label, 400]);
     }
     const xlsx = workbook(
-      Array.from({ length: 10 }, (_each, at) => ({
+      times(10, (at) => ({
         name: `S${at}`,
         rows: [],
         xml: `<sheetData>${'<a/>'.repeat(290_000)}</sheetData>`,

@@ -9,6 +9,7 @@ import type { OpenApiDocument } from '../../lib/openapi/document.ts';
 import { type Tab, TestBrowser } from '../support/browser.ts';
 import { RemoteReceiver } from '../support/remoteReceiver.ts';
 import { startSystem, type System, temporaryDir } from './system.ts';
+import { times } from '../support/times.ts';
 
 const DASHBOARD = '/_local/dashboard';
 /** The number of faults that activates an alarm. */
@@ -101,8 +102,7 @@ describe('the dashboard', () => {
     );
     return state;
   }
-  const refused = () =>
-    Promise.all(Array.from({ length: FAULTS }, () => system.post('/v2/users/get', { organizationId: 'acme' })));
+  const refused = () => Promise.all(times(FAULTS, () => system.post('/v2/users/get', { organizationId: 'acme' })));
 
   test('opens without errors, reports a healthy system, and loads files only from the system', async () => {
     const { page, problems, requestedUrls } = await open(DASHBOARD);

@@ -4,12 +4,13 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { RemoteEditor } from '../support/remoteEditor.ts';
 import { RemoteReceiver } from '../support/remoteReceiver.ts';
 import { startSystem, type System, temporaryDir } from './system.ts';
+import { times } from '../support/times.ts';
 
 const nda = { organizationId: 'acme', documentId: 'nda' };
 const editor = { ...nda, editorId: 'summary' };
 /** Returns words of 2 KB that hardly compress. About two dozen of them are enough to start a compaction of the log. */
 const words = (name: string, count: number) =>
-  Array.from({ length: count }, (_each, index) => `${name}${index}-${randomBytes(1_000).toString('hex')}`);
+  times(count, (index) => `${name}${index}-${randomBytes(1_000).toString('hex')}`);
 
 let dataDir: string;
 let system: System;

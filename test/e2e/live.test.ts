@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import * as Y from 'yjs';
 import { startSystem, type System } from './system.ts';
+import { times } from '../support/times.ts';
 
 const organizationId = 'live';
 const MALFORMED_CONNECTIONS = 1_000;
@@ -179,7 +180,7 @@ describe('a connected user', () => {
     const changes = await ok('/v2/live/changes', { ...ids, after: 0 }, headers);
     expect(changes).toMatchObject({ complete: true, hasMore: false, version: changes.hints.length });
     expect(changes.hints.map(({ version }: Received) => version)).toEqual(
-      Array.from({ length: changes.hints.length }, (_each, index) => index + 1),
+      times(changes.hints.length, (index) => index + 1),
     );
     client.close();
   });
@@ -316,9 +317,7 @@ describe('the WebSocket gateway', () => {
       });
     for (let sent = 0; sent < MALFORMED_CONNECTIONS; sent += CONNECTIONS_AT_A_TIME)
       await Promise.all(
-        Array.from({ length: CONNECTIONS_AT_A_TIME }, (_each, index) =>
-          sendGarbage(garbage[(sent + index) % garbage.length]!),
-        ),
+        times(CONNECTIONS_AT_A_TIME, (index) => sendGarbage(garbage[(sent + index) % garbage.length]!)),
       );
     await ok('/v2/crdt/add', { ...ids, editorId: 'body', type: 'text', data: 'still here' });
     expect(await client.event('document', ({ type }) => type === 'crdt.update')).toMatchObject({ editorId: 'body' });

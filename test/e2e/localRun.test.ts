@@ -11,6 +11,7 @@ import { findProcesses } from '../../infra/local/processes.ts';
 import { limits } from '../../lib/shared/schema.ts';
 import { copyAssembly } from './assembly.ts';
 import { startInVain, startSystem, type System, temporaryDir } from './system.ts';
+import { times } from '../support/times.ts';
 
 // All tests share one data directory and three starts of the system, because a start takes a second. The tests run in
 // this order.
@@ -224,7 +225,7 @@ describe('npm start', () => {
         ...(await system.post('/v2/organizations/add', { organizations: [{ organizationId: id }] })),
       });
     await add('before');
-    const during = Array.from({ length: 20 }, (_each, n) => add(`during-${n}`));
+    const during = times(20, (n) => add(`during-${n}`));
     process.kill(engine!.pid, 'SIGKILL');
     await Promise.all(during);
     await system.printed(/^The table engine ended unexpectedly and is started again/m);

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { signRequest } from '../support/signRequest.ts';
 import { copyAssembly } from './assembly.ts';
 import { startInVain, startSystem, type System, temporaryDir } from './system.ts';
+import { times } from '../support/times.ts';
 
 /** An action of one of the functions below. The functions write each action as a line into the file `SEEN`. */
 interface Seen {
@@ -367,10 +368,7 @@ describe('workers in npm start', () => {
   test('runs several batches of a queue at the same time, each in its own thread', async () => {
     // The messages do not fit into one batch. Each batch ends only after the other one has begun in another thread.
     for (const group of [0, 1])
-      await sendTo(
-        'test-slow',
-        ...Array.from({ length: 10 }, (_, i) => ({ do: 'waitForOtherInstance', id: `wave-${group}-${i}` })),
-      );
+      await sendTo('test-slow', ...times(10, (i) => ({ do: 'waitForOtherInstance', id: `wave-${group}-${i}` })));
     const done = await until(({ id, step }) => id.startsWith('wave-') && step === 'done', 20);
     expect(new Set(done.map(({ instance }) => instance)).size).toBe(2);
   });

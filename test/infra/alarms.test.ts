@@ -32,6 +32,7 @@ import { DeliverySystem, MINUTE, SECOND } from '../support/deliveries.ts';
 import { type Engine, startEngine } from '../support/engine.ts';
 import { WebhookReceiver } from '../support/hooks.ts';
 import { post } from '../support/requests.ts';
+import { times } from '../support/times.ts';
 import { newWebhookCustomer, paths } from '../support/webhooks.ts';
 import { lambdaContext } from '../support/workers.ts';
 import { appOf } from './assembly.ts';
@@ -138,7 +139,7 @@ function partOf(id: string, is: (metric: MetricId) => boolean) {
 function contributorsAfterLines(id: string, periods = 1): readonly string[] {
   return contributorsAfter(
     id,
-    Array.from({ length: periods }, () => [0]),
+    times(periods, () => [0]),
     (store) => {
       for (const line of lines) store.addLine(line);
     },
@@ -516,10 +517,10 @@ describe('alarms on metrics of AWS', () => {
   );
 
   test('the alarm on recursive loops becomes active at the first stopped invocation, and names the function', () => {
-    const stop = (store: MetricStore, times: number) =>
+    const stop = (store: MetricStore, repeats: number) =>
       store.add(
         { namespace: 'AWS/Lambda', name: 'RecursiveInvocationsDropped', dimensions: { FunctionName: 'RunJobs' } },
-        times,
+        repeats,
       );
     expect(contributorsAfter('RecursiveLoopsStopped', [[0]], stop)).toEqual([]);
     expect(contributorsAfter('RecursiveLoopsStopped', [[], [1]], stop)).toEqual(['RunJobs']);

@@ -13,6 +13,7 @@ import * as logMessages from '../../lib/observability/logMessages.ts';
 import { type Assembly, assemblyOf, functionsOf, type Resource, resources, type Template } from './assembly.ts';
 import { greedy, ownFunctions, registered } from './endpoints.ts';
 import { workers } from './workers.ts';
+import { times } from '../support/times.ts';
 
 const endpoints = [...registered, greedy];
 const functions = [...ownFunctions, greedy];
@@ -253,7 +254,7 @@ describe('workerAlarms', () => {
   });
 
   test('creates two crash alarms for eleven workers, because an expression takes ten metrics', () => {
-    const many = Array.from({ length: 11 }, (_each, n) => ({
+    const many = times(11, (n) => ({
       ...workers.find(({ on }) => 'every' in on)!,
       name: `tick${n}`,
     }));
@@ -353,10 +354,7 @@ describe('alarmText', () => {
     runbook: 'infra/RUNBOOK.md#here',
     severity: 'high',
   } as const;
-  const impacts = Array.from(
-    { length: 40 },
-    (_, index) => `customers cannot do the thing with number ${index}, which they need`,
-  );
+  const impacts = times(40, (index) => `customers cannot do the thing with number ${index}, which they need`);
 
   test('lists as many impacts as fit into 1,024 characters, and counts the others', () => {
     const lines = alarmText({ ...text, impacts }, undefined).split('\n');

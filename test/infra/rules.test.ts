@@ -15,6 +15,7 @@ import {
 } from './assembly.ts';
 import { certificateArn, domainName, doubled, greedy, ownFunctions, registered } from './endpoints.ts';
 import { ProcessValidatePlugin } from '../support/processValidatePlugin.ts';
+import { times } from '../support/times.ts';
 
 const endpoints = [...registered, greedy];
 const settings = { alarmEmail: 'ops@example.com', mailFrom: 'no-reply@example.com' };
@@ -137,7 +138,7 @@ describe('the templates', () => {
 
   test('allow 78 endpoints in a family, and no more', () => {
     const family = (size: number) =>
-      Array.from({ length: size }, (_, index) => ({ ...greedy, path: `/v2/everything/get${index}` as const }));
+      times(size, (index) => ({ ...greedy, path: `/v2/everything/get${index}` as const }));
     const { families } = assemblyOf(family(78));
     expect(Object.keys(families.get('v2/everything')!.Resources).length).toBeLessThanOrEqual(400);
     expect(() => appOf(family(79))).toThrow('/v2/everything has 79 endpoints');
@@ -145,7 +146,7 @@ describe('the templates', () => {
 
   test('allow 65 endpoints with twins in a family, and no more', () => {
     const family = (size: number) =>
-      Array.from({ length: size }, (_, index) => [
+      times(size, (index) => [
         { ...greedy, path: `/v2/everything/get${index}` as const },
         { ...greedy, path: `/v1/everything/get${index}` as const, twinOf: `/v2/everything/get${index}` },
       ]).flat();

@@ -19,6 +19,7 @@ import {
 import { registered } from './endpoints.ts';
 import { complete, expectedEnvironment, grantedPairs, logPairs } from './expected.ts';
 import { fakeWorkers, workers } from './workers.ts';
+import { times } from '../support/times.ts';
 
 let assembly: Assembly;
 let template: Template;
@@ -226,8 +227,7 @@ describe('the source of a worker', () => {
 
   test('is refused if more than two workers read the stream', () => {
     const follow = fakeWorkers.find(({ on }) => 'inserts' in on)!;
-    const readers = (count: number) =>
-      Array.from({ length: count }, (_, n) => ({ ...follow, name: `${follow.name}${n}` }));
+    const readers = (count: number) => times(count, (n) => ({ ...follow, name: `${follow.name}${n}` }));
     expect(functionsOf(assemblyOf(registered, {}, { workers: readers(2) }).workers!)).toHaveLength(2);
     expect(() => assemblyOf(registered, {}, { workers: readers(3) })).toThrow(
       "More than 2 workers read the table's stream",

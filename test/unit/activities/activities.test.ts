@@ -15,6 +15,7 @@ import {
 } from '../../../lib/activities/rules.ts';
 import { changeActivityConfig } from '../../../lib/workspaces/rules/activityConfig.ts';
 import { commentVerbs } from '../../../lib/workspaces/rules/groupedTriggers.ts';
+import { testProperty } from '../../support/testProperty.ts';
 
 const names = { apiKey: 'key', organizationId: 'acme' };
 const fixed = { id: 'a', documentId: 'nda', createdAt: 1_700_000_000_000 };
@@ -45,20 +46,16 @@ const wire = (value: unknown) => JSON.stringify(value);
 const parsed = (value: unknown) => NewActivity.parse(JSON.parse(wire(value)));
 
 describe('an activity', () => {
-  test('is returned as it was sent', () => {
-    fc.assert(
-      fc.property(sent, ({ actionUser, ...fields }) => {
-        const response = toActivityResponse(names, toActivity(parsed({ ...fields, actionUser }), fixed));
-        expect(response.actionUser).toEqual(actionUser);
-        for (const [field, value] of Object.entries(fields))
-          expect(wire(response[field as keyof typeof response])).toBe(wire(value));
-        expect(response).toMatchObject({
-          id: 'a',
-          timestamp: fixed.createdAt,
-          metadata: { apiKey: 'key', organizationId: 'acme', documentId: 'nda' },
-        });
-      }),
-    );
+  testProperty('is returned as it was sent', [sent], ({ actionUser, ...fields }) => {
+    const response = toActivityResponse(names, toActivity(parsed({ ...fields, actionUser }), fixed));
+    expect(response.actionUser).toEqual(actionUser);
+    for (const [field, value] of Object.entries(fields))
+      expect(wire(response[field as keyof typeof response])).toBe(wire(value));
+    expect(response).toMatchObject({
+      id: 'a',
+      timestamp: fixed.createdAt,
+      metadata: { apiKey: 'key', organizationId: 'acme', documentId: 'nda' },
+    });
   });
 
   test('stores fields with arbitrary keys as text, so that no key is lost', () => {
@@ -76,24 +73,18 @@ describe('an activity', () => {
     );
   });
 
-  test('keeps all fields that an update does not send', () => {
-    fc.assert(
-      fc.property(sent, change, (fields, changes) => {
-        const before = toActivity(parsed(fields), fixed);
-        const after = toActivityResponse(
-          names,
-          changeActivity(before, ActivityChange.parse(JSON.parse(wire({ id: 'a', ...changes })))),
-        );
-        const setFields = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined));
-        expect(wire({ ...after, ...setFields })).toBe(wire(after));
-        expect(
-          wire({ ...after, ...Object.fromEntries(Object.keys(setFields).map((field) => [field, undefined])) }),
-        ).toBe(
-          wire({
-            ...toActivityResponse(names, before),
-            ...Object.fromEntries(Object.keys(setFields).map((field) => [field, undefined])),
-          }),
-        );
+  testProperty('keeps all fields that an update does not send', [sent, change], (fields, changes) => {
+    const before = toActivity(parsed(fields), fixed);
+    const after = toActivityResponse(
+      names,
+      changeActivity(before, ActivityChange.parse(JSON.parse(wire({ id: 'a', ...changes })))),
+    );
+    const setFields = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined));
+    expect(wire({ ...after, ...setFields })).toBe(wire(after));
+    expect(wire({ ...after, ...Object.fromEntries(Object.keys(setFields).map((field) => [field, undefined])) })).toBe(
+      wire({
+        ...toActivityResponse(names, before),
+        ...Object.fromEntries(Object.keys(setFields).map((field) => [field, undefined])),
       }),
     );
   });

@@ -11,6 +11,8 @@ import { readSource } from '../../../lib/agents/rules/extraction/readSource.ts';
 import { readCsv } from '../../../lib/files/csv.ts';
 import { ApiError } from '../../../lib/shared/errors.ts';
 import { cpuMilliseconds } from '../../support/cpu.ts';
+import { testProperty } from '../../support/testProperty.ts';
+import { times } from '../../support/times.ts';
 
 function fromCsv(csv: string | Buffer): ExtractionResult {
   const source = readSource('csv', Buffer.from(csv as string));
@@ -264,7 +266,7 @@ describe('readSource: CSV files', () => {
   });
 
   test('returns the first 200 agents and counts the other rows as skipped', () => {
-    const rows = Array.from({ length: 450 }, (_, index) => `Agent ${index},Look.`);
+    const rows = times(450, (index) => `Agent ${index},Look.`);
     const result = fromCsv(`name,prompt\n${rows.join('\n')}`);
     expect(result.agents).toHaveLength(MAX_EXTRACTED_AGENTS);
     expect(result.skipped).toHaveLength(MAX_SKIPPED);
@@ -291,7 +293,7 @@ describe('readSource: CSV files', () => {
 
   test('returns only as many agents as fit into one response', () => {
     const { agents, skipped } = fromCsv(
-      `name,prompt\n${Array.from({ length: 150 }, (_, index) => `${index},${'x'.repeat(30_000)}`).join('\n')}`,
+      `name,prompt\n${times(150, (index) => `${index},${'x'.repeat(30_000)}`).join('\n')}`,
     );
     expect(Buffer.byteLength(JSON.stringify(agents))).toBeLessThanOrEqual(3_000_000);
     expect(agents.length + skipped.length).toBe(150);
@@ -331,26 +333,23 @@ describe('readSource on random input', () => {
     .map((text) => text.replace(/[\u0000-\u001f\u007f]/g, '').trim());
   const quoted = (text: string) => `"${text.replaceAll('"', '""')}"`;
 
-  test('returns names and instructions of any table unchanged', () => {
-    fc.assert(
-      fc.property(
-        fc.uniqueArray(fc.tuple(cell, cell), { selector: ([name]) => name.toLowerCase(), maxLength: 20 }),
-        fc.constantFrom(',', ';', '\t'),
-        (rows, delimiter) => {
-          const full = rows.filter(
-            ([name, text]) => name !== '' && text !== '' && ![name, text].some((cell) => cell.startsWith('#')),
-          );
-          const { agents, skipped } = fromCsv(
-            ['name', 'instructions'].join(delimiter) +
-              '\n' +
-              full.map((row) => row.map(quoted).join(delimiter)).join('\n'),
-          );
-          expect(skipped).toEqual([]);
-          expect(agents).toEqual(full.map(([name, instructions]) => ({ name, instructions })));
-        },
-      ),
-    );
-  });
+  testProperty(
+    'returns names and instructions of any table unchanged',
+    [
+      fc.uniqueArray(fc.tuple(cell, cell), { selector: ([name]) => name.toLowerCase(), maxLength: 20 }),
+      fc.constantFrom(',', ';', '\t'),
+    ],
+    (rows, delimiter) => {
+      const full = rows.filter(
+        ([name, text]) => name !== '' && text !== '' && ![name, text].some((cell) => cell.startsWith('#')),
+      );
+      const { agents, skipped } = fromCsv(
+        ['name', 'instructions'].join(delimiter) + '\n' + full.map((row) => row.map(quoted).join(delimiter)).join('\n'),
+      );
+      expect(skipped).toEqual([]);
+      expect(agents).toEqual(full.map(([name, instructions]) => ({ name, instructions })));
+    },
+  );
 
   test('reads a CSV file without quotes like the same file with a quoted row at its end', () => {
     const text = fc.string({
@@ -383,27 +382,21 @@ describe('readSource on random input', () => {
     cell,
     fc.constantFrom('yes', 'rest-api', 'service', '#N/A', '=1', ';', '"', 'broken-links', 'a,b', '\n'),
   );
-  test('returns agents that agents/create accepts and accounts for every row', () => {
-    fc.assert(
-      fc.property(
-        fc.array(title, { maxLength: 6 }),
-        fc.array(fc.array(anyCell, { maxLength: 7 }), { maxLength: 10 }),
-        (titles, rows) => {
-          const source = readSource(
-            'csv',
-            Buffer.from([['instructions', ...titles], ...rows].map((row) => row.map(quoted).join(',')).join('\n')),
-          );
-          if (!('result' in source)) throw new Error('A model would be asked');
-          const { agents, skipped } = source.result;
-          expect(agents.length + skipped.length).toBe(
-            rows.filter((row) => row.some((cell) => cell.trim() !== '')).length,
-          );
-          for (const agent of agents) expect(CreateAgent.safeParse(agent).error).toBeUndefined();
-          for (const { reason } of skipped) expect(reason).not.toBe('');
-        },
-      ),
-    );
-  });
+  testProperty(
+    'returns agents that agents/create accepts and accounts for every row',
+    [fc.array(title, { maxLength: 6 }), fc.array(fc.array(anyCell, { maxLength: 7 }), { maxLength: 10 })],
+    (titles, rows) => {
+      const source = readSource(
+        'csv',
+        Buffer.from([['instructions', ...titles], ...rows].map((row) => row.map(quoted).join(',')).join('\n')),
+      );
+      if (!('result' in source)) throw new Error('A model would be asked');
+      const { agents, skipped } = source.result;
+      expect(agents.length + skipped.length).toBe(rows.filter((row) => row.some((cell) => cell.trim() !== '')).length);
+      for (const agent of agents) expect(CreateAgent.safeParse(agent).error).toBeUndefined();
+      for (const { reason } of skipped) expect(reason).not.toBe('');
+    },
+  );
 
   test('reads any bytes as any file type or throws INVALID_ARGUMENT', () => {
     const start = fc

@@ -13,6 +13,7 @@ import {
   partsOfTables,
   partsOfText,
 } from '../../../lib/agents/rules/extraction/fileParts.ts';
+import { times } from '../../support/times.ts';
 
 const rows = (...texts: string[]) => texts.map((text, index) => ({ number: index + 1, cells: [text, 'more'] }));
 const table = (...texts: string[]) => partsOfTables([{ rows: rows(...texts), unread: [] }]);
@@ -49,9 +50,7 @@ describe('partsOfText', () => {
   });
 
   test('reports where a text was cut when it is too long for the model', () => {
-    const { parts, skipped } = partsOfText(
-      Array.from({ length: 12 }, (_, index) => `${index}:${'a'.repeat(11_000)}`).join('\n\n'),
-    );
+    const { parts, skipped } = partsOfText(times(12, (index) => `${index}:${'a'.repeat(11_000)}`).join('\n\n'));
     expect(parts).toHaveLength(8);
     expect(skipped).toEqual([
       {
@@ -76,11 +75,7 @@ describe('partsOfTables', () => {
   });
 
   test('leaves out rows that are too long and rows that exceed the limit', () => {
-    const { parts, skipped } = table(
-      'Topic',
-      'x'.repeat(12_001),
-      ...Array.from({ length: 9 }, () => 'y'.repeat(11_000)),
-    );
+    const { parts, skipped } = table('Topic', 'x'.repeat(12_001), ...times(9, () => 'y'.repeat(11_000)));
     expect(parts.flatMap((part) => part.rows!.map(({ number }) => number))).toEqual([1, 3, 4, 5, 6, 7, 8, 9, 10]);
     expect(skipped).toMatchObject([
       { row: 2, reason: expect.stringMatching(/longer than/) },

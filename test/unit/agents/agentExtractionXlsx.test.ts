@@ -6,6 +6,7 @@ import { readSheet } from '../../../lib/files/xlsxSheet.ts';
 import { formatDate } from '../../../lib/files/xlsxDates.ts';
 import { newXmlBudget } from '../../../lib/files/xml.ts';
 import { cpuMilliseconds } from '../../support/cpu.ts';
+import { times } from '../../support/times.ts';
 import { type TestCell, workbook } from '../../support/workbook.ts';
 import { zip } from '../../support/zip.ts';
 
@@ -116,7 +117,7 @@ describe('readWorkbook and readSource on XLSX files', () => {
   });
 
   test('reads ten sheets and names the others in the summary', () => {
-    const sheets = Array.from({ length: 12 }, (_, index) => ({
+    const sheets = times(12, (index) => ({
       name: `S${index + 1}`,
       rows: index === 0 ? [titles, ['A', 'Look.']] : index > 9 ? [titles] : [],
     }));
@@ -124,11 +125,11 @@ describe('readWorkbook and readSource on XLSX files', () => {
   });
 
   test('reads 500 rows of a sheet and reports the first row that it did not read', () => {
-    const { skipped } = resultOf(workbookOf([titles, ...Array.from({ length: 700 }, () => ['Same', 'Look.'])]));
+    const { skipped } = resultOf(workbookOf([titles, ...times(700, () => ['Same', 'Look.'])]));
     expect(skipped).toHaveLength(200);
-    expect(
-      readWorkbook(workbookOf([titles, ...Array.from({ length: 700 }, () => ['Same', 'Look.'])]))[0]!.unread,
-    ).toEqual([{ row: 501, text: '', reason: expect.stringMatching(/^The sheet is longer/) }]);
+    expect(readWorkbook(workbookOf([titles, ...times(700, () => ['Same', 'Look.'])]))[0]!.unread).toEqual([
+      { row: 501, text: '', reason: expect.stringMatching(/^The sheet is longer/) },
+    ]);
   });
 });
 
@@ -224,7 +225,7 @@ describe('readSource limits CPU and memory for hostile XLSX files', () => {
     'very many rows': [() => ofXml(`<sheetData>${filled('<row/>')}</sheetData>`), /too many elements/],
     'deeply nested elements': [() => ofXml(filled('<a>', 1)), /its XML is malformed/],
     'an element with 100,000 attributes': [
-      () => ofXml(`<a ${Array.from({ length: 100_000 }, (_, index) => `a${index}=""`).join(' ')}/>`),
+      () => ofXml(`<a ${times(100_000, (index) => `a${index}=""`).join(' ')}/>`),
       /its XML is malformed/,
     ],
     'entities that expand exponentially': [
@@ -288,7 +289,7 @@ describe('readSource limits CPU and memory for hostile XLSX files', () => {
     ],
     'a very long sheet name': [() => workbook([{ name: filled('n', 4), rows: [titles, ['A', 'Look.']] }]), /^taken$/],
     'thousands of parts': [
-      () => zip(Object.fromEntries(Array.from({ length: 2_100 }, (_, index) => [`${index}`, new Uint8Array()]))),
+      () => zip(Object.fromEntries(times(2_100, (index) => [`${index}`, new Uint8Array()]))),
       /too many parts/,
     ],
   };
@@ -321,7 +322,7 @@ describe('readSource limits CPU and memory for hostile XLSX files', () => {
 describe('readWorkbook limits work across all parts of a workbook', () => {
   const sheets = (xml: string, count = 10) =>
     workbook(
-      Array.from({ length: count }, (_each, index) => ({
+      times(count, (index) => ({
         name: `S${index}`,
         rows: [],
         xml: `<sheetData>${xml}</sheetData>`,
@@ -339,10 +340,7 @@ describe('readWorkbook limits work across all parts of a workbook', () => {
 
   test.each<[string, () => Buffer]>([
     ['empty elements in ten sheets', () => sheets(filled('<a/>'))],
-    [
-      'attributes',
-      () => sheets(filled(`<a ${Array.from({ length: 99 }, (_each, index) => `a${index}=""`).join(' ')}/>`)),
-    ],
+    ['attributes', () => sheets(filled(`<a ${times(99, (index) => `a${index}=""`).join(' ')}/>`))],
     ['cells', () => sheets(filled(`<row>${'<c><v>1</v></c>'.repeat(100)}</row>`))],
     ['entities in one cell', () => sheets(inCell(filled('&amp;')))],
     ['references to characters', () => sheets(inCell(filled('&#65;')))],
@@ -356,7 +354,7 @@ describe('readWorkbook limits work across all parts of a workbook', () => {
     [
       'shared texts',
       () =>
-        workbook([{ name: 'A', rows: Array.from({ length: 499 }, () => ['x'.repeat(20)]) }], {
+        workbook([{ name: 'A', rows: times(499, () => ['x'.repeat(20)]) }], {
           parts: { 'xl/sharedStrings.xml': Buffer.from(`<sst>${'<si><t>a</t></si>'.repeat(500_000)}</sst>`) },
         }),
     ],
@@ -413,8 +411,8 @@ describe('readWorkbook limits work across all parts of a workbook', () => {
   });
 
   test('rejects a workbook with more than 200 sheets', () => {
-    expect(() =>
-      readWorkbook(workbook(Array.from({ length: 201 }, (_each, index) => ({ name: `S${index}`, rows: [['a']] })))),
-    ).toThrow('has more than 200 sheets');
+    expect(() => readWorkbook(workbook(times(201, (index) => ({ name: `S${index}`, rows: [['a']] }))))).toThrow(
+      'has more than 200 sheets',
+    );
   });
 });

@@ -15,6 +15,8 @@ import { MAX_MEMBERS, newGroup, withAgents, withoutAgents } from '../../../lib/a
 import { hideSecrets, keepSecrets, REDACTED, revealSecrets } from '../../../lib/agents/rules/secrets.ts';
 import { ApiError } from '../../../lib/shared/errors.ts';
 import { validate } from '../../../lib/http/validate.ts';
+import { testProperty } from '../../support/testProperty.ts';
+import { times } from '../../support/times.ts';
 
 const server = (more: object = {}) => ({ id: 'tools', url: 'https://mcp.example.com/v1', ...more });
 const restApi = (...endpoints: object[]) => ({
@@ -170,7 +172,7 @@ describe('CreateAgent', () => {
     ],
     [
       'too many servers',
-      { execution: { mcpServers: Array.from({ length: 6 }, (_, n) => server({ id: `${n}` })) } },
+      { execution: { mcpServers: times(6, (n) => server({ id: `${n}` })) } },
       'execution.mcpServers must have at most 5 items',
     ],
     [
@@ -246,12 +248,12 @@ describe('CreateAgent', () => {
     ],
     [
       'an agent that is too large after redaction',
-      { a: { auth: Array.from({ length: 30_000 }, () => 1) } },
+      { a: { auth: times(30_000, () => 1) } },
       `data must be at most ${VERSION_BYTES} bytes as JSON, together with the stored fields`,
     ],
     [
       'more than 64 KB of secrets',
-      { a: { auth: Array.from({ length: 3 }, () => 'x'.repeat(25_000)) } },
+      { a: { auth: times(3, () => 'x'.repeat(25_000)) } },
       'data must have at most 65536 bytes of secrets',
     ],
   ])('rejects %s', (_what, fields, message) => {
@@ -349,9 +351,9 @@ describe('versionAfter', () => {
     expect(problems(() => after({ execution: { mcpServers: [] } }))).toEqual([
       'execution.mcpServers is required when executionStrategy is mcp-tools: at least one server',
     ]);
-    expect(
-      problems(() => after(Object.fromEntries(Array.from({ length: 8 }, (_, n) => [`k${n}`, 'x'.repeat(32_740)])))),
-    ).toEqual([`data must be at most ${VERSION_BYTES} bytes as JSON, together with the stored fields`]);
+    expect(problems(() => after(Object.fromEntries(times(8, (n) => [`k${n}`, 'x'.repeat(32_740)]))))).toEqual([
+      `data must be at most ${VERSION_BYTES} bytes as JSON, together with the stored fields`,
+    ]);
   });
 
   test('keeps the stored secret of the server with the same id for __redacted__', () => {
@@ -439,16 +441,12 @@ describe('secrets of an agent', () => {
     object: fc.array(fc.tuple(key, tie('node')), { maxLength: 4 }).map((entries) => Object.fromEntries(entries)),
   })).object as fc.Arbitrary<Record<string, unknown>>;
 
-  test('revealSecrets restores any configuration that hideSecrets split', () => {
-    fc.assert(
-      fc.property(tree, (configuration) => {
-        const { redacted, secrets } = JSON.parse(JSON.stringify(hideSecrets(configuration))) as ReturnType<
-          typeof hideSecrets
-        >;
-        expect(JSON.stringify(revealSecrets(redacted, secrets))).toBe(JSON.stringify(configuration));
-        expect(hideSecrets(redacted).redacted).toEqual(redacted);
-      }),
-    );
+  testProperty('revealSecrets restores any configuration that hideSecrets split', [tree], (configuration) => {
+    const { redacted, secrets } = JSON.parse(JSON.stringify(hideSecrets(configuration))) as ReturnType<
+      typeof hideSecrets
+    >;
+    expect(JSON.stringify(revealSecrets(redacted, secrets))).toBe(JSON.stringify(configuration));
+    expect(hideSecrets(redacted).redacted).toEqual(redacted);
   });
 
   test('keepSecrets restores all secrets of a redacted configuration', () => {
@@ -478,7 +476,7 @@ describe('withAgents and withoutAgents', () => {
   });
 
   test('throw RESOURCE_EXHAUSTED above 100 agents', () => {
-    const ids = Array.from({ length: MAX_MEMBERS - 2 }, (_, n) => `agent-${n}`);
+    const ids = times(MAX_MEMBERS - 2, (n) => `agent-${n}`);
     expect(withAgents(group, ids, 2).agentIds).toHaveLength(MAX_MEMBERS);
     expect(() => withAgents(group, [...ids, 'one more'], 2)).toThrow(
       expect.objectContaining({ status: 'RESOURCE_EXHAUSTED' }),

@@ -12,6 +12,7 @@ import {
   type WorkerRun,
 } from '../../../lib/app/worker.ts';
 import { withStillClock } from '../../support/stillClock.ts';
+import { times } from '../../support/times.ts';
 import { insertsEvent, lambdaContext, messagesEvent } from '../../support/workers.ts';
 
 let lines: Record<string, any>[];
@@ -63,7 +64,7 @@ function onTimer(run: WorkerRun<FromTimer, typeof nothing>): WorkerHandler {
   return toWorkerLambda(defineWorker(declare({ every: 'minute' }), run), source);
 }
 
-const ids = (count: number) => Array.from({ length: count }, (_, n) => ({ id: `id-${n}` }));
+const ids = (count: number) => times(count, (n) => ({ id: `id-${n}` }));
 const failedItems = (...names: string[]) => ({
   batchItemFailures: names.map((itemIdentifier) => ({ itemIdentifier })),
 });
@@ -382,6 +383,6 @@ describe('every worker', () => {
     await onTimer(async ({ measures }) => {
       for (let i = 0; i < 250; i++) measures.record('FanOutLatency', i);
     })({}, lambdaContext());
-    expect(metrics().flatMap(({ FanOutLatency }) => FanOutLatency)).toEqual(Array.from({ length: 250 }, (_, i) => i));
+    expect(metrics().flatMap(({ FanOutLatency }) => FanOutLatency)).toEqual(times(250, (i) => i));
   });
 });

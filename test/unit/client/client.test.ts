@@ -17,6 +17,7 @@ import {
   WebhookNotGenuine,
 } from '../../../lib/client/index.ts';
 import { errorCatalogue, type ErrorStatus } from '../../../lib/shared/errors.ts';
+import { testProperty } from '../../support/testProperty.ts';
 
 interface Received {
   readonly path: string;
@@ -337,17 +338,17 @@ describe('readWebhook', () => {
     'webhook-signature': new Webhook(secret).sign('msg_1', at, body),
   });
 
-  test('returns payloads that the Standard Webhooks library signed, as text or bytes, with any kind of headers', () => {
-    fc.assert(
-      fc.property(fc.jsonValue(), (value) => {
-        const body = JSON.stringify(value);
-        const headers = sign(secrets[0], body);
-        const expected = JSON.parse(body);
-        expect(readWebhook(headers, body, secrets[0])).toEqual(expected);
-        expect(readWebhook(new Headers(headers), Buffer.from(body), [secrets[1], secrets[0]])).toEqual(expected);
-      }),
-    );
-  });
+  testProperty(
+    'returns payloads that the Standard Webhooks library signed, as text or bytes, with any kind of headers',
+    [fc.jsonValue()],
+    (value) => {
+      const body = JSON.stringify(value);
+      const headers = sign(secrets[0], body);
+      const expected = JSON.parse(body);
+      expect(readWebhook(headers, body, secrets[0])).toEqual(expected);
+      expect(readWebhook(new Headers(headers), Buffer.from(body), [secrets[1], secrets[0]])).toEqual(expected);
+    },
+  );
 
   test('accepts one valid signature of several, as during a rotation', () => {
     const [old, fresh] = secrets.map((secret) => sign(secret, '{}'));

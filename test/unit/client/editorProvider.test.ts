@@ -4,6 +4,7 @@ import * as Y from 'yjs';
 import { EditorProvider } from '../../../lib/client/editorProvider.ts';
 import { createUserClient } from '../../../lib/client/userClient.ts';
 import { type Connection, FakeLive, inBrowser } from '../../support/fakeLive.ts';
+import { times } from '../../support/times.ts';
 
 const name = { organizationId: 'acme', documentId: 'nda', editorId: 'summary' };
 
@@ -270,7 +271,7 @@ test('all replicas equal the stored state after random edits, disconnections, lo
   await fc.assert(
     fc.asyncProperty(steps, async (all: Step[]) => {
       service = new FakeLive();
-      const providers = Array.from({ length: CLIENTS }, () => open());
+      const providers = times(CLIENTS, () => open());
       await wait();
       for (const step of all) await run(step, providers);
       service.isDown = false;

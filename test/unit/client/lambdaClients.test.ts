@@ -8,6 +8,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { lambdaConfig } from '../../../infra/build/lambdaAws.ts';
 import * as secretsBundled from '../../../infra/build/lambdaSecretsManager.ts';
 import * as sqsBundled from '../../../infra/build/lambdaSqs.ts';
+import { times } from '../../support/times.ts';
 
 interface Received {
   readonly headers: IncomingHttpHeaders;
@@ -157,9 +158,7 @@ describe('the retries in bundles', () => {
     const strategy = await lambdaConfig('sqs', { maxAttempts: 100 }).retryStrategy();
     const error = { error: new Error('No'), errorType: 'TRANSIENT' } as const;
     const initial = await strategy.acquireInitialRetryToken('');
-    const outcomes = await Promise.allSettled(
-      Array.from({ length: 40 }, () => strategy.refreshRetryTokenForRetry(initial, error)),
-    );
+    const outcomes = await Promise.allSettled(times(40, () => strategy.refreshRetryTokenForRetry(initial, error)));
     // The retry budget is 500, and each retry costs 14.
     expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(35);
     const [first] = outcomes as PromiseFulfilledResult<typeof initial>[];

@@ -19,6 +19,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { documentClients } from '../../../lib/table/documentClient.ts';
 import { type Command, LeanClient } from '../../support/leanClient.ts';
+import { times } from '../../support/times.ts';
 
 type Json = Record<string, any>;
 
@@ -280,7 +281,7 @@ describe('LeanClient', () => {
     await once(echo, 'listening');
     process.env.AWS_ENDPOINT_URL_DYNAMODB = `http://127.0.0.1:${(echo.address() as AddressInfo).port}`;
     const client = new LeanClient();
-    const ids = Array.from({ length: 100 }, (_each, index) => String(index));
+    const ids = times(100, (index) => String(index));
     const items = await Promise.all(
       ids.map(async (PK) => (await client.send(new GetCommand({ TableName, Key: { PK } }) as Command)).Item),
     );

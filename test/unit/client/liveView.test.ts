@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { LiveStateView, PresenceView, VersionOrder } from '../../../lib/client/liveView.ts';
 import type { PresenceMessage } from '../../../lib/presence/rules.ts';
+import { times } from '../../support/times.ts';
 
 const present = (userId: string, changedAt: number, status: 'online' | 'away' = 'online') => ({
   userId,
@@ -90,12 +91,12 @@ describe('the order of versions', () => {
           newest = Math.max(newest, version);
           if (!isRead) show(order.take({ version }).messages);
           else {
-            const log = Array.from({ length: newest }, (_each, index) => ({ version: index + 1 }));
+            const log = times(newest, (index) => ({ version: index + 1 }));
             show(order.catchUp(log.slice(order.version), newest));
             expect(order.isWaiting).toBe(false);
           }
         }
-        expect(versions).toEqual(Array.from({ length: versions.length }, (_each, index) => index + 1));
+        expect(versions).toEqual(times(versions.length, (index) => index + 1));
         expect(order.version).toBe(versions.length);
       }),
     );

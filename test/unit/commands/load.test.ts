@@ -16,6 +16,8 @@ import {
   reportsOf,
 } from '../../../infra/commands/load/rules.ts';
 import { MAX_COMMENTS } from '../../../lib/comments/rules/comments.ts';
+import { testProperty } from '../../support/testProperty.ts';
+import { times } from '../../support/times.ts';
 
 describe('plannedStarts', () => {
   test('spreads the calls evenly over the duration', () => {
@@ -33,19 +35,19 @@ describe('inProportion', () => {
     { minLength: 1, maxLength: 6 },
   );
 
-  test('uses each item in proportion to its weight, in a list of any length', () => {
-    fc.assert(
-      fc.property(items, fc.integer({ min: 1, max: 200 }), (weighted, count) => {
-        const total = weighted.reduce((sum, { weight }) => sum + weight, 0);
-        const chosen = inProportion(weighted, count);
-        expect(chosen).toHaveLength(count);
-        for (const item of weighted) {
-          const uses = chosen.filter((chosenItem) => chosenItem === item).length;
-          expect(Math.abs(uses - (count * item.weight) / total)).toBeLessThan(weighted.length);
-        }
-      }),
-    );
-  });
+  testProperty(
+    'uses each item in proportion to its weight, in a list of any length',
+    [items, fc.integer({ min: 1, max: 200 })],
+    (weighted, count) => {
+      const total = weighted.reduce((sum, { weight }) => sum + weight, 0);
+      const chosen = inProportion(weighted, count);
+      expect(chosen).toHaveLength(count);
+      for (const item of weighted) {
+        const uses = chosen.filter((chosenItem) => chosenItem === item).length;
+        expect(Math.abs(uses - (count * item.weight) / total)).toBeLessThan(weighted.length);
+      }
+    },
+  );
 
   test('spreads the uses of each item over the list', () => {
     const [often, seldom] = [{ weight: 2 }, { weight: 1 }];
@@ -78,7 +80,7 @@ describe('percentile', () => {
   ])('returns the nearest rank of %d %%', (percent, expected) => {
     expect(
       percentile(
-        Array.from({ length: 100 }, (_each, index) => 100 - index),
+        times(100, (index) => 100 - index),
         percent,
       ),
     ).toBe(expected);

@@ -6,6 +6,7 @@ import { registeredRoutes } from '../../../infra/build/registry.ts';
 import { generatedTables, pages, withGeneratedTables } from '../../../infra/commands/readme.ts';
 import { entities } from '../../../lib/table/entity.ts';
 import { queues } from '../../../lib/workers/queues.ts';
+import { times } from '../../support/times.ts';
 
 const texts = new Map(pages().map(({ file, text }) => [file, text]));
 
@@ -17,9 +18,9 @@ function anchorsOf(markdown: string): string[] {
       .toLowerCase()
       .replace(/[^\p{L}\p{N}\-_ ]/gu, '')
       .replaceAll(' ', '-');
-    const times = seen.get(anchor) ?? 0;
-    seen.set(anchor, times + 1);
-    return times === 0 ? anchor : `${anchor}-${times}`;
+    const occurrences = seen.get(anchor) ?? 0;
+    seen.set(anchor, occurrences + 1);
+    return occurrences === 0 ? anchor : `${anchor}-${occurrences}`;
   });
 }
 
@@ -239,7 +240,7 @@ describe('missingNames, missingFiles, missingPaths and missingScripts', () => {
 });
 
 describe('hardSentences', () => {
-  const words = (count: number) => Array.from({ length: count }, () => 'word').join(' ');
+  const words = (count: number) => times(count, () => 'word').join(' ');
 
   test('returns sentences of more than 30 words', () => {
     expect(hardSentences(`${words(30)}. Next ${words(29)}.`)).toEqual([]);

@@ -25,6 +25,7 @@ import {
 } from '../../../infra/commands/simulate/rules.ts';
 import { defaultWorkload, simulatedComponents, simulatedLoads } from '../../../infra/commands/simulate.ts';
 import { queues } from '../../../lib/workers/queues.ts';
+import { testProperty } from '../../support/testProperty.ts';
 
 const workload = defaultWorkload();
 /** The workload with only a thousand API keys, so that property tests run fast. */
@@ -46,18 +47,18 @@ describe('quotas', () => {
 });
 
 describe('zipfShares', () => {
-  test('fall from member to member, and have the sum 1', () => {
-    fc.assert(
-      fc.property(fc.integer({ min: 1, max: 5_000 }), (count) => {
-        const shares = zipfShares(count);
-        expect(shares).toHaveLength(count);
-        expect(shares.reduce((sum, share) => sum + share, 0)).toBeCloseTo(1, 9);
-        const errors = shares.map((share, index) => Math.abs(share / shares[0]! - 1 / (index + 1)));
-        expect(Math.max(...errors)).toBeLessThan(5e-10);
-      }),
-      { numRuns: 20 },
-    );
-  });
+  testProperty(
+    'fall from member to member, and have the sum 1',
+    [fc.integer({ min: 1, max: 5_000 })],
+    (count) => {
+      const shares = zipfShares(count);
+      expect(shares).toHaveLength(count);
+      expect(shares.reduce((sum, share) => sum + share, 0)).toBeCloseTo(1, 9);
+      const errors = shares.map((share, index) => Math.abs(share / shares[0]! - 1 / (index + 1)));
+      expect(Math.max(...errors)).toBeLessThan(5e-10);
+    },
+    { numRuns: 20 },
+  );
 
   test('give the largest of a million members 7 % of the load', () => {
     const shares = zipfShares(1_000_000);
@@ -189,13 +190,9 @@ describe('dollarsPerMillion', () => {
     }
   });
 
-  test('does not rise with the load, while the monthly price does', () => {
-    fc.assert(
-      fc.property(ordered, ([less, more]) => {
-        expect(dollarsPerMillion(small, more)).toBeLessThanOrEqual(dollarsPerMillion(small, less) + 1e-9);
-        expect(dollarsPerMonth(small, less)).toBeLessThanOrEqual(dollarsPerMonth(small, more) + 1e-9);
-      }),
-    );
+  testProperty('does not rise with the load, while the monthly price does', [ordered], ([less, more]) => {
+    expect(dollarsPerMillion(small, more)).toBeLessThanOrEqual(dollarsPerMillion(small, less) + 1e-9);
+    expect(dollarsPerMonth(small, less)).toBeLessThanOrEqual(dollarsPerMonth(small, more) + 1e-9);
   });
 
   test('is the monthly price of one request per second, divided by 2.628 million requests', () => {
@@ -225,12 +222,8 @@ describe('keysAboveLimits', () => {
     expect(keysAboveLimits(equal, 0)).toEqual({ keys: 0, rejected: 0 });
   });
 
-  test('returns a larger share of rejected requests for a larger load', () => {
-    fc.assert(
-      fc.property(ordered, ([less, more]) => {
-        expect(keysAboveLimits(small, less).rejected).toBeLessThanOrEqual(keysAboveLimits(small, more).rejected + 1e-9);
-      }),
-    );
+  testProperty('returns a larger share of rejected requests for a larger load', [ordered], ([less, more]) => {
+    expect(keysAboveLimits(small, less).rejected).toBeLessThanOrEqual(keysAboveLimits(small, more).rejected + 1e-9);
   });
 });
 

@@ -11,6 +11,8 @@ import {
 import { changeThread, NewThread, newThread, type Thread, ThreadChange } from '../../../lib/comments/rules/threads.ts';
 import { commentVerbs } from '../../../lib/workspaces/rules/groupedTriggers.ts';
 import { triggerTypes } from '../../../lib/events/rules/catalogue.ts';
+import { testProperty } from '../../support/testProperty.ts';
+import { times } from '../../support/times.ts';
 
 const NOW = 1_000_000;
 const eventScope: EventScope = {
@@ -93,21 +95,21 @@ describe('detectThreadChanges', () => {
     expect(detectThreadChanges(thread, change(thread, sent)).map(({ verb }) => verb)).toEqual(verbs);
   });
 
-  test('returns one change per changed field', () => {
-    fc.assert(
-      fc.property(fc.subarray(changes.filter(([, , verbs]) => verbs.length === 1)), (chosenChanges) => {
-        // If several changes set the same field, the last one is sent.
-        const sent = Object.assign({}, ...chosenChanges.map(([, sentFields]) => sentFields)) as Record<string, unknown>;
-        const expected = chosenChanges
-          .filter(([, sentFields]) => Object.entries(sentFields).every(([field, value]) => sent[field] === value))
-          .flatMap(([, , verbs]) => verbs);
-        fc.pre(Object.keys(sent).length > 0);
-        expect(new Set(detectThreadChanges(thread, change(thread, sent)).map(({ verb }) => verb))).toEqual(
-          new Set(expected),
-        );
-      }),
-    );
-  });
+  testProperty(
+    'returns one change per changed field',
+    [fc.subarray(changes.filter(([, , verbs]) => verbs.length === 1))],
+    (chosenChanges) => {
+      // If several changes set the same field, the last one is sent.
+      const sent = Object.assign({}, ...chosenChanges.map(([, sentFields]) => sentFields)) as Record<string, unknown>;
+      const expected = chosenChanges
+        .filter(([, sentFields]) => Object.entries(sentFields).every(([field, value]) => sent[field] === value))
+        .flatMap(([, , verbs]) => verbs);
+      fc.pre(Object.keys(sent).length > 0);
+      expect(new Set(detectThreadChanges(thread, change(thread, sent)).map(({ verb }) => verb))).toEqual(
+        new Set(expected),
+      );
+    },
+  );
 
   test('returns a change back to the old status', () => {
     const there = change(thread, { status: 'RESOLVED' });
@@ -228,14 +230,14 @@ describe('toEvents', () => {
 
   test('reduces an event above 256 KB to ids, and sets truncated to true', () => {
     const long = (index: number) => `${index}${'字'.repeat(500)}`;
-    const commentData = Array.from({ length: 50 }, () => ({
+    const commentData = times(50, () => ({
       commentText: 'x'.repeat(30_000),
       from: { userId: long(0), name: '字'.repeat(512) },
     }));
     const { thread, comments } = make({
       commentData,
-      subscribedUsers: Array.from({ length: 50 }, (_each, index) => ({ userId: long(index) })),
-      visibility: { type: 'restricted', userIds: Array.from({ length: 20 }, (_each, index) => long(index)) },
+      subscribedUsers: times(50, (index) => ({ userId: long(index) })),
+      visibility: { type: 'restricted', userIds: times(20, (index) => long(index)) },
       status: { id: 'S', note: 'x'.repeat(60_000) },
       assignedTo: { userId: 'zoe', name: 'Zoe' },
     });

@@ -28,6 +28,8 @@ import {
   addComments,
   removeComments,
 } from '../../../lib/comments/rules/threads.ts';
+import { testProperty } from '../../support/testProperty.ts';
+import { times } from '../../support/times.ts';
 
 const NOW = 1_000_000;
 const LATER = NOW + 1;
@@ -277,12 +279,12 @@ describe('rules of comments', () => {
     ],
     [
       'more than 50 users',
-      { taggedUserContacts: Array.from({ length: 50 }, (_each, index) => ({ userId: `u${index}` })) },
+      { taggedUserContacts: times(50, (index) => ({ userId: `u${index}` })) },
       'taggedUserContacts: must not involve more than 50 users, together with from and to',
     ],
     [
       'more than 256 KB',
-      { attachments: Array.from({ length: 5 }, () => ({ note: 'x'.repeat(60_000) })) },
+      { attachments: times(5, () => ({ note: 'x'.repeat(60_000) })) },
       ': must be at most 262144 bytes as JSON',
     ],
     ['a negative id', { commentId: -1 }, 'commentId'],
@@ -385,72 +387,66 @@ describe('counts of a thread', () => {
     fc.record({ remove: fc.array(fc.nat(), { minLength: 1, maxLength: 3 }) }),
   );
 
-  test('match its comments after any operations, and no id is used twice', () => {
-    fc.assert(
-      fc.property(
-        fc.array(comment, { minLength: 1, maxLength: 4 }),
-        fc.array(step, { maxLength: 15 }),
-        (first, steps) => {
-          let { thread, comments } = done(newThread({ ...sent(), commentData: first }, scope));
-          const sentIds = new Set(comments.map(({ commentId }) => commentId));
-          for (const step of steps) {
-            if ('add' in step) {
-              const added = newComments(step.add, thread.lastCommentId, {
-                annotationId: 'a',
-                threadCreatedAt: NOW,
-                createdAt: NOW,
-                now: NOW,
-              });
-              for (const { commentId } of added) expect(sentIds.has(commentId)).toBe(false);
-              for (const { commentId } of added) sentIds.add(commentId);
-              thread = done(addComments(thread, added, LATER));
-              comments = [...comments, ...added];
-            } else if ('change' in step) {
-              const before = comments[step.at % comments.length]!;
-              const after = done(
-                changeComment(
-                  before,
-                  {
-                    taggedUserContacts: step.change.taggedUserContacts,
-                    to: step.change.to,
-                    from: step.change.from,
-                  },
-                  LATER,
-                ),
-              );
-              thread = done(changeComments(thread, [before], [after], LATER));
-              comments = comments.map((each) => (each === before ? after : each));
-            } else {
-              const deletedComments = [...new Set(step.remove.map((index) => comments[index % comments.length]!))];
-              const remainingComments = comments.filter((each) => !deletedComments.includes(each));
-              if (remainingComments.length === 0) continue;
-              const isRemoved = (commentId: number) => deletedComments.some((each) => each.commentId === commentId);
-              thread = removeComments(
-                thread,
-                deletedComments,
-                {
-                  first: isRemoved(thread.first.commentId) ? remainingComments[0] : undefined,
-                  last: isRemoved(thread.last.commentId) ? remainingComments.at(-1) : undefined,
-                },
-                LATER,
-              );
-              comments = remainingComments;
-            }
-            const last = comments.at(-1)!;
-            expect(thread.commentCount).toBe(comments.length);
-            expect(thread.last).toEqual({ commentId: last.commentId, userId: last.from.userId });
-            expect(comments.map(({ commentId }) => commentId)).toContain(thread.first.commentId);
-            expect(mentionedUserIds(thread).toSorted()).toEqual(
-              [...new Set(comments.flatMap(commentMentions))].toSorted(),
-            );
-            expect(involvedUserIds(thread).toSorted()).toEqual(
-              [...new Set(comments.flatMap((each) => usersOfComment(each).map(({ userId }) => userId)))].toSorted(),
-            );
-          }
-        },
-      ),
-    );
-  });
+  testProperty(
+    'match its comments after any operations, and no id is used twice',
+    [fc.array(comment, { minLength: 1, maxLength: 4 }), fc.array(step, { maxLength: 15 })],
+    (first, steps) => {
+      let { thread, comments } = done(newThread({ ...sent(), commentData: first }, scope));
+      const sentIds = new Set(comments.map(({ commentId }) => commentId));
+      for (const step of steps) {
+        if ('add' in step) {
+          const added = newComments(step.add, thread.lastCommentId, {
+            annotationId: 'a',
+            threadCreatedAt: NOW,
+            createdAt: NOW,
+            now: NOW,
+          });
+          for (const { commentId } of added) expect(sentIds.has(commentId)).toBe(false);
+          for (const { commentId } of added) sentIds.add(commentId);
+          thread = done(addComments(thread, added, LATER));
+          comments = [...comments, ...added];
+        } else if ('change' in step) {
+          const before = comments[step.at % comments.length]!;
+          const after = done(
+            changeComment(
+              before,
+              {
+                taggedUserContacts: step.change.taggedUserContacts,
+                to: step.change.to,
+                from: step.change.from,
+              },
+              LATER,
+            ),
+          );
+          thread = done(changeComments(thread, [before], [after], LATER));
+          comments = comments.map((each) => (each === before ? after : each));
+        } else {
+          const deletedComments = [...new Set(step.remove.map((index) => comments[index % comments.length]!))];
+          const remainingComments = comments.filter((each) => !deletedComments.includes(each));
+          if (remainingComments.length === 0) continue;
+          const isRemoved = (commentId: number) => deletedComments.some((each) => each.commentId === commentId);
+          thread = removeComments(
+            thread,
+            deletedComments,
+            {
+              first: isRemoved(thread.first.commentId) ? remainingComments[0] : undefined,
+              last: isRemoved(thread.last.commentId) ? remainingComments.at(-1) : undefined,
+            },
+            LATER,
+          );
+          comments = remainingComments;
+        }
+        const last = comments.at(-1)!;
+        expect(thread.commentCount).toBe(comments.length);
+        expect(thread.last).toEqual({ commentId: last.commentId, userId: last.from.userId });
+        expect(comments.map(({ commentId }) => commentId)).toContain(thread.first.commentId);
+        expect(mentionedUserIds(thread).toSorted()).toEqual([...new Set(comments.flatMap(commentMentions))].toSorted());
+        expect(involvedUserIds(thread).toSorted()).toEqual(
+          [...new Set(comments.flatMap((each) => usersOfComment(each).map(({ userId }) => userId)))].toSorted(),
+        );
+      }
+    },
+  );
 
   test('include the assignee among the participants', () => {
     expect(involvedUserIds(make({ assignedTo: { userId: 'zoe' } }).thread)).toEqual(['ada', 'zoe']);
@@ -475,7 +471,7 @@ describe('counts of a thread', () => {
           NewComment.parse({
             commentText: 'x',
             from: { userId: 'ada' },
-            taggedUserContacts: Array.from({ length: 30 }, (_each, index) => ({ userId: long(from + index) })),
+            taggedUserContacts: times(30, (index) => ({ userId: long(from + index) })),
           }),
         ],
         1,

@@ -10,6 +10,7 @@ import {
   type ListedDocument,
   listingCursor,
 } from '../../../lib/content/recordListing.ts';
+import { times } from '../../support/times.ts';
 
 type Records = Map<string, string[]>;
 
@@ -168,7 +169,7 @@ describe('listAcrossDocuments', () => {
   });
 
   test('ends a page after 32 MB without a match, and continues there', async () => {
-    const records: Records = new Map([['a', Array.from({ length: 100 }, (_, i) => String(i).padStart(3, '0'))]]);
+    const records: Records = new Map([['a', times(100, (i) => String(i).padStart(3, '0'))]]);
     const { read, reads } = reader(records, { most: 1, matches: (record) => record === '099', size: 1_000_000 });
     const listedPages = await pages((from) =>
       listAcrossDocuments({ documents: givenDocuments([documentOf('a')]), from, limit: 10, read }),
@@ -178,7 +179,7 @@ describe('listAcrossDocuments', () => {
   });
 
   test('ends a page after 500 documents, and stops reading after a batch that fills the page', async () => {
-    const ids = Array.from({ length: 1_200 }, (_, i) => String(i).padStart(4, '0'));
+    const ids = times(1_200, (i) => String(i).padStart(4, '0'));
     const empty = reader(new Map([['1199', ['x']]]));
     const listedPages = await pages((from) =>
       listAcrossDocuments({ documents: givenDocuments(ids.map(documentOf)), from, limit: 10, read: empty.read }),

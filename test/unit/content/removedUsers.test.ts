@@ -22,6 +22,7 @@ import type { Notification } from '../../../lib/notifications/rules.ts';
 import type { Reaction } from '../../../lib/reactions/rules.ts';
 import type { Recording } from '../../../lib/recordings/rules.ts';
 import type { Thread } from '../../../lib/comments/rules/threads.ts';
+import { testProperty } from '../../support/testProperty.ts';
 
 const UNTIL = 1_000;
 const removed: RemovedUsers = { userIds: new Set(['ada']), removedAt: UNTIL };
@@ -331,20 +332,20 @@ const own = fc.letrec((tie) => ({
   ),
 })).value;
 
-test('eraseFromComment removes personal fields beside an erased userId at any depth, and nothing else', () => {
-  fc.assert(
-    fc.property(own, (value) => {
-      const before = { ...comment, metadata: json({ value }) };
-      const after = eraseFromComment(before, removed);
-      const expected = JSON.parse(before.metadata, (_key, part) => {
-        if (part?.userId !== 'ada' || !Object.hasOwn(part, 'userId')) return part;
-        const { name: _name, email: _email, ...rest } = part;
-        return rest;
-      });
-      expect(JSON.parse(after.metadata!)).toEqual(expected);
-      expect(eraseFromComment(after, removed)).toBe(after);
-      if (!before.metadata.includes('"ada"')) expect(after).toBe(before);
-    }),
-    { numRuns: 500 },
-  );
-});
+testProperty(
+  'eraseFromComment removes personal fields beside an erased userId at any depth, and nothing else',
+  [own],
+  (value) => {
+    const before = { ...comment, metadata: json({ value }) };
+    const after = eraseFromComment(before, removed);
+    const expected = JSON.parse(before.metadata, (_key, part) => {
+      if (part?.userId !== 'ada' || !Object.hasOwn(part, 'userId')) return part;
+      const { name: _name, email: _email, ...rest } = part;
+      return rest;
+    });
+    expect(JSON.parse(after.metadata!)).toEqual(expected);
+    expect(eraseFromComment(after, removed)).toBe(after);
+    if (!before.metadata.includes('"ada"')) expect(after).toBe(before);
+  },
+  { numRuns: 500 },
+);

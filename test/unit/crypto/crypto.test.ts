@@ -9,6 +9,8 @@ import { SecretBox } from '../../../lib/crypto/secretBox.ts';
 import { matchesAny, tokenHash } from '../../../lib/crypto/tokenHash.ts';
 import { openPageToken, sealPageToken } from '../../../lib/http/paging.ts';
 import { paging } from '../../../lib/http/paging.ts';
+import { testProperty } from '../../support/testProperty.ts';
+import { times } from '../../support/times.ts';
 import { unicodeText } from '../../support/unicodeText.ts';
 
 const key = fc.uint8Array({ minLength: 32, maxLength: 32 });
@@ -39,12 +41,8 @@ function flipped(bytes: Uint8Array, bit: number): Buffer {
 }
 
 describe('sealBytes and openBytes', () => {
-  test('open sealed bytes with the same key and owner', () => {
-    fc.assert(
-      fc.property(key, fc.uint8Array(), bound, (secret, plain, of) => {
-        expect(openBytes(secret, sealBytes(secret, plain, of), of)).toEqual(Buffer.from(plain));
-      }),
-    );
+  testProperty('open sealed bytes with the same key and owner', [key, fc.uint8Array(), bound], (secret, plain, of) => {
+    expect(openBytes(secret, sealBytes(secret, plain, of), of)).toEqual(Buffer.from(plain));
   });
 
   test('do not open bytes with any bit changed', () => {
@@ -59,12 +57,8 @@ describe('sealBytes and openBytes', () => {
       expect(openBytes(new Uint8Array(32), flipped(sealed, bit), [])).toBeUndefined();
   });
 
-  test('do not open bytes with any bit of the key changed', () => {
-    fc.assert(
-      fc.property(key, fc.nat({ max: 255 }), (secret, bit) => {
-        expect(openBytes(flipped(secret, bit), sealBytes(secret, Buffer.from('text'), ['a']), ['a'])).toBeUndefined();
-      }),
-    );
+  testProperty('do not open bytes with any bit of the key changed', [key, fc.nat({ max: 255 })], (secret, bit) => {
+    expect(openBytes(flipped(secret, bit), sealBytes(secret, Buffer.from('text'), ['a']), ['a'])).toBeUndefined();
   });
 
   test('do not open bytes for another owner', () => {
@@ -94,9 +88,7 @@ describe('sealBytes and openBytes', () => {
 
   test('seal the same text differently each time', () => {
     expect(
-      new Set(
-        Array.from({ length: 100 }, () => sealBytes(new Uint8Array(32), Buffer.from('text'), []).toString('hex')),
-      ),
+      new Set(times(100, () => sealBytes(new Uint8Array(32), Buffer.from('text'), []).toString('hex'))),
     ).toHaveProperty('size', 100);
   });
 
@@ -200,7 +192,7 @@ describe('KeyRing', () => {
 
   test('reads the secret once for concurrent calls', async () => {
     const { ring, stored } = ringOf({ current: '1', 1: 'k1' });
-    await Promise.all(Array.from({ length: 10 }, () => ring.current()));
+    await Promise.all(times(10, () => ring.current()));
     expect(await ring.byVersion('1')).toBe('k1');
     expect(stored.reads).toBe(1);
   });
@@ -272,12 +264,8 @@ describe('sealPageToken and openPageToken', () => {
   const open = (token: string, change: { key?: Uint8Array; of?: string[]; now?: number } = {}) =>
     openPageToken(change.key ?? pageKey, change.of ?? of, token, change.now ?? NOW);
 
-  test('return any cursor unchanged', () => {
-    fc.assert(
-      fc.property(fc.string({ unit: 'grapheme' }), (cursor) => {
-        expect(open(sealPageToken(pageKey, of, cursor, NOW))).toBe(cursor);
-      }),
-    );
+  testProperty('return any cursor unchanged', [fc.string({ unit: 'grapheme' })], (cursor) => {
+    expect(open(sealPageToken(pageKey, of, cursor, NOW))).toBe(cursor);
   });
 
   test('make a token that needs no escaping and hides its cursor', () => {

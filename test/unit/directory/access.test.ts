@@ -23,6 +23,8 @@ import {
   findCrossing,
   type UserAccess,
 } from '../../../lib/directory/rules/access.ts';
+import { testProperty } from '../../support/testProperty.ts';
+import { times } from '../../support/times.ts';
 
 const NOW = 1_000;
 const ORGANIZATION = 'organization';
@@ -34,7 +36,7 @@ const ORGANIZATION = 'organization';
 const folders = fc.integer({ min: 0, max: 4 }).chain((depth) =>
   fc.record({
     accessType: fc.constantFrom(...accessTypes),
-    chain: fc.constant(Array.from({ length: depth }, (_, i) => ({ internalId: `f${i}` }))),
+    chain: fc.constant(times(depth, (i) => ({ internalId: `f${i}` }))),
   }),
 );
 const folderOf = ({
@@ -67,91 +69,87 @@ const activeGrant = (user: UserAccess, id: string) =>
   user.grants.find((grant) => grant.internalId === id && (grant.expiresAt ?? Infinity) > NOW);
 
 describe('documentPermission', () => {
-  test('an active explicit grant overrides everything that is inherited', () => {
-    fc.assert(
-      fc.property(users, documents, (user, document) => {
-        const own = activeGrant(user, 'document');
-        fc.pre(own !== undefined);
-        expect(documentPermission(user, document)).toMatchObject({ accessRole: own.accessRole });
-      }),
-    );
+  testProperty(
+    'an active explicit grant overrides everything that is inherited',
+    [users, documents],
+    (user, document) => {
+      const own = activeGrant(user, 'document');
+      fc.pre(own !== undefined);
+      expect(documentPermission(user, document)).toMatchObject({ accessRole: own.accessRole });
+    },
+  );
+
+  testProperty(
+    'the access type of a folder applies to its documents, also when access is denied',
+    [users, documents],
+    (user, document) => {
+      expect(documentPermission(user, document).accessType).toBe(document.folder?.accessType ?? document.accessType);
+    },
+  );
+
+  testProperty('an entry has either a role or an error, never both', [users, documents], (user, document) => {
+    const entry = documentPermission(user, document);
+    expect(entry.accessRole === undefined).toBe(entry.errorCode === 'permission_denied');
   });
 
-  test('the access type of a folder applies to its documents, also when access is denied', () => {
-    fc.assert(
-      fc.property(users, documents, (user, document) => {
-        expect(documentPermission(user, document).accessType).toBe(document.folder?.accessType ?? document.accessType);
-      }),
-    );
-  });
+  testProperty(
+    'without an active grant only public resources are open, and only to known users',
+    [users, documents],
+    (user, document) => {
+      const without = {
+        ...user,
+        grants: user.grants.filter(({ internalId }) => internalId === 'other' || !activeGrant(user, internalId)),
+      };
+      const open = user.exists && (document.folder?.accessType ?? document.accessType) === 'public';
+      expect(documentPermission(without, document).accessRole).toBe(open ? 'editor' : undefined);
+    },
+  );
 
-  test('an entry has either a role or an error, never both', () => {
-    fc.assert(
-      fc.property(users, documents, (user, document) => {
-        const entry = documentPermission(user, document);
-        expect(entry.accessRole === undefined).toBe(entry.errorCode === 'permission_denied');
-      }),
-    );
-  });
+  testProperty(
+    'a restricted document opens only by a grant on itself or on an ancestor folder',
+    [users, documents],
+    (user, document) => {
+      fc.pre((document.folder?.accessType ?? document.accessType) === 'restricted');
+      const above = [
+        'document',
+        ...(document.folder
+          ? [document.folder.internalId, ...document.folder.ancestors.map(({ internalId }) => internalId)]
+          : []),
+      ];
+      expect(documentPermission(user, document).accessRole !== undefined).toBe(
+        above.some((id) => activeGrant(user, id)),
+      );
+    },
+  );
 
-  test('without an active grant only public resources are open, and only to known users', () => {
-    fc.assert(
-      fc.property(users, documents, (user, document) => {
-        const without = {
-          ...user,
-          grants: user.grants.filter(({ internalId }) => internalId === 'other' || !activeGrant(user, internalId)),
-        };
-        const open = user.exists && (document.folder?.accessType ?? document.accessType) === 'public';
-        expect(documentPermission(without, document).accessRole).toBe(open ? 'editor' : undefined);
-      }),
-    );
-  });
+  testProperty(
+    'the nearest active grant applies: on the document, then on its folder, then on the ancestors from near to far',
+    [users, documents],
+    (user, document) => {
+      const { folder } = document;
+      const chain = [
+        'document',
+        ...(folder ? [folder.internalId, ...folder.ancestors.map(({ internalId }) => internalId).reverse()] : []),
+      ];
+      const nearest = chain.map((id) => activeGrant(user, id)).find((grant) => grant !== undefined);
+      fc.pre(nearest !== undefined);
+      expect(documentPermission(user, document).accessRole).toBe(nearest.accessRole);
+    },
+    { numRuns: 500 },
+  );
 
-  test('a restricted document opens only by a grant on itself or on an ancestor folder', () => {
-    fc.assert(
-      fc.property(users, documents, (user, document) => {
-        fc.pre((document.folder?.accessType ?? document.accessType) === 'restricted');
-        const above = [
-          'document',
-          ...(document.folder
-            ? [document.folder.internalId, ...document.folder.ancestors.map(({ internalId }) => internalId)]
-            : []),
-        ];
-        expect(documentPermission(user, document).accessRole !== undefined).toBe(
-          above.some((id) => activeGrant(user, id)),
-        );
-      }),
-    );
-  });
-
-  test('the nearest active grant applies: on the document, then on its folder, then on the ancestors from near to far', () => {
-    fc.assert(
-      fc.property(users, documents, (user, document) => {
-        const { folder } = document;
-        const chain = [
-          'document',
-          ...(folder ? [folder.internalId, ...folder.ancestors.map(({ internalId }) => internalId).reverse()] : []),
-        ];
-        const nearest = chain.map((id) => activeGrant(user, id)).find((grant) => grant !== undefined);
-        fc.pre(nearest !== undefined);
-        expect(documentPermission(user, document).accessRole).toBe(nearest.accessRole);
-      }),
-      { numRuns: 500 },
-    );
-  });
-
-  test('a document without its own grant has the same access as its folder', () => {
-    fc.assert(
-      fc.property(users, documents, (user, document) => {
-        fc.pre(document.folder !== undefined && activeGrant(user, 'document') === undefined);
-        const { accessRole, expiresAt } = folderPermission(user, document.folder);
-        expect(documentPermission(user, document)).toMatchObject({
-          ...(accessRole && { accessRole }),
-          ...(expiresAt && { expiresAt }),
-        });
-      }),
-    );
-  });
+  testProperty(
+    'a document without its own grant has the same access as its folder',
+    [users, documents],
+    (user, document) => {
+      fc.pre(document.folder !== undefined && activeGrant(user, 'document') === undefined);
+      const { accessRole, expiresAt } = folderPermission(user, document.folder);
+      expect(documentPermission(user, document)).toMatchObject({
+        ...(accessRole && { accessRole }),
+        ...(expiresAt && { expiresAt }),
+      });
+    },
+  );
 });
 
 describe('a grant', () => {
@@ -189,13 +187,13 @@ describe('accessFields', () => {
 
 describe('revocations', () => {
   const resources = [ORGANIZATION, 'document', 'f0', 'f1', 'f2', 'f3', 'other'];
-  const times = fc.integer({ min: 0, max: 6 });
+  const moments = fc.integer({ min: 0, max: 6 });
   const timed = fc.uniqueArray(
     fc.record({
       resourceType: fc.constant('folder' as const),
       internalId: fc.constantFrom(...resources),
       accessRole: fc.constantFrom(...accessRoles),
-      grantedAt: times,
+      grantedAt: moments,
     }),
     { selector: ({ internalId }) => internalId },
   );
@@ -203,7 +201,7 @@ describe('revocations', () => {
     fc.record({
       organizationKey: fc.constant(ORGANIZATION),
       resource: fc.constantFrom(...resources),
-      at: times,
+      at: moments,
       jobId: fc.constant('job'),
     }),
     { maxLength: 4 },
@@ -219,42 +217,42 @@ describe('revocations', () => {
   const foldersOf = ({ folder }: DocumentAccess) =>
     folder ? [...folder.ancestors.map(({ internalId }) => internalId), folder.internalId] : [];
 
-  test('void exactly the earlier grants on the resource of the removal and on resources below it', () => {
-    fc.assert(
-      fc.property(leavers, documents, (user, document) => {
-        const path = [...foldersOf(document), 'document'];
-        const remaining = user.grants.filter(({ internalId, grantedAt = 0 }) => {
-          const above = [ORGANIZATION, ...path.slice(0, path.indexOf(internalId) + 1), internalId];
-          return !user.revocations.some(({ resource, at }) => above.includes(resource) && grantedAt <= at);
-        });
-        const never = { ...user, grants: remaining, revocations: [] };
-        expect(documentPermission(user, document)).toEqual(documentPermission(never, document));
-        expect(organizationPermission(user)).toEqual(organizationPermission(never));
-        if (document.folder)
-          expect(folderPermission(user, document.folder)).toEqual(folderPermission(never, document.folder));
-      }),
-      { numRuns: 1_000 },
-    );
-  });
+  testProperty(
+    'void exactly the earlier grants on the resource of the removal and on resources below it',
+    [leavers, documents],
+    (user, document) => {
+      const path = [...foldersOf(document), 'document'];
+      const remaining = user.grants.filter(({ internalId, grantedAt = 0 }) => {
+        const above = [ORGANIZATION, ...path.slice(0, path.indexOf(internalId) + 1), internalId];
+        return !user.revocations.some(({ resource, at }) => above.includes(resource) && grantedAt <= at);
+      });
+      const never = { ...user, grants: remaining, revocations: [] };
+      expect(documentPermission(user, document)).toEqual(documentPermission(never, document));
+      expect(organizationPermission(user)).toEqual(organizationPermission(never));
+      if (document.folder)
+        expect(folderPermission(user, document.folder)).toEqual(folderPermission(never, document.folder));
+    },
+    { numRuns: 1_000 },
+  );
 
-  test('void every earlier grant and no later grant', () => {
-    fc.assert(
-      fc.property(left, times, fc.constantFrom(...resources), (revocations, now, resource) => {
-        const accessTime = accessTimeAfter(revocations, ORGANIZATION, now);
-        expect(accessTime).toBeGreaterThanOrEqual(now);
-        expect(hasEnded(revocations, [resource, ...resources], accessTime)).toBe(false);
-        const next = addRevocation(revocations, { organizationKey: ORGANIZATION, resource, at: now, jobId: 'new' }, [
-          accessTime,
-        ])!;
-        expect(hasEnded(next, [resource], accessTime)).toBe(true);
-        expect(hasEnded(next, [resource], accessTimeAfter(next, ORGANIZATION, now))).toBe(false);
-        for (const scope of resources)
-          for (let time = 0; time <= 6; time++)
-            if (hasEnded(revocations, [scope, ORGANIZATION], time))
-              expect(hasEnded(next, [scope, ORGANIZATION], time)).toBe(true);
-      }),
-    );
-  });
+  testProperty(
+    'void every earlier grant and no later grant',
+    [left, moments, fc.constantFrom(...resources)],
+    (revocations, now, resource) => {
+      const accessTime = accessTimeAfter(revocations, ORGANIZATION, now);
+      expect(accessTime).toBeGreaterThanOrEqual(now);
+      expect(hasEnded(revocations, [resource, ...resources], accessTime)).toBe(false);
+      const next = addRevocation(revocations, { organizationKey: ORGANIZATION, resource, at: now, jobId: 'new' }, [
+        accessTime,
+      ])!;
+      expect(hasEnded(next, [resource], accessTime)).toBe(true);
+      expect(hasEnded(next, [resource], accessTimeAfter(next, ORGANIZATION, now))).toBe(false);
+      for (const scope of resources)
+        for (let time = 0; time <= 6; time++)
+          if (hasEnded(revocations, [scope, ORGANIZATION], time))
+            expect(hasEnded(next, [scope, ORGANIZATION], time)).toBe(true);
+    },
+  );
 
   test('are dropped if a new one covers them, limited in number, and separate for each organization', () => {
     const leave = (resource: string, organization = ORGANIZATION): Revocation => ({
@@ -269,7 +267,7 @@ describe('revocations', () => {
       addRevocation([...two, leave('there', 'elsewhere')], leave(ORGANIZATION))!.map(({ resource }) => resource),
     ).toEqual(['there', ORGANIZATION]);
     expect(accessTimeAfter([leave('there', 'elsewhere')], ORGANIZATION, 0)).toBe(0);
-    const full = Array.from({ length: MAX_REVOCATIONS }, (_each, i) => leave(`d${i}`));
+    const full = times(MAX_REVOCATIONS, (i) => leave(`d${i}`));
     expect([
       addRevocation(full, leave('one more')),
       addRevocation(full, leave('d7'))?.length,

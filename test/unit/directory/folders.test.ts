@@ -14,6 +14,7 @@ import {
   rootFolderId,
   isSamePosition,
 } from '../../../lib/directory/rules/folders.ts';
+import { testProperty } from '../../support/testProperty.ts';
 
 describe('splitIntoWaves', () => {
   const requests = fc.uniqueArray(
@@ -24,32 +25,24 @@ describe('splitIntoWaves', () => {
     { selector: ({ folderId }) => folderId },
   );
 
-  test('returns every folder once, with parents of the same call in an earlier wave', () => {
-    fc.assert(
-      fc.property(requests, (folders) => {
-        const { waves, circular } = splitIntoWaves(folders);
-        expect([...waves.flat(), ...circular].sort(byId)).toEqual([...folders].sort(byId));
-        const waveOf = new Map(waves.flatMap((wave, index) => wave.map(({ folderId }) => [folderId, index] as const)));
-        for (const { folderId, parentFolderId } of waves.flat()) {
-          expect(waveOf.get(parentFolderId ?? '') ?? -1).toBeLessThan(waveOf.get(folderId)!);
-        }
-      }),
-    );
+  testProperty('returns every folder once, with parents of the same call in an earlier wave', [requests], (folders) => {
+    const { waves, circular } = splitIntoWaves(folders);
+    expect([...waves.flat(), ...circular].sort(byId)).toEqual([...folders].sort(byId));
+    const waveOf = new Map(waves.flatMap((wave, index) => wave.map(({ folderId }) => [folderId, index] as const)));
+    for (const { folderId, parentFolderId } of waves.flat()) {
+      expect(waveOf.get(parentFolderId ?? '') ?? -1).toBeLessThan(waveOf.get(folderId)!);
+    }
   });
 
-  test('returns exactly those folders as circular whose parents lead into a circle', () => {
-    fc.assert(
-      fc.property(requests, (folders) => {
-        const parents = new Map(folders.map(({ folderId, parentFolderId }) => [folderId, parentFolderId]));
-        const endless = ({ folderId }: { folderId: string }) => {
-          let ancestorId: string | undefined = folderId;
-          for (let step = 0; step <= folders.length; step++)
-            ancestorId = ancestorId === undefined ? undefined : parents.get(ancestorId);
-          return ancestorId !== undefined && parents.has(ancestorId);
-        };
-        expect(splitIntoWaves(folders).circular.sort(byId)).toEqual(folders.filter(endless).sort(byId));
-      }),
-    );
+  testProperty('returns exactly those folders as circular whose parents lead into a circle', [requests], (folders) => {
+    const parents = new Map(folders.map(({ folderId, parentFolderId }) => [folderId, parentFolderId]));
+    const endless = ({ folderId }: { folderId: string }) => {
+      let ancestorId: string | undefined = folderId;
+      for (let step = 0; step <= folders.length; step++)
+        ancestorId = ancestorId === undefined ? undefined : parents.get(ancestorId);
+      return ancestorId !== undefined && parents.has(ancestorId);
+    };
+    expect(splitIntoWaves(folders).circular.sort(byId)).toEqual(folders.filter(endless).sort(byId));
   });
 
   const byId = (a: { folderId: string }, b: { folderId: string }) => a.folderId.localeCompare(b.folderId);

@@ -6,6 +6,7 @@ import {
   type GroupPagePart,
   type ReadGroup,
 } from '../../../lib/directory/rules/userGroups.ts';
+import { testProperty } from '../../support/testProperty.ts';
 
 interface Group {
   readonly id: string;
@@ -66,29 +67,27 @@ const groups = fc
 const size = fc.integer({ min: 1, max: 15 });
 
 describe('listing groups with their members', () => {
-  test('returns every group and every member once, in order, for any page size', () => {
-    fc.assert(
-      fc.property(groups, size, size, size, (all, limit, groupsAtOnce, membersAtOnce) => {
-        const entries = pagesOf(all, limit, groupsAtOnce, membersAtOnce).flat();
-        const joined = new Map<string, string[]>();
-        for (const { id, members } of entries) joined.set(id, [...(joined.get(id) ?? []), ...members]);
-        expect([...joined]).toEqual(all.map(({ id, members }) => [id, members]));
-      }),
-      { numRuns: 500 },
-    );
-  });
+  testProperty(
+    'returns every group and every member once, in order, for any page size',
+    [groups, size, size, size],
+    (all, limit, groupsAtOnce, membersAtOnce) => {
+      const entries = pagesOf(all, limit, groupsAtOnce, membersAtOnce).flat();
+      const joined = new Map<string, string[]>();
+      for (const { id, members } of entries) joined.set(id, [...(joined.get(id) ?? []), ...members]);
+      expect([...joined]).toEqual(all.map(({ id, members }) => [id, members]));
+    },
+    { numRuns: 500 },
+  );
 
-  test('fits groups and members on a page, or returns one group with one member', () => {
-    fc.assert(
-      fc.property(groups, size, size, (all, limit, membersAtOnce) => {
-        for (const page of pagesOf(all, limit, 3, membersAtOnce)) {
-          expect(page.reduce((sum, { members }) => sum + 1 + members.length, 0)).toBeLessThanOrEqual(
-            Math.max(limit, 2),
-          );
-        }
-      }),
-    );
-  });
+  testProperty(
+    'fits groups and members on a page, or returns one group with one member',
+    [groups, size, size],
+    (all, limit, membersAtOnce) => {
+      for (const page of pagesOf(all, limit, 3, membersAtOnce)) {
+        expect(page.reduce((sum, { members }) => sum + 1 + members.length, 0)).toBeLessThanOrEqual(Math.max(limit, 2));
+      }
+    },
+  );
 
   test('continues inside a group after a page ended in its members, and repeats the group with the next members', () => {
     expect(

@@ -1,6 +1,7 @@
-import { expect, test } from '@jest/globals';
+import { expect } from '@jest/globals';
 import fc from 'fast-check';
 import { mergePages } from '../../../lib/directory/rules/userLists.ts';
+import { testProperty } from '../../support/testProperty.ts';
 
 const byBytes = (a: string, b: string) => Buffer.compare(Buffer.from(a), Buffer.from(b));
 const keys = fc
@@ -9,31 +10,26 @@ const keys = fc
   })
   .map((list) => list.sort(byBytes));
 
-test('pages of merged lists return every key once, in table order, and no more keys than requested', () => {
-  fc.assert(
-    fc.property(
-      fc.array(keys, { minLength: 1, maxLength: 4 }),
-      fc.integer({ min: 1, max: 5 }),
-      fc.func(fc.boolean()),
-      (lists, limit, isHidden) => {
-        const listedKeys: string[] = [];
-        let after: string | undefined;
-        do {
-          const pages = lists.map((list) => {
-            const laterKeys = list.filter((key) => after === undefined || byBytes(key, after) > 0);
-            const read = laterKeys.slice(0, limit);
-            return {
-              values: read.filter((key) => !isHidden(key)).map((key) => ({ key, value: key })),
-              next: laterKeys.length > limit ? read.at(-1) : undefined,
-            };
-          });
-          const page = mergePages(pages, limit);
-          expect(page.values.length).toBeLessThanOrEqual(limit);
-          listedKeys.push(...page.values);
-          after = page.next;
-        } while (after !== undefined);
-        expect(listedKeys).toEqual([...new Set(lists.flat())].filter((key) => !isHidden(key)).sort(byBytes));
-      },
-    ),
-  );
-});
+testProperty(
+  'pages of merged lists return every key once, in table order, and no more keys than requested',
+  [fc.array(keys, { minLength: 1, maxLength: 4 }), fc.integer({ min: 1, max: 5 }), fc.func(fc.boolean())],
+  (lists, limit, isHidden) => {
+    const listedKeys: string[] = [];
+    let after: string | undefined;
+    do {
+      const pages = lists.map((list) => {
+        const laterKeys = list.filter((key) => after === undefined || byBytes(key, after) > 0);
+        const read = laterKeys.slice(0, limit);
+        return {
+          values: read.filter((key) => !isHidden(key)).map((key) => ({ key, value: key })),
+          next: laterKeys.length > limit ? read.at(-1) : undefined,
+        };
+      });
+      const page = mergePages(pages, limit);
+      expect(page.values.length).toBeLessThanOrEqual(limit);
+      listedKeys.push(...page.values);
+      after = page.next;
+    } while (after !== undefined);
+    expect(listedKeys).toEqual([...new Set(lists.flat())].filter((key) => !isHidden(key)).sort(byBytes));
+  },
+);

@@ -7,6 +7,7 @@ import { readValue } from '../../../lib/editors/rules/yjs/readValue.ts';
 import { findUpdateFault } from '../../../lib/editors/rules/yjs/updateFaults.ts';
 import { readText } from '../../../lib/editors/rules/yjs/plainText.ts';
 import type { CrdtType, CrdtValue } from '../../../lib/editors/rules/yjs/values.ts';
+import { times } from '../../support/times.ts';
 
 type Random = (below: number) => number;
 
@@ -17,7 +18,7 @@ interface Behaviour {
 }
 
 const words = ['one', 'two', 'three', '😀', 'é', '\n'];
-const phrase = (random: Random) => Array.from({ length: random(8) }, () => words[random(words.length)]).join(' ');
+const phrase = (random: Random) => times(random(8), () => words[random(words.length)]).join(' ');
 
 /**
  * Returns a random position between two characters. Yjs replaces a split surrogate pair by two U+FFFD, but not on all
@@ -37,9 +38,8 @@ function editText(text: Y.Text, random: Random): void {
 
 const json = (random: Random, depth = 0): unknown => {
   const kind = random(depth > 2 ? 3 : 5);
-  if (kind === 3) return Array.from({ length: random(4) }, () => json(random, depth + 1));
-  if (kind === 4)
-    return Object.fromEntries(Array.from({ length: random(4) }, () => ['abcd'[random(4)], json(random, depth + 1)]));
+  if (kind === 3) return times(random(4), () => json(random, depth + 1));
+  if (kind === 4) return Object.fromEntries(times(random(4), () => ['abcd'[random(4)], json(random, depth + 1)]));
   return [random(5), phrase(random), null][kind];
 };
 
@@ -71,7 +71,7 @@ function editJson(type: Y.Map<unknown> | Y.Array<unknown>, random: Random): void
 }
 
 const xml = (random: Random, depth = 0): string =>
-  Array.from({ length: random(4) }, () => {
+  times(random(4), () => {
     const tag = ['paragraph', 'heading', 'list'][random(3)];
     const marked = ['bold', 'italic', 'link'][random(3)];
     if (depth < 2 && random(3) === 0) return `<${tag}>${xml(random, depth + 1)}</${tag}>`;
@@ -103,7 +103,7 @@ const behaviours: Readonly<Record<CrdtType, Behaviour>> = {
   },
   array: {
     edit: (doc, random) => editJson(doc.getArray('content'), random),
-    value: (random) => Array.from({ length: random(6) }, () => json(random)),
+    value: (random) => times(random(6), () => json(random)),
   },
   xml: { edit: (doc, random) => editXml(doc.getXmlFragment('content'), random), value: (random) => xml(random) },
 };
@@ -123,7 +123,7 @@ function simulate(type: CrdtType, steps: readonly number[]): void {
   const log: Uint8Array[] = [];
   let snapshot: Uint8Array[] = [];
   const stored = () => openDocument([...snapshot, ...log]);
-  const editors = Array.from({ length: 3 }, (_, index) => {
+  const editors = times(3, (index) => {
     const doc = new Y.Doc();
     doc.clientID = index + 1;
     const outbox: Uint8Array[] = [];

@@ -3,6 +3,8 @@ import fc from 'fast-check';
 import { listEdits } from '../../../lib/editors/rules/yjs/listDiff.ts';
 import { diff } from '../../../lib/editors/rules/yjs/diff.ts';
 import { textEdits } from '../../../lib/editors/rules/yjs/textDiff.ts';
+import { testProperty } from '../../support/testProperty.ts';
+import { times } from '../../support/times.ts';
 import { unicodeText } from '../../support/unicodeText.ts';
 
 function applied(text: string, edits: ReturnType<typeof textEdits>): string {
@@ -17,24 +19,20 @@ function applied(text: string, edits: ReturnType<typeof textEdits>): string {
 describe('diff', () => {
   const sequence = fc.array(fc.nat(6), { maxLength: 40 }).map((values) => Int32Array.from(values));
 
-  test('returns edits that turn one sequence into the other, with any budget', () => {
-    fc.assert(
-      fc.property(sequence, sequence, fc.constantFrom(0, 10, 1_000_000), (a, b, steps) => {
-        const result = [...a];
-        for (const { at, removed, from, added } of diff(a, b, { steps }).reverse())
-          result.splice(at, removed, ...b.slice(from, from + added));
-        expect(result).toEqual([...b]);
-      }),
-    );
-  });
+  testProperty(
+    'returns edits that turn one sequence into the other, with any budget',
+    [sequence, sequence, fc.constantFrom(0, 10, 1_000_000)],
+    (a, b, steps) => {
+      const result = [...a];
+      for (const { at, removed, from, added } of diff(a, b, { steps }).reverse())
+        result.splice(at, removed, ...b.slice(from, from + added));
+      expect(result).toEqual([...b]);
+    },
+  );
 
-  test('returns the shortest edits when they are few', () => {
-    fc.assert(
-      fc.property(sequence, sequence, (a, b) => {
-        const common = diff(a, b, { steps: 1_000_000 }).reduce((left, { removed }) => left - removed, a.length);
-        expect(common).toBe(longestCommon(a, b));
-      }),
-    );
+  testProperty('returns the shortest edits when they are few', [sequence, sequence], (a, b) => {
+    const common = diff(a, b, { steps: 1_000_000 }).reduce((left, { removed }) => left - removed, a.length);
+    expect(common).toBe(longestCommon(a, b));
   });
 
   function longestCommon(a: Int32Array, b: Int32Array): number {
@@ -58,26 +56,25 @@ describe('textEdits', () => {
     }),
   );
 
-  test('turns one text into the other and never splits a surrogate pair', () => {
-    fc.assert(
-      fc.property(text, text, (before, after) => {
-        const edits = textEdits(before, after);
-        expect(applied(before, edits)).toBe(after);
-        for (const { index, remove, insert } of edits) {
-          expect(
-            before.slice(index, index + remove).isWellFormed() &&
-              insert.isWellFormed() &&
-              before.slice(0, index).isWellFormed(),
-          ).toBe(true);
-        }
-      }),
-      { numRuns: 500 },
-    );
-  });
+  testProperty(
+    'turns one text into the other and never splits a surrogate pair',
+    [text, text],
+    (before, after) => {
+      const edits = textEdits(before, after);
+      expect(applied(before, edits)).toBe(after);
+      for (const { index, remove, insert } of edits) {
+        expect(
+          before.slice(index, index + remove).isWellFormed() &&
+            insert.isWellFormed() &&
+            before.slice(0, index).isWellFormed(),
+        ).toBe(true);
+      }
+    },
+    { numRuns: 500 },
+  );
 
   test('handles large unrelated or reordered texts, and keeps the diff of ten edits small', () => {
-    const words = (seed: number) =>
-      Array.from({ length: 20_000 }, (_, index) => ((index * seed * 7_919) % 9_973).toString(36)).join(' ');
+    const words = (seed: number) => times(20_000, (index) => ((index * seed * 7_919) % 9_973).toString(36)).join(' ');
     for (const [before, after] of [
       [words(1), words(3)],
       ['a'.repeat(50_000), 'ab'.repeat(25_000)],
@@ -86,9 +83,9 @@ describe('textEdits', () => {
       expect(applied(before, textEdits(before, after))).toBe(after);
     }
     const before = words(5).slice(0, 100_000);
-    const after = Array.from(
-      { length: 10 },
-      (_, part) =>
+    const after = times(
+      10,
+      (part) =>
         `${before.slice(part * 10_000, part * 10_000 + 5_000)}[a new sentence of many words]${before.slice(part * 10_000 + 5_080, part * 10_000 + 10_000)}`,
     ).join('');
     const edits = textEdits(before, after);
@@ -101,9 +98,7 @@ describe('textEdits', () => {
 
   test('takes bounded time for two unrelated texts of 4 MB', () => {
     const [before, after] = [
-      Array.from({ length: 4_000_000 }, (_, index) => String.fromCharCode(97 + (((index * 7_919) % 9_973) % 26))).join(
-        '',
-      ),
+      times(4_000_000, (index) => String.fromCharCode(97 + (((index * 7_919) % 9_973) % 26))).join(''),
       'xy z'.repeat(1_000_000),
     ];
     expect(applied(before, textEdits(before, after))).toBe(after);

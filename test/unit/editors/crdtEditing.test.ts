@@ -6,6 +6,8 @@ import { encodeState, openDocument } from '../../../lib/editors/rules/yjs/docume
 import { findValueFault, replaceValue } from '../../../lib/editors/rules/yjs/replaceValue.ts';
 import { readValue } from '../../../lib/editors/rules/yjs/readValue.ts';
 import { crdtLimits, type CrdtType, type CrdtValue } from '../../../lib/editors/rules/yjs/values.ts';
+import { testProperty } from '../../support/testProperty.ts';
+import { times } from '../../support/times.ts';
 import { codePoint, unicodeText } from '../../support/unicodeText.ts';
 
 /** Generates any Unicode text. */
@@ -49,62 +51,62 @@ class Log {
 }
 
 describe.each(['text', 'map', 'array'] as const)('replaceValue of type %s', (type) => {
-  test('reads every value as it was written, after any other value and after compaction', () => {
-    fc.assert(
-      fc.property(fc.array(values[type], { minLength: 1, maxLength: 5 }), (written) => {
-        const log = new Log();
-        for (const value of written) {
-          log.replace(type, value);
-          // In an object with its own key `constructor`, Jest would take the value for the object's class.
-          deepStrictEqual(log.read(type), value);
-        }
-        log.compact();
-        deepStrictEqual(log.read(type), written.at(-1));
-      }),
-      { numRuns: 80 },
-    );
-  });
-
-  test('returns no update for an equal value', () => {
-    fc.assert(
-      fc.property(values[type], (value) => {
-        const log = new Log();
-        log.replace(type, value);
-        expect(log.replace(type, value)).toBeUndefined();
-        expect(log.replace(type, structuredClone(value))).toBeUndefined();
-      }),
-      { numRuns: 50 },
-    );
-  });
-
-  test('leaves the document unchanged', () => {
-    fc.assert(
-      fc.property(values[type], values[type], (before, after) => {
-        const log = new Log();
-        log.replace(type, before);
-        const doc = log.open();
-        const state = encodeState(doc);
-        replaceValue(doc, type, 'content', after);
-        expect(encodeState(doc)).toEqual(state);
-      }),
-      { numRuns: 20 },
-    );
-  });
-});
-
-test('openDocument returns the same value for updates in any order, also repeated', () => {
-  fc.assert(
-    fc.property(fc.array(map, { minLength: 2, maxLength: 6 }), fc.infiniteStream(fc.nat()), (written, random) => {
+  testProperty(
+    'reads every value as it was written, after any other value and after compaction',
+    [fc.array(values[type], { minLength: 1, maxLength: 5 })],
+    (written) => {
       const log = new Log();
-      for (const value of written) log.replace('map', value);
-      const order = [...log.updates, ...log.updates]
-        .map((update) => ({ update, scope: random.next().value! }))
-        .sort((a, b) => a.scope - b.scope);
-      deepStrictEqual(readValue(openDocument(order.map(({ update }) => update)), 'map', 'content'), written.at(-1));
-    }),
+      for (const value of written) {
+        log.replace(type, value);
+        // In an object with its own key `constructor`, Jest would take the value for the object's class.
+        deepStrictEqual(log.read(type), value);
+      }
+      log.compact();
+      deepStrictEqual(log.read(type), written.at(-1));
+    },
+    { numRuns: 80 },
+  );
+
+  testProperty(
+    'returns no update for an equal value',
+    [values[type]],
+    (value) => {
+      const log = new Log();
+      log.replace(type, value);
+      expect(log.replace(type, value)).toBeUndefined();
+      expect(log.replace(type, structuredClone(value))).toBeUndefined();
+    },
     { numRuns: 50 },
   );
+
+  testProperty(
+    'leaves the document unchanged',
+    [values[type], values[type]],
+    (before, after) => {
+      const log = new Log();
+      log.replace(type, before);
+      const doc = log.open();
+      const state = encodeState(doc);
+      replaceValue(doc, type, 'content', after);
+      expect(encodeState(doc)).toEqual(state);
+    },
+    { numRuns: 20 },
+  );
 });
+
+testProperty(
+  'openDocument returns the same value for updates in any order, also repeated',
+  [fc.array(map, { minLength: 2, maxLength: 6 }), fc.infiniteStream(fc.nat())],
+  (written, random) => {
+    const log = new Log();
+    for (const value of written) log.replace('map', value);
+    const order = [...log.updates, ...log.updates]
+      .map((update) => ({ update, scope: random.next().value! }))
+      .sort((a, b) => a.scope - b.scope);
+    deepStrictEqual(readValue(openDocument(order.map(({ update }) => update)), 'map', 'content'), written.at(-1));
+  },
+  { numRuns: 50 },
+);
 
 test('an array keeps -0 as JSON does', () => {
   const log = new Log();
@@ -124,11 +126,11 @@ test('keys of a map keep the order in which they were first written', () => {
 
 test('replaceValue handles 300,000 numbers in an array and 10,000 keys in a map', () => {
   const log = new Log();
-  const numbers = Array.from({ length: 300_000 }, (_, index) => index % 10);
+  const numbers = times(300_000, (index) => index % 10);
   log.replace('array', numbers);
   deepStrictEqual(log.read('array'), numbers);
   const other = new Log();
-  const keys = Object.fromEntries(Array.from({ length: 10_000 }, (_, index) => [`key ${index}`, { index }]));
+  const keys = Object.fromEntries(times(10_000, (index) => [`key ${index}`, { index }]));
   other.replace('map', keys);
   deepStrictEqual(other.read('map'), keys);
   const update = other.replace('map', { ...keys, 'key 5000': { index: -1 } });
@@ -221,7 +223,7 @@ describe('replaceValue during concurrent edits of a client', () => {
 
 describe('the size of the stored state', () => {
   const entries = Object.fromEntries(
-    Array.from({ length: 10 }, (_, index) => [`key${index}`, `a value of some length, ${'x'.repeat(80)}`]),
+    times(10, (index) => [`key${index}`, `a value of some length, ${'x'.repeat(80)}`]),
   );
 
   function stateAfter(replaces: number, keyOf: (round: number) => string): { ratio: number; vector: number } {
@@ -247,7 +249,7 @@ describe('the size of the stored state', () => {
   test('stays small because replaces use only a few client ids, which are specific to the document', () => {
     const log = new Log();
     for (let round = 0; round < 50; round++)
-      log.replace('map', Object.fromEntries(Array.from({ length: 50 }, (_, index) => [index, `${round} ${index}`])));
+      log.replace('map', Object.fromEntries(times(50, (index) => [index, `${round} ${index}`])));
     const writers = [...log.open().store.clients.keys()];
     expect(writers.length).toBeLessThanOrEqual(32);
     expect(Math.min(...writers)).toBeGreaterThanOrEqual(2 ** 32);
@@ -272,11 +274,7 @@ describe('findValueFault', () => {
     ['array', deep(101), 'Data must not be nested deeper than 100 levels.'],
     ['array', deep(200_000), 'Data must not be nested deeper than 100 levels.'],
     ['array', [[Infinity]], 'Data must hold JSON values only: data[0][0] is none.'],
-    [
-      'array',
-      Array.from({ length: 100_001 }, () => []),
-      'Data must not have more than 100000 keys, objects and arrays in all.',
-    ],
+    ['array', times(100_001, () => []), 'Data must not have more than 100000 keys, objects and arrays in all.'],
     ['text', 'é'.repeat(crdtLimits.valueBytes / 2), 'Data must not be larger than 4 MB as JSON.'],
   ])('rejects for type %s the value %p', (type, value, fault) => {
     expect(findValueFault(type, value)).toBe(fault);

@@ -22,6 +22,7 @@ import { readValue } from '../../../lib/editors/rules/yjs/readValue.ts';
 import { findUpdateFault } from '../../../lib/editors/rules/yjs/updateFaults.ts';
 import { crdtLimits, type CrdtType, type CrdtValue } from '../../../lib/editors/rules/yjs/values.ts';
 import { cpuMilliseconds } from '../../support/cpu.ts';
+import { times } from '../../support/times.ts';
 
 function stored(type: CrdtType, value: CrdtValue): Y.Doc {
   return openDocument([replaceValue(openDocument([]), type, 'content', value)!]);
@@ -51,19 +52,7 @@ describe('findUpdateFault for malformed updates', () => {
     ['a larger number of clients than follow', new Uint8Array([0xff, 0xff, 0xff, 0xff, 0x7f])],
     [
       'arrays nested deeper than any stack',
-      new Uint8Array([
-        1,
-        1,
-        1,
-        0,
-        8,
-        1,
-        1,
-        97,
-        1,
-        ...Array.from({ length: 2_000_000 }, (_, index) => (index % 2 ? 1 : 117)),
-        0,
-      ]),
+      new Uint8Array([1, 1, 1, 0, 8, 1, 1, 97, 1, ...times(2_000_000, (index) => (index % 2 ? 1 : 117)), 0]),
     ],
   ])('rejects %s and leaves the document unchanged', (_what, update) => {
     expect(findUpdateFault(doc, 'map', 'content', update)).toMatch(malformed);
@@ -348,7 +337,7 @@ describe('findUpdateFault for costly updates', () => {
         writeVarUint(encoder, 1);
         writeAny(
           encoder,
-          Array.from({ length: 1_000_000 }, () => []),
+          times(1_000_000, () => []),
         );
       }),
       'Update must not have more than 100000 objects, arrays and keys in all.',

@@ -7,12 +7,14 @@ import { mergeUpdates } from '../../../lib/editors/editorUpdates.ts';
 import { Base64, EMPTY_UPDATE, toEditorRecord } from '../../../lib/editors/rules/editors.ts';
 import { pack, unpack } from '../../../lib/editors/storedBytes.ts';
 import { editorUpdateData } from '../../../lib/events/rules/editorUpdatePayload.ts';
+import { testProperty } from '../../support/testProperty.ts';
+import { times } from '../../support/times.ts';
 
 describe('pack', () => {
   test('compresses repetitive bytes, and unpack returns all bytes unchanged', () => {
     fc.assert(
-      fc.property(fc.uint8Array({ maxLength: 3_000 }), fc.nat(3), (bytes, times) => {
-        const all = new Uint8Array(Array.from({ length: times + 1 }, () => [...bytes]).flat());
+      fc.property(fc.uint8Array({ maxLength: 3_000 }), fc.nat(3), (bytes, repeats) => {
+        const all = new Uint8Array(times(repeats + 1, () => [...bytes]).flat());
         expect(unpack(pack(all))).toEqual(all);
       }),
     );
@@ -23,12 +25,8 @@ describe('pack', () => {
 });
 
 describe('Base64', () => {
-  test('parses encoded bytes exactly', () => {
-    fc.assert(
-      fc.property(fc.uint8Array({ minLength: 1 }), (bytes) => {
-        expect(new Uint8Array(Base64.parse(Buffer.from(bytes).toString('base64')))).toEqual(bytes);
-      }),
-    );
+  testProperty('parses encoded bytes exactly', [fc.uint8Array({ minLength: 1 })], (bytes) => {
+    expect(new Uint8Array(Base64.parse(Buffer.from(bytes).toString('base64')))).toEqual(bytes);
   });
 
   test.each(['', ' ', 'A', 'AA', 'AAA', 'AB==', 'A===', 'AAAA\n', '-_-_', 'é===', 'AAA=A'])('rejects %j', (text) => {
@@ -48,9 +46,7 @@ describe('isDueForCompaction', () => {
   const updateOf = (logBytes: number) => ({ logBytes }) as EditorUpdate;
 
   test('is true once for every 32 KB that the log grows', () => {
-    const isDue = Array.from({ length: 300 }, (_each, index) =>
-      isDueForCompaction(head(), updateOf(index * 310), updateOf((index + 1) * 310)),
-    );
+    const isDue = times(300, (index) => isDueForCompaction(head(), updateOf(index * 310), updateOf((index + 1) * 310)));
     expect(isDue.filter(Boolean)).toHaveLength(Math.floor((300 * 310) / 32_768));
   });
 

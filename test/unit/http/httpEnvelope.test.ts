@@ -10,6 +10,7 @@ import { isNestedDeeper } from '../../../lib/http/jsonDepth.ts';
 import { cpuMilliseconds } from '../../support/cpu.ts';
 import { testHandler } from '../../support/endpoint.ts';
 import { eventOf, post, type Response, send } from '../../support/requests.ts';
+import { times } from '../../support/times.ts';
 import { unicodeText } from '../../support/unicodeText.ts';
 
 beforeAll(() => {
@@ -167,7 +168,7 @@ describe('a request body', () => {
     for (const data of [
       { a: '['.repeat(1_000) },
       { a: '\\"[{'.repeat(1_000) },
-      { a: Array.from({ length: 1_000 }, () => [{}]) },
+      { a: times(1_000, () => [{}]) },
       { ['"\\['.repeat(200)]: ['\\', '"', '[{"'] },
     ]) {
       expect((await post(echo, {}, data)).body.result.data).toEqual(data);

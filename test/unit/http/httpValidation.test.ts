@@ -15,6 +15,7 @@ import {
 } from '../../../lib/shared/schema.ts';
 import { testHandler } from '../../support/endpoint.ts';
 import { post } from '../../support/requests.ts';
+import { times } from '../../support/times.ts';
 
 beforeAll(() => {
   process.env.POWERTOOLS_LOG_LEVEL = 'SILENT';
@@ -98,7 +99,7 @@ describe('the message of INVALID_ARGUMENT', () => {
 
   test('comes with at most a hundred problems in details.issues', async () => {
     const handler = testHandler({ input: z.object({ ids: z.array(Id) }) });
-    const { body } = await post(handler, {}, { ids: Array.from({ length: 5_000 }, () => 1) });
+    const { body } = await post(handler, {}, { ids: times(5_000, () => 1) });
     expect(body.error.details.issues).toHaveLength(100);
   });
 

@@ -6,6 +6,7 @@ import { toLambdaWithTwin } from '../../../lib/http/lambda.ts';
 import { defineTwin, defineUnpagedTwin } from '../../../lib/http/twin.ts';
 import { limits, optional, PageSize, PageToken } from '../../../lib/shared/schema.ts';
 import { eventOf, type Headers, send } from '../../support/requests.ts';
+import { times } from '../../support/times.ts';
 
 let lines: Record<string, unknown>[] = [];
 beforeAll(() => {
@@ -52,7 +53,7 @@ function listingOf(
     async ({ input }) => {
       pages.push(input);
       const from = Number(input.pageToken ?? 0);
-      const data = Array.from({ length: Math.min(pageRows, rows - from) }, (_each, index) => ({
+      const data = times(Math.min(pageRows, rows - from), (index) => ({
         n: from + index,
         text: 'x'.repeat(bytes),
       }));
@@ -77,7 +78,7 @@ describe('the twin of a paged endpoint, which itself has no pages', () => {
     const { call, pages } = listingOf(4_500);
     const { body } = await call('/v1/things/get', {});
     expect(body).toEqual({
-      result: { status: 'success', message: 'All things.', data: Array.from({ length: 4_500 }, (_each, n) => ({ n })) },
+      result: { status: 'success', message: 'All things.', data: times(4_500, (n) => ({ n })) },
     });
     expect(pages).toHaveLength(5);
   });

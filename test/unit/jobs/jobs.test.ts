@@ -2,6 +2,7 @@ import { describe, expect, jest, test } from '@jest/globals';
 import { JobEntity, type JobKind, type JobMessage, type JobStore, type StoredJob } from '../../../lib/jobs/jobStore.ts';
 import { runJob, type RunJobDeps, type Step } from '../../../lib/jobs/runJob.ts';
 import type { QueueMessage } from '../../../lib/workers/sender.ts';
+import { times } from '../../support/times.ts';
 import { recordingMeasures } from '../../support/workers.ts';
 
 const SECOND = 1_000;
@@ -110,7 +111,7 @@ describe('runJob', () => {
 
   test('a hundred slow jobs of one tenant delay the job of another tenant by one run', async () => {
     let now = 0;
-    const slowJobs = Array.from({ length: 100 }, () => {
+    const slowJobs = times(100, () => {
       const world: FakeJobs = new FakeJobs(async () => {
         now += SECOND;
         world.now = now;

@@ -12,6 +12,7 @@ import * as sendTo from '../../../lib/workers/sendTo.ts';
 import type { QueueMessage, QueueSender } from '../../../lib/workers/sender.ts';
 import { SqsSender } from '../../../lib/workers/sender.ts';
 import { type Queues, startQueues } from '../../support/queues.ts';
+import { times } from '../../support/times.ts';
 
 const MIB = 1024 * 1024;
 /** The number of bytes in `{"n":,"text":""}`. */
@@ -41,7 +42,7 @@ function fakeSender(answer: (entries: Entries, call: number) => Failure[] | Erro
 
 const failing = (entries: Entries, SenderFault = false): Failure[] =>
   entries.map(({ Id }) => ({ Id: Id!, SenderFault, Code: 'InternalError' }));
-const numbered = (count: number): QueueMessage[] => Array.from({ length: count }, (_, n) => ({ body: { n } }));
+const numbered = (count: number): QueueMessage[] => times(count, (n) => ({ body: { n } }));
 const bodies = (calls: readonly Entries[]) => calls.flat().map(({ MessageBody }) => JSON.parse(MessageBody!));
 
 async function errorOf(work: Promise<unknown>): Promise<Error> {

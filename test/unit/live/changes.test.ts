@@ -2,9 +2,11 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { changesSince, MAX_CHANGES } from '../../../lib/live/rules/changes.ts';
 import type { VersionedHint } from '../../../lib/live/rules/hints.ts';
+import { testProperty } from '../../support/testProperty.ts';
+import { times } from '../../support/times.ts';
 
 const hint = (version: number): VersionedHint => ({ type: 'comment.add', at: 0, ids: {}, version });
-const hints = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_each, index) => hint(from + index));
+const hints = (from: number, to: number) => times(to - from + 1, (index) => hint(from + index));
 
 describe('changesSince', () => {
   test('returns nothing to a client that knows the newest version', () => {
@@ -33,24 +35,24 @@ describe('changesSince', () => {
     expect(answer).toMatchObject({ version: 500, complete: true, hasMore: true });
   });
 
-  test('leads a client to the newest version without a gap, if the log is complete', () => {
-    fc.assert(
-      fc.property(fc.nat({ max: 1_600 }), fc.nat({ max: 1_600 }), (newest, start) => {
-        const log = hints(1, newest);
-        const seen: number[] = [];
-        let after = Math.min(start, newest);
-        for (let more = true; more;) {
-          const answer = changesSince(after, newest, log);
-          expect(answer.complete).toBe(true);
-          seen.push(...answer.hints.map(({ version }) => version));
-          after = answer.version;
-          more = answer.hasMore;
-        }
-        expect(seen).toEqual(hints(Math.min(start, newest) + 1, newest).map(({ version }) => version));
-        expect(after).toBe(newest);
-      }),
-    );
-  });
+  testProperty(
+    'leads a client to the newest version without a gap, if the log is complete',
+    [fc.nat({ max: 1_600 }), fc.nat({ max: 1_600 })],
+    (newest, start) => {
+      const log = hints(1, newest);
+      const seen: number[] = [];
+      let after = Math.min(start, newest);
+      for (let more = true; more;) {
+        const answer = changesSince(after, newest, log);
+        expect(answer.complete).toBe(true);
+        seen.push(...answer.hints.map(({ version }) => version));
+        after = answer.version;
+        more = answer.hasMore;
+      }
+      expect(seen).toEqual(hints(Math.min(start, newest) + 1, newest).map(({ version }) => version));
+      expect(after).toBe(newest);
+    },
+  );
 
   test('never returns a complete answer without one of the hints', () => {
     const log = fc.uniqueArray(fc.integer({ min: 1, max: 30 }));

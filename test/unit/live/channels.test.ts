@@ -3,26 +3,27 @@ import fc from 'fast-check';
 import { readChannel } from '../../../infra/local/live/channels.ts';
 import { ChannelNames } from '../../../lib/live/rules/channels.ts';
 import { EVENTS_PER_PUBLISH, MAX_EVENT_BYTES, toPublishes, withinLimit } from '../../../lib/live/rules/events.ts';
+import { testProperty } from '../../support/testProperty.ts';
 
 const names = new ChannelNames(Buffer.alloc(32, 1));
 const document = { tenant: 'key_1', organizationKey: 'org_1', documentKey: 'doc_1', epoch: 1 };
 const all = (of: typeof document) => Object.values(names.ofDocument(of));
 
 describe('ChannelNames', () => {
-  test('returns paths that AppSync accepts, for any ids', () => {
-    fc.assert(
-      fc.property(fc.string(), fc.string(), fc.string(), fc.nat(), (tenant, organizationKey, documentKey, epoch) => {
-        const paths = [
-          ...all({ tenant, organizationKey, documentKey, epoch }),
-          names.ofUser({ tenant, userId: documentKey, tokenRevocations: epoch }),
-        ];
-        for (const path of paths) {
-          expect(readChannel(path, { pattern: false })?.path).toBe(path);
-          for (const segment of path.split('/').slice(1)) expect(segment).toMatch(/^[A-Za-z0-9-]{1,50}$/);
-        }
-      }),
-    );
-  });
+  testProperty(
+    'returns paths that AppSync accepts, for any ids',
+    [fc.string(), fc.string(), fc.string(), fc.nat()],
+    (tenant, organizationKey, documentKey, epoch) => {
+      const paths = [
+        ...all({ tenant, organizationKey, documentKey, epoch }),
+        names.ofUser({ tenant, userId: documentKey, tokenRevocations: epoch }),
+      ];
+      for (const path of paths) {
+        expect(readChannel(path, { pattern: false })?.path).toBe(path);
+        for (const segment of path.split('/').slice(1)) expect(segment).toMatch(/^[A-Za-z0-9-]{1,50}$/);
+      }
+    },
+  );
 
   test.each([
     ['tenant', { tenant: 'key_2' }],
@@ -54,18 +55,18 @@ describe('ChannelNames', () => {
 });
 
 describe('toPublishes', () => {
-  test('returns all events in their order, at most five in a publish', () => {
-    fc.assert(
-      fc.property(fc.array(fc.record({ n: fc.nat() })), (events) => {
-        const publishes = toPublishes(events);
-        expect(publishes.flat().map((text) => JSON.parse(text))).toEqual(events);
-        for (const texts of publishes) {
-          expect(texts.length).toBeGreaterThan(0);
-          expect(texts.length).toBeLessThanOrEqual(EVENTS_PER_PUBLISH);
-        }
-      }),
-    );
-  });
+  testProperty(
+    'returns all events in their order, at most five in a publish',
+    [fc.array(fc.record({ n: fc.nat() }))],
+    (events) => {
+      const publishes = toPublishes(events);
+      expect(publishes.flat().map((text) => JSON.parse(text))).toEqual(events);
+      for (const texts of publishes) {
+        expect(texts.length).toBeGreaterThan(0);
+        expect(texts.length).toBeLessThanOrEqual(EVENTS_PER_PUBLISH);
+      }
+    },
+  );
 });
 
 describe('withinLimit', () => {

@@ -21,6 +21,7 @@ import {
   type StreamRecord,
 } from '../../../infra/local/streams/streamReader.ts';
 import { StreamSource } from '../../../infra/local/streams/streamSource.ts';
+import { times } from '../../support/times.ts';
 
 const worker = { name: 'worker', arn: 'arn:worker' } as FunctionModel;
 const none = JSON.stringify({ batchItemFailures: [] });
@@ -190,7 +191,7 @@ describe('QueueSource', () => {
 
   test('runs up to the maximum number of parallel batches', async () => {
     const { calls, send } = start({ batchSize: 2, maxConcurrency: 3 });
-    send(...Array.from({ length: 10 }, (_, i) => String(i)));
+    send(...times(10, (i) => String(i)));
     const first = [await calls.next(), await calls.next(), await calls.next()];
     expect(first.map(({ records }) => records.length)).toEqual([2, 2, 2]);
     await delay(20);
@@ -528,7 +529,7 @@ describe('StreamSource', () => {
   test('continues to read when 2,000 unfinished records are done', async () => {
     fakeTimeouts();
     try {
-      const unfinished = Array.from({ length: 2_000 }, (_each, index) => record(index + 1));
+      const unfinished = times(2_000, (index) => record(index + 1));
       const { calls, write } = start(unfinished, { batchSize: 2_000 });
       const { answer } = await calls.next();
       write(record(2_001, 'other'));
@@ -655,9 +656,9 @@ describe('StreamReader', () => {
     };
     return { calls, call: call as never, shards };
   }
-  const read = async (reader: StreamReader, times: number) => {
+  const read = async (reader: StreamReader, repeats: number) => {
     const readRecords: string[] = [];
-    for (let i = 0; i < times; i++)
+    for (let i = 0; i < repeats; i++)
       for (const { position } of await reader.next()) readRecords.push(`${position.shard}${position.sequence}`);
     return readRecords;
   };

@@ -13,6 +13,7 @@ import type { ThreadCall } from '../../../infra/local/iam/awsEndpoint.ts';
 import type { FunctionModel } from '../../../infra/local/assembly/functionModel.ts';
 import { localSettings } from '../../../infra/local/settings.ts';
 import { withStillClock } from '../../support/stillClock.ts';
+import { times } from '../../support/times.ts';
 
 let codeDir: string;
 let pools: FunctionPool[];
@@ -325,7 +326,7 @@ describe('FunctionPool.invokeExclusively', () => {
     const model = await define('quick', `await new Promise((resolve) => setTimeout(resolve, 200));\n${WHO}`);
     // The patience is longer than by default, for a slow machine.
     const pool = createPool({ patienceMilliseconds: 60_000 });
-    const instances = await Promise.all(Array.from({ length: 10 }, () => alone(pool, model)));
+    const instances = await Promise.all(times(10, () => alone(pool, model)));
     expect(new Set(instances).size).toBe(1);
   });
 
@@ -358,7 +359,7 @@ describe('FunctionPool.invokeExclusively', () => {
         },
       },
     });
-    const instances = await Promise.all(Array.from({ length: 12 }, () => alone(pool, model)));
+    const instances = await Promise.all(times(12, () => alone(pool, model)));
     expect(new Set(instances).size).toBe(4);
   });
 
@@ -407,7 +408,7 @@ describe('the threads of a FunctionPool', () => {
   });
 
   test('make a call wait if all of them are busy', async () => {
-    const names = Array.from({ length: 12 }, (_, i) => `f${i}`);
+    const names = times(12, (i) => `f${i}`);
     const models = await Promise.all(
       names.map((name) =>
         define(name, handler('await new Promise((r) => setTimeout(r, 5)); return context.functionName;')),

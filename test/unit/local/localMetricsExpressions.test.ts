@@ -5,6 +5,7 @@ import { type Operator, readExpression, readStatistic } from '../../../infra/loc
 import { MetricStore } from '../../../infra/local/metrics/metricStore.ts';
 import { readQuery } from '../../../infra/local/metrics/query.ts';
 import { bucketAt, type MetricId } from '../../../infra/local/metrics/series.ts';
+import { testProperty } from '../../support/testProperty.ts';
 
 const START = Date.UTC(2026, 0, 1);
 const NOW = { from: bucketAt(START), to: bucketAt(START) };
@@ -93,14 +94,14 @@ describe('readExpression', () => {
   const finite = (each: Tree): boolean =>
     Number.isFinite(compute(each)) && (typeof each === 'number' || (finite(each.left) && finite(each.right)));
 
-  test('follows the precedence of arithmetic', () => {
-    fc.assert(
-      fc.property(tree, (each) => {
-        expect(valueOf(write(each), {})).toBe(finite(each) ? compute(each) : undefined);
-      }),
-      { numRuns: 300 },
-    );
-  });
+  testProperty(
+    'follows the precedence of arithmetic',
+    [tree],
+    (each) => {
+      expect(valueOf(write(each), {})).toBe(finite(each) ? compute(each) : undefined);
+    },
+    { numRuns: 300 },
+  );
 
   test.each([
     ['', 'something is missing at the end'],

@@ -8,6 +8,7 @@ import {
   type MetricId,
   type Statistic,
 } from '../../../infra/local/metrics/series.ts';
+import { testProperty } from '../../support/testProperty.ts';
 
 const START = Date.UTC(2026, 0, 1);
 const metric: MetricId = { namespace: 'Here', name: 'Things', dimensions: { of: 'mine' } };
@@ -60,37 +61,37 @@ describe('statistics', () => {
   );
   const step = fc.record({ pause, value, ago: fc.nat({ max: 8 }), length: fc.integer({ min: 1, max: 60 }) });
 
-  test('over any window equal those of its values, whatever was read before', () => {
-    fc.assert(
-      fc.property(fc.array(step, { minLength: 1, maxLength: 40, size: 'max' }), (steps) => {
-        const { clock, store } = storeAt();
-        const added: { bucket: number; value: number }[] = [];
-        let latest = 0;
-        for (const each of steps) {
-          clock.now += each.pause;
-          store.add(metric, each.value);
-          added.push({ bucket: bucketAt(clock.now), value: each.value });
-          latest = Math.max(latest, bucketAt(clock.now));
-          const to = latest - each.ago;
-          // These windows are tested: an aligned one, one that moves, and all buckets of the ring.
-          const aligned = Math.floor(to / 12) * 12 - 1;
-          for (const window of [
-            { from: aligned - 11, to: aligned },
-            { from: to - each.length + 1, to },
-            { from: latest - BUCKETS + 1, to: latest },
-          ]) {
-            const inside = added
-              .filter(({ bucket }) => bucket >= window.from && bucket <= window.to)
-              .map((measurement) => measurement.value);
-            const series = store.find(metric)!;
-            expect(statistics.map((statistic) => [statistic, series.statistic(statistic, window)])).toEqual(
-              statistics.map((statistic) => [statistic, expectedStatistic(statistic, inside)]),
-            );
-          }
+  testProperty(
+    'over any window equal those of its values, whatever was read before',
+    [fc.array(step, { minLength: 1, maxLength: 40, size: 'max' })],
+    (steps) => {
+      const { clock, store } = storeAt();
+      const added: { bucket: number; value: number }[] = [];
+      let latest = 0;
+      for (const each of steps) {
+        clock.now += each.pause;
+        store.add(metric, each.value);
+        added.push({ bucket: bucketAt(clock.now), value: each.value });
+        latest = Math.max(latest, bucketAt(clock.now));
+        const to = latest - each.ago;
+        // These windows are tested: an aligned one, one that moves, and all buckets of the ring.
+        const aligned = Math.floor(to / 12) * 12 - 1;
+        for (const window of [
+          { from: aligned - 11, to: aligned },
+          { from: to - each.length + 1, to },
+          { from: latest - BUCKETS + 1, to: latest },
+        ]) {
+          const inside = added
+            .filter(({ bucket }) => bucket >= window.from && bucket <= window.to)
+            .map((measurement) => measurement.value);
+          const series = store.find(metric)!;
+          expect(statistics.map((statistic) => [statistic, series.statistic(statistic, window)])).toEqual(
+            statistics.map((statistic) => [statistic, expectedStatistic(statistic, inside)]),
+          );
         }
-      }),
-    );
-  });
+      }
+    },
+  );
 
   test('are exact for sums and maxima, and have three digits for percentiles', () => {
     const { clock, store } = storeAt();

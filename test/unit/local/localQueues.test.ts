@@ -23,6 +23,7 @@ import { openDatabase } from '../../../infra/local/table/database.ts';
 import type { QueueModel } from '../../../infra/local/streams/eventSourceModels.ts';
 import { QueueStore } from '../../../infra/local/queues/queueStore.ts';
 import { sqs } from '../../../infra/local/queues/sqs.ts';
+import { times } from '../../support/times.ts';
 
 const queue = (name: string, properties: Partial<QueueModel> = {}): QueueModel => ({
   name,
@@ -134,12 +135,12 @@ describe('QueueStore', () => {
     const fill = (groupId: string, count: number) =>
       store.send(
         'q',
-        Array.from({ length: count }, () => ({ body: groupId, groupId })),
+        times(count, () => ({ body: groupId, groupId })),
       );
 
     test('postpones a group that keeps the consumers busy', () => {
       fill('noisy', 100);
-      expect(bodies(30)).toEqual(Array.from({ length: 30 }, () => 'noisy'));
+      expect(bodies(30)).toEqual(times(30, () => 'noisy'));
       now += 1;
       fill('quiet', 2);
       send('alone');
@@ -151,7 +152,7 @@ describe('QueueStore', () => {
       bodies(60);
       now += 1;
       fill('noisy', 200);
-      expect(bodies(40)).toEqual(Array.from({ length: 40 }, () => 'noisy'));
+      expect(bodies(40)).toEqual(times(40, () => 'noisy'));
       expect(bodies(3)).toEqual(['noisy', 'noisy', 'noisy']);
     });
 
@@ -192,7 +193,7 @@ describe('QueueStore', () => {
           if (kind === 'send')
             for (const id of fresh.send(
               'q',
-              Array.from({ length: count }, () => ({ body: 'x', groupId: String(count) })),
+              times(count, () => ({ body: 'x', groupId: String(count) })),
             ))
               sent.add(id);
           if (kind === 'wait') [now, heldReceipts] = [now + 30_000, new Map()];
@@ -450,7 +451,7 @@ describe.each(['the local SQS', 'fauxqs'])('the SQS API of %s', (which) => {
         client.send(
           new SendMessageBatchCommand({
             QueueUrl,
-            Entries: Array.from({ length: 11 }, (_, i) => ({ Id: `${i}`, MessageBody: 'x' })),
+            Entries: times(11, (i) => ({ Id: `${i}`, MessageBody: 'x' })),
           }),
         ),
       'TooManyEntriesInBatchRequest',

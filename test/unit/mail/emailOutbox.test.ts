@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { emlOf, type OutgoingMail } from '../../../infra/local/mail/eml.ts';
 import { openOutbox } from '../../../infra/local/mail/mailOutbox.ts';
+import { times } from '../../support/times.ts';
 
 const message: OutgoingMail = {
   from: 'no-reply@example.com',
@@ -85,9 +86,7 @@ describe('the mail folder of a local run', () => {
 
   test('writes one .eml file per mail that only its owner can read', async () => {
     const outbox = await openOutbox(dataDir);
-    const ids = await Promise.all(
-      Array.from({ length: 20 }, (_, index) => outbox.put({ ...message, subject: `Mail ${index}` })),
-    );
+    const ids = await Promise.all(times(20, (index) => outbox.put({ ...message, subject: `Mail ${index}` })));
     const files = await readdir(join(dataDir, 'outbox'));
     expect(files.filter((name) => name.endsWith('.eml'))).toHaveLength(20);
     expect(files).toHaveLength(20);

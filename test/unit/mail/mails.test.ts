@@ -25,6 +25,7 @@ import { encodedWords, mailbox } from '../../../lib/mail/senders/mailbox.ts';
 import type { Mail } from '../../../lib/mail/senders/sender.ts';
 import { ownerMail } from '../../../lib/mail/rendering/ownerMail.ts';
 import { unsubscribeHeaders } from '../../../lib/mail/unsubscribeLinks.ts';
+import { testProperty } from '../../support/testProperty.ts';
 import { unicodeText } from '../../support/unicodeText.ts';
 
 const timing = { schedule: [0, 60_000, 300_000, 1_800_000, 7_200_000, 21_600_000], marginMs: 300_000 };
@@ -284,36 +285,35 @@ describe('a mail about an event', () => {
     expect(unsubscribeHeaders(`https://api.test/${'x'.repeat(900)}`)).toEqual({});
   });
 
-  test('has a subject for any published data', () => {
-    fc.assert(
-      fc.property(
-        fc.constantFrom(...mailedTypes),
-        fc.anything(),
-        fc.object({
-          key: fc.constantFrom(
-            'actionUser',
-            'commentAnnotation',
-            'targetComment',
-            'metadata',
-            'name',
-            'comments',
-            'to',
-            'newStatus',
-          ),
-        }),
-        (event, anything, data) => {
-          for (const content of [parseEventContent(anything), parseEventContent(data)]) {
-            const { subject } = eventMail(eventMailContent(event, content, 'ada'), {
-              to: 'ada@example.com',
-              unsubscribeLink,
-            });
-            expect(subject).toMatch(/^\S.* \S/);
-            expect(subject).not.toMatch(/undefined|\[object/);
-          }
-        },
-      ),
-    );
-  });
+  testProperty(
+    'has a subject for any published data',
+    [
+      fc.constantFrom(...mailedTypes),
+      fc.anything(),
+      fc.object({
+        key: fc.constantFrom(
+          'actionUser',
+          'commentAnnotation',
+          'targetComment',
+          'metadata',
+          'name',
+          'comments',
+          'to',
+          'newStatus',
+        ),
+      }),
+    ],
+    (event, anything, data) => {
+      for (const content of [parseEventContent(anything), parseEventContent(data)]) {
+        const { subject } = eventMail(eventMailContent(event, content, 'ada'), {
+          to: 'ada@example.com',
+          unsubscribeLink,
+        });
+        expect(subject).toMatch(/^\S.* \S/);
+        expect(subject).not.toMatch(/undefined|\[object/);
+      }
+    },
+  );
 
   test('escapes the texts of users in every field of every type', () => {
     const user = (userId: string) => ({ userId, name: HOSTILE, email: HOSTILE });
@@ -369,17 +369,13 @@ describe('a mail about an event', () => {
     );
   });
 
-  test('has a subject of one line for any names', () => {
-    fc.assert(
-      fc.property(unicodeText(), unicodeText(), (name, documentName) => {
-        const { subject } = contentOf('comment.add', 'ada', {
-          actionUser: { userId: 'x', name },
-          metadata: { document: { documentName } },
-        });
-        expect(subject).not.toMatch(/[\p{Cc}\u2028\u2029\u202e]/u);
-        expect(Array.from(subject).length).toBeLessThan(300);
-      }),
-    );
+  testProperty('has a subject of one line for any names', [unicodeText(), unicodeText()], (name, documentName) => {
+    const { subject } = contentOf('comment.add', 'ada', {
+      actionUser: { userId: 'x', name },
+      metadata: { document: { documentName } },
+    });
+    expect(subject).not.toMatch(/[\p{Cc}\u2028\u2029\u202e]/u);
+    expect(Array.from(subject).length).toBeLessThan(300);
   });
 
   test("passes the same texts to a customer's template, with empty strings for missing values", () => {
@@ -458,15 +454,15 @@ describe('mailbox', () => {
     ['=?UTF-8?B?eA==?=', '=?UTF-8?B?PT9VVEYtOD9CP2VBPT0/PQ==?= <a@example.com>'],
   ])('writes the name %j as %s', (name, expected) => expect(mailbox('a@example.com', name)).toBe(expected));
 
-  test('splits any name into encoded words of at most 75 characters without splitting a character', () => {
-    fc.assert(
-      fc.property(fc.string({ unit: 'grapheme', minLength: 1 }), (name) => {
-        const words = encodedWords(`ü${name}`);
-        expect(words.every((word) => word.length <= 75)).toBe(true);
-        expect(words.map((word) => Buffer.from(word.slice(10, -2), 'base64').toString()).join('')).toBe(`ü${name}`);
-      }),
-    );
-  });
+  testProperty(
+    'splits any name into encoded words of at most 75 characters without splitting a character',
+    [fc.string({ unit: 'grapheme', minLength: 1 })],
+    (name) => {
+      const words = encodedWords(`ü${name}`);
+      expect(words.every((word) => word.length <= 75)).toBe(true);
+      expect(words.map((word) => Buffer.from(word.slice(10, -2), 'base64').toString()).join('')).toBe(`ü${name}`);
+    },
+  );
 });
 
 describe('the mail to an owner', () => {

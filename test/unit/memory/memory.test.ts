@@ -22,6 +22,7 @@ import {
 } from '../../../lib/memory/rules/judgments.ts';
 import { checkScope, idsOf, scopeNameOf } from '../../../lib/memory/rules/searchRequests.ts';
 import { DIMENSIONS, distance, similarityOf } from '../../../lib/memory/rules/similarity.ts';
+import { testProperty } from '../../support/testProperty.ts';
 import { unicodeText } from '../../support/unicodeText.ts';
 
 const instant = fc.integer({ min: 0, max: Date.UTC(2100, 0, 1) });
@@ -74,36 +75,37 @@ describe('calendar periods', () => {
     return parts.length === 0 ? [period] : parts.flatMap(unfolded);
   };
 
-  test('splitPeriod puts each instant of a period into exactly one part with its name', () => {
-    fc.assert(
-      fc.property(instant, fc.integer({ min: 0, max: 500 * 86_400_000 }), (from, length) => {
-        const period = periodOf({ from, to: from + length });
-        const parts = splitPeriod(period);
-        if (period.unit === 'day') return void expect(parts).toEqual([]);
-        expect([parts[0]!.from, parts.at(-1)!.to]).toEqual([from, from + length]);
-        for (const [index, part] of parts.entries()) {
-          expect(part.from).toBeLessThanOrEqual(part.to);
-          expect(part.name.startsWith(period.name)).toBe(true);
-          expect([calendarOf(part.from), calendarOf(part.to)].map((calendar) => calendar[part.unit as 'year'])).toEqual(
-            [part.name, part.name],
-          );
-          if (index > 0) expect(part.from).toBe(parts[index - 1]!.to + 1);
-        }
-      }),
-      { numRuns: 300 },
-    );
-  });
+  testProperty(
+    'splitPeriod puts each instant of a period into exactly one part with its name',
+    [instant, fc.integer({ min: 0, max: 500 * 86_400_000 })],
+    (from, length) => {
+      const period = periodOf({ from, to: from + length });
+      const parts = splitPeriod(period);
+      if (period.unit === 'day') return void expect(parts).toEqual([]);
+      expect([parts[0]!.from, parts.at(-1)!.to]).toEqual([from, from + length]);
+      for (const [index, part] of parts.entries()) {
+        expect(part.from).toBeLessThanOrEqual(part.to);
+        expect(part.name.startsWith(period.name)).toBe(true);
+        expect([calendarOf(part.from), calendarOf(part.to)].map((calendar) => calendar[part.unit as 'year'])).toEqual([
+          part.name,
+          part.name,
+        ]);
+        if (index > 0) expect(part.from).toBe(parts[index - 1]!.to + 1);
+      }
+    },
+    { numRuns: 300 },
+  );
 
-  test('splitPeriod splits a period down to whole days', () => {
-    fc.assert(
-      fc.property(instant, fc.integer({ min: 0, max: 800 * 86_400_000 }), (from, length) => {
-        const days = unfolded(periodOf({ from, to: from + length }));
-        expect(days.every(({ unit }) => unit === 'day')).toBe(true);
-        expect(days).toHaveLength(Math.floor((from + length) / 86_400_000) - Math.floor(from / 86_400_000) + 1);
-      }),
-      { numRuns: 50 },
-    );
-  });
+  testProperty(
+    'splitPeriod splits a period down to whole days',
+    [instant, fc.integer({ min: 0, max: 800 * 86_400_000 })],
+    (from, length) => {
+      const days = unfolded(periodOf({ from, to: from + length }));
+      expect(days.every(({ unit }) => unit === 'day')).toBe(true);
+      expect(days).toHaveLength(Math.floor((from + length) / 86_400_000) - Math.floor(from / 86_400_000) + 1);
+    },
+    { numRuns: 50 },
+  );
 });
 
 describe('scopes', () => {

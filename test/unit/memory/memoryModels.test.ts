@@ -8,6 +8,7 @@ import {
   needsModelChange,
   withoutStaleModel,
 } from '../../../lib/memory/rules/embeddingModels.ts';
+import { testProperty } from '../../support/testProperty.ts';
 
 const model = fc.constantFrom('lexical-1', 'titan', 'other');
 /**
@@ -42,41 +43,41 @@ function applyChanges(first: string, changes: readonly (typeof change extends fc
 }
 
 describe('the embedding state of a tenant', () => {
-  test('names every model that has vectors, after any sequence of changes', () => {
-    fc.assert(
-      fc.property(model, fc.array(change, { maxLength: 30 }), (first, changes) => {
-        const { state, vectors } = applyChanges(first, changes);
-        const names = [state.model, ...(state.next === undefined ? [] : [state.next]), ...(state.stale ?? [])];
-        expect(new Set(names).size).toBe(names.length);
-        expect([...vectors].filter((name) => !names.includes(name))).toEqual([]);
-      }),
-    );
-  });
+  testProperty(
+    'names every model that has vectors, after any sequence of changes',
+    [model, fc.array(change, { maxLength: 30 })],
+    (first, changes) => {
+      const { state, vectors } = applyChanges(first, changes);
+      const names = [state.model, ...(state.next === undefined ? [] : [state.next]), ...(state.stale ?? [])];
+      expect(new Set(names).size).toBe(names.length);
+      expect([...vectors].filter((name) => !names.includes(name))).toEqual([]);
+    },
+  );
 
-  test('becomes the configured model alone after all changes and purges are complete', () => {
-    fc.assert(
-      fc.property(model, fc.array(change, { maxLength: 30 }), (first, changes) => {
-        const { state: before, configured } = applyChanges(first, changes);
-        let state = completeChange(changeTo(before, configured));
-        for (const stale of state.stale ?? []) state = withoutStaleModel(state, stale);
-        expect(state).toEqual({ model: configured });
-        expect(needsModelChange(state, configured)).toBe(false);
-      }),
-    );
-  });
+  testProperty(
+    'becomes the configured model alone after all changes and purges are complete',
+    [model, fc.array(change, { maxLength: 30 })],
+    (first, changes) => {
+      const { state: before, configured } = applyChanges(first, changes);
+      let state = completeChange(changeTo(before, configured));
+      for (const stale of state.stale ?? []) state = withoutStaleModel(state, stale);
+      expect(state).toEqual({ model: configured });
+      expect(needsModelChange(state, configured)).toBe(false);
+    },
+  );
 
-  test('changeTo is idempotent', () => {
-    fc.assert(
-      fc.property(model, fc.array(change, { maxLength: 30 }), model, (first, changes, configured) => {
-        const state = changeTo(applyChanges(first, changes).state, configured);
-        expect(changeTo(state, configured)).toEqual(state);
-        expect([needsModelChange(state, configured), state.model]).toEqual([
-          false,
-          applyChanges(first, changes).state.model,
-        ]);
-      }),
-    );
-  });
+  testProperty(
+    'changeTo is idempotent',
+    [model, fc.array(change, { maxLength: 30 }), model],
+    (first, changes, configured) => {
+      const state = changeTo(applyChanges(first, changes).state, configured);
+      expect(changeTo(state, configured)).toEqual(state);
+      expect([needsModelChange(state, configured), state.model]).toEqual([
+        false,
+        applyChanges(first, changes).state.model,
+      ]);
+    },
+  );
 
   test.each<[string, EmbeddingState | undefined, string, boolean]>([
     ['no judgments', undefined, 'titan', false],

@@ -5,6 +5,7 @@ import type { Environment } from '../../../lib/app/capability.ts';
 import { embedders } from '../../../lib/memory/embedders.ts';
 import { TITAN_MODEL, TitanEmbedder } from '../../../lib/bedrock/titan.ts';
 import type { RetryPolicy } from '../../../lib/bedrock/client.ts';
+import { times } from '../../support/times.ts';
 import { startTitan, type Titan, type TitanReply, titanVector } from '../../support/titan.ts';
 
 /** Short pauses. No answer of the fake takes as long as the timeout, also on a busy machine. */
@@ -36,7 +37,7 @@ async function failure(work: Promise<unknown>): Promise<Error & { status?: strin
   if (outcome.status === 'fulfilled') throw new Error('It did not fail');
   return outcome.reason;
 }
-const texts = (count: number) => Array.from({ length: count }, (_each, index) => `text number ${index}`);
+const texts = (count: number) => times(count, (index) => `text number ${index}`);
 /** Returns the cosine similarity of two vectors. `a` must have length 1. */
 const similarity = (a: ArrayLike<number>, b: readonly number[]) =>
   b.reduce((sum, value, index) => sum + value * a[index]!, 0) / Math.hypot(...b);

@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { environment } from '../../../lib/app/capability.ts';
 import { addressPolicy, isAllowedAddress, isAllowedHost } from '../../../lib/net/addressPolicy.ts';
+import { testProperty } from '../../support/testProperty.ts';
 
 const loopbackToo = { allowLoopback: true };
 
@@ -73,24 +74,24 @@ const groups = (count: number) => fc.array(fc.integer({ min: 0, max: 0xffff }), 
 const ipv6 = (parts: readonly number[]) => parts.map((part) => part.toString(16)).join(':');
 
 describe('isAllowedAddress', () => {
-  test('rejects private and special addresses in every spelling', () => {
-    fc.assert(
-      fc.property(inSpecial4, (n) => {
-        expect(isAllowedAddress(dotted(n))).toBe(false);
-        expect(spellings(n).filter((host) => allowsUrl(host))).toEqual([]);
-      }),
-      { numRuns: 2_000 },
-    );
-  });
+  testProperty(
+    'rejects private and special addresses in every spelling',
+    [inSpecial4],
+    (n) => {
+      expect(isAllowedAddress(dotted(n))).toBe(false);
+      expect(spellings(n).filter((host) => allowsUrl(host))).toEqual([]);
+    },
+    { numRuns: 2_000 },
+  );
 
-  test('allows exactly the public addresses, in every spelling', () => {
-    fc.assert(
-      fc.property(anyIpv4, (n) => {
-        expect(spellings(n).filter((host) => allowsUrl(host) === isSpecial(n))).toEqual([]);
-      }),
-      { numRuns: 2_000 },
-    );
-  });
+  testProperty(
+    'allows exactly the public addresses, in every spelling',
+    [anyIpv4],
+    (n) => {
+      expect(spellings(n).filter((host) => allowsUrl(host) === isSpecial(n))).toEqual([]);
+    },
+    { numRuns: 2_000 },
+  );
 
   test('decides exactly at the edges of each special range', () => {
     for (const { base, size } of special4) {
@@ -114,19 +115,15 @@ describe('isAllowedAddress', () => {
     );
   });
 
-  test('allows assigned public IPv6 addresses', () => {
-    fc.assert(
-      fc.property(
-        fc.integer({ min: 0x2400, max: 0x2fff }).filter((first) => first !== 0x2620),
-        groups(7),
-        (first, rest) => {
-          expect(isAllowedAddress(ipv6([first, ...rest]))).toBe(true);
-          expect(allowsUrl(`[${ipv6([first, ...rest])}]`)).toBe(true);
-        },
-      ),
-      { numRuns: 1_000 },
-    );
-  });
+  testProperty(
+    'allows assigned public IPv6 addresses',
+    [fc.integer({ min: 0x2400, max: 0x2fff }).filter((first) => first !== 0x2620), groups(7)],
+    (first, rest) => {
+      expect(isAllowedAddress(ipv6([first, ...rest]))).toBe(true);
+      expect(allowsUrl(`[${ipv6([first, ...rest])}]`)).toBe(true);
+    },
+    { numRuns: 1_000 },
+  );
 
   test.each([
     ['unspecified', '::'],

@@ -19,6 +19,8 @@ import {
   initialNotificationConfig,
   changeNotificationConfig,
 } from '../../../lib/workspaces/rules/notificationConfig.ts';
+import { testProperty } from '../../support/testProperty.ts';
+import { times } from '../../support/times.ts';
 
 const sent = {
   actionUser: { userId: 'ada' },
@@ -55,27 +57,27 @@ describe('a notification', () => {
     expect(userHash('grace')).toBe('15e5c87b18c1289d45bb4a72961b58e8');
   });
 
-  test('returns source and template data as sent, and replaces reserved metadata', () => {
-    fc.assert(
-      fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (open) => {
-        const json = JSON.parse(JSON.stringify(open)) as Record<string, unknown>;
-        const all = responseOf(
-          made({
-            notificationSourceData: json,
-            displayHeadlineMessageTemplateData: json,
-            displayBodyMessageTemplateData: json,
-            metadata: { ...json, apiKey: 'another' },
-          }),
-        );
-        expect([
-          all.notificationSourceData,
-          all.displayHeadlineMessageTemplateData,
-          all.displayBodyMessageTemplateData,
-        ]).toEqual([json, json, json]);
-        expect(all.metadata).toEqual({ ...json, apiKey: 'key', organizationId: 'acme', documentId: 'nda' });
-      }),
-    );
-  });
+  testProperty(
+    'returns source and template data as sent, and replaces reserved metadata',
+    [fc.dictionary(fc.string(), fc.jsonValue())],
+    (open) => {
+      const json = JSON.parse(JSON.stringify(open)) as Record<string, unknown>;
+      const all = responseOf(
+        made({
+          notificationSourceData: json,
+          displayHeadlineMessageTemplateData: json,
+          displayBodyMessageTemplateData: json,
+          metadata: { ...json, apiKey: 'another' },
+        }),
+      );
+      expect([
+        all.notificationSourceData,
+        all.displayHeadlineMessageTemplateData,
+        all.displayBodyMessageTemplateData,
+      ]).toEqual([json, json, json]);
+      expect(all.metadata).toEqual({ ...json, apiKey: 'key', organizationId: 'acme', documentId: 'nda' });
+    },
+  );
 
   test('keeps readers and the fields that an update does not send', () => {
     const before = made({ notificationSourceData: { a: 1 }, displayBodyMessageTemplate: 't' });
@@ -128,7 +130,7 @@ describe('a notification', () => {
 
   test('is limited to fewer bytes than a DynamoDB item can hold', () => {
     expect(fitsItem(made({ metadata: { x: 'x'.repeat(60_000) } }))).toBe(true);
-    expect(fitsItem({ ...made(), readByUserIds: Array.from({ length: 1_000 }, () => 'x'.repeat(400)) })).toBe(false);
+    expect(fitsItem({ ...made(), readByUserIds: times(1_000, () => 'x'.repeat(400)) })).toBe(false);
   });
 
   test.each([
@@ -230,23 +232,23 @@ describe('fairShares', () => {
     expect(divideFairly([], 100)).toEqual([]);
   });
 
-  test('gives at most the need and the budget, and at least an equal share', () => {
-    fc.assert(
-      fc.property(fc.array(fc.nat(1_000), { minLength: 1, maxLength: 6 }), fc.nat(2_000), (needs, budget) => {
-        const shares = divideFairly(needs, budget);
-        const total = shares.reduce((sum, share) => sum + share, 0);
-        shares.forEach((share, index) => {
-          expect(share).toBeLessThanOrEqual(needs[index]!);
-          expect(share + 1e-6).toBeGreaterThanOrEqual(Math.min(needs[index]!, budget / needs.length));
-        });
-        expect(total).toBeCloseTo(
-          Math.min(
-            budget,
-            needs.reduce((sum, need) => sum + need, 0),
-          ),
-          3,
-        );
-      }),
-    );
-  });
+  testProperty(
+    'gives at most the need and the budget, and at least an equal share',
+    [fc.array(fc.nat(1_000), { minLength: 1, maxLength: 6 }), fc.nat(2_000)],
+    (needs, budget) => {
+      const shares = divideFairly(needs, budget);
+      const total = shares.reduce((sum, share) => sum + share, 0);
+      shares.forEach((share, index) => {
+        expect(share).toBeLessThanOrEqual(needs[index]!);
+        expect(share + 1e-6).toBeGreaterThanOrEqual(Math.min(needs[index]!, budget / needs.length));
+      });
+      expect(total).toBeCloseTo(
+        Math.min(
+          budget,
+          needs.reduce((sum, need) => sum + need, 0),
+        ),
+        3,
+      );
+    },
+  );
 });

@@ -12,6 +12,7 @@ import {
   toReactionResponse,
   addReference,
 } from '../../../lib/reactions/rules.ts';
+import { times } from '../../support/times.ts';
 
 const ada = { userId: 'ada', name: 'Ada' };
 const bob = { userId: 'bob' };
@@ -124,7 +125,7 @@ describe('addReactionUsers: existing reaction', () => {
 
 describe('limits of reactions', () => {
   const crowd = (count: number, more: object = {}) =>
-    Array.from({ length: count }, (_each, index) => entry({ from: { userId: `user-${index}`, ...more } }));
+    times(count, (index) => entry({ from: { userId: `user-${index}`, ...more } }));
 
   test('reject more than 50 users', () => {
     const full = made(...crowd(50));
@@ -159,7 +160,7 @@ describe('limits of reactions', () => {
 
   test('limit a comment to 200 references to reactions with at most 64 KB', () => {
     const names = (count: number, id: (index: number) => string): ReactionReference[] =>
-      Array.from({ length: count }, (_each, index) => ({ id: id(index), createdAt: 1 }));
+      times(count, (index) => ({ id: id(index), createdAt: 1 }));
     const reaction = made(entry());
     expect(addReference(names(199, String), reaction)).toHaveLength(200);
     expect(addReference(names(200, String), reaction)).toBeUndefined();

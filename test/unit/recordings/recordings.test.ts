@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { NewRecording, recorderDonePayload, toRecordingResponse, toRecording } from '../../../lib/recordings/rules.ts';
+import { times } from '../../support/times.ts';
 
 const NOW = 1_700_000_000_000;
 const from = { userId: 'ada', name: 'Ada' };
@@ -74,10 +75,10 @@ describe('toRecording and toRecordingResponse', () => {
     ['an unknown mode', { mode: 'x' }, ['mode']],
     ['a negative duration', { recordedTime: { duration: -1 } }, ['recordedTime', 'duration']],
     ['an attachment with a wrong field', { attachments: [{}, { url: 1 }] }, ['attachments', 1, 'url']],
-    ['more than 50 attachments', { attachments: Array.from({ length: 51 }, () => ({})) }, ['attachments']],
+    ['more than 50 attachments', { attachments: times(51, () => ({})) }, ['attachments']],
     ['a transcription that is a number', { transcription: 1 }, ['transcription']],
     ['an empty location', { location: {} }, ['location']],
-    ['more than 256 KB in all', { attachments: Array.from({ length: 5 }, () => ({ x: 'x'.repeat(60_000) })) }, []],
+    ['more than 256 KB in all', { attachments: times(5, () => ({ x: 'x'.repeat(60_000) })) }, []],
   ])('reject %s', (_what, fields, path) => {
     expect(NewRecording.safeParse({ ...minimal, ...fields }).error?.issues[0]?.path).toEqual(path);
   });
@@ -149,7 +150,7 @@ describe('recorderDonePayload', () => {
 
   test('is reduced to ids above 256 KB', () => {
     const large = {
-      attachments: Array.from({ length: 4 }, () => ({ url: 'u'.repeat(32_000) })),
+      attachments: times(4, () => ({ url: 'u'.repeat(32_000) })),
       transcription: { x: 'x'.repeat(60_000) },
     };
     const names = {

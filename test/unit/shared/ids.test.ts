@@ -1,6 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { derivedId, ksuid, newId } from '../../../lib/shared/ids.ts';
+import { testProperty } from '../../support/testProperty.ts';
+import { times } from '../../support/times.ts';
 
 /** The first and the last time that an id can contain. It counts seconds from 2014 in 32 bits. */
 const FIRST = 1_400_000_000_000;
@@ -21,26 +23,18 @@ describe('ids', () => {
     expect(derivedId('act', 1_800_000_000_000, ['a', 1])).toBe('act_3Ouil3i9Ld4zjXW8SIP2c3912CL');
   });
 
-  test('sort by time', () => {
-    fc.assert(
-      fc.property(time, time, random, random, (a, b, first, second) => {
-        const [earlier, later] = a < b ? [a, b] : [b, a];
-        fc.pre(Math.floor(earlier / 1000) < Math.floor(later / 1000));
-        expect(ksuid(earlier, first) < ksuid(later, second)).toBe(true);
-      }),
-    );
+  testProperty('sort by time', [time, time, random, random], (a, b, first, second) => {
+    const [earlier, later] = a < b ? [a, b] : [b, a];
+    fc.pre(Math.floor(earlier / 1000) < Math.floor(later / 1000));
+    expect(ksuid(earlier, first) < ksuid(later, second)).toBe(true);
   });
 
-  test('depend only on the time and the random bytes', () => {
-    fc.assert(
-      fc.property(time, random, random, (now, first, second) => {
-        expect(ksuid(now, first) === ksuid(now, second)).toBe(Buffer.compare(first, second) === 0);
-      }),
-    );
+  testProperty('depend only on the time and the random bytes', [time, random, random], (now, first, second) => {
+    expect(ksuid(now, first) === ksuid(now, second)).toBe(Buffer.compare(first, second) === 0);
   });
 
   test('are distinct for ten thousand ids of the same time', () => {
-    expect(new Set(Array.from({ length: 10_000 }, () => ksuid(1_800_000_000_000)))).toHaveProperty('size', 10_000);
+    expect(new Set(times(10_000, () => ksuid(1_800_000_000_000)))).toHaveProperty('size', 10_000);
   });
 
   test('depend only on the time and the parts if they are derived', () => {

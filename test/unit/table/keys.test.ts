@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import * as z from 'zod';
 import { defineEntity, entities } from '../../../lib/table/entity.ts';
 import { encodePart, joinKey, keyPrefix, tenantOf } from '../../../lib/table/keys.ts';
+import { testProperty } from '../../support/testProperty.ts';
 
 /**
  * Generates parts of keys that could collide. They have separators, escapes, texts that look like escapes, and lengths
@@ -18,26 +19,25 @@ const part = fc.oneof(tricky, fc.string({ unit: 'grapheme', maxLength: 300 }), f
 const parts = fc.array(part, { minLength: 1, maxLength: 4 });
 
 describe('joinKey and encodePart', () => {
-  test('make distinct keys of distinct lists of parts', () => {
-    fc.assert(
-      fc.property(parts, parts, (a, b) => {
-        expect(joinKey(a) === joinKey(b)).toBe(JSON.stringify(a) === JSON.stringify(b));
-      }),
-      { numRuns: 2_000 },
-    );
-  });
+  testProperty(
+    'make distinct keys of distinct lists of parts',
+    [parts, parts],
+    (a, b) => {
+      expect(joinKey(a) === joinKey(b)).toBe(JSON.stringify(a) === JSON.stringify(b));
+    },
+    { numRuns: 2_000 },
+  );
 
-  test('allow tenantOf to return the tenant of a key', () => {
-    fc.assert(
-      fc.property(
-        tricky.filter((tenant) => Buffer.byteLength(encodePart(tenant)) <= 200 && !encodePart(tenant).startsWith('~')),
-        parts,
-        (tenant, rest) => {
-          expect(tenantOf({ PK: joinKey(['T', tenant, ...rest]) })).toBe(tenant);
-        },
-      ),
-    );
-  });
+  testProperty(
+    'allow tenantOf to return the tenant of a key',
+    [
+      tricky.filter((tenant) => Buffer.byteLength(encodePart(tenant)) <= 200 && !encodePart(tenant).startsWith('~')),
+      parts,
+    ],
+    (tenant, rest) => {
+      expect(tenantOf({ PK: joinKey(['T', tenant, ...rest]) })).toBe(tenant);
+    },
+  );
 
   test('make distinct keys of parts that are split differently', () => {
     fc.assert(
@@ -51,13 +51,9 @@ describe('joinKey and encodePart', () => {
     expect(joinKey(['a%23'])).not.toBe(joinKey(['a#']));
   });
 
-  test('encode a part without separators in at most 200 bytes', () => {
-    fc.assert(
-      fc.property(part, (text) => {
-        expect(encodePart(text)).not.toContain('#');
-        expect(Buffer.byteLength(encodePart(text))).toBeLessThanOrEqual(200);
-      }),
-    );
+  testProperty('encode a part without separators in at most 200 bytes', [part], (text) => {
+    expect(encodePart(text)).not.toContain('#');
+    expect(Buffer.byteLength(encodePart(text))).toBeLessThanOrEqual(200);
   });
 
   test('keep a part of up to 200 bytes readable and hash a longer one', () => {
@@ -82,17 +78,17 @@ describe('joinKey and encodePart', () => {
 });
 
 describe('keyPrefix', () => {
-  test('ends with the separator and matches exactly the keys that continue its parts', () => {
-    fc.assert(
-      fc.property(parts, parts, (prefix, whole) => {
-        expect(keyPrefix(prefix)).toMatch(/#$/);
-        const continues =
-          whole.length > prefix.length && prefix.every((prefixPart, index) => prefixPart === whole[index]);
-        expect(joinKey(whole).startsWith(keyPrefix(prefix))).toBe(continues);
-      }),
-      { numRuns: 2_000 },
-    );
-  });
+  testProperty(
+    'ends with the separator and matches exactly the keys that continue its parts',
+    [parts, parts],
+    (prefix, whole) => {
+      expect(keyPrefix(prefix)).toMatch(/#$/);
+      const continues =
+        whole.length > prefix.length && prefix.every((prefixPart, index) => prefixPart === whole[index]);
+      expect(joinKey(whole).startsWith(keyPrefix(prefix))).toBe(continues);
+    },
+    { numRuns: 2_000 },
+  );
 
   test('matches all its children', () => {
     fc.assert(
@@ -169,20 +165,19 @@ describe('defineEntity', () => {
     expect(Note.toItem({ ...note, open: false })).not.toHaveProperty('gsi3sk');
   });
 
-  test('reads what was written, with the revision and without keys', () => {
-    fc.assert(
-      fc.property(
-        fc.record({ noteId: fc.string(), text: fc.string(), open: fc.boolean() }, { requiredKeys: ['noteId', 'open'] }),
-        fc.nat(),
-        (value, revision) => {
-          expect(Note.fromItem(Note.toItem({ ...value, tenant: 't', document: 'd' }, revision), NOW)).toEqual({
-            ...value,
-            _r: revision,
-          });
-        },
-      ),
-    );
-  });
+  testProperty(
+    'reads what was written, with the revision and without keys',
+    [
+      fc.record({ noteId: fc.string(), text: fc.string(), open: fc.boolean() }, { requiredKeys: ['noteId', 'open'] }),
+      fc.nat(),
+    ],
+    (value, revision) => {
+      expect(Note.fromItem(Note.toItem({ ...value, tenant: 't', document: 'd' }, revision), NOW)).toEqual({
+        ...value,
+        _r: revision,
+      });
+    },
+  );
 
   test('does not read an expired item', () => {
     const item = (expiresAt: number) => Note.toItem({ ...note, expiresAt });

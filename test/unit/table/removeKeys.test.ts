@@ -3,9 +3,10 @@ import fc from 'fast-check';
 import type { Key } from '../../../lib/table/entity.ts';
 import { Table } from '../../../lib/table/table.ts';
 import { asDocumentClient, type Command } from '../../support/leanClient.ts';
+import { times } from '../../support/times.ts';
 
 const key = (n: number): Key => ({ PK: 'p', SK: `${n}` });
-const keys = (count: number, from = 0) => Array.from({ length: count }, (_each, index) => key(from + index));
+const keys = (count: number, from = 0) => times(count, (index) => key(from + index));
 
 interface Request {
   readonly DeleteRequest: { readonly Key: Key };
@@ -80,7 +81,7 @@ describe('Table.removeKeys', () => {
 
   test('fills calls with keys of simultaneous callers', async () => {
     const { table, calls, atOnce } = tableOf();
-    await Promise.all(Array.from({ length: 200 }, (_each, index) => table.removeKeys(keys(5, index * 5))));
+    await Promise.all(times(200, (index) => table.removeKeys(keys(5, index * 5))));
     expect(calls.flat()).toHaveLength(1_000);
     expect(calls.length).toBeLessThanOrEqual(50);
     expect(atOnce()).toBeLessThanOrEqual(16);

@@ -14,6 +14,7 @@ import {
   tokenAccess,
   tokenDocumentPermission,
 } from '../../../lib/userTokens/rules/tokenAccess.ts';
+import { testProperty } from '../../support/testProperty.ts';
 import { unicodeText } from '../../support/unicodeText.ts';
 
 const NOW = 1_800_000_000_000;
@@ -60,17 +61,13 @@ const anyClaims: fc.Arbitrary<UserClaims> = fc.record({
 });
 
 describe('the payload of a user token', () => {
-  test('keeps all claims when it is written and read', () => {
-    fc.assert(
-      fc.property(anyClaims, (sent) => {
-        const received = toClaims('svc', JSON.parse(JSON.stringify(toPayload('svc', sent))));
-        const inOrder = ({ grants, ...others }: UserClaims) => ({
-          ...others,
-          grants: [...Map.groupBy(grants, ({ organizationKey }) => organizationKey).values()].flat(),
-        });
-        expect(received).toEqual(inOrder(sent));
-      }),
-    );
+  testProperty('keeps all claims when it is written and read', [anyClaims], (sent) => {
+    const received = toClaims('svc', JSON.parse(JSON.stringify(toPayload('svc', sent))));
+    const inOrder = ({ grants, ...others }: UserClaims) => ({
+      ...others,
+      grants: [...Map.groupBy(grants, ({ organizationKey }) => organizationKey).values()].flat(),
+    });
+    expect(received).toEqual(inOrder(sent));
   });
 
   test('is rejected if another service issued the token', () => {
@@ -151,15 +148,15 @@ describe('the access of a user with a token', () => {
     ...fields,
   });
 
-  test('includes the more permissive of the stored role and the role in the token', () => {
-    fc.assert(
-      fc.property(fc.constantFrom(...accessRoles), fc.constantFrom(...accessRoles), (storedRole, tokenRole) => {
-        const user = stored({ grants: [grantOn('doc_1', { accessRole: storedRole })] });
-        const role = roleWith([grantOn('doc_1', { accessRole: tokenRole })], user);
-        expect(role).toBe([storedRole, tokenRole].includes('editor') ? 'editor' : 'viewer');
-      }),
-    );
-  });
+  testProperty(
+    'includes the more permissive of the stored role and the role in the token',
+    [fc.constantFrom(...accessRoles), fc.constantFrom(...accessRoles)],
+    (storedRole, tokenRole) => {
+      const user = stored({ grants: [grantOn('doc_1', { accessRole: storedRole })] });
+      const role = roleWith([grantOn('doc_1', { accessRole: tokenRole })], user);
+      expect(role).toBe([storedRole, tokenRole].includes('editor') ? 'editor' : 'viewer');
+    },
+  );
 
   test('includes a grant in the token on a folder above, although a stored grant on the document has a lower role', () => {
     const user = stored({ grants: [grantOn('doc_1', { accessRole: 'viewer' })] });
@@ -279,23 +276,20 @@ describe('the actor of a request', () => {
     expect(fillActor({}, [{ path: 'userId', holds: 'userId', keepMissing: true }], ada)).toEqual({});
   });
 
-  test('answers PERMISSION_DENIED instead of replacing another user', () => {
-    fc.assert(
-      fc.property(
-        fc.string().filter((id) => id !== 'ada'),
-        (id) => {
-          for (const [data, path, holds] of [
-            [{ comments: [{}, { from: { userId: id } }] }, 'comments.*.from', 'user'],
-            [{ userId: id }, 'userId', 'userId'],
-            [{ userIds: ['ada', id] }, 'userIds', 'userIds'],
-          ] as const)
-            expect(() => fillActor(data, [{ path, holds }], ada)).toThrow(
-              expect.objectContaining({ status: 'PERMISSION_DENIED' }),
-            );
-        },
-      ),
-    );
-  });
+  testProperty(
+    'answers PERMISSION_DENIED instead of replacing another user',
+    [fc.string().filter((id) => id !== 'ada')],
+    (id) => {
+      for (const [data, path, holds] of [
+        [{ comments: [{}, { from: { userId: id } }] }, 'comments.*.from', 'user'],
+        [{ userId: id }, 'userId', 'userId'],
+        [{ userIds: ['ada', id] }, 'userIds', 'userIds'],
+      ] as const)
+        expect(() => fillActor(data, [{ path, holds }], ada)).toThrow(
+          expect.objectContaining({ status: 'PERMISSION_DENIED' }),
+        );
+    },
+  );
 
   test('changes no other field, and leaves values of other types to the schema', () => {
     fc.assert(

@@ -26,6 +26,7 @@ import {
 } from '../../../lib/webhooks/rules/schedule.ts';
 import { eventTypes } from '../../../lib/events/rules/catalogue.ts';
 import { initialBasicConfig } from '../../../lib/webhooks/rules/basicConfig.ts';
+import { testProperty } from '../../support/testProperty.ts';
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
@@ -116,25 +117,24 @@ describe('nextAttemptAt', () => {
     expect([...spread].map((time) => (time! - NOW) / SECOND)).toEqual([240, 270, 300, expect.closeTo(358.8, 1)]);
   });
 
-  test('makes all 8 attempts before the deadline of 30 hours for any random numbers', () => {
-    fc.assert(
-      fc.property(
-        fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { minLength: 8, maxLength: 8 }),
-        fc.integer({ min: 0, max: 15 * SECOND }),
-        (chances, lasts) => {
-          const { times, end } = attemptsOf(
-            fresh(),
-            () => failed,
-            (attempt) => chances[attempt - 1]!,
-            lasts,
-          );
-          expect(times).toHaveLength(8);
-          expect(times.at(-1)!).toBeLessThanOrEqual(NOW + 29.5 * HOUR);
-          expect(end.status).toBe('EXHAUSTED');
-        },
-      ),
-    );
-  });
+  testProperty(
+    'makes all 8 attempts before the deadline of 30 hours for any random numbers',
+    [
+      fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { minLength: 8, maxLength: 8 }),
+      fc.integer({ min: 0, max: 15 * SECOND }),
+    ],
+    (chances, lasts) => {
+      const { times, end } = attemptsOf(
+        fresh(),
+        () => failed,
+        (attempt) => chances[attempt - 1]!,
+        lasts,
+      );
+      expect(times).toHaveLength(8);
+      expect(times.at(-1)!).toBeLessThanOrEqual(NOW + 29.5 * HOUR);
+      expect(end.status).toBe('EXHAUSTED');
+    },
+  );
 
   test('makes a pause up to twice as long for Retry-After, and never shorter', () => {
     const after = (retryAfterSeconds: number | undefined) =>
@@ -158,26 +158,23 @@ describe('nextAttemptAt', () => {
     expect(end.status).toBe('EXHAUSTED');
   });
 
-  test('plans all attempts and no more when the clock jumps', () => {
-    fc.assert(
-      fc.property(
-        fc.array(fc.integer({ min: -48 * HOUR, max: 48 * HOUR }), { minLength: 8, maxLength: 8 }),
-        (jumps) => {
-          let delivery: Delivery = fresh();
-          for (let made = 0; isPending(delivery); made++) {
-            expect(made).toBeLessThan(8);
-            const now = delivery.nextAt + jumps[made]!;
-            delivery = recordOutcome(claimDelivery(delivery, 'c', now), failed, now, 0.5, timing);
-            if (isPending(delivery)) {
-              expect(Number.isFinite(delivery.dueAt)).toBe(true);
-              expect(delivery.nextAt).toBeLessThanOrEqual(delivery.deadline);
-            }
-          }
-          expect(delivery.status).toBe('EXHAUSTED');
-        },
-      ),
-    );
-  });
+  testProperty(
+    'plans all attempts and no more when the clock jumps',
+    [fc.array(fc.integer({ min: -48 * HOUR, max: 48 * HOUR }), { minLength: 8, maxLength: 8 })],
+    (jumps) => {
+      let delivery: Delivery = fresh();
+      for (let made = 0; isPending(delivery); made++) {
+        expect(made).toBeLessThan(8);
+        const now = delivery.nextAt + jumps[made]!;
+        delivery = recordOutcome(claimDelivery(delivery, 'c', now), failed, now, 0.5, timing);
+        if (isPending(delivery)) {
+          expect(Number.isFinite(delivery.dueAt)).toBe(true);
+          expect(delivery.nextAt).toBeLessThanOrEqual(delivery.deadline);
+        }
+      }
+      expect(delivery.status).toBe('EXHAUSTED');
+    },
+  );
 
   test('ends a schedule of one attempt after that attempt', () => {
     const once = { ...timing, schedule: parseSchedule('0') };

@@ -18,6 +18,8 @@ import {
   reserveAhead,
 } from '../../../lib/webhooks/rules/limiter.ts';
 import { parseSchedule, planAttempt } from '../../../lib/webhooks/rules/schedule.ts';
+import { testProperty } from '../../support/testProperty.ts';
+import { times } from '../../support/times.ts';
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
@@ -62,18 +64,18 @@ describe('the circuit breaker', () => {
     expect(checkBreaker(run('ffsffsffsf', healthy, NOW, MINUTE).breaker, NOW + 10 * MINUTE)).toBe('closed');
   });
 
-  test('never opens for occasional failures', () => {
-    fc.assert(
-      fc.property(fc.integer(), (seed) => {
-        const random = randomNumbers(seed);
-        let health = healthy;
-        for (let i = 0; i < 2_000 && !health.breaker.open; i++)
-          health = attempted(health, random() > 0.1, NOW + i * SECOND, { random: random() });
-        expect(health.breaker.open).toBeUndefined();
-      }),
-      { numRuns: 20 },
-    );
-  });
+  testProperty(
+    'never opens for occasional failures',
+    [fc.integer()],
+    (seed) => {
+      const random = randomNumbers(seed);
+      let health = healthy;
+      for (let i = 0; i < 2_000 && !health.breaker.open; i++)
+        health = attempted(health, random() > 0.1, NOW + i * SECOND, { random: random() });
+      expect(health.breaker.open).toBeUndefined();
+    },
+    { numRuns: 20 },
+  );
 
   test('doubles the pause after each failed probe, up to 15 minutes, and closes after a successful one', () => {
     let health = run('f'.repeat(10));
@@ -144,21 +146,21 @@ describe('afterAttempt', () => {
     expect(until - 60_000).toBeLessThan(3_000);
   });
 
-  test('counts about as many attempts as there were when it samples', () => {
-    fc.assert(
-      fc.property(fc.integer(), (seed) => {
-        const random = randomNumbers(seed);
-        let breaker: Breaker = { inARow: 0, window: { since: NOW, attempts: 0, failures: 0 } };
-        for (let i = 0; i < 20_000; i++) {
-          const weight = sampleWeight(breaker, NOW + 1, random());
-          breaker = { inARow: 0, window: { since: NOW, attempts: breaker.window!.attempts + weight, failures: 0 } };
-        }
-        expect(breaker.window!.attempts).toBeGreaterThan(12_000);
-        expect(breaker.window!.attempts).toBeLessThan(28_000);
-      }),
-      { numRuns: 20 },
-    );
-  });
+  testProperty(
+    'counts about as many attempts as there were when it samples',
+    [fc.integer()],
+    (seed) => {
+      const random = randomNumbers(seed);
+      let breaker: Breaker = { inARow: 0, window: { since: NOW, attempts: 0, failures: 0 } };
+      for (let i = 0; i < 20_000; i++) {
+        const weight = sampleWeight(breaker, NOW + 1, random());
+        breaker = { inARow: 0, window: { since: NOW, attempts: breaker.window!.attempts + weight, failures: 0 } };
+      }
+      expect(breaker.window!.attempts).toBeGreaterThan(12_000);
+      expect(breaker.window!.attempts).toBeLessThan(28_000);
+    },
+    { numRuns: 20 },
+  );
 
   test('always writes a success that follows a long failure', () => {
     const failing: Failing = { since: NOW, last: NOW, days: 1, warned: 0 };
@@ -202,24 +204,24 @@ describe('automatic disabling', () => {
     expect(addFailure(first, NOW + 16 * HOUR)).toEqual({ since: NOW, last: NOW + 16 * HOUR, days: 2, warned: 0 });
   });
 
-  test('is never due for sporadic failures', () => {
-    fc.assert(
-      fc.property(fc.integer(), fc.integer({ min: 1, max: 100 }), (seed, hours) => {
-        const random = randomNumbers(seed);
-        let health = healthy;
-        let isExhausted = false;
-        // For 30 days the endpoint fails at random. It succeeds at least once in four days.
-        for (let time = NOW, succeeded = NOW; time < NOW + 30 * DAY; time += random() * hours * HOUR * 0.1) {
-          const delivered = time - succeeded > 4 * DAY * random();
-          if (delivered) succeeded = time;
-          health = attempted(health, delivered, time, { random: random() });
-          isExhausted ||= health.failing !== undefined && hasFailedTooLong(health.failing, time);
-        }
-        expect(isExhausted).toBe(false);
-      }),
-      { numRuns: 30 },
-    );
-  });
+  testProperty(
+    'is never due for sporadic failures',
+    [fc.integer(), fc.integer({ min: 1, max: 100 })],
+    (seed, hours) => {
+      const random = randomNumbers(seed);
+      let health = healthy;
+      let isExhausted = false;
+      // For 30 days the endpoint fails at random. It succeeds at least once in four days.
+      for (let time = NOW, succeeded = NOW; time < NOW + 30 * DAY; time += random() * hours * HOUR * 0.1) {
+        const delivered = time - succeeded > 4 * DAY * random();
+        if (delivered) succeeded = time;
+        health = attempted(health, delivered, time, { random: random() });
+        isExhausted ||= health.failing !== undefined && hasFailedTooLong(health.failing, time);
+      }
+      expect(isExhausted).toBe(false);
+    },
+    { numRuns: 30 },
+  );
 
   test('comes after one warning on day 1 and one on day 3', () => {
     const results: [number, string][] = [];
@@ -267,7 +269,7 @@ describe('the rate limiter', () => {
       readonly slot: number | undefined;
     }
     // The list is sorted from the latest to the earliest delivery, so that `pop` returns the next one.
-    const coming: Coming[] = Array.from({ length: deliveries }, () => ({
+    const coming: Coming[] = times(deliveries, () => ({
       at: NOW + random() * 500,
       slot: undefined,
     })).sort((a, b) => b.at - a.at);

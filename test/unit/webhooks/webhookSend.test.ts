@@ -7,6 +7,7 @@ import { environment } from '../../../lib/app/capability.ts';
 import { createWebhookClient, webhookClient, type WebhookRequest } from '../../../lib/webhooks/transport/send.ts';
 import type { AttemptResult } from '../../../lib/webhooks/rules/outcome.ts';
 import { type Receiver, startHttp, startTcp } from '../../support/receivers.ts';
+import { times } from '../../support/times.ts';
 
 const KIB = 1_024;
 /**
@@ -510,7 +511,7 @@ describe('the connections of a webhook client', () => {
   test('are as many as parallel requests, and only fifty of them are kept', async () => {
     const { receiver } = await listening((socket) => setTimeout(() => socket.write(ok), 20));
     const client = keepingClient();
-    const burst = () => Promise.all(Array.from({ length: 80 }, () => post(receiver.url, {}, client)));
+    const burst = () => Promise.all(times(80, () => post(receiver.url, {}, client)));
     await burst();
     expect(receiver.connections()).toBe(80);
     await burst();
@@ -520,7 +521,7 @@ describe('the connections of a webhook client', () => {
   test('are limited to a hundred idle connections in all', async () => {
     let open = 0;
     const receivers = await Promise.all(
-      Array.from({ length: 120 }, () =>
+      times(120, () =>
         tcp((socket) => {
           open++;
           socket
@@ -603,7 +604,7 @@ describe('the connections of a webhook client', () => {
   test('are replaced by one new connection when several close at the same time', async () => {
     const { receiver, sockets, posts } = await counting((socket) => setTimeout(() => socket.write(ok), 20));
     const client = keepingClient();
-    await Promise.all(Array.from({ length: 3 }, () => post(receiver.url, {}, client)));
+    await Promise.all(times(3, () => post(receiver.url, {}, client)));
     for (const socket of sockets) socket.resetAndDestroy();
     expect((await post(receiver.url, {}, client)).outcome).toBe('delivered');
     expect([receiver.connections(), posts()]).toEqual([4, 4]);

@@ -5,6 +5,7 @@ import { WebhookUrl, WebhookUrlOrNone } from '../../../lib/webhooks/rules/urlFie
 import { ApiError } from '../../../lib/shared/errors.ts';
 import { validate } from '../../../lib/http/validate.ts';
 import { hasBlockedPort, parseHttpUrl } from '../../../lib/net/httpUrl.ts';
+import { times } from '../../support/times.ts';
 
 /** Returns the error message for a value of the field `url`, or undefined when the value is accepted. */
 function complaint(schema: z.ZodType, url: unknown): string | undefined {
@@ -97,7 +98,7 @@ describe('WebhookUrl', () => {
 });
 
 describe('a port that the Fetch standard blocks', () => {
-  const blocked = Array.from({ length: 65_536 }, (_, port) => port).filter((port) =>
+  const blocked = times(65_536, (port) => port).filter((port) =>
     hasBlockedPort(parseHttpUrl(`http://example.com:${port}/`)!),
   );
 

@@ -8,6 +8,8 @@ import {
   removeDomains,
 } from '../../../lib/workspaces/rules/domains.ts';
 import { ApiError } from '../../../lib/shared/errors.ts';
+import { testProperty } from '../../support/testProperty.ts';
+import { times } from '../../support/times.ts';
 import { unicodeText } from '../../support/unicodeText.ts';
 
 const part = fc.oneof(unicodeText().map(encodeURIComponent), fc.stringMatching(/^[\w.~!$&'()*+,;=:@-]{0,10}$/));
@@ -110,14 +112,10 @@ describe('parseDomain', () => {
     );
   });
 
-  test('returns the host of a URL', () => {
-    fc.assert(
-      fc.property(url, (text) => {
-        const { hostname } = new URL(text);
-        const domain = parseDomain(text);
-        if (domain !== undefined) expect(hostname.replace(/^www\./, '')).toBe(domain);
-      }),
-    );
+  testProperty('returns the host of a URL', [url], (text) => {
+    const { hostname } = new URL(text);
+    const domain = parseDomain(text);
+    if (domain !== undefined) expect(hostname.replace(/^www\./, '')).toBe(domain);
   });
 });
 
@@ -156,14 +154,14 @@ describe('matchesDomain', () => {
     expect(matchesDomain('example.com', [])).toBe(false);
   });
 
-  test('allows the host of an added domain in any spelling', () => {
-    fc.assert(
-      fc.property(fc.domain(), fc.constantFrom('', 'www.', 'https://'), (host, start) => {
-        const domain = parseDomain(start + host.toUpperCase());
-        expect(domain === undefined || matchesDomain(host, [domain])).toBe(true);
-      }),
-    );
-  });
+  testProperty(
+    'allows the host of an added domain in any spelling',
+    [fc.domain(), fc.constantFrom('', 'www.', 'https://')],
+    (host, start) => {
+      const domain = parseDomain(start + host.toUpperCase());
+      expect(domain === undefined || matchesDomain(host, [domain])).toBe(true);
+    },
+  );
 });
 
 describe('the list of domains', () => {
@@ -184,7 +182,7 @@ describe('the list of domains', () => {
   });
 
   test(`holds at most ${MAX_DOMAINS} domains`, () => {
-    const present = Array.from({ length: MAX_DOMAINS - 1 }, (_, index) => `d${index}.example`);
+    const present = times(MAX_DOMAINS - 1, (index) => `d${index}.example`);
     const full = addDomains(present, ['last.example', 'd0.example']).domains;
     expect(full).toHaveLength(MAX_DOMAINS);
     for (const [before, more] of [

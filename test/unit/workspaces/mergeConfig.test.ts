@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { merge, requireChange } from '../../../lib/workspaces/rules/mergeConfig.ts';
 import { ApiError } from '../../../lib/shared/errors.ts';
+import { testProperty } from '../../support/testProperty.ts';
 
 interface Tree {
   readonly [key: string]: Tree | string | number | boolean | readonly number[] | undefined;
@@ -28,50 +29,34 @@ const valueAt = (of: unknown, path: string[]): unknown =>
   path.reduce<unknown>((node, name) => (isMap(node) && Object.hasOwn(node, name) ? node[name] : undefined), of);
 
 describe('merge', () => {
-  test('contains every value that was sent', () => {
-    fc.assert(
-      fc.property(tree, tree, (stored, sent) => {
-        const merged = merge<Tree>(stored, sent);
-        for (const [path, value] of leaves(sent)) expect(valueAt(merged, path)).toEqual(value);
-      }),
-    );
+  testProperty('contains every value that was sent', [tree, tree], (stored, sent) => {
+    const merged = merge<Tree>(stored, sent);
+    for (const [path, value] of leaves(sent)) expect(valueAt(merged, path)).toEqual(value);
   });
 
-  test('keeps every stored value that was not sent', () => {
-    fc.assert(
-      fc.property(tree, tree, (stored, sent) => {
-        const merged = merge<Tree>(stored, sent);
-        for (const [path, value] of leaves(stored)) {
-          const touched =
-            valueAt(sent, path) !== undefined ||
-            path.some(
-              (_name, length) =>
-                length > 0 &&
-                valueAt(sent, path.slice(0, length)) !== undefined &&
-                !isMap(valueAt(sent, path.slice(0, length))),
-            );
-          if (!touched) expect(valueAt(merged, path)).toEqual(value);
-        }
-      }),
-    );
+  testProperty('keeps every stored value that was not sent', [tree, tree], (stored, sent) => {
+    const merged = merge<Tree>(stored, sent);
+    for (const [path, value] of leaves(stored)) {
+      const touched =
+        valueAt(sent, path) !== undefined ||
+        path.some(
+          (_name, length) =>
+            length > 0 &&
+            valueAt(sent, path.slice(0, length)) !== undefined &&
+            !isMap(valueAt(sent, path.slice(0, length))),
+        );
+      if (!touched) expect(valueAt(merged, path)).toEqual(value);
+    }
   });
 
-  test('contains only stored values and sent values', () => {
-    fc.assert(
-      fc.property(tree, tree, (stored, sent) => {
-        for (const [path, value] of leaves(merge<Tree>(stored, sent)))
-          expect([valueAt(stored, path), valueAt(sent, path)]).toContainEqual(value);
-      }),
-    );
+  testProperty('contains only stored values and sent values', [tree, tree], (stored, sent) => {
+    for (const [path, value] of leaves(merge<Tree>(stored, sent)))
+      expect([valueAt(stored, path), valueAt(sent, path)]).toContainEqual(value);
   });
 
-  test('is idempotent', () => {
-    fc.assert(
-      fc.property(tree, tree, (stored, sent) => {
-        const once = merge<Tree>(stored, sent);
-        expect(merge<Tree>(once, sent)).toEqual(once);
-      }),
-    );
+  testProperty('is idempotent', [tree, tree], (stored, sent) => {
+    const once = merge<Tree>(stored, sent);
+    expect(merge<Tree>(once, sent)).toEqual(once);
   });
 
   test('does not depend on the order of changes to different keys', () => {
@@ -83,16 +68,12 @@ describe('merge', () => {
     );
   });
 
-  test('changes neither of its arguments, and no prototype', () => {
-    fc.assert(
-      fc.property(tree, tree, (stored, sent) => {
-        const before = structuredClone([stored, sent]);
-        const merged = merge<Tree>(stored, sent);
-        expect([stored, sent]).toEqual(before);
-        expect(Object.getPrototypeOf(merged)).toBe(Object.prototype);
-        expect(({} as Tree).a).toBeUndefined();
-      }),
-    );
+  testProperty('changes neither of its arguments, and no prototype', [tree, tree], (stored, sent) => {
+    const before = structuredClone([stored, sent]);
+    const merged = merge<Tree>(stored, sent);
+    expect([stored, sent]).toEqual(before);
+    expect(Object.getPrototypeOf(merged)).toBe(Object.prototype);
+    expect(({} as Tree).a).toBeUndefined();
   });
 
   test('ignores undefined fields at every depth', () => {

@@ -9,6 +9,8 @@ import {
   takeToken,
   timeOf,
 } from '../../../lib/workspaces/rules/rateLimit.ts';
+import { testProperty } from '../../support/testProperty.ts';
+import { times } from '../../support/times.ts';
 
 /** The largest rounding error that sums of fractions may have. */
 const TINY = 1e-3;
@@ -30,74 +32,67 @@ function drain(bucket: Bucket, limit: Limit, now: number): { taken: number; buck
 }
 
 describe('a token bucket', () => {
-  test('allows exactly its burst at once', () => {
-    fc.assert(
-      fc.property(limits, (limit) => {
-        expect(drain(fullBucket, limit, NOW).taken).toBe(limit.perSecond * limit.burstSeconds);
-      }),
-      { numRuns: 50 },
-    );
+  testProperty(
+    'allows exactly its burst at once',
+    [limits],
+    (limit) => {
+      expect(drain(fullBucket, limit, NOW).taken).toBe(limit.perSecond * limit.burstSeconds);
+    },
+    { numRuns: 50 },
+  );
+
+  testProperty('never allows more than its burst and its rate', [limits, pauses], (limit, waits) => {
+    let [now, taken, bucket] = [NOW, 0, fullBucket];
+    for (const wait of waits) {
+      now += wait;
+      for (let i = 0; i < 20; i++) {
+        const after = takeToken(bucket, limit, now);
+        if ('retryAfter' in after) break;
+        bucket = after;
+        taken++;
+      }
+    }
+    expect(taken).toBeLessThanOrEqual(Math.floor(((now - NOW) / 1000 + limit.burstSeconds) * limit.perSecond + TINY));
   });
 
-  test('never allows more than its burst and its rate', () => {
-    fc.assert(
-      fc.property(limits, pauses, (limit, waits) => {
-        let [now, taken, bucket] = [NOW, 0, fullBucket];
-        for (const wait of waits) {
-          now += wait;
-          for (let i = 0; i < 20; i++) {
-            const after = takeToken(bucket, limit, now);
-            if ('retryAfter' in after) break;
-            bucket = after;
-            taken++;
-          }
+  testProperty(
+    'has a token exactly after the returned time',
+    [limits, fc.integer({ min: 0, max: 5_000 })],
+    (limit, later) => {
+      const { bucket, retryAfter } = drain(drain(fullBucket, limit, NOW).bucket, limit, NOW + later);
+      expect(takeToken(bucket, limit, NOW + later + retryAfter)).not.toHaveProperty('retryAfter');
+      if (retryAfter > 1) expect(takeToken(bucket, limit, NOW + later + retryAfter - 2)).toHaveProperty('retryAfter');
+    },
+    { numRuns: 50 },
+  );
+
+  testProperty(
+    'exceeds its limit by at most two unwritten batches of calls for each sharing process',
+    [
+      fc.record({ perSecond: fc.integer({ min: 1, max: 300 }), burstSeconds: fc.integer({ min: 1, max: 5 }) }),
+      fc.integer({ min: 1, max: 8 }),
+      fc.array(fc.tuple(fc.nat(), fc.integer({ min: 0, max: 20 }), fc.integer({ min: 1, max: 60 })), {
+        maxLength: 200,
+      }),
+    ],
+    (limit, processes, turns) => {
+      const views: Bucket[] = times(processes, () => fullBucket);
+      let [shared, now, taken] = [0, NOW, 0];
+      for (const [which, wait, calls] of turns) {
+        now += wait;
+        for (let i = 0; i < calls; i++) {
+          const after = takeToken(views[which % processes]!, limit, now);
+          if ('retryAfter' in after) break;
+          taken++;
+          const due = after.unwrittenCalls >= callsPerWrite(limit);
+          if (due) shared = Math.max(shared, now) + timeOf(after.unwrittenCalls, limit);
+          views[which % processes] = due ? mergeSharedBucket(after, after.unwrittenCalls, shared, limit) : after;
         }
-        expect(taken).toBeLessThanOrEqual(
-          Math.floor(((now - NOW) / 1000 + limit.burstSeconds) * limit.perSecond + TINY),
-        );
-      }),
-    );
-  });
-
-  test('has a token exactly after the returned time', () => {
-    fc.assert(
-      fc.property(limits, fc.integer({ min: 0, max: 5_000 }), (limit, later) => {
-        const { bucket, retryAfter } = drain(drain(fullBucket, limit, NOW).bucket, limit, NOW + later);
-        expect(takeToken(bucket, limit, NOW + later + retryAfter)).not.toHaveProperty('retryAfter');
-        if (retryAfter > 1) expect(takeToken(bucket, limit, NOW + later + retryAfter - 2)).toHaveProperty('retryAfter');
-      }),
-      { numRuns: 50 },
-    );
-  });
-
-  test('exceeds its limit by at most two unwritten batches of calls for each sharing process', () => {
-    fc.assert(
-      fc.property(
-        fc.record({ perSecond: fc.integer({ min: 1, max: 300 }), burstSeconds: fc.integer({ min: 1, max: 5 }) }),
-        fc.integer({ min: 1, max: 8 }),
-        fc.array(fc.tuple(fc.nat(), fc.integer({ min: 0, max: 20 }), fc.integer({ min: 1, max: 60 })), {
-          maxLength: 200,
-        }),
-        (limit, processes, turns) => {
-          const views: Bucket[] = Array.from({ length: processes }, () => fullBucket);
-          let [shared, now, taken] = [0, NOW, 0];
-          for (const [which, wait, calls] of turns) {
-            now += wait;
-            for (let i = 0; i < calls; i++) {
-              const after = takeToken(views[which % processes]!, limit, now);
-              if ('retryAfter' in after) break;
-              taken++;
-              const due = after.unwrittenCalls >= callsPerWrite(limit);
-              if (due) shared = Math.max(shared, now) + timeOf(after.unwrittenCalls, limit);
-              views[which % processes] = due ? mergeSharedBucket(after, after.unwrittenCalls, shared, limit) : after;
-            }
-          }
-          const allowed = ((now - NOW) / 1000 + limit.burstSeconds) * limit.perSecond;
-          expect(taken).toBeLessThanOrEqual(allowed + 2 * processes * callsPerWrite(limit) + 1);
-        },
-      ),
-    );
-  });
+      }
+      const allowed = ((now - NOW) / 1000 + limit.burstSeconds) * limit.perSecond;
+      expect(taken).toBeLessThanOrEqual(allowed + 2 * processes * callsPerWrite(limit) + 1);
+    },
+  );
 
   test.each([
     [1, 1],
