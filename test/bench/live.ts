@@ -24,6 +24,7 @@ import { slowdownNow } from '../support/cpu.ts';
 import { awsHeaders, engineOf } from './engine.ts';
 import { cpuTime, memoryBytes } from './processUsage.ts';
 import { printTable, quantile, ratio, reached, type Row } from './report.ts';
+import { times } from '../support/times.ts';
 
 const organizationId = 'bench';
 const KEYSTROKES = 80;
@@ -86,7 +87,7 @@ function documentName(index: number) {
 }
 
 async function prepare(): Promise<void> {
-  const documents = Array.from({ length: DOCUMENTS }, (_each, index) => ({ documentId: `doc-${index}` }));
+  const documents = times(DOCUMENTS, (index) => ({ documentId: `doc-${index}` }));
   await ok('/v2/organizations/documents/add', { organizationId, createOrganization: true, documents });
   for (const { documentId } of documents)
     await ok('/v2/crdt/add', { organizationId, documentId, editorId: 'text', type: 'text', data: '' });
@@ -197,12 +198,12 @@ interface Listener {
 }
 
 async function measureConnections(): Promise<void> {
-  const tokens = await Promise.all(Array.from({ length: USERS }, (_each, user) => tokenOf(`user-${user}`)));
+  const tokens = await Promise.all(times(USERS, (user) => tokenOf(`user-${user}`)));
   const listeners: Listener[] = [];
   const connectedAt = performance.now();
   let next = 0;
   await Promise.all(
-    Array.from({ length: CONNECTED_AT_ONCE }, async () => {
+    times(CONNECTED_AT_ONCE, async () => {
       while (next < CONNECTIONS) {
         const index = next++;
         listeners.push(await listen(index % DOCUMENTS, tokens[Math.floor(index / DOCUMENTS)] ?? ''));
@@ -295,7 +296,7 @@ interface BrokenClient {
 
 async function measureCrash(): Promise<void> {
   const document = 2;
-  const clients = Array.from({ length: BROKEN_CLIENTS }, (_each, index) => openBroken(`broken-${index}`, document));
+  const clients = times(BROKEN_CLIENTS, (index) => openBroken(`broken-${index}`, document));
   await until('the connections', () => clients.every(({ live }) => live.status === 'live'));
   const { port } = new URL(system.baseUrl);
   const breaking = setInterval(() => clients[Math.floor(Math.random() * clients.length)]?.cut(), 300);

@@ -16,6 +16,7 @@ import { asDocumentClient, type Command, LeanClient } from '../support/leanClien
 import { startQueues } from '../support/queues.ts';
 import { type CpuTime, cpuTime } from './processUsage.ts';
 import { printTable, quantile, ratio } from './report.ts';
+import { times } from '../support/times.ts';
 
 const LARGE = { users: 10_000, documents: 2_500, folders: 100, contentEvery: 50 };
 const EMPTY_ONES = 11;
@@ -102,9 +103,7 @@ function byJob({ apiKey: tenant }: Customer, { internalId }: LargeOrganization) 
 }
 
 const batches = (items: readonly Record<string, any>[]) =>
-  Array.from({ length: Math.ceil(items.length / BATCH) }, (_each, index) =>
-    items.slice(index * BATCH, (index + 1) * BATCH),
-  );
+  times(Math.ceil(items.length / BATCH), (index) => items.slice(index * BATCH, (index + 1) * BATCH));
 
 function byKeys(items: LargeOrganization['items']) {
   return async (meter: Meter, until: number) =>

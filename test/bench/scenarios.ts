@@ -3,6 +3,7 @@ import type { Endpoint } from '../../lib/app/endpoint.ts';
 import { type AwsCall, type Consumption, type Recorder, total } from '../support/capacity.ts';
 import { handlerOf } from '../support/customer.ts';
 import { type Headers, post } from '../support/requests.ts';
+import { times } from '../support/times.ts';
 import { newWorkspace, type TestWorkspace } from '../support/workspaces.ts';
 
 /** A workspace with the data that the scenarios need. */
@@ -107,202 +108,150 @@ const readConfigs = [
 ] as const;
 
 /** Every endpoint has at least one scenario. Reads come before the writes that would add to their results. */
-export const scenarios: readonly Scenario[] = [
-  {
-    path: '/v2/organizations/add',
-    variant: 'one',
-    data: (n) => ({ organizations: [{ organizationId: `one-${n}`, organizationName: 'One' }] }),
-  },
-  {
-    path: '/v2/organizations/add',
-    variant: 'two',
-    data: (n) => ({ organizations: [{ organizationId: `two-${n}-a` }, { organizationId: `two-${n}-b` }] }),
-  },
-  {
-    path: '/v2/organizations/update',
-    variant: 'one',
-    data: (n) => ({ organizations: [{ organizationId: 'changed', organizationName: `Name ${n}`, plan: 'pro' }] }),
-  },
-  {
-    path: '/v2/organizations/access/disablestate/update',
-    variant: 'one',
-    data: (n) => ({ organizationIds: ['changed'], disabled: n === 0 }),
-  },
-  { path: '/v2/organizations/delete', variant: 'one', data: (n) => ({ organizationIds: [`gone-${n}`] }) },
-  { path: '/v2/organizations/get', variant: 'by id', data: () => ({ organizationIds: [read.organizationId] }) },
-  { path: '/v2/organizations/get', variant: 'a page', data: () => ({ pageSize: 100 }) },
-  {
-    path: '/v2/organizations/folders/add',
-    variant: 'one at the top',
-    data: (n) => ({ ...busy, folders: [{ folderId: `top-${n}`, folderName: 'Top' }] }),
-  },
-  {
-    path: '/v2/organizations/folders/add',
-    variant: 'one in a folder',
-    data: (n) => ({ ...busy, folders: [{ folderId: `sub-${n}`, parentFolderId: 'contracts' }] }),
-  },
-  {
-    path: '/v2/organizations/documents/add',
-    variant: 'one',
-    data: (n) => ({ ...busy, documents: [{ documentId: `one-${n}`, documentName: 'One' }] }),
-  },
-  {
-    path: '/v2/organizations/documents/add',
-    variant: 'one in a folder',
-    data: (n) => ({ ...busy, folderId: 'contracts', documents: [{ documentId: `filed-${n}` }] }),
-  },
-  {
-    path: '/v2/organizations/documents/access/update',
-    variant: 'one',
-    data: (n) => ({ ...busy, documentIds: ['nda'], accessType: n === 0 ? 'restricted' : 'public' }),
-  },
-  {
-    path: '/v2/organizations/documents/update',
-    variant: 'one',
-    data: (n) => ({
+const table: readonly (readonly [Scenario['path'], variant: string, Scenario['data']])[] = [
+  [
+    '/v2/organizations/add',
+    'one',
+    (n) => ({ organizations: [{ organizationId: `one-${n}`, organizationName: 'One' }] }),
+  ],
+  [
+    '/v2/organizations/add',
+    'two',
+    (n) => ({ organizations: [{ organizationId: `two-${n}-a` }, { organizationId: `two-${n}-b` }] }),
+  ],
+  [
+    '/v2/organizations/update',
+    'one',
+    (n) => ({ organizations: [{ organizationId: 'changed', organizationName: `Name ${n}`, plan: 'pro' }] }),
+  ],
+  ['/v2/organizations/access/disablestate/update', 'one', (n) => ({ organizationIds: ['changed'], disabled: n === 0 })],
+  ['/v2/organizations/delete', 'one', (n) => ({ organizationIds: [`gone-${n}`] })],
+  ['/v2/organizations/get', 'by id', () => ({ organizationIds: [read.organizationId] })],
+  ['/v2/organizations/get', 'a page', () => ({ pageSize: 100 })],
+  [
+    '/v2/organizations/folders/add',
+    'one at the top',
+    (n) => ({ ...busy, folders: [{ folderId: `top-${n}`, folderName: 'Top' }] }),
+  ],
+  [
+    '/v2/organizations/folders/add',
+    'one in a folder',
+    (n) => ({ ...busy, folders: [{ folderId: `sub-${n}`, parentFolderId: 'contracts' }] }),
+  ],
+  [
+    '/v2/organizations/documents/add',
+    'one',
+    (n) => ({ ...busy, documents: [{ documentId: `one-${n}`, documentName: 'One' }] }),
+  ],
+  [
+    '/v2/organizations/documents/add',
+    'one in a folder',
+    (n) => ({ ...busy, folderId: 'contracts', documents: [{ documentId: `filed-${n}` }] }),
+  ],
+  [
+    '/v2/organizations/documents/access/update',
+    'one',
+    (n) => ({ ...busy, documentIds: ['nda'], accessType: n === 0 ? 'restricted' : 'public' }),
+  ],
+  [
+    '/v2/organizations/documents/update',
+    'one',
+    (n) => ({
       ...busy,
       documents: [{ documentId: 'loose', documentName: `Loose ${n}`, metadata: { version: n } }],
     }),
-  },
-  {
-    path: '/v2/organizations/documents/access/disablestate/update',
-    variant: 'one',
-    data: (n) => ({ ...busy, documentIds: ['one-0'], disabled: n === 0 }),
-  },
-  {
-    path: '/v2/organizations/documents/move',
-    variant: 'one to the top',
-    data: (n) => ({ ...busy, documentIds: [`filed-${n}`], folderId: 'root' }),
-  },
-  {
-    path: '/v2/organizations/documents/move',
-    variant: 'one into a folder',
-    data: (n) => ({ ...busy, documentIds: [`filed-${n}`], folderId: 'contracts' }),
-  },
-  { path: '/v2/organizations/documents/delete', variant: 'one', data: (n) => ({ ...busy, documentIds: [`one-${n}`] }) },
-  {
-    path: '/v2/organizations/documents/delete',
-    variant: 'one of a folder',
-    data: (n) => ({ ...busy, documentIds: [`filed-${n}`] }),
-  },
-  { path: '/v2/organizations/documents/count/get', variant: 'of an organization', data: () => crowd },
-  {
-    path: '/v2/organizations/documents/count/get',
-    variant: 'of a folder',
-    data: () => ({ ...crowd, folderId: 'contracts' }),
-  },
-  { path: '/v2/organizations/folders/get', variant: 'at the top', data: () => read },
-  {
-    path: '/v2/organizations/folders/get',
-    variant: 'one with those directly in it',
-    data: () => ({ ...read, folderId: 'contracts' }),
-  },
-  { path: '/v2/organizations/folders/get', variant: 'two levels', data: () => ({ ...read, maxDepth: 2 }) },
-  {
-    path: '/v2/organizations/folders/update',
-    variant: 'a name',
-    data: (n) => ({ ...busy, folders: [{ folderId: `top-${n}`, folderName: 'Renamed' }] }),
-  },
-  {
-    path: '/v2/organizations/folders/update',
-    variant: 'one moved to the top',
-    data: (n) => ({ organizationId: `moved-${n}`, folders: [{ folderId: 'drafts', parentFolderId: 'root' }] }),
-  },
-  {
-    path: '/v2/organizations/folders/access/update',
-    variant: 'one',
-    data: (n) => ({ organizationId: `opened-${n}`, folderIds: ['contracts'], accessType: 'public' }),
-  },
-  {
-    path: '/v2/organizations/documents/get',
-    variant: 'by id, while folders are moved',
-    data: () => ({ organizationId: 'moved-0', documentIds: ['nda'] }),
-  },
-  {
-    path: '/v2/organizations/folders/delete',
-    variant: 'one',
-    data: (n) => ({ organizationId: `moved-${n}`, folderId: 'contracts' }),
-  },
-  { path: '/v2/organizations/documents/get', variant: 'by id', data: () => ({ ...read, documentIds: ['loose'] }) },
-  {
-    path: '/v2/organizations/documents/get',
-    variant: 'by id, in a folder',
-    data: () => ({ ...read, documentIds: ['nda'] }),
-  },
-  { path: '/v2/organizations/documents/get', variant: 'a page', data: () => ({ ...read, pageSize: 100 }) },
-  {
-    path: '/v2/organizations/documents/get',
-    variant: 'a page of a folder',
-    data: () => ({ ...read, folderId: 'contracts', pageSize: 100 }),
-  },
-  { path: '/v2/organizations/documents/get', variant: 'a hundred', data: () => ({ ...crowd, pageSize: CROWD }) },
-  {
-    path: '/v2/organizations/documents/get',
-    variant: 'a hundred of a folder',
-    data: () => ({ ...crowd, folderId: 'contracts', pageSize: CROWD }),
-  },
-  { path: '/v2/activities/get', variant: 'by id', data: () => ({ ...read, activityIds: ['one-of-many-7'] }) },
-  {
-    path: '/v2/activities/get',
-    variant: 'a page of a document',
-    data: () => ({ ...read, documentId: 'loose', pageSize: CROWD }),
-  },
-  { path: '/v2/activities/get', variant: 'a page of an organization', data: () => ({ ...read, pageSize: CROWD }) },
-  {
-    path: '/v2/activities/get',
-    variant: 'a page of a target entity',
-    data: () => ({ ...read, targetEntityId: 'signature', pageSize: 10 }),
-  },
-  { path: '/v2/activities/add', variant: 'one', data: () => ({ ...loose, activities: [anActivity] }) },
-  {
-    path: '/v2/activities/add',
-    variant: 'one with an id',
-    data: (n) => ({ ...loose, activities: [{ ...anActivity, id: `one-${n}` }] }),
-  },
-  {
-    path: '/v2/activities/add',
-    variant: 'one of a target entity',
-    data: () => ({ ...loose, activities: [{ ...anActivity, targetEntityId: 'signature' }] }),
-  },
-  {
-    path: '/v2/activities/add',
-    variant: 'a hundred',
-    data: () => ({ ...loose, activities: Array.from({ length: CROWD }, () => anActivity) }),
-  },
-  {
-    path: '/v2/activities/update',
-    variant: 'one',
-    data: (n) => ({ ...busy, activities: [{ id: 'one-of-many-7', displayMessageTemplate: `Changed ${n}` }] }),
-  },
-  {
-    path: '/v2/activities/delete',
-    variant: 'one by id',
-    data: (n) => ({ ...busy, activityIds: [`one-of-many-${n}`] }),
-  },
-  { path: '/v2/commentannotations/get', variant: 'by id', data: () => ({ ...inAcme, annotationIds: ['talk'] }) },
-  { path: '/v2/commentannotations/get', variant: 'a page', data: () => ({ ...inAcme, pageSize: 100 }) },
-  {
-    path: '/v2/commentannotations/get',
-    variant: 'a hundred',
-    data: () => ({ ...crowd, documentId: 'one-of-many-0', pageSize: CROWD }),
-  },
-  {
-    path: '/v2/commentannotations/count/get',
-    variant: 'of a document',
-    data: () => ({ ...crowd, documentIds: ['one-of-many-0'], userId: 'ada' }),
-  },
-  {
-    path: '/v2/commentannotations/add',
-    variant: 'one',
-    data: (n) => ({
+  ],
+  [
+    '/v2/organizations/documents/access/disablestate/update',
+    'one',
+    (n) => ({ ...busy, documentIds: ['one-0'], disabled: n === 0 }),
+  ],
+  [
+    '/v2/organizations/documents/move',
+    'one to the top',
+    (n) => ({ ...busy, documentIds: [`filed-${n}`], folderId: 'root' }),
+  ],
+  [
+    '/v2/organizations/documents/move',
+    'one into a folder',
+    (n) => ({ ...busy, documentIds: [`filed-${n}`], folderId: 'contracts' }),
+  ],
+  ['/v2/organizations/documents/delete', 'one', (n) => ({ ...busy, documentIds: [`one-${n}`] })],
+  ['/v2/organizations/documents/delete', 'one of a folder', (n) => ({ ...busy, documentIds: [`filed-${n}`] })],
+  ['/v2/organizations/documents/count/get', 'of an organization', () => crowd],
+  ['/v2/organizations/documents/count/get', 'of a folder', () => ({ ...crowd, folderId: 'contracts' })],
+  ['/v2/organizations/folders/get', 'at the top', () => read],
+  ['/v2/organizations/folders/get', 'one with those directly in it', () => ({ ...read, folderId: 'contracts' })],
+  ['/v2/organizations/folders/get', 'two levels', () => ({ ...read, maxDepth: 2 })],
+  [
+    '/v2/organizations/folders/update',
+    'a name',
+    (n) => ({ ...busy, folders: [{ folderId: `top-${n}`, folderName: 'Renamed' }] }),
+  ],
+  [
+    '/v2/organizations/folders/update',
+    'one moved to the top',
+    (n) => ({ organizationId: `moved-${n}`, folders: [{ folderId: 'drafts', parentFolderId: 'root' }] }),
+  ],
+  [
+    '/v2/organizations/folders/access/update',
+    'one',
+    (n) => ({ organizationId: `opened-${n}`, folderIds: ['contracts'], accessType: 'public' }),
+  ],
+  [
+    '/v2/organizations/documents/get',
+    'by id, while folders are moved',
+    () => ({ organizationId: 'moved-0', documentIds: ['nda'] }),
+  ],
+  ['/v2/organizations/folders/delete', 'one', (n) => ({ organizationId: `moved-${n}`, folderId: 'contracts' })],
+  ['/v2/organizations/documents/get', 'by id', () => ({ ...read, documentIds: ['loose'] })],
+  ['/v2/organizations/documents/get', 'by id, in a folder', () => ({ ...read, documentIds: ['nda'] })],
+  ['/v2/organizations/documents/get', 'a page', () => ({ ...read, pageSize: 100 })],
+  ['/v2/organizations/documents/get', 'a page of a folder', () => ({ ...read, folderId: 'contracts', pageSize: 100 })],
+  ['/v2/organizations/documents/get', 'a hundred', () => ({ ...crowd, pageSize: CROWD })],
+  [
+    '/v2/organizations/documents/get',
+    'a hundred of a folder',
+    () => ({ ...crowd, folderId: 'contracts', pageSize: CROWD }),
+  ],
+  ['/v2/activities/get', 'by id', () => ({ ...read, activityIds: ['one-of-many-7'] })],
+  ['/v2/activities/get', 'a page of a document', () => ({ ...read, documentId: 'loose', pageSize: CROWD })],
+  ['/v2/activities/get', 'a page of an organization', () => ({ ...read, pageSize: CROWD })],
+  ['/v2/activities/get', 'a page of a target entity', () => ({ ...read, targetEntityId: 'signature', pageSize: 10 })],
+  ['/v2/activities/add', 'one', () => ({ ...loose, activities: [anActivity] })],
+  ['/v2/activities/add', 'one with an id', (n) => ({ ...loose, activities: [{ ...anActivity, id: `one-${n}` }] })],
+  [
+    '/v2/activities/add',
+    'one of a target entity',
+    () => ({ ...loose, activities: [{ ...anActivity, targetEntityId: 'signature' }] }),
+  ],
+  ['/v2/activities/add', 'a hundred', () => ({ ...loose, activities: times(CROWD, () => anActivity) })],
+  [
+    '/v2/activities/update',
+    'one',
+    (n) => ({ ...busy, activities: [{ id: 'one-of-many-7', displayMessageTemplate: `Changed ${n}` }] }),
+  ],
+  ['/v2/activities/delete', 'one by id', (n) => ({ ...busy, activityIds: [`one-of-many-${n}`] })],
+  ['/v2/commentannotations/get', 'by id', () => ({ ...inAcme, annotationIds: ['talk'] })],
+  ['/v2/commentannotations/get', 'a page', () => ({ ...inAcme, pageSize: 100 })],
+  ['/v2/commentannotations/get', 'a hundred', () => ({ ...crowd, documentId: 'one-of-many-0', pageSize: CROWD })],
+  [
+    '/v2/commentannotations/count/get',
+    'of a document',
+    () => ({ ...crowd, documentIds: ['one-of-many-0'], userId: 'ada' }),
+  ],
+  [
+    '/v2/commentannotations/add',
+    'one',
+    (n) => ({
       ...inBusy,
       commentAnnotations: [{ annotationId: `one-${n}`, commentData: [{ commentText: 'A comment', from: ada }] }],
     }),
-  },
-  {
-    path: '/v2/commentannotations/add',
-    variant: 'one that notifies users',
-    data: (n) => ({
+  ],
+  [
+    '/v2/commentannotations/add',
+    'one that notifies users',
+    (n) => ({
       ...inBusy,
       commentAnnotations: [
         {
@@ -311,577 +260,395 @@ export const scenarios: readonly Scenario[] = [
         },
       ],
     }),
-  },
-  {
-    path: '/v2/commentannotations/add',
-    variant: 'one of an agent',
-    data: (n, { agents }) => ({
+  ],
+  [
+    '/v2/commentannotations/add',
+    'one of an agent',
+    (n, { agents }) => ({
       ...inBusy,
       commentAnnotations: [{ annotationId: `found-${n}`, commentData: [findingOf(agents.read, `run-${n}`)] }],
     }),
-  },
-  {
-    path: '/v2/commentannotations/update',
-    variant: 'one',
-    data: (n) => ({ ...inBusy, annotationIds: ['talk'], updatedData: { status: n === 0 ? 'RESOLVED' : 'OPEN' } }),
-  },
-  {
-    path: '/v2/commentannotations/update',
-    variant: 'one with a reason',
-    data: (n) => ({
+  ],
+  [
+    '/v2/commentannotations/update',
+    'one',
+    (n) => ({ ...inBusy, annotationIds: ['talk'], updatedData: { status: n === 0 ? 'RESOLVED' : 'OPEN' } }),
+  ],
+  [
+    '/v2/commentannotations/update',
+    'one with a reason',
+    (n) => ({
       ...inBusy,
       annotationIds: [`sent-${n}`],
       updatedData: { suggestion: { status: n === 0 ? 'accepted' : 'rejected' } },
       reason: 'It is fine.',
       actionUser: ada,
     }),
-  },
-  { path: '/v2/commentannotations/delete', variant: 'one', data: (n) => ({ ...inBusy, annotationIds: [`one-${n}`] }) },
-  { path: '/v2/commentannotations/comments/get', variant: 'by id', data: () => ({ ...talkRead, commentIds: [1] }) },
-  { path: '/v2/commentannotations/comments/get', variant: 'a page', data: () => talkRead },
-  {
-    path: '/v2/commentannotations/comments/get',
-    variant: 'a page with a reaction',
-    data: () => ({ ...talkRead, annotationId: 'reacted' }),
-  },
-  {
-    path: '/v2/commentannotations/comments/add',
-    variant: 'one',
-    data: () => ({ ...talk, commentData: [{ commentText: 'A reply', from: ada }] }),
-  },
-  {
-    path: '/v2/commentannotations/comments/add',
-    variant: 'one that notifies users',
-    data: () => ({ ...talk, commentData: [{ commentText: 'A reply', from: ada, triggerNotification: true }] }),
-  },
-  {
-    path: '/v2/commentannotations/comments/add',
-    variant: 'one of an agent',
-    data: (n, { agents }) => ({ ...talk, commentData: [findingOf(agents.read, `reply-${n}`)] }),
-  },
-  {
-    path: '/v2/commentannotations/comments/update',
-    variant: 'one',
-    data: (n) => ({ ...talk, commentIds: [1], updatedData: { commentText: `Text ${n}` } }),
-  },
-  { path: '/v2/commentannotations/comments/delete', variant: 'one', data: (n) => ({ ...talk, commentIds: [2 + n] }) },
-  { path: '/v2/crdt/get', variant: 'one', data: () => ({ ...inAcme, editorId: aText.editorId }) },
-  { path: '/v2/crdt/get', variant: 'all of a document', data: () => inAcme },
-  { path: '/v2/crdt/updates/get', variant: 'everything', data: () => ({ ...inAcme, editorId: aText.editorId }) },
-  {
-    path: '/v2/crdt/updates/get',
-    variant: 'nothing new',
-    data: (_n, { editorVersion }) => ({ ...inAcme, editorId: aText.editorId, version: editorVersion }),
-  },
-  { path: '/v2/crdt/add', variant: 'one', data: (n) => ({ ...inBusy, ...aText, editorId: `one-${n}` }) },
-  { path: '/v2/crdt/update', variant: 'one', data: (n) => ({ ...inBusy, ...aText, data: `Text ${n}` }) },
-  { path: '/v2/crdt/update', variant: 'one unchanged', data: () => ({ ...inBusy, ...aText, data: 'Text' }) },
-  {
-    path: '/v2/crdt/updates/push',
-    variant: 'one',
-    data: (n) => ({ ...inBusy, editorId: aText.editorId, update: typed[n] }),
-  },
-  { path: '/v2/crdt/delete', variant: 'one', data: (n) => ({ ...inBusy, editorIds: [`one-${n}`] }) },
-  { path: '/v2/reactions/add', variant: 'one', data: (n) => reacting({ annotationId: `loose-${n}` }) },
-  {
-    path: '/v2/reactions/add',
-    variant: 'one on a comment',
-    data: (n) => reacting({ annotationId: `on-${n}`, commentAnnotationId: 'talk', commentId: 1 }),
-  },
-  {
-    path: '/v2/reactions/add',
-    variant: 'one more user',
-    data: (n) => reacting({ annotationId: 'shared', from: { userId: `user-${n}` } }),
-  },
-  {
-    path: '/v2/reactions/add',
-    variant: 'one that exists, unchanged',
-    data: () => reacting({ annotationId: 'loose-0' }),
-  },
-  { path: '/v2/reactions/delete', variant: 'one', data: (n) => ({ ...inBusy, annotationIds: [`loose-${n}`] }) },
-  {
-    path: '/v2/reactions/delete',
-    variant: 'one on a comment',
-    data: (n) => ({ ...inBusy, annotationIds: [`on-${n}`] }),
-  },
-  {
-    path: '/v2/memory/judgments/add',
-    variant: 'one',
-    data: (n) => ({ ...inBusy, judgments: [{ ...aJudgment, recordId: `one-${n}` }] }),
-  },
-  {
-    path: '/v2/memory/judgments/add',
-    variant: 'one with content',
-    data: (n) => ({
+  ],
+  ['/v2/commentannotations/delete', 'one', (n) => ({ ...inBusy, annotationIds: [`one-${n}`] })],
+  ['/v2/commentannotations/comments/get', 'by id', () => ({ ...talkRead, commentIds: [1] })],
+  ['/v2/commentannotations/comments/get', 'a page', () => talkRead],
+  ['/v2/commentannotations/comments/get', 'a page with a reaction', () => ({ ...talkRead, annotationId: 'reacted' })],
+  [
+    '/v2/commentannotations/comments/add',
+    'one',
+    () => ({ ...talk, commentData: [{ commentText: 'A reply', from: ada }] }),
+  ],
+  [
+    '/v2/commentannotations/comments/add',
+    'one that notifies users',
+    () => ({ ...talk, commentData: [{ commentText: 'A reply', from: ada, triggerNotification: true }] }),
+  ],
+  [
+    '/v2/commentannotations/comments/add',
+    'one of an agent',
+    (n, { agents }) => ({ ...talk, commentData: [findingOf(agents.read, `reply-${n}`)] }),
+  ],
+  [
+    '/v2/commentannotations/comments/update',
+    'one',
+    (n) => ({ ...talk, commentIds: [1], updatedData: { commentText: `Text ${n}` } }),
+  ],
+  ['/v2/commentannotations/comments/delete', 'one', (n) => ({ ...talk, commentIds: [2 + n] })],
+  ['/v2/crdt/get', 'one', () => ({ ...inAcme, editorId: aText.editorId })],
+  ['/v2/crdt/get', 'all of a document', () => inAcme],
+  ['/v2/crdt/updates/get', 'everything', () => ({ ...inAcme, editorId: aText.editorId })],
+  [
+    '/v2/crdt/updates/get',
+    'nothing new',
+    (_n, { editorVersion }) => ({ ...inAcme, editorId: aText.editorId, version: editorVersion }),
+  ],
+  ['/v2/crdt/add', 'one', (n) => ({ ...inBusy, ...aText, editorId: `one-${n}` })],
+  ['/v2/crdt/update', 'one', (n) => ({ ...inBusy, ...aText, data: `Text ${n}` })],
+  ['/v2/crdt/update', 'one unchanged', () => ({ ...inBusy, ...aText, data: 'Text' })],
+  ['/v2/crdt/updates/push', 'one', (n) => ({ ...inBusy, editorId: aText.editorId, update: typed[n] })],
+  ['/v2/crdt/delete', 'one', (n) => ({ ...inBusy, editorIds: [`one-${n}`] })],
+  ['/v2/reactions/add', 'one', (n) => reacting({ annotationId: `loose-${n}` })],
+  [
+    '/v2/reactions/add',
+    'one on a comment',
+    (n) => reacting({ annotationId: `on-${n}`, commentAnnotationId: 'talk', commentId: 1 }),
+  ],
+  ['/v2/reactions/add', 'one more user', (n) => reacting({ annotationId: 'shared', from: { userId: `user-${n}` } })],
+  ['/v2/reactions/add', 'one that exists, unchanged', () => reacting({ annotationId: 'loose-0' })],
+  ['/v2/reactions/delete', 'one', (n) => ({ ...inBusy, annotationIds: [`loose-${n}`] })],
+  ['/v2/reactions/delete', 'one on a comment', (n) => ({ ...inBusy, annotationIds: [`on-${n}`] })],
+  ['/v2/memory/judgments/add', 'one', (n) => ({ ...inBusy, judgments: [{ ...aJudgment, recordId: `one-${n}` }] })],
+  [
+    '/v2/memory/judgments/add',
+    'one with content',
+    (n) => ({
       ...inBusy,
       judgments: [{ ...aJudgment, recordId: `content-${n}`, content: 'Only 49.90 a month' }],
     }),
-  },
-  {
-    path: '/v2/memory/judgments/add',
-    variant: 'one of a thread',
-    data: (n) => ({ ...inBusy, judgments: [{ ...aJudgment, recordId: `thread-${n}`, annotationId: 'talk' }] }),
-  },
-  { path: '/v2/memory/search', variant: 'a document', data: () => ({ ...inAcme, query: 'a price without tax' }) },
-  { path: '/v2/memory/search', variant: 'an organization', data: () => ({ ...read, query: 'a price without tax' }) },
-  {
-    path: '/v2/memory/search',
-    variant: 'everything',
-    data: () => ({ query: 'a price without tax', filters: { reviewerId: 'grace' } }),
-  },
-  { path: '/v2/memory/search', variant: 'a thread', data: () => ({ ...read, filters: { annotationId: 'talk' } }) },
-  { path: '/v2/memory/search', variant: 'the latest', data: () => ({ ...inAcme, recencyDays: 30 }) },
-  { path: '/v2/memory/judgments/query', variant: 'the latest', data: () => inAcme },
-  { path: '/v2/memory/judgments/query', variant: 'a thread', data: () => ({ ...read, annotationId: 'talk' }) },
-  {
-    path: '/v2/notifications/add',
-    variant: 'one',
-    data: (n) => ({ ...inBusy, ...notification, notificationId: `one-${n}` }),
-  },
-  {
-    path: '/v2/notifications/add',
-    variant: 'one that exists',
-    data: () => ({ ...inAcme, ...notification, notificationId: 'read' }),
-  },
-  {
-    path: '/v2/notifications/add',
-    variant: 'one to verified users',
-    data: (n) => ({ ...inBusy, ...notification, notificationId: `verified-${n}`, verifyUserPermissions: true }),
-  },
-  { path: '/v2/notifications/get', variant: 'by id', data: () => ({ ...read, notificationIds: ['read'] }) },
-  { path: '/v2/notifications/get', variant: 'a page of a document', data: () => ({ ...inAcme, pageSize: 100 }) },
-  {
-    path: '/v2/notifications/get',
-    variant: 'a page of a user',
-    data: () => ({ ...read, userId: 'ada', pageSize: 100 }),
-  },
-  { path: '/v1/notifications/get', variant: 'of a document', data: () => inAcme },
-  {
-    path: '/v2/notifications/update',
-    variant: 'one',
-    data: (n) => ({ ...busy, notifications: [{ id: 'changed', readByUserIds: [`reader-${n}`] }] }),
-  },
-  {
-    path: '/v2/notifications/config/set',
-    variant: 'of one user',
-    data: (n) => ({ ...busy, userIds: ['ada'], config: { inbox: n === 0 ? 'MINE' : 'ALL' } }),
-  },
-  {
-    path: '/v2/notifications/config/get',
-    variant: 'of one document',
-    data: () => ({ ...read, userId: 'ada', documentIds: ['nda'] }),
-  },
-  { path: '/v2/users/data/get', variant: 'of one user', data: () => ({ ...read, userId: 'ada' }) },
-  {
-    path: '/v2/users/data/delete',
-    variant: 'of a user in one organization',
-    data: (n) => ({ userIds: [`erased-${n}`], organizationIds: [busy.organizationId] }),
-  },
-  {
-    path: '/v2/users/data/delete/status',
-    variant: 'of one',
-    data: (_n, { erasureJobId }) => ({ jobId: erasureJobId }),
-  },
-  { path: '/v2/notifications/delete', variant: 'one', data: (n) => ({ ...busy, notificationIds: [`one-${n}`] }) },
-  {
-    path: '/v1/organizations/documents/locations/update',
-    variant: 'of one notification',
-    data: (n, { apiKey, authToken }) => ({
+  ],
+  [
+    '/v2/memory/judgments/add',
+    'one of a thread',
+    (n) => ({ ...inBusy, judgments: [{ ...aJudgment, recordId: `thread-${n}`, annotationId: 'talk' }] }),
+  ],
+  ['/v2/memory/search', 'a document', () => ({ ...inAcme, query: 'a price without tax' })],
+  ['/v2/memory/search', 'an organization', () => ({ ...read, query: 'a price without tax' })],
+  ['/v2/memory/search', 'everything', () => ({ query: 'a price without tax', filters: { reviewerId: 'grace' } })],
+  ['/v2/memory/search', 'a thread', () => ({ ...read, filters: { annotationId: 'talk' } })],
+  ['/v2/memory/search', 'the latest', () => ({ ...inAcme, recencyDays: 30 })],
+  ['/v2/memory/judgments/query', 'the latest', () => inAcme],
+  ['/v2/memory/judgments/query', 'a thread', () => ({ ...read, annotationId: 'talk' })],
+  ['/v2/notifications/add', 'one', (n) => ({ ...inBusy, ...notification, notificationId: `one-${n}` })],
+  ['/v2/notifications/add', 'one that exists', () => ({ ...inAcme, ...notification, notificationId: 'read' })],
+  [
+    '/v2/notifications/add',
+    'one to verified users',
+    (n) => ({ ...inBusy, ...notification, notificationId: `verified-${n}`, verifyUserPermissions: true }),
+  ],
+  ['/v2/notifications/get', 'by id', () => ({ ...read, notificationIds: ['read'] })],
+  ['/v2/notifications/get', 'a page of a document', () => ({ ...inAcme, pageSize: 100 })],
+  ['/v2/notifications/get', 'a page of a user', () => ({ ...read, userId: 'ada', pageSize: 100 })],
+  ['/v1/notifications/get', 'of a document', () => inAcme],
+  [
+    '/v2/notifications/update',
+    'one',
+    (n) => ({ ...busy, notifications: [{ id: 'changed', readByUserIds: [`reader-${n}`] }] }),
+  ],
+  [
+    '/v2/notifications/config/set',
+    'of one user',
+    (n) => ({ ...busy, userIds: ['ada'], config: { inbox: n === 0 ? 'MINE' : 'ALL' } }),
+  ],
+  ['/v2/notifications/config/get', 'of one document', () => ({ ...read, userId: 'ada', documentIds: ['nda'] })],
+  ['/v2/users/data/get', 'of one user', () => ({ ...read, userId: 'ada' })],
+  [
+    '/v2/users/data/delete',
+    'of a user in one organization',
+    (n) => ({ userIds: [`erased-${n}`], organizationIds: [busy.organizationId] }),
+  ],
+  ['/v2/users/data/delete/status', 'of one', (_n, { erasureJobId }) => ({ jobId: erasureJobId })],
+  ['/v2/notifications/delete', 'one', (n) => ({ ...busy, notificationIds: [`one-${n}`] })],
+  [
+    '/v1/organizations/documents/locations/update',
+    'of one notification',
+    (n, { apiKey, authToken }) => ({
       apiKey,
       authToken,
       documentId: 'nda',
       migrate: { oldLocation: { id: `location-${n}` }, newLocation: { locationName: `Chapter ${n}` } },
       merge: true,
     }),
-  },
-  {
-    path: '/v1/organizations/documents/locations/data/delete',
-    variant: 'with one notification',
-    data: (n, { apiKey, authToken }) => ({ apiKey, authToken, documentId: 'nda', location: { id: `location-${n}` } }),
-  },
-  {
-    path: '/v2/events/publish',
-    variant: 'one',
-    data: (n) => ({ ...busy, event: 'huddle.create', eventId: `huddle-${n}`, data: { note: 'A huddle' } }),
-  },
-  {
-    path: '/v2/events/publish',
-    variant: 'one of a document',
-    data: () => ({ ...inBusy, event: 'comment.add', data: { note: 'A comment' } }),
-  },
-  {
-    path: '/v2/events/publish',
-    variant: 'one that exists',
-    data: () => ({ ...busy, event: 'huddle.create', eventId: 'huddle-0' }),
-  },
-  {
-    path: '/v2/workspace/advancedwebhook/endpoints/test',
-    variant: 'one',
-    data: (_n, { endpointIds: [endpointId] }) => ({ endpointId }),
-  },
-  { path: '/v2/workspace/advancedwebhook/messages/get', variant: 'a page', data: () => ({ limit: 1 }) },
-  {
-    path: '/v2/workspace/advancedwebhook/messages/get',
-    variant: 'a page of an endpoint',
-    data: (_n, { endpointIds: [endpointId] }) => ({ endpointId, limit: 1 }),
-  },
-  {
-    path: '/v2/workspace/advancedwebhook/attempts/get',
-    variant: 'of a message',
-    data: () => ({ messageId: 'huddle-0' }),
-  },
-  {
-    path: '/v2/workspace/advancedwebhook/messages/resend',
-    variant: 'one',
-    data: (_n, { endpointIds: [endpointId] }) => ({ messageId: 'huddle-0', endpointId }),
-  },
-  {
-    path: '/v2/workspace/advancedwebhook/endpoints/recover',
-    variant: 'nothing',
-    data: (_n, { endpointIds: [endpointId] }) => ({ endpointId, since: new Date(Date.now()).toISOString() }),
-  },
-  {
-    path: '/v2/recordings/get',
-    variant: 'by id',
-    data: () => ({ ...read, documentId: 'loose', recordingIds: ['walkthrough'] }),
-  },
-  { path: '/v2/recordings/get', variant: 'a page of a document', data: () => ({ ...read, documentId: 'loose' }) },
-  { path: '/v2/recordings/get', variant: 'a page of an organization', data: () => read },
-  {
-    path: '/v2/recordings/add',
-    variant: 'one',
-    data: () => ({ ...loose, recordings: [{ recordingType: 'audio', from: { userId: 'ada' } }] }),
-  },
-  {
-    path: '/v2/users/add',
-    variant: 'one to an organization',
-    data: (n) => ({ ...busy, users: [{ userId: `user-${n}`, name: 'A user', email: 'user@example.com' }] }),
-  },
-  {
-    path: '/v2/users/add',
-    variant: 'one to a document',
-    data: (n) => ({ ...busy, documentId: 'nda', users: [{ userId: `reader-${n}` }] }),
-  },
-  {
-    path: '/v2/users/add',
-    variant: 'one who exists, unchanged',
-    data: () => ({ ...busy, users: [{ userId: 'ada', name: 'Ada Lovelace' }] }),
-  },
-  { path: '/v2/users/get', variant: 'by id', data: () => ({ ...read, userIds: ['ada'] }) },
-  { path: '/v2/users/get', variant: 'a page', data: () => ({ ...read, pageSize: 100 }) },
-  {
-    path: '/v2/users/get',
-    variant: 'a page of a document',
-    data: () => ({ ...read, documentId: 'nda', pageSize: 100 }),
-  },
-  {
-    path: '/v2/users/get',
-    variant: 'a page of a group',
-    data: () => ({ ...read, organizationUserGroupIds: ['lawyers'], pageSize: 100 }),
-  },
-  {
-    path: '/v2/users/get',
-    variant: 'a page of all documents',
-    data: () => ({ ...read, allDocuments: true, pageSize: 100 }),
-  },
-  { path: '/v2/users/count/get', variant: 'of an organization', data: () => crowd },
-  { path: '/v2/users/count/get', variant: 'of one document', data: () => ({ ...read, documentIds: ['loose'] }) },
-  {
-    path: '/v2/users/update',
-    variant: 'one',
-    data: (n) => ({ ...busy, users: [{ userId: 'ada', name: `Ada ${n}` }] }),
-  },
-  {
-    path: '/v2/users/update',
-    variant: 'a role',
-    data: (n) => ({ ...busy, users: [{ userId: 'ada', accessRole: n % 2 ? 'viewer' : 'editor' }] }),
-  },
-  { path: '/v2/users/delete', variant: 'one from an organization', data: (n) => ({ ...busy, userIds: [`user-${n}`] }) },
-  {
-    path: '/v2/users/delete',
-    variant: 'one from a document',
-    data: (n) => ({ ...busy, documentId: 'nda', userIds: [`reader-${n}`] }),
-  },
-  { path: '/v2/users/get', variant: 'a hundred', data: () => ({ ...crowd, pageSize: CROWD }) },
-  {
-    path: '/v2/organizations/usergroups/add',
-    variant: 'one',
-    data: (n) => ({ ...busy, organizationUserGroups: [{ groupId: `group-${n}`, groupName: 'A group' }] }),
-  },
-  {
-    path: '/v2/organizations/usergroups/get',
-    variant: 'by id',
-    data: () => ({ ...read, organizationUserGroupIds: ['lawyers'] }),
-  },
-  { path: '/v2/organizations/usergroups/get', variant: 'a page', data: () => read },
-  {
-    path: '/v2/organizations/usergroups/get',
-    variant: 'a page with the users',
-    data: () => ({ ...read, includeUsers: true }),
-  },
-  {
-    path: '/v2/organizations/usergroups/users/add',
-    variant: 'one',
-    data: (n) => ({ ...lawyers, userIds: [`one-of-many-${90 + n}`] }),
-  },
-  {
-    path: '/v2/organizations/usergroups/users/add',
-    variant: 'one who exists',
-    data: () => ({ ...lawyers, userIds: ['ada'] }),
-  },
-  {
-    path: '/v1/organizations/usergroups/users/delete',
-    variant: 'one',
-    data: (n) => ({ ...lawyers, userIds: [`one-of-many-${n}`] }),
-  },
-  {
-    path: '/v1/organizations/usergroups/users/delete',
-    variant: 'all of fifty',
-    data: (n) => ({ ...busy, organizationUserGroupId: `fifty-${n}`, deleteAll: true }),
-  },
-  {
-    path: '/v2/auth/permissions/add',
-    variant: 'one document',
-    data: () => ({ user: { userId: 'ada' }, permissions: { resources: [{ type: 'document', id: 'nda', ...busy }] } }),
-  },
-  {
-    path: '/v2/auth/permissions/add',
-    variant: 'one document, to a new user',
-    data: (n) => ({
+  ],
+  [
+    '/v1/organizations/documents/locations/data/delete',
+    'with one notification',
+    (n, { apiKey, authToken }) => ({ apiKey, authToken, documentId: 'nda', location: { id: `location-${n}` } }),
+  ],
+  [
+    '/v2/events/publish',
+    'one',
+    (n) => ({ ...busy, event: 'huddle.create', eventId: `huddle-${n}`, data: { note: 'A huddle' } }),
+  ],
+  ['/v2/events/publish', 'one of a document', () => ({ ...inBusy, event: 'comment.add', data: { note: 'A comment' } })],
+  ['/v2/events/publish', 'one that exists', () => ({ ...busy, event: 'huddle.create', eventId: 'huddle-0' })],
+  ['/v2/workspace/advancedwebhook/endpoints/test', 'one', (_n, { endpointIds: [endpointId] }) => ({ endpointId })],
+  ['/v2/workspace/advancedwebhook/messages/get', 'a page', () => ({ limit: 1 })],
+  [
+    '/v2/workspace/advancedwebhook/messages/get',
+    'a page of an endpoint',
+    (_n, { endpointIds: [endpointId] }) => ({ endpointId, limit: 1 }),
+  ],
+  ['/v2/workspace/advancedwebhook/attempts/get', 'of a message', () => ({ messageId: 'huddle-0' })],
+  [
+    '/v2/workspace/advancedwebhook/messages/resend',
+    'one',
+    (_n, { endpointIds: [endpointId] }) => ({ messageId: 'huddle-0', endpointId }),
+  ],
+  [
+    '/v2/workspace/advancedwebhook/endpoints/recover',
+    'nothing',
+    (_n, { endpointIds: [endpointId] }) => ({ endpointId, since: new Date(Date.now()).toISOString() }),
+  ],
+  ['/v2/recordings/get', 'by id', () => ({ ...read, documentId: 'loose', recordingIds: ['walkthrough'] })],
+  ['/v2/recordings/get', 'a page of a document', () => ({ ...read, documentId: 'loose' })],
+  ['/v2/recordings/get', 'a page of an organization', () => read],
+  [
+    '/v2/recordings/add',
+    'one',
+    () => ({ ...loose, recordings: [{ recordingType: 'audio', from: { userId: 'ada' } }] }),
+  ],
+  [
+    '/v2/users/add',
+    'one to an organization',
+    (n) => ({ ...busy, users: [{ userId: `user-${n}`, name: 'A user', email: 'user@example.com' }] }),
+  ],
+  ['/v2/users/add', 'one to a document', (n) => ({ ...busy, documentId: 'nda', users: [{ userId: `reader-${n}` }] })],
+  ['/v2/users/add', 'one who exists, unchanged', () => ({ ...busy, users: [{ userId: 'ada', name: 'Ada Lovelace' }] })],
+  ['/v2/users/get', 'by id', () => ({ ...read, userIds: ['ada'] })],
+  ['/v2/users/get', 'a page', () => ({ ...read, pageSize: 100 })],
+  ['/v2/users/get', 'a page of a document', () => ({ ...read, documentId: 'nda', pageSize: 100 })],
+  ['/v2/users/get', 'a page of a group', () => ({ ...read, organizationUserGroupIds: ['lawyers'], pageSize: 100 })],
+  ['/v2/users/get', 'a page of all documents', () => ({ ...read, allDocuments: true, pageSize: 100 })],
+  ['/v2/users/count/get', 'of an organization', () => crowd],
+  ['/v2/users/count/get', 'of one document', () => ({ ...read, documentIds: ['loose'] })],
+  ['/v2/users/update', 'one', (n) => ({ ...busy, users: [{ userId: 'ada', name: `Ada ${n}` }] })],
+  [
+    '/v2/users/update',
+    'a role',
+    (n) => ({ ...busy, users: [{ userId: 'ada', accessRole: n % 2 ? 'viewer' : 'editor' }] }),
+  ],
+  ['/v2/users/delete', 'one from an organization', (n) => ({ ...busy, userIds: [`user-${n}`] })],
+  ['/v2/users/delete', 'one from a document', (n) => ({ ...busy, documentId: 'nda', userIds: [`reader-${n}`] })],
+  ['/v2/users/get', 'a hundred', () => ({ ...crowd, pageSize: CROWD })],
+  [
+    '/v2/organizations/usergroups/add',
+    'one',
+    (n) => ({ ...busy, organizationUserGroups: [{ groupId: `group-${n}`, groupName: 'A group' }] }),
+  ],
+  ['/v2/organizations/usergroups/get', 'by id', () => ({ ...read, organizationUserGroupIds: ['lawyers'] })],
+  ['/v2/organizations/usergroups/get', 'a page', () => read],
+  ['/v2/organizations/usergroups/get', 'a page with the users', () => ({ ...read, includeUsers: true })],
+  ['/v2/organizations/usergroups/users/add', 'one', (n) => ({ ...lawyers, userIds: [`one-of-many-${90 + n}`] })],
+  ['/v2/organizations/usergroups/users/add', 'one who exists', () => ({ ...lawyers, userIds: ['ada'] })],
+  ['/v1/organizations/usergroups/users/delete', 'one', (n) => ({ ...lawyers, userIds: [`one-of-many-${n}`] })],
+  [
+    '/v1/organizations/usergroups/users/delete',
+    'all of fifty',
+    (n) => ({ ...busy, organizationUserGroupId: `fifty-${n}`, deleteAll: true }),
+  ],
+  [
+    '/v2/auth/permissions/add',
+    'one document',
+    () => ({ user: { userId: 'ada' }, permissions: { resources: [{ type: 'document', id: 'nda', ...busy }] } }),
+  ],
+  [
+    '/v2/auth/permissions/add',
+    'one document, to a new user',
+    (n) => ({
       user: { userId: `new-${n}` },
       permissions: { resources: [{ type: 'document', id: 'nda', ...busy }] },
     }),
-  },
-  { path: '/v2/auth/permissions/get', variant: 'on the organization', data: () => ({ ...read, userIds: ['ada'] }) },
-  {
-    path: '/v2/auth/permissions/get',
-    variant: 'on a folder',
-    data: () => ({ ...read, userIds: ['ada'], folderIds: ['contracts'] }),
-  },
-  {
-    path: '/v2/auth/permissions/get',
-    variant: 'on a document',
-    data: () => ({ ...read, userIds: ['ada'], documentIds: ['loose'] }),
-  },
-  {
-    path: '/v2/auth/permissions/get',
-    variant: 'on a document in a folder',
-    data: () => ({ ...read, userIds: ['ada'], documentIds: ['nda'] }),
-  },
-  {
-    path: '/v2/auth/permissions/remove',
-    variant: 'one document',
-    data: () => ({ userId: 'ada', permissions: { resources: [{ type: 'document', id: 'nda', ...busy }] } }),
-  },
-  {
-    path: '/v2/auth/generate_signature',
-    variant: 'of one permission',
-    data: () => ({ permissions: [{ userId: 'ada', resourceId: 'nda', type: 'document', hasAccess: true }] }),
-  },
-  {
-    path: '/v2/auth/generate_token',
-    variant: 'for a known user and a document',
-    data: () => ({
+  ],
+  ['/v2/auth/permissions/get', 'on the organization', () => ({ ...read, userIds: ['ada'] })],
+  ['/v2/auth/permissions/get', 'on a folder', () => ({ ...read, userIds: ['ada'], folderIds: ['contracts'] })],
+  ['/v2/auth/permissions/get', 'on a document', () => ({ ...read, userIds: ['ada'], documentIds: ['loose'] })],
+  [
+    '/v2/auth/permissions/get',
+    'on a document in a folder',
+    () => ({ ...read, userIds: ['ada'], documentIds: ['nda'] }),
+  ],
+  [
+    '/v2/auth/permissions/remove',
+    'one document',
+    () => ({ userId: 'ada', permissions: { resources: [{ type: 'document', id: 'nda', ...busy }] } }),
+  ],
+  [
+    '/v2/auth/generate_signature',
+    'of one permission',
+    () => ({ permissions: [{ userId: 'ada', resourceId: 'nda', type: 'document', hasAccess: true }] }),
+  ],
+  [
+    '/v2/auth/generate_token',
+    'for a known user and a document',
+    () => ({
       userId: 'ada',
       userProperties: { name: 'Ada', email: 'ada@example.com' },
       permissions: { resources: [{ type: 'document', id: 'nda', ...busy }] },
     }),
-  },
-  {
-    path: '/v2/auth/token/get',
-    variant: 'for a known member',
-    data: () => ({ userId: 'ada', userProperties: busy }),
-  },
-  {
-    path: '/v1/auth/token/get',
-    variant: 'for a known member',
-    data: (_n, { apiKey, authToken }) => ({ apiKey, authToken, userId: 'ada', userProperties: busy }),
-  },
-  { path: '/v2/agents/get', variant: 'a custom one', data: (_n, { agents }) => ({ agentId: agents.read }) },
-  { path: '/v2/agents/get', variant: 'a built-in one', data: () => ({ agentId: 'spell-check' }) },
-  { path: '/v2/agents/get', variant: 'all', data: () => ({}) },
-  { path: '/v2/agents/get', variant: 'of a group', data: (_n, { agentGroups }) => ({ groupId: agentGroups.read }) },
-  {
-    path: '/v2/agents/extract',
-    variant: 'a table',
-    data: () => ({
+  ],
+  ['/v2/auth/token/get', 'for a known member', () => ({ userId: 'ada', userProperties: busy })],
+  [
+    '/v1/auth/token/get',
+    'for a known member',
+    (_n, { apiKey, authToken }) => ({ apiKey, authToken, userId: 'ada', userProperties: busy }),
+  ],
+  ['/v2/agents/get', 'a custom one', (_n, { agents }) => ({ agentId: agents.read })],
+  ['/v2/agents/get', 'a built-in one', () => ({ agentId: 'spell-check' })],
+  ['/v2/agents/get', 'all', () => ({})],
+  ['/v2/agents/get', 'of a group', (_n, { agentGroups }) => ({ groupId: agentGroups.read })],
+  [
+    '/v2/agents/extract',
+    'a table',
+    () => ({
       fileBase64: Buffer.from('name,instructions\nTone,Flag what shouts.').toString('base64'),
       mimeType: 'text/csv',
     }),
-  },
-  {
-    path: '/v2/agents/create',
-    variant: 'one',
-    data: (n) => ({ name: `Agent ${n}`, instructions: 'Look for mistakes.' }),
-  },
-  {
-    path: '/v2/agents/create',
-    variant: 'one with a secret',
-    data: (n) => ({ name: `Agent ${n}`, execution: { executionStrategy: 'mcp-tools', mcpServers: [anMcpServer] } }),
-  },
-  {
-    path: '/v2/agents/update',
-    variant: 'one',
-    data: (n, { agents }) => ({ agentId: agents.changed, enabled: n === 0 }),
-  },
-  { path: '/v2/agents/update', variant: 'a built-in one', data: (n) => ({ agentId: 'lorem-ipsum', enabled: n === 0 }) },
-  {
-    path: '/v2/agents/version/update',
-    variant: 'one',
-    data: (n, { agents }) => ({ agentId: agents.changed, instructions: `Look ${n} times.` }),
-  },
-  { path: '/v2/agents/versions/list', variant: 'of one', data: (_n, { agents }) => ({ agentId: agents.read }) },
-  { path: '/v2/agents/versions/restore', variant: 'one', data: (_n, { agents }) => ({ agentId: agents.restored }) },
-  {
-    path: '/v2/agents/delete',
-    variant: 'one',
-    data: (n, { agents }) => ({ agentId: agents[n === 0 ? 'gone-0' : 'gone-1'] }),
-  },
-  {
-    path: '/v2/agents/groups/create',
-    variant: 'one',
-    data: (n, { agents }) => ({ name: `Group ${n}`, agentIds: [agents.read] }),
-  },
-  { path: '/v2/agents/groups/get', variant: 'one', data: (_n, { agentGroups }) => ({ groupId: agentGroups.read }) },
-  { path: '/v2/agents/groups/list', variant: 'all', data: () => ({}) },
-  {
-    path: '/v2/agents/groups/update',
-    variant: 'one',
-    data: (n, { agentGroups }) => ({ groupId: agentGroups.changed, name: `Name ${n}` }),
-  },
-  {
-    path: '/v2/agents/groups/add-agents',
-    variant: 'one',
-    data: (n, { agents, agentGroups }) => ({
+  ],
+  ['/v2/agents/create', 'one', (n) => ({ name: `Agent ${n}`, instructions: 'Look for mistakes.' })],
+  [
+    '/v2/agents/create',
+    'one with a secret',
+    (n) => ({ name: `Agent ${n}`, execution: { executionStrategy: 'mcp-tools', mcpServers: [anMcpServer] } }),
+  ],
+  ['/v2/agents/update', 'one', (n, { agents }) => ({ agentId: agents.changed, enabled: n === 0 })],
+  ['/v2/agents/update', 'a built-in one', (n) => ({ agentId: 'lorem-ipsum', enabled: n === 0 })],
+  [
+    '/v2/agents/version/update',
+    'one',
+    (n, { agents }) => ({ agentId: agents.changed, instructions: `Look ${n} times.` }),
+  ],
+  ['/v2/agents/versions/list', 'of one', (_n, { agents }) => ({ agentId: agents.read })],
+  ['/v2/agents/versions/restore', 'one', (_n, { agents }) => ({ agentId: agents.restored })],
+  ['/v2/agents/delete', 'one', (n, { agents }) => ({ agentId: agents[n === 0 ? 'gone-0' : 'gone-1'] })],
+  ['/v2/agents/groups/create', 'one', (n, { agents }) => ({ name: `Group ${n}`, agentIds: [agents.read] })],
+  ['/v2/agents/groups/get', 'one', (_n, { agentGroups }) => ({ groupId: agentGroups.read })],
+  ['/v2/agents/groups/list', 'all', () => ({})],
+  ['/v2/agents/groups/update', 'one', (n, { agentGroups }) => ({ groupId: agentGroups.changed, name: `Name ${n}` })],
+  [
+    '/v2/agents/groups/add-agents',
+    'one',
+    (n, { agents, agentGroups }) => ({
       groupId: agentGroups.changed,
       agentIds: [n === 0 ? agents.read : agents.changed],
     }),
-  },
-  {
-    path: '/v2/agents/groups/remove-agents',
-    variant: 'one',
-    data: (n, { agents, agentGroups }) => ({
+  ],
+  [
+    '/v2/agents/groups/remove-agents',
+    'one',
+    (n, { agents, agentGroups }) => ({
       groupId: agentGroups.changed,
       agentIds: [n === 0 ? agents.read : agents.changed],
     }),
-  },
-  {
-    path: '/v2/agents/groups/delete',
-    variant: 'one',
-    data: (n, { agentGroups }) => ({ groupId: agentGroups[n === 0 ? 'gone-0' : 'gone-1'] }),
-  },
-  { path: '/v2/workspace/email/status', variant: 'of one owner', data: (_n, { ownerEmail }) => ({ ownerEmail }) },
-  {
-    path: '/v2/workspace/email/send-login-link',
-    variant: 'to one owner',
-    data: (_n, { ownerEmail }) => ({ email: ownerEmail, continueUrl: 'https://app.example.com/' }),
-  },
-  { path: '/v2/workspace/create', variant: 'one', data: (n) => ({ ownerEmail: `bench-${n}@example.com` }) },
-  { path: '/v2/workspace/get', variant: 'its own', data: () => ({}) },
-  {
-    path: '/v2/workspace/apikey/create',
-    variant: 'one',
-    data: (_n, { ownerEmail }) => ({ ownerEmail, type: 'testing' }),
-  },
-  {
-    path: '/v2/workspace/apikey/update',
-    variant: 'one',
-    data: (n, { secondApiKey }) => ({ apiKey: secondApiKey, apiKeyName: `Second ${n}` }),
-  },
-  {
-    path: '/v2/workspace/apikeys/get',
-    variant: 'by id',
-    data: (_n, { secondApiKey }) => ({ apiKeys: [secondApiKey] }),
-  },
-  { path: '/v2/workspace/apikeys/get', variant: 'a page', data: () => ({}) },
-  {
-    path: '/v2/workspace/authtokens/get',
-    variant: 'of one key',
-    data: (_n, { secondApiKey }) => ({ apiKey: secondApiKey }),
-  },
-  {
-    path: '/v2/workspace/authtoken/reset',
-    variant: 'of one key',
-    data: (_n, { secondApiKey }) => ({ apiKey: secondApiKey }),
-  },
-  { path: '/v2/workspace/domains/add', variant: 'one', data: (n) => ({ domains: [`added-${n}.example.com`] }) },
-  { path: '/v2/workspace/domains/delete', variant: 'one', data: (n) => ({ domains: [`removed-${n}.example.com`] }) },
-  { path: '/v2/workspace/domains/get', variant: 'all', data: () => ({}) },
-  ...readConfigs.map((name): Scenario => ({
-    path: `/v2/workspace/${name}config/get`,
-    variant: 'it',
-    data: () => ({}),
-  })),
-  {
-    path: '/v2/workspace/activityconfig/update',
-    variant: 'it',
-    data: (n) => ({ activityServiceConfig: { immutable: n === 0 } }),
-  },
-  { path: '/v2/workspace/advancedwebhookconfig/update', variant: 'it', data: (n) => ({ encodeData: n === 0 }) },
-  {
-    path: '/v2/workspace/apikeyconfig/update',
-    variant: 'it',
-    data: (n) => ({ defaultDocumentAccessType: n === 0 ? 'restricted' : 'public' }),
-  },
-  {
-    path: '/v2/workspace/emailconfig/update',
-    variant: 'it',
-    data: (n) => ({ emailServiceConfig: { fromCompany: `Company ${n}` } }),
-  },
-  {
-    path: '/v2/workspace/notificationconfig/update',
-    variant: 'it',
-    data: (n) => ({ notificationServiceConfig: { triggers: { huddle: { join: n === 0 } } } }),
-  },
-  {
-    path: '/v2/workspace/permissionproviderconfig/update',
-    variant: 'it',
-    data: (n) => ({ usePermissionProvider: n === 0 }),
-  },
-  {
-    path: '/v2/workspace/webhookconfig/update',
-    variant: 'it',
-    data: (n) => ({ webhookServiceConfig: { rawNotificationUrl: `https://hooks.example.com/${n}` } }),
-  },
-  { path: '/v2/workspace/advancedwebhook/endpoints/get', variant: 'a page', data: () => ({}) },
-  {
-    path: '/v2/workspace/advancedwebhook/endpoints/create',
-    variant: 'one',
-    data: (n) => ({ url: 'https://hooks.example.com', description: `Endpoint ${n}` }),
-  },
-  {
-    path: '/v2/workspace/advancedwebhook/endpoints/create',
-    variant: 'one with a uid',
-    data: (n) => ({ url: 'https://hooks.example.com', uid: `endpoint-${n}` }),
-  },
-  {
-    path: '/v2/workspace/advancedwebhook/endpoints/update',
-    variant: 'one',
-    data: (n, { endpointIds }) => ({ endpointId: endpointIds[2], description: `Changed ${n}` }),
-  },
-  {
-    path: '/v2/workspace/advancedwebhook/endpoints/secret/get',
-    variant: 'of one endpoint',
-    data: (_n, { endpointIds }) => ({ endpointId: endpointIds[2] }),
-  },
-  {
-    path: '/v2/workspace/advancedwebhook/endpoints/secret/rotate',
-    variant: 'of one endpoint',
-    data: (_n, { endpointIds }) => ({ endpointId: endpointIds[2], overlapSeconds: 0 }),
-  },
-  {
-    path: '/v2/workspace/advancedwebhook/endpoints/delete',
-    variant: 'one',
-    data: (n, { endpointIds }) => ({ endpointId: endpointIds[n] }),
-  },
+  ],
+  [
+    '/v2/agents/groups/delete',
+    'one',
+    (n, { agentGroups }) => ({ groupId: agentGroups[n === 0 ? 'gone-0' : 'gone-1'] }),
+  ],
+  ['/v2/workspace/email/status', 'of one owner', (_n, { ownerEmail }) => ({ ownerEmail })],
+  [
+    '/v2/workspace/email/send-login-link',
+    'to one owner',
+    (_n, { ownerEmail }) => ({ email: ownerEmail, continueUrl: 'https://app.example.com/' }),
+  ],
+  ['/v2/workspace/create', 'one', (n) => ({ ownerEmail: `bench-${n}@example.com` })],
+  ['/v2/workspace/get', 'its own', () => ({})],
+  ['/v2/workspace/apikey/create', 'one', (_n, { ownerEmail }) => ({ ownerEmail, type: 'testing' })],
+  [
+    '/v2/workspace/apikey/update',
+    'one',
+    (n, { secondApiKey }) => ({ apiKey: secondApiKey, apiKeyName: `Second ${n}` }),
+  ],
+  ['/v2/workspace/apikeys/get', 'by id', (_n, { secondApiKey }) => ({ apiKeys: [secondApiKey] })],
+  ['/v2/workspace/apikeys/get', 'a page', () => ({})],
+  ['/v2/workspace/authtokens/get', 'of one key', (_n, { secondApiKey }) => ({ apiKey: secondApiKey })],
+  ['/v2/workspace/authtoken/reset', 'of one key', (_n, { secondApiKey }) => ({ apiKey: secondApiKey })],
+  ['/v2/workspace/domains/add', 'one', (n) => ({ domains: [`added-${n}.example.com`] })],
+  ['/v2/workspace/domains/delete', 'one', (n) => ({ domains: [`removed-${n}.example.com`] })],
+  ['/v2/workspace/domains/get', 'all', () => ({})],
+  ...readConfigs.map((name) => [`/v2/workspace/${name}config/get`, 'it', () => ({})] as const),
+  ['/v2/workspace/activityconfig/update', 'it', (n) => ({ activityServiceConfig: { immutable: n === 0 } })],
+  ['/v2/workspace/advancedwebhookconfig/update', 'it', (n) => ({ encodeData: n === 0 })],
+  [
+    '/v2/workspace/apikeyconfig/update',
+    'it',
+    (n) => ({ defaultDocumentAccessType: n === 0 ? 'restricted' : 'public' }),
+  ],
+  ['/v2/workspace/emailconfig/update', 'it', (n) => ({ emailServiceConfig: { fromCompany: `Company ${n}` } })],
+  [
+    '/v2/workspace/notificationconfig/update',
+    'it',
+    (n) => ({ notificationServiceConfig: { triggers: { huddle: { join: n === 0 } } } }),
+  ],
+  ['/v2/workspace/permissionproviderconfig/update', 'it', (n) => ({ usePermissionProvider: n === 0 })],
+  [
+    '/v2/workspace/webhookconfig/update',
+    'it',
+    (n) => ({ webhookServiceConfig: { rawNotificationUrl: `https://hooks.example.com/${n}` } }),
+  ],
+  ['/v2/workspace/advancedwebhook/endpoints/get', 'a page', () => ({})],
+  [
+    '/v2/workspace/advancedwebhook/endpoints/create',
+    'one',
+    (n) => ({ url: 'https://hooks.example.com', description: `Endpoint ${n}` }),
+  ],
+  [
+    '/v2/workspace/advancedwebhook/endpoints/create',
+    'one with a uid',
+    (n) => ({ url: 'https://hooks.example.com', uid: `endpoint-${n}` }),
+  ],
+  [
+    '/v2/workspace/advancedwebhook/endpoints/update',
+    'one',
+    (n, { endpointIds }) => ({ endpointId: endpointIds[2], description: `Changed ${n}` }),
+  ],
+  [
+    '/v2/workspace/advancedwebhook/endpoints/secret/get',
+    'of one endpoint',
+    (_n, { endpointIds }) => ({ endpointId: endpointIds[2] }),
+  ],
+  [
+    '/v2/workspace/advancedwebhook/endpoints/secret/rotate',
+    'of one endpoint',
+    (_n, { endpointIds }) => ({ endpointId: endpointIds[2], overlapSeconds: 0 }),
+  ],
+  ['/v2/workspace/advancedwebhook/endpoints/delete', 'one', (n, { endpointIds }) => ({ endpointId: endpointIds[n] })],
 ];
+
+export const scenarios: readonly Scenario[] = table.map(([path, variant, data]) => ({ path, variant, data }));
 
 /** Creates the workspace. Each organization gets the data of the examples, and further data that scenarios read. */
 export async function prepare(): Promise<Subject> {
   const workspace = await newWorkspace();
   const add = (path: string, changes: object = {}) =>
     send(endpointAt(path), workspace, { ...(endpointAt(path).example.data as object), ...changes });
-  const all = Array.from({ length: CROWD }, (_each, index) => `one-of-many-${index}`);
+  const all = times(CROWD, (index) => `one-of-many-${index}`);
   for (const [organization, contents] of [
     [read, {}],
     [busy, {}],
@@ -918,7 +685,7 @@ export async function prepare(): Promise<Subject> {
     });
     await add('/v2/recordings/add', scope);
     const nda = { ...organization, documentId: 'nda' };
-    const fourComments = Array.from({ length: 4 }, () => ({ commentText: 'A comment', from: ada }));
+    const fourComments = times(4, () => ({ commentText: 'A comment', from: ada }));
     await add('/v2/commentannotations/add', {
       ...nda,
       commentAnnotations: ['talk', 'reacted'].map((annotationId) => ({ annotationId, commentData: fourComments })),
@@ -940,7 +707,7 @@ export async function prepare(): Promise<Subject> {
       await add('/v2/organizations/usergroups/users/add', { ...organization, organizationUserGroupId, userIds });
     }
   }
-  const twoComments = Array.from({ length: 2 }, () => ({ commentText: 'A comment', from: ada }));
+  const twoComments = times(2, () => ({ commentText: 'A comment', from: ada }));
   await add('/v2/commentannotations/add', {
     ...crowd,
     documentId: 'one-of-many-0',
@@ -949,7 +716,7 @@ export async function prepare(): Promise<Subject> {
   await add('/v2/notifications/add', { ...inAcme, ...notification, notificationId: 'read' });
   await add('/v2/memory/judgments/add', {
     ...inAcme,
-    judgments: Array.from({ length: 10 }, (_each, n) => ({
+    judgments: times(10, (n) => ({
       ...aJudgment,
       recordId: `read-${n}`,
       annotationId: 'talk',

@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads';
+import { times } from '../../support/times.ts';
 
 /** A message from a thread: a call of the table or of SQS, or the end of an invocation. */
 export type FromThread =
@@ -42,9 +43,7 @@ export class FunctionThreads {
   /** Starts threads. `sizes` is the number of threads by name of the function. */
   constructor(sizes: Readonly<Record<string, number>>, services: ThreadServices) {
     this.#services = services;
-    this.#threads = new Map(
-      Object.entries(sizes).map(([name, size]) => [name, Array.from({ length: size }, () => this.#start(name))]),
-    );
+    this.#threads = new Map(Object.entries(sizes).map(([name, size]) => [name, times(size, () => this.#start(name))]));
   }
 
   has(name: string): boolean {

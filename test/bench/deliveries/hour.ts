@@ -9,6 +9,7 @@ import { zipfShares } from '../../../infra/commands/simulate/rules.ts';
 import { queues } from '../../../lib/workers/queues.ts';
 import { printTable, type Row } from '../report.ts';
 import { measureFootprint } from './footprint.ts';
+import { times } from '../../support/times.ts';
 
 const EVENTS_PER_SECOND = 10_000;
 const SECONDS = 3_600;
@@ -114,7 +115,7 @@ function loadsOf(footprints: readonly Footprint[]): Load[] {
 function partitionLoad({ partitions, scope, shards, ...units }: Footprint, unit: Unit): Load {
   const rate = (scope === 'account' ? EVENTS_PER_SECOND : hottest) / shards;
   const used = (events: number) => (events * units[unit]) / LIMIT[unit];
-  const seconds = Array.from({ length: SECONDS }, () => {
+  const seconds = times(SECONDS, () => {
     let busiest = 0;
     for (let shard = 0; shard < shards; shard++) busiest = Math.max(busiest, poisson(rate));
     return used(busiest);
