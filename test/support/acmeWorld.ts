@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach } from '@jest/globals';
 import { environment } from '../../lib/app/capability.ts';
 import { openTable, type Table } from '../../lib/table/table.ts';
-import { type Emitted, emitted, itemsOf } from './content.ts';
+import { type Emitted, emitted, involvements, itemsOf } from './content.ts';
 import { type Customer, newCustomer } from './customer.ts';
 import { type Engine, type EngineOptions, startEngine } from './engine.ts';
 import { clearTable } from './items.ts';
@@ -28,6 +28,8 @@ export interface World {
   itemsOf(type: string): Promise<Record<string, any>[]>;
   /** Returns the customer's emitted events, in no particular order. */
   emitted(): Promise<Emitted[]>;
+  /** Returns the involvements of one of the customer's users, as `content.ts` describes. */
+  involvements(userId: string): Promise<unknown[][]>;
 }
 
 /** Starts a table engine for the tests of this file, and creates a customer. */
@@ -56,6 +58,7 @@ export function acmeWorld({
     useNewCustomer,
     itemsOf: (type) => itemsOf(engine, customer, type),
     emitted: () => emitted(engine, customer),
+    involvements: (userId) => involvements(engine, customer, userId),
   };
 }
 

@@ -2,9 +2,6 @@ import { jest } from '@jest/globals';
 import { Table } from '../../lib/table/table.ts';
 import type { Customer } from './customer.ts';
 
-export const times = <T>(count: number, make: (index: number) => T): T[] =>
-  Array.from({ length: count }, (_each, index) => make(index));
-
 /**
  * Returns functions that call agent endpoints as a customer. Paths are relative to `/v2/agents/`.
  */

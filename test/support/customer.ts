@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { otherVersion, sourceFile } from '../../lib/app/endpoint.ts';
 import { toLambda, toLambdaWithTwin } from '../../lib/http/lambda.ts';
 import type { Handler } from '../../lib/http/stack.ts';
-import { type Headers, post, type Response } from './requests.ts';
+import { errorOf, type Headers, post, type Response } from './requests.ts';
 import { newWorkspace } from './workspaces.ts';
 
 const handlers = new Map<string, Handler>();
@@ -36,8 +36,9 @@ export function restartFunctions(): void {
 }
 
 /**
- * Adds entries to the organization `acme`, which it creates if needed. Entries are ids, or objects in the form of
- * requests. `scope` names another organization, a folder or a document. Returns the `data` of the answer.
+ * Adds entries to the organization `acme`, which documents, folders and users create if needed. Entries are ids, or
+ * objects in the form of requests. `scope` names another organization, a folder or a document. Returns the `data` of
+ * the answer.
  */
 type Add = (entries: readonly (string | object)[], scope?: object) => Promise<any>;
 
@@ -63,6 +64,12 @@ export interface Customer {
   readonly addDocuments: Add;
   readonly addFolders: Add;
   readonly addUsers: Add;
+  /** Adds reactions in the document `nda`, or in another `scope`. */
+  readonly addReactions: Add;
+  /** Adds recordings in the document `nda`, or in another `scope`. */
+  readonly addRecordings: Add;
+  /** Sets the access type of documents of the organization `acme`. */
+  setAccess(accessType: string, documentIds: readonly string[]): Promise<any>;
 }
 
 /** Creates a customer, which has its own workspace and API key. */
@@ -77,11 +84,11 @@ export async function newCustomer(): Promise<Customer> {
   };
   const ok = async (path: string, data: unknown) => (await result(path, data)).data;
   const addTo =
-    (path: string, list: string, idName: string): Add =>
+    (path: string, list: string, idName: string, defaults: object = { createOrganization: true }): Add =>
     (entries, scope) =>
       ok(`${path}/add`, {
         organizationId: 'acme',
-        createOrganization: true,
+        ...defaults,
         ...scope,
         [list]: entries.map((entry) => (typeof entry === 'string' ? { [idName]: entry } : entry)),
       });
@@ -93,10 +100,7 @@ export async function newCustomer(): Promise<Customer> {
     call,
     ok,
     result,
-    async error(path, data) {
-      const { status, body } = await call(path, data);
-      return [status, body.error?.status, body.error?.message];
-    },
+    error: async (path, data) => errorOf(await call(path, data)),
     async pages(path, data, between = () => Promise.resolve()) {
       const read: any[] = [];
       let pageToken: string | null | undefined;
@@ -113,5 +117,9 @@ export async function newCustomer(): Promise<Customer> {
     addDocuments: addTo('/v2/organizations/documents', 'documents', 'documentId'),
     addFolders: addTo('/v2/organizations/folders', 'folders', 'folderId'),
     addUsers: addTo('/v2/users', 'users', 'userId'),
+    addReactions: addTo('/v2/reactions', 'reactions', 'annotationId', { documentId: 'nda' }),
+    addRecordings: addTo('/v2/recordings', 'recordings', 'annotationId', { documentId: 'nda' }),
+    setAccess: (accessType, documentIds) =>
+      ok('/v2/organizations/documents/access/update', { organizationId: 'acme', documentIds, accessType }),
   };
 }

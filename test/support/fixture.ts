@@ -4,6 +4,7 @@ import { inParallel } from '../../lib/shared/inParallel.ts';
 import type { Customer } from './customer.ts';
 import type { Engine } from './engine.ts';
 import { everyItem } from './items.ts';
+import { times } from './times.ts';
 
 /** Returns a generator of pseudorandom numbers in [0, 1). The same seed always gives the same numbers. */
 function seeded(seed: number): () => number {
@@ -86,7 +87,7 @@ export const folder = { folderId: 'contracts', documentIds: ['nda', 'offer'] };
 /** A user whom 250 comments mention and whom no other record names. */
 export const MONA = 'mona';
 const authors = [
-  ...Array.from({ length: 35 }, (_each, index) => `user-${String(index).padStart(2, '0')}`),
+  ...times(35, (index) => `user-${String(index).padStart(2, '0')}`),
   '__proto__',
   'constructor',
   'zoë 🦉#1',
@@ -165,8 +166,8 @@ export class Fixture {
   /** Returns at most `count` different values. */
   pickSome<T>(values: readonly T[], count: number): T[] {
     const remaining = [...values];
-    return Array.from(
-      { length: Math.min(count, remaining.length) },
+    return times(
+      Math.min(count, remaining.length),
       () => remaining.splice(Math.floor(this.#random() * remaining.length), 1)[0] as T,
     );
   }
@@ -200,7 +201,7 @@ export class Fixture {
 
   /** Returns new comments. Each has the form of the ledger and the form of the request. */
   #comments(first: number, count: number, mayMention: boolean) {
-    return Array.from({ length: count }, (_each, index) => {
+    return times(count, (index) => {
       const from = this.#pick(authors);
       const others = this.#chance(0.3) ? this.pickSome(authors, 1 + Math.floor(this.#random() * 3)) : [];
       const mentions = mayMention && this.#remainingMentions > 0 && this.#chance(0.5) ? [...others, MONA] : others;
@@ -234,7 +235,7 @@ export class Fixture {
   }
 
   addThreads(document: DocumentIds, count: number): PlannedChange {
-    const created = Array.from({ length: count }, () => {
+    const created = times(count, () => {
       const annotationId = this.#id('thread');
       const comments = this.#comments(1, 1 + Math.floor(this.#random() * 4), false);
       const pickedLocation = this.#pickLocation();
@@ -441,7 +442,7 @@ export class Fixture {
   }
 
   record(document: DocumentIds, count: number): PlannedChange {
-    const recordings = Array.from({ length: count }, () => {
+    const recordings = times(count, () => {
       const [annotationId, from, pickedLocation] = [this.#id('recording'), this.#pick(authors), this.#pickLocation()];
       this.recordings.push({ document, annotationId, from, scope: pickedLocation?.scope });
       return {
@@ -488,7 +489,7 @@ export class Fixture {
   }
 
   log(document: DocumentIds, count: number): PlannedChange {
-    const activities = Array.from({ length: count }, () => {
+    const activities = times(count, () => {
       const [id, target] = [this.#id('activity'), `target-${Math.floor(this.#random() * 3)}`];
       this.activities.push({ document, id, target });
       return {
@@ -714,8 +715,6 @@ export async function buildContent(fixture: Fixture): Promise<void> {
     { organizationId: 'labs', documentId: 'nda' },
   ];
   const long = { organizationId: 'acme', documentId: HANDBOOK };
-  const times = <T>(count: number, make: (index: number) => T) =>
-    Array.from({ length: count }, (_each, index) => make(index));
   await runChanges(
     all.flatMap((document) =>
       times(document.organizationId === 'acme' ? 4 : 1, () => fixture.addThreads(document, 16)),

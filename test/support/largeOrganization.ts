@@ -5,6 +5,7 @@ import type { Customer } from './customer.ts';
 import { type Engine, TABLE_NAME } from './engine.ts';
 import type { Command } from './leanClient.ts';
 import { itemsOfOrganization, fillDocument, itemsByKey } from './removal.ts';
+import { times } from './times.ts';
 
 type Stored = Record<string, any>;
 
@@ -115,7 +116,7 @@ export async function makeLargeOrganization(
     [...all.values()].flatMap(({ _t, userId }) => (_t === 'User' ? [userId as string] : [])),
   );
   const written = copies.filter(({ _t, userId }) => _t !== 'User' || !existingUserIds.has(userId));
-  const batches = Array.from({ length: Math.ceil(written.length / BATCH) }, (_each, index) =>
+  const batches = times(Math.ceil(written.length / BATCH), (index) =>
     written.slice(index * BATCH, (index + 1) * BATCH),
   );
   await inParallel(batches, PARALLEL, async (batch) => {
@@ -128,7 +129,7 @@ export async function makeLargeOrganization(
 
 /** Returns the numbers of the copies, from 1. Number 0 is what the handlers create. */
 function numbers(count: number): number[] {
-  return Array.from({ length: count - 1 }, (_each, index) => index + 1);
+  return times(count - 1, (index) => index + 1);
 }
 
 function mentions(value: unknown, id: string): boolean {

@@ -7,6 +7,7 @@ import { distance } from '../../lib/memory/rules/similarity.ts';
 import type { Customer } from './customer.ts';
 import { TABLE_NAME } from './engine.ts';
 import type { TableClient } from './leanClient.ts';
+import { times } from './times.ts';
 
 /** A judgment to add, with its document. */
 export interface SentJudgment {
@@ -42,11 +43,11 @@ export function manyJudgments(
   { seed = 7, documents = 4 }: { seed?: number; documents?: number } = {},
 ): SentJudgment[] {
   const random = numbers(seed);
-  return Array.from({ length: count }, (_each, n) => ({
+  return times(count, (n) => ({
     documentId: n % 5 === 0 ? undefined : `document-${random(documents)}`,
     recordId: `judgment-${n}`,
     decision: n % 10 === 3 ? 'tenth' : random(2) ? 'approved' : 'rejected',
-    reasoning: Array.from({ length: 8 + random(12) }, () => words[random(words.length)]).join(' '),
+    reasoning: times(8 + random(12), () => words[random(words.length)]).join(' '),
     contentType: n % 100 === 42 ? 'hundredth' : 'text',
     actionUser: { userId: n % 1_000 === 777 ? 'thousandth' : `reviewer-${random(5)}` },
     ...(random(4) === 0 && { agent: { agentId: 'checker' } }),
@@ -136,5 +137,5 @@ function round(vector: Float32Array): number[] {
 
 /** Returns a query of words that the judgments contain. */
 export function queryOf(random: (below: number) => number): string {
-  return Array.from({ length: 3 + random(6) }, () => words[random(words.length)]).join(' ');
+  return times(3 + random(6), () => words[random(words.length)]).join(' ');
 }

@@ -1,3 +1,4 @@
+import { times } from './times.ts';
 /**
  * Finds regular expressions whose matching can take more than linear time. The analysis builds the Glushkov automaton of an
  * expression: a state machine with one state, called position, for each character of the expression. Matching is slow if
@@ -32,7 +33,7 @@ interface Part {
 const MAX_EXPANDED_COPIES = 16;
 const ASSERTIONS = ['$', '\\b', '\\B'];
 const SAMPLES = [
-  ...Array.from({ length: 0x300 }, (_each, code) => String.fromCodePoint(code)),
+  ...times(0x300, (code) => String.fromCodePoint(code)),
   '\u0300',
   '\u0660',
   '\u05d0',

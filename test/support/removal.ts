@@ -13,6 +13,7 @@ import type { Customer } from './customer.ts';
 import { type Engine, TABLE_NAME } from './engine.ts';
 import { everyItem } from './items.ts';
 import type { TableClient } from './leanClient.ts';
+import { times } from './times.ts';
 import { recordingMeasures } from './workers.ts';
 
 type Stored = Record<string, any>;
@@ -88,7 +89,7 @@ export async function restoreItems(client: TableClient, items: readonly Stored[]
 }
 
 const from = (userId: string) => ({ userId, name: userId, email: `${userId}@example.com` });
-const ids = (name: string, count: number) => Array.from({ length: count }, (_each, index) => `${name}-${index}`);
+const ids = (name: string, count: number) => times(count, (index) => `${name}-${index}`);
 
 /**
  * Creates an organization with documents, and `each` records of every kind in each document. The texts of the records

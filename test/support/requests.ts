@@ -56,3 +56,14 @@ export async function send(handler: Handler, event: APIGatewayProxyEventV2): Pro
     body: JSON.parse(body ?? 'null'),
   };
 }
+
+/** Returns the HTTP status of an answer, and the status and the message of its error, if any. */
+export function errorOf({ status, body }: Response): [http: number, status?: string, message?: string] {
+  return [status, body.error?.status, body.error?.message];
+}
+
+/** Returns the `result` of an answer. Throws if the call failed. */
+export function resultOf({ status, body }: Response): any {
+  if (status !== 200) throw new Error(`The call answered ${status}: ${JSON.stringify(body)}`);
+  return body.result;
+}

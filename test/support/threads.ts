@@ -3,6 +3,7 @@ import { itemsOf, nda } from './content.ts';
 import type { Customer } from './customer.ts';
 import type { Engine } from './engine.ts';
 import { everyItem } from './items.ts';
+import { times } from './times.ts';
 
 export const ada = { userId: 'ada', name: 'Ada' };
 
@@ -55,7 +56,7 @@ export const idsIn = (threads: any[]): string[] => threads.map(({ annotationId }
 
 /** Returns ids whose text order is their numeric order. */
 export const numbered = (prefix: string, count: number) =>
-  Array.from({ length: count }, (_each, index) => `${prefix}${String(index).padStart(3, '0')}`);
+  times(count, (index) => `${prefix}${String(index).padStart(3, '0')}`);
 
 /** Reads all pages of a list of threads. After each page, calls `between` with the number of pages so far. */
 export function threadPages(

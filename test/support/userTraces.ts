@@ -1,4 +1,5 @@
 import type { Customer } from './customer.ts';
+import { times } from './times.ts';
 
 /** The user whom tests remove or erase. Each value of the profile occurs nowhere else, so tests can search for it. */
 export const ada = {
@@ -75,7 +76,7 @@ export async function createUserRecords(customer: Customer, organizationId: stri
       { annotationId: 'ofGrace', commentData: [{ commentText: 'Nobody else', from: grace }] },
       {
         annotationId: 'long',
-        commentData: Array.from({ length: 25 }, (_, i) => ({
+        commentData: times(25, (i) => ({
           commentText: `${saidByAda} ${i}`,
           from: i % 2 ? ada : grace,
         })),

@@ -2,13 +2,17 @@ import { beforeAll } from '@jest/globals';
 import { acmeWorld, forEachTest, type World, type WorldOptions } from './acmeWorld.ts';
 import { DeliverySystem } from './deliveries.ts';
 import { WebhookReceiver } from './hooks.ts';
-import { newWebhookCustomer } from './webhooks.ts';
+import { newWebhookCustomer, paths } from './webhooks.ts';
 
 export interface WebhookWorld extends World {
   /** The receiver of the customer's webhooks. */
   readonly hooks: WebhookReceiver;
   /** The workers that deliver the customer's webhooks. */
   readonly system: DeliverySystem;
+  /** Creates a webhook endpoint with the receiver's URL of a path. Returns its id. */
+  createEndpoint(path: string, fields?: object): Promise<string>;
+  /** Returns the status of a delivery and its number of attempts, or undefined if there is no delivery. */
+  stateOf(eventId: string, endpointId: string): Promise<unknown[] | undefined>;
 }
 
 /** Like `acmeWorld`. Each test has a customer with advanced webhooks turned on, a receiver, and workers. */
@@ -17,9 +21,18 @@ export function webhookWorld(options: WorldOptions = {}): WebhookWorld {
     process.env.ALLOW_LOOPBACK_DELIVERY = 'true';
   });
   const world = acmeWorld({ newCustomer: newWebhookCustomer, ...options });
+  const { customer } = world;
+  const hooks = forEachTest(() => new WebhookReceiver().start());
+  const system = forEachTest(() => new DeliverySystem(customer.apiKey));
   return {
     ...world,
-    hooks: forEachTest(() => new WebhookReceiver().start()),
-    system: forEachTest(() => new DeliverySystem(world.customer.apiKey)),
+    hooks,
+    system,
+    createEndpoint: async (path, fields) =>
+      (await customer.ok(paths.create, { url: hooks.url(path), ...fields })).id as string,
+    async stateOf(eventId, endpointId) {
+      const delivery = await system.delivery({ tenant: customer.apiKey, eventId, endpointId });
+      return delivery && [delivery.status, delivery.attempts];
+    },
   };
 }

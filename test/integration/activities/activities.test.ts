@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { acmeWorld, invalid } from '../../support/acmeWorld.ts';
 import { activity, manyActivities, activityCalls, enableActivities } from '../../support/activities.ts';
+import { times } from '../../support/times.ts';
 
 const ADD = '/v2/activities/add';
 const GET = '/v2/activities/get';
@@ -15,14 +16,10 @@ const ada = { userId: 'ada', name: 'Ada', email: 'ada@example.com' };
 
 describe('POST /v2/activities/add', () => {
   test('returns success and a message, and repeats both in data', async () => {
-    const { status, body } = await customer.call(ADD, { ...nda, activities: [activity()] });
-    expect({ status, result: body.result }).toEqual({
-      status: 200,
-      result: {
-        status: 'success',
-        message: 'Activity(s) added successfully.',
-        data: { success: true, message: 'Activity(s) added successfully.' },
-      },
+    expect(await customer.result(ADD, { ...nda, activities: [activity()] })).toEqual({
+      status: 'success',
+      message: 'Activity(s) added successfully.',
+      data: { success: true, message: 'Activity(s) added successfully.' },
     });
   });
 
@@ -100,9 +97,7 @@ describe('POST /v2/activities/add', () => {
     const activities = await get({ order: 'asc' });
     expect(new Set(activities.map(({ id }) => id)).size).toBe(61);
     expect(activities.every(({ id }) => /^act_[0-9A-Za-z]{27}$/.test(id))).toBe(true);
-    expect(activities.slice(0, 60).map(({ entityData }) => entityData)).toEqual(
-      Array.from({ length: 60 }, (_, i) => i),
-    );
+    expect(activities.slice(0, 60).map(({ entityData }) => entityData)).toEqual(times(60, (i) => i));
   });
 
   test('overwrites the activity with an existing id and keeps its timestamp and document', async () => {
@@ -176,11 +171,7 @@ describe('POST /v2/activities/add', () => {
   });
 
   test('stores separate activities under the same id in two organizations', async () => {
-    await customer.ok('/v2/organizations/documents/add', {
-      organizationId: 'beta',
-      createOrganization: true,
-      documents: [{ documentId: 'nda' }],
-    });
+    await customer.addDocuments(['nda'], { organizationId: 'beta' });
     await add([activity({ id: 'a', entityData: 1 })]);
     await add([activity({ id: 'a', entityData: 2 })], { organizationId: 'beta', documentId: 'nda' });
     expect([(await get())[0].entityData, (await get({ organizationId: 'beta' }))[0].entityData]).toEqual([1, 2]);
@@ -188,9 +179,7 @@ describe('POST /v2/activities/add', () => {
 
   test('stores 500 activities', async () => {
     await add(manyActivities(500, (i) => ({ id: `a${String(i).padStart(3, '0')}` })));
-    expect(await idsOf({ order: 'asc' })).toEqual(
-      Array.from({ length: 500 }, (_, i) => `a${String(i).padStart(3, '0')}`),
-    );
+    expect(await idsOf({ order: 'asc' })).toEqual(times(500, (i) => `a${String(i).padStart(3, '0')}`));
   });
 
   test('stores and changes activities of 320 KB in a full request body', async () => {
@@ -219,9 +208,7 @@ describe('POST /v2/activities/add', () => {
   });
 
   test('stores one activity per id for ten concurrent requests with the same ids', async () => {
-    await Promise.all(
-      Array.from({ length: 10 }, (_, i) => add(manyActivities(30, (n) => ({ id: `a${n}`, entityData: i })))),
-    );
+    await Promise.all(times(10, (i) => add(manyActivities(30, (n) => ({ id: `a${n}`, entityData: i })))));
     const activities = await get();
     expect(activities).toHaveLength(30);
     expect(new Set(activities.map(({ id }) => id)).size).toBe(30);
@@ -400,11 +387,7 @@ describe('POST /v2/activities/get', () => {
       { featureTypes: ['x'] },
       invalid('featureTypes[0] must be "comment" or "reaction" or "recorder" or "crdt" or "custom"'),
     ],
-    [
-      '31 ids',
-      { activityIds: Array.from({ length: 31 }, (_, i) => `${i}`) },
-      invalid('activityIds must have at most 30 items'),
-    ],
+    ['31 ids', { activityIds: times(31, (i) => `${i}`) }, invalid('activityIds must have at most 30 items')],
     ['a page size of 0', { pageSize: 0 }, invalid('pageSize must be at least 1')],
     ['a page size of 1,001', { pageSize: 1_001 }, invalid('pageSize must be at most 1000')],
     ['another order', { order: 'up' }, invalid('order must be "asc" or "desc"')],
@@ -441,7 +424,7 @@ describe('POST /v2/activities/get', () => {
       }));
     await add(bigs(0));
     await add(bigs(20));
-    const activityIds = Array.from({ length: 30 }, (_, i) => `b${i}`);
+    const activityIds = times(30, (i) => `b${i}`);
     expect(await customer.error(GET, { organizationId: 'acme', activityIds })).toEqual(
       invalid('The answer would be larger than 5000000 bytes: ask for fewer activityIds'),
     );

@@ -22,17 +22,15 @@ describe('POST /v2/activities/update', () => {
     });
     await add([sent, activity({ id: 'b' })]);
     const [before] = await get({ activityIds: ['a'] });
-    const { status, body } = await customer.call(UPDATE, {
-      organizationId: 'acme',
-      activities: [{ id: 'a', changes: { x: { to: 3 } }, entityData: { n: 1 }, displayMessageTemplate: 'new' }],
-    });
-    expect({ status, result: body.result }).toEqual({
-      status: 200,
-      result: {
-        status: 'success',
-        message: 'Activity(s) updated successfully.',
-        data: { a: { success: true, message: 'Activity updated.' } },
-      },
+    expect(
+      await customer.result(UPDATE, {
+        organizationId: 'acme',
+        activities: [{ id: 'a', changes: { x: { to: 3 } }, entityData: { n: 1 }, displayMessageTemplate: 'new' }],
+      }),
+    ).toEqual({
+      status: 'success',
+      message: 'Activity(s) updated successfully.',
+      data: { a: { success: true, message: 'Activity updated.' } },
     });
     expect(await get({ activityIds: ['a'] })).toEqual([
       { ...before, changes: { x: { to: 3 } }, entityData: { n: 1 }, displayMessageTemplate: 'new' },

@@ -10,6 +10,7 @@ import { acmeWorld, forAllTests } from '../../support/acmeWorld.ts';
 import { TABLE_NAME } from '../../support/engine.ts';
 import { startFaults } from '../../support/faults.ts';
 import { everyItem } from '../../support/items.ts';
+import { times } from '../../support/times.ts';
 
 const ADD = '/v2/activities/add';
 
@@ -40,9 +41,7 @@ describe('an addition that fails between its transactions', () => {
     expect(half).toHaveLength(50);
     await customer.ok(ADD, data);
     const whole = await get();
-    expect(whole.map(({ entityData }) => entityData).sort((a, b) => a - b)).toEqual(
-      Array.from({ length: 120 }, (_, i) => i),
-    );
+    expect(whole.map(({ entityData }) => entityData).sort((a, b) => a - b)).toEqual(times(120, (i) => i));
     expect(whole).toEqual(expect.arrayContaining(half));
   });
 
@@ -54,7 +53,7 @@ describe('an addition that fails between its transactions', () => {
     expect(half).toHaveLength(50);
     expect((await customer.call(ADD, data, headers)).status).toBe(200);
     const whole = await get({ order: 'asc' });
-    expect(whole.map(({ entityData }) => entityData)).toEqual(Array.from({ length: 120 }, (_, i) => i));
+    expect(whole.map(({ entityData }) => entityData)).toEqual(times(120, (i) => i));
     expect(whole).toEqual(expect.arrayContaining(half));
     expect((await customer.call(ADD, data, headers)).headers['idempotency-replayed']).toBe('true');
     expect(await get()).toHaveLength(120);
@@ -88,10 +87,7 @@ describe('the activities of a deleted document', () => {
   async function deleteAndMakeAgain() {
     await table.write([remove(DocumentEntity, { ...(await scope()), documentId: 'nda' })]);
     expect([await get({ activityIds: ['a'] }), await get({ targetEntityId: 't' }), await get()]).toEqual([[], [], []]);
-    await customer.ok('/v2/organizations/documents/add', {
-      organizationId: 'acme',
-      documents: [{ documentId: 'nda' }],
-    });
+    await customer.addDocuments(['nda']);
   }
 
   test('cannot be found by id, target entity or document, and cannot be updated or deleted', async () => {

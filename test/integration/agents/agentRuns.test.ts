@@ -3,7 +3,9 @@ import fc from 'fast-check';
 import { JobEntity, type StoredJob } from '../../../lib/jobs/jobStore.ts';
 import { Table } from '../../../lib/table/table.ts';
 import { acmeWorld } from '../../support/acmeWorld.ts';
-import { agentCalls, beforeWrite, times } from '../../support/agents.ts';
+import { agentCalls, beforeWrite } from '../../support/agents.ts';
+import { errorOf } from '../../support/requests.ts';
+import { times } from '../../support/times.ts';
 import { nda } from '../../support/content.ts';
 import { type Customer, newCustomer } from '../../support/customer.ts';
 import { JobRunner } from '../../support/removal.ts';
@@ -400,8 +402,7 @@ describe('a comment by an unknown agent', () => {
     ],
   ])('is rejected with NOT_FOUND and the agent id in %s, which writes nothing', async (_path, call) => {
     await addThreads(customer, [thread('other')]);
-    const { status, body } = await call();
-    expect([status, body.error.status, body.error.message]).toEqual([404, 'NOT_FOUND', 'Agent nobody not found.']);
+    expect(errorOf(await call())).toEqual([404, 'NOT_FOUND', 'Agent nobody not found.']);
     const {
       comments: [first],
       commentCount,

@@ -4,9 +4,10 @@ import { openBedrock } from '../../../lib/bedrock/client.ts';
 import { ConverseModel, findFileModel } from '../../../lib/bedrock/converse.ts';
 import { environment } from '../../../lib/app/capability.ts';
 import * as logMessages from '../../../lib/observability/logMessages.ts';
-import { acmeWorld, forAllTests } from '../../support/acmeWorld.ts';
+import { acmeWorld, forAllTests, invalid } from '../../support/acmeWorld.ts';
 import { type Converse, startConverse } from '../../support/converse.ts';
 import { restartFunctions } from '../../support/customer.ts';
+import { times } from '../../support/times.ts';
 import { workbook } from '../../support/workbook.ts';
 
 const PATH = '/v2/agents/extract';
@@ -45,9 +46,9 @@ describe('POST /v2/agents/extract with a table of agents', () => {
     17: ['Agent 3', '', 'A second of this name.', '', '', '', ''],
     23: ['Fetching', '', 'Look.', '', 'rest-api', '', ''],
   };
-  const rows = Array.from(
-    { length: 30 },
-    (_, index) =>
+  const rows = times(
+    30,
+    (index) =>
       broken[index + 2] ?? [
         `Agent ${index + 1}`,
         `Reviews "${index}", and more`,
@@ -128,8 +129,7 @@ describe('POST /v2/agents/extract with an invalid request', () => {
       'fileBase64 is not text',
     ],
   ])('%s', async (_what, data, message) => {
-    const { status, body } = await customer.call(PATH, data);
-    expect([status, body.error.status, body.error.message]).toEqual([400, 'INVALID_ARGUMENT', message]);
+    expect(await customer.error(PATH, data)).toEqual(invalid(message));
   });
 
   test('accepts the largest allowed file', async () => {
@@ -203,7 +203,7 @@ describe('POST /v2/agents/extract with a model', () => {
 
   test('sends a long table in several parts and returns the agents in the order of the rows', async () => {
     setUp(models);
-    const rows = Array.from({ length: 30 }, (_, index) => `Topic ${index},${'please '.repeat(150)}`);
+    const rows = times(30, (index) => `Topic ${index},${'please '.repeat(150)}`);
     converse.script = ({ file }) => {
       const numbers = [...file.matchAll(/"row":(\d+)/g)].map(([, row]) => Number(row)).filter((row) => row > 1);
       return {

@@ -8,7 +8,8 @@ import { MAX_AGENTS } from '../../../lib/agents/rules/agents.ts';
 import { publicBuiltInAgents } from '../../../lib/agents/rules/builtIn.ts';
 import { newId } from '../../../lib/shared/ids.ts';
 import { acmeWorld } from '../../support/acmeWorld.ts';
-import { agentCalls, beforeWrite, times } from '../../support/agents.ts';
+import { agentCalls, beforeWrite } from '../../support/agents.ts';
+import { times } from '../../support/times.ts';
 import { itemsOf } from '../../support/content.ts';
 import { newCustomer } from '../../support/customer.ts';
 

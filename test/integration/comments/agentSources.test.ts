@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { serviceName } from '../../../lib/app/serviceName.ts';
-import { acmeWorld } from '../../support/acmeWorld.ts';
+import { acmeWorld, invalid } from '../../support/acmeWorld.ts';
 import { nda } from '../../support/content.ts';
 import { addThreads, comment, getThread, idsIn, thread } from '../../support/threads.ts';
 
@@ -77,12 +77,9 @@ describe('agentSource', () => {
     ],
   ])('rejects a source other than the service and external in %s', async (_what, path, data) => {
     await add();
-    const { status, body } = await customer.call(path, { ...nda, ...data });
-    expect([status, body.error.status, body.error.message]).toEqual([
-      400,
-      'INVALID_ARGUMENT',
-      'agent.agentSource must be "svc" or "collab" or "external"',
-    ]);
+    expect(await customer.error(path, { ...nda, ...data })).toEqual(
+      invalid('agent.agentSource must be "svc" or "collab" or "external"'),
+    );
     expect(await list({})).toEqual(['collab', 'external', 'svc']);
   });
 });

@@ -4,6 +4,7 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import { acmeWorld } from '../../support/acmeWorld.ts';
 import { nda } from '../../support/content.ts';
 import { TABLE_NAME } from '../../support/engine.ts';
+import { times } from '../../support/times.ts';
 
 const { engine, customer, itemsOf } = acmeWorld({ documents: ['nda'] });
 
@@ -19,14 +20,9 @@ const addThread = (thread: object = {}) =>
     commentAnnotations: [{ annotationId: 'thread', commentData: [reply('First', { from: ada })], ...thread }],
   });
 const add = (...commentData: object[]) => customer.ok(`${COMMENTS}/add`, { ...inThread, commentData });
-const react = (reactions: object[]) => customer.ok('/v2/reactions/add', { ...nda, reactions });
+const react = (reactions: object[]) => customer.addReactions(reactions);
 const reply = (commentText: string, changes: object = {}) => ({ commentText, from: bob, ...changes });
-const times = <T>(count: number, make: (index: number) => T): T[] =>
-  Array.from({ length: count }, (_each, index) => make(index));
-const refusal = async (path: string, data: object) => {
-  const { status, body } = await customer.call(`${COMMENTS}/${path}`, { ...inThread, ...data });
-  return [status, body.error.status, body.error.message];
-};
+const refusal = (path: string, data: object) => customer.error(`${COMMENTS}/${path}`, { ...inThread, ...data });
 
 beforeEach(() => addThread());
 

@@ -1,11 +1,12 @@
 import { DeleteItemCommand } from '@aws-sdk/client-dynamodb';
 import { marshall } from '@aws-sdk/util-dynamodb';
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { acmeWorld } from '../../support/acmeWorld.ts';
-import { involvements, nda } from '../../support/content.ts';
+import { acmeWorld, invalid } from '../../support/acmeWorld.ts';
+import { nda } from '../../support/content.ts';
 import { TABLE_NAME } from '../../support/engine.ts';
+import { times } from '../../support/times.ts';
 
-const { engine, customer, itemsOf, emitted } = acmeWorld({ documents: ['nda'] });
+const { engine, customer, itemsOf, emitted, involvements } = acmeWorld({ documents: ['nda'] });
 
 const ada = { userId: 'ada', name: 'Ada' };
 const bob = { userId: 'bob' };
@@ -28,10 +29,7 @@ const events = async () =>
   (await emitted())
     .map(({ event, data }) => [event, data.targetComment?.commentId, data.actionUser.userId])
     .toSorted((a, b) => (String(a) < String(b) ? -1 : 1));
-const errorOf = async (path: string, data: object) => {
-  const { status, body } = await customer.call(`${COMMENTS}/${path}`, { ...inThread, ...data });
-  return [status, body.error.status, body.error.message];
-};
+const errorOf = (path: string, data: object) => customer.error(`${COMMENTS}/${path}`, { ...inThread, ...data });
 
 beforeEach(() => addThread());
 
@@ -53,11 +51,7 @@ describe('POST /v2/commentannotations/comments/add', () => {
   test('requires exactly one of commentData and comments', async () => {
     expect(await customer.ok(`${COMMENTS}/add`, { ...inThread, comments: [reply('alias')] })).toEqual([2]);
     for (const data of [{}, { comments: [reply('a')], commentData: [reply('b')] }]) {
-      expect(await errorOf('add', data)).toEqual([
-        400,
-        'INVALID_ARGUMENT',
-        'commentData must be given, or comments, and not both',
-      ]);
+      expect(await errorOf('add', data)).toEqual(invalid('commentData must be given, or comments, and not both'));
     }
     expect((await get()).map(({ commentText }: any) => commentText)).toEqual(['First', 'alias']);
   });
@@ -73,9 +67,9 @@ describe('POST /v2/commentannotations/comments/add', () => {
 
   test('stores comments as user data of their authors and mentioned users', async () => {
     await add(reply('a', { taggedUserContacts: [{ contact: eve }], to: [ada] }));
-    expect(await involvements(engine, customer, 'bob')).toEqual([['comment', 'thread', 2, true]]);
-    expect(await involvements(engine, customer, 'eve')).toEqual([['comment', 'thread', 2, false]]);
-    expect(await involvements(engine, customer, 'ada')).toEqual([
+    expect(await involvements('bob')).toEqual([['comment', 'thread', 2, true]]);
+    expect(await involvements('eve')).toEqual([['comment', 'thread', 2, false]]);
+    expect(await involvements('ada')).toEqual([
       ['comment', 'thread', 1, true],
       ['comment', 'thread', 2, false],
     ]);
@@ -87,7 +81,7 @@ describe('POST /v2/commentannotations/comments/add', () => {
     ).toEqual([409, 'ALREADY_EXISTS', 'Comment 1 already exists']);
     expect(await get()).toHaveLength(1);
     expect(await thread()).toMatchObject({ commentCount: 1, involvedUserIds: ['ada'] });
-    expect(await involvements(engine, customer, 'bob')).toEqual([]);
+    expect(await involvements('bob')).toEqual([]);
     expect(await events()).toEqual([]);
   });
 
@@ -110,35 +104,28 @@ describe('POST /v2/commentannotations/comments/add', () => {
   });
 
   test('accepts eight comments with ten mentioned users each and rejects nine', async () => {
-    const mentioned = Array.from({ length: 10 }, (_each, index) => ({ userId: `user-${index}` }));
-    const replies = (count: number) =>
-      Array.from({ length: count }, () => reply('a', { taggedUserContacts: mentioned }));
+    const mentioned = times(10, (index) => ({ userId: `user-${index}` }));
+    const replies = (count: number) => times(count, () => reply('a', { taggedUserContacts: mentioned }));
     expect((await errorOf('add', { commentData: replies(9) })).slice(0, 2)).toEqual([400, 'INVALID_ARGUMENT']);
     for (let i = 0; i < 6; i++) expect(await add(...replies(8))).toHaveLength(8);
     expect(await thread()).toMatchObject({
       commentCount: 49,
       involvedUserIds: ['ada', 'bob', ...mentioned.map(({ userId }) => userId)],
     });
-    expect(await involvements(engine, customer, 'user-7')).toHaveLength(48);
-    expect(await involvements(engine, customer, 'bob')).toHaveLength(48);
+    expect(await involvements('user-7')).toHaveLength(48);
+    expect(await involvements('bob')).toHaveLength(48);
   });
 
   test('stores every comment under its own id when requests run in parallel', async () => {
-    const answers = await Promise.all(
-      Array.from({ length: 8 }, (_each, index) => add(reply(`a${index}`), reply(`b${index}`))),
-    );
-    expect(answers.flat().toSorted((a, b) => a - b)).toEqual(Array.from({ length: 16 }, (_each, index) => index + 2));
+    const answers = await Promise.all(times(8, (index) => add(reply(`a${index}`), reply(`b${index}`))));
+    expect(answers.flat().toSorted((a, b) => a - b)).toEqual(times(16, (index) => index + 2));
     expect(await get()).toHaveLength(17);
     expect((await thread()).commentCount).toBe(17);
   });
 
   test('rejects authors without access to the document with verifyUserPermissions', async () => {
-    await customer.ok('/v2/organizations/documents/access/update', {
-      organizationId: 'acme',
-      documentIds: ['nda'],
-      accessType: 'restricted',
-    });
-    await customer.ok('/v2/users/add', { ...nda, users: [{ userId: 'bob' }] });
+    await customer.setAccess('restricted', ['nda']);
+    await customer.addUsers(['bob'], nda);
     expect(
       await customer.ok(`${COMMENTS}/add`, { ...inThread, verifyUserPermissions: true, commentData: [reply('a')] }),
     ).toEqual([2]);
@@ -151,25 +138,21 @@ describe('POST /v2/commentannotations/comments/add', () => {
   test.each([
     ['an unknown annotation', { annotationId: 'nothing' }, [404, 'NOT_FOUND', 'Annotation does not exist']],
     ['an unknown document', { documentId: 'nothing' }, [404, 'NOT_FOUND', 'Document does not exist']],
-    ['no comments', { commentData: [] }, [400, 'INVALID_ARGUMENT', 'commentData must not be empty']],
+    ['no comments', { commentData: [] }, invalid('commentData must not be empty')],
     [
       'a comment without an author',
       { commentData: [{ commentText: 'a' }] },
-      [400, 'INVALID_ARGUMENT', 'commentData[0].from is required'],
+      invalid('commentData[0].from is required'),
     ],
     [
       'an empty comment',
       { commentData: [{ from: bob }] },
-      [
-        400,
-        'INVALID_ARGUMENT',
-        'commentData[0].commentText must be given, or commentHtml, an attachment or isCommentResolverUsed',
-      ],
+      invalid('commentData[0].commentText must be given, or commentHtml, an attachment or isCommentResolverUsed'),
     ],
     [
       'a repeated id',
       { commentData: [reply('a', { commentId: 5 }), reply('b', { commentId: 5 })] },
-      [400, 'INVALID_ARGUMENT', 'commentData[1].commentId is given twice'],
+      invalid('commentData[1].commentId is given twice'),
     ],
   ])('rejects %s', async (_what, data, expected) => {
     expect(await errorOf('add', { commentData: [reply('a')], ...data })).toEqual(expected);
@@ -277,17 +260,9 @@ describe('POST /v2/commentannotations/comments/get', () => {
   test.each([
     ['an unknown annotation', { annotationId: 'nothing' }, [404, 'NOT_FOUND', 'Annotation does not exist']],
     ['an unknown document', { documentId: 'nothing' }, [404, 'NOT_FOUND', 'Document does not exist']],
-    [
-      'more than 30 ids',
-      { commentIds: Array.from({ length: 31 }, (_each, index) => index) },
-      [400, 'INVALID_ARGUMENT', 'commentIds must have at most 30 items'],
-    ],
-    ['an id that is a text', { commentIds: ['1'] }, [400, 'INVALID_ARGUMENT', 'commentIds[0] must be a number']],
-    [
-      'an invalid page token',
-      { pageToken: 'x' },
-      [400, 'INVALID_ARGUMENT', 'pageToken is not a token of this listing, or has expired'],
-    ],
+    ['more than 30 ids', { commentIds: times(31, (index) => index) }, invalid('commentIds must have at most 30 items')],
+    ['an id that is a text', { commentIds: ['1'] }, invalid('commentIds[0] must be a number')],
+    ['an invalid page token', { pageToken: 'x' }, invalid('pageToken is not a token of this listing, or has expired')],
   ])('rejects %s', async (_what, data, expected) => {
     expect(await errorOf('get', data)).toEqual(expected);
   });
@@ -313,7 +288,7 @@ describe('POST /v2/commentannotations/comments/update', () => {
   });
 
   test('changes all comments without ids', async () => {
-    await add(...Array.from({ length: 30 }, () => reply('x')));
+    await add(...times(30, () => reply('x')));
     expect(Object.keys(await update({ updatedData: { commentHtml: '<i>x</i>' } }))).toHaveLength(31);
     expect((await get()).every(({ commentHtml, isEdited }: any) => commentHtml === '<i>x</i>' && isEdited)).toBe(true);
   });
@@ -321,12 +296,12 @@ describe('POST /v2/commentannotations/comments/update', () => {
   test('moves a comment to the user data of its new author and newly mentioned users', async () => {
     await add(reply('a', { taggedUserContacts: [{ userId: 'eve' }] }));
     await update({ commentIds: [2], updatedData: { taggedUserContacts: [{ userId: 'ada' }], from: eve } });
-    expect(await involvements(engine, customer, 'ada')).toEqual([
+    expect(await involvements('ada')).toEqual([
       ['comment', 'thread', 1, true],
       ['comment', 'thread', 2, false],
     ]);
-    expect(await involvements(engine, customer, 'eve')).toEqual([['comment', 'thread', 2, true]]);
-    expect(await involvements(engine, customer, 'bob')).toEqual([]);
+    expect(await involvements('eve')).toEqual([['comment', 'thread', 2, true]]);
+    expect(await involvements('bob')).toEqual([]);
     expect(await thread()).toMatchObject({ involvedUserIds: ['ada', 'eve'], mentionedUserIds: ['ada'] });
   });
 
@@ -345,7 +320,7 @@ describe('POST /v2/commentannotations/comments/update', () => {
   });
 
   test('changes more comments of the given authors than fit into one transaction, including their author', async () => {
-    await add(...Array.from({ length: 30 }, () => reply('x')));
+    await add(...times(30, () => reply('x')));
     expect(
       Object.values(await update({ userIds: ['bob'], updatedData: { from: eve } })).every(
         ({ success }: any) => success,
@@ -392,18 +367,15 @@ describe('POST /v2/commentannotations/comments/update', () => {
     expect([comment.progress, comment.actions]).toEqual([{ state: 'failed' }, actions]);
     await update({ commentIds: [2], updatedData: { actions: [{ id: 'retry' }] } });
     expect((await get({ commentIds: [2] }))[0].actions).toEqual([{ id: 'retry' }]);
-    expect(await errorOf('update', { updatedData: { progress: { state: 'done' } } })).toEqual([
-      400,
-      'INVALID_ARGUMENT',
-      'updatedData.progress.state must be "active" or "completed" or "failed" or "cancelled"',
-    ]);
+    expect(await errorOf('update', { updatedData: { progress: { state: 'done' } } })).toEqual(
+      invalid('updatedData.progress.state must be "active" or "completed" or "failed" or "cancelled"'),
+    );
   });
 
   test('keeps the reactions of a changed comment', async () => {
-    await customer.ok('/v2/reactions/add', {
-      ...nda,
-      reactions: [{ annotationId: 'thumb', icon: '👍', from: bob, commentAnnotationId: 'thread', commentId: 1 }],
-    });
+    await customer.addReactions([
+      { annotationId: 'thumb', icon: '👍', from: bob, commentAnnotationId: 'thread', commentId: 1 },
+    ]);
     await update({ updatedData: { commentText: 'changed' } });
     expect((await get())[0]).toMatchObject({ commentText: 'changed', reactionAnnotationIds: ['thumb'] });
   });
@@ -413,12 +385,9 @@ describe('POST /v2/commentannotations/comments/update', () => {
     await Promise.all([
       ...['x', 'y', 'z'].map((commentText) => update({ commentIds: [2], updatedData: { commentText } })),
       ...[ada, bob, eve].map((from) =>
-        customer.ok('/v2/reactions/add', {
-          ...nda,
-          reactions: [
-            { annotationId: `of-${from.userId}`, icon: '👍', from, commentAnnotationId: 'thread', commentId: 2 },
-          ],
-        }),
+        customer.addReactions([
+          { annotationId: `of-${from.userId}`, icon: '👍', from, commentAnnotationId: 'thread', commentId: 2 },
+        ]),
       ),
       ...['b', 'c'].map((text) => add(reply(text))),
     ]);
@@ -438,14 +407,10 @@ describe('POST /v2/commentannotations/comments/update', () => {
 
   test.each([
     ['an unknown annotation', { annotationId: 'nothing' }, [404, 'NOT_FOUND', 'Annotation does not exist']],
-    [
-      'an empty change',
-      { updatedData: {} },
-      [400, 'INVALID_ARGUMENT', 'updatedData must have at least one field that can be changed'],
-    ],
-    ['no updatedData', { updatedData: undefined }, [400, 'INVALID_ARGUMENT', 'updatedData is required']],
-    ['an empty list of ids', { commentIds: [] }, [400, 'INVALID_ARGUMENT', 'commentIds must not be empty']],
-    ['an empty list of authors', { userIds: [] }, [400, 'INVALID_ARGUMENT', 'userIds must not be empty']],
+    ['an empty change', { updatedData: {} }, invalid('updatedData must have at least one field that can be changed')],
+    ['no updatedData', { updatedData: undefined }, invalid('updatedData is required')],
+    ['an empty list of ids', { commentIds: [] }, invalid('commentIds must not be empty')],
+    ['an empty list of authors', { userIds: [] }, invalid('userIds must not be empty')],
   ])('rejects %s', async (_what, data, expected) => {
     expect(await errorOf('update', { updatedData: { commentText: 'x' }, ...data })).toEqual(expected);
   });
@@ -460,8 +425,8 @@ describe('POST /v2/commentannotations/comments/delete', () => {
     });
     expect((await get()).map(({ commentId }: any) => commentId)).toEqual([1, 3]);
     expect(await thread()).toMatchObject({ commentCount: 2, involvedUserIds: ['ada', 'eve'], mentionedUserIds: [] });
-    expect(await involvements(engine, customer, 'bob')).toEqual([]);
-    expect(await involvements(engine, customer, 'eve')).toEqual([['comment', 'thread', 3, true]]);
+    expect(await involvements('bob')).toEqual([]);
+    expect(await involvements('eve')).toEqual([['comment', 'thread', 3, true]]);
   });
 
   test('deletes only comments of the given authors', async () => {
@@ -478,7 +443,7 @@ describe('POST /v2/commentannotations/comments/delete', () => {
   });
 
   test('deletes the annotation if the given authors wrote all of its comments', async () => {
-    await add(...Array.from({ length: 30 }, () => reply('x', { from: ada })));
+    await add(...times(30, () => reply('x', { from: ada })));
     expect(Object.keys(await remove({ userIds: ['ada'] }))).toHaveLength(31);
     expect(await thread()).toBeNull();
     for (const type of ['Thread', 'Comment', 'Involvement', 'RecordId', 'Job']) expect(await itemsOf(type)).toEqual([]);
@@ -498,11 +463,10 @@ describe('POST /v2/commentannotations/comments/delete', () => {
   });
 
   test('deletes the annotation with its last comment, so that its id can be used again', async () => {
-    await add(...Array.from({ length: 30 }, () => reply('x')));
-    await customer.ok('/v2/reactions/add', {
-      ...nda,
-      reactions: [{ annotationId: 'thumb', icon: '👍', from: eve, commentAnnotationId: 'thread', commentId: 7 }],
-    });
+    await add(...times(30, () => reply('x')));
+    await customer.addReactions([
+      { annotationId: 'thumb', icon: '👍', from: eve, commentAnnotationId: 'thread', commentId: 7 },
+    ]);
     expect(Object.keys(await remove())).toHaveLength(31);
     expect(await thread()).toBeNull();
     expect(await errorOf('get', {})).toEqual([404, 'NOT_FOUND', 'Annotation does not exist']);
@@ -528,8 +492,8 @@ describe('POST /v2/commentannotations/comments/delete', () => {
 
   test.each([
     ['an unknown annotation', { annotationId: 'nothing' }, [404, 'NOT_FOUND', 'Annotation does not exist']],
-    ['an empty list of ids', { commentIds: [] }, [400, 'INVALID_ARGUMENT', 'commentIds must not be empty']],
-    ['an empty list of authors', { userIds: [] }, [400, 'INVALID_ARGUMENT', 'userIds must not be empty']],
+    ['an empty list of ids', { commentIds: [] }, invalid('commentIds must not be empty')],
+    ['an empty list of authors', { userIds: [] }, invalid('userIds must not be empty')],
   ])('rejects %s', async (_what, data, expected) => {
     expect(await errorOf('delete', data)).toEqual(expected);
   });

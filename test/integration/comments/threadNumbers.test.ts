@@ -3,6 +3,7 @@ import { acmeWorld } from '../../support/acmeWorld.ts';
 import { nda } from '../../support/content.ts';
 import { JobRunner } from '../../support/removal.ts';
 import { addThreads, numbered, thread, threadPages } from '../../support/threads.ts';
+import { times } from '../../support/times.ts';
 
 const GET = '/v2/commentannotations/get';
 
@@ -75,7 +76,7 @@ describe('the number of a thread', () => {
       numbered('t', 10).map((id) => addThreads(customer, [thread(`${id}a`), thread(`${id}b`), thread(`${id}c`)])),
     );
     const numbers = Object.values(await numbersIn()).map(([number]) => number);
-    expect(numbers.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 31 }, (_each, index) => index + 1));
+    expect(numbers.toSorted((a, b) => a - b)).toEqual(times(31, (index) => index + 1));
   });
 
   test('stays the same if the thread is added again, and the rejected thread uses up a number', async () => {

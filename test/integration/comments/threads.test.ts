@@ -5,6 +5,7 @@ import { nda } from '../../support/content.ts';
 import { TABLE_NAME } from '../../support/engine.ts';
 import { everyItem } from '../../support/items.ts';
 import { ada, addThreads, comment, contentOf, involvementsOf, getThread, thread } from '../../support/threads.ts';
+import { times } from '../../support/times.ts';
 
 const ADD = '/v2/commentannotations/add';
 
@@ -265,12 +266,10 @@ describe('POST /v2/commentannotations/add', () => {
   });
 
   test('adds threads of more than 4 MB in one call', async () => {
-    const commentData = Array.from({ length: 10 }, () =>
-      comment({ commentText: 'x'.repeat(32_000), commentHtml: 'y'.repeat(32_000) }),
-    );
+    const commentData = times(10, () => comment({ commentText: 'x'.repeat(32_000), commentHtml: 'y'.repeat(32_000) }));
     const added = await addThreads(
       customer,
-      Array.from({ length: 7 }, (_each, index) => thread(`t${index}`, { commentData })),
+      times(7, (index) => thread(`t${index}`, { commentData })),
     );
     expect(Object.values<any>(added).every(({ success }) => success)).toBe(true);
     expect(await contentOf(engine, customer)).toMatchObject({ Thread: 7, Comment: 70 });
@@ -320,7 +319,7 @@ describe('POST /v2/commentannotations/add: size of one thread', () => {
     [
       'comments that mention 49 users and notify',
       1,
-      { to: Array.from({ length: 49 }, (_each, index) => ({ userId: `u${index}` })), triggerNotification: true },
+      { to: times(49, (index) => ({ userId: `u${index}` })), triggerNotification: true },
       {},
     ],
     ['comments of 104 KB', 36, large, {}],
@@ -329,7 +328,7 @@ describe('POST /v2/commentannotations/add: size of one thread', () => {
     const of = (count: number) =>
       thread('a', {
         ...more,
-        commentData: Array.from({ length: count }, (_each, index) => comment({ commentId: index + 1, ...changes })),
+        commentData: times(count, (index) => comment({ commentId: index + 1, ...changes })),
       });
     const { a, small } = await addThreads(customer, [of(most + 1), thread('small')]);
     expect(a).toEqual({
@@ -347,7 +346,7 @@ describe('POST /v2/commentannotations/add: size of one thread', () => {
     expect([await emitted(), await customer.ok('/v2/activities/get', nda)]).toEqual([[], []]);
     expect((await addThreads(customer, [of(most)])).a).toMatchObject({
       success: true,
-      commentIds: Array.from({ length: most }, (_each, index) => index + 1),
+      commentIds: times(most, (index) => index + 1),
     });
     expect(await getThread(customer, 'a')).toMatchObject({ commentCount: most });
     expect(await contentOf(engine, customer)).toMatchObject({ Thread: 2, Comment: most + 1 });
@@ -358,20 +357,9 @@ describe('verifyUserPermissions', () => {
   const DENIED = { success: false, message: 'User does not have access to document' };
 
   test('rejects only the threads with an author who has no access to the document', async () => {
-    await customer.ok('/v2/users/add', {
-      organizationId: 'acme',
-      createOrganization: true,
-      users: [{ userId: 'ada' }],
-    });
-    await customer.ok('/v2/organizations/documents/add', {
-      organizationId: 'acme',
-      documents: [{ documentId: 'nda' }],
-    });
-    await customer.ok('/v2/organizations/documents/access/update', {
-      organizationId: 'acme',
-      documentIds: ['nda'],
-      accessType: 'organizationPrivate',
-    });
+    await customer.addUsers(['ada']);
+    await customer.addDocuments(['nda']);
+    await customer.setAccess('organizationPrivate', ['nda']);
     const added = await addThreads(
       customer,
       [
@@ -390,18 +378,11 @@ describe('verifyUserPermissions', () => {
 
   test('considers grants on the document and its folders, and the access type', async () => {
     await customer.ok('/v2/organizations/add', { organizations: [{ organizationId: 'acme' }] });
-    await customer.ok('/v2/organizations/folders/add', {
-      organizationId: 'acme',
-      folders: [
-        { folderId: 'top', accessType: 'restricted' },
-        { folderId: 'sub', parentFolderId: 'top' },
-      ],
-    });
-    await customer.ok('/v2/organizations/documents/add', {
-      organizationId: 'acme',
-      folderId: 'sub',
-      documents: [{ documentId: 'nda' }],
-    });
+    await customer.addFolders([
+      { folderId: 'top', accessType: 'restricted' },
+      { folderId: 'sub', parentFolderId: 'top' },
+    ]);
+    await customer.addDocuments(['nda'], { folderId: 'sub' });
     const grant = (userId: string, type: string, id: string, more: object = {}) =>
       customer.ok('/v2/auth/permissions/add', {
         user: { userId },
@@ -410,7 +391,7 @@ describe('verifyUserPermissions', () => {
     await grant('on-document', 'document', 'nda');
     await grant('on-top', 'folder', 'top');
     await grant('ended', 'document', 'nda', { expiresAt: 1 });
-    await customer.ok('/v2/users/add', { organizationId: 'acme', users: [{ userId: 'member' }] });
+    await customer.addUsers(['member']);
     const authors = ['on-document', 'on-top', 'ended', 'member', 'unknown'];
     const added = await addThreads(
       customer,
@@ -459,9 +440,7 @@ describe('POST /v2/commentannotations/add: events and activities', () => {
   });
 
   test('reduces an event of more than 256 KB to ids, and still adds the thread', async () => {
-    const commentData = Array.from({ length: 10 }, () =>
-      comment({ commentText: 'x'.repeat(32_000), triggerNotification: true }),
-    );
+    const commentData = times(10, () => comment({ commentText: 'x'.repeat(32_000), triggerNotification: true }));
     expect(await addThreads(customer, [thread('a', { commentData })])).toMatchObject({ a: { success: true } });
     const [only] = await emitted();
     expect(only!.data).toMatchObject({
@@ -519,7 +498,7 @@ describe('POST /v2/commentannotations/add: validation', () => {
     ['no threads', { commentAnnotations: [] }, 'commentAnnotations must not be empty'],
     [
       'more than 500',
-      { commentAnnotations: Array.from({ length: 501 }, (_each, index) => thread(`t${index}`)) },
+      { commentAnnotations: times(501, (index) => thread(`t${index}`)) },
       'commentAnnotations must have at most 500 items',
     ],
     [
@@ -560,9 +539,7 @@ describe('POST /v2/commentannotations/add: validation', () => {
     [
       '101 steps',
       {
-        commentAnnotations: [
-          thread('a', { progress: { state: 'active', steps: Array.from({ length: 101 }, () => ({ label: 's' })) } }),
-        ],
+        commentAnnotations: [thread('a', { progress: { state: 'active', steps: times(101, () => ({ label: 's' })) } })],
       },
       'commentAnnotations[0].progress.steps must have at most 100 items',
     ],
@@ -571,7 +548,7 @@ describe('POST /v2/commentannotations/add: validation', () => {
       {
         commentAnnotations: [
           thread('a', {
-            commentData: [comment({ actions: Array.from({ length: 21 }, (_each, index) => ({ id: `a${index}` })) })],
+            commentData: [comment({ actions: times(21, (index) => ({ id: `a${index}` })) })],
           }),
         ],
       },
@@ -589,7 +566,7 @@ describe('POST /v2/commentannotations/add: validation', () => {
     ],
     [
       'more than 50 comments',
-      { commentAnnotations: [thread('a', { commentData: Array.from({ length: 51 }, () => comment()) })] },
+      { commentAnnotations: [thread('a', { commentData: times(51, () => comment()) })] },
       'commentAnnotations[0].commentData must have at most 50 items',
     ],
     [

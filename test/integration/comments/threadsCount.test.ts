@@ -41,16 +41,8 @@ describe('POST /v2/commentannotations/count/get', () => {
 
   test('counts a private thread only for users who may read it', async () => {
     const customer = await newCustomer();
-    await customer.ok('/v2/users/add', {
-      organizationId: 'acme',
-      createOrganization: true,
-      users: [{ userId: 'member' }],
-    });
-    await customer.ok('/v2/users/add', {
-      organizationId: 'partner',
-      createOrganization: true,
-      users: [{ userId: 'guest' }],
-    });
+    await customer.addUsers(['member']);
+    await customer.addUsers(['guest'], { organizationId: 'partner' });
     await addThreads(customer, [
       thread('public', { visibility: { type: 'public' } }),
       thread('ours', { visibility: { type: 'organizationPrivate' } }),
@@ -69,12 +61,8 @@ describe('POST /v2/commentannotations/count/get', () => {
     const customer = await newCustomer();
     await addThreads(customer, [thread('a', { from: { userId: 'ada' } })]);
     await addThreads(customer, [thread('b')], { documentId: 'open' });
-    await customer.ok('/v2/users/add', { organizationId: 'acme', documentId: 'nda', users: [{ userId: 'guest' }] });
-    await customer.ok('/v2/organizations/documents/access/update', {
-      organizationId: 'acme',
-      documentIds: ['nda'],
-      accessType: 'restricted',
-    });
+    await customer.addUsers(['guest'], { documentId: 'nda' });
+    await customer.setAccess('restricted', ['nda']);
     const counts = await Promise.all(
       ['ada', 'guest', 'stranger'].map((userId) =>
         customer.ok(COUNT, { organizationId: 'acme', documentIds: ['nda', 'open'], userId }),

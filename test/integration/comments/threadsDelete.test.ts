@@ -12,6 +12,7 @@ import {
   numbered,
   thread,
 } from '../../support/threads.ts';
+import { times } from '../../support/times.ts';
 
 const DELETE = '/v2/commentannotations/delete';
 const bob = { userId: 'bob' };
@@ -22,16 +23,15 @@ const remove = (data: object) => customer.ok(DELETE, { ...nda, ...data });
 const remainingIds = async () =>
   idsIn(await customer.ok('/v2/commentannotations/get', { ...nda, order: 'asc' })).toSorted();
 const react = (annotationId: string, commentId: number, count: number) =>
-  customer.ok('/v2/reactions/add', {
-    ...nda,
-    reactions: Array.from({ length: count }, (_each, index) => ({
+  customer.addReactions(
+    times(count, (index) => ({
       annotationId: `r-${annotationId}-${commentId}-${index}`,
       icon: '+',
       from: { userId: `fan${index}` },
       commentAnnotationId: annotationId,
       commentId,
     })),
-  });
+  );
 
 describe('POST /v2/commentannotations/delete', () => {
   test('deletes threads with all their records, and fails only for an unknown id', async () => {
@@ -45,9 +45,7 @@ describe('POST /v2/commentannotations/delete', () => {
       }),
     ]);
     await react('a', 1, 2);
-    const { status, body } = await customer.call(DELETE, { ...nda, annotationIds: ['a', 'none'] });
-    expect(status).toBe(200);
-    expect(body.result).toEqual({
+    expect(await customer.result(DELETE, { ...nda, annotationIds: ['a', 'none'] })).toEqual({
       status: 'success',
       message: 'Annotations deleted successfully.',
       data: {
@@ -64,11 +62,11 @@ describe('POST /v2/commentannotations/delete', () => {
   });
 
   test('deletes threads with any number of comments, reactions and mentions', async () => {
-    const crowd = Array.from({ length: 49 }, (_each, index) => ({ userId: `u${index}` }));
+    const crowd = times(49, (index) => ({ userId: `u${index}` }));
     await addThreads(customer, [thread('loved'), thread('rest')]);
     await addLongThread(
       customer,
-      { ...thread('many', { assignedTo: bob }), commentData: Array.from({ length: 80 }, () => comment()) },
+      { ...thread('many', { assignedTo: bob }), commentData: times(80, () => comment()) },
       40,
     );
     await addLongThread(
@@ -165,7 +163,7 @@ describe('POST /v2/commentannotations/delete', () => {
     await addThreads(customer, [thread('quiet'), thread('single')]);
     await addLongThread(customer, {
       ...thread('many', { visibility: { type: 'restricted', userIds: ['bob'] } }),
-      commentData: Array.from({ length: 50 }, () => comment()),
+      commentData: times(50, () => comment()),
     });
     await remove({ annotationIds: ['quiet'] });
     expect(await emitted()).toEqual([]);

@@ -62,11 +62,7 @@ describe('deletedAfter of commentannotations/get', () => {
     await addThreads(customer, [thread('elsewhere')], { documentId: 'other' });
     await remove(['mine']);
     expect((await page({ documentId: 'other', deletedAfter: 0 })).ids).toEqual([]);
-    await customer.ok('/v2/organizations/documents/add', {
-      organizationId: 'second',
-      createOrganization: true,
-      documents: [{ documentId: 'nda' }],
-    });
+    await customer.addDocuments(['nda'], { organizationId: 'second' });
     expect((await page({ organizationId: 'second', deletedAfter: 0 })).ids).toEqual([]);
     const stranger = await newCustomer();
     await addThreads(stranger, [thread('theirs')]);
@@ -93,8 +89,7 @@ describe('deletedAfter of commentannotations/get', () => {
     ['an invalid time', { deletedAfter: 'soon' }],
   ])('rejects %s with INVALID_ARGUMENT for deletedAfter', async (_what, more) => {
     await addThreads(customer, [thread('a')]);
-    const { status, body } = await customer.call(GET, { ...nda, deletedAfter: 0, ...more });
-    expect([status, body.error.status, body.error.message]).toEqual([
+    expect(await customer.error(GET, { ...nda, deletedAfter: 0, ...more })).toEqual([
       400,
       'INVALID_ARGUMENT',
       expect.stringContaining('deletedAfter'),

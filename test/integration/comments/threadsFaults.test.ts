@@ -17,6 +17,7 @@ import {
   numbered,
   thread,
 } from '../../support/threads.ts';
+import { times } from '../../support/times.ts';
 
 const ADD_COMMENTS = '/v2/commentannotations/comments/add';
 const DELETE = '/v2/commentannotations/delete';
@@ -26,7 +27,7 @@ const faults = forAllTests(startFaults);
 beforeEach(() => addThreads(customer, [thread('other')]));
 
 const fiftyComments = (text: string) =>
-  Array.from({ length: 50 }, (_each, index) =>
+  times(50, (index) =>
     comment({ commentText: `${text} ${index}`, to: [{ userId: `${text}-${index}` }], triggerNotification: true }),
   );
 /** The number of items while only the thread `other` exists. */
@@ -73,16 +74,15 @@ describe('POST /v2/commentannotations/delete of a large thread with a failing tr
         ...thread('a', { createdAt: 5, assignedTo: { userId: 'zoe' } }),
         commentData: fiftyComments('x'),
       });
-      await customer.ok('/v2/reactions/add', {
-        ...nda,
-        reactions: numbered('r', 30).map((annotationId) => ({
+      await customer.addReactions(
+        numbered('r', 30).map((annotationId) => ({
           annotationId,
           icon: '+',
           from: { userId: 'fan' },
           commentAnnotationId: 'a',
           commentId: 50,
         })),
-      });
+      );
       faults.fail('TransactWriteItems', passing);
       expect((await customer.call(DELETE, { ...nda, annotationIds: ['a'] })).status).toBe(503);
       faults.heal();
@@ -122,7 +122,7 @@ describe('POST /v2/commentannotations/delete of a large thread with a failing tr
 });
 
 describe('POST /v2/commentannotations/comments/add: size of one call', () => {
-  const comments = (count: number, changes: object = {}) => Array.from({ length: count }, () => comment(changes));
+  const comments = (count: number, changes: object = {}) => times(count, () => comment(changes));
   const add = (commentData: object[]) => customer.call(ADD_COMMENTS, { ...nda, annotationId: 'other', commentData });
   const to = [{ userId: 'bob' }];
 
@@ -147,9 +147,7 @@ describe('POST /v2/commentannotations/comments/add: size of one call', () => {
       await emitted(),
       (await getThread(customer, 'other')).commentCount,
     ]).toEqual([NOTHING_ELSE, [], 1]);
-    expect((await add(comments(most, changes))).body.result.data).toEqual(
-      Array.from({ length: most }, (_each, index) => index + 2),
-    );
+    expect((await add(comments(most, changes))).body.result.data).toEqual(times(most, (index) => index + 2));
     expect(await getThread(customer, 'other')).toMatchObject({
       commentCount: most + 1,
       mentionedUserIds: 'to' in changes ? ['bob'] : [],
@@ -184,11 +182,7 @@ describe('POST /v2/commentannotations/comments/add: size of one call', () => {
 
 describe('the limit of 1,000 comments in a thread', () => {
   test('accepts 1,000 comments, then one more for each deleted comment', async () => {
-    await addLongThread(
-      customer,
-      { annotationId: 'a', commentData: Array.from({ length: 1_000 }, () => comment()) },
-      40,
-    );
+    await addLongThread(customer, { annotationId: 'a', commentData: times(1_000, () => comment()) }, 40);
     const full = await getThread(customer, 'a');
     expect([full.commentCount, full.comments.length, full.comments.at(-1).commentId, full.hasMoreComments]).toEqual([
       1_000,
@@ -200,9 +194,7 @@ describe('the limit of 1,000 comments in a thread', () => {
       customer.call(ADD_COMMENTS, {
         ...nda,
         annotationId: 'a',
-        commentData: Array.from({ length: count }, () =>
-          comment({ commentText: 'too much', triggerNotification: true }),
-        ),
+        commentData: times(count, () => comment({ commentText: 'too much', triggerNotification: true })),
       });
     expect((await add(1)).body.error).toMatchObject({
       status: 'FAILED_PRECONDITION',
@@ -232,10 +224,9 @@ describe('parallel calls on one thread', () => {
   }
 
   const react = () =>
-    customer.ok('/v2/reactions/add', {
-      ...nda,
-      reactions: [{ annotationId: 'r', icon: '+', from: { userId: 'fan' }, commentAnnotationId: 'a', commentId: 1 }],
-    });
+    customer.addReactions([
+      { annotationId: 'r', icon: '+', from: { userId: 'fan' }, commentAnnotationId: 'a', commentId: 1 },
+    ]);
   const reply = () =>
     customer.ok(ADD_COMMENTS, { ...nda, annotationId: 'a', commentData: [comment({ from: { userId: 'late' } })] });
   test.each([
@@ -244,7 +235,7 @@ describe('parallel calls on one thread', () => {
     ['a large thread', 50, react],
     ['a large thread', 50, reply],
   ])('a deletion also removes records that are added to %s of %s comments just before', async (_what, count, first) => {
-    await addLongThread(customer, { annotationId: 'a', commentData: Array.from({ length: count }, () => comment()) });
+    await addLongThread(customer, { annotationId: 'a', commentData: times(count, () => comment()) });
     const [item] = (await itemsOf('Thread')).filter(({ annotationId }) => annotationId === 'a');
     const [, , , organizationKey = '', , documentKey = ''] = item!.PK.split('#');
     const scope = { tenant: customer.apiKey, organizationKey, documentKey };
@@ -256,7 +247,7 @@ describe('parallel calls on one thread', () => {
 
   test('stores the comments of 20 parallel calls under distinct ids', async () => {
     const answers = await Promise.all(
-      Array.from({ length: 20 }, (_each, index) =>
+      times(20, (index) =>
         customer.call(ADD_COMMENTS, {
           ...nda,
           annotationId: 'other',
@@ -275,7 +266,7 @@ describe('parallel calls on one thread', () => {
 
   test('adds a thread once for 10 parallel calls', async () => {
     const answers = await Promise.all(
-      Array.from({ length: 10 }, (_each, index) =>
+      times(10, (index) =>
         addThreads(customer, [
           thread('same', { commentData: [comment({ commentText: `${index}`, triggerNotification: true })] }),
         ]),
@@ -290,7 +281,7 @@ describe('parallel calls on one thread', () => {
     for (let round = 0; round < 4; round++) {
       await addLongThread(customer, {
         annotationId: 'a',
-        commentData: Array.from({ length: round < 2 ? 3 : 40 }, () => comment({ to: [{ userId: 'bob' }] })),
+        commentData: times(round < 2 ? 3 : 40, () => comment({ to: [{ userId: 'bob' }] })),
       });
       await Promise.all([
         ...[1, 2, 3].map((commentId) =>

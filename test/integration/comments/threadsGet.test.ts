@@ -13,16 +13,8 @@ describe('POST /v2/commentannotations/get across documents', () => {
   const customer = forAllTests(newCustomer);
   const documents = numbered('d', 12);
   beforeAll(async () => {
-    await customer.ok('/v2/organizations/folders/add', {
-      organizationId: 'acme',
-      createOrganization: true,
-      folders: [{ folderId: 'f' }],
-    });
-    await customer.ok('/v2/organizations/documents/add', {
-      organizationId: 'acme',
-      folderId: 'f',
-      documents: documents.slice(0, 5).map((documentId) => ({ documentId })),
-    });
+    await customer.addFolders(['f']);
+    await customer.addDocuments(documents.slice(0, 5), { folderId: 'f' });
     for (const documentId of documents.filter((_each, index) => index % 2 === 0))
       await addThreads(
         customer,
@@ -188,11 +180,7 @@ describe('POST /v2/commentannotations/get across documents', () => {
   test('lists all threads of an organization with many empty documents', async () => {
     const wide = await newCustomer();
     const documentIds = numbered('n', 450);
-    await wide.ok('/v2/organizations/documents/add', {
-      organizationId: 'acme',
-      createOrganization: true,
-      documents: documentIds.map((documentId) => ({ documentId })),
-    });
+    await wide.addDocuments(documentIds);
     for (const documentId of ['n003', 'n200', 'n449'])
       await addThreads(wide, [thread(`in-${documentId}`)], { documentId });
     expect(idsIn((await threadPages(wide, { organizationId: 'acme' })).flat())).toEqual([

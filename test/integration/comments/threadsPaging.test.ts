@@ -4,6 +4,7 @@ import { nda } from '../../support/content.ts';
 import { newCustomer } from '../../support/customer.ts';
 import { startEngine } from '../../support/engine.ts';
 import { addLongThread, addThreads, comment, idsIn, numbered, thread, threadPages } from '../../support/threads.ts';
+import { times } from '../../support/times.ts';
 
 const GET = '/v2/commentannotations/get';
 
@@ -18,9 +19,7 @@ describe('POST /v2/commentannotations/get of one document', () => {
       all.map((id, index) =>
         thread(id, {
           createdAt: 1_000 + Math.floor(index / 2),
-          commentData: Array.from({ length: 1 + (index % 4) }, (_each, position) =>
-            comment({ commentText: `${id}-${position}` }),
-          ),
+          commentData: times(1 + (index % 4), (position) => comment({ commentText: `${id}-${position}` })),
         }),
       ),
     );
@@ -32,7 +31,7 @@ describe('POST /v2/commentannotations/get of one document', () => {
       const listedPages = await threadPages(customer, { ...nda, pageSize });
       expect(idsIn(listedPages.flat())).toEqual(all.toReversed());
       expect(listedPages.map(({ length }) => length)).toEqual([
-        ...Array.from({ length: Math.ceil(all.length / pageSize) - 1 }, () => pageSize),
+        ...times(Math.ceil(all.length / pageSize) - 1, () => pageSize),
         all.length % pageSize || Math.min(pageSize, all.length),
       ]);
       for (const { annotationId, comments, commentCount, hasMoreComments } of listedPages.flat()) {
@@ -97,7 +96,7 @@ describe('POST /v2/commentannotations/get of one document', () => {
         await busy.ok('/v2/commentannotations/comments/add', {
           ...nda,
           annotationId: all[page],
-          commentData: Array.from({ length: 20 }, () => comment()),
+          commentData: times(20, () => comment()),
         });
         await busy.ok('/v2/commentannotations/delete', { ...nda, annotationIds: [`new-${order}-${page}`] });
       });
@@ -152,7 +151,7 @@ describe('POST /v2/commentannotations/get of large threads', () => {
 
   test('returns the first comments of a thread of more than 4 MB with hasMoreComments', async () => {
     const customer = await newCustomer();
-    const large = Array.from({ length: 45 }, (_each, index) =>
+    const large = times(45, (index) =>
       comment({
         commentText: `${index}`.padEnd(32_000, 'x'),
         commentHtml: 'y'.repeat(32_000),

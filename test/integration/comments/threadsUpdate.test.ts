@@ -12,6 +12,7 @@ import {
   numbered,
   thread,
 } from '../../support/threads.ts';
+import { times } from '../../support/times.ts';
 
 const UPDATE = '/v2/commentannotations/update';
 const bob = { userId: 'bob', name: 'Bob' };
@@ -30,17 +31,17 @@ describe('POST /v2/commentannotations/update: updatedData', () => {
     ]);
     const before = await getThread(customer, 'a');
     const other = await getThread(customer, 'b');
-    const { status, body } = await customer.call(UPDATE, {
-      ...nda,
-      annotationIds: ['a', 'none', 'a'],
-      updatedData: {
-        priority: { id: 'P1', name: 'High' },
-        location: { id: 'page-2', page: 2 },
-        context: { access: { team: 1 } },
-      },
-    });
-    expect(status).toBe(200);
-    expect(body.result).toEqual({
+    expect(
+      await customer.result(UPDATE, {
+        ...nda,
+        annotationIds: ['a', 'none', 'a'],
+        updatedData: {
+          priority: { id: 'P1', name: 'High' },
+          location: { id: 'page-2', page: 2 },
+          context: { access: { team: 1 } },
+        },
+      }),
+    ).toEqual({
       status: 'success',
       message: 'Annotations updated successfully.',
       data: {
@@ -249,7 +250,7 @@ describe('POST /v2/commentannotations/update: events', () => {
   test('emits an event again if the same value is set again after another value', async () => {
     await addThreads(customer, [thread('a')]);
     for (const status of ['RESOLVED', 'OPEN', 'RESOLVED']) await change({ status }, { triggerNotification: true });
-    expect(await emittedTypes()).toEqual(Array.from({ length: 3 }, () => 'comment_annotation.status_change'));
+    expect(await emittedTypes()).toEqual(times(3, () => 'comment_annotation.status_change'));
   });
 
   test('writes activities when the call asks for them and they are enabled', async () => {
@@ -280,7 +281,7 @@ describe('POST /v2/commentannotations/update: updateUsers', () => {
   const bobby = { userId: 'bobby', name: 'Bobby', email: 'bobby@example.com' };
 
   test('replaces a user as author, assignee and mentioned user in all comments', async () => {
-    const commentData = Array.from({ length: 50 }, (_each, index) =>
+    const commentData = times(50, (index) =>
       comment(
         index % 2
           ? { from: bob }
@@ -371,7 +372,7 @@ describe('POST /v2/commentannotations/update: updateUsers', () => {
     const [old, young] = ['old', 'young'].map((name) => numbered(name, 10).map((userId) => ({ userId })));
     await addLongThread(
       customer,
-      { annotationId: 'a', commentData: Array.from({ length: 15 }, () => comment({ to: old, from: old![0] })) },
+      { annotationId: 'a', commentData: times(15, () => comment({ to: old, from: old![0] })) },
       8,
     );
     await update({

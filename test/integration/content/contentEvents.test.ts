@@ -12,11 +12,9 @@ beforeEach(async () => {
   await customer.ok('/v2/organizations/add', {
     organizations: [{ organizationId: nda.organizationId, organizationName: 'Acme' }],
   });
-  await customer.ok('/v2/organizations/documents/add', {
-    organizationId: nda.organizationId,
+  await customer.addDocuments([{ documentId: nda.documentId, documentName: 'NDA', metadata: { client: 'Initech' } }], {
     folderId: 'contracts',
     createFolder: true,
-    documents: [{ documentId: nda.documentId, documentName: 'NDA', metadata: { client: 'Initech' } }],
   });
 });
 
@@ -263,19 +261,16 @@ describe.each(Object.entries(sizes))('a thread %s', (_what, size) => {
       triggerNotification: true,
       actionUser: bob,
     });
-    await customer.ok('/v2/recordings/add', {
-      ...nda,
-      recordings: [
-        {
-          annotationId: 'rec',
-          recordingType: 'audio',
-          from: ada,
-          location: { id: 'page-1', locationName: 'Page 1' },
-          transcription: 'note' in size.object ? { contentSummary: 's'.repeat(OBJECT) } : 'hi',
-          attachments: [{ name: 'a.mp3', url: 'https://files.example.com/a.mp3', mimeType: 'audio/mpeg', size: 1 }],
-        },
-      ],
-    });
+    await customer.addRecordings([
+      {
+        annotationId: 'rec',
+        recordingType: 'audio',
+        from: ada,
+        location: { id: 'page-1', locationName: 'Page 1' },
+        transcription: 'note' in size.object ? { contentSummary: 's'.repeat(OBJECT) } : 'hi',
+        attachments: [{ name: 'a.mp3', url: 'https://files.example.com/a.mp3', mimeType: 'audio/mpeg', size: 1 }],
+      },
+    ]);
     const [deleted, recorded] = (await emitted()).toSorted((a, b) => (a.event < b.event ? -1 : 1)) as [
       Emitted,
       Emitted,

@@ -18,6 +18,7 @@ import {
   tableLines,
   userIds,
 } from '../../support/fixture.ts';
+import { times } from '../../support/times.ts';
 
 const THREADS = '/v2/commentannotations/get';
 const COMMENTS = '/v2/commentannotations/comments/get';
@@ -438,9 +439,7 @@ describe('deletions in a large organization', () => {
 
   test('of all threads of a document delete comments, ids, reactions and involvements, and no other records', async () => {
     const threads = fixture.threadsOf(inAcme(HANDBOOK));
-    const slices = Array.from({ length: Math.ceil(threads.length / 30) }, (_each, index) =>
-      threads.slice(index * 30, (index + 1) * 30),
-    );
+    const slices = times(Math.ceil(threads.length / 30), (index) => threads.slice(index * 30, (index + 1) * 30));
     await runChanges(slices.map((slice) => fixture.removeThreads(slice)));
     await expectTableToMatch();
     expect(await listAll(THREADS, { documentId: HANDBOOK })).toEqual([]);

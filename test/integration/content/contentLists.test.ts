@@ -11,14 +11,8 @@ const { customer } = acmeWorld({ table: 'memory', isShared: true });
 /** Adds records of each kind to two documents in a folder. All have the same author, recipient and location. */
 beforeAll(async () => {
   await customer.ok('/v2/workspace/activityconfig/update', { activityServiceConfig: { isEnabled: true } });
-  await customer.ok('/v2/organizations/documents/add', {
-    organizationId: 'acme',
-    createOrganization: true,
-    folderId: 'contracts',
-    createFolder: true,
-    documents: [{ documentId: 'nda' }, { documentId: 'tos' }],
-  });
-  await customer.ok('/v2/users/add', { organizationId: 'acme', users: [{ userId: 'ada' }, { userId: 'bob' }] });
+  await customer.addDocuments(['nda', 'tos'], { folderId: 'contracts', createFolder: true });
+  await customer.addUsers(['ada', 'bob']);
   const [ada, bob] = [{ userId: 'ada' }, { userId: 'bob' }];
   const [text, object, location] = ['ü'.repeat(15_000), { note: 'x'.repeat(60_000) }, { id: 'page-1' }];
   const ids = numbered('x', COUNT);
@@ -35,9 +29,8 @@ beforeAll(async () => {
         commentData: [{ commentText: text, commentHtml: text, metadata: object, from: ada, to: [bob] }],
       })),
     });
-    await customer.ok('/v2/recordings/add', {
-      ...document,
-      recordings: batchIds.map((annotationId) => ({
+    await customer.addRecordings(
+      batchIds.map((annotationId) => ({
         annotationId,
         recordingType: 'audio',
         from: ada,
@@ -45,7 +38,8 @@ beforeAll(async () => {
         metadata: object,
         location,
       })),
-    });
+      document,
+    );
     await customer.ok('/v2/activities/add', {
       ...document,
       activities: batchIds.map((id) => ({

@@ -3,11 +3,10 @@ import { Table } from '../../../lib/table/table.ts';
 import { acmeWorld } from '../../support/acmeWorld.ts';
 import { nda } from '../../support/content.ts';
 import { addThreads, comment, contentOf, involvementsOf, getThread, thread } from '../../support/threads.ts';
+import { times } from '../../support/times.ts';
 
 const { engine, customer, emitted } = acmeWorld({ documents: ['nda'] });
 
-const times = <T>(count: number, make: (index: number) => T): T[] =>
-  Array.from({ length: count }, (_each, index) => make(index));
 const users = (prefix: string, count: number) => times(count, (index) => ({ userId: `${prefix}${index}` }));
 const call = (path: string, data: object) => customer.call(path, { ...nda, ...data });
 

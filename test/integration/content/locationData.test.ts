@@ -5,24 +5,20 @@ import { LocationRemover } from '../../../lib/deletion/deleteLocationData.ts';
 import { DocumentEntity } from '../../../lib/directory/documents.ts';
 import { OrganizationEntity } from '../../../lib/directory/organizations.ts';
 import { Table } from '../../../lib/table/table.ts';
-import { acmeWorld } from '../../support/acmeWorld.ts';
+import { acmeWorld, invalid } from '../../support/acmeWorld.ts';
 import { handlerOf, newCustomer } from '../../support/customer.ts';
 import { TABLE_NAME } from '../../support/engine.ts';
 import { withStillClock } from '../../support/stillClock.ts';
 import { everyItem } from '../../support/items.ts';
-import { post } from '../../support/requests.ts';
+import { post, errorOf } from '../../support/requests.ts';
+import { times } from '../../support/times.ts';
 import { newWorkspace } from '../../support/workspaces.ts';
 
 const DELETE = '/v1/organizations/documents/locations/data/delete';
 
 const { engine, customer } = acmeWorld();
 beforeEach(async () => {
-  for (const organizationId of ['acme', 'beta'])
-    await customer.ok('/v2/organizations/documents/add', {
-      organizationId,
-      createOrganization: true,
-      documents: [{ documentId: 'nda' }, { documentId: 'offer' }],
-    });
+  for (const organizationId of ['acme', 'beta']) await customer.addDocuments(['nda', 'offer'], { organizationId });
 });
 
 const chapter = { id: 'chapter-1', locationName: 'Chapter 1' };
@@ -46,17 +42,17 @@ async function addRecords(location: object, scope: object = {}, suffix = '') {
       },
     ],
   });
-  await customer.ok('/v2/reactions/add', {
-    ...document,
-    reactions: [
+  await customer.addReactions(
+    [
       { annotationId: `on${suffix}`, icon: 'heart', from: ada, commentAnnotationId: `t${suffix}`, commentId: 1 },
       { annotationId: `own${suffix}`, icon: 'heart', from: ada, location },
     ],
-  });
-  await customer.ok('/v2/recordings/add', {
-    ...document,
-    recordings: [{ annotationId: `rec${suffix}`, recordingType: 'audio', from: ada, location }],
-  });
+    document,
+  );
+  await customer.addRecordings(
+    [{ annotationId: `rec${suffix}`, recordingType: 'audio', from: ada, location }],
+    document,
+  );
   await customer.ok('/v2/notifications/add', {
     ...document,
     notificationId: `n${suffix}`,
@@ -142,15 +138,8 @@ describe('POST /v1/organizations/documents/locations/data/delete', () => {
   test('deletes records in every organization with the document, but not of other tenants', async () => {
     const other = await newCustomer();
     const theirs = { organizationId: 'acme', documentId: 'nda' };
-    await other.ok('/v2/organizations/documents/add', {
-      organizationId: 'acme',
-      createOrganization: true,
-      documents: [{ documentId: 'nda' }],
-    });
-    await other.ok('/v2/recordings/add', {
-      ...theirs,
-      recordings: [{ annotationId: 'rec', recordingType: 'audio', from: ada, location: chapter }],
-    });
+    await other.addDocuments(['nda']);
+    await other.addRecordings([{ annotationId: 'rec', recordingType: 'audio', from: ada, location: chapter }], theirs);
     await addRecords(chapter);
     await addRecords(chapter, { organizationId: 'beta' });
     await remove(chapter);
@@ -181,14 +170,14 @@ describe('POST /v1/organizations/documents/locations/data/delete', () => {
       commentAnnotations: [{ annotationId: 't', commentData: [{ commentText: 'a', from: ada }] }],
     });
     const on = { icon: 'heart', from: ada, commentAnnotationId: 't', commentId: 1 };
-    await customer.ok('/v2/reactions/add', {
-      ...document,
-      reactions: [
+    await customer.addReactions(
+      [
         { annotationId: 'here', ...on, location: chapter },
         { annotationId: 'too', ...on, location: chapter },
         { annotationId: 'there', ...on },
       ],
-    });
+      document,
+    );
     await remove(chapter);
     const { comments, reactions } = await customer.ok('/v2/users/data/get', { organizationId: 'acme', userId: 'ada' });
     expect(comments).toMatchObject([{ reactionAnnotationIds: ['there'] }]);
@@ -205,30 +194,27 @@ describe('POST /v1/organizations/documents/locations/data/delete', () => {
   test('deletes hundreds of records and long threads while others are added', async () => {
     const document = { organizationId: 'acme', documentId: 'nda' };
     for (let i = 0; i < 250; i += 50) {
-      await customer.ok('/v2/recordings/add', {
-        ...document,
-        recordings: Array.from({ length: 50 }, (_, j) => ({
+      await customer.addRecordings(
+        times(50, (j) => ({
           annotationId: `rec${i + j}`,
           recordingType: 'audio',
           from: ada,
           location: chapter,
         })),
-      });
+        document,
+      );
     }
     await customer.ok('/v2/commentannotations/add', {
       ...document,
-      commentAnnotations: Array.from({ length: 5 }, (_, i) => ({
+      commentAnnotations: times(5, (i) => ({
         annotationId: `t${i}`,
         location: chapter,
-        commentData: Array.from({ length: 30 }, () => ({ commentText: 'x', from: ada })),
+        commentData: times(30, () => ({ commentText: 'x', from: ada })),
       })),
     });
     const [{ status }] = await Promise.all([
       remove(chapter),
-      customer.ok('/v2/recordings/add', {
-        ...document,
-        recordings: [{ annotationId: 'late', recordingType: 'audio', from: ada }],
-      }),
+      customer.addRecordings([{ annotationId: 'late', recordingType: 'audio', from: ada }], document),
     ]);
     expect(status).toBe(200);
     expect(await recordIds()).toEqual(['late']);
@@ -239,7 +225,7 @@ describe('POST /v1/organizations/documents/locations/data/delete', () => {
     await customer.ok('/v2/recordings/add', {
       organizationId: 'acme',
       documentId: 'nda',
-      recordings: Array.from({ length: 130 }, (_, i) => ({
+      recordings: times(130, (i) => ({
         annotationId: `rec${i}`,
         recordingType: 'audio',
         from: ada,
@@ -300,10 +286,7 @@ describe('POST /v1/organizations/documents/locations/data/delete', () => {
       documentId: 'nda',
     });
     await engine.client.send(new DeleteItemCommand({ TableName: TABLE_NAME, Key: { PK: { S: PK }, SK: { S: SK } } }));
-    await customer.ok('/v2/organizations/documents/add', {
-      organizationId: 'acme',
-      documents: [{ documentId: 'nda' }],
-    });
+    await customer.addDocuments(['nda']);
     await addRecords({ id: 'elsewhere' });
     expect((await remove(chapter)).status).toBe(200);
     expect(await customer.ok('/v2/notifications/get', { organizationId: 'acme', notificationIds: ['n'] })).toHaveLength(
@@ -320,15 +303,15 @@ describe('POST /v1/organizations/documents/locations/data/delete', () => {
 
   test('returns UNAVAILABLE at its deadline, and the next call continues', async () => {
     const document = { organizationId: 'acme', documentId: 'nda' };
-    await customer.ok('/v2/recordings/add', {
-      ...document,
-      recordings: Array.from({ length: 150 }, (_, i) => ({
+    await customer.addRecordings(
+      times(150, (i) => ({
         annotationId: `rec${i}`,
         recordingType: 'audio',
         from: ada,
         location: chapter,
       })),
-    });
+      document,
+    );
     const calls = { left: 8 };
     // The clock shows the same time for the first calls. After them, the deadline is over.
     const clock = () => (calls.left-- > 0 ? 0 : 60_000);
@@ -392,7 +375,6 @@ describe('POST /v1/organizations/documents/locations/data/delete: credentials in
     ['an empty location', { location: {} }, 'location must have an id, a locationName or another key'],
     ['no document', { documentId: undefined }, 'documentId is required'],
   ])('rejects %s with INVALID_ARGUMENT', async (_what, more, message) => {
-    const { status, body } = await remove(chapter, more);
-    expect([status, body.error.status, body.error.message]).toEqual([400, 'INVALID_ARGUMENT', message]);
+    expect(errorOf(await remove(chapter, more))).toEqual(invalid(message));
   });
 });

@@ -2,11 +2,13 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { LocationUpdater } from '../../../lib/content/locationUpdater.ts';
 import { Table, type WriteOp } from '../../../lib/table/table.ts';
-import { acmeWorld } from '../../support/acmeWorld.ts';
+import { acmeWorld, invalid } from '../../support/acmeWorld.ts';
 import { type Customer, newCustomer } from '../../support/customer.ts';
 import { TABLE_NAME } from '../../support/engine.ts';
 import { everyItem } from '../../support/items.ts';
+import { errorOf } from '../../support/requests.ts';
 import { withStillClock } from '../../support/stillClock.ts';
+import { times } from '../../support/times.ts';
 
 const UPDATE = '/v1/organizations/documents/locations/update';
 const DELETE = '/v1/organizations/documents/locations/data/delete';
@@ -18,12 +20,7 @@ const { engine, customer } = acmeWorld();
 beforeEach(() => addDocuments(customer));
 
 async function addDocuments(to: Customer) {
-  for (const organizationId of ['acme', 'beta'])
-    await to.ok('/v2/organizations/documents/add', {
-      organizationId,
-      createOrganization: true,
-      documents: [{ documentId: 'nda' }, { documentId: 'offer' }],
-    });
+  for (const organizationId of ['acme', 'beta']) await to.addDocuments(['nda', 'offer'], { organizationId });
 }
 
 const credentials = ({ apiKey, authToken }: Customer) => ({ apiKey, authToken });
@@ -218,7 +215,7 @@ describe('POST /v1/organizations/documents/locations/update', () => {
       await customer.ok('/v2/recordings/add', {
         organizationId: 'acme',
         documentId: 'nda',
-        recordings: Array.from({ length: 50 }, (_, j) => ({
+        recordings: times(50, (j) => ({
           annotationId: `rec${i + j}`,
           recordingType: 'audio',
           from: ada,
@@ -230,7 +227,7 @@ describe('POST /v1/organizations/documents/locations/update', () => {
     // changes.
     for (const location of [{ ...oldLocation, page: 4 }, newLocation]) {
       expect((await update({ migrate: { oldLocation, newLocation: location } })).status).toBe(200);
-      expect(Object.values(await locations())).toEqual(Array.from({ length: 150 }, () => [location.id, location]));
+      expect(Object.values(await locations())).toEqual(times(150, () => [location.id, location]));
     }
   });
 
@@ -238,7 +235,7 @@ describe('POST /v1/organizations/documents/locations/update', () => {
     await customer.ok('/v2/recordings/add', {
       organizationId: 'acme',
       documentId: 'nda',
-      recordings: Array.from({ length: 30 }, (_, i) => ({
+      recordings: times(30, (i) => ({
         annotationId: `rec${i}`,
         recordingType: 'audio',
         from: ada,
@@ -322,15 +319,14 @@ describe('POST /v1/organizations/documents/locations/update', () => {
 
   test('refuses to merge fields into a location that would become too large', async () => {
     await addRecords({ id: 'chapter-1', text: 'x'.repeat(40_000) });
-    const { status, body } = await update({
-      merge: true,
-      migrate: { oldLocation, newLocation: { id: 'chapter-1', more: 'x'.repeat(40_000) } },
-    });
-    expect([status, body.error.status, body.error.message]).toEqual([
-      400,
-      'INVALID_ARGUMENT',
-      'migrate.newLocation makes a location or its content too large',
-    ]);
+    expect(
+      errorOf(
+        await update({
+          merge: true,
+          migrate: { oldLocation, newLocation: { id: 'chapter-1', more: 'x'.repeat(40_000) } },
+        }),
+      ),
+    ).toEqual(invalid('migrate.newLocation makes a location or its content too large'));
   });
 
   test('rejects credentials in the body that differ from the headers with PERMISSION_DENIED', async () => {
@@ -363,11 +359,6 @@ describe('POST /v1/organizations/documents/locations/update', () => {
     ['unknownField', { unknownField: 1 }],
     ['unknownField', { migrate: { oldLocation, newLocation, unknownField: 1 } }],
   ])('rejects a request with INVALID_ARGUMENT: %s', async (message, more) => {
-    const { status, body } = await update(more);
-    expect([status, body.error.status, body.error.message]).toEqual([
-      400,
-      'INVALID_ARGUMENT',
-      expect.stringContaining(message),
-    ]);
+    expect(errorOf(await update(more))).toEqual([400, 'INVALID_ARGUMENT', expect.stringContaining(message)]);
   });
 });

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { acmeWorld } from '../../support/acmeWorld.ts';
+import { acmeWorld, invalid } from '../../support/acmeWorld.ts';
+import { times } from '../../support/times.ts';
 
 const GET = '/v2/users/data/get';
 
@@ -26,9 +27,9 @@ const notify = (notificationId: string, more: object = {}) =>
     ...more,
   });
 const react = (annotationId: string, from: object, more: object = {}) =>
-  customer.ok('/v2/reactions/add', { ...nda, reactions: [{ annotationId, icon: 'heart', from, ...more }] });
+  customer.addReactions([{ annotationId, icon: 'heart', from, ...more }]);
 const record = (annotationId: string, from: object) =>
-  customer.ok('/v2/recordings/add', { ...nda, recordings: [{ annotationId, recordingType: 'audio', from }] });
+  customer.addRecordings([{ annotationId, recordingType: 'audio', from }]);
 
 interface Data {
   readonly comments: any[];
@@ -63,8 +64,7 @@ describe('POST /v2/users/data/get', () => {
     ['of an unknown organization', { organizationId: 'nowhere' }, 'organizationId: the organization does not exist'],
     ['with an invalid token', { pageToken: 'none' }, 'pageToken is not a token of this listing, or has expired'],
   ])('returns INVALID_ARGUMENT for a request %s', async (_what, more, message) => {
-    const { status, body } = await customer.call(GET, { organizationId: 'acme', userId: 'ada', ...more });
-    expect([status, body.error.status, body.error.message]).toEqual([400, 'INVALID_ARGUMENT', message]);
+    expect(await customer.error(GET, { organizationId: 'acme', userId: 'ada', ...more })).toEqual(invalid(message));
   });
 
   test('returns content that the user created, is mentioned in, is assigned to or was notified of', async () => {
@@ -112,7 +112,7 @@ describe('POST /v2/users/data/get', () => {
   });
 
   test('returns no notifications that are for all users', async () => {
-    await customer.ok('/v2/users/add', { organizationId: 'acme', users: [grace] });
+    await customer.addUsers([grace]);
     await notify('n1', { notifyUsers: [], notifyAll: true });
     expect((await data('grace')).notifications).toEqual([]);
   });
@@ -176,11 +176,7 @@ describe('POST /v2/users/data/get', () => {
       ['in eu', 'by Grace', 'all', 'in eu too'],
       ['n1', 'n2', 'n3'],
     ]);
-    await customer.ok('/v2/organizations/documents/access/update', {
-      organizationId: 'acme',
-      documentIds: ['nda'],
-      accessType: 'restricted',
-    });
+    await customer.setAccess('restricted', ['nda']);
     expect(await dataOfGrace()).toEqual([['by Grace'], ['n1', 'n3']]);
   });
 
@@ -192,16 +188,9 @@ describe('POST /v2/users/data/get', () => {
   });
 
   test('hides all earlier data as soon as the user is removed from the document, folder or organization', async () => {
-    await customer.ok('/v2/organizations/folders/add', {
-      organizationId: 'acme',
-      folders: [{ folderId: 'outer' }, { folderId: 'inner', parentFolderId: 'outer' }],
-    });
-    await customer.ok('/v2/organizations/documents/add', {
-      organizationId: 'acme',
-      folderId: 'inner',
-      documents: [{ documentId: 'filed' }],
-    });
-    await customer.ok('/v2/users/add', { organizationId: 'acme', users: [ada] });
+    await customer.addFolders(['outer', { folderId: 'inner', parentFolderId: 'outer' }]);
+    await customer.addDocuments(['filed'], { folderId: 'inner' });
+    await customer.addUsers([ada]);
     const write = async (when: string) => {
       for (const documentId of ['nda', 'offer', 'filed']) {
         await customer.ok('/v2/commentannotations/add', {
@@ -227,7 +216,7 @@ describe('POST /v2/users/data/get', () => {
   });
 
   test('returns each of 250 mentions once, in pages of at most 100, during parallel writes', async () => {
-    const numbered = Array.from({ length: 250 }, (_, i) => `mention ${i}`);
+    const numbered = times(250, (i) => `mention ${i}`);
     await thread(
       't0',
       numbered.slice(0, 25).map((commentText) => ({ commentText, from: ada, ...mention('grace') })),
@@ -256,9 +245,9 @@ describe('POST /v2/users/data/get', () => {
   });
 
   test('returns comments, reactions and notifications page by page until each list ends', async () => {
-    for (let i = 0; i < 220; i += 10) await Promise.all(Array.from({ length: 10 }, (_, j) => notify(`n${i + j}`)));
+    for (let i = 0; i < 220; i += 10) await Promise.all(times(10, (j) => notify(`n${i + j}`)));
     await react('r1', grace);
-    const half = Array.from({ length: 25 }, () => ({ commentText: 'x', from: grace }));
+    const half = times(25, () => ({ commentText: 'x', from: grace }));
     await thread('t1', half);
     await comment('t1', half);
     const dataPages = await pages('grace');
@@ -287,16 +276,16 @@ describe('POST /v2/users/data/get', () => {
     expect(dataPages[0]!.reactions).toHaveLength(1);
     expect(Math.min(dataPages[0]!.comments.length, dataPages[0]!.notifications.length)).toBeGreaterThan(12);
     expect(dataPages.flatMap(({ comments }) => comments.map(({ commentId }) => commentId))).toEqual(
-      Array.from({ length: 61 }, (_, i) => i + 1),
+      times(61, (i) => i + 1),
     );
     expect(dataPages.flatMap(({ notifications }) => notifications.map(({ id }) => id))).toEqual(
-      Array.from({ length: 60 }, (_, i) => `n${i}`),
+      times(60, (i) => `n${i}`),
     );
   });
 
   test('rejects a page token of another user or organization', async () => {
     await customer.ok('/v2/organizations/add', { organizations: [{ organizationId: 'other' }] });
-    for (let i = 0; i < 101; i += 25) await Promise.all(Array.from({ length: 25 }, (_, j) => notify(`n${i + j}`)));
+    for (let i = 0; i < 101; i += 25) await Promise.all(times(25, (j) => notify(`n${i + j}`)));
     const { nextPageToken: pageToken } = (await customer.call(GET, { organizationId: 'acme', userId: 'grace' })).body
       .result;
     expect((await customer.call(GET, { organizationId: 'acme', userId: 'grace', pageToken })).status).toBe(200);

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { acmeWorld } from '../../support/acmeWorld.ts';
+import { acmeWorld, invalid } from '../../support/acmeWorld.ts';
 import { newCustomer } from '../../support/customer.ts';
+import { times } from '../../support/times.ts';
 
 const GET = '/v2/users/data/get';
 
@@ -10,15 +11,15 @@ const orgId = (index: number) => `org-${String(index).padStart(2, '0')}`;
 /** Creates 25 organizations. In the third, ada wrote 150 comments. In the last, she wrote one. */
 beforeAll(async () => {
   await customer.ok('/v2/organizations/add', {
-    organizations: Array.from({ length: 25 }, (_each, index) => ({ organizationId: orgId(index) })),
+    organizations: times(25, (index) => ({ organizationId: orgId(index) })),
   });
   for (const [organizationId, threads] of [
     [orgId(2), 10],
     [orgId(24), 1],
   ] as const) {
-    await customer.ok('/v2/organizations/documents/add', { organizationId, documents: [{ documentId: 'd' }] });
+    await customer.addDocuments(['d'], { organizationId });
     for (let thread = 0; thread < threads; thread++) {
-      const commentData = Array.from({ length: threads === 1 ? 1 : 15 }, () => ({
+      const commentData = times(threads === 1 ? 1 : 15, () => ({
         commentText: 'x',
         from: { userId: 'ada' },
       }));
@@ -31,10 +32,7 @@ beforeAll(async () => {
   }
 }, 60_000);
 
-async function refusal(data: object) {
-  const { status, body } = await customer.call(GET, data);
-  return [status, body.error?.message];
-}
+const refusal = (data: object) => customer.error(GET, data);
 
 describe('POST /v2/users/data/get with svcAllOrganizations', () => {
   test('returns the comments of a user in all organizations, each once', async () => {
@@ -86,7 +84,7 @@ describe('POST /v2/users/data/get with svcAllOrganizations', () => {
       'svcUserIds must be left out: this service has no user ids of its own. Send userId',
     ],
   ])('rejects the request %j', async (data, message) => {
-    expect(await refusal(data)).toEqual([400, message]);
+    expect(await refusal(data)).toEqual(invalid(message));
   });
 });
 
@@ -96,8 +94,7 @@ test('POST /v2/users/data/get returns the uniqueId of the request', async () => 
   expect('uniqueId' in (await customer.call(GET, { userId: 'ada', organizationId: orgId(24) })).body.result).toBe(
     false,
   );
-  expect(await refusal({ userId: 'ada', organizationId: orgId(24), uniqueId: 7 })).toEqual([
-    400,
-    'uniqueId must be a string',
-  ]);
+  expect(await refusal({ userId: 'ada', organizationId: orgId(24), uniqueId: 7 })).toEqual(
+    invalid('uniqueId must be a string'),
+  );
 });

@@ -13,6 +13,7 @@ import { type Customer, newCustomer } from '../../support/customer.ts';
 import { startEngine, TABLE_NAME } from '../../support/engine.ts';
 import { everyItem } from '../../support/items.ts';
 import { asDocumentClient, type Command, type TableClient } from '../../support/leanClient.ts';
+import { times } from '../../support/times.ts';
 import { ada, createUserRecords, saidToGrace, traces } from '../../support/userTraces.ts';
 
 const DELETE = '/v2/users/data/delete';
@@ -256,11 +257,7 @@ describe('users/data/delete', () => {
 
   test("hides a user's data, access and profile before the request returns", async () => {
     await createUserRecords(customer, 'acme');
-    await customer.ok('/v2/organizations/documents/access/update', {
-      organizationId: 'acme',
-      documentIds: ['nda'],
-      accessType: 'restricted',
-    });
+    await customer.setAccess('restricted', ['nda']);
     const permission = async () =>
       await customer.ok('/v2/auth/permissions/get', {
         organizationId: 'acme',
@@ -291,7 +288,7 @@ describe('users/data/delete', () => {
     const runner = await Runner.of(customer);
     await runner.run(table, true);
     await new Promise((resolve) => setTimeout(resolve, 5));
-    await customer.ok('/v2/users/add', { organizationId: 'acme', users: [{ userId: ada.userId, name: 'New name' }] });
+    await customer.addUsers([{ userId: ada.userId, name: 'New name' }]);
     const comment = { commentText: 'Back again', from: { userId: ada.userId, name: 'New name' } };
     await customer.ok('/v2/commentannotations/comments/add', {
       organizationId: 'acme',
@@ -352,12 +349,8 @@ describe('users/data/delete', () => {
 
   test.each([
     ['no users', { userIds: [] }, 'userIds'],
-    ['501 users', { userIds: Array.from({ length: 501 }, (_, i) => `u${i}`) }, 'userIds'],
-    [
-      '31 organizations',
-      { userIds: ['ada'], organizationIds: Array.from({ length: 31 }, (_, i) => `o${i}`) },
-      'organizationIds',
-    ],
+    ['501 users', { userIds: times(501, (i) => `u${i}`) }, 'userIds'],
+    ['31 organizations', { userIds: ['ada'], organizationIds: times(31, (i) => `o${i}`) }, 'organizationIds'],
     ['no organizations', { userIds: ['ada'], organizationIds: [] }, 'organizationIds'],
     ['an unknown organization', { userIds: ['ada'], organizationIds: ['nowhere'] }, 'organizationIds'],
   ])('rejects %s with INVALID_ARGUMENT', async (_what, data, field) => {
@@ -368,12 +361,8 @@ describe('users/data/delete', () => {
   });
 
   test('erases the first 30 of more than 30 users, and reports 30 tasks', async () => {
-    const userIds = Array.from({ length: 32 }, (_each, index) => `u${index}`);
-    await customer.ok('/v2/users/add', {
-      organizationId: 'acme',
-      createOrganization: true,
-      users: userIds.map((userId) => ({ userId, name: 'X' })),
-    });
+    const userIds = times(32, (index) => `u${index}`);
+    await customer.addUsers(userIds.map((userId) => ({ userId, name: 'X' })));
     const { tasksCount } = await begin({ userIds: ['u0', ...userIds], organizationIds: ['acme'] });
     expect(tasksCount).toBe(30);
     const remainingUsers = await customer.ok('/v2/users/get', { organizationId: 'acme' });

@@ -21,6 +21,7 @@ import {
   JobRunner,
   restoreItems,
 } from '../../support/removal.ts';
+import { times } from '../../support/times.ts';
 
 const DELETE = '/v2/organizations/delete';
 const MINUTE = 60_000;
@@ -160,8 +161,8 @@ describe('purge of a deleted organization', () => {
 
   test('takes several steps if one step is too short', async () => {
     await fillOrganization(customer, 'acme', { documents: ['a', 'b', 'c'], each: 1 });
-    const more = Array.from({ length: 20 }, (_each, index) => ({ documentId: `more-${index}` }));
-    await customer.ok('/v2/organizations/documents/add', { organizationId: 'acme', documents: more });
+    const more = times(20, (index) => ({ documentId: `more-${index}` }));
+    await customer.addDocuments(more);
     const acme = await internalId('acme');
     const job = { tenant: customer.apiKey, createdAt: 0, data: JSON.stringify({ organizationKey: acme }) };
     // The clock advances by a second each time it is read.
@@ -175,11 +176,10 @@ describe('purge of a deleted organization', () => {
 
   test('sends nine queries for a document without content', async () => {
     const countQueries = async (organizationId: string, documents: number) => {
-      await customer.ok('/v2/organizations/documents/add', {
-        organizationId,
-        createOrganization: true,
-        documents: Array.from({ length: documents }, (_each, index) => ({ documentId: `document-${index}` })),
-      });
+      await customer.addDocuments(
+        times(documents, (index) => ({ documentId: `document-${index}` })),
+        { organizationId },
+      );
       let queries = 0;
       const counting = asDocumentClient({
         send(command: Command) {
@@ -245,10 +245,7 @@ describe('purge of deleted documents', () => {
     const runner = new JobRunner(Date.now());
     await runner.run(message);
     const nda = { organizationId: 'acme', documentId: 'nda' };
-    await customer.ok('/v2/organizations/documents/add', {
-      organizationId: 'acme',
-      documents: [{ documentId: 'nda' }],
-    });
+    await customer.addDocuments(['nda']);
     await fillDocument(customer, nda, { mark: 'new' });
     const mine = [...(await items()).values()].find(
       ({ _t, documentId }) => _t === 'Document' && documentId === 'nda',
@@ -293,16 +290,10 @@ describe('purge of deleted documents', () => {
   });
 
   test('takes several steps if one step is too short, and passes the unfinished documents on', async () => {
-    const documents = Array.from({ length: 12 }, (_each, index) => `doc-${index}`);
+    const documents = times(12, (index) => `doc-${index}`);
     const acme = { organizationId: 'acme' };
-    await customer.ok('/v2/organizations/documents/add', {
-      ...acme,
-      createOrganization: true,
-      documents: documents.map((documentId) => ({ documentId })),
-    });
-    await Promise.all(
-      documents.map((documentId) => customer.ok('/v2/users/add', { ...acme, documentId, users: [{ userId: 'ada' }] })),
-    );
+    await customer.addDocuments(documents, acme);
+    await Promise.all(documents.map((documentId) => customer.addUsers(['ada'], { ...acme, documentId })));
     const removed = [...(await items()).values()]
       .filter(({ _t }) => _t === 'Document')
       .map(({ internalId: id, documentId }) => ({ internalId: id as string, documentId: documentId as string }));

@@ -5,15 +5,16 @@ import { addInvolvement, type Involvement } from '../../../lib/content/involveme
 import type { OrganizationScope } from '../../../lib/directory/folders/folders.ts';
 import { Table } from '../../../lib/table/table.ts';
 import { acmeWorld } from '../../support/acmeWorld.ts';
-import { involvements } from '../../support/content.ts';
+import {} from '../../support/content.ts';
 import { TABLE_NAME } from '../../support/engine.ts';
 import { everyItem } from '../../support/items.ts';
 import { asDocumentClient, type Command, LeanClient } from '../../support/leanClient.ts';
+import { times } from '../../support/times.ts';
 import { ada, grace, createUserRecords, max, saidToGrace } from '../../support/userTraces.ts';
 
 type Item = Record<string, any>;
 
-const { engine, customer, itemsOf, emitted } = acmeWorld();
+const { engine, customer, itemsOf, emitted, involvements } = acmeWorld();
 let lean: LeanClient;
 let table: Table;
 beforeAll(() => {
@@ -82,7 +83,7 @@ describe('purgeUserContent of a user who is removed from an organization', () =>
       'Reaction both',
       'Thread byGrace',
     ]);
-    expect(await involvements(engine, customer, ada.userId)).toEqual([]);
+    expect(await involvements(ada.userId)).toEqual([]);
     expect(await emitted()).toEqual(events);
     expect(await purgeUser()).toBe('done');
     expect(await dump()).toEqual(after);
@@ -124,7 +125,7 @@ describe('purgeUserContent of a user who is removed from an organization', () =>
     const documents = (await itemsOf('Document')) as Item[];
     const offer = documents.find(({ documentId }) => documentId === 'offer')!.internalId;
     await purgeUser({ documents: new Set([offer]) });
-    const remainingInvolvements = await involvements(engine, customer, ada.userId);
+    const remainingInvolvements = await involvements(ada.userId);
     expect(remainingInvolvements.filter(([, id]) => id === 'offered')).toEqual([]);
     expect(remainingInvolvements.map(([, id]) => id)).toEqual(
       expect.arrayContaining(['byAda', 'byGrace', 'both', 'ofAda', 'toAda']),
@@ -134,19 +135,16 @@ describe('purgeUserContent of a user who is removed from an organization', () =>
       ...acme,
       commentAnnotations: [{ annotationId: 'later', commentData: [{ commentText: 'later', from: ada }] }],
     });
-    await customer.ok('/v2/recordings/add', {
-      ...acme,
-      recordings: [{ annotationId: 'later', recordingType: 'audio', from: ada }],
-    });
-    await customer.ok('/v2/reactions/add', {
-      ...acme,
-      reactions: [
+    await customer.addRecordings([{ annotationId: 'later', recordingType: 'audio', from: ada }], acme);
+    await customer.addReactions(
+      [
         { annotationId: 'both', icon: 'heart', from: max },
         { annotationId: 'ofGrace', icon: 'heart', from: ada },
       ],
-    });
+      acme,
+    );
     await purgeUser();
-    expect(await involvements(engine, customer, ada.userId)).toEqual([
+    expect(await involvements(ada.userId)).toEqual([
       ['comment', 'later', 1, true],
       ['reaction', 'ofGrace', true],
       ['recording', 'later', true],
@@ -156,7 +154,7 @@ describe('purgeUserContent of a user who is removed from an organization', () =>
 
   test('stops at its deadline, and the next call continues', async () => {
     // The user's involvements still exist, but their records do not.
-    const added = Array.from({ length: 250 }, (_, i): Involvement => ({
+    const added = times(250, (i): Involvement => ({
       userId: ada.userId,
       kind: 'comment',
       documentKey: 'gone',
@@ -186,11 +184,11 @@ describe('purgeUserContent of a user who is removed from an organization', () =>
     };
     const documents = new Set((await itemsOf('Document')).map(({ internalId }) => internalId as string));
     expect(await run(documents)).toBeGreaterThan(4);
-    expect((await involvements(engine, customer, ada.userId)).map(([, id]) => id).toSorted()).toEqual(
+    expect((await involvements(ada.userId)).map(([, id]) => id).toSorted()).toEqual(
       added.map(({ id }) => id).toSorted(),
     );
     expect(await run()).toBeGreaterThan(2);
-    expect(await involvements(engine, customer, ada.userId)).toEqual([]);
+    expect(await involvements(ada.userId)).toEqual([]);
   });
 
   test('keeps concurrent writes of other users', async () => {
@@ -227,10 +225,7 @@ describe('purgeUserContent of a user who is removed from an organization', () =>
             organizationId: 'acme',
             notifications: [{ id: 'toBoth', readByUserIds: [`reader${n}`] }],
           });
-          await customer.ok('/v2/reactions/add', {
-            ...acme,
-            reactions: [{ annotationId: 'both', icon: 'heart', from: { userId: `reactor${n}` } }],
-          });
+          await customer.addReactions([{ annotationId: 'both', icon: 'heart', from: { userId: `reactor${n}` } }], acme);
         }
         return lean.send(command);
       },
@@ -256,6 +251,6 @@ describe('purgeUserContent of a user who is removed from an organization', () =>
     ]);
     const reaction = (await itemsOf('Reaction')).find(({ annotationId }) => annotationId === 'both')!;
     expect(reaction.fromUsers.map(({ from }: Item) => from.userId)).toEqual([grace.userId, ...rounds('reactor')]);
-    expect(await involvements(engine, customer, ada.userId)).toEqual([]);
+    expect(await involvements(ada.userId)).toEqual([]);
   });
 });

@@ -5,13 +5,9 @@ const acme = { organizationId: 'acme' };
 
 const { customer } = acmeWorld({ isShared: true });
 beforeAll(async () => {
-  await customer.ok('/v2/organizations/folders/add', {
-    ...acme,
-    createOrganization: true,
-    folders: [{ folderId: 'f' }, { folderId: 'inner', parentFolderId: 'f' }],
-  });
-  await customer.ok('/v2/organizations/documents/add', { ...acme, documents: [{ documentId: 'd' }] });
-  await customer.ok('/v2/users/add', { ...acme, users: [{ userId: 'u' }] });
+  await customer.addFolders(['f', { folderId: 'inner', parentFolderId: 'f' }]);
+  await customer.addDocuments(['d']);
+  await customer.addUsers(['u']);
 });
 
 /** Returns the message of an answer, and the message of each of its items. */

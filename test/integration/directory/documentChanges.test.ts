@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { acmeWorld } from '../../support/acmeWorld.ts';
+import { acmeWorld, invalid } from '../../support/acmeWorld.ts';
+import { times } from '../../support/times.ts';
 
 const acme = { organizationId: 'acme' };
 const [ADD, GET, UPDATE, DELETE, MOVE, ACCESS, DISABLE, COUNT] = [
@@ -36,13 +37,10 @@ beforeEach(async () => {
 
 const ok = (path: string, data: object) => customer.ok(path, { ...acme, ...data });
 const read = async (...documentIds: string[]) => ok(GET, { documentIds });
-async function error(path: string, data: object): Promise<unknown> {
-  const { status, body } = await customer.call(path, { ...acme, ...data });
-  return [status, body.error?.status, body.error?.message];
-}
-const INVALID = (message: string) => [400, 'INVALID_ARGUMENT', message];
+const error = (path: string, data: object) => customer.error(path, { ...acme, ...data });
+const INVALID = (message: string) => invalid(message);
 const absent = { success: false, message: 'Document does not exist' };
-const ids = (count: number) => Array.from({ length: count }, (_, i) => `d${String(i).padStart(3, '0')}`);
+const ids = (count: number) => times(count, (i) => `d${String(i).padStart(3, '0')}`);
 
 describe('documents/update', () => {
   test('replaces the sent fields, with merge keeps other metadata, and fails only for unknown documents', async () => {

@@ -3,8 +3,9 @@ import { endpoint as countEndpoint } from '../../../functions/v2/organizations/d
 import { DocumentSearch, searchDocuments } from '../../../lib/directory/documentSearch.ts';
 import { openTable } from '../../../lib/table/table.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
-import { acmeWorld } from '../../support/acmeWorld.ts';
+import { acmeWorld, invalid } from '../../support/acmeWorld.ts';
 import { post } from '../../support/requests.ts';
+import { times } from '../../support/times.ts';
 
 const [ADD, GET, UPDATE, COUNT] = ['add', 'get', 'update', 'count/get'].map(
   (verb) => `/v2/organizations/documents/${verb}`,
@@ -14,7 +15,7 @@ const isDraft = [{ key: 'status', operator: '==', value: 'draft' }];
 
 const { customer } = acmeWorld({ isShared: true });
 const numbered = (prefix: string, count: number) =>
-  Array.from({ length: count }, (_each, index) => `${prefix}${String(index).padStart(4, '0')}`);
+  times(count, (index) => `${prefix}${String(index).padStart(4, '0')}`);
 const crowd = numbered('c', 2_600);
 const ids = (documents: any[]) => documents.map(({ id }) => id);
 
@@ -27,11 +28,7 @@ beforeAll(async () => {
     documentId,
     metadata: { status, version },
   });
-  await customer.ok('/v2/organizations/folders/add', {
-    ...acme,
-    createOrganization: true,
-    folders: [{ folderId: 'f' }],
-  });
+  await customer.addFolders(['f']);
   await customer.ok(ADD, {
     ...acme,
     documents: [document('a', 'draft', 1), document('b', 'final', 2), { documentId: 'bare' }],
@@ -53,10 +50,7 @@ beforeAll(async () => {
 /** Returns the document ids of each page. */
 const pages = async (data: object) => (await customer.pages(GET, { ...acme, ...data })).map(ids);
 
-async function refusal(path: string, data: object) {
-  const { status, body } = await customer.call(path, { ...acme, ...data });
-  return [status, body.error?.message];
-}
+const refusal = (path: string, data: object) => customer.error(path, { ...acme, ...data });
 
 describe('filters of documents/get', () => {
   test('return the documents whose metadata match all filters', async () => {
@@ -83,7 +77,7 @@ describe('filters of documents/get', () => {
   });
 
   test.each([
-    ['filters must have at most 10 items', Array.from({ length: 11 }, () => isDraft[0])],
+    ['filters must have at most 10 items', times(11, () => isDraft[0])],
     ['filters must not be empty', []],
     [
       'filters[0].operator must be "==" or "!=" or "<" or "<=" or ">" or ">=" or "in" or "not-in" or "array-contains" or "array-contains-any"',
@@ -105,17 +99,18 @@ describe('filters of documents/get', () => {
     ],
   ] as const)('are refused by documents/get and documents/count/get: %s', async (message, filters) => {
     expect([await refusal(GET, { filters }), await refusal(COUNT, { filters })]).toEqual([
-      [400, message],
-      [400, message],
+      invalid(message),
+      invalid(message),
     ]);
   });
 });
 
 test('documents/get refuses orderByCommentViews, because the service records no comment views', async () => {
-  expect(await refusal(GET, { orderByCommentViews: true })).toEqual([
-    400,
-    'orderByCommentViews must not be true: this service does not record who viewed comments, so documents have no such order',
-  ]);
+  expect(await refusal(GET, { orderByCommentViews: true })).toEqual(
+    invalid(
+      'orderByCommentViews must not be true: this service does not record who viewed comments, so documents have no such order',
+    ),
+  );
   expect((await pages({ orderByCommentViews: false })).flat()).toHaveLength(5);
 });
 
@@ -156,10 +151,9 @@ describe('documents/count/get', () => {
   });
 
   test.each([{ filters: isDraft }, { folderId: 'f' }])('refuses excludeFolderDocs together with %j', async (data) => {
-    expect(await refusal(COUNT, { excludeFolderDocs: true, ...data })).toEqual([
-      400,
-      'excludeFolderDocs must not be given together with filters, folderId',
-    ]);
+    expect(await refusal(COUNT, { excludeFolderDocs: true, ...data })).toEqual(
+      invalid('excludeFolderDocs must not be given together with filters, folderId'),
+    );
   });
 });
 
@@ -182,10 +176,9 @@ describe('merge of documents/update', () => {
     expect(await read()).toEqual({ c: 4 });
     await update({}, { metadata: {} });
     expect(await read()).toBeUndefined();
-    expect(await refusal(UPDATE, { merge: 'yes', documents: [{ documentId: 'd' }] })).toEqual([
-      400,
-      'merge must be a boolean',
-    ]);
+    expect(await refusal(UPDATE, { merge: 'yes', documents: [{ documentId: 'd' }] })).toEqual(
+      invalid('merge must be a boolean'),
+    );
   });
 });
 

@@ -6,6 +6,7 @@ import { purgeDocumentsStep } from '../../../lib/deletion/purgeDocuments.ts';
 import type { Table } from '../../../lib/table/table.ts';
 import { acmeWorld } from '../../support/acmeWorld.ts';
 import { everyItem } from '../../support/items.ts';
+import { times } from '../../support/times.ts';
 
 const acme = { organizationId: 'acme' };
 const [FOLDERS, DOCUMENTS] = ['/v2/organizations/folders', '/v2/organizations/documents'];
@@ -100,9 +101,7 @@ const pendingJobCount = async () => (await itemsOf('Organization'))[0]!.folderCh
 
 describe('moving a subtree of 200 folders', () => {
   /** The parents of 200 folders: f0 is in `from`, ten folders are in f0, and all others form chains below these ten. */
-  const parents = Array.from({ length: 200 }, (_, i) =>
-    i === 0 ? 'from' : i <= 10 ? 'f0' : `f${i - 10 < 100 ? i - 10 : 1 + (i % 10)}`,
-  );
+  const parents = times(200, (i) => (i === 0 ? 'from' : i <= 10 ? 'f0' : `f${i - 10 < 100 ? i - 10 : 1 + (i % 10)}`));
   const idsOf = (of: readonly string[]) => of.map((_parent, i) => `f${i}`);
 
   /** Returns the position that each folder has when f0 is in another folder. */

@@ -6,9 +6,10 @@ import { Table, upsert, type WriteOp } from '../../../lib/table/table.ts';
 import { computePosition } from '../../../lib/directory/rules/folders.ts';
 import { inSlices } from '../../../lib/shared/inSlices.ts';
 import type { QueueSender } from '../../../lib/workers/sender.ts';
-import { acmeWorld } from '../../support/acmeWorld.ts';
+import { acmeWorld, invalid } from '../../support/acmeWorld.ts';
 import { TABLE_NAME } from '../../support/engine.ts';
 import { asDocumentClient, LeanClient } from '../../support/leanClient.ts';
+import { times } from '../../support/times.ts';
 import { virtualTime } from '../../support/virtualTime.ts';
 
 const [ADD, GET, UPDATE, DELETE, ACCESS] = ['add', 'get', 'update', 'delete', 'access/update'].map(
@@ -40,10 +41,7 @@ async function positions(...folderIds: string[]): Promise<Record<string, string>
     folders.map(({ folderId, ancestors, accessType }) => [folderId, `${ancestors.join('/')} ${accessType}`]),
   );
 }
-async function error(path: string, data: object): Promise<unknown> {
-  const { status, body } = await customer.call(path, { ...acme, ...data });
-  return [status, body.error?.status, body.error?.message];
-}
+const error = (path: string, data: object) => customer.error(path, { ...acme, ...data });
 /** Returns a changer of folders whose table is of another class. */
 function changerOn(TableClass: typeof Table, send: QueueSender['send'] = async () => undefined): FolderChanger {
   return new FolderChanger(new TableClass(asDocumentClient(new LeanClient()), TABLE_NAME), { send });
@@ -62,7 +60,7 @@ async function addFoldersBelow(count: number, below: string, shape: (index: numb
   const tenant = customer.apiKey;
   const scope = organizationScope(tenant, (await table.get(OrganizationEntity, { tenant, organizationId: 'acme' }))!);
   const folders = [(await table.get(FolderEntity, { ...scope, folderId: below }))!];
-  const ops = Array.from({ length: count }, (_, index) => {
+  const ops = times(count, (index) => {
     const parent = folders[shape(index)]!;
     const [folderId, internalId] = [`${below}-${index}`, `fld_${below}-${index}`];
     const position = computePosition(parent, { internalId, accessType: undefined });
@@ -86,9 +84,7 @@ async function addFoldersBelow(count: number, below: string, shape: (index: numb
 
 describe('POST /v2/organizations/folders/get', () => {
   test('returns the top-level folders, or one folder with its direct children', async () => {
-    const { status, body } = await customer.call(GET, acme);
-    expect(status).toBe(200);
-    expect(body.result).toEqual({
+    expect(await customer.result(GET, acme)).toEqual({
       status: 'success',
       message: 'Folders retrieved successfully.',
       nextPageToken: null,
@@ -148,28 +144,18 @@ describe('POST /v2/organizations/folders/get', () => {
 
   test('returns INVALID_ARGUMENT with advice if the result has more than 1,000 folders', async () => {
     await addFoldersBelow(1_010, 'z', (index) => (index < 20 ? 0 : 1 + (index % 20)));
-    expect(await error(GET, { maxDepth: 3 })).toEqual([
-      400,
-      'INVALID_ARGUMENT',
-      'maxDepth leads to more than 1000 folders in one answer. Use a smaller maxDepth or pageSize',
-    ]);
+    expect(await error(GET, { maxDepth: 3 })).toEqual(
+      invalid('maxDepth leads to more than 1000 folders in one answer. Use a smaller maxDepth or pageSize'),
+    );
     expect((await get({ folderId: 'z', maxDepth: 2, pageSize: 10 }))[0].subFolders).toHaveLength(10);
   });
 
   test.each([
     ['an unknown folder', { folderId: 'none' }, [404, 'NOT_FOUND', 'Folder does not exist']],
-    [
-      'an unknown organization',
-      { organizationId: 'none' },
-      [400, 'INVALID_ARGUMENT', 'organizationId: the organization does not exist'],
-    ],
-    ['no depth', { maxDepth: 0 }, [400, 'INVALID_ARGUMENT', 'maxDepth must be at least 1']],
-    ['too great a depth', { maxDepth: 21 }, [400, 'INVALID_ARGUMENT', 'maxDepth must be at most 20']],
-    [
-      'an invalid token',
-      { pageToken: 'x' },
-      [400, 'INVALID_ARGUMENT', 'pageToken is not a token of this listing, or has expired'],
-    ],
+    ['an unknown organization', { organizationId: 'none' }, invalid('organizationId: the organization does not exist')],
+    ['no depth', { maxDepth: 0 }, invalid('maxDepth must be at least 1')],
+    ['too great a depth', { maxDepth: 21 }, invalid('maxDepth must be at most 20')],
+    ['an invalid token', { pageToken: 'x' }, invalid('pageToken is not a token of this listing, or has expired')],
   ])('refuses %s', async (_what, data, expected) => {
     expect(await error(GET, data)).toEqual(expected);
   });
@@ -319,10 +305,10 @@ describe('folders/update', () => {
     expect((await get())[0].folderName).toBe('first');
     expect(
       await error(UPDATE, {
-        folders: Array.from({ length: 31 }, (_, i) => ({ folderId: `f${i}`, parentFolderId: null })),
+        folders: times(31, (i) => ({ folderId: `f${i}`, parentFolderId: null })),
       }),
-    ).toEqual([400, 'INVALID_ARGUMENT', 'folders must have at most 30 items with a parentFolderId']);
-    expect(await error(UPDATE, { folders: [] })).toEqual([400, 'INVALID_ARGUMENT', 'folders must not be empty']);
+    ).toEqual(invalid('folders must have at most 30 items with a parentFolderId'));
+    expect(await error(UPDATE, { folders: [] })).toEqual(invalid('folders must not be empty'));
     await disable();
     const refused = [400, 'FAILED_PRECONDITION', 'The organization is disabled'];
     expect(await error(UPDATE, { folders: [{ folderId: 'a' }] })).toEqual(refused);
@@ -368,16 +354,10 @@ describe('folders/access/update', () => {
     await customer.ok(ACCESS, { ...acme, folderIds: ['a'], accessType: 'restricted' });
     expect(await itemsOf('Job')).toEqual([]);
     for (const data of [{ folderIds: ['a'] }, { folderIds: ['a'], inheritFromParent: false }])
-      expect(await error(ACCESS, data)).toEqual([
-        400,
-        'INVALID_ARGUMENT',
-        'accessType is required unless inheritFromParent is true',
-      ]);
-    expect(await error(ACCESS, { folderIds: ['a'], accessType: 'secret' })).toEqual([
-      400,
-      'INVALID_ARGUMENT',
-      'accessType must be "public" or "restricted" or "organizationPrivate"',
-    ]);
+      expect(await error(ACCESS, data)).toEqual(invalid('accessType is required unless inheritFromParent is true'));
+    expect(await error(ACCESS, { folderIds: ['a'], accessType: 'secret' })).toEqual(
+      invalid('accessType must be "public" or "restricted" or "organizationPrivate"'),
+    );
   });
 });
 
@@ -394,10 +374,8 @@ describe('folders/delete', () => {
   });
 
   test('deletes each folder once for concurrent calls, and counts every started job in the organization', async () => {
-    await customer.ok(ADD, { ...acme, folders: Array.from({ length: 8 }, (_, i) => ({ folderId: `f${i}` })) });
-    const answers = await Promise.all(
-      Array.from({ length: 16 }, (_, i) => customer.call(DELETE, { ...acme, folderId: `f${i % 8}` })),
-    );
+    await customer.ok(ADD, { ...acme, folders: times(8, (i) => ({ folderId: `f${i}` })) });
+    const answers = await Promise.all(times(16, (i) => customer.call(DELETE, { ...acme, folderId: `f${i % 8}` })));
     const statuses = answers.map(({ status }) => status);
     // After too many conflicts, a caller gets an error that says to try again.
     expect(statuses.every((status) => [200, 404, 409].includes(status))).toBe(true);

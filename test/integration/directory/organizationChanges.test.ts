@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import { acmeWorld, forAllTests } from '../../support/acmeWorld.ts';
 import { newCustomer } from '../../support/customer.ts';
 import { startQueues } from '../../support/queues.ts';
+import { times } from '../../support/times.ts';
 
 const ADD = '/v2/organizations/add';
 const UPDATE = '/v2/organizations/update';
@@ -37,17 +38,13 @@ describe.each([
   test('accepts 1 to 500 organizations, and otherwise names the invalid field', async () => {
     expect(await refused(path, {})).toEqual([400, 'INVALID_ARGUMENT', [field]]);
     expect(await refused(path, data([]))).toEqual([400, 'INVALID_ARGUMENT', [field]]);
-    expect(await refused(path, data(Array.from({ length: 501 }, (_each, index) => `o-${index}`)))).toEqual([
-      400,
-      'INVALID_ARGUMENT',
-      [field],
-    ]);
+    expect(await refused(path, data(times(501, (index) => `o-${index}`)))).toEqual([400, 'INVALID_ARGUMENT', [field]]);
     expect(await refused(path, data(['acme', 5]))).toEqual([
       400,
       'INVALID_ARGUMENT',
       [field, 1, ...(path === UPDATE ? ['organizationId'] : [])],
     ]);
-    const results = await customer.ok(path, data(Array.from({ length: 500 }, (_each, index) => `o-${index}`)));
+    const results = await customer.ok(path, data(times(500, (index) => `o-${index}`)));
     expect([
       Object.keys(results).length,
       new Set(Object.values(results).map((result) => JSON.stringify(result))),
@@ -126,10 +123,7 @@ describe(DISABLE, () => {
   };
 
   test('refuses writes inside a disabled organization, allows reads, and allows writes again when enabled', async () => {
-    await customer.ok('/v2/organizations/documents/add', {
-      organizationId: 'acme',
-      documents: [{ documentId: 'nda' }],
-    });
+    await customer.addDocuments(['nda']);
     expect(await customer.ok(DISABLE, { organizationIds: ['acme'], disabled: true })).toEqual({ acme: stateUpdated });
     expect((await get('acme', 'beta')).map(({ disabled }: any) => disabled)).toEqual([true, false]);
     for (const [path, data] of [
@@ -161,11 +155,8 @@ describe(DISABLE, () => {
 
 describe(DELETE, () => {
   const filled = async () => {
-    await customer.ok('/v2/organizations/documents/add', {
-      organizationId: 'acme',
-      documents: [{ documentId: 'nda' }],
-    });
-    await customer.ok('/v2/users/add', { organizationId: 'acme', users: [{ userId: 'ada', name: 'Ada' }] });
+    await customer.addDocuments(['nda']);
+    await customer.addUsers([{ userId: 'ada', name: 'Ada' }]);
   };
 
   test('hides all contents at once, and a new organization with the same id is empty', async () => {
@@ -196,7 +187,7 @@ describe(DELETE, () => {
   });
 
   test('deletes 40 organizations, one of them disabled, with one job and one message each', async () => {
-    const organizationIds = Array.from({ length: 40 }, (_each, index) => `o-${index}`);
+    const organizationIds = times(40, (index) => `o-${index}`);
     await customer.ok(ADD, { organizations: organizationIds.map((organizationId) => ({ organizationId })) });
     await customer.ok(DISABLE, { organizationIds: ['o-0'], disabled: true });
     const results = await customer.ok(DELETE, { organizationIds });

@@ -1,10 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
-import { acmeWorld } from '../../support/acmeWorld.ts';
+import { acmeWorld, invalid } from '../../support/acmeWorld.ts';
+import { times } from '../../support/times.ts';
 
 const { customer } = acmeWorld();
 
-const ids = (prefix: string, count: number) =>
-  Array.from({ length: count }, (_, i) => `${prefix}${String(i).padStart(4, '0')}`);
+const ids = (prefix: string, count: number) => times(count, (i) => `${prefix}${String(i).padStart(4, '0')}`);
 
 /** Returns all pages of a listing. Fails if a page after the first one is empty. */
 async function listPages(path: string, data: object, tokenName = 'nextPageToken'): Promise<any[][]> {
@@ -130,12 +130,7 @@ describe('organizations/add and organizations/get', () => {
   ])(
     'organizations/add rejects %s with INVALID_ARGUMENT and the field, and stores nothing',
     async (_case, data, message) => {
-      const { status, body } = await customer.call(ADD, data);
-      expect({ status, error: body.error.status, message: body.error.message }).toEqual({
-        status: 400,
-        error: 'INVALID_ARGUMENT',
-        message,
-      });
+      expect(await customer.error(ADD, data)).toEqual(invalid(message));
       expect(await customer.ok(GET, {})).toEqual([]);
     },
   );
@@ -171,16 +166,16 @@ describe('folders/add', () => {
     customer.ok(ADD, { organizationId: 'acme', createOrganization: true, folders, ...more });
 
   test('creates folders, and returns success, id and message by folderId', async () => {
-    const { status, body } = await customer.call(ADD, {
-      organizationId: 'acme',
-      createOrganization: true,
-      folders: [
-        { folderId: 'a', folderName: 'A', accessType: 'restricted' },
-        { folderId: 'b', parentFolderId: 'a' },
-      ],
-    });
-    expect(status).toBe(200);
-    expect(body.result).toEqual({
+    expect(
+      await customer.result(ADD, {
+        organizationId: 'acme',
+        createOrganization: true,
+        folders: [
+          { folderId: 'a', folderName: 'A', accessType: 'restricted' },
+          { folderId: 'b', parentFolderId: 'a' },
+        ],
+      }),
+    ).toEqual({
       status: 'success',
       message: 'Folder created successfully.',
       data: {
@@ -233,7 +228,7 @@ describe('folders/add', () => {
   });
 
   test('accepts a folder tree in any order, and fails only for unknown parents, cycles and too deep folders', async () => {
-    const deep = Array.from({ length: 22 }, (_, i) => ({
+    const deep = times(22, (i) => ({
       folderId: `d${i}`,
       parentFolderId: i === 0 ? 'root' : `d${i - 1}`,
     })).reverse();
@@ -287,12 +282,9 @@ describe('folders/add', () => {
     ],
     ['no organization', { organizationId: null, folders: [{ folderId: 'a' }] }, 'organizationId must be a string'],
   ])('rejects %s with INVALID_ARGUMENT', async (_case, data, message) => {
-    const { status, body } = await customer.call(ADD, { organizationId: 'acme', createOrganization: true, ...data });
-    expect({ status, error: body.error.status, message: body.error.message }).toEqual({
-      status: 400,
-      error: 'INVALID_ARGUMENT',
-      message,
-    });
+    expect(await customer.error(ADD, { organizationId: 'acme', createOrganization: true, ...data })).toEqual(
+      invalid(message),
+    );
   });
 });
 
@@ -303,11 +295,7 @@ describe('documents/add and documents/get', () => {
     customer.ok(ADD, { organizationId: 'acme', createOrganization: true, documents, ...more });
 
   test('documents/get returns documents as added, with the effective access type', async () => {
-    await customer.ok('/v2/organizations/folders/add', {
-      organizationId: 'acme',
-      createOrganization: true,
-      folders: [{ folderId: 'f', accessType: 'restricted' }],
-    });
+    await customer.addFolders([{ folderId: 'f', accessType: 'restricted' }]);
     await add([{ documentId: 'a', documentName: 'A', metadata: { version: 3, tags: [] } }], { folderId: 'f' });
     await add([{ documentId: 'b' }]);
     expect(await customer.ok(GET, { organizationId: 'acme', documentIds: ['b', 'none', 'a'] })).toEqual([
@@ -377,13 +365,7 @@ describe('documents/add and documents/get', () => {
 
   test('documents/access/update changes the access type, and fails only for unknown documents', async () => {
     await add([{ documentId: 'a' }]);
-    expect(
-      await customer.ok('/v2/organizations/documents/access/update', {
-        organizationId: 'acme',
-        documentIds: ['a', 'none', 'a'],
-        accessType: 'organizationPrivate',
-      }),
-    ).toEqual({
+    expect(await customer.setAccess('organizationPrivate', ['a', 'none', 'a'])).toEqual({
       a: { success: true, accessType: 'organizationPrivate', message: 'Document access type updated.' },
       none: { success: false, accessType: null, message: 'Document does not exist' },
     });

@@ -1,5 +1,7 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { acmeWorld } from '../../support/acmeWorld.ts';
+import { errorOf } from '../../support/requests.ts';
+import { times } from '../../support/times.ts';
 
 const { customer } = acmeWorld();
 
@@ -20,18 +22,13 @@ const inAnHour = () => Math.floor(Date.now() / 1000) + 3_600;
 
 /** Creates a customer for each test. Its organization acme has folders and documents of every access type. */
 beforeEach(async () => {
-  await customer.ok('/v2/organizations/folders/add', {
-    organizationId: 'acme',
-    createOrganization: true,
-    folders: [
-      { folderId: 'closed', accessType: 'restricted' },
-      { folderId: 'inner', parentFolderId: 'closed' },
-      { folderId: 'staff', accessType: 'organizationPrivate' },
-      { folderId: 'open', accessType: 'public' },
-    ],
-  });
-  const add = (documentId: string, folderId?: string) =>
-    customer.ok('/v2/organizations/documents/add', { organizationId: 'acme', folderId, documents: [{ documentId }] });
+  await customer.addFolders([
+    { folderId: 'closed', accessType: 'restricted' },
+    { folderId: 'inner', parentFolderId: 'closed' },
+    { folderId: 'staff', accessType: 'organizationPrivate' },
+    { folderId: 'open', accessType: 'public' },
+  ]);
+  const add = (documentId: string, folderId?: string) => customer.addDocuments([documentId], { folderId });
   await Promise.all([
     add('secret', 'inner'),
     add('handbook', 'staff'),
@@ -40,22 +37,10 @@ beforeEach(async () => {
     add('sealed'),
     add('internal'),
   ]);
-  await customer.ok('/v2/organizations/documents/access/update', {
-    organizationId: 'acme',
-    documentIds: ['sealed'],
-    accessType: 'restricted',
-  });
-  await customer.ok('/v2/organizations/documents/access/update', {
-    organizationId: 'acme',
-    documentIds: ['internal'],
-    accessType: 'organizationPrivate',
-  });
-  await customer.ok('/v2/users/add', { organizationId: 'acme', users: [{ userId: 'member' }] });
-  await customer.ok('/v2/users/add', {
-    organizationId: 'elsewhere',
-    createOrganization: true,
-    users: [{ userId: 'outsider' }],
-  });
+  await customer.setAccess('restricted', ['sealed']);
+  await customer.setAccess('organizationPrivate', ['internal']);
+  await customer.addUsers(['member']);
+  await customer.addUsers(['outsider'], { organizationId: 'elsewhere' });
 });
 
 describe('permissions/get response', () => {
@@ -101,10 +86,7 @@ describe('permissions/get response', () => {
   });
 
   test('accepts ids that are names of object properties, such as __proto__', async () => {
-    await customer.ok('/v2/organizations/documents/add', {
-      organizationId: 'acme',
-      documents: [{ documentId: '__proto__' }, { documentId: 'constructor' }],
-    });
+    await customer.addDocuments(['__proto__', 'constructor']);
     const data = await permissions({ userIds: ['__proto__', 'toString'], documentIds: ['__proto__', 'constructor'] });
     expect(Object.keys(data)).toEqual(['__proto__', 'toString']);
     expect(Object.keys(Object.getOwnPropertyDescriptor(data, '__proto__')?.value.documents)).toEqual([
@@ -190,32 +172,19 @@ describe('permissions/get with an invalid request', () => {
     ],
     ['no userIds', {}, 'userIds is required'],
     ['an empty list', { userIds: [] }, 'userIds must not be empty'],
-    [
-      'more than 100 users',
-      { userIds: Array.from({ length: 101 }, (_, i) => `u${i}`) },
-      'userIds must have at most 100 items',
-    ],
+    ['more than 100 users', { userIds: times(101, (i) => `u${i}`) }, 'userIds must have at most 100 items'],
     ['a user id that is not a string', { userIds: [7] }, 'userIds[0] must be a string'],
     ['a control character in an id', { userIds: ['a\u0000'] }, 'userIds[0] must not contain control characters'],
     ['half a surrogate pair', { userIds: ['\ud800'] }, 'userIds[0] must be well-formed Unicode'],
     ['documentIds that is not a list', { userIds: ['a'], documentIds: 'flyer' }, 'documentIds must be an array'],
   ])('returns INVALID_ARGUMENT for %s', async (_what, data, message) => {
-    const { status, body } = await get(data);
-    expect({ status, error: body.error.status, message: body.error.message }).toEqual({
-      status: 400,
-      error: 'INVALID_ARGUMENT',
-      message,
-    });
+    expect(errorOf(await get(data))).toEqual([400, 'INVALID_ARGUMENT', message]);
   });
 });
 
 describe('access to a document', () => {
   test('depends on the access type of its folder, not of the document', async () => {
-    await customer.ok('/v2/organizations/documents/access/update', {
-      organizationId: 'acme',
-      documentIds: ['secret', 'handbook'],
-      accessType: 'public',
-    });
+    await customer.setAccess('public', ['secret', 'handbook']);
     const { member } = await permissions({
       userIds: ['member'],
       folderIds: ['inner'],
@@ -327,24 +296,16 @@ describe('grants of permissions/add', () => {
   });
 
   test('are all stored if one call has a hundred', async () => {
-    const documentIds = Array.from({ length: 100 }, (_, i) => `doc${i}`);
-    await customer.ok('/v2/organizations/documents/add', {
-      organizationId: 'acme',
-      folderId: 'closed',
-      documents: documentIds.map((documentId) => ({ documentId })),
-    });
+    const documentIds = times(100, (i) => `doc${i}`);
+    await customer.addDocuments(documentIds, { folderId: 'closed' });
     await grant('outsider', ...documentIds.map((id) => resource('document', id, { accessRole: 'viewer' })));
     const { outsider } = await permissions({ userIds: ['outsider'], documentIds });
     expect(Object.values(outsider.documents).filter((entry: any) => entry.accessRole === 'viewer')).toHaveLength(100);
   });
 
   test('give no membership if users/add creates them with a document or folder', async () => {
-    await customer.ok('/v2/users/add', {
-      organizationId: 'acme',
-      documentId: 'sealed',
-      users: [{ userId: 'guest', accessRole: 'viewer' }],
-    });
-    await customer.ok('/v2/users/add', { organizationId: 'acme', folderId: 'closed', users: [{ userId: 'guest' }] });
+    await customer.addUsers([{ userId: 'guest', accessRole: 'viewer' }], { documentId: 'sealed' });
+    await customer.addUsers(['guest'], { folderId: 'closed' });
     const { guest } = await permissions({ userIds: ['guest'], documentIds: ['sealed', 'secret', 'internal'] });
     expect(guest.documents.sealed).toEqual({ accessRole: 'viewer', accessType: 'restricted' });
     expect(guest.documents.secret).toEqual({ accessRole: 'editor', accessType: 'restricted' });

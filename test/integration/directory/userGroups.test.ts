@@ -16,6 +16,7 @@ import { TABLE_NAME } from '../../support/engine.ts';
 import { withStillClock } from '../../support/stillClock.ts';
 import { everyItem } from '../../support/items.ts';
 import { asDocumentClient, LeanClient } from '../../support/leanClient.ts';
+import { times } from '../../support/times.ts';
 
 const ADD = '/v2/organizations/usergroups/add';
 const GET = '/v2/organizations/usergroups/get';
@@ -40,18 +41,14 @@ beforeEach(async () => {
 
 const acme = { organizationId: 'acme' };
 const lawyers = { ...acme, organizationUserGroupId: 'lawyers' };
-const ids = (prefix: string, count: number) =>
-  Array.from({ length: count }, (_each, index) => `${prefix}${String(index).padStart(4, '0')}`);
+const ids = (prefix: string, count: number) => times(count, (index) => `${prefix}${String(index).padStart(4, '0')}`);
 const scope = () => organizationScope(customer.apiKey, { internalId });
 
 /** Creates a group of users who already exist. */
 async function withGroup(groupId: string, userIds: readonly string[]): Promise<void> {
   await customer.ok(ADD, { ...acme, organizationUserGroups: [{ groupId }] });
   if (userIds.length === 0) return;
-  await customer.ok('/v2/users/add', {
-    ...acme,
-    users: userIds.map((userId) => ({ userId, name: `Name of ${userId}` })),
-  });
+  await customer.addUsers(userIds.map((userId) => ({ userId, name: `Name of ${userId}` })));
   await customer.ok(ADD_USERS, { ...acme, organizationUserGroupId: groupId, userIds });
 }
 
@@ -62,9 +59,7 @@ async function manyMembers(userIds: readonly string[], groupId = 'lawyers'): Pro
   const writes = userIds.map((userId) =>
     upsert(GroupMemberEntity, { ...scope(), groupKey: group.internalId, userId, addedAt: 1 }),
   );
-  const slices = Array.from({ length: Math.ceil(writes.length / 100) }, (_each, index) =>
-    writes.slice(index * 100, (index + 1) * 100),
-  );
+  const slices = times(Math.ceil(writes.length / 100), (index) => writes.slice(index * 100, (index + 1) * 100));
   await inParallel(slices, 4, async (slice) => void (await table.write(slice)));
   return group;
 }
@@ -161,11 +156,7 @@ describe('usergroups/add', () => {
 describe('usergroups/users/add', () => {
   test('adds users, succeeds for members, and fails only for an unknown user', async () => {
     await withGroup('lawyers', ['ada']);
-    await customer.ok('/v2/users/add', {
-      organizationId: 'elsewhere',
-      createOrganization: true,
-      users: [{ userId: 'grace' }],
-    });
+    await customer.addUsers(['grace'], { organizationId: 'elsewhere' });
     const { body } = await customer.call(ADD_USERS, { ...lawyers, userIds: ['ada', 'grace', 'nobody', 'grace'] });
     expect(body.result).toEqual({
       status: 'success',
@@ -181,11 +172,7 @@ describe('usergroups/users/add', () => {
 
   test('gives users neither membership of the organization nor access', async () => {
     await withGroup('lawyers', []);
-    await customer.ok('/v2/users/add', {
-      organizationId: 'elsewhere',
-      createOrganization: true,
-      users: [{ userId: 'grace' }],
-    });
+    await customer.addUsers(['grace'], { organizationId: 'elsewhere' });
     await customer.ok(ADD_USERS, { ...lawyers, userIds: ['grace'] });
     expect(
       (await customer.ok('/v2/auth/permissions/get', { ...acme, userIds: ['grace'] })).grace.organization.acme
@@ -197,7 +184,7 @@ describe('usergroups/users/add', () => {
   test('adds each of 500 users once for several concurrent calls', async () => {
     await withGroup('lawyers', []);
     const userIds = ids('u', 500);
-    await customer.ok('/v2/users/add', { ...acme, users: userIds.map((userId) => ({ userId })) });
+    await customer.addUsers(userIds);
     const answers = await Promise.all(ids('', 3).map(() => customer.ok(ADD_USERS, { ...lawyers, userIds })));
     expect(answers.flatMap((answer) => Object.values<any>(answer)).every(({ success }) => success)).toBe(true);
     expect(await members()).toEqual(userIds);
@@ -343,7 +330,7 @@ describe('usergroups/get', () => {
         );
         pageToken = body.result.nextPageToken;
         // This new user comes before the returned page in the order of ids. The listing must continue unchanged.
-        await customer.ok('/v2/users/add', { ...acme, users: [{ userId: 'a' }] });
+        await customer.addUsers(['a']);
       }
       expect([...memberIds]).toEqual(
         (organizationUserGroupIds ?? Object.keys(expected)).map((groupId) => [groupId, expected[groupId]]),
@@ -375,9 +362,7 @@ describe('usergroups/users/delete', () => {
   test('returns success, organizationUserGroupId and a message by user', async () => {
     await withGroup('lawyers', ['ada', 'bob']);
     await withGroup('judges', ['ada']);
-    const { status, body } = await customer.call(DELETE_USERS, { ...lawyers, userIds: ['ada'] });
-    expect(status).toBe(200);
-    expect(body.result).toEqual({
+    expect(await customer.result(DELETE_USERS, { ...lawyers, userIds: ['ada'] })).toEqual({
       status: 'success',
       message: 'Deleted users from group successfully.',
       data: {

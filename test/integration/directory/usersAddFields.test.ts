@@ -1,23 +1,14 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { acmeWorld } from '../../support/acmeWorld.ts';
+import { acmeWorld, invalid } from '../../support/acmeWorld.ts';
 
 const ADD = '/v2/users/add';
 const acme = { organizationId: 'acme' };
 const users = [{ userId: 'ada' }];
 
 const { customer } = acmeWorld({ isShared: true });
-beforeAll(() =>
-  customer.ok('/v2/organizations/folders/add', {
-    ...acme,
-    createOrganization: true,
-    folders: [{ folderId: 'parent' }, { folderId: 'there' }],
-  }),
-);
+beforeAll(() => customer.addFolders(['parent', 'there']));
 
-async function refusal(path: string, data: object) {
-  const { status, body } = await customer.call(path, { ...acme, ...data });
-  return [status, body.error?.message];
-}
+const refusal = (path: string, data: object) => customer.error(path, { ...acme, ...data });
 const parentOf = async (folderId: string) =>
   (await customer.ok('/v2/organizations/folders/get', { ...acme, folderId }))[0].parentFolderId;
 
@@ -36,9 +27,10 @@ describe('parentFolderId of users/add', () => {
   test('returns NOT_FOUND for an unknown parent', async () => {
     expect(await refusal(ADD, { users, folderId: 'newer', createFolder: true, parentFolderId: 'nothing' })).toEqual([
       404,
+      'NOT_FOUND',
       'Parent folder does not exist',
     ]);
-    expect(await refusal('/v2/users/get', { folderId: 'newer' })).toEqual([404, 'Folder does not exist']);
+    expect(await refusal('/v2/users/get', { folderId: 'newer' })).toEqual([404, 'NOT_FOUND', 'Folder does not exist']);
   });
 
   test.each([
@@ -47,10 +39,11 @@ describe('parentFolderId of users/add', () => {
     { documentId: 'd', createFolder: true },
     { folderId: 'newer', createFolder: false },
   ])('is rejected together with %j, and no folder is created', async (data) => {
-    expect(await refusal(ADD, { users, parentFolderId: 'parent', ...data })).toEqual([
-      400,
-      'parentFolderId must be given together with folderId and createFolder: true, because it is the parent of the folder that the call creates',
-    ]);
+    expect(await refusal(ADD, { users, parentFolderId: 'parent', ...data })).toEqual(
+      invalid(
+        'parentFolderId must be given together with folderId and createFolder: true, because it is the parent of the folder that the call creates',
+      ),
+    );
   });
 });
 
@@ -59,10 +52,9 @@ describe('the unsupported field context', () => {
     [ADD, { users }],
     ['/v2/users/delete', { userIds: ['ada'] }],
   ])('is rejected by %s', async (path, data) => {
-    expect(await refusal(path, { ...data, context: { access: { team: 'x' } } })).toEqual([
-      400,
-      'context must be left out: no webhook and no resolver of this service reports added or removed users',
-    ]);
+    expect(await refusal(path, { ...data, context: { access: { team: 'x' } } })).toEqual(
+      invalid('context must be left out: no webhook and no resolver of this service reports added or removed users'),
+    );
     expect((await customer.call(path, { ...acme, ...data, context: null })).status).toBe(200);
   });
 });

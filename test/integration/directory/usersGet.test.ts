@@ -3,7 +3,8 @@ import { endpoint as getEndpoint } from '../../../functions/v2/users/get.ts';
 import { listUsers, UserLists } from '../../../lib/directory/userLists.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
 import { acmeWorld } from '../../support/acmeWorld.ts';
-import { post } from '../../support/requests.ts';
+import { post, errorOf } from '../../support/requests.ts';
+import { times } from '../../support/times.ts';
 
 const GET = '/v2/users/get';
 const COUNT = '/v2/users/count/get';
@@ -12,27 +13,19 @@ const acme = { organizationId: 'acme' };
 
 const { customer } = acmeWorld({ isShared: true });
 const add = (where: object, ...userIds: string[]) =>
-  customer.ok('/v2/users/add', { ...acme, ...where, users: userIds.map((userId) => ({ userId, name: userId })) });
+  customer.addUsers(
+    userIds.map((userId) => ({ userId, name: userId })),
+    where,
+  );
 
 /**
  * Creates acme with documents at the top and in a folder. Its groups share users. One id contains a character outside
  * the basic multilingual plane.
  */
 beforeAll(async () => {
-  await customer.ok('/v2/organizations/folders/add', {
-    ...acme,
-    createOrganization: true,
-    folders: [{ folderId: 'folder' }],
-  });
-  await customer.ok('/v2/organizations/documents/add', {
-    ...acme,
-    folderId: 'folder',
-    documents: [{ documentId: 'b' }],
-  });
-  await customer.ok('/v2/organizations/documents/add', {
-    ...acme,
-    documents: [{ documentId: 'a' }, { documentId: 'c' }, { documentId: '__proto__' }],
-  });
+  await customer.addFolders(['folder']);
+  await customer.addDocuments(['b'], { folderId: 'folder' });
+  await customer.addDocuments(['a', 'c', '__proto__']);
   await add({}, 'u1', 'u2', 'u3', '😀', '\uffee');
   await add({ documentId: 'a' }, 'u1', 'u2', 'u3');
   await add({ documentId: 'b' }, 'u2', 'u4');
@@ -87,8 +80,11 @@ test('users/get returns INTERNAL with its own message if the table fails', async
   const lists = { ...listUsers, open: () => new FailingLists({} as ConstructorParameters<typeof UserLists>[0]) };
   const handler = toLambda({ ...getEndpoint, uses: { ...getEndpoint.uses, lists } });
   for (const data of [acme, { ...acme, documentId: 'a' }, { ...acme, allDocuments: true }]) {
-    const { status, body } = await post(handler, customer.headers, data);
-    expect([status, body.error.status, body.error.message]).toEqual([500, 'INTERNAL', 'Error retrieving user(s).']);
+    expect(errorOf(await post(handler, customer.headers, data))).toEqual([
+      500,
+      'INTERNAL',
+      'Error retrieving user(s).',
+    ]);
   }
 });
 
@@ -130,22 +126,14 @@ test.each([
   ],
   [GET, { groupByDocumentId: true }, 'groupByDocumentId must be given together with documentId or allDocuments: true'],
   [GET, { organizationUserGroupIds: [] }, 'organizationUserGroupIds must not be empty'],
-  [
-    GET,
-    { organizationUserGroupIds: Array.from({ length: 31 }, (_each, i) => `g${i}`) },
-    'organizationUserGroupIds must have at most 30 items',
-  ],
+  [GET, { organizationUserGroupIds: times(31, (i) => `g${i}`) }, 'organizationUserGroupIds must have at most 30 items'],
   [COUNT, { documentIds: ['a'], folderId: 'folder' }, 'folderId must not be given together with documentIds'],
   [COUNT, { documentIds: [] }, 'documentIds must not be empty'],
-  [COUNT, { documentIds: Array.from({ length: 31 }, (_each, i) => `d${i}`) }, 'documentIds must have at most 30 items'],
+  [COUNT, { documentIds: times(31, (i) => `d${i}`) }, 'documentIds must have at most 30 items'],
   [COUNT, { organizationId: 'nowhere' }, 'organizationId: the organization does not exist'],
   [UPDATE, { users: [] }, 'users must not be empty'],
   [UPDATE, { users: [{ userId: 'u1', name: 7 }] }, 'users[0].name must be a string'],
-  [
-    UPDATE,
-    { users: Array.from({ length: 501 }, (_each, i) => ({ userId: `u${i}` })) },
-    'users must have at most 500 items',
-  ],
+  [UPDATE, { users: times(501, (i) => ({ userId: `u${i}` })) }, 'users must have at most 500 items'],
   [
     UPDATE,
     { users: [{ userId: 'u1' }], documentId: 'a', folderId: 'folder' },
@@ -185,7 +173,7 @@ describe('users/count/get', () => {
 
 describe('users/update', () => {
   test('changes the sent fields, and fails only for an unknown user', async () => {
-    await customer.ok('/v2/users/add', { ...acme, users: [{ userId: 'ada', name: 'Ada', email: 'ada@example.com' }] });
+    await customer.addUsers([{ userId: 'ada', name: 'Ada', email: 'ada@example.com' }]);
     const { status, body } = await customer.call(UPDATE, {
       ...acme,
       users: [

@@ -16,6 +16,7 @@ import { TABLE_NAME } from '../../support/engine.ts';
 import { everyItem } from '../../support/items.ts';
 import { asDocumentClient, type TableClient } from '../../support/leanClient.ts';
 import { startQueues } from '../../support/queues.ts';
+import { times } from '../../support/times.ts';
 import { recordingMeasures } from '../../support/workers.ts';
 
 const DELETE = '/v2/users/delete';
@@ -41,28 +42,13 @@ beforeEach(async () => {
   clockOffset = 0;
   delayedMessages = [];
   queues.clear();
-  await customer.ok('/v2/organizations/folders/add', {
-    ...acme,
-    createOrganization: true,
-    folders: [
-      { folderId: 'outer', accessType: 'restricted' },
-      { folderId: 'inner', parentFolderId: 'outer' },
-    ],
-  });
-  await customer.ok('/v2/organizations/documents/add', {
-    ...acme,
-    folderId: 'inner',
-    documents: [{ documentId: 'filed' }],
-  });
-  await customer.ok('/v2/organizations/documents/add', {
-    ...acme,
-    documents: [{ documentId: 'nda' }, { documentId: 'other' }],
-  });
-  await customer.ok('/v2/organizations/documents/access/update', {
-    ...acme,
-    documentIds: ['nda', 'other'],
-    accessType: 'restricted',
-  });
+  await customer.addFolders([
+    { folderId: 'outer', accessType: 'restricted' },
+    { folderId: 'inner', parentFolderId: 'outer' },
+  ]);
+  await customer.addDocuments(['filed'], { folderId: 'inner' });
+  await customer.addDocuments(['nda', 'other']);
+  await customer.setAccess('restricted', ['nda', 'other']);
 });
 
 const on = (type: string, id: string) => ({ type, id, ...(type !== 'organization' && acme), accessRole: 'viewer' });
@@ -70,7 +56,10 @@ const grant = (userId: string, ...resources: object[]) =>
   customer.ok('/v2/auth/permissions/add', { user: { userId }, permissions: { resources } });
 const everywhere = { organization: 'acme', folders: ['outer', 'inner'], documents: ['filed', 'nda', 'other'] };
 const add = (where: object, ...userIds: string[]) =>
-  customer.ok('/v2/users/add', { ...acme, ...where, users: userIds.map((userId) => ({ userId, name: userId })) });
+  customer.addUsers(
+    userIds.map((userId) => ({ userId, name: userId })),
+    where,
+  );
 const remove = (where: object, ...userIds: string[]) => customer.ok(DELETE, { ...acme, ...where, userIds });
 const contacts = async (where: object) =>
   (await customer.ok('/v2/users/get', { ...acme, ...where })).map(({ userId }: any) => userId);
@@ -173,9 +162,7 @@ async function addEverywhere(...userIds: string[]): Promise<void> {
 describe('users/delete response', () => {
   test('has one entry by user, and success: false for an unknown user', async () => {
     await add({}, 'ada');
-    const { status, body } = await customer.call(DELETE, { ...acme, userIds: ['ada', 'nobody', 'ada'] });
-    expect(status).toBe(200);
-    expect(body.result).toEqual({
+    expect(await customer.result(DELETE, { ...acme, userIds: ['ada', 'nobody', 'ada'] })).toEqual({
       status: 'success',
       message: 'User(s) deleted successfully.',
       data: {
@@ -218,12 +205,7 @@ describe('users/delete response', () => {
     ['an unknown folder', { folderId: 'nothing', userIds: ['a'] }, 404, 'Folder does not exist'],
     ['no userIds', {}, 400, 'userIds is required'],
     ['an empty list', { userIds: [] }, 400, 'userIds must not be empty'],
-    [
-      'more than 500 users',
-      { userIds: Array.from({ length: 501 }, (_each, i) => `u${i}`) },
-      400,
-      'userIds must have at most 500 items',
-    ],
+    ['more than 500 users', { userIds: times(501, (i) => `u${i}`) }, 400, 'userIds must have at most 500 items'],
     ['an id that is not text', { userIds: ['a', 7] }, 400, 'userIds[1] must be a string'],
   ])('rejects %s', async (_what, data, expected, message) => {
     const { status, body } = await customer.call(DELETE, { ...acme, ...data });
@@ -231,8 +213,8 @@ describe('users/delete response', () => {
   });
 
   test('accepts 120 ids of 500 characters, and divides them between two jobs', async () => {
-    const userIds = Array.from({ length: 120 }, (_each, i) => `${i}-`.padEnd(500, 'ü'));
-    await customer.ok('/v2/users/add', { ...acme, users: userIds.map((userId) => ({ userId })) });
+    const userIds = times(120, (i) => `${i}-`.padEnd(500, 'ü'));
+    await customer.addUsers(userIds);
     expect(Object.values(await remove({}, ...userIds)).filter(({ success }: any) => success)).toHaveLength(120);
     expect(queues.messagesOf('jobs')).toHaveLength(2);
     expect(await contacts({})).toEqual([]);
@@ -371,22 +353,18 @@ describe('users/delete with folderId', () => {
 
   test('removes a user from a folder with more contents than one step of the job reads', async () => {
     const acmeScope = await scope();
-    const folders = Array.from({ length: 30 }, (_each, i) => ({
+    const folders = times(30, (i) => ({
       folderId: `f${i}`,
       parentFolderId: i % 5 === 0 ? 'inner' : `f${i - 1}`,
     }));
-    await customer.ok('/v2/organizations/folders/add', { ...acme, folders });
+    await customer.addFolders(folders);
     for (let i = 0; i < 30; i += 6)
-      await customer.ok('/v2/organizations/documents/add', {
-        ...acme,
-        folderId: `f${i}`,
-        documents: Array.from({ length: 20 }, (_each, n) => ({ documentId: `d${i}-${n}` })),
-      });
+      await customer.addDocuments(
+        times(20, (n) => ({ documentId: `d${i}-${n}` })),
+        { folderId: `f${i}` },
+      );
     await grant('ada', ...folders.map(({ folderId }) => on('folder', folderId)));
-    await grant(
-      'ada',
-      ...[0, 6, 12, 18, 24].flatMap((i) => Array.from({ length: 20 }, (_each, n) => on('document', `d${i}-${n}`))),
-    );
+    await grant('ada', ...[0, 6, 12, 18, 24].flatMap((i) => times(20, (n) => on('document', `d${i}-${n}`))));
     await grant('ada', on('document', 'nda'));
     await remove({ folderId: 'outer' }, 'ada');
     const { jobId } = queues.messagesOf('jobs')[0]!.body;
@@ -416,18 +394,11 @@ describe('users/delete with folderId, if contents move before its job ends', () 
     (await table.get(OrganizationEntity, { tenant: customer.apiKey, organizationId: 'acme' }))!.folderRevocations;
 
   beforeEach(async () => {
-    await customer.ok('/v2/organizations/folders/add', {
-      ...acme,
-      folders: [
-        { folderId: 'apart', accessType: 'restricted' },
-        { folderId: 'deep', parentFolderId: 'inner' },
-      ],
-    });
-    await customer.ok('/v2/organizations/documents/add', {
-      ...acme,
-      folderId: 'deep',
-      documents: [{ documentId: 'lowest' }],
-    });
+    await customer.addFolders([
+      { folderId: 'apart', accessType: 'restricted' },
+      { folderId: 'deep', parentFolderId: 'inner' },
+    ]);
+    await customer.addDocuments(['lowest'], { folderId: 'deep' });
     await grant(
       'ada',
       ...['outer', 'inner', 'apart', 'deep'].map((id) => on('folder', id)),
@@ -506,11 +477,7 @@ describe('users/delete with folderId, if contents move before its job ends', () 
   test('keeps a later grant on a moved resource, but no earlier access', async () => {
     await remove({ folderId: 'outer' }, 'ada');
     await moveAbout();
-    await customer.ok('/v2/users/add', {
-      ...acme,
-      documentId: 'filed',
-      users: [{ userId: 'ada', accessRole: 'editor' }],
-    });
+    await customer.addUsers([{ userId: 'ada', accessRole: 'editor' }], { documentId: 'filed' });
     await runJobs();
     expect(await roles('ada')).toMatchObject({ filed: 'editor', nda: 'viewer' });
     expect(await contacts({ documentId: 'filed' })).toEqual(['ada']);
@@ -531,7 +498,7 @@ describe('users/delete of a user with many grants', () => {
   test('revokes all grants at once, and a job deletes them', async () => {
     const acmeScope = await scope();
     await grant('ada', on('organization', 'acme'), on('document', 'nda'), on('folder', 'outer'));
-    const grants = Array.from({ length: 1_200 }, (_each, i): ScopedGrant => ({
+    const grants = times(1_200, (i): ScopedGrant => ({
       scope: acmeScope,
       resource: { resourceType: 'document', internalId: `doc_${i}` },
       accessRole: 'viewer',
@@ -589,11 +556,7 @@ describe('users/delete of a user who is added again', () => {
   );
 
   test('gives only the new role on a document in a folder from which the user was removed', async () => {
-    await customer.ok('/v2/users/add', {
-      ...acme,
-      documentId: 'filed',
-      users: [{ userId: 'ada', accessRole: 'viewer' }],
-    });
+    await customer.addUsers([{ userId: 'ada', accessRole: 'viewer' }], { documentId: 'filed' });
     await remove({ folderId: 'outer' }, 'ada');
     await add({ documentId: 'filed' }, 'ada');
     await runJobs();
@@ -680,7 +643,7 @@ describe('overlapping jobs of users/delete', () => {
   test('fail for a user with too many unfinished removals, and for no other user', async () => {
     await add({}, 'ada', 'bob');
     const user = await stored('ada');
-    const revocations = Array.from({ length: MAX_REVOCATIONS }, (_each, i) => ({
+    const revocations = times(MAX_REVOCATIONS, (i) => ({
       organizationKey: 'org_x',
       resource: `doc_${i}`,
       at: 1,

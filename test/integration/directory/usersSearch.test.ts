@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { acmeWorld } from '../../support/acmeWorld.ts';
+import { acmeWorld, invalid } from '../../support/acmeWorld.ts';
+import { times } from '../../support/times.ts';
 
 const GET = '/v2/users/get';
 const COUNT = '/v2/users/count/get';
@@ -7,8 +8,8 @@ const acme = { organizationId: 'acme' };
 const nda = { documentId: 'nda' };
 
 const { customer } = acmeWorld({ table: 'memory', isShared: true });
-const add = (where: object, ...users: object[]) => customer.ok('/v2/users/add', { ...acme, ...where, users });
-const crowd = Array.from({ length: 2_600 }, (_each, index) => `c${String(index).padStart(4, '0')}`);
+const add = (where: object, ...users: object[]) => customer.addUsers(users, where);
+const crowd = times(2_600, (index) => `c${String(index).padStart(4, '0')}`);
 const ids = (users: any[]) => users.map(({ userId }) => userId);
 
 /**
@@ -17,11 +18,8 @@ const ids = (users: any[]) => users.map(({ userId }) => userId);
  */
 beforeAll(async () => {
   await customer.ok('/v2/organizations/add', { organizations: [acme, { organizationId: 'crowd' }] });
-  await customer.ok('/v2/organizations/documents/add', {
-    ...acme,
-    documents: ['nda', 'offer', 'plan'].map((documentId) => ({ documentId })),
-  });
-  await customer.ok('/v2/organizations/folders/add', { ...acme, folders: [{ folderId: 'contracts' }] });
+  await customer.addDocuments(['nda', 'offer', 'plan']);
+  await customer.addFolders(['contracts']);
   await add(
     {},
     { userId: 'u1', name: 'Ada Lovelace', email: 'ada@example.com' },
@@ -45,17 +43,14 @@ beforeAll(async () => {
     const users = crowd
       .slice(from, from + 500)
       .map((userId, index) => ({ userId, name: (from + index) % 100 === 99 ? 'Named' : undefined }));
-    await customer.ok('/v2/users/add', { organizationId: 'crowd', users });
+    await customer.addUsers(users, { organizationId: 'crowd' });
   }
 }, 60_000);
 
 /** Returns the user ids of each page. */
 const pages = async (data: object) => (await customer.pages(GET, { ...acme, ...data })).map(ids);
 
-async function refusal(path: string, data: object) {
-  const { status, body } = await customer.call(path, { ...acme, ...data });
-  return [status, body.error?.message];
-}
+const refusal = (path: string, data: object) => customer.error(path, { ...acme, ...data });
 
 describe('searchKey of users/get', () => {
   test.each([
@@ -110,7 +105,7 @@ describe('searchKey of users/get', () => {
     ['searchKey must be a string', 7],
     ['searchKey must have at most 512 characters', 'x'.repeat(513)],
   ])('is rejected: %s', async (message, searchKey) => {
-    expect(await refusal(GET, { searchKey })).toEqual([400, message]);
+    expect(await refusal(GET, { searchKey })).toEqual(invalid(message));
   });
 });
 
@@ -125,6 +120,7 @@ describe('organizationUserGroupIds together with userIds in users/get', () => {
   test('returns NOT_FOUND for a group that does not exist', async () => {
     expect(await refusal(GET, { organizationUserGroupIds: ['three'], userIds: ['u1'] })).toEqual([
       404,
+      'NOT_FOUND',
       'Organization user group does not exist',
     ]);
   });
@@ -170,10 +166,7 @@ describe('includeInvolvedDocuments of users/get', () => {
   });
 
   test('omits deleted documents and documents from which the user was removed', async () => {
-    await customer.ok('/v2/organizations/documents/add', {
-      ...acme,
-      documents: [{ documentId: 'gone' }, { documentId: 'left' }],
-    });
+    await customer.addDocuments(['gone', 'left']);
     await add({}, { userId: 'u9' });
     for (const documentId of ['gone', 'left']) await comment(documentId, 't9', 'u9');
     await add({ documentId: 'left' }, { userId: 'u9' });
@@ -186,7 +179,7 @@ describe('includeInvolvedDocuments of users/get', () => {
 
   test('reads the latest thousand comments, and returns hasMoreInvolvedDocuments: true if there are more', async () => {
     await comment('plan', 'old', 'busy');
-    const commentData = Array.from({ length: 20 }, () => ({ commentText: 'x', from: { userId: 'busy' } }));
+    const commentData = times(20, () => ({ commentText: 'x', from: { userId: 'busy' } }));
     for (const annotationId of ['long', 'longer']) {
       await comment('offer', annotationId, 'busy');
       for (let call = 0; call < 25; call++)
@@ -207,10 +200,9 @@ describe('includeInvolvedDocuments of users/get', () => {
     [{ userIds: undefined, includeInvolvedDocuments: true }],
     [{ userIds: ['1', '2', '3', '4', '5', '6'], includeInvolvedDocumentsCount: true }],
   ])('requires one to five user ids and rejects %j', async (data) => {
-    expect(await refusal(GET, data)).toEqual([
-      400,
-      'userIds must name 1 to 5 users together with includeInvolvedDocuments or includeInvolvedDocumentsCount',
-    ]);
+    expect(await refusal(GET, data)).toEqual(
+      invalid('userIds must name 1 to 5 users together with includeInvolvedDocuments or includeInvolvedDocumentsCount'),
+    );
   });
 });
 
@@ -222,7 +214,7 @@ describe('users/count/get', () => {
       message: 'Users count retrieved successfully.',
       data: { count: 2 },
     });
-    expect(await refusal(COUNT, { documentId: 'nothing' })).toEqual([404, 'Document does not exist']);
+    expect(await refusal(COUNT, { documentId: 'nothing' })).toEqual([404, 'NOT_FOUND', 'Document does not exist']);
   });
 
   test('counts a user once for each document with allDocuments', async () => {
@@ -251,6 +243,6 @@ describe('users/count/get', () => {
     [{ allDocuments: 'yes' }, 'allDocuments must be a boolean'],
     [{ userId: '' }, 'userId must not be empty'],
   ])('rejects %j', async (data, message) => {
-    expect(await refusal(COUNT, data)).toEqual([400, message]);
+    expect(await refusal(COUNT, data)).toEqual(invalid(message));
   });
 });

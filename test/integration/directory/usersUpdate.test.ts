@@ -1,17 +1,13 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { acmeWorld } from '../../support/acmeWorld.ts';
+import { acmeWorld, invalid } from '../../support/acmeWorld.ts';
 
 const UPDATE = '/v2/users/update';
 const acme = { organizationId: 'acme' };
 
 const { customer } = acmeWorld();
 beforeEach(async () => {
-  await customer.ok('/v2/organizations/folders/add', {
-    ...acme,
-    createOrganization: true,
-    folders: [{ folderId: 'contracts' }],
-  });
-  await customer.ok('/v2/organizations/documents/add', { ...acme, documents: [{ documentId: 'nda' }] });
+  await customer.addFolders(['contracts']);
+  await customer.addDocuments(['nda']);
 });
 
 const ada = { userId: 'ada' };
@@ -33,10 +29,7 @@ async function roles() {
   };
 }
 
-async function refusal(data: object) {
-  const { status, body } = await customer.call(UPDATE, data);
-  return [status, body.error?.message];
-}
+const refusal = (data: object) => customer.error(UPDATE, data);
 
 describe('accessRole of users/update', () => {
   test.each([
@@ -44,7 +37,7 @@ describe('accessRole of users/update', () => {
     [nda, 'nda'],
     [contracts, 'contracts'],
   ] as const)('changes an editor of %j to a viewer and back', async (where, resource) => {
-    await customer.ok('/v2/users/add', { ...acme, ...where, users: [{ ...ada, accessRole: 'editor' }] });
+    await customer.addUsers([{ ...ada, accessRole: 'editor' }], where);
     expect((await roles())[resource]).toBe('editor');
     await customer.ok(UPDATE, { ...acme, ...where, users: [{ ...ada, accessRole: 'viewer' }] });
     expect((await roles())[resource]).toBe('viewer');
@@ -53,7 +46,7 @@ describe('accessRole of users/update', () => {
   });
 
   test('keeps the role if the request has none, and adds the user to no contact list', async () => {
-    await customer.ok('/v2/users/add', { ...acme, users: [{ ...ada, accessRole: 'viewer' }] });
+    await customer.addUsers([{ ...ada, accessRole: 'viewer' }]);
     await customer.ok(UPDATE, { ...acme, users: [{ ...ada, name: 'Ada' }] });
     expect((await roles()).organization).toBe('viewer');
     await customer.ok(UPDATE, { ...acme, ...nda, users: [{ ...ada, accessRole: 'viewer' }] });
@@ -65,29 +58,28 @@ describe('accessRole of users/update', () => {
     expect(await customer.ok(UPDATE, { ...acme, users: [{ userId: 'ada', accessRole: 'editor' }] })).toEqual({
       ada: { success: false, id: '', message: 'User does not exist.' },
     });
-    await customer.ok('/v2/users/add', { organizationId: 'other', createOrganization: true, users: [ada] });
+    await customer.addUsers([ada], { organizationId: 'other' });
     expect((await roles()).organization).toBeUndefined();
   });
 
   test('sets the role of a user who was deleted and added again', async () => {
-    await customer.ok('/v2/users/add', { ...acme, users: [ada] });
+    await customer.addUsers([ada]);
     await customer.ok('/v2/users/delete', { ...acme, userIds: ['ada'] });
-    await customer.ok('/v2/users/add', { ...acme, users: [ada] });
+    await customer.addUsers([ada]);
     await customer.ok(UPDATE, { ...acme, users: [{ ...ada, accessRole: 'viewer' }] });
     expect((await roles()).organization).toBe('viewer');
   });
 
   test('rejects an unknown role', async () => {
-    expect(await refusal({ ...acme, users: [{ ...ada, accessRole: 'owner' }] })).toEqual([
-      400,
-      'users[0].accessRole must be "editor" or "viewer"',
-    ]);
+    expect(await refusal({ ...acme, users: [{ ...ada, accessRole: 'owner' }] })).toEqual(
+      invalid('users[0].accessRole must be "editor" or "viewer"'),
+    );
   });
 });
 
 describe('users/update options', () => {
   test('changes profiles without an organizationId if options.all is true', async () => {
-    await customer.ok('/v2/users/add', { ...acme, users: [ada] });
+    await customer.addUsers([ada]);
     const { status, body } = await customer.call(UPDATE, {
       options: { all: true },
       users: [{ ...ada, name: 'Ada King' }, { userId: 'nobody' }],
@@ -101,7 +93,7 @@ describe('users/update options', () => {
   });
 
   test('changes the profile in all documents of an organization if options.allDocuments is true', async () => {
-    await customer.ok('/v2/users/add', { ...acme, ...nda, users: [ada] });
+    await customer.addUsers([ada], nda);
     await customer.ok(UPDATE, { ...acme, options: { allDocuments: true }, users: [{ ...ada, name: 'Ada King' }] });
     expect(await customer.ok('/v2/users/get', { ...acme, allDocuments: true })).toMatchObject([{ name: 'Ada King' }]);
   });
@@ -122,6 +114,6 @@ describe('users/update options', () => {
       'users must not have an accessRole together with options.all or options.allDocuments: a role is set on one named resource',
     ],
   ])('rejects %j', async (data, message) => {
-    expect(await refusal({ users: [ada], ...data })).toEqual([400, message]);
+    expect(await refusal({ users: [ada], ...data })).toEqual(invalid(message));
   });
 });

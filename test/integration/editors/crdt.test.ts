@@ -4,6 +4,7 @@ import { acmeWorld, forAllTests } from '../../support/acmeWorld.ts';
 import { restartFunctions } from '../../support/customer.ts';
 import { nda } from '../../support/content.ts';
 import { startQueues } from '../../support/queues.ts';
+import { times } from '../../support/times.ts';
 
 const [ADD, UPDATE, GET, DELETE] = ['/v2/crdt/add', '/v2/crdt/update', '/v2/crdt/get', '/v2/crdt/delete'] as const;
 const [PULL, PUSH] = ['/v2/crdt/updates/get', '/v2/crdt/updates/push'] as const;
@@ -206,7 +207,7 @@ describe('POST /v2/crdt/update', () => {
       status: 'INVALID_ARGUMENT',
     });
     // Random letters hardly compress.
-    const data = Array.from({ length: 500_000 }, (_each, index) =>
+    const data = times(500_000, (index) =>
       Math.imul(index + 1, 0x9e3779b1)
         .toString(36)
         .padStart(8, '-'),
@@ -346,10 +347,7 @@ describe('POST /v2/crdt/delete', () => {
   });
 
   test('deletes all editors of a document without editorIds, and none of another document', async () => {
-    await customer.ok('/v2/organizations/documents/add', {
-      organizationId: 'acme',
-      documents: [{ documentId: 'tos' }],
-    });
+    await customer.addDocuments(['tos']);
     for (const editorId of ['a', 'a!', 'b#']) await add({ editorId });
     await add({ documentId: 'tos' });
     expect(Object.keys(await customer.ok(DELETE, nda)).sort()).toEqual(['a', 'a!', 'b#']);

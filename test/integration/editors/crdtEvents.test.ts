@@ -177,7 +177,7 @@ describe('the event crdt.update_data', () => {
     await customer.ok('/v2/organizations/add', {
       organizations: [{ organizationId: 'wide', note: 'x'.repeat(60_000), more: 'x' }],
     });
-    await customer.ok('/v2/organizations/documents/add', { organizationId: 'wide', documents: [large] });
+    await customer.addDocuments([large], { organizationId: 'wide' });
     await customer.ok(ADD, {
       organizationId: 'wide',
       documentId: 'large',

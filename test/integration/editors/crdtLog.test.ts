@@ -18,6 +18,7 @@ import { forAllTests } from '../../support/acmeWorld.ts';
 import { allFailures, Invocation, type Failure, Trial } from '../../support/crashes.ts';
 import { startEngine, TABLE_NAME } from '../../support/engine.ts';
 import { asDocumentClient, type Command, type TableClient } from '../../support/leanClient.ts';
+import { times } from '../../support/times.ts';
 import { codePoint, unicodeText } from '../../support/unicodeText.ts';
 
 const START = Date.UTC(2026, 10, 20);
@@ -37,10 +38,10 @@ beforeEach(() => {
 
 function newContext(): DocumentContext {
   const internalId = `doc_${(number += 1)}`;
-  const times = { createdAt: START, lastUpdated: START, disabled: false };
+  const moments = { createdAt: START, lastUpdated: START, disabled: false };
   return {
-    organization: { organizationId: 'acme', internalId: 'org_1', ...times },
-    document: { documentId: 'nda', internalId, accessType: 'public', ...times },
+    organization: { organizationId: 'acme', internalId: 'org_1', ...moments },
+    document: { documentId: 'nda', internalId, accessType: 'public', ...moments },
     scope: { tenant: 'key_1', organizationKey: 'org_1', documentKey: internalId },
   };
 }
@@ -105,7 +106,7 @@ const jobsOf = async (kind: string) =>
   (await scan('data', `"${context.scope.documentKey}"`)).filter((job) => job.kind === kind);
 /** Returns letters that hardly compress. Each `start` gives other letters. */
 const letters = (count: number, start = 0) =>
-  Array.from({ length: Math.ceil(count / 6) }, (_each, index) =>
+  times(Math.ceil(count / 6), (index) =>
     Math.imul(start + index + 1, 0x9e3779b1)
       .toString(36)
       .slice(-6)
@@ -145,7 +146,7 @@ async function pushAndCompact(editor: ReturnType<typeof editorOf>, update: Uint8
 describe('concurrent changes', () => {
   test('store every acknowledged push despite replacements, and give versions without gaps', async () => {
     await add('0');
-    const pushers = await Promise.all(Array.from({ length: 8 }, () => new YjsClient().pull()));
+    const pushers = await Promise.all(times(8, () => new YjsClient().pull()));
     const pushed: Uint8Array[] = [];
     const versions: number[] = [];
     const replaced = async () => {
@@ -203,7 +204,7 @@ describe('concurrent changes', () => {
 
   test('compute a replacement again after a conflict, so that no text is inserted twice', async () => {
     await add('one');
-    await Promise.all(Array.from({ length: 6 }, () => editorOf().replace(text('one two'))));
+    await Promise.all(times(6, () => editorOf().replace(text('one two'))));
     expect(await valueOf()).toBe('one two');
     expect((await items()).EditorUpdate).toHaveLength(2);
   });

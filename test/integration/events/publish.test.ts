@@ -3,6 +3,7 @@ import { environment } from '../../../lib/app/capability.ts';
 import { fanOutCapability } from '../../../lib/events/fanOut.ts';
 import { forAllTests } from '../../support/acmeWorld.ts';
 import { everyItem } from '../../support/items.ts';
+import { times } from '../../support/times.ts';
 import { webhookWorld } from '../../support/webhookWorld.ts';
 import { startQueues } from '../../support/queues.ts';
 import { outcome, paths } from '../../support/webhooks.ts';
@@ -11,7 +12,7 @@ const PUBLISH = '/v2/events/publish';
 const document = { organizationId: 'acme', documentId: 'nda' };
 const ada = { userId: 'ada', name: 'Ada' };
 
-const { engine, customer, useNewCustomer, hooks, system } = webhookWorld();
+const { engine, customer, useNewCustomer, hooks, system, createEndpoint } = webhookWorld();
 const queues = forAllTests(startQueues);
 let tenant: string;
 
@@ -21,14 +22,9 @@ beforeEach(async () => {
   await customer.ok('/v2/organizations/add', {
     organizations: [{ organizationId: 'acme', organizationName: 'Acme', plan: 'gold' }],
   });
-  await customer.ok('/v2/organizations/documents/add', {
-    organizationId: 'acme',
-    documents: [{ documentId: 'nda', documentName: 'NDA' }],
-  });
+  await customer.addDocuments([{ documentId: 'nda', documentName: 'NDA' }]);
 });
 
-const endpoint = async (path: string, fields: object = {}): Promise<string> =>
-  (await customer.ok(paths.create, { url: hooks.url(path), ...fields })).id;
 const publish = async (data: object): Promise<string> =>
   (await customer.ok(PUBLISH, { organizationId: 'acme', event: 'huddle.create', ...data })).eventId;
 const events = async () =>
@@ -43,7 +39,7 @@ async function deliver(...eventIds: string[]): Promise<any[]> {
 
 describe('POST /v2/events/publish', () => {
   test('delivers the sent data with actionUser and metadata of the service', async () => {
-    await endpoint('/a');
+    await createEndpoint('/a');
     const eventId = await publish({
       ...document,
       actionUser: ada,
@@ -79,20 +75,20 @@ describe('POST /v2/events/publish', () => {
     ['recorder.done', 'recorder'],
     ['step.awaiting-approval', 'workflow'],
   ])('publishes %s with the source %s and without a document', async (event, source) => {
-    await endpoint('/a');
+    await createEndpoint('/a');
     const [{ data, ...body }] = (await deliver(await publish({ event }))) as [any];
     expect([body.event, body.source, data.metadata.document]).toEqual([event, source, undefined]);
   });
 
   test('delivers the event only to endpoints without channels or with a matching channel', async () => {
-    await endpoint('/sales', { channels: ['sales'] });
-    await endpoint('/all');
+    await createEndpoint('/sales', { channels: ['sales'] });
+    await createEndpoint('/all');
     await deliver(await publish({ channels: ['sales', 'emea'] }), await publish({}));
     expect(hooks.received.map(({ path }) => path).sort()).toEqual(['/all', '/all', '/sales']);
   });
 
   test('delivers the event to advanced and basic webhooks, by mail and in the app', async () => {
-    await endpoint('/a');
+    await createEndpoint('/a');
     await customer.ok(paths.updateBasic, {
       useWebhookService: true,
       webhookServiceConfig: {
@@ -102,10 +98,10 @@ describe('POST /v2/events/publish', () => {
     });
     await customer.ok('/v2/workspace/emailconfig/update', { useEmailService: true });
     await customer.ok('/v2/workspace/notificationconfig/update', { useNotificationService: true });
-    await customer.ok('/v2/users/add', {
-      ...document,
-      users: ['ada', 'grace', 'lin'].map((userId) => ({ userId, email: `${userId}@example.com` })),
-    });
+    await customer.addUsers(
+      ['ada', 'grace', 'lin'].map((userId) => ({ userId, email: `${userId}@example.com` })),
+      document,
+    );
     await customer.ok('/v2/commentannotations/add', {
       ...document,
       commentAnnotations: [{ annotationId: 't', commentData: [{ commentText: 'Look', from: ada }] }],
@@ -137,10 +133,10 @@ describe('POST /v2/events/publish', () => {
 
   test('sends no mail to users who may not read the private thread that the payload names', async () => {
     await customer.ok('/v2/workspace/emailconfig/update', { useEmailService: true });
-    await customer.ok('/v2/users/add', {
-      ...document,
-      users: ['grace', 'lin'].map((userId) => ({ userId, email: `${userId}@example.com` })),
-    });
+    await customer.addUsers(
+      ['grace', 'lin'].map((userId) => ({ userId, email: `${userId}@example.com` })),
+      document,
+    );
     await customer.ok('/v2/commentannotations/add', {
       ...document,
       commentAnnotations: [
@@ -170,7 +166,7 @@ describe('POST /v2/events/publish', () => {
 
 describe('eventId of POST /v2/events/publish', () => {
   test('is accepted again with other contents, but only the first contents are delivered', async () => {
-    await endpoint('/a');
+    await createEndpoint('/a');
     await publish({ eventId: 'huddle-1', data: { n: 1 } });
     const repeated = await Promise.all(
       [2, 3, 4].map((n) =>
@@ -191,9 +187,7 @@ describe('eventId of POST /v2/events/publish', () => {
   });
 
   test('creates one event for many parallel calls', async () => {
-    expect(new Set(await Promise.all(Array.from({ length: 8 }, () => publish({ eventId: 'e' }))))).toEqual(
-      new Set(['e']),
-    );
+    expect(new Set(await Promise.all(times(8, () => publish({ eventId: 'e' }))))).toEqual(new Set(['e']));
     expect(await events()).toHaveLength(1);
   });
 
@@ -239,7 +233,7 @@ describe('POST /v2/events/publish with an invalid request', () => {
     [{ eventId: '' }, 'eventId must'],
     [{ organizationId: 'none' }, 'organizationId: the organization does not exist'],
     [
-      { event: 'comment.add', data: { notifyUsers: Array.from({ length: 51 }, (_each, i) => ({ userId: `u${i}` })) } },
+      { event: 'comment.add', data: { notifyUsers: times(51, (i) => ({ userId: `u${i}` })) } },
       'data must not name more than 50 users',
     ],
   ])('rejects %j and names the field', async (data, message) => {
@@ -257,7 +251,7 @@ describe('POST /v2/events/publish with an invalid request', () => {
   });
 
   test('accepts a key __proto__ in data', async () => {
-    await endpoint('/a');
+    await createEndpoint('/a');
     await deliver(await publish({ data: JSON.parse('{"__proto__":{"x":1}}') }));
     expect(hooks.received[0]?.body).toContain('"__proto__":{"x":1}');
   });

@@ -1,8 +1,9 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { acmeWorld } from '../../support/acmeWorld.ts';
+import { acmeWorld, invalid } from '../../support/acmeWorld.ts';
 import { nda } from '../../support/content.ts';
 import { newCustomer } from '../../support/customer.ts';
 import { addThreads, comment, thread } from '../../support/threads.ts';
+import { times } from '../../support/times.ts';
 
 const acme = { organizationId: 'acme' };
 
@@ -13,10 +14,7 @@ const result = async (path: string, data: object) => {
   expect([path, status, body.error]).toEqual([path, 200, undefined]);
   return body.result;
 };
-const refusal = async (path: string, data: object) => {
-  const { status, body } = await customer.call(path, data);
-  return [status, body.error?.status, body.error?.message];
-};
+const refusal = (path: string, data: object) => customer.error(path, data);
 
 describe('POST /v1/commentannotations/get', () => {
   beforeEach(async () => {
@@ -94,11 +92,7 @@ describe('POST /v1/commentannotations/get', () => {
   });
 
   test('requires a documentId', async () => {
-    expect(await refusal('/v1/commentannotations/get', acme)).toEqual([
-      400,
-      'INVALID_ARGUMENT',
-      'documentId is required',
-    ]);
+    expect(await refusal('/v1/commentannotations/get', acme)).toEqual(invalid('documentId is required'));
   });
 
   test('ignores groupByDocumentId and deletedAfter', async () => {
@@ -159,7 +153,7 @@ describe('the endpoints of organizations, documents, users and folders under /v1
   });
 
   test('return folders with fewer fields at every level', async () => {
-    const names = Array.from({ length: 1_001 }, (_each, index) => `sub-${String(index).padStart(4, '0')}`);
+    const names = times(1_001, (index) => `sub-${String(index).padStart(4, '0')}`);
     await result('/v1/organizations/folders/add', { ...acme, folders: [{ folderId: 'top', folderName: 'Top' }] });
     for (let i = 0; i < names.length; i += 500)
       await result('/v1/organizations/folders/add', {
@@ -250,14 +244,10 @@ describe('the endpoints of notification settings under /v1', () => {
     });
     await result('/v1/users/add', { ...acme, users: [{ userId: 'ada' }] });
     const settings = { ...acme, userIds: ['ada'], config: { inbox: 'MINE' } };
-    expect(await refusal('/v1/notifications/config/set', settings)).toEqual([
-      400,
-      'INVALID_ARGUMENT',
-      'documentIds is required',
-    ]);
+    expect(await refusal('/v1/notifications/config/set', settings)).toEqual(invalid('documentIds is required'));
     expect(
       await refusal('/v1/notifications/config/get', { ...acme, userId: 'ada', getOrganizationConfig: true }),
-    ).toEqual([400, 'INVALID_ARGUMENT', 'documentIds is required']);
+    ).toEqual(invalid('documentIds is required'));
     await result('/v1/notifications/config/set', { ...settings, documentIds: ['nda'] });
     const { data } = await result('/v1/notifications/config/get', {
       ...acme,

@@ -17,6 +17,7 @@ import { TABLE_NAME } from '../../support/engine.ts';
 import { withStillClock } from '../../support/stillClock.ts';
 import { asDocumentClient, type Command } from '../../support/leanClient.ts';
 import { post } from '../../support/requests.ts';
+import { times } from '../../support/times.ts';
 import { newUser, type TestUser } from '../../support/userTokens.ts';
 import { recordingMeasures } from '../../support/workers.ts';
 
@@ -36,10 +37,9 @@ let document: DocumentKeys;
 let sequence: number;
 beforeEach(async () => {
   restartFunctions();
-  await customer.ok('/v2/users/add', {
-    organizationId: nda.organizationId,
-    users: ['ada', 'bob', 'eve'].map((userId) => ({ userId, name: userId, email: `${userId}@example.com` })),
-  });
+  await customer.addUsers(
+    ['ada', 'bob', 'eve'].map((userId) => ({ userId, name: userId, email: `${userId}@example.com` })),
+  );
   const [stored] = await itemsOf('Document');
   const [, tenant = '', , organizationKey = ''] = String(stored!.PK).split('#');
   document = { tenant, organizationKey, documentKey: stored!.internalId as string };
@@ -142,7 +142,7 @@ describe('the publisher', () => {
         const recorded = await recordedHints();
         expect([trial.injected, recorded.map(({ version }) => version)]).toEqual([
           [expect.anything()],
-          Array.from({ length: expected }, (_each, index) => index + 1),
+          times(expected, (index) => index + 1),
         ]);
         expect(new Set(recorded.map(({ position }) => position)).size).toBe(expected);
         const versions = eventsOn(channelOf()).map(({ version }) => version as number);
@@ -155,7 +155,7 @@ describe('the publisher', () => {
     await connect('ada');
     const [thread] = await itemsOf('Thread');
     // Lambda processes different partitions of the stream in parallel.
-    const batches = Array.from({ length: 6 }, (_each, index) => [
+    const batches = times(6, (index) => [
       changeOf('modify', { ...thread, PK: `${String(thread!.PK)}${'X'.repeat(index)}` }),
     ]);
     await Promise.all(batches.map((batch) => publish(batch)));
@@ -306,11 +306,7 @@ describe('the publisher', () => {
 
 describe('a user who loses access', () => {
   async function restrict(): Promise<ChangedItem[]> {
-    await customer.ok('/v2/organizations/documents/access/update', {
-      organizationId: nda.organizationId,
-      documentIds: [nda.documentId],
-      accessType: 'restricted',
-    });
+    await customer.setAccess('restricted', ['nda']);
     const [stored] = await itemsOf('Document');
     return [changeOf('modify', stored!)];
   }
@@ -342,20 +338,13 @@ describe('a user who loses access', () => {
     for (const fault of faults) {
       // Each fault gets its own document, so that no earlier run has ended the sessions.
       const documentId = `doc-${fault.kind}-${fault.occurrence}-${fault.failure}-${fault.when}`;
-      await customer.ok('/v2/organizations/documents/add', {
-        organizationId: nda.organizationId,
-        documents: [{ documentId }],
-      });
+      await customer.addDocuments([documentId]);
       const stored = (await itemsOf('Document')).find((item) => item.documentId === documentId)!;
       const keys = { ...document, documentKey: stored.internalId as string };
       const store = new LiveStore(new Table(asDocumentClient(engine.lean), TABLE_NAME));
       const ids = { organizationId: nda.organizationId, documentId };
       await store.connect(keys, ids, { userId: 'ada', tokenRevocations: 0, hasStoredAccess: true }, Date.now());
-      await customer.ok('/v2/organizations/documents/access/update', {
-        organizationId: nda.organizationId,
-        documentIds: [documentId],
-        accessType: 'restricted',
-      });
+      await customer.setAccess('restricted', [documentId]);
       const changed = (await itemsOf('Document')).find((item) => item.documentId === documentId)!;
       published = [];
       const trial = new Trial(fault);
@@ -372,7 +361,7 @@ describe('a user who loses access', () => {
 
   test('makes the publisher wait once for running publishes, even if access to 20 documents ends', async () => {
     const store = new LiveStore(new Table(asDocumentClient(engine.lean), TABLE_NAME));
-    const documents = Array.from({ length: 20 }, (_each, index) => ({ ...document, documentKey: `doc_${index}` }));
+    const documents = times(20, (index) => ({ ...document, documentKey: `doc_${index}` }));
     const session = { userId: 'ada', tokenRevocations: 0, hasStoredAccess: true };
     for (const keys of documents)
       await store.connect(keys, { ...nda, documentId: keys.documentKey }, session, Date.now());
@@ -460,11 +449,7 @@ describe('access that expires', () => {
   };
   const typesOn = (epoch: number) => eventsOn(channelOf(epoch)).map(({ type }) => type);
   beforeEach(async () => {
-    await customer.ok('/v2/organizations/documents/access/update', {
-      organizationId: nda.organizationId,
-      documentIds: [nda.documentId],
-      accessType: 'restricted',
-    });
+    await customer.setAccess('restricted', ['nda']);
     restartFunctions();
   });
 

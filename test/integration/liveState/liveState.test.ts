@@ -7,7 +7,8 @@ import { eraseLiveStates } from '../../../lib/liveState/userRemoval.ts';
 import { acmeWorld } from '../../support/acmeWorld.ts';
 import { addDocument, nda } from '../../support/content.ts';
 import { handlerOf } from '../../support/customer.ts';
-import { eventOf, post, send } from '../../support/requests.ts';
+import { eventOf, post, send, resultOf } from '../../support/requests.ts';
+import { times } from '../../support/times.ts';
 
 const BROADCAST = '/v2/livestate/broadcast';
 
@@ -33,10 +34,10 @@ const scope = async () => {
 
 describe('POST /v2/livestate/broadcast', () => {
   test('stores the data under its id and returns success', async () => {
-    const { status, body } = await broadcast({ clause: 4, __proto__x: null });
-    expect({ status, result: body.result }).toEqual({
-      status: 200,
-      result: { status: 'success', message: 'Event broadcasted successfully.', data: { success: true } },
+    expect(resultOf(await broadcast({ clause: 4, __proto__x: null }))).toEqual({
+      status: 'success',
+      message: 'Event broadcasted successfully.',
+      data: { success: true },
     });
     expect(await states()).toEqual([
       { liveStateDataId: 'clause', data: { clause: 4, __proto__x: null }, at: expect.any(Number) },
@@ -70,18 +71,18 @@ describe('POST /v2/livestate/broadcast', () => {
   });
 
   test('keeps the fields of concurrent merges', async () => {
-    const names = Array.from({ length: 10 }, (_, n) => `field${n}`);
+    const names = times(10, (n) => `field${n}`);
     await Promise.all(names.map((name) => broadcast({ [name]: true }, { merge: true })));
     expect(Object.keys((await states())[0].data).toSorted()).toEqual(names);
   });
 
   test('gives each broadcast a later time than the broadcast before', async () => {
-    const times: number[] = [];
+    const moments: number[] = [];
     for (let n = 0; n < 5; n++) {
       await broadcast({ n });
-      times.push((await states())[0].at);
+      moments.push((await states())[0].at);
     }
-    expect(times).toEqual([...new Set(times)].toSorted((a, b) => a - b));
+    expect(moments).toEqual([...new Set(moments)].toSorted((a, b) => a - b));
   });
 
   test('keeps stored data that has a newer server time', async () => {

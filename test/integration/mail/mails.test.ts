@@ -6,6 +6,7 @@ import { addDocument, nda } from '../../support/content.ts';
 import { storedItem } from '../../support/items.ts';
 import { MailSystem } from '../../support/mailSystem.ts';
 import { type Receiver, startHttp } from '../../support/receivers.ts';
+import { times } from '../../support/times.ts';
 
 const MINUTE = 60_000;
 
@@ -18,7 +19,7 @@ const person = (userId: string) => ({
   email: `${userId}@example.com`,
 });
 const [ada, bob, grace, linus] = ['ada', 'bob', 'grace', 'linus'].map(person) as [any, any, any, any];
-const addUsers = (...users: object[]) => customer.ok('/v2/users/add', { ...nda, users });
+const addUsers = (...users: object[]) => customer.addUsers(users, nda);
 const configure = (config: object) => customer.ok('/v2/workspace/emailconfig/update', config);
 const addThread = (thread: object = {}, comment: object = {}) =>
   customer.ok('/v2/commentannotations/add', {
@@ -238,11 +239,7 @@ describe('a thread with an access context', () => {
     [
       'the user lost access to the document',
       async () => {
-        await customer.ok('/v2/organizations/documents/access/update', {
-          organizationId: nda.organizationId,
-          documentIds: [nda.documentId],
-          accessType: 'restricted',
-        });
+        await customer.setAccess('restricted', ['nda']);
         await customer.ok('/v2/auth/permissions/remove', {
           userId: 'grace',
           permissions: { resources: [{ type: 'document', id: nda.documentId, organizationId: nda.organizationId }] },
@@ -351,7 +348,7 @@ describe('the sending of a mail after failures of workers and providers', () => 
   });
 
   test('happens once if several workers receive the same message', async () => {
-    await Promise.all(Array.from({ length: 8 }, () => system.processMessage(message())));
+    await Promise.all(times(8, () => system.processMessage(message())));
     expect(system.mails).toHaveLength(1);
   });
 

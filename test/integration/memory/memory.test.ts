@@ -4,6 +4,7 @@ import { type Customer, newCustomer } from '../../support/customer.ts';
 import { addDocument, itemsOf, nda } from '../../support/content.ts';
 import { startEngine } from '../../support/engine.ts';
 import { JobRunner } from '../../support/removal.ts';
+import { times } from '../../support/times.ts';
 
 const ADD = '/v2/memory/judgments/add';
 const SEARCH = '/v2/memory/search';
@@ -15,7 +16,7 @@ let customer: Customer;
 async function begin(): Promise<void> {
   customer = await newCustomer();
   await addDocument(customer);
-  await customer.ok('/v2/organizations/documents/add', { organizationId: 'acme', documents: [{ documentId: 'tos' }] });
+  await customer.addDocuments(['tos']);
 }
 
 const grace = { userId: 'grace', name: 'Grace Hopper', email: 'grace@example.com' };
@@ -43,10 +44,7 @@ const query = async (data: object): Promise<{ ids: string[]; total: number }> =>
   const { body } = await customer.call(QUERY, data);
   return { ids: body.result.results.map(({ recordId }: { recordId: string }) => recordId), total: body.result.total };
 };
-const failure = async (path: string, data: object) => {
-  const { status, body } = await customer.call(path, data);
-  return [status, body.error?.status, body.error?.message];
-};
+const failure = (path: string, data: object) => customer.error(path, data);
 const stored = (type: string) => itemsOf(engine, customer, type);
 
 describe('POST /v2/memory/judgments/add', () => {
@@ -142,7 +140,7 @@ describe('POST /v2/memory/judgments/add', () => {
   });
 
   test('stores 100 judgments per call and one judgment for parallel calls with the same id', async () => {
-    await add(Array.from({ length: 100 }, (_each, n) => judgment({ recordId: `r${n}` })));
+    await add(times(100, (n) => judgment({ recordId: `r${n}` })));
     await Promise.all(
       ['blue whale', 'red fox', 'grey wolf'].map((reasoning) => add([judgment({ recordId: 'r7', reasoning })])),
     );
@@ -177,7 +175,7 @@ describe('POST /v2/memory/judgments/add with an invalid request', () => {
 
   test.each([
     ['no judgments', { ...nda, judgments: [] }, 'judgments'],
-    ['more than 100', { ...nda, judgments: Array.from({ length: 101 }, () => judgment()) }, 'judgments'],
+    ['more than 100', { ...nda, judgments: times(101, () => judgment()) }, 'judgments'],
     ['an empty decision', { ...nda, judgments: [judgment({ decision: ' ' })] }, 'decision'],
     ['an empty reasoning', { ...nda, judgments: [judgment({ reasoning: '' })] }, 'reasoning'],
     [
@@ -199,11 +197,7 @@ describe('POST /v2/memory/search', () => {
   const timeAfterDays = (days: number) => Date.now() - days * DAY_MS;
   beforeAll(async () => {
     await begin();
-    await customer.ok('/v2/organizations/documents/add', {
-      organizationId: 'beta',
-      createOrganization: true,
-      documents: [{ documentId: 'nda' }],
-    });
+    await customer.addDocuments(['nda'], { organizationId: 'beta' });
     await add([
       judgment({
         recordId: 'court',
@@ -470,7 +464,7 @@ describe('the judgments of deleted organizations, documents and users', () => {
     (await stored('Job')).map(({ PK }) => ({ tenant: customer.apiKey, jobId: PK.split('#').at(-1) as string }));
 
   test('are hidden from searches after documents/delete, and a job purges them', async () => {
-    await add(Array.from({ length: 30 }, (_each, n) => judgment({ recordId: `gone-${n}`, annotationId: 'thread' })));
+    await add(times(30, (n) => judgment({ recordId: `gone-${n}`, annotationId: 'thread' })));
     await add([judgment({ recordId: 'stays', reasoning: 'something else altogether' })], tos);
     await add([judgment({ recordId: 'general', reasoning: 'something else again' })], acme);
     await customer.ok('/v2/organizations/documents/delete', { ...acme, documentIds: ['nda'] });
@@ -505,7 +499,7 @@ describe('the judgments of deleted organizations, documents and users', () => {
   });
 
   test('keep only the id of a reviewer whom users/delete removed from the document or organization', async () => {
-    await customer.ok('/v2/users/add', { ...nda, users: [grace] });
+    await customer.addUsers([grace], nda);
     await add([
       judgment({ recordId: 'in' }),
       judgment({ recordId: 'his', actionUser: { userId: 'bob', name: 'Bob' } }),

@@ -128,18 +128,15 @@ describe('POST /v2/commentannotations/update with a reason', () => {
     ['a blank reason', { reason: ' ' }, 'reason must not be blank'],
     ['a reason of more than 4,000 characters', { reason: 'x'.repeat(4_001) }, 'reason'],
   ])('rejects %s', async (_what, data, message) => {
-    const { status, body } = await customer.call(UPDATE, {
-      ...nda,
-      annotationIds: ['one'],
-      updatedData: { status: 'RESOLVED' },
-      actionUser: grace,
-      ...data,
-    });
-    expect([status, body.error.status, body.error.message]).toEqual([
-      400,
-      'INVALID_ARGUMENT',
-      expect.stringContaining(message),
-    ]);
+    expect(
+      await customer.error(UPDATE, {
+        ...nda,
+        annotationIds: ['one'],
+        updatedData: { status: 'RESOLVED' },
+        actionUser: grace,
+        ...data,
+      }),
+    ).toEqual([400, 'INVALID_ARGUMENT', expect.stringContaining(message)]);
   });
 });
 

@@ -21,6 +21,7 @@ import { EmbeddingWorker } from '../../support/embeddingJobs.ts';
 import { TABLE_NAME } from '../../support/engine.ts';
 import { withStillClock } from '../../support/stillClock.ts';
 import { startQueues } from '../../support/queues.ts';
+import { times } from '../../support/times.ts';
 import { startTitan, type TitanReply } from '../../support/titan.ts';
 import { recordingMeasures } from '../../support/workers.ts';
 
@@ -38,11 +39,7 @@ beforeEach(async () => {
   queues.clear();
   titan.calls.length = 0;
   titan.script = () => undefined;
-  await customer.ok('/v2/organizations/folders/add', {
-    ...acme,
-    createOrganization: true,
-    folders: [{ folderId: 'reviews' }],
-  });
+  await customer.addFolders(['reviews']);
 });
 
 /** Configures the model and restarts the functions, like a deployment. */
@@ -61,9 +58,7 @@ const judged: readonly Judged[] = [
   judgedBy('liability', 'Liability is unlimited, the contract has no cap'),
   judgedBy('payment', 'Payment within ninety days is too late'),
   judgedBy('contrast', 'Grey text on white has too little contrast'),
-  ...Array.from({ length: 25 }, (_each, index) =>
-    judgedBy(`other-${index}`, `Number ${index} of many sentences about the weather`),
-  ),
+  ...times(25, (index) => judgedBy(`other-${index}`, `Number ${index} of many sentences about the weather`)),
 ];
 const add = (
   ...judgments: readonly Judged[]

@@ -12,6 +12,7 @@ import {
   rankedExactly,
   type SentJudgment,
 } from '../../support/memory.ts';
+import { times } from '../../support/times.ts';
 
 const DAY_MS = 24 * 60 * 60_000;
 const COUNT = 1_000;
@@ -132,7 +133,7 @@ describe('SearchVectors calls of POST /v2/memory/search', () => {
 
   test('find nothing of a deleted document, and equal similarities are ordered newest first', async () => {
     const other = await newCustomer();
-    const same = Array.from({ length: 300 }, (_each, n): SentJudgment => ({
+    const same = times(300, (n): SentJudgment => ({
       documentId: n === 150 ? 'kept' : 'gone',
       recordId: `same-${n}`,
       decision: 'approved',
@@ -148,8 +149,8 @@ describe('SearchVectors calls of POST /v2/memory/search', () => {
       );
     const latest = await searchIds(50);
     expect(latest).toEqual(await searchIds(50));
-    const times = latest.map((id: string) => same.find(({ recordId }) => recordId === id)!.createdAt);
-    expect(times).toEqual(times.toSorted((a: number, b: number) => b - a));
+    const moments = latest.map((id: string) => same.find(({ recordId }) => recordId === id)!.createdAt);
+    expect(moments).toEqual(moments.toSorted((a: number, b: number) => b - a));
     await other.ok('/v2/organizations/documents/delete', { organizationId: 'acme', documentIds: ['gone'] });
     expect(await searchIds(50)).toEqual(['same-150']);
   });

@@ -8,6 +8,7 @@ import type { EventPayload } from '../../../lib/events/rules/payload.ts';
 import { acmeWorld } from '../../support/acmeWorld.ts';
 import { TABLE_NAME } from '../../support/engine.ts';
 import { everyItem } from '../../support/items.ts';
+import { times } from '../../support/times.ts';
 
 const { engine, customer } = acmeWorld({ documents: ['nda'] });
 let fanOut: (event: OccurredEvent) => Promise<void>;
@@ -24,10 +25,7 @@ beforeAll(() => {
   fanOut = (event) => open().consume(event);
 });
 beforeEach(async () => {
-  await customer.ok('/v2/users/add', {
-    organizationId: 'acme',
-    users: ['ada', 'grace', 'lin'].map((userId) => ({ userId, email: `${userId}@example.com` })),
-  });
+  await customer.addUsers(['ada', 'grace', 'lin'].map((userId) => ({ userId, email: `${userId}@example.com` })));
   await customer.ok('/v2/workspace/notificationconfig/update', { useNotificationService: true });
 });
 
@@ -131,7 +129,7 @@ describe('the in-app notification of a comment event', () => {
   });
 
   test('is divided into notifications for at most 50 recipients each', async () => {
-    const users = Array.from({ length: 70 }, (_, i) => `u${i}`);
+    const users = times(70, (i) => `u${i}`);
     await thread('t', {}, mention(...users.slice(0, 25)));
     for (const mentionedUsers of [users.slice(25, 50), users.slice(50)])
       await reply('t', { triggerNotification: false, ...mention(...mentionedUsers) });
@@ -195,13 +193,9 @@ describe('a comment event creates no in-app notification', () => {
     });
     expect([await inbox('grace'), (await inbox('lin')).length]).toEqual([[], 1]);
 
-    await customer.ok('/v2/organizations/documents/access/update', {
-      organizationId: 'acme',
-      documentIds: ['nda'],
-      accessType: 'restricted',
-    });
+    await customer.setAccess('restricted', ['nda']);
     await thread('open', {}, mention('grace', 'lin'));
-    await customer.ok('/v2/users/add', { ...nda, users: [{ userId: 'lin' }] });
+    await customer.addUsers(['lin'], nda);
     for (const event of (await events()).slice(1)) await fanOut(event);
     expect([await inbox('grace'), (await inbox('lin')).length]).toEqual([[], 2]);
   });

@@ -1,16 +1,12 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { acmeWorld, invalid } from '../../support/acmeWorld.ts';
+import { times } from '../../support/times.ts';
 
 const GET = '/v2/notifications/config/get';
 const SET = '/v2/notifications/config/set';
 
 const { customer } = acmeWorld({ documents: ['nda', 'offer'] });
-beforeEach(() =>
-  customer.ok('/v2/users/add', {
-    organizationId: 'acme',
-    users: [{ userId: 'ada' }, { userId: 'grace' }, { userId: '__proto__' }],
-  }),
-);
+beforeEach(() => customer.addUsers(['ada', 'grace', '__proto__']));
 
 const set = (userIds: readonly string[], config: object, documentIds?: readonly string[]) =>
   customer.ok(SET, { organizationId: 'acme', userIds, config, documentIds });
@@ -67,7 +63,7 @@ describe('POST /v2/notifications/config/get', () => {
     ['with no documentIds', { documentIds: [] }, 'documentIds is required unless getOrganizationConfig is true'],
     [
       'with more than 30 documentIds',
-      { documentIds: Array.from({ length: 31 }, (_, i) => `d${i}`) },
+      { documentIds: times(31, (i) => `d${i}`) },
       'documentIds must have at most 30 items',
     ],
     ['with documentIds of another type', { documentIds: 'nda' }, 'documentIds must be an array'],
@@ -149,13 +145,10 @@ describe('POST /v2/notifications/config/set', () => {
   });
 
   test('sets the levels of 100 users in 30 documents', async () => {
-    const documentIds = Array.from({ length: 30 }, (_, i) => `d${i}`);
-    const userIds = Array.from({ length: 100 }, (_, i) => `u${i}`);
-    await customer.ok('/v2/organizations/documents/add', {
-      organizationId: 'acme',
-      documents: documentIds.map((documentId) => ({ documentId })),
-    });
-    await customer.ok('/v2/users/add', { organizationId: 'acme', users: userIds.map((userId) => ({ userId })) });
+    const documentIds = times(30, (i) => `d${i}`);
+    const userIds = times(100, (i) => `u${i}`);
+    await customer.addDocuments(documentIds);
+    await customer.addUsers(userIds);
     expect(Object.values(await set(userIds, { inbox: 'MINE' }, documentIds)).every(({ success }: any) => success)).toBe(
       true,
     );

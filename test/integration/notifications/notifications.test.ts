@@ -8,6 +8,7 @@ import { acmeWorld, invalid } from '../../support/acmeWorld.ts';
 import { TABLE_NAME } from '../../support/engine.ts';
 import { withStillClock } from '../../support/stillClock.ts';
 import { everyItem } from '../../support/items.ts';
+import { times } from '../../support/times.ts';
 
 const ADD = '/v2/notifications/add';
 const GET = '/v2/notifications/get';
@@ -41,10 +42,7 @@ const pages = (data: object) => customer.pages(GET, { organizationId: 'acme', ..
 
 describe('POST /v2/notifications/add', () => {
   test('adds missing fields of the actor from the stored profile, and keeps the sent fields', async () => {
-    await customer.ok('/v2/users/add', {
-      organizationId: 'acme',
-      users: [{ ...ada, photoUrl: 'https://example.com/ada.png' }],
-    });
+    await customer.addUsers([{ ...ada, photoUrl: 'https://example.com/ada.png' }]);
     await add('n-1', { actionUser: { userId: 'ada' } });
     await add('n-2', { actionUser: { userId: 'ada', name: 'Countess' } });
     await add('n-3', { actionUser: { userId: 'nobody' } });
@@ -122,7 +120,7 @@ describe('POST /v2/notifications/add', () => {
     ],
     [
       'more than 50 users',
-      { notifyUsers: Array.from({ length: 51 }, (_, i) => ({ userId: `u${i}` })) },
+      { notifyUsers: times(51, (i) => ({ userId: `u${i}` })) },
       'notifyUsers must have at most 50 items',
     ],
     ['nobody to notify', { notifyUsers: [] }, 'notifyUsers must not be empty when notifyAll is false'],
@@ -173,7 +171,7 @@ describe('POST /v2/notifications/add', () => {
   });
 
   test('stores one notification for 20 concurrent requests with the same id', async () => {
-    await Promise.all(Array.from({ length: 20 }, () => add('once')));
+    await Promise.all(times(20, () => add('once')));
     expect(await ids({})).toEqual(['once']);
     const own = (await everyItem(engine)).filter(({ PK, _t }) => _t === 'Involvement' && PK.includes(customer.apiKey));
     expect(own).toHaveLength(2);
@@ -202,13 +200,9 @@ describe('POST /v2/notifications/add', () => {
   });
 
   test('removes recipients without access to the document if verifyUserPermissions is true', async () => {
-    await customer.ok('/v2/organizations/documents/access/update', {
-      organizationId: 'acme',
-      documentIds: ['nda'],
-      accessType: 'restricted',
-    });
-    await customer.ok('/v2/users/add', { organizationId: 'acme', documentId: 'nda', users: [{ userId: 'grace' }] });
-    await customer.ok('/v2/users/add', { organizationId: 'acme', users: [{ userId: 'lin' }] });
+    await customer.setAccess('restricted', ['nda']);
+    await customer.addUsers(['grace'], { documentId: 'nda' });
+    await customer.addUsers(['lin']);
     await add('checked', {
       notifyUsers: [grace, { userId: 'lin' }, { userId: 'stranger' }],
       verifyUserPermissions: true,
@@ -221,20 +215,13 @@ describe('POST /v2/notifications/add', () => {
   });
 
   test("considers access to the document's folder if verifyUserPermissions is true", async () => {
-    await customer.ok('/v2/organizations/folders/add', {
-      organizationId: 'acme',
-      folders: [
-        { folderId: 'top', accessType: 'restricted' },
-        { folderId: 'sub', parentFolderId: 'top' },
-      ],
-    });
-    await customer.ok('/v2/organizations/documents/add', {
-      organizationId: 'acme',
-      folderId: 'sub',
-      documents: [{ documentId: 'filed' }],
-    });
-    await customer.ok('/v2/users/add', { organizationId: 'acme', folderId: 'top', users: [{ userId: 'grace' }] });
-    await customer.ok('/v2/users/add', { organizationId: 'acme', users: [{ userId: 'lin' }] });
+    await customer.addFolders([
+      { folderId: 'top', accessType: 'restricted' },
+      { folderId: 'sub', parentFolderId: 'top' },
+    ]);
+    await customer.addDocuments(['filed'], { folderId: 'sub' });
+    await customer.addUsers(['grace'], { folderId: 'top' });
+    await customer.addUsers(['lin']);
     await add('filed', { documentId: 'filed', notifyUsers: [grace, { userId: 'lin' }], verifyUserPermissions: true });
     expect((await get({ notificationIds: ['filed'] }))[0].notifyUsersByUserId).toEqual({ [md5('grace')]: true });
   });
@@ -267,11 +254,7 @@ describe('POST /v2/notifications/get', () => {
   });
 
   test.each([
-    [
-      'more than 30 ids',
-      { notificationIds: Array.from({ length: 31 }, (_, i) => `n${i}`) },
-      'notificationIds must have at most 30 items',
-    ],
+    ['more than 30 ids', { notificationIds: times(31, (i) => `n${i}`) }, 'notificationIds must have at most 30 items'],
     ['an unknown organization', { organizationId: 'nowhere' }, 'organizationId: the organization does not exist'],
     ['another order', { order: 'up' }, 'order must be "asc" or "desc"'],
     ['a token of another listing', { pageToken: 'x' }, 'pageToken is not a token of this listing, or has expired'],
@@ -308,7 +291,7 @@ describe('POST /v2/notifications/get', () => {
         .result;
       const listedIds = [...first.data, ...second.data, ...third.data].map(({ id }: any) => id);
       expect(listedIds.filter((id) => id !== 'z-during').sort()).toEqual(
-        Array.from({ length: 25 }, (_, i) => `n${String(i).padStart(2, '0')}`),
+        times(25, (i) => `n${String(i).padStart(2, '0')}`),
       );
       expect(new Set(listedIds).size).toBe(listedIds.length);
       expect(third.pageToken).toBeNull();
@@ -347,7 +330,7 @@ describe('POST /v1/notifications/get', () => {
     expect(
       await customer.error(GET_V1, {
         organizationId: 'acme',
-        notificationIds: Array.from({ length: 31 }, (_, i) => `n${i}`),
+        notificationIds: times(31, (i) => `n${i}`),
       }),
     ).toEqual(invalid('notificationIds must have at most 30 items'));
   });
@@ -363,11 +346,11 @@ describe('POST /v1/notifications/get', () => {
     expect(status).toBe(200);
     const listedIds = body.result.data.map(({ id }: any) => id);
     expect(listedIds.length).toBeLessThan(27);
-    expect(listedIds).toEqual(Array.from({ length: listedIds.length }, (_, i) => `n${26 - i}`));
+    expect(listedIds).toEqual(times(listedIds.length, (i) => `n${26 - i}`));
     expect(
       await customer.error(GET_V1, {
         organizationId: 'acme',
-        notificationIds: Array.from({ length: 27 }, (_, i) => `n${i}`),
+        notificationIds: times(27, (i) => `n${i}`),
       }),
     ).toEqual([400, 'INVALID_ARGUMENT', expect.stringContaining('notificationIds')]);
   });
@@ -430,13 +413,9 @@ describe('POST /v2/notifications/update', () => {
   });
 
   test('adds only readers with access to the document if verifyUserPermissions is true', async () => {
-    await customer.ok('/v2/organizations/documents/access/update', {
-      organizationId: 'acme',
-      documentIds: ['nda'],
-      accessType: 'restricted',
-    });
-    await customer.ok('/v2/users/add', { organizationId: 'acme', documentId: 'nda', users: [{ userId: 'grace' }] });
-    await customer.ok('/v2/users/add', { organizationId: 'acme', users: [{ userId: 'lin' }] });
+    await customer.setAccess('restricted', ['nda']);
+    await customer.addUsers(['grace'], { documentId: 'nda' });
+    await customer.addUsers(['lin']);
     await add('a');
     await add('b', { documentId: 'offer' });
     await update(
@@ -449,7 +428,7 @@ describe('POST /v2/notifications/update', () => {
 
   test('adds all readers of ten concurrent requests', async () => {
     await add('a');
-    const readers = Array.from({ length: 10 }, (_, i) => `reader${i}`);
+    const readers = times(10, (i) => `reader${i}`);
     const pending = new Set(readers);
     while (pending.size > 0) {
       const results = await Promise.all(
@@ -473,7 +452,7 @@ describe('POST /v2/notifications/update', () => {
         displayBodyMessageTemplateData: large,
       },
     ]);
-    const readers = (from: number) => Array.from({ length: 200 }, (_, i) => `${from + i}-${'x'.repeat(500)}`);
+    const readers = (from: number) => times(200, (i) => `${from + i}-${'x'.repeat(500)}`);
     expect(await update([{ id: 'a', readByUserIds: readers(0) }])).toEqual({ a: updated });
     expect(await update([{ id: 'a', readByUserIds: readers(200) }])).toEqual({ a: failed });
   });
@@ -531,18 +510,18 @@ describe('POST /v2/notifications/delete', () => {
   });
 
   test('deletes 30 notifications of a document with one request', async () => {
-    await Promise.all(Array.from({ length: 30 }, (_, i) => add(`n${i}`)));
+    await Promise.all(times(30, (i) => add(`n${i}`)));
     const { body } = await withStillClock(() => customer.call(DELETE, { organizationId: 'acme', documentId: 'nda' }));
     expect(body.result).toMatchObject({ hasMore: false, message: 'Notification(s) deleted successfully.' });
     expect(Object.keys(body.result.data)).toHaveLength(30);
   });
 
   test('sets hasMore, and deletes the remaining notifications if the request is repeated', async () => {
-    await Promise.all(Array.from({ length: 110 }, (_, i) => add(`n${i}`)));
+    await Promise.all(times(110, (i) => add(`n${i}`)));
     const table = new Table(DynamoDBDocumentClient.from(engine.client), TABLE_NAME);
     const organization = await table.get(OrganizationEntity, { tenant: customer.apiKey, organizationId: 'acme' });
-    const times = [0, 60_000];
-    const { results, hasMore } = await new NotificationDeleter(table, () => times.shift()!).delete(
+    const moments = [0, 60_000];
+    const { results, hasMore } = await new NotificationDeleter(table, () => moments.shift()!).delete(
       customer.apiKey,
       organization!,
       undefined,

@@ -4,17 +4,13 @@ import { DocumentEntity } from '../../../lib/directory/documents.ts';
 import { acmeWorld } from '../../support/acmeWorld.ts';
 import { TABLE_NAME } from '../../support/engine.ts';
 import { everyItem } from '../../support/items.ts';
+import { times } from '../../support/times.ts';
 
 const ADD = '/v2/notifications/add';
 const GET = '/v2/notifications/get';
 
 const { engine, customer } = acmeWorld({ documents: ['nda', 'offer'] });
-beforeEach(() =>
-  customer.ok('/v2/users/add', {
-    organizationId: 'acme',
-    users: ['ada', 'grace', 'lin'].map((userId) => ({ userId })),
-  }),
-);
+beforeEach(() => customer.addUsers(['ada', 'grace', 'lin']));
 
 const add = (notificationId: string, to: readonly string[] | 'everybody', more: object = {}) =>
   customer.ok(ADD, {
@@ -63,13 +59,9 @@ describe("a user's notifications", () => {
     await add('1', 'everybody');
     await add('2', 'everybody', { documentId: 'offer' });
     expect(await notificationIds('stranger')).toEqual([]);
-    await customer.ok('/v2/organizations/documents/access/update', {
-      organizationId: 'acme',
-      documentIds: ['nda'],
-      accessType: 'restricted',
-    });
+    await customer.setAccess('restricted', ['nda']);
     expect(await notificationIds('grace')).toEqual(['2']);
-    await customer.ok('/v2/users/add', { organizationId: 'acme', documentId: 'nda', users: [{ userId: 'grace' }] });
+    await customer.addUsers(['grace'], { documentId: 'nda' });
     expect(await notificationIds('grace')).toEqual(['1', '2']);
   });
 
@@ -113,10 +105,7 @@ describe("a user's notifications", () => {
     expect(await notificationIds('grace')).toEqual(['2']);
     expect(await notificationIds('grace', { notificationIds: ['1', '2'] })).toEqual(['2']);
     expect(await customer.ok(GET, { organizationId: 'acme', notificationIds: ['1'] })).toEqual([]);
-    await customer.ok('/v2/organizations/documents/add', {
-      organizationId: 'acme',
-      documents: [{ documentId: 'offer' }],
-    });
+    await customer.addDocuments(['offer']);
     expect(await notificationIds('grace')).toEqual(['2']);
     await add('1', ['grace'], { documentId: 'offer' });
     expect(await notificationIds('grace')).toEqual(['2', '1']);
@@ -153,7 +142,7 @@ describe('a notification about a thread', () => {
 
   test('is visible only to members if the thread is for members of an organization', async () => {
     await customer.ok('/v2/organizations/add', { organizations: [{ organizationId: 'other' }] });
-    await customer.ok('/v2/users/add', { organizationId: 'other', users: [{ userId: 'lin' }] });
+    await customer.addUsers(['lin'], { organizationId: 'other' });
     await thread('members', { type: 'organizationPrivate' });
     await thread('others', { type: 'organizationPrivate', organizationId: 'other' });
     await thread('nobody', { type: 'organizationPrivate', organizationId: 'nowhere' });
@@ -196,13 +185,9 @@ describe('a notification about a thread', () => {
   test('is hidden from users without access to the document', async () => {
     await thread('t');
     await about('1', 't');
-    await customer.ok('/v2/organizations/documents/access/update', {
-      organizationId: 'acme',
-      documentIds: ['nda'],
-      accessType: 'restricted',
-    });
+    await customer.setAccess('restricted', ['nda']);
     expect(await notificationIds('grace')).toEqual([]);
-    await customer.ok('/v2/users/add', { organizationId: 'acme', documentId: 'nda', users: [{ userId: 'grace' }] });
+    await customer.addUsers(['grace'], { documentId: 'nda' });
     expect(await notificationIds('grace')).toEqual(['1']);
   });
 
@@ -242,7 +227,7 @@ describe('a notification about a thread', () => {
 });
 
 describe("pages of a user's notifications", () => {
-  const numbered = (count: number) => Array.from({ length: count }, (_, i) => String(i).padStart(3, '0'));
+  const numbered = (count: number) => times(count, (i) => String(i).padStart(3, '0'));
 
   test.each(['asc', 'desc'])('contain each notification once in order %s while others are written', async (order) => {
     const own = numbered(40);
@@ -265,11 +250,7 @@ describe("pages of a user's notifications", () => {
   });
 
   test('are full although the user may not read most notifications', async () => {
-    await customer.ok('/v2/organizations/documents/access/update', {
-      organizationId: 'acme',
-      documentIds: ['offer'],
-      accessType: 'restricted',
-    });
+    await customer.setAccess('restricted', ['offer']);
     for (const [index, id] of numbered(60).entries())
       await add(id, 'everybody', { documentId: index % 6 === 0 ? 'nda' : 'offer' });
     const listedPages = await pages({ userId: 'grace', order: 'asc', pageSize: 4 });
@@ -277,11 +258,7 @@ describe("pages of a user's notifications", () => {
   });
 
   test('contain each notification even if those for all users are much older', async () => {
-    await customer.ok('/v2/organizations/documents/access/update', {
-      organizationId: 'acme',
-      documentIds: ['offer'],
-      accessType: 'restricted',
-    });
+    await customer.setAccess('restricted', ['offer']);
     const ids = numbered(20);
     for (const id of ids.slice(0, 12)) await add(id, 'everybody', { documentId: 'offer' });
     for (const id of ids.slice(12, 15)) await add(id, 'everybody');

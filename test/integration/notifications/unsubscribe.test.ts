@@ -11,6 +11,7 @@ import { openLink, type PageAnswer } from '../../support/email.ts';
 import { everyItem } from '../../support/items.ts';
 import { MailSystem } from '../../support/mailSystem.ts';
 import { eventOf } from '../../support/requests.ts';
+import { times } from '../../support/times.ts';
 import { lambdaContext, messagesEvent } from '../../support/workers.ts';
 
 const { engine, customer, itemsOf } = acmeWorld({ documents: ['nda'] });
@@ -36,10 +37,10 @@ const config = async (userId: string, documentIds?: string[]) =>
     })
   )[0].config;
 const addUsers = (...userIds: string[]) =>
-  customer.ok('/v2/users/add', {
-    ...nda,
-    users: userIds.map((userId) => ({ userId, email: `${userId}@example.com` })),
-  });
+  customer.addUsers(
+    userIds.map((userId) => ({ userId, email: `${userId}@example.com` })),
+    nda,
+  );
 const set = (userId: string, levels: object, documentIds?: string[]) =>
   customer.ok('/v2/notifications/config/set', {
     organizationId: nda.organizationId,
@@ -97,8 +98,8 @@ describe('POST /v2/notifications/email/unsubscribe', () => {
 
   test('overrides the levels of all documents, until the customer sets a level again', async () => {
     await addUsers('grace');
-    const documents = Array.from({ length: 60 }, (_each, index) => ({ documentId: `doc-${index}` }));
-    await customer.ok('/v2/organizations/documents/add', { organizationId: nda.organizationId, documents });
+    const documents = times(60, (index) => ({ documentId: `doc-${index}` }));
+    await customer.addDocuments(documents);
     for (const documentIds of [documents.slice(0, 30), documents.slice(30)])
       await set(
         'grace',
@@ -117,7 +118,7 @@ describe('POST /v2/notifications/email/unsubscribe', () => {
 
   test('succeeds for an unknown user and for concurrent and repeated requests', async () => {
     const token = await tokenFor('guest');
-    const answers = await Promise.all(Array.from({ length: 10 }, () => oneClick(token)));
+    const answers = await Promise.all(times(10, () => oneClick(token)));
     expect(answers.map(({ status }) => status)).toEqual(Array(10).fill(200));
     expect(await itemsOf('NotificationSettings')).toMatchObject([{ email: 'NONE' }]);
     expect((await oneClick(token)).status).toBe(200);

@@ -11,7 +11,8 @@ import { acmeWorld } from '../../support/acmeWorld.ts';
 import { addDocument, nda } from '../../support/content.ts';
 import { handlerOf } from '../../support/customer.ts';
 import { withStillClock } from '../../support/stillClock.ts';
-import { post } from '../../support/requests.ts';
+import { post, resultOf } from '../../support/requests.ts';
+import { times } from '../../support/times.ts';
 
 const { table, customer, itemsOf } = acmeWorld({ documents: ['nda'] });
 
@@ -36,16 +37,16 @@ const revisionOf = async (userId: string) => (await table.get(PresenceEntity, { 
 describe('POST /v2/presence/add', () => {
   test('stores users as online with a lease of 600 s, and get returns them ordered by id', async () => {
     const before = Date.now();
-    const { status, body } = await call('add', {
-      users: [
-        { userId: 'grace', status: 'away' },
-        { userId: 'ada', name: 'Ada', email: 'ada@example.com' },
-      ],
-    });
-    expect({ status, result: body.result }).toEqual({
-      status: 200,
-      result: { status: 'success', message: 'Presence added successfully.', data: { success: true } },
-    });
+    expect(
+      resultOf(
+        await call('add', {
+          users: [
+            { userId: 'grace', status: 'away' },
+            { userId: 'ada', name: 'Ada', email: 'ada@example.com' },
+          ],
+        }),
+      ),
+    ).toEqual({ status: 'success', message: 'Presence added successfully.', data: { success: true } });
     const [ada, grace] = await users();
     expect([ada, grace]).toMatchObject([
       { userId: 'ada', name: 'Ada', email: 'ada@example.com', status: 'online' },
@@ -80,7 +81,7 @@ describe('POST /v2/presence/add', () => {
     ['users[0].status', { users: [{ userId: 'ada', status: 'busy' }] }],
     ['users[1].leaseSeconds', { users: [{ userId: 'ada' }, { userId: 'bob', leaseSeconds: 4 }] }],
     ['users[0].leaseSeconds', { users: [{ userId: 'ada', leaseSeconds: 601 }] }],
-    ['users', { users: Array.from({ length: 101 }, (_, n) => ({ userId: `u${n}` })) }],
+    ['users', { users: times(101, (n) => ({ userId: `u${n}` })) }],
   ])('rejects a wrong %s and names the field', async (field, data) => {
     const { http, status, message } = await failure('add', data);
     expect({ http, status }).toEqual({ http: 400, status: 'INVALID_ARGUMENT' });
@@ -125,7 +126,7 @@ describe('POST /v2/presence/update', () => {
   });
 
   test('stores all of many concurrent updates of different users', async () => {
-    const ids = Array.from({ length: 12 }, (_, n) => `user-${String(n).padStart(2, '0')}`);
+    const ids = times(12, (n) => `user-${String(n).padStart(2, '0')}`);
     await Promise.all(ids.map((userId) => call('update', { users: [{ userId }, { userId: 'ada' }] })));
     expect((await users()).map(({ userId }) => userId)).toEqual(['ada', ...ids]);
   });
@@ -188,7 +189,7 @@ describe('the lease of a presence', () => {
     const store = new PresenceStore(table);
     const where = await scope();
     const now = Date.now();
-    const users = Array.from({ length: 101 }, (_each, index) => ({ userId: `user-${index}`, leaseSeconds: 5 }));
+    const users = times(101, (index) => ({ userId: `user-${index}`, leaseSeconds: 5 }));
     await store.renew(where, users, { mode: 'add', defaultLease: 600, now });
     const sweeper = new PresenceSweeper(table);
     const stillStored = async () =>

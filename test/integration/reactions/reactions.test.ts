@@ -2,16 +2,19 @@ import { DeleteItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { marshall } from '@aws-sdk/util-dynamodb';
 import { describe, expect, test } from '@jest/globals';
 import { acmeWorld } from '../../support/acmeWorld.ts';
-import { involvements, nda } from '../../support/content.ts';
+import { nda } from '../../support/content.ts';
 import { TABLE_NAME } from '../../support/engine.ts';
+import { times } from '../../support/times.ts';
 
-const { engine, customer, itemsOf, emitted } = acmeWorld({ documents: [{ documentId: 'nda', documentName: 'NDA' }] });
+const { engine, customer, itemsOf, emitted, involvements } = acmeWorld({
+  documents: [{ documentId: 'nda', documentName: 'NDA' }],
+});
 
 const ada = { userId: 'ada', name: 'Ada' };
 const bob = { userId: 'bob' };
 const onComment = { commentAnnotationId: 'thread', commentId: 1 };
 
-const react = (...reactions: object[]) => customer.ok('/v2/reactions/add', { ...nda, reactions });
+const react = (...reactions: object[]) => customer.addReactions(reactions);
 const thumb = (changes: object = {}) => ({ annotationId: 'thumb', icon: '👍', from: ada, ...changes });
 const unreact = (...annotationIds: string[]) => customer.ok('/v2/reactions/delete', { ...nda, annotationIds });
 const added = (annotationId: string) => ({ success: true, annotationId, message: 'Reaction added.' });
@@ -85,7 +88,7 @@ describe('lastUpdated of a thread with reactions', () => {
 
   test('changes for parallel reactions without losing one of them', async () => {
     await customer.ok('/v2/commentannotations/add', { ...nda, commentAnnotations: [old('thread')] });
-    const users = Array.from({ length: 6 }, (_each, index) => ({ userId: `u${index}` }));
+    const users = times(6, (index) => ({ userId: `u${index}` }));
     await Promise.all(users.map((from, index) => react(on('thread', `r${index}`, 1 + (index % 2), from))));
     const comments = await getComments();
     expect(comments.flatMap(({ reactionAnnotationIds }: any) => reactionAnnotationIds).sort()).toEqual(
@@ -119,8 +122,8 @@ describe('POST /v2/reactions/add on the document', () => {
 
   test('stores the reaction as user data of its users', async () => {
     await react(thumb(), thumb({ from: bob }));
-    expect(await involvements(engine, customer, 'ada')).toEqual([['reaction', 'thumb', true]]);
-    expect(await involvements(engine, customer, 'bob')).toEqual([['reaction', 'thumb', true]]);
+    expect(await involvements('ada')).toEqual([['reaction', 'thumb', true]]);
+    expect(await involvements('bob')).toEqual([['reaction', 'thumb', true]]);
   });
 
   test('indexes only a reaction with a location', async () => {
@@ -163,7 +166,7 @@ describe('POST /v2/reactions/add with an existing id', () => {
   });
 
   test('accepts 50 users per reaction and rejects one more', async () => {
-    const users = Array.from({ length: 51 }, (_each, index) => ({ userId: `user-${index}` }));
+    const users = times(51, (index) => ({ userId: `user-${index}` }));
     expect(await react(...users.map((from) => thumb({ from })))).toEqual({
       thumb: refused('thumb', 'Reaction can have at most 50 users.'),
     });
@@ -183,18 +186,15 @@ describe('POST /v2/reactions/add with an existing id', () => {
     await react(thumb());
     await unreact('thumb');
     expect(await react(thumb({ icon: '🎉', from: bob }))).toEqual({ thumb: added('thumb') });
-    expect(await involvements(engine, customer, 'ada')).toEqual([]);
+    expect(await involvements('ada')).toEqual([]);
   });
 
   test('creates a separate reaction with the same id in another document', async () => {
-    await customer.ok('/v2/organizations/documents/add', {
-      organizationId: 'acme',
-      documents: [{ documentId: 'other' }],
-    });
+    await customer.addDocuments(['other']);
     await react(thumb());
-    expect(
-      await customer.ok('/v2/reactions/add', { ...nda, documentId: 'other', reactions: [thumb({ icon: '🎉' })] }),
-    ).toEqual({ thumb: added('thumb') });
+    expect(await customer.addReactions([thumb({ icon: '🎉' })], { documentId: 'other' })).toEqual({
+      thumb: added('thumb'),
+    });
     expect(await customer.ok('/v2/reactions/delete', { ...nda, annotationIds: ['thumb'] })).toMatchObject({
       thumb: { success: true },
     });
@@ -273,7 +273,7 @@ describe('POST /v2/reactions/add on a comment', () => {
 
   test('stores all reactions, users and events of parallel requests', async () => {
     await addThread();
-    const users = Array.from({ length: 12 }, (_each, index) => ({ userId: `user-${index}` }));
+    const users = times(12, (index) => ({ userId: `user-${index}` }));
     const answers = await Promise.all(
       users.map((from) => react(thumb({ ...onComment, annotationId: undefined, from }), thumb({ ...onComment, from }))),
     );
@@ -292,7 +292,7 @@ describe('POST /v2/reactions/add on a comment', () => {
     expect((await emitted()).map(({ event, data }) => `${event} ${data.actionUser.userId}`).toSorted()).toEqual(
       all.flatMap((userId) => [`comment.reaction_add ${userId}`, `comment.reaction_add ${userId}`]),
     );
-    expect(await involvements(engine, customer, 'user-3')).toHaveLength(2);
+    expect(await involvements('user-3')).toHaveLength(2);
   });
 
   test('adds reactions that are deleted with their comment or thread', async () => {
@@ -304,13 +304,13 @@ describe('POST /v2/reactions/add on a comment', () => {
     );
     await customer.ok('/v2/commentannotations/comments/delete', { ...nda, annotationId: 'thread', commentIds: [1] });
     expect((await itemsOf('Reaction')).map(({ annotationId }) => annotationId).toSorted()).toEqual(['loose', 'second']);
-    expect(await involvements(engine, customer, 'ada')).toEqual([
+    expect(await involvements('ada')).toEqual([
       ['comment', 'thread', 2, true],
       ['reaction', 'loose', true],
       ['reaction', 'second', true],
     ]);
     await customer.ok('/v2/commentannotations/delete', { ...nda, annotationIds: ['thread'] });
-    expect(await involvements(engine, customer, 'ada')).toEqual([['reaction', 'loose', true]]);
+    expect(await involvements('ada')).toEqual([['reaction', 'loose', true]]);
     expect(await react(thumb({ icon: '🎉' }))).toEqual({ thumb: added('thumb') });
   });
 });
@@ -441,12 +441,12 @@ describe('POST /v2/reactions/delete', () => {
         )
         .toSorted(),
     ).toEqual(['ada 1 a', 'ada 1 b', 'ada 1 thumb', 'ada 2 second', 'moderator 1 c']);
-    expect(await involvements(engine, customer, 'bob')).toEqual([['comment', 'thread', 1, true]]);
+    expect(await involvements('bob')).toEqual([['comment', 'thread', 1, true]]);
   });
 
   test('stores the result of the last of parallel additions and deletions', async () => {
     await addThread();
-    const ids = Array.from({ length: 8 }, (_each, index) => `r${index}`);
+    const ids = times(8, (index) => `r${index}`);
     await react(...ids.map((annotationId) => thumb({ ...onComment, annotationId })));
     const answers = await Promise.all(
       ids.map((id, index) =>
@@ -462,22 +462,22 @@ describe('POST /v2/reactions/delete', () => {
 });
 
 test('a parallel addition and deletion of a reaction keep reactions and user data consistent', async () => {
-  const ids = Array.from({ length: 10 }, (_each, index) => `r${index}`);
+  const ids = times(10, (index) => `r${index}`);
   await react(...ids.map((annotationId) => thumb({ annotationId })));
   await Promise.all(ids.flatMap((id) => [unreact(id), react(thumb({ annotationId: id, from: bob }))]));
   const there = (await itemsOf('Reaction')).filter(({ fromUsers }) =>
     fromUsers.some(({ from }: any) => from.userId === 'bob'),
   );
-  expect((await involvements(engine, customer, 'bob')).map(([, id]) => id)).toEqual(
+  expect((await involvements('bob')).map(([, id]) => id)).toEqual(
     there.map(({ annotationId }) => annotationId).toSorted(),
   );
-  expect(await involvements(engine, customer, 'ada')).toEqual([]);
+  expect(await involvements('ada')).toEqual([]);
 });
 
 test('a comment has at most 200 reactions, and further reactions fail', async () => {
   await addThread();
   const results = Object.values(
-    await react(...Array.from({ length: 250 }, (_each, index) => thumb({ ...onComment, annotationId: `r${index}` }))),
+    await react(...times(250, (index) => thumb({ ...onComment, annotationId: `r${index}` }))),
   );
   expect(results.filter(({ success }: any) => success)).toHaveLength(200);
   expect(results.at(-1)).toEqual(refused('r249', 'Comment has too many reactions.'));
@@ -500,12 +500,7 @@ describe('POST /v2/reactions/add: validation', () => {
     ],
     ['an unknown document', { documentId: 'nothing' }, 404, 'Document does not exist'],
     ['no reactions', { reactions: [] }, 400, 'reactions must not be empty'],
-    [
-      'more than 500 reactions',
-      { reactions: Array.from({ length: 501 }, () => thumb()) },
-      400,
-      'reactions must have at most 500 items',
-    ],
+    ['more than 500 reactions', { reactions: times(501, () => thumb()) }, 400, 'reactions must have at most 500 items'],
     ['no icon', { reactions: [thumb({ icon: undefined })] }, 400, 'reactions[0].icon is required'],
     ['no user', { reactions: [thumb({ from: undefined })] }, 400, 'reactions[0].from is required'],
     [

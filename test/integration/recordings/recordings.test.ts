@@ -9,6 +9,7 @@ import { remove } from '../../../lib/table/table.ts';
 import { acmeWorld, forAllTests, invalid } from '../../support/acmeWorld.ts';
 import { startFaults } from '../../support/faults.ts';
 import { everyItem } from '../../support/items.ts';
+import { times } from '../../support/times.ts';
 
 const ADD = '/v2/recordings/add';
 const GET = '/v2/recordings/get';
@@ -22,7 +23,7 @@ const recording = (fields: object = {}) => ({ recordingType: 'screen', from: ada
 const add = (recordings: object[], document: object = nda) => customer.ok(ADD, { ...document, recordings });
 const get = (filter: object = {}) => customer.ok(GET, { organizationId: 'acme', ...filter }) as Promise<any[]>;
 const idsOf = async (filter: object = {}) => (await get(filter)).map(({ annotationId }) => annotationId);
-const numbers = (count: number) => Array.from({ length: count }, (_, i) => i);
+const numbers = (count: number) => times(count, (i) => i);
 const scope = async (documentId = 'nda') => {
   const { internalId: organizationKey } = (await table.get(OrganizationEntity, {
     tenant: customer.apiKey,
@@ -62,14 +63,10 @@ describe('POST /v2/recordings/add', () => {
       location: { id: 'page-3', locationName: 'Page 3' },
       metadata: { room: 1 },
     };
-    const { status, body } = await customer.call(ADD, { ...nda, recordings: [sent] });
-    expect({ status, result: body.result }).toEqual({
-      status: 200,
-      result: {
-        status: 'success',
-        message: 'Recording(s) added successfully.',
-        data: { r: { success: true, annotationId: 'r', message: 'Recording added.' } },
-      },
+    expect(await customer.result(ADD, { ...nda, recordings: [sent] })).toEqual({
+      status: 'success',
+      message: 'Recording(s) added successfully.',
+      data: { r: { success: true, annotationId: 'r', message: 'Recording added.' } },
     });
     const [recording] = await get();
     expect(recording).toEqual({
@@ -224,10 +221,7 @@ describe('POST /v2/recordings/add', () => {
     const { tenant, organizationKey } = await scope();
     await table.write([remove(DocumentEntity, { tenant, organizationKey, documentId: 'nda' })]);
     expect(await get()).toEqual([]);
-    await customer.ok('/v2/organizations/documents/add', {
-      organizationId: 'acme',
-      documents: [{ documentId: 'nda' }],
-    });
+    await customer.addDocuments(['nda']);
     for (const filter of [{}, nda, { ...nda, recordingIds: ['r'] }, { recordingIds: ['r'] }])
       expect(await get(filter)).toEqual([]);
     expect((await add([recording({ annotationId: 'r', displayName: 'new' })])).r.success).toBe(true);

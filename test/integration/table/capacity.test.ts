@@ -406,7 +406,7 @@ describe('the middleware stack', () => {
       const customer = await newCustomer();
       await addDocument(customer);
       if ('folderId' in location) {
-        await customer.ok('/v2/organizations/folders/add', { organizationId: 'acme', folders: [location] });
+        await customer.addFolders([location]);
         await customer.ok('/v2/organizations/documents/move', {
           organizationId: 'acme',
           documentIds: ['nda'],

@@ -21,7 +21,8 @@ import {
 import { forAllTests } from '../../support/acmeWorld.ts';
 import { startEngine } from '../../support/engine.ts';
 import { storedItem } from '../../support/items.ts';
-import { post } from '../../support/requests.ts';
+import { post, errorOf } from '../../support/requests.ts';
+import { times } from '../../support/times.ts';
 import { newWorkspace, type TestWorkspace } from '../../support/workspaces.ts';
 
 const engine = forAllTests(startEngine);
@@ -71,7 +72,7 @@ describe('a call with an Idempotency-Key', () => {
   });
 
   test('runs once for 20 simultaneous calls, and the others return ABORTED or the same answer', async () => {
-    const answers = await Promise.all(Array.from({ length: 20 }, () => create('parallel')));
+    const answers = await Promise.all(times(20, () => create('parallel')));
     const ran = answers.filter(({ status, headers }) => status === 200 && headers[REPLAYED] === undefined);
     expect(ran).toHaveLength(1);
     for (const { status, body, headers } of answers.filter((answer) => answer !== ran[0])) {
@@ -100,12 +101,11 @@ describe('a call with an Idempotency-Key', () => {
       replace(ApiKeyEntity, { ...stored!, tokenHashes: [...stored!.tokenHashes, tokenHash('second')] }, stored!._r),
     ]);
     expect((await add('acme')).status).toBe(200);
-    const { status, body } = await add('acme', { 'x-svc-auth-token': 'second' });
-    expect(status).toBe(400);
-    expect(body.error).toMatchObject({
-      status: 'INVALID_ARGUMENT',
-      message: 'This Idempotency-Key was used with another auth token',
-    });
+    expect(errorOf(await add('acme', { 'x-svc-auth-token': 'second' }))).toEqual([
+      400,
+      'INVALID_ARGUMENT',
+      'This Idempotency-Key was used with another auth token',
+    ]);
   });
 
   test('is compared by the verified workspace token, not by other headers', async () => {
@@ -146,12 +146,11 @@ describe('a call with an Idempotency-Key', () => {
     ['with a control character', 'line\nbreak'],
     ['not ASCII', 'schlüssel'],
   ])('is rejected with INVALID_ARGUMENT if the key is %s', async (_what, key) => {
-    const { status, body } = await create(key);
-    expect(status).toBe(400);
-    expect(body.error).toMatchObject({
-      status: 'INVALID_ARGUMENT',
-      message: 'Idempotency-Key must be 1 to 255 visible ASCII characters',
-    });
+    expect(errorOf(await create(key))).toEqual([
+      400,
+      'INVALID_ARGUMENT',
+      'Idempotency-Key must be 1 to 255 visible ASCII characters',
+    ]);
     expect(await keyCount()).toBe(1);
   });
 
@@ -257,7 +256,7 @@ describe('Idempotency.once', () => {
       return new Promise<never>(() => undefined);
     });
     await started.promise;
-    const outcomes = await Promise.allSettled(Array.from({ length: 10 }, () => once({ now: NOW + 60_000 })));
+    const outcomes = await Promise.allSettled(times(10, () => once({ now: NOW + 60_000 })));
     expect(runs).toBe(1);
     expect(outcomes.filter(({ status }) => status === 'fulfilled').length).toBeGreaterThanOrEqual(1);
     for (const outcome of outcomes)
@@ -265,10 +264,10 @@ describe('Idempotency.once', () => {
   });
 
   test('passes the time of the first call to a call that takes over the claim', async () => {
-    const times: number[] = [];
+    const moments: number[] = [];
     const recordAt = (now: number, httpStatus: number) =>
       idempotency.once({ ...call, now }, async (since) => {
-        times.push(since);
+        moments.push(since);
         return { httpStatus, body: '' };
       });
     await recordAt(NOW + 900, 503);
@@ -276,7 +275,7 @@ describe('Idempotency.once', () => {
     await recordAt(NOW + 24 * HOUR - 1, 200);
     expect(await recordAt(NOW + 24 * HOUR - 1, 200)).toMatchObject({ replayed: true });
     await recordAt(NOW + 24 * HOUR, 200);
-    expect(times).toEqual([NOW, NOW, NOW, NOW + 24 * HOUR]);
+    expect(moments).toEqual([NOW, NOW, NOW, NOW + 24 * HOUR]);
   });
 
   test('returns the stored answer for 24 h, then accepts any body for the key', async () => {

@@ -38,19 +38,11 @@ beforeAll(async () => {
       { organizationId: 'beta', organizationName: MARK },
     ],
   });
-  await first.ok('/v2/organizations/folders/add', {
-    organizationId: 'acme',
-    folders: ['folder', 'other folder'].map((folderId) => ({ folderId, folderName: MARK })),
-  });
-  await first.ok('/v2/organizations/documents/add', {
-    organizationId: 'acme',
+  await first.addFolders(['folder', 'other folder'].map((folderId) => ({ folderId, folderName: MARK })));
+  await first.addDocuments([{ documentId: 'document', documentName: MARK, metadata: { note: MARK } }], {
     folderId: 'folder',
-    documents: [{ documentId: 'document', documentName: MARK, metadata: { note: MARK } }],
   });
-  await first.ok('/v2/users/add', {
-    organizationId: 'acme',
-    users: [{ userId: 'user', name: MARK, email: `${MARK}@example.com` }],
-  });
+  await first.addUsers([{ userId: 'user', name: MARK, email: `${MARK}@example.com` }]);
   await first.ok('/v2/organizations/usergroups/add', {
     organizationId: 'acme',
     organizationUserGroups: [{ groupId: 'group', groupName: MARK }],
@@ -86,24 +78,23 @@ beforeAll(async () => {
       entityData: MARK,
     })),
   });
-  await first.ok('/v2/recordings/add', {
-    ...document,
-    recordings: ['recording', 'another'].map((annotationId) => ({
+  await first.addRecordings(
+    ['recording', 'another'].map((annotationId) => ({
       annotationId,
       recordingType: 'audio',
       from: { userId: 'user', name: MARK },
       displayName: MARK,
     })),
-  });
+    document,
+  );
   await first.ok('/v2/commentannotations/add', {
     ...document,
     commentAnnotations: [
       { annotationId: 'thread', commentData: [{ commentText: MARK, from: { userId: 'user', name: MARK } }] },
     ],
   });
-  await first.ok('/v2/reactions/add', {
-    ...document,
-    reactions: [
+  await first.addReactions(
+    [
       {
         annotationId: 'reaction',
         icon: '👍',
@@ -112,7 +103,8 @@ beforeAll(async () => {
         commentId: 1,
       },
     ],
-  });
+    document,
+  );
   await first.ok('/v2/memory/judgments/add', {
     ...document,
     judgments: [
@@ -705,11 +697,7 @@ test('the requests of the second tenant change no item of the first tenant', asy
 });
 
 test('an id names different resources for two tenants', async () => {
-  await second.ok('/v2/organizations/documents/add', {
-    organizationId: 'acme',
-    createOrganization: true,
-    documents: [{ documentId: 'document' }],
-  });
+  await second.addDocuments(['document']);
   expect(await second.ok('/v2/organizations/documents/get', { organizationId: 'acme' })).toEqual([
     { id: 'document', disabled: false, accessType: 'public' },
   ]);

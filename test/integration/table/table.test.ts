@@ -9,6 +9,7 @@ import { toApiError } from '../../../lib/http/middlewares.ts';
 import { forAllTests } from '../../support/acmeWorld.ts';
 import { startEngine, TABLE_NAME } from '../../support/engine.ts';
 import { storedItem } from '../../support/items.ts';
+import { times } from '../../support/times.ts';
 
 const Thing = defineEntity({
   type: 'TestThing',
@@ -192,7 +193,7 @@ describe('Table.write', () => {
   test('accepts exactly one of several concurrent replacements', async () => {
     await table.write([insert(Thing, thing('a'))]);
     const outcomes = await Promise.all(
-      Array.from({ length: 10 }, (_, i) => table.write([replace(Thing, thing('a', { text: `${i}` }), 1)])),
+      times(10, (i) => table.write([replace(Thing, thing('a', { text: `${i}` }), 1)])),
     );
     expect(outcomes.filter((outcome) => outcome === 'done')).toHaveLength(1);
     expect(await read('a')).toMatchObject({ text: `${outcomes.indexOf('done')}`, _r: 2 });
@@ -323,9 +324,9 @@ describe('an error of DynamoDB', () => {
 
 describe('Table.getMany', () => {
   test('returns values in the order of the keys, with one call per 100 distinct keys', async () => {
-    await store(Array.from({ length: 230 }, (_, i) => thing(`${i}`)));
+    await store(times(230, (i) => thing(`${i}`)));
     sent = [];
-    const ids = [...Array.from({ length: 230 }, (_, i) => `${229 - i}`), 'absent', '7', '7'];
+    const ids = [...times(230, (i) => `${229 - i}`), 'absent', '7', '7'];
     const values = await table.getMany(
       Thing,
       ids.map((id) => ({ tenant, id })),
@@ -340,12 +341,12 @@ describe('Table.getMany', () => {
   });
 
   test('returns more than 16 MB, the limit of one call', async () => {
-    await store(Array.from({ length: 60 }, (_, i) => thing(`${i}`, { text: 'x'.repeat(380_000) })));
+    await store(times(60, (i) => thing(`${i}`, { text: 'x'.repeat(380_000) })));
     const values = await table.getMany(
       Thing,
-      Array.from({ length: 60 }, (_, i) => ({ tenant, id: `${i}` })),
+      times(60, (i) => ({ tenant, id: `${i}` })),
     );
-    expect(values.map((value) => value?.id)).toEqual(Array.from({ length: 60 }, (_, i) => `${i}`));
+    expect(values.map((value) => value?.id)).toEqual(times(60, (i) => `${i}`));
   });
 
   test('repeats unprocessed keys', async () => {
@@ -411,7 +412,7 @@ describe('Table.query', () => {
   });
 
   test('returns every value once over all pages, in both directions', async () => {
-    const names = Array.from({ length: 10 }, (_, i) => `${i}`);
+    const names = times(10, (i) => `${i}`);
     await store(names.map((id) => thing(id)));
     expect(await pages({ limit: 3 })).toEqual([['0', '1', '2'], ['3', '4', '5'], ['6', '7', '8'], ['9']]);
     expect(await pages({ limit: 4, descending: true })).toEqual([
@@ -427,13 +428,13 @@ describe('Table.query', () => {
   });
 
   test('returns no empty page after a full last page', async () => {
-    await store(Array.from({ length: 6 }, (_, i) => thing(`${i}`)));
+    await store(times(6, (i) => thing(`${i}`)));
     expect((await pages({ limit: 3 })).map((page) => page.length)).toEqual([3, 3]);
     expect((await pages({ limit: 6 })).map((page) => page.length)).toEqual([6]);
   });
 
   test('returns a complete page above 1 MB, the limit of one DynamoDB call', async () => {
-    await store(Array.from({ length: 9 }, (_, i) => thing(`${i}`, { text: 'x'.repeat(350_000) })));
+    await store(times(9, (i) => thing(`${i}`, { text: 'x'.repeat(350_000) })));
     sent = [];
     const page = await all({ limit: 9 });
     expect(ids(page)).toEqual(['0', '1', '2', '3', '4', '5', '6', '7', '8']);
@@ -442,15 +443,13 @@ describe('Table.query', () => {
   });
 
   test('returns full pages although DynamoDB calls end after 1 MB', async () => {
-    await store(Array.from({ length: 8 }, (_, i) => thing(`${i}`, { text: 'x'.repeat(300_000) })));
+    await store(times(8, (i) => thing(`${i}`, { text: 'x'.repeat(300_000) })));
     for (const limit of [1, 2, 3, 4, 5, 7, 8])
       expect((await pages({ limit })).flat()).toEqual(['0', '1', '2', '3', '4', '5', '6', '7']);
   });
 
   test('ends a page early at about 4 MB', async () => {
-    await store(
-      Array.from({ length: 15 }, (_, i) => thing(String.fromCharCode(97 + i), { text: 'x'.repeat(390_000) })),
-    );
+    await store(times(15, (i) => thing(String.fromCharCode(97 + i), { text: 'x'.repeat(390_000) })));
     const seen = await pages({ limit: 100 });
     expect(seen.map((page) => page.length)).toEqual([11, 4]);
     expect(seen.flat().join('')).toBe('abcdefghijklmno');
@@ -501,11 +500,7 @@ describe('an expired item', () => {
   });
 
   test('neither shortens a page nor ends the listing', async () => {
-    await store(
-      Array.from({ length: 12 }, (_, i) =>
-        thing(String.fromCharCode(97 + i), i % 3 === 2 ? {} : { expiresAt: SECONDS }),
-      ),
-    );
+    await store(times(12, (i) => thing(String.fromCharCode(97 + i), i % 3 === 2 ? {} : { expiresAt: SECONDS })));
     const first = await table.query(Thing, { tenant }, { limit: 3 });
     expect(first.values.map(({ id }) => id)).toEqual(['c', 'f', 'i']);
     const second = await table.query(Thing, { tenant }, { limit: 3, after: first.next });
@@ -553,9 +548,7 @@ describe('Table.putIf', () => {
   });
 
   test('accepts one of many simultaneous claims', async () => {
-    const outcomes = await Promise.all(
-      Array.from({ length: 20 }, (_, i) => table.putIf(Claim, claim(`${i}`), 'absent')),
-    );
+    const outcomes = await Promise.all(times(20, (i) => table.putIf(Claim, claim(`${i}`), 'absent')));
     expect(outcomes.filter((outcome) => outcome === 'done')).toHaveLength(1);
     expect(await table.get(Claim, { tenant })).toMatchObject({ claim: `${outcomes.indexOf('done')}` });
   });
@@ -563,9 +556,7 @@ describe('Table.putIf', () => {
 
 describe('Table.countUp and Table.increment', () => {
   test('count up to the limit and no further under simultaneous calls', async () => {
-    const results = await Promise.all(
-      Array.from({ length: 30 }, () => table.countUp(Counter, { name: tenant }, 12, SECONDS + 60)),
-    );
+    const results = await Promise.all(times(30, () => table.countUp(Counter, { name: tenant }, 12, SECONDS + 60)));
     expect(results.filter(Boolean)).toHaveLength(12);
     expect(await table.get(Counter, { name: tenant })).toMatchObject({ count: 12, expiresAt: SECONDS + 60 });
     expect(await table.countUp(Counter, { name: tenant }, 12, SECONDS + 60)).toBe(false);
@@ -579,8 +570,8 @@ describe('Table.countUp and Table.increment', () => {
   });
 
   test('return a different value to each simultaneous increment', async () => {
-    const values = await Promise.all(Array.from({ length: 20 }, () => table.increment(Total, { tenant }, 3)));
-    expect(values.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 20 }, (_each, index) => 3 * (index + 1)));
+    const values = await Promise.all(times(20, () => table.increment(Total, { tenant }, 3)));
+    expect(values.toSorted((a, b) => a - b)).toEqual(times(20, (index) => 3 * (index + 1)));
     expect(await storedItem(engine, Total.key({ tenant }))).toEqual({
       ...Total.key({ tenant }),
       _t: 'TestTotal',

@@ -8,6 +8,7 @@ import { insert, openTable, replace, Table, upsert } from '../../../lib/table/ta
 import { writeEach } from '../../../lib/table/writeEach.ts';
 import { forAllTests } from '../../support/acmeWorld.ts';
 import { startEngine } from '../../support/engine.ts';
+import { times } from '../../support/times.ts';
 import { virtualTime } from '../../support/virtualTime.ts';
 
 const Tally = defineEntity({
@@ -25,7 +26,7 @@ type StoredTally = Stored<{ id: string; count: number }> | undefined;
 forAllTests(() => startEngine({ sdk: true }));
 const table = forAllTests(() => openTable(environment(process.env)));
 
-const names = (count: number) => Array.from({ length: count }, (_, i) => `${i}`);
+const names = (count: number) => times(count, (i) => `${i}`);
 
 /**
  * Adds one to each of the named tallies. Returns the new counts. A tally that conflicts until the end gets `busy`
@@ -69,7 +70,7 @@ describe('writeEach on the table engine', () => {
   test('stores each successful write once under real conflicts', async () => {
     const items = names(40);
     const calls = await Promise.all(
-      Array.from({ length: 6 }, (_, shift) => {
+      times(6, (shift) => {
         const mine = items.slice(shift).concat(items.slice(0, shift)); // Each call has the names in another order.
         return addToEach('shared', mine).then((results) => new Map(mine.map((id, index) => [id, results[index]])));
       }),
@@ -120,9 +121,7 @@ describe('writeEach on a scripted table', () => {
         decisions.set(id, (decisions.get(id) ?? 0) + 1);
         return {
           result: `done ${id}`,
-          ops: Array.from({ length: width }, (_, part) =>
-            upsert(Tally, { tenant: 't', id: width === 1 ? id : `${id}.${part}`, count: 0 }),
-          ),
+          ops: times(width, (part) => upsert(Tally, { tenant: 't', id: width === 1 ? id : `${id}.${part}`, count: 0 })),
         };
       },
       conflicted: (id) => `busy ${id}`,

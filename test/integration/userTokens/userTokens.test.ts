@@ -6,6 +6,7 @@ import { type Customer, handlerOf, newCustomer, restartFunctions } from '../../s
 import { startQueues } from '../../support/queues.ts';
 import { JobRunner } from '../../support/removal.ts';
 import { post } from '../../support/requests.ts';
+import { times } from '../../support/times.ts';
 import { newUser, type TestUser, userWith } from '../../support/userTokens.ts';
 
 const GENERATE = '/v2/auth/generate_token';
@@ -62,10 +63,7 @@ describe('POST /v2/auth/generate_token', () => {
   });
 
   test('creates the user, or adds missing fields to the profile of an existing user', async () => {
-    await customer.ok('/v2/users/add', {
-      organizationId: 'acme',
-      users: [{ userId: 'ada', photoUrl: 'https://a.example/a.png' }],
-    });
+    await customer.addUsers([{ userId: 'ada', photoUrl: 'https://a.example/a.png' }]);
     await newUser(customer, 'ada', [acme]);
     await newUser(customer, 'bob', [acme]);
     const users = (await customer.ok('/v2/users/get', { organizationId: 'acme' })) as any[];
@@ -111,11 +109,8 @@ describe('POST /v2/auth/generate_token', () => {
   });
 
   test('accepts one hundred grants, and the token still fits into a header', async () => {
-    const ids = Array.from({ length: 100 }, (_, index) => `d${index}`);
-    await customer.ok('/v2/organizations/documents/add', {
-      organizationId: 'acme',
-      documents: ids.map((documentId) => ({ documentId })),
-    });
+    const ids = times(100, (index) => `d${index}`);
+    await customer.addDocuments(ids);
     const { token } = await newUser(
       customer,
       'ada',
@@ -219,10 +214,7 @@ describe('a user token', () => {
   });
 
   test('loses access to a document in a folder from which the user is removed', async () => {
-    await customer.ok('/v2/organizations/folders/add', {
-      organizationId: 'acme',
-      folders: [{ folderId: 'contracts' }],
-    });
+    await customer.addFolders(['contracts']);
     await customer.ok('/v2/organizations/folders/access/update', {
       ...{ organizationId: 'acme', folderIds: ['contracts'], accessType: 'restricted' },
     });
@@ -258,14 +250,11 @@ describe('a user token', () => {
     ],
   ])('does not get a grant back if the user was removed from a folder and later %s', async (_what, move) => {
     queues.clear();
-    await customer.ok('/v2/organizations/folders/add', {
-      organizationId: 'acme',
-      folders: [
-        { folderId: 'contracts', accessType: 'restricted' },
-        { folderId: 'drafts', parentFolderId: 'contracts', accessType: 'restricted' },
-        { folderId: 'old', parentFolderId: 'drafts' },
-      ],
-    });
+    await customer.addFolders([
+      { folderId: 'contracts', accessType: 'restricted' },
+      { folderId: 'drafts', parentFolderId: 'contracts', accessType: 'restricted' },
+      { folderId: 'old', parentFolderId: 'drafts' },
+    ]);
     await customer.ok('/v2/organizations/documents/move', {
       ...{ organizationId: 'acme', documentIds: ['nda'], folderId: 'old' },
     });
@@ -396,10 +385,7 @@ describe('a user token', () => {
 
 describe('a page token', () => {
   test('is rejected for another user and for the API key', async () => {
-    await customer.ok('/v2/organizations/documents/add', {
-      organizationId: 'acme',
-      documents: [{ documentId: 'second' }],
-    });
+    await customer.addDocuments(['second']);
     const list = { organizationId: 'acme', pageSize: 1 };
     const [ada, bob] = [await newUser(customer, 'ada', [acme, document]), await newUser(customer, 'bob', [acme])];
     const { body } = await ada.call('/v2/organizations/documents/get', list);
@@ -413,10 +399,7 @@ describe('a page token', () => {
 
 describe('listings with a user token', () => {
   test('contain only documents and folders that the user may read', async () => {
-    await customer.ok('/v2/organizations/documents/add', {
-      organizationId: 'acme',
-      documents: [{ documentId: 'open' }],
-    });
+    await customer.addDocuments(['open']);
     await customer.ok('/v2/organizations/folders/add', {
       ...{ organizationId: 'acme', folders: [{ folderId: 'contracts' }, { folderId: 'secret' }] },
     });
@@ -431,7 +414,7 @@ describe('listings with a user token', () => {
   });
 
   test('contain names and avatars of users, but no e-mail addresses', async () => {
-    await customer.ok('/v2/users/add', { ...nda, users: [{ userId: 'bob', name: 'Bob', email: 'bob@example.com' }] });
+    await customer.addUsers([{ userId: 'bob', name: 'Bob', email: 'bob@example.com' }], nda);
     const ada = await newUser(customer, 'ada', [document]);
     expect(await ada.ok('/v2/users/get', nda)).toEqual([{ userId: 'bob', name: 'Bob', initial: 'B' }]);
     expect(await ada.status('/v2/users/get', { organizationId: 'acme' })).toBe('INVALID_ARGUMENT');

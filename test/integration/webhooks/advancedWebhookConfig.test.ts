@@ -27,9 +27,7 @@ const stored = (customer: Customer) => storedItem(engine, AdvancedWebhookConfigE
 describe('POST /v2/workspace/advancedwebhookconfig/get', () => {
   test('returns the defaults if no config is stored, and stores nothing', async () => {
     const customer = await newCustomer();
-    const { status, body } = await customer.call(paths.getConfig, {});
-    expect(status).toBe(200);
-    expect(body.result).toEqual({
+    expect(await customer.result(paths.getConfig, {})).toEqual({
       status: 'success',
       message: 'Advanced webhook configuration retrieved successfully.',
       data: defaults,
@@ -49,9 +47,7 @@ describe('POST /v2/workspace/advancedwebhookconfig/get', () => {
 describe('POST /v2/workspace/advancedwebhookconfig/update', () => {
   test('returns the whole config after the change', async () => {
     const customer = await newCustomer();
-    const { status, body } = await customer.call(paths.updateConfig, { isEnabled: true });
-    expect(status).toBe(200);
-    expect(body.result).toEqual({
+    expect(await customer.result(paths.updateConfig, { isEnabled: true })).toEqual({
       status: 'success',
       message: 'Advanced webhook configuration updated successfully.',
       data: enabled,

@@ -6,9 +6,10 @@ import { WebhookEndpointEntity, WebhookEndpointUidEntity } from '../../../lib/we
 import { WebhookSettingsEntity } from '../../../lib/webhooks/webhookSettings.ts';
 import { eventTypes } from '../../../lib/events/rules/catalogue.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
-import { acmeWorld } from '../../support/acmeWorld.ts';
+import { acmeWorld, invalid } from '../../support/acmeWorld.ts';
 import { everyItem, storedItem } from '../../support/items.ts';
 import { post } from '../../support/requests.ts';
+import { times } from '../../support/times.ts';
 import { newWebhookCustomer, outcome, paths } from '../../support/webhooks.ts';
 
 const { engine, customer } = acmeWorld({ table: 'memory', newCustomer: newWebhookCustomer });
@@ -117,7 +118,7 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/create', () => {
       url: `https://example.com/${'€'.repeat(2_028)}`,
       description: 'x'.repeat(32_768),
       uid: '€'.repeat(512),
-      channels: Array.from({ length: 100 }, (_, i) => `${i}${'€'.repeat(510)}`),
+      channels: times(100, (i) => `${i}${'€'.repeat(510)}`),
       filterTypes: [...eventTypes],
     };
     expect(await create({ ...fields, metadata: { key: 'x'.repeat(65_526) } })).toMatchObject(fields);
@@ -144,7 +145,7 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/create', () => {
 
   test('creates one endpoint for ten parallel calls with the same uid', async () => {
     const answers = await Promise.all(
-      Array.from({ length: 10 }, () => outcome(customer, paths.create, { url: HOOK, uid: 'contested' })),
+      times(10, () => outcome(customer, paths.create, { url: HOOK, uid: 'contested' })),
     );
     expect(answers.filter((answer) => answer === 'done')).toHaveLength(1);
     expect(new Set(answers.filter((answer) => answer !== 'done').map(([status]) => status))).toEqual(
@@ -161,7 +162,7 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/create', () => {
   });
 
   test('counts each of ten parallel creations towards the limit', async () => {
-    await Promise.all(Array.from({ length: 10 }, () => create()));
+    await Promise.all(times(10, () => create()));
     expect(await listed()).toHaveLength(10);
     expect(await count()).toBe(10);
   });
@@ -170,7 +171,7 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/create', () => {
     let remaining = 230;
     const outcomes: string[] = [];
     await Promise.all(
-      Array.from({ length: 25 }, async () => {
+      times(25, async () => {
         while (remaining-- > 0) {
           const answer = await outcome(customer, paths.create, { url: HOOK });
           outcomes.push(answer === 'done' ? answer : answer[0]);
@@ -183,7 +184,7 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/create', () => {
 
   test('rejects the 201st endpoint with RESOURCE_EXHAUSTED, even if five calls run in parallel', async () => {
     for (let i = 0; i < 198; i++) await create();
-    const answers = await Promise.all(Array.from({ length: 5 }, () => outcome(customer, paths.create, { url: HOOK })));
+    const answers = await Promise.all(times(5, () => outcome(customer, paths.create, { url: HOOK })));
     expect(answers.filter((answer) => answer === 'done')).toHaveLength(2);
     for (const answer of answers)
       if (answer !== 'done')
@@ -238,18 +239,10 @@ const badFields: [string, object, string][] = [
     'filterTypes[1] must be an event type, such as comment.add',
   ],
   ['a filter type that is a number', { filterTypes: [7] }, 'filterTypes[0] must be a string'],
-  [
-    '101 filter types',
-    { filterTypes: Array.from({ length: 101 }, () => 'comment.add') },
-    'filterTypes must have at most 100 items',
-  ],
+  ['101 filter types', { filterTypes: times(101, () => 'comment.add') }, 'filterTypes must have at most 100 items'],
   ['no channel', { channels: [] }, 'channels must not be empty'],
   ['an empty channel', { channels: ['a', ''] }, 'channels[1] must not be empty'],
-  [
-    '101 channels',
-    { channels: Array.from({ length: 101 }, (_, i) => `c${i}`) },
-    'channels must have at most 100 items',
-  ],
+  ['101 channels', { channels: times(101, (i) => `c${i}`) }, 'channels must have at most 100 items'],
   ['disabled as text', { disabled: 'false' }, 'disabled must be a boolean'],
   ['rateLimit 0', { rateLimit: 0 }, 'rateLimit must be at least 1'],
   ['rateLimit -1', { rateLimit: -1 }, 'rateLimit must be at least 1'],
@@ -278,12 +271,7 @@ describe('invalid fields of endpoints/create and endpoints/update', () => {
     'make endpoints/create return INVALID_ARGUMENT with the field and store nothing: %s',
     async (_what, data, message) => {
       const before = (await everyItem(engine)).length;
-      const { status, body } = await customer.call(paths.create, { url: HOOK, ...data });
-      expect({ status, error: body.error.status, message: body.error.message }).toEqual({
-        status: 400,
-        error: 'INVALID_ARGUMENT',
-        message,
-      });
+      expect(await customer.error(paths.create, { url: HOOK, ...data })).toEqual(invalid(message));
       expect((await everyItem(engine)).length).toBe(before);
     },
   );
@@ -456,9 +444,7 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/delete', () => {
 
   test('succeeds for one of ten parallel calls', async () => {
     const [{ id }] = [await create({ uid: 'mine' }), await create()];
-    const answers = await Promise.all(
-      Array.from({ length: 10 }, () => outcome(customer, paths.delete, { endpointId: id })),
-    );
+    const answers = await Promise.all(times(10, () => outcome(customer, paths.delete, { endpointId: id })));
     expect(answers.filter((answer) => answer === 'done')).toHaveLength(1);
     for (const answer of answers) if (answer !== 'done') expect(answer).toEqual(UNKNOWN);
     expect(await count()).toBe(1);

@@ -4,6 +4,7 @@ import { environment } from '../../../lib/app/capability.ts';
 import { insert, openTable, remove } from '../../../lib/table/table.ts';
 import { WebhookEndpointEntity } from '../../../lib/webhooks/endpoints.ts';
 import { acmeWorld } from '../../support/acmeWorld.ts';
+import { times } from '../../support/times.ts';
 import { newWebhookCustomer, outcome, paths } from '../../support/webhooks.ts';
 
 const { customer, useNewCustomer } = acmeWorld({ newCustomer: newWebhookCustomer });
@@ -21,7 +22,7 @@ async function list(data: object = {}): Promise<Page> {
 }
 
 const idOf = (n: number) => `ep_${String(n).padStart(27, '0')}`;
-const ids = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => idOf(from + i));
+const ids = (from: number, to: number) => times(to - from, (i) => idOf(from + i));
 const table = () => openTable(environment(process.env));
 
 /** Creates endpoints with these ids. Lists are in the order of the ids. */

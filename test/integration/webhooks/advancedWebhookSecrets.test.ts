@@ -5,6 +5,7 @@ import { openTable, replace } from '../../../lib/table/table.ts';
 import { WebhookEndpointEntity } from '../../../lib/webhooks/endpoints.ts';
 import { acmeWorld } from '../../support/acmeWorld.ts';
 import { storedItem } from '../../support/items.ts';
+import { times } from '../../support/times.ts';
 import { virtualTime } from '../../support/virtualTime.ts';
 import { newWebhookCustomer, outcome, paths } from '../../support/webhooks.ts';
 
@@ -121,7 +122,7 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/secret/rotate', () => {
   });
 
   test('succeeds for one of ten parallel calls, and secret/get returns the secret of this call', async () => {
-    const answers = await Promise.all(Array.from({ length: 10 }, () => customer.call(paths.rotate, { endpointId })));
+    const answers = await Promise.all(times(10, () => customer.call(paths.rotate, { endpointId })));
     const done = answers.filter(({ status }) => status === 200);
     expect(done).toHaveLength(1);
     for (const { status, body } of answers)

@@ -9,22 +9,18 @@ import { upsert } from '../../../lib/table/table.ts';
 import { DeliverySystem, HOUR, MINUTE, SECOND } from '../../support/deliveries.ts';
 import { everyItem, storedItem } from '../../support/items.ts';
 import { WebhookReceiver } from '../../support/hooks.ts';
+import { times } from '../../support/times.ts';
 import { webhookWorld } from '../../support/webhookWorld.ts';
 import { paths } from '../../support/webhooks.ts';
 
 const DAY = 24 * HOUR;
 
-const { engine, customer, hooks, system } = webhookWorld({ table: 'both' });
+const { engine, customer, hooks, system, createEndpoint, stateOf } = webhookWorld({ table: 'both' });
 let tenant: string;
 
 beforeEach(() => {
   tenant = customer.apiKey;
 });
-
-/** Creates a webhook endpoint with the receiver's URL of a path. Returns its id. */
-async function endpoint(path: string, fields: object = {}): Promise<string> {
-  return (await customer.ok(paths.create, { url: hooks.url(path), ...fields })).id;
-}
 
 /**
  * Fields of an event that has recipients of mails and notifications. Its fan-out writes these too, and stores the
@@ -32,17 +28,12 @@ async function endpoint(path: string, fields: object = {}): Promise<string> {
  */
 const withAudience = { source: 'huddle', data: {}, audience: { addressed: ['grace'], following: [] } } as const;
 
-const stateOf = async (eventId: string, endpointId: string) => {
-  const delivery = await system.delivery({ tenant, eventId, endpointId });
-  return delivery && [delivery.status, delivery.attempts];
-};
-
 describe('the fan-out of an event', () => {
   test('delivers an event once to each matching endpoint, signed with its own secret', async () => {
-    const [a, b] = [await endpoint('/a'), await endpoint('/b', { filterTypes: ['comment.add'] })];
-    await endpoint('/other', { filterTypes: ['comment.delete'] });
-    await endpoint('/disabled', { disabled: true });
-    await endpoint('/channel', { channels: ['x'] });
+    const [a, b] = [await createEndpoint('/a'), await createEndpoint('/b', { filterTypes: ['comment.add'] })];
+    await createEndpoint('/other', { filterTypes: ['comment.delete'] });
+    await createEndpoint('/disabled', { disabled: true });
+    await createEndpoint('/channel', { channels: ['x'] });
     const eventId = await system.publish(tenant);
     await system.drain();
 
@@ -68,7 +59,7 @@ describe('the fan-out of an event', () => {
   });
 
   test('keeps an event in the outbox until its first attempts end, and stores no delivery before', async () => {
-    const endpointId = await endpoint('/a');
+    const endpointId = await createEndpoint('/a');
     const eventId = await system.emit(tenant);
     const item = (key: { PK: string; SK: string }) => storedItem(engine, key);
     const [event, delivery] = [
@@ -87,7 +78,7 @@ describe('the fan-out of an event', () => {
   });
 
   test('stores first attempts as a group, until they end, if the event has an audience', async () => {
-    const endpointId = await endpoint('/a');
+    const endpointId = await createEndpoint('/a');
     system.replacedPorts.fanOut = {
       consumers: [() => ({ concerns: async () => true, consume: async () => undefined })],
     };
@@ -106,7 +97,7 @@ describe('the fan-out of an event', () => {
   });
 
   test('divides the endpoints of an event into groups of 20', async () => {
-    const ids = await Promise.all(Array.from({ length: 45 }, (_each, index) => endpoint(`/${index}`)));
+    const ids = await Promise.all(times(45, (index) => createEndpoint(`/${index}`)));
     const eventId = await system.publish(tenant);
     expect(system.firstQueue.messages.map(({ body }) => 1 + (body.more?.length ?? 0))).toEqual([20, 20, 5]);
     await system.drain();
@@ -116,7 +107,7 @@ describe('the fan-out of an event', () => {
   });
 
   test('delivers an event once if the stream repeats it', async () => {
-    const endpointId = await endpoint('/a');
+    const endpointId = await createEndpoint('/a');
     const eventId = await system.emit(tenant);
     // When Lambda splits a batch, fan-outs of the same event can run in parallel.
     await Promise.all([1, 2, 3].map(() => system.fanOut(tenant, eventId)));
@@ -128,7 +119,7 @@ describe('the fan-out of an event', () => {
   });
 
   test('reports only the event that it cannot fan out as failed', async () => {
-    await endpoint('/a');
+    await createEndpoint('/a');
     const [good, bad, other] = [
       await system.emit(tenant, { payload: withAudience }),
       await system.emit(tenant, { payload: withAudience }),
@@ -165,7 +156,7 @@ describe('the fan-out of an event', () => {
   });
 
   test('keeps the event in the outbox if SQS rejects a message, and the retry delivers it', async () => {
-    const ids = await Promise.all(['/a', '/b', '/c'].map((path) => endpoint(path)));
+    const ids = await Promise.all(['/a', '/b', '/c'].map((path) => createEndpoint(path)));
     const eventId = await system.emit(tenant);
     system.firstQueue.failAfter = 1;
     expect(await system.fanOut(tenant, eventId)).toEqual([eventId]);
@@ -177,7 +168,7 @@ describe('the fan-out of an event', () => {
   });
 
   test('keeps the event in the outbox if another consumer fails, and still delivers webhooks', async () => {
-    await endpoint('/a');
+    await createEndpoint('/a');
     const eventId = await system.emit(tenant, { payload: withAudience });
     const seen: unknown[] = [];
     system.replacedPorts.fanOut = {
@@ -194,7 +185,7 @@ describe('the fan-out of an event', () => {
   });
 
   test('writes no deliveries while advanced webhooks are disabled', async () => {
-    const endpointId = await endpoint('/a');
+    const endpointId = await createEndpoint('/a');
     await customer.ok(paths.updateConfig, { isEnabled: false });
     const eventId = await system.publish(tenant);
     expect(await stateOf(eventId, endpointId)).toBeUndefined();
@@ -230,7 +221,7 @@ describe('the fan-out of an event', () => {
   });
 
   test('creates the body from the config at the time of the delivery', async () => {
-    await endpoint('/a');
+    await createEndpoint('/a');
     await system.publish(tenant);
     await customer.ok(paths.updateConfig, { encodeData: true, enableDataProtection: true });
     await system.drain();
@@ -244,7 +235,7 @@ describe('the fan-out of an event', () => {
 
 describe('a failed attempt', () => {
   test('is counted for each endpoint if several endpoints fail for one event', async () => {
-    const [a, b, c] = [await endpoint('/a'), await endpoint('/b'), await endpoint('/c')];
+    const [a, b, c] = [await createEndpoint('/a'), await createEndpoint('/b'), await createEndpoint('/c')];
     hooks.answer('/a', (_hook, nth) => ({ status: nth <= 3 ? 500 : 200 }));
     hooks.answer('/b', (_hook, nth) => ({ status: nth <= 1 ? 404 : 204 }));
     const eventId = await system.publish(tenant);
@@ -260,23 +251,23 @@ describe('a failed attempt', () => {
   });
 
   test('is repeated up to eight times in 27.6 hours. Then the delivery is exhausted and emits an event', async () => {
-    const endpointId = await endpoint('/dead', { filterTypes: ['comment.add'] });
-    await endpoint('/ops', { filterTypes: ['message.attempt.exhausted'] });
-    const times: number[] = [];
+    const endpointId = await createEndpoint('/dead', { filterTypes: ['comment.add'] });
+    await createEndpoint('/ops', { filterTypes: ['message.attempt.exhausted'] });
+    const moments: number[] = [];
     const from = system.now;
     hooks.answer('/dead', () => {
-      times.push(system.now - from);
+      moments.push(system.now - from);
       return { status: 500, body: 'no' };
     });
     const eventId = await system.publish(tenant);
     await system.runUntilEnded(tenant, eventId, [endpointId]);
 
     const due = [0, 5, 305, 2_105, 9_305, 27_305, 63_305, 99_305];
-    expect(times.map((time) => Math.floor(time / SECOND))).toHaveLength(8);
-    for (const [index, time] of times.entries()) expect(Math.abs(time / SECOND - due[index]!)).toBeLessThan(10);
+    expect(moments.map((time) => Math.floor(time / SECOND))).toHaveLength(8);
+    for (const [index, time] of moments.entries()) expect(Math.abs(time / SECOND - due[index]!)).toBeLessThan(10);
     expect(await stateOf(eventId, endpointId)).toEqual(['EXHAUSTED', 8]);
     expect(await system.attempts(tenant, eventId)).toMatchObject(
-      Array.from({ length: 8 }, (_each, index) => ({
+      times(8, (index) => ({
         endpointId,
         attempt: index + 1,
         outcome: 'failed',
@@ -307,7 +298,7 @@ describe('a failed attempt', () => {
 
   test('of an operational event emits no further event', async () => {
     system.timing = { ...system.timing, schedule: [0] };
-    const endpointId = await endpoint('/dead');
+    const endpointId = await createEndpoint('/dead');
     hooks.answer('/dead', { status: 500 });
     const eventId = await system.publish(tenant, { event: 'message.attempt.exhausted' });
     await system.drain();
@@ -318,7 +309,7 @@ describe('a failed attempt', () => {
   });
 
   test('with Retry-After delays the next attempt, at most to twice the usual pause', async () => {
-    const endpointId = await endpoint('/busy');
+    const endpointId = await createEndpoint('/busy');
     hooks.answer('/busy', { status: 503, headers: { 'retry-after': '8' } });
     const eventId = await system.publish(tenant);
     await system.processNextMessage();
@@ -330,7 +321,7 @@ describe('a failed attempt', () => {
   });
 
   test('is logged with 16 KiB of the response, and a failed log write changes no delivery', async () => {
-    const endpointId = await endpoint('/long');
+    const endpointId = await createEndpoint('/long');
     const bytes = Buffer.alloc(40_000, Buffer.from([0xff, 0x00, 0x41]));
     hooks.answer('/long', { status: 200, body: bytes });
     const eventId = await system.publish(tenant);
@@ -368,7 +359,7 @@ describe('a failed attempt', () => {
 
 describe('a worker that receives a queue message', () => {
   test('makes a first attempt once if its message arrives twice', async () => {
-    const endpointId = await endpoint('/a');
+    const endpointId = await createEndpoint('/a');
     const eventId = await system.publish(tenant);
     const { body } = system.firstQueue.messages[0]!;
     await system.processMessage(body);
@@ -378,7 +369,7 @@ describe('a worker that receives a queue message', () => {
   });
 
   test('may send a first attempt twice if two workers receive its message, but counts one attempt', async () => {
-    const endpointId = await endpoint('/a');
+    const endpointId = await createEndpoint('/a');
     const eventId = await system.publish(tenant);
     const { body } = system.firstQueue.messages[0]!;
     await Promise.all([1, 2].map(() => system.processMessage(body)));
@@ -389,19 +380,19 @@ describe('a worker that receives a queue message', () => {
   });
 
   test('makes one attempt if ten workers receive the message of a retry at the same time', async () => {
-    const endpointId = await endpoint('/a');
+    const endpointId = await createEndpoint('/a');
     hooks.answer('/a', (_hook, nth) => ({ status: nth === 1 ? 500 : 200 }));
     const eventId = await system.publish(tenant);
     await system.processNextMessage();
     const { body } = system.retryQueue.messages[0]!;
-    await Promise.all(Array.from({ length: 10 }, () => system.processMessage(body)));
+    await Promise.all(times(10, () => system.processMessage(body)));
     expect(hooks.at('/a')).toHaveLength(2);
     expect(await stateOf(eventId, endpointId)).toEqual(['DELIVERED', 2]);
     expect(system.measures.counted.get('DuplicateMessages')).toBeGreaterThan(0);
   });
 
   test('makes no attempt for an old message, and sends the message of the next attempt again', async () => {
-    const endpointId = await endpoint('/a');
+    const endpointId = await createEndpoint('/a');
     hooks.answer('/a', (_hook, nth) => ({ status: nth === 1 ? 500 : 200 }));
     const eventId = await system.publish(tenant);
     const message = await system.processNextMessage();
@@ -417,7 +408,7 @@ describe('a worker that receives a queue message', () => {
   });
 
   test('sends a message that arrives too early to the queue again, with a delay', async () => {
-    const endpointId = await endpoint('/a');
+    const endpointId = await createEndpoint('/a');
     hooks.answer('/a', { status: 500 });
     const eventId = await system.publish(tenant);
     await system.processNextMessage();
@@ -438,7 +429,7 @@ describe('a worker that receives a queue message', () => {
   test.each(['deleted', 'disabled', 'advanced webhooks disabled'])(
     'sends nothing to an endpoint that was %s before the attempt, and cancels its deliveries',
     async (change) => {
-      const endpointId = await endpoint('/a');
+      const endpointId = await createEndpoint('/a');
       const eventId = await system.publish(tenant);
       if (change === 'deleted') await customer.ok(paths.delete, { endpointId });
       else if (change === 'disabled') await customer.ok(paths.update, { endpointId, disabled: true });
@@ -450,7 +441,7 @@ describe('a worker that receives a queue message', () => {
   );
 
   test('makes no attempt after a delete call has returned, even if the delivery is claimed', async () => {
-    const endpointId = await endpoint('/a');
+    const endpointId = await createEndpoint('/a');
     hooks.answer('/a', { status: 500 });
     const eventId = await system.publish(tenant);
     await system.processNextMessage();
@@ -471,7 +462,7 @@ describe('a worker that receives a queue message', () => {
   });
 
   test('makes no first attempt if the endpoint was deleted while the attempt waited for its slot', async () => {
-    const endpointId = await endpoint('/a', { rateLimit: 1 });
+    const endpointId = await createEndpoint('/a', { rateLimit: 1 });
     const eventId = await system.publish(tenant);
     system.replacedPorts.attempt = {
       slots: { reserve: async () => system.now + SECOND },
@@ -483,7 +474,7 @@ describe('a worker that receives a queue message', () => {
   });
 
   test('uses settings that changed after earlier deliveries of the same process', async () => {
-    const endpointId = await endpoint('/a');
+    const endpointId = await createEndpoint('/a');
     await system.publish(tenant);
     await system.drain();
     await customer.ok(paths.update, { endpointId, url: hooks.url('/b') });
@@ -503,7 +494,7 @@ describe('a worker that receives a queue message', () => {
   });
 
   test('only logs an attempt that ends after its lease if another worker has made the attempt', async () => {
-    const endpointId = await endpoint('/slow');
+    const endpointId = await createEndpoint('/slow');
     const eventId = await system.publish(tenant);
     const { body } = system.firstQueue.messages[0]!;
     hooks.answer('/slow', async (_hook, nth) => {
@@ -521,7 +512,7 @@ describe('a worker that receives a queue message', () => {
   });
 
   test('delivers after a fault at any call of the table', async () => {
-    const endpointId = await endpoint('/a');
+    const endpointId = await createEndpoint('/a');
     hooks.answer('/a', async ({ headers }) => {
       // A delivery is only stored after its first attempt, so the first attempt gets 500.
       const delivery = await system.delivery({ tenant, eventId: String(headers['webhook-id']), endpointId });
@@ -561,25 +552,25 @@ describe('a worker that receives a queue message', () => {
 
 describe('the rate limit of an endpoint', () => {
   test('delays deliveries above the limit without counting attempts', async () => {
-    const endpointId = await endpoint('/limited', { rateLimit: 10 });
-    const ids = await Promise.all(Array.from({ length: 36 }, () => system.publish(tenant)));
-    const times: number[] = [];
+    const endpointId = await createEndpoint('/limited', { rateLimit: 10 });
+    const ids = await Promise.all(times(36, () => system.publish(tenant)));
+    const moments: number[] = [];
     hooks.answer('/limited', () => {
-      times.push(system.now);
+      moments.push(system.now);
       return { status: 200 };
     });
     await system.drainInParallel();
-    expect(times).toHaveLength(36);
+    expect(moments).toHaveLength(36);
     // deliveryRuntime.test.ts checks the exact limit.
-    for (const from of times)
-      expect(times.filter((time) => time >= from && time < from + SECOND).length).toBeLessThanOrEqual(11);
+    for (const from of moments)
+      expect(moments.filter((time) => time >= from && time < from + SECOND).length).toBeLessThanOrEqual(11);
     for (const eventId of ids) expect(await stateOf(eventId, endpointId)).toEqual(['DELIVERED', 1]);
     expect(system.measures.counted.get('RateLimitedDeliveries')).toBeGreaterThan(0);
-    expect(times.at(-1)! - times[0]!).toBeLessThan((35 / 10) * SECOND * 1.1);
+    expect(moments.at(-1)! - moments[0]!).toBeLessThan((35 / 10) * SECOND * 1.1);
   });
 
   test('is kept in any second even if a request takes long to prepare', async () => {
-    await endpoint('/limited', { rateLimit: 20 });
+    await createEndpoint('/limited', { rateLimit: 20 });
     for (let i = 0; i < 60; i++) await system.publish(tenant);
     const { requests, sleep } = system.attemptPorts;
     let calls = 0;
@@ -592,19 +583,19 @@ describe('the rate limit of an endpoint', () => {
         },
       },
     };
-    const times: number[] = [];
+    const moments: number[] = [];
     hooks.answer('/limited', () => {
-      times.push(system.now);
+      moments.push(system.now);
       return { status: 200 };
     });
     await system.drainInParallel();
-    expect(times).toHaveLength(60);
-    for (const from of times)
-      expect(times.filter((time) => time >= from && time < from + SECOND).length).toBeLessThanOrEqual(22);
+    expect(moments).toHaveLength(60);
+    for (const from of moments)
+      expect(moments.filter((time) => time >= from && time < from + SECOND).length).toBeLessThanOrEqual(22);
   });
 
   test('delays messages for longer than a queue can, and does not treat them as lost', async () => {
-    const endpointId = await endpoint('/limited', { rateLimit: 1 });
+    const endpointId = await createEndpoint('/limited', { rateLimit: 1 });
     const slots = [700, 2_000].map((seconds) => system.now + seconds * SECOND);
     system.replacedPorts.attempt = {
       slots: { reserve: async () => slots.shift() ?? system.now },
@@ -630,9 +621,9 @@ describe('the rate limit of an endpoint', () => {
   test('gives parallel workers different slots', async () => {
     const { slots: own } = system.attemptPorts;
     const slots = await Promise.all(
-      Array.from({ length: 64 }, () => own.reserve({ tenant, endpointId: 'ep_1' }, 100, () => system.now)),
+      times(64, () => own.reserve({ tenant, endpointId: 'ep_1' }, 100, () => system.now)),
     );
-    expect(slots.sort((a, b) => a - b)).toEqual(Array.from({ length: 64 }, (_each, index) => system.now + index * 10));
+    expect(slots.sort((a, b) => a - b)).toEqual(times(64, (index) => system.now + index * 10));
     // Another process gets the next free slots. If it starts much later, its slot is at its own time.
     const other = new DeliverySystem(tenant).attemptPorts.slots;
     expect(await other.reserve({ tenant, endpointId: 'ep_1' }, 100, () => system.now)).toBe(system.now + 640);
@@ -646,8 +637,8 @@ describe('the rate limit of an endpoint', () => {
 
 describe('a slow endpoint', () => {
   test('is recorded during an attempt, and its next first attempts use the queue of retries', async () => {
-    const endpointId = await endpoint('/slow');
-    await endpoint('/fast');
+    const endpointId = await createEndpoint('/slow');
+    await createEndpoint('/fast');
     const health = async () => system.table.get(EndpointHealthEntity, { tenant, endpointId });
     // The receiver does not answer before the endpoint counts as slow.
     hooks.answer('/slow', async () => {
@@ -682,8 +673,12 @@ describe('a slow endpoint', () => {
 
 describe('a healthy endpoint', () => {
   test('gets its request before unhealthy endpoints of the same message are stored', async () => {
-    const [slow, dead, failing] = [await endpoint('/slow'), await endpoint('/dead'), await endpoint('/failing')];
-    const healthy = await endpoint('/healthy');
+    const [slow, dead, failing] = [
+      await createEndpoint('/slow'),
+      await createEndpoint('/dead'),
+      await createEndpoint('/failing'),
+    ];
+    const healthy = await createEndpoint('/healthy');
     const { now, table } = system;
     const open = { until: now + HOUR, pauseMs: HOUR };
     for (const [endpointId, fields] of [
@@ -724,7 +719,10 @@ describe('the breaker of an endpoint', () => {
   };
 
   test('pauses its deliveries after ten failures in a row, without attempts, and no others', async () => {
-    const [dead, quiet] = [await endpoint('/dead', { filterTypes: ['comment.add'] }), await endpoint('/quiet')];
+    const [dead, quiet] = [
+      await createEndpoint('/dead', { filterTypes: ['comment.add'] }),
+      await createEndpoint('/quiet'),
+    ];
     hooks.answer('/dead', { status: 500 });
     const ids = [];
     for (let i = 0; i < 20; i++) ids.push(await system.publish(tenant));
@@ -741,9 +739,9 @@ describe('the breaker of an endpoint', () => {
   });
 
   test('lets one probe pass after the pause, and all other deliveries after the probe succeeds', async () => {
-    const dead = await endpoint('/dead');
+    const dead = await createEndpoint('/dead');
     await failTenTimes();
-    const ids = await Promise.all(Array.from({ length: 5 }, () => system.publish(tenant)));
+    const ids = await Promise.all(times(5, () => system.publish(tenant)));
     system.now += 40 * SECOND;
     let answer: () => void = () => undefined;
     const waits = new Promise<void>((resolve) => (answer = resolve));
@@ -769,7 +767,7 @@ describe('the breaker of an endpoint', () => {
   });
 
   test('lets a paused delivery become exhausted after its deadline', async () => {
-    const dead = await endpoint('/dead');
+    const dead = await createEndpoint('/dead');
     await failTenTimes();
     const eventId = await system.publish(tenant);
     for (const message of [...system.firstQueue.messages]) await system.processMessage(message.body);
@@ -781,7 +779,7 @@ describe('the breaker of an endpoint', () => {
   });
 
   test('closes if the endpoint is changed', async () => {
-    const dead = await endpoint('/dead');
+    const dead = await createEndpoint('/dead');
     await failTenTimes();
     await customer.ok(paths.update, { endpointId: dead, url: hooks.url('/better') });
     await system.publish(tenant);
@@ -810,8 +808,8 @@ describe('an endpoint that fails for days', () => {
 
   test('is disabled after five days without a success, with an event, a mail and cancelled deliveries', async () => {
     system.timing = { ...system.timing, schedule: [0, 5 * SECOND] };
-    const endpointId = await endpoint('/dead', { filterTypes: ['comment.add'] });
-    await endpoint('/ops', { filterTypes: ['endpoint.disabled'] });
+    const endpointId = await createEndpoint('/dead', { filterTypes: ['comment.add'] });
+    await createEndpoint('/ops', { filterTypes: ['endpoint.disabled'] });
     hooks.answer('/dead', { status: 500 });
     const since = await failingSince(endpointId, 5);
     const [first, second] = [await system.publish(tenant), await system.publish(tenant)];
@@ -850,7 +848,7 @@ describe('an endpoint that fails for days', () => {
 
   test('stays enabled after a success', async () => {
     system.timing = { ...system.timing, schedule: [0] };
-    const endpointId = await endpoint('/a');
+    const endpointId = await createEndpoint('/a');
     await failingSince(endpointId, 6);
     hooks.answer('/a', (_hook, nth) => ({ status: nth === 1 ? 200 : 500 }));
     await system.publish(tenant);
@@ -862,7 +860,7 @@ describe('an endpoint that fails for days', () => {
 
   test('stays enabled if a success arrives while it is being disabled', async () => {
     system.timing = { ...system.timing, schedule: [0] };
-    const endpointId = await endpoint('/dead');
+    const endpointId = await createEndpoint('/dead');
     hooks.answer('/dead', { status: 500 });
     await failingSince(endpointId, 6);
     const store = system.attemptPorts.health;
@@ -882,7 +880,7 @@ describe('an endpoint that fails for days', () => {
   });
 
   test('causes one warning to the owner after one day and one after three days', async () => {
-    const endpointId = await endpoint('/dead');
+    const endpointId = await createEndpoint('/dead');
     hooks.answer('/dead', { status: 500 });
     for (const days of [1, 3]) {
       await failingSince(endpointId, days, days - 1 === 0 ? 0 : 1);
@@ -894,7 +892,7 @@ describe('an endpoint that fails for days', () => {
   });
 
   test('gets deliveries even if the owner cannot be notified', async () => {
-    const endpointId = await endpoint('/dead');
+    const endpointId = await createEndpoint('/dead');
     hooks.answer('/dead', { status: 500 });
     await failingSince(endpointId, 1, 0);
     system.replacedPorts.attempt = { notifyOwner: async () => Promise.reject(new Error('no mail')) };
@@ -910,7 +908,7 @@ describe('an endpoint that fails for days', () => {
 
 describe('a delivery whose payload has expired', () => {
   test('is cancelled without an attempt', async () => {
-    const endpointId = await endpoint('/a');
+    const endpointId = await createEndpoint('/a');
     const eventId = await system.publish(tenant);
     await system.table.write([{ remove: EventPayloadEntity.key({ tenant, eventId }) }]);
     await system.drain();

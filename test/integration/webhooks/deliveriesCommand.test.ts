@@ -21,10 +21,11 @@ import { HOUR, MINUTE, SECOND } from '../../support/deliveries.ts';
 import { TABLE_NAME } from '../../support/engine.ts';
 import { withStillClock } from '../../support/stillClock.ts';
 import { startQueues } from '../../support/queues.ts';
+import { times } from '../../support/times.ts';
 import { webhookWorld } from '../../support/webhookWorld.ts';
 import { paths } from '../../support/webhooks.ts';
 
-const { customer, hooks, system } = webhookWorld();
+const { customer, hooks, system, createEndpoint } = webhookWorld();
 const queues = forAllTests(startQueues);
 let tenant: string;
 let endpointId: string;
@@ -59,7 +60,7 @@ beforeAll(() => {
 beforeEach(async () => {
   queues.clear();
   tenant = customer.apiKey;
-  endpointId = (await customer.ok(paths.create, { url: hooks.url('/a?token=secret'), rateLimit: 7 })).id;
+  endpointId = await createEndpoint('/a?token=secret', { rateLimit: 7 });
 });
 
 const bodies = (id: string) => (queues.server.inspectQueue(id)?.messages.ready ?? []).map(({ body }) => body);
@@ -309,7 +310,7 @@ describe('npm run deliveries', () => {
   });
 
   test('redrive sends all dead letters of one queue back, and none of other queues', async () => {
-    const texts = Array.from({ length: 23 }, (_each, i) => JSON.stringify({ i }));
+    const texts = times(23, (i) => JSON.stringify({ i }));
     send('DeliverSlowDeadLetters', ...texts);
     send('MailDeadLetters', '{}');
     expect(await operate('redrive', 'deliverSlow')).toBe('23 messages moved back to deliverSlow.');

@@ -8,7 +8,7 @@ import { everyItem } from '../../support/items.ts';
 import { webhookWorld } from '../../support/webhookWorld.ts';
 import { paths } from '../../support/webhooks.ts';
 
-const { engine, customer, hooks, system } = webhookWorld();
+const { engine, customer, hooks, system, createEndpoint } = webhookWorld();
 let tenant: string;
 let endpointId: string;
 
@@ -18,7 +18,7 @@ const grace = { userId: 'grace', name: 'Grace Hopper', email: 'grace@example.com
 
 beforeEach(async () => {
   tenant = customer.apiKey;
-  endpointId = (await customer.ok(paths.create, { url: hooks.url('/a') })).id;
+  endpointId = await createEndpoint('/a');
 });
 
 /** Returns the ids of the tenant's events of a type. */
@@ -136,7 +136,7 @@ describe('the body of a webhook delivery', () => {
         processedNotificationUrl: hooks.url('/processed'),
       },
     });
-    await customer.ok('/v2/users/add', { organizationId: 'acme', createOrganization: true, users: [ada, grace] });
+    await customer.addUsers([ada, grace]);
     await thread();
     await system.drain();
     expect(bodyAt('/raw')).toMatchObject({
@@ -172,11 +172,7 @@ describe('the body of a webhook delivery', () => {
       useWebhookService: true,
       webhookServiceConfig: { rawNotificationUrl: hooks.url('/raw') },
     });
-    await customer.ok('/v2/users/add', {
-      organizationId: 'acme',
-      createOrganization: true,
-      users: [{ ...ada, photoUrl: 'https://example.com/ada.png', plan: 'free' }],
-    });
+    await customer.addUsers([{ ...ada, photoUrl: 'https://example.com/ada.png', plan: 'free' }]);
     await thread({}, { userId: 'ada', email: 'countess@example.com' });
     await system.drain();
     const completed = {
@@ -197,7 +193,7 @@ describe('the body of a webhook delivery', () => {
   });
 
   test('contains the stored profile of the actor of a published event', async () => {
-    await customer.ok('/v2/users/add', { organizationId: 'acme', createOrganization: true, users: [ada] });
+    await customer.addUsers([ada]);
     await customer.ok('/v2/events/publish', {
       organizationId: 'acme',
       event: 'huddle.create',
@@ -211,7 +207,7 @@ describe('the body of a webhook delivery', () => {
 
   test('contains no stored profiles with enableDataProtection', async () => {
     await customer.ok(paths.updateConfig, { enableDataProtection: true });
-    await customer.ok('/v2/users/add', { organizationId: 'acme', createOrganization: true, users: [ada] });
+    await customer.addUsers([ada]);
     await thread({}, { userId: 'ada' });
     await system.drain();
     expect(bodyAt('/a').data).toMatchObject({ actionUser: { userId: 'ada' } });

@@ -14,18 +14,19 @@ import type { QueueMessage } from '../../../lib/workers/sender.ts';
 import { runSweeps, type SweepMessage, sweepShard } from '../../../lib/workers/sweep.ts';
 import { HOUR, MINUTE, SECOND } from '../../support/deliveries.ts';
 import { dueIndexes } from '../../support/sweeps.ts';
+import { times } from '../../support/times.ts';
 import { webhookWorld } from '../../support/webhookWorld.ts';
 import { paths } from '../../support/webhooks.ts';
 
 const DAY = 24 * HOUR;
 
-const { customer, hooks, system } = webhookWorld({ table: 'both', isCleared: true });
+const { customer, hooks, system, createEndpoint } = webhookWorld({ table: 'both', isCleared: true });
 let tenant: string;
 let endpointId: string;
 
 beforeEach(async () => {
   tenant = customer.apiKey;
-  endpointId = (await customer.ok(paths.create, { url: hooks.url('/a') })).id;
+  endpointId = await createEndpoint('/a');
 });
 
 const gauge = (name: Parameters<typeof system.measures.recorded.get>[0]) => system.measures.recorded.get(name)?.at(-1);
@@ -124,7 +125,7 @@ describe('the sweep of deliveries', () => {
   });
 
   test('reads all pages of due deliveries', async () => {
-    const events = await Promise.all(Array.from({ length: 230 }, () => system.emit(tenant)));
+    const events = await Promise.all(times(230, () => system.emit(tenant)));
     const store = new DeliveryStore(system.table);
     for (const event of await system.insertedEvents(tenant, events)) {
       // All deliveries get the same shard, so that the shard has several pages.
@@ -193,7 +194,7 @@ describe('the sweep of the outbox', () => {
   });
 
   test('fans out other events if one always fails, and then throws', async () => {
-    const events = await Promise.all(Array.from({ length: 20 }, () => system.emit(tenant)));
+    const events = await Promise.all(times(20, () => system.emit(tenant)));
     const { groups } = system.fanOutPorts;
     const [bad] = events;
     system.replacedPorts.fanOut = {
@@ -228,7 +229,7 @@ describe('the other sweeps', () => {
   });
 
   describe('the count of unhealthy endpoints', () => {
-    const create = async () => (await customer.ok(paths.create, { url: hooks.url('/a') })).id as string;
+    const create = async () => await createEndpoint('/a');
     /**
      * Stores the health of an endpoint. `until` is the end of the breaker's pause, `warned` the day of the last
      * warning.
@@ -517,7 +518,7 @@ describe('resending, recovering and listing deliveries', () => {
   });
 
   test('sends a sample to one endpoint only', async () => {
-    await customer.ok(paths.create, { url: hooks.url('/b') });
+    await createEndpoint('/b');
     const { group, ops } = emitTo(
       tenant,
       endpointId,

@@ -6,6 +6,7 @@ import { inTransactions, upsert, type WriteOp } from '../../../lib/table/table.t
 import type { Delivery } from '../../../lib/webhooks/rules/delivery.ts';
 import { inParallel } from '../../../lib/shared/inParallel.ts';
 import { acmeWorld } from '../../support/acmeWorld.ts';
+import { times } from '../../support/times.ts';
 import { newWebhookCustomer, outcome, paths } from '../../support/webhooks.ts';
 
 const ADVANCED = '/v2/workspace/advancedwebhook';
@@ -124,10 +125,10 @@ describe('POST /v2/workspace/advancedwebhook/messages/get', () => {
 
   test('returns the messages of the last 30 days, newest first, and none of other tenants', async () => {
     const now = Date.now();
-    const times = [0, 1, 1.5, 2, 9.99, 20, 29.9].flatMap((days) =>
+    const moments = [0, 1, 1.5, 2, 9.99, 20, 29.9].flatMap((days) =>
       [0, 1, 2].map((offset) => now - MINUTE - days * DAY - offset),
     );
-    const ids = await storeEvents(...times.map((at) => ({ at })));
+    const ids = await storeEvents(...moments.map((at) => ({ at })));
     await storeEvents({ at: now - 30 * DAY - MINUTE });
     expect((await listAll({ limit: 4 })).ids).toEqual(ids);
     await useNewCustomer();
@@ -136,9 +137,9 @@ describe('POST /v2/workspace/advancedwebhook/messages/get', () => {
 
   test('returns each message once over many pages while events arrive', async () => {
     const now = Date.now();
-    const channels = Array.from({ length: 60 }, (_each, i) => `${i}`.padEnd(100, 'x'));
+    const channels = times(60, (i) => `${i}`.padEnd(100, 'x'));
     const ids = await storeEvents(
-      ...Array.from({ length: 400 }, (_each, i) => ({
+      ...times(400, (i) => ({
         at: now - MINUTE - Math.floor(i / 3) * 97_001,
         channels,
         to: [{ endpointId: 'ep_a' }],
@@ -162,7 +163,7 @@ describe('POST /v2/workspace/advancedwebhook/messages/get', () => {
   });
 
   test('returns each of several messages of the same millisecond once over many pages', async () => {
-    const ids = await storeEvents(...Array.from({ length: 40 }, () => ({ at: Date.now() - MINUTE })));
+    const ids = await storeEvents(...times(40, () => ({ at: Date.now() - MINUTE })));
     const { ids: read, pages } = await listAll({ limit: 1 });
     expect([...read].sort()).toEqual([...ids].sort());
     expect(pages).toBe(40);
@@ -201,7 +202,7 @@ describe('POST /v2/workspace/advancedwebhook/messages/get', () => {
 
   test('reads a limited number of messages per call, and the next call continues', async () => {
     const now = Date.now();
-    await storeEvents(...Array.from({ length: 1_300 }, (_each, i) => ({ at: now - MINUTE - i * 100 })));
+    await storeEvents(...times(1_300, (i) => ({ at: now - MINUTE - i * 100 })));
     const [last] = await storeEvents({
       at: Date.now() - 10 * MINUTE,
       to: [{ endpointId: 'ep_a', status: 'EXHAUSTED' }],
@@ -215,9 +216,9 @@ describe('POST /v2/workspace/advancedwebhook/messages/get', () => {
   });
 
   test('ends a page before the response exceeds its maximum size', async () => {
-    const channels = Array.from({ length: 100 }, (_each, i) => `${i}`.padEnd(512, 'é'));
+    const channels = times(100, (i) => `${i}`.padEnd(512, 'é'));
     const now = Date.now();
-    const ids = await storeEvents(...Array.from({ length: 60 }, (_each, i) => ({ at: now - MINUTE - i, channels })));
+    const ids = await storeEvents(...times(60, (i) => ({ at: now - MINUTE - i, channels })));
     const { messages, next } = await new MessageReader(table).list(tenant, {}, { limit: 250, now });
     expect(messages.length).toBeLessThan(60);
     expect(next).toBeDefined();
@@ -324,7 +325,7 @@ describe('POST /v2/workspace/advancedwebhook/attempts/get', () => {
         responseBody: Buffer.concat([Buffer.from([0xff]), Buffer.from('é'.repeat(8_000))]),
       });
     const { attempts } = await customer.ok(ATTEMPTS, { messageId });
-    expect(attempts.map(({ attempt: n }: any) => n)).toEqual(Array.from({ length: 80 }, (_each, i) => i + 1));
+    expect(attempts.map(({ attempt: n }: any) => n)).toEqual(times(80, (i) => i + 1));
     expect(attempts[0].responseBody).toBe(`\ufffd${'é'.repeat(511)}`);
   });
 

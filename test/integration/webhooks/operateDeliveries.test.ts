@@ -14,6 +14,7 @@ import { HOUR, MINUTE, SECOND } from '../../support/deliveries.ts';
 import { withStillClock } from '../../support/stillClock.ts';
 import { everyItem } from '../../support/items.ts';
 import { startQueues } from '../../support/queues.ts';
+import { times } from '../../support/times.ts';
 import { webhookWorld } from '../../support/webhookWorld.ts';
 import { newWebhookCustomer, outcome, paths } from '../../support/webhooks.ts';
 import { lambdaContext, messagesEvent } from '../../support/workers.ts';
@@ -27,7 +28,7 @@ const [TEST, RECOVER, RESEND] = [
 ];
 const DAY = 24 * HOUR;
 
-const { engine, customer, hooks, system } = webhookWorld({ table: 'memory' });
+const { engine, customer, hooks, system, createEndpoint, stateOf } = webhookWorld({ table: 'memory' });
 const queues = forAllTests(startQueues);
 let tenant: string;
 
@@ -36,14 +37,8 @@ beforeEach(() => {
   tenant = customer.apiKey;
 });
 
-const endpoint = async (path: string, fields: object = {}): Promise<string> =>
-  (await customer.ok(paths.create, { url: hooks.url(path), ...fields })).id;
 const attempts = async (messageId: string): Promise<any[]> =>
   (await customer.ok(`${ADVANCED}/attempts/get`, { messageId })).attempts;
-const stateOf = async (eventId: string, endpointId: string) => {
-  const delivery = await system.delivery({ tenant, eventId, endpointId });
-  return delivery && [delivery.status, delivery.attempts];
-};
 const disabled = [
   'FAILED_PRECONDITION',
   'The endpoint is disabled. Enable it with POST /v2/workspace/advancedwebhook/endpoints/update with { "disabled": false }.',
@@ -68,7 +63,7 @@ describe('endpoints/test, endpoints/recover and messages/resend', () => {
   ] as const;
 
   test.each(calls)('%s is rejected while advanced webhooks are disabled', async (path, data) => {
-    const endpointId = await endpoint('/a');
+    const endpointId = await createEndpoint('/a');
     await customer.ok(paths.updateConfig, { isEnabled: false });
     expect((await outcome(customer, path, { endpointId, ...data }))[0]).toBe('FAILED_PRECONDITION');
   });
@@ -80,9 +75,9 @@ describe('endpoints/test, endpoints/recover and messages/resend', () => {
   });
 
   test.each(calls)('%s is rejected for a disabled endpoint', async (path, data) => {
-    expect(await outcome(customer, path, { endpointId: await endpoint('/a', { disabled: true }), ...data })).toEqual(
-      disabled,
-    );
+    expect(
+      await outcome(customer, path, { endpointId: await createEndpoint('/a', { disabled: true }), ...data }),
+    ).toEqual(disabled);
   });
 
   test.each([
@@ -103,8 +98,8 @@ describe('endpoints/test, endpoints/recover and messages/resend', () => {
 
 describe('POST /v2/workspace/advancedwebhook/endpoints/test', () => {
   test('sends a sample to the endpoint only, for any filters, and lists the sample as a message', async () => {
-    const endpointId = await endpoint('/a', { filterTypes: ['huddle.join'], channels: ['x'] });
-    await endpoint('/b');
+    const endpointId = await createEndpoint('/a', { filterTypes: ['huddle.join'], channels: ['x'] });
+    await createEndpoint('/b');
     const { messageId } = await customer.ok(TEST, { endpointId });
     expect(await workOn('deliver')).toEqual([
       { tenant, eventId: messageId, endpointId, group: expect.any(String), attemptNo: 1 },
@@ -137,13 +132,13 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/test', () => {
     'step.completed',
     'endpoint.disabled',
   ])('sends a sample of %s', async (event) => {
-    await customer.ok(TEST, { endpointId: await endpoint('/a'), event });
+    await customer.ok(TEST, { endpointId: await createEndpoint('/a'), event });
     await workOn('deliver');
     expect(hooks.received.map(({ body }) => JSON.parse(body).event)).toEqual([event]);
   });
 
   test('sends one message if a call is repeated with its Idempotency-Key', async () => {
-    const endpointId = await endpoint('/a');
+    const endpointId = await createEndpoint('/a');
     const ids = await Promise.all(
       [1, 2].map(
         async () => (await customer.call(TEST, { endpointId }, { 'idempotency-key': 'k' })).body.result?.data.messageId,
@@ -155,7 +150,7 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/test', () => {
   });
 
   test('stores the message if SQS rejects it, and the sweep sends it later', async () => {
-    const endpointId = await endpoint('/a');
+    const endpointId = await createEndpoint('/a');
     const { endpoint: declared } = await import(`../../../functions${TEST}.ts`);
     const { messageId } = (
       await declared.run({
@@ -183,7 +178,7 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/test', () => {
 
 describe('POST /v2/workspace/advancedwebhook/messages/resend', () => {
   test('sends a delivered message again with the same webhook-id', async () => {
-    const endpointId = await endpoint('/a');
+    const endpointId = await createEndpoint('/a');
     const messageId = await system.publish(tenant);
     await system.drain();
     expect(await customer.ok(RESEND, { messageId, endpointId })).toEqual({ messageId });
@@ -198,7 +193,7 @@ describe('POST /v2/workspace/advancedwebhook/messages/resend', () => {
     withStillClock(async () => {
       system.now = Date.now();
       hooks.answer('/a', { status: 500 });
-      const endpointId = await endpoint('/a');
+      const endpointId = await createEndpoint('/a');
       const messageId = await system.publish(tenant);
       await system.processNextMessage();
       const { nextAt } = (await system.delivery({ tenant, eventId: messageId, endpointId }))!;
@@ -216,7 +211,7 @@ describe('POST /v2/workspace/advancedwebhook/messages/resend', () => {
   test('keeps a failed message failed if the attempt fails, and marks it as delivered if it succeeds', async () => {
     system.timing = { schedule: [0], marginMs: 5 * MINUTE };
     hooks.answer('/a', (_hook, nth) => ({ status: nth < 3 ? 500 : 204 }));
-    const endpointId = await endpoint('/a');
+    const endpointId = await createEndpoint('/a');
     const messageId = await system.publish(tenant);
     await system.drain();
     const states = [await stateOf(messageId, endpointId)];
@@ -233,7 +228,7 @@ describe('POST /v2/workspace/advancedwebhook/messages/resend', () => {
   });
 
   test('delivers a message to an endpoint that did not match the message', async () => {
-    const endpointId = await endpoint('/a', { filterTypes: ['huddle.join'] });
+    const endpointId = await createEndpoint('/a', { filterTypes: ['huddle.join'] });
     const messageId = await system.publish(tenant);
     await customer.ok(RESEND, { messageId, endpointId });
     await workOn('deliverSlow');
@@ -253,7 +248,7 @@ describe('POST /v2/workspace/advancedwebhook/messages/resend', () => {
   });
 
   test('returns NOT_FOUND for a message that is unknown or of another tenant', async () => {
-    const endpointId = await endpoint('/a');
+    const endpointId = await createEndpoint('/a');
     const theirs = await system.publish((await newWebhookCustomer()).apiKey);
     for (const messageId of ['msg_none', theirs])
       expect((await outcome(customer, RESEND, { messageId, endpointId }))[0]).toBe('NOT_FOUND');
@@ -299,7 +294,7 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/recover', () => {
   let endpointId: string;
   let since: number;
   beforeEach(async () => {
-    endpointId = await endpoint('/a');
+    endpointId = await createEndpoint('/a');
     since = Date.now() - HOUR;
   });
 
@@ -311,7 +306,7 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/recover', () => {
   test('counts only failed and cancelled deliveries of the endpoint since the given time', async () => {
     await deliveries(endpointId, since - 10 * SECOND, ['EXHAUSTED', 'CANCELLED']);
     await deliveries(endpointId, since, ['EXHAUSTED', 'DELIVERED', 'CANCELLED', 'PENDING', 'EXHAUSTED']);
-    await deliveries(await endpoint('/b'), since, ['EXHAUSTED']);
+    await deliveries(await createEndpoint('/b'), since, ['EXHAUSTED']);
     expect(await customer.ok(RECOVER, { endpointId, since })).toEqual({ messages: 3 });
     expect(await customer.ok(RECOVER, { endpointId, since: new Date(since + 1).toISOString() })).toEqual({
       messages: 2,
@@ -324,7 +319,7 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/recover', () => {
     await deliveries(
       endpointId,
       since,
-      Array.from({ length: 4 }, () => 'EXHAUSTED' as const),
+      times(4, () => 'EXHAUSTED' as const),
     );
     const jobs = new JobStore(system.table);
     const begin = (maxMessages: number) =>
@@ -372,7 +367,7 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/recover', () => {
     const ids = await deliveries(
       endpointId,
       since,
-      Array.from({ length: 250 }, () => 'EXHAUSTED' as const),
+      times(250, () => 'EXHAUSTED' as const),
     );
     expect(await customer.ok(RECOVER, { endpointId, since })).toEqual({ messages: 250 });
     const [message] = queuedJobs() as [JobMessage];
@@ -410,7 +405,7 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/recover', () => {
     await deliveries(
       endpointId,
       since,
-      Array.from({ length: 160 }, () => 'EXHAUSTED' as const),
+      times(160, () => 'EXHAUSTED' as const),
     );
     await customer.ok(RECOVER, { endpointId, since });
     await withStillClock(() => run(queuedJobs()[0]!));
@@ -424,7 +419,7 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/recover', () => {
     await deliveries(
       endpointId,
       since,
-      Array.from({ length: 120 }, () => 'CANCELLED' as const),
+      times(120, () => 'CANCELLED' as const),
     );
     let recoverCalls = 0;
     const recovery = {
@@ -447,7 +442,7 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/recover', () => {
     await deliveries(
       endpointId,
       since,
-      Array.from({ length: 120 }, () => 'EXHAUSTED' as const),
+      times(120, () => 'EXHAUSTED' as const),
     );
     await customer.ok(RECOVER, { endpointId, since });
     const [message] = queuedJobs() as [JobMessage];
@@ -467,11 +462,7 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/recover', () => {
 describe('POST /v2/commentannotations/delete', () => {
   test('is completed by a job if the function stops after its first transaction', async () => {
     const nda = { organizationId: 'acme', documentId: 'nda' };
-    await customer.ok('/v2/organizations/documents/add', {
-      organizationId: 'acme',
-      createOrganization: true,
-      documents: [{ documentId: 'nda' }],
-    });
+    await customer.addDocuments(['nda']);
     await customer.ok('/v2/commentannotations/add', {
       ...nda,
       commentAnnotations: [

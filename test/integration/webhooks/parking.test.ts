@@ -9,10 +9,11 @@ import { releaseParkedStep } from '../../../lib/webhooks/releaseParked.ts';
 import { parkDelivery } from '../../../lib/webhooks/rules/delivery.ts';
 import { HOUR, MINUTE, SECOND } from '../../support/deliveries.ts';
 import { everyItem, storedItem } from '../../support/items.ts';
+import { times } from '../../support/times.ts';
 import { webhookWorld } from '../../support/webhookWorld.ts';
 import { paths } from '../../support/webhooks.ts';
 
-const { engine, customer, hooks, system } = webhookWorld({ table: 'memory', isCleared: true });
+const { engine, customer, hooks, system, createEndpoint } = webhookWorld({ table: 'memory', isCleared: true });
 let tenant: string;
 let endpointId: string;
 
@@ -23,7 +24,7 @@ beforeEach(async () => {
 });
 
 const create = async (fields: object): Promise<string> =>
-  (await customer.ok(paths.create, { url: hooks.url('/dead'), filterTypes: ['comment.add'], ...fields })).id;
+  await createEndpoint('/dead', { filterTypes: ['comment.add'], ...fields });
 
 /**
  * Opens the endpoint's breaker by ten failures. The messages of their retries are removed from the queue. In the
@@ -55,7 +56,7 @@ const statesOf = async (ids: readonly string[]) =>
   (await Promise.all(ids.map(delivery))).map(({ status, attempts }) => `${status} ${attempts}`);
 const parked = async () =>
   (await new ParkedDeliveryStore(system.table).listOldest({ tenant, endpointId }, 10_000)).deliveries.length;
-const times = (count: number, state: string) => Array.from({ length: count }, () => state);
+const repeated = (count: number, state: string) => times(count, () => state);
 
 describe('a delivery to an endpoint with an open circuit breaker', () => {
   test('is parked without a queue message, a due time or an attempt', async () => {
@@ -163,7 +164,7 @@ describe('the probe of an endpoint', () => {
     });
     hooks.received.length = 0;
     await system.drain();
-    expect(await statesOf(ids)).toEqual(times(120, 'DELIVERED 1'));
+    expect(await statesOf(ids)).toEqual(repeated(120, 'DELIVERED 1'));
     expect(hooks.at('/dead').map(({ headers }) => headers['webhook-id'])[0]).toBe(ids[0]);
     for (const from of postTimes)
       expect(postTimes.filter((time) => time >= from && time < from + SECOND).length).toBeLessThan(56);
@@ -196,7 +197,7 @@ describe('the probe of an endpoint', () => {
     // the step before.
     expect(mostWaiting).toBeLessThanOrEqual(40);
     await system.drain();
-    expect(await statesOf(ids)).toEqual(times(45, 'DELIVERED 1'));
+    expect(await statesOf(ids)).toEqual(repeated(45, 'DELIVERED 1'));
     expect(system.now - from).toBeGreaterThan(22 * SECOND);
   });
 });
@@ -326,7 +327,7 @@ describe('a parked delivery', () => {
       else await customer.ok(paths.updateConfig, { isEnabled: false });
       hooks.received.length = 0;
       await system.drain();
-      expect(await statesOf(ids)).toEqual(times(20, 'CANCELLED 0'));
+      expect(await statesOf(ids)).toEqual(repeated(20, 'CANCELLED 0'));
       expect(hooks.received).toEqual([]);
       expect(await parkingOf()).toBeUndefined();
     },
@@ -337,7 +338,7 @@ describe('a parked delivery', () => {
     const ids = await park(20);
     await customer.ok(paths.update, { endpointId, url: hooks.url('/better') });
     await system.drain();
-    expect(await statesOf(ids)).toEqual(times(20, 'DELIVERED 1'));
+    expect(await statesOf(ids)).toEqual(repeated(20, 'DELIVERED 1'));
     expect(hooks.at('/better')).toHaveLength(20);
   });
 

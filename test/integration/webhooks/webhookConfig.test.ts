@@ -17,9 +17,7 @@ const stored = () => storedItem(engine, BasicWebhookConfigEntity.key({ tenant: c
 
 describe('POST /v2/workspace/webhookconfig/get', () => {
   test('returns the empty initial config if no config is stored, and stores nothing', async () => {
-    const { status, body } = await customer.call(paths.getBasic, {});
-    expect(status).toBe(200);
-    expect(body.result).toEqual({
+    expect(await customer.result(paths.getBasic, {})).toEqual({
       status: 'success',
       message: 'Webhook configuration retrieved successfully.',
       data: { useWebhookService: false, webhookServiceConfig: empty },
@@ -41,12 +39,12 @@ describe('POST /v2/workspace/webhookconfig/update', () => {
   };
 
   test('returns the stored config with the full auth token', async () => {
-    const { status, body } = await customer.call(paths.updateBasic, {
-      useWebhookService: false,
-      webhookServiceConfig: whole,
-    });
-    expect(status).toBe(200);
-    expect(body.result).toEqual({
+    expect(
+      await customer.result(paths.updateBasic, {
+        useWebhookService: false,
+        webhookServiceConfig: whole,
+      }),
+    ).toEqual({
       status: 'success',
       message: 'Webhook configuration updated successfully.',
       data: { useWebhookService: false, webhookServiceConfig: whole },

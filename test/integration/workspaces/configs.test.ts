@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { defaultEmailTriggers } from '../../../lib/events/rules/catalogue.ts';
-import { acmeWorld } from '../../support/acmeWorld.ts';
+import { acmeWorld, invalid } from '../../support/acmeWorld.ts';
 import { type Customer, handlerOf } from '../../support/customer.ts';
 import { everyItem } from '../../support/items.ts';
 import { eventOf, post, send } from '../../support/requests.ts';
@@ -258,11 +258,7 @@ describe('permissionproviderconfig get and update', () => {
     const { status, body } = await customer.call(pathOf('permissionproviderconfig', 'update'), {
       permissionProviderConfig: { permissionProviderUrl: url },
     });
-    expect([status, body.error.status, body.error.message]).toEqual([
-      400,
-      'INVALID_ARGUMENT',
-      'Please enter a valid URL',
-    ]);
+    expect([status, body.error.status, body.error.message]).toEqual(invalid('Please enter a valid URL'));
     expect(body.error.details.issues).toMatchObject([{ path: ['permissionProviderConfig', 'permissionProviderUrl'] }]);
     expect(await get('permissionproviderconfig')).toEqual(initial.permissionproviderconfig);
   });
@@ -335,7 +331,7 @@ describe('invalid updates of configurations', () => {
     ],
   ])('%s rejects an update without fields: %j', async (config, data, message, paths) => {
     const { status, body } = await customer.call(pathOf(config, 'update'), data);
-    expect([status, body.error.status, body.error.message]).toEqual([400, 'INVALID_ARGUMENT', message]);
+    expect([status, body.error.status, body.error.message]).toEqual(invalid(message));
     expect(body.error.details.issues.map(({ path }: { path: unknown }) => path)).toEqual(paths);
   });
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { acmeWorld } from '../../support/acmeWorld.ts';
+import { acmeWorld, invalid } from '../../support/acmeWorld.ts';
 import { newCustomer } from '../../support/customer.ts';
 import { post } from '../../support/requests.ts';
 import { newWorkspace } from '../../support/workspaces.ts';
@@ -117,8 +117,7 @@ describe('apikeyconfig get and update', () => {
     ],
     ['no key', { aiModelApiKey: [{ provider: 'openai' }] }, 'aiModelApiKey[0].customerApiKey is required'],
   ])('update rejects %s and stores nothing', async (_what, data, message) => {
-    const { status, body } = await customer.call(UPDATE, data);
-    expect([status, body.error.status, body.error.message]).toEqual([400, 'INVALID_ARGUMENT', message]);
+    expect(await customer.error(UPDATE, data)).toEqual(invalid(message));
     expect(await customer.ok(GET, {})).toEqual(initial);
   });
 });
@@ -147,20 +146,14 @@ describe('defaultDocumentAccessType', () => {
 
   test('applies to documents that are added with a user', async () => {
     await customer.ok(UPDATE, { defaultDocumentAccessType: 'restricted' });
-    await customer.ok('/v2/users/add', {
-      organizationId: 'acme',
-      createOrganization: true,
-      documentId: 'new',
-      createDocument: true,
-      users: [{ userId: 'ada' }],
-    });
+    await customer.addUsers(['ada'], { documentId: 'new', createDocument: true });
     expect(await accessTypes()).toEqual({ new: 'restricted' });
   });
 
   test('restricts access to a document, so that users without grants are denied', async () => {
     await customer.ok(UPDATE, { defaultDocumentAccessType: 'restricted' });
     await add('secret');
-    await customer.ok('/v2/users/add', { organizationId: 'acme', users: [{ userId: 'member' }] });
+    await customer.addUsers(['member']);
     const { member } = await customer.ok('/v2/auth/permissions/get', {
       organizationId: 'acme',
       userIds: ['member'],

@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { acmeWorld } from '../../support/acmeWorld.ts';
 import { handlerOf, newCustomer } from '../../support/customer.ts';
 import { eventOf, send } from '../../support/requests.ts';
+import { times } from '../../support/times.ts';
 
 const GET = '/v2/workspace/domains/get';
 const ADD = '/v2/workspace/domains/add';
@@ -10,8 +11,7 @@ const DELETE = '/v2/workspace/domains/delete';
 const { customer } = acmeWorld();
 
 const allowed = async (of = customer): Promise<string[]> => (await of.ok(GET, {})).allowedDomains;
-const numbered = (from: number, count: number) =>
-  Array.from({ length: count }, (_, index) => `d${from + index}.example`);
+const numbered = (from: number, count: number) => times(count, (index) => `d${from + index}.example`);
 
 describe('workspace/domains', () => {
   test('get returns an empty list before the first addition, without a body', async () => {
@@ -133,7 +133,7 @@ describe('workspace/domains', () => {
 
   test('add stores a domain once for concurrent requests', async () => {
     await customer.ok(ADD, { domains: ['a.example'] });
-    const answers = await Promise.all(Array.from({ length: 5 }, () => customer.ok(ADD, { domains: ['b.example'] })));
+    const answers = await Promise.all(times(5, () => customer.ok(ADD, { domains: ['b.example'] })));
     expect(answers.flatMap(({ domainsAdded }) => domainsAdded)).toEqual(['b.example']);
     expect(answers.flatMap(({ skippedDomains }) => skippedDomains)).toEqual(Array(4).fill('b.example'));
     expect(await allowed()).toEqual(['a.example', 'b.example']);

@@ -13,6 +13,7 @@ import { Credentials } from '../../../lib/http/credentials.ts';
 import { forAllTests } from '../../support/acmeWorld.ts';
 import { startEngine, TABLE_NAME } from '../../support/engine.ts';
 import { eventOf, post, send } from '../../support/requests.ts';
+import { times } from '../../support/times.ts';
 import { newWorkspace } from '../../support/workspaces.ts';
 
 forAllTests(() => startEngine({ sdk: true }));
@@ -222,7 +223,7 @@ describe('the cache of credentials', () => {
   test('reads a key once in 10 s with an eventually consistent read, even for concurrent requests', async () => {
     const credentials = new Credentials(table);
     await storeKey('key_read', ['t']);
-    await Promise.all(Array.from({ length: 20 }, () => credentials.apiKey('key_read', 't', optionsAt(NOW))));
+    await Promise.all(times(20, () => credentials.apiKey('key_read', 't', optionsAt(NOW))));
     await credentials.apiKey('key_read', 't', optionsAt(NOW + 9_999));
     expect(reads).toEqual([{ consistent: false }]);
   });
@@ -302,9 +303,7 @@ describe('the cache of credentials', () => {
     await storeKey('key_rush', ['first', 'second']);
     reads = [];
     const outcomes = await Promise.allSettled(
-      Array.from({ length: 50 }, (_, n) =>
-        credentials.apiKey('key_rush', n % 2 ? 'second' : `guess ${n}`, optionsAt(NOW + n)),
-      ),
+      times(50, (n) => credentials.apiKey('key_rush', n % 2 ? 'second' : `guess ${n}`, optionsAt(NOW + n))),
     );
     expect(reads).toEqual([{ consistent: true }]);
     expect(outcomes.map(({ status }) => status)).toEqual(outcomes.map((_, n) => (n % 2 ? 'fulfilled' : 'rejected')));

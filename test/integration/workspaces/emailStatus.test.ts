@@ -14,6 +14,7 @@ import { CONTINUE_URL, mailedToken, postFrom, pressButton } from '../../support/
 import { startEngine } from '../../support/engine.ts';
 import { storedItem } from '../../support/items.ts';
 import { post } from '../../support/requests.ts';
+import { times } from '../../support/times.ts';
 import { newWorkspace, type TestWorkspace } from '../../support/workspaces.ts';
 
 const DAY = 86_400_000;
@@ -121,7 +122,7 @@ describe('the API keys of an owner who verifies after the grace days', () => {
 
   test('are all reactivated, even if they fill several pages', async () => {
     const workspace = await newWorkspace();
-    const apiKeys = Array.from({ length: 230 }, (_, index) => `key_${String(index).padStart(4, '0')}_${randomUUID()}`);
+    const apiKeys = times(230, (index) => `key_${String(index).padStart(4, '0')}_${randomUUID()}`);
     for (const apiKey of apiKeys) {
       await table.write([
         upsert(ApiKeyEntity, {
@@ -198,8 +199,8 @@ describe('the API keys of an owner who verifies after the grace days', () => {
   test('are reactivated by concurrent requests, which all succeed', async () => {
     const workspace = await newWorkspace();
     await verify(workspace);
-    const answers = await Promise.all(Array.from({ length: 20 }, () => status(workspace.ownerEmail)));
-    expect(answers.map(({ body }) => body.result?.data.verified)).toEqual(Array.from({ length: 20 }, () => true));
+    const answers = await Promise.all(times(20, () => status(workspace.ownerEmail)));
+    expect(answers.map(({ body }) => body.result?.data.verified)).toEqual(times(20, () => true));
     expect(await storedKey(workspace.apiKey)).not.toHaveProperty('expiresAt');
   });
 
@@ -229,10 +230,10 @@ describe('the rate limits of email/status', () => {
 
   test('allow 10 of 200 concurrent requests for one e-mail address if the limit is 10', async () => {
     jest.spyOn(Date, 'now').mockReturnValue(START);
-    const functions = Array.from({ length: 5 }, () => limited(1_000, 10));
+    const functions = times(5, () => limited(1_000, 10));
     const ownerEmail = someone();
     const answers = await Promise.all(
-      Array.from({ length: 200 }, (_, index) =>
+      times(200, (index) =>
         postFrom(sourceIp(), functions[index % 5]!, { ownerEmail: index % 2 ? ownerEmail : ownerEmail.toUpperCase() }),
       ),
     );
@@ -244,10 +245,10 @@ describe('the rate limits of email/status', () => {
 
   test('allow 60 of 200 concurrent requests from one source address if the limit is 60', async () => {
     jest.spyOn(Date, 'now').mockReturnValue(START);
-    const functions = Array.from({ length: 5 }, () => limited(60, 1_000));
+    const functions = times(5, () => limited(60, 1_000));
     const from = sourceIp();
     const answers = await Promise.all(
-      Array.from({ length: 200 }, (_, index) => postFrom(from, functions[index % 5]!, { ownerEmail: someone() })),
+      times(200, (index) => postFrom(from, functions[index % 5]!, { ownerEmail: someone() })),
     );
     expect(answers.filter(({ status: code }) => code === 404)).toHaveLength(60);
     expect(answers.filter(({ status: code }) => code === 429)).toHaveLength(140);

@@ -13,6 +13,7 @@ import { CONTINUE_URL, mailedToken, openLink, pressButton, type PageAnswer } fro
 import { startEngine } from '../../support/engine.ts';
 import { everyItem, storedItem } from '../../support/items.ts';
 import { post } from '../../support/requests.ts';
+import { times } from '../../support/times.ts';
 import { virtualTime } from '../../support/virtualTime.ts';
 import { newWorkspace, type TestWorkspace } from '../../support/workspaces.ts';
 
@@ -54,9 +55,7 @@ describe('GET /v2/workspace/email/verify', () => {
     const workspace = await newWorkspace();
     const token = await mailedToken(engine, workspace);
     const before = await everyItem(engine);
-    const answers = await Promise.all(
-      Array.from({ length: 20 }, (_, index) => openLink(token, { method: index % 2 ? 'HEAD' : 'GET' })),
-    );
+    const answers = await Promise.all(times(20, (index) => openLink(token, { method: index % 2 ? 'HEAD' : 'GET' })));
     expect(answers.every(({ status }) => status === 200)).toBe(true);
     for (const method of ['PUT', 'DELETE', 'PATCH', 'OPTIONS'])
       expect((await openLink(token, { method })).status).toBe(405);
@@ -95,10 +94,8 @@ describe('POST /v2/workspace/email/verify', () => {
   test('accepts a link once for 20 concurrent requests', async () => {
     const workspace = await newWorkspace();
     const token = await mailedToken(engine, workspace);
-    const functions = Array.from({ length: 4 }, () => toPage(page));
-    const answers = await Promise.all(
-      Array.from({ length: 20 }, (_, index) => pressButton(token, functions[index % 4])),
-    );
+    const functions = times(4, () => toPage(page));
+    const answers = await Promise.all(times(20, (index) => pressButton(token, functions[index % 4])));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
     for (const answer of answers.filter(({ status }) => status !== 200)) await expectUsedLink(answer);
     expect(await isVerified(workspace)).toBe(true);

@@ -11,6 +11,7 @@ import { forAllTests } from '../../support/acmeWorld.ts';
 import { startEngine } from '../../support/engine.ts';
 import { post } from '../../support/requests.ts';
 import { withStillClock } from '../../support/stillClock.ts';
+import { times } from '../../support/times.ts';
 import { newWorkspace, type TestWorkspace } from '../../support/workspaces.ts';
 
 const NOW = 1_800_000_000_000;
@@ -52,7 +53,7 @@ function callsAtOneTime(handler: ReturnType<typeof toLambda>, headers: TestWorks
 describe('RateBuckets', () => {
   test('enforces one limit across four processes with at most one table write per two calls', async () => {
     const move = jest.spyOn(table, 'advanceNumber');
-    const processes = Array.from({ length: 4 }, () => new RateBuckets(table, limits));
+    const processes = times(4, () => new RateBuckets(table, limits));
     let count = 0;
     for (let round = 0; round < 100; round++)
       for (const buckets of processes) count += await countAllowed(buckets, 1, { tenant: 'shared' });

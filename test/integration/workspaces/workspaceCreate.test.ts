@@ -12,7 +12,8 @@ import type { Handler } from '../../../lib/http/stack.ts';
 import { forAllTests } from '../../support/acmeWorld.ts';
 import { startEngine } from '../../support/engine.ts';
 import { storedItem } from '../../support/items.ts';
-import { eventOf, post, type Response, send } from '../../support/requests.ts';
+import { eventOf, post, type Response, send, resultOf } from '../../support/requests.ts';
+import { times } from '../../support/times.ts';
 import { virtualTime } from '../../support/virtualTime.ts';
 import { newWorkspace } from '../../support/workspaces.ts';
 
@@ -140,13 +141,15 @@ describe('POST /v2/workspace/create', () => {
 
   test('returns the same data as workspace/get', async () => {
     const created = (await post(handler, {}, { ownerEmail: someone() })).body.result.data;
-    const { status, body } = await post(
-      getWorkspace,
-      { 'x-svc-workspace-id': created.id, 'x-svc-workspace-auth-token': created.authToken },
-      {},
-    );
-    expect(status).toBe(200);
-    expect(body.result).toEqual({ status: 'success', message: 'Workspace retrieved successfully', data: created });
+    expect(
+      resultOf(
+        await post(
+          getWorkspace,
+          { 'x-svc-workspace-id': created.id, 'x-svc-workspace-auth-token': created.authToken },
+          {},
+        ),
+      ),
+    ).toEqual({ status: 'success', message: 'Workspace retrieved successfully', data: created });
   });
 });
 
@@ -221,7 +224,7 @@ describe('POST /v2/workspace/create with an invalid request', () => {
 
   test('creates one workspace for concurrent requests with the same address', async () => {
     const ownerEmail = someone();
-    const answers = await Promise.all(Array.from({ length: 20 }, () => post(handler, {}, { ownerEmail })));
+    const answers = await Promise.all(times(20, () => post(handler, {}, { ownerEmail })));
     const created = answers.filter(({ status }) => status === 200);
     expect(created).toHaveLength(1);
     expect(answers.filter(({ body }) => body.error?.status === 'ALREADY_EXISTS')).toHaveLength(19);
@@ -311,7 +314,7 @@ describe('the rate limit of workspace/create per source address', () => {
   test('allows as many of 50 concurrent requests as the limit', async () => {
     const limits = new RateLimits(openTable(environment(process.env)));
     const allow = (subject: string, now: number) => limits.allow('test', subject, { limit: 7, windowSeconds: 60, now });
-    const answers = await Promise.all(Array.from({ length: 50 }, () => allow('198.51.100.9', START)));
+    const answers = await Promise.all(times(50, () => allow('198.51.100.9', START)));
     expect(answers.filter(Boolean)).toHaveLength(7);
     expect(await allow('198.51.100.9', START + 59_999)).toBe(false);
     expect(await allow('198.51.100.9', START + 60_000)).toBe(true);

@@ -13,7 +13,8 @@ import { sealPageToken } from '../../../lib/http/paging.ts';
 import { forAllTests, forEachTest } from '../../support/acmeWorld.ts';
 import { startEngine } from '../../support/engine.ts';
 import { storedItem } from '../../support/items.ts';
-import { post } from '../../support/requests.ts';
+import { post, errorOf, resultOf } from '../../support/requests.ts';
+import { times } from '../../support/times.ts';
 import { virtualTime } from '../../support/virtualTime.ts';
 import { newWorkspace } from '../../support/workspaces.ts';
 
@@ -29,7 +30,7 @@ const list = (data: object = {}, of = workspace) => post(getKeys, of.headers, da
 
 /** Adds API keys until the workspace has `total`. Returns all keys in the order of the list. */
 async function addKeysUpTo(total: number): Promise<string[]> {
-  const ids = Array.from({ length: total - 1 }, (_, index) => `key_z${String(index).padStart(3, '0')}-${workspace.id}`);
+  const ids = times(total - 1, (index) => `key_z${String(index).padStart(3, '0')}-${workspace.id}`);
   for (const apiKey of ids)
     await table.write([
       insert(WorkspaceApiKeyEntity, {
@@ -95,9 +96,7 @@ describe('POST /v2/workspace/apikey/create', () => {
     ['with an empty name', { apiKeyName: '' }, 'apiKeyName must not be empty'],
     ['with createAuthToken as text', { createAuthToken: 'true' }, 'createAuthToken must be a boolean'],
   ])('rejects a request %s', async (_what, data, message) => {
-    const { status, body } = await create(data);
-    expect(status).toBe(400);
-    expect(body.error).toMatchObject({ status: 'INVALID_ARGUMENT', message });
+    expect(errorOf(await create(data))).toEqual([400, 'INVALID_ARGUMENT', message]);
   });
 
   test('ignores the case of the owner address', async () => {
@@ -142,7 +141,7 @@ describe('POST /v2/workspace/apikey/create', () => {
 
   test('keeps the limit of 100 keys for concurrent requests', async () => {
     await addKeysUpTo(98);
-    const answers = await Promise.all(Array.from({ length: 8 }, () => create()));
+    const answers = await Promise.all(times(8, () => create()));
     const failures = answers.filter(({ status }) => status !== 200).map(({ body }) => body.error.status);
     expect(new Set(failures).difference(new Set(['RESOURCE_EXHAUSTED', 'ABORTED']))).toEqual(new Set());
     const made = answers.length - failures.length;
@@ -185,12 +184,14 @@ describe('POST /v2/workspace/apikey/update', () => {
       engine,
       WorkspaceApiKeyEntity.key({ workspaceId: workspace.id, apiKey: workspace.apiKey }),
     );
-    const { status, body } = await post(renameKey, workspace.headers, {
-      apiKey: workspace.apiKey,
-      apiKeyName: 'Staging',
-    });
-    expect(status).toBe(200);
-    expect(body.result).toEqual({ status: 'success', message: 'API key updated successfully.', data: null });
+    expect(
+      resultOf(
+        await post(renameKey, workspace.headers, {
+          apiKey: workspace.apiKey,
+          apiKeyName: 'Staging',
+        }),
+      ),
+    ).toEqual({ status: 'success', message: 'API key updated successfully.', data: null });
     expect((await list()).body.result.data).toEqual([{ id: workspace.apiKey, apiKeyName: 'Staging', type: 'testing' }]);
     expect(
       (await post(getWorkspace, workspace.headers, {})).body.result.data.apiKeyList[workspace.apiKey].apiKeyName,
@@ -208,9 +209,7 @@ describe('POST /v2/workspace/apikey/update', () => {
     ['with null for apiKeyName', { apiKey: 'x', apiKeyName: null }, 'apiKeyName must be a string'],
     ['with an empty apiKeyName', { apiKey: 'x', apiKeyName: '' }, 'apiKeyName must not be empty'],
   ])('rejects a request %s', async (_what, data, message) => {
-    const { status, body } = await post(renameKey, workspace.headers, data);
-    expect(status).toBe(400);
-    expect(body.error).toMatchObject({ status: 'INVALID_ARGUMENT', message });
+    expect(errorOf(await post(renameKey, workspace.headers, data))).toEqual([400, 'INVALID_ARGUMENT', message]);
   });
 
   test('returns NOT_FOUND for an unknown key or one of another workspace', async () => {
@@ -303,9 +302,7 @@ describe('POST /v2/workspace/apikeys/get', () => {
     ['a page size in text', { pageSize: '5' }, 'pageSize must be a number'],
     ['a broken page size', { pageSize: 1.5 }, 'pageSize must be an integer'],
   ])('rejects %s', async (_what, data, message) => {
-    const { status, body } = await list(data);
-    expect(status).toBe(400);
-    expect(body.error).toMatchObject({ status: 'INVALID_ARGUMENT', message });
+    expect(errorOf(await list(data))).toEqual([400, 'INVALID_ARGUMENT', message]);
   });
 
   describe('the page token of apikeys/get', () => {

@@ -11,7 +11,8 @@ import { openTable, upsert } from '../../../lib/table/table.ts';
 import { forAllTests, forEachTest } from '../../support/acmeWorld.ts';
 import { startEngine } from '../../support/engine.ts';
 import { everyItem, storedItem } from '../../support/items.ts';
-import { post } from '../../support/requests.ts';
+import { post, errorOf, resultOf } from '../../support/requests.ts';
+import { times } from '../../support/times.ts';
 import { virtualTime } from '../../support/virtualTime.ts';
 import { newWorkspace } from '../../support/workspaces.ts';
 
@@ -32,9 +33,7 @@ function claims(token: string): unknown {
 
 describe('POST /v2/workspace/authtokens/get', () => {
   test('lists tokens with their text, name and domains', async () => {
-    const { status, body } = await list(workspace.apiKey);
-    expect(status).toBe(200);
-    expect(body.result).toEqual({
+    expect(resultOf(await list(workspace.apiKey))).toEqual({
       status: 'success',
       message: 'Auth tokens retrieved successfully.',
       data: {
@@ -109,9 +108,7 @@ describe('POST /v2/workspace/authtokens/get', () => {
     ['with a number', 7, 'apiKey must be a string'],
     ['with an empty text', '', 'apiKey must not be empty'],
   ])('rejects a request %s', async (_what, apiKey, message) => {
-    const { status, body } = await list(apiKey);
-    expect(status).toBe(400);
-    expect(body.error).toMatchObject({ status: 'INVALID_ARGUMENT', message });
+    expect(errorOf(await list(apiKey))).toEqual([400, 'INVALID_ARGUMENT', message]);
   });
 
   test('rejects the credentials of an API key', async () => {
@@ -205,7 +202,7 @@ describe('POST /v2/workspace/authtoken/reset', () => {
   });
 
   test('keeps one token, the token of a successful call, after several concurrent calls', async () => {
-    const answers = await Promise.all(Array.from({ length: 10 }, () => reset(workspace.apiKey)));
+    const answers = await Promise.all(times(10, () => reset(workspace.apiKey)));
     const newTokens = answers
       .filter(({ status }) => status === 200)
       .map(({ body }) => body.result.data.newAuthToken.token);
