@@ -1,13 +1,14 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { projectDir } from '../../infra/build/build.ts';
 import { takesIdempotencyKey } from '../../lib/http/capabilities.ts';
 import { costOfCalls, endpointAt } from '../bench/scenarios.ts';
 import { expectDocumented, headersOf } from '../contract/contract.ts';
-import { type Recorder, startRecorder } from './capacity.ts';
+import { forAllTests } from './acmeWorld.ts';
+import { startRecorder } from './capacity.ts';
 import { handlerOf } from './customer.ts';
-import { type Engine, startEngine } from './engine.ts';
+import { startEngine } from './engine.ts';
 import { type Headers, post, type Response } from './requests.ts';
 import { withStillClock } from './stillClock.ts';
 import { userHeadersOf } from './userCaller.ts';
@@ -17,6 +18,8 @@ import { newWorkspace, type TestWorkspace } from './workspaces.ts';
 export type Send = (path: string, data: object, headers?: Headers) => Promise<Response>;
 
 export interface EndpointCases {
+  /** Documents of the organization `acme` that exist before `prepare`. */
+  readonly documents?: readonly string[];
   /**
    * Creates, through other endpoints, the items that the requests need. Must put `mark` into names and texts, because
    * no answer to another customer may contain it.
@@ -36,23 +39,23 @@ const MARK = 'ONLY-FOR-THE-OWNER';
  * Declares the tests that every endpoint needs: a documented answer, isolation between customers, idempotency and
  * cost.
  */
-export function describeEndpoint(path: string, { prepare, data, foreignData, cost }: EndpointCases): void {
+export function describeEndpoint(path: string, { documents, prepare, data, foreignData, cost }: EndpointCases): void {
   const endpoint = endpointAt(path);
-  let engine: Engine;
-  let recorder: Recorder;
-  let owner: TestWorkspace;
+  forAllTests(startEngine);
+  const recorder = forAllTests(startRecorder);
+  const owner = forAllTests(async () => {
+    const workspace = await newWorkspace();
+    const send = senderOf(workspace);
+    if (documents)
+      await send('/v2/organizations/documents/add', {
+        organizationId: 'acme',
+        createOrganization: true,
+        documents: documents.map((documentId) => ({ documentId, documentName: MARK })),
+      });
+    await prepare(send, MARK);
+    return workspace;
+  });
   let requests = 0;
-
-  beforeAll(async () => {
-    engine = await startEngine();
-    recorder = await startRecorder();
-    owner = await newWorkspace();
-    await prepare(senderOf(owner), MARK);
-  });
-  afterAll(async () => {
-    await recorder.stop();
-    await engine.stop();
-  });
 
   const sendNext = (headers: Headers = {}) => senderOf(owner)(path, data(requests++), headers);
 

@@ -3,12 +3,8 @@ import { describeEndpoint } from '../../../support/describeEndpoint.ts';
 const nda = { organizationId: 'acme', documentId: 'nda' };
 
 describeEndpoint('/v2/live/changes', {
-  prepare: async (send, mark) => {
-    await send('/v2/organizations/documents/add', {
-      organizationId: 'acme',
-      createOrganization: true,
-      documents: [{ documentId: 'nda', documentName: mark }],
-    });
+  documents: ['nda'],
+  prepare: async (send) => {
     await send('/v2/live/connect', nda);
   },
   data: () => ({ ...nda, after: 0 }),

@@ -3,13 +3,8 @@ import { describeEndpoint } from '../../../support/describeEndpoint.ts';
 const nda = { organizationId: 'acme', documentId: 'nda' };
 
 describeEndpoint('/v2/live/connect', {
-  prepare: async (send, mark) => {
-    await send('/v2/organizations/documents/add', {
-      organizationId: 'acme',
-      createOrganization: true,
-      documents: [{ documentId: 'nda', documentName: mark }],
-    });
-  },
+  documents: ['nda'],
+  prepare: async () => {},
   data: () => nda,
   foreignData: [nda],
   cost: { calls: 7, roundTrips: 6, readUnits: 7, writeUnits: 2 },

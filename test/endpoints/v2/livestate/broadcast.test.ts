@@ -3,12 +3,8 @@ import { describeEndpoint } from '../../../support/describeEndpoint.ts';
 const nda = { organizationId: 'acme', documentId: 'nda' };
 
 describeEndpoint('/v2/livestate/broadcast', {
+  documents: ['nda'],
   prepare: async (send, mark) => {
-    await send('/v2/organizations/documents/add', {
-      organizationId: 'acme',
-      createOrganization: true,
-      documents: [{ documentId: 'nda' }],
-    });
     await send('/v2/livestate/broadcast', { ...nda, liveStateDataId: 'clause', data: { mark } });
   },
   data: (n) => ({ ...nda, liveStateDataId: 'clause', data: { n } }),

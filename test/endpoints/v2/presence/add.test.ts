@@ -3,12 +3,8 @@ import { describeEndpoint } from '../../../support/describeEndpoint.ts';
 const nda = { organizationId: 'acme', documentId: 'nda' };
 
 describeEndpoint('/v2/presence/add', {
+  documents: ['nda'],
   prepare: async (send, mark) => {
-    await send('/v2/organizations/documents/add', {
-      organizationId: 'acme',
-      createOrganization: true,
-      documents: [{ documentId: 'nda' }],
-    });
     await send('/v2/presence/add', { ...nda, users: [{ userId: 'ada', name: mark }] });
   },
   data: (n) => ({ ...nda, users: [{ userId: `user-${n}` }] }),

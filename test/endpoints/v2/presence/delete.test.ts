@@ -3,12 +3,8 @@ import { describeEndpoint } from '../../../support/describeEndpoint.ts';
 const nda = { organizationId: 'acme', documentId: 'nda' };
 
 describeEndpoint('/v2/presence/delete', {
+  documents: ['nda'],
   prepare: async (send, mark) => {
-    await send('/v2/organizations/documents/add', {
-      organizationId: 'acme',
-      createOrganization: true,
-      documents: [{ documentId: 'nda' }],
-    });
     for (let n = 0; n < 9; n++)
       await send('/v2/presence/add', { ...nda, users: [{ userId: `user-${n}`, name: mark }] });
   },
