@@ -64,7 +64,7 @@ async function createWorkspace(env: Record<string, string>): Promise<Workspace> 
   const { stdout } = await promisify(execFile)(
     process.execPath,
     [join(import.meta.dirname, 'createDemoWorkspace.ts')],
-    { env },
+    { env: { ...env, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE } },
   );
   return JSON.parse(stdout) as Workspace;
 }
