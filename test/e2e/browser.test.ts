@@ -30,7 +30,7 @@ const tabs: Tab[] = [];
 beforeAll(async () => {
   dataDir = await temporaryDir();
   [system, receiver, browser] = await Promise.all([
-    startSystem({ dataDir, env: { SCHEDULE_SECONDS: '1' } }),
+    startSystem({ dataDir }),
     RemoteReceiver.start(),
     TestBrowser.start(),
   ]);
@@ -494,7 +494,7 @@ test('the dashboard reports a system that stopped, and shows its data again afte
   expect(await page.getByRole('button', { name: 'Stop table' }).isVisible()).toBe(true);
   expect(problems.filter((problem) => !/ERR_CONNECTION|ERR_EMPTY_RESPONSE|503/.test(problem))).toEqual([]);
 
-  system = await startSystem({ dataDir, env: { SCHEDULE_SECONDS: '1', PORT: new URL(system.baseUrl).port } });
+  system = await startSystem({ dataDir, env: { PORT: new URL(system.baseUrl).port } });
   await expectNoProblem(page);
   await page
     .getByRole('status')

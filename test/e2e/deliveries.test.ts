@@ -22,7 +22,7 @@ const [ada, bob, eve, grace, linus] = [
 ];
 
 const timing = {
-  SCHEDULE_SECONDS: '1',
+  SCHEDULE_SECONDS: '10',
   WEBHOOK_RETRY_SCHEDULE: '0,1,1',
   MAIL_RETRY_SCHEDULE: '0,1',
   DUE_MARGIN_SECONDS: '60',

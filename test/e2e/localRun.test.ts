@@ -13,6 +13,9 @@ import { copyAssembly } from './assembly.ts';
 import { startInVain, startSystem, type System, temporaryDir } from './system.ts';
 import { times } from '../support/times.ts';
 
+/** The search for a process reads a file of each process of the machine, so it is not repeated more often. */
+const POLL_MILLISECONDS = 50;
+
 // All tests share one data directory and three starts of the system, because a start takes a second. The tests run in
 // this order.
 describe('npm start', () => {
@@ -211,7 +214,7 @@ describe('npm start', () => {
     const pid = Number(await readFile(join(dataDir, 'lock.pid'), 'utf8'));
     expect(await engines()).toHaveLength(1);
     process.kill(whom === 'npm' ? npm.pid! : -npm.pid!, signal);
-    while ((await engines()).length > 0 || isAlive(pid)) await delay(10);
+    while (isAlive(pid) || (await engines()).length > 0) await delay(POLL_MILLISECONDS);
     if (signal === 'SIGTERM') expect(output).toContain('Stopping …');
   });
 
@@ -267,7 +270,7 @@ describe('npm start', () => {
           killed.add(pid);
           process.kill(pid, 'SIGKILL');
         }
-        await delay(10);
+        await delay(POLL_MILLISECONDS);
       }
       expect(await ended).toBe(1);
       expect(system.logs()).toContain('The table engine keeps ending');

@@ -22,7 +22,7 @@ const HOOK = '/hook';
 /** A schedule of many short pauses. Retries of mails and webhooks do not run out during a test. */
 const often = ['0', ...Array<string>(60).fill('1')].join();
 const timing = {
-  SCHEDULE_SECONDS: '1',
+  SCHEDULE_SECONDS: '3',
   WEBHOOK_RETRY_SCHEDULE: often,
   MAIL_RETRY_SCHEDULE: often,
   DUE_MARGIN_SECONDS: '60',
