@@ -47,7 +47,10 @@ describe('outage of a part of the system', () => {
   let dataDir: string;
   let receiver: RemoteReceiver;
   let system: System;
-  /** A client that retries temporary errors often, like a customer's. */
+  /**
+   * A client that retries temporary errors often, like a customer's. It waits for longer than a minute, because a killed
+   * engine can leave the claim of an idempotency key, which ends after that time.
+   */
   let patient: Methods;
   /** A client that never retries, so that a test sees the result of each attempt. */
   let impatient: Methods;
@@ -98,7 +101,7 @@ describe('outage of a part of the system', () => {
     const { baseUrl, apiKey, authToken } = system.credentials;
     const credentials = { baseUrl, serviceName, apiKey, authToken };
     [patient, impatient] = [
-      createClient({ ...credentials, attempts: 30 }),
+      createClient({ ...credentials, attempts: 60 }),
       createClient({ ...credentials, attempts: 1 }),
     ];
   }
