@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { jest } from '@jest/globals';
 import { Table } from '../../lib/table/table.ts';
 import type { Customer } from './customer.ts';
@@ -26,11 +27,13 @@ type Ops = Parameters<Table['write']>[0];
 /** Runs `work` once, before the first write for which `matches` returns true. Returns the spy on `Table.write`. */
 export function beforeWrite(work: () => Promise<unknown>, matches: (ops: Ops) => boolean = () => true) {
   const { write } = Table.prototype;
+  // The calls of `work` are calls of the test, not of the function that writes.
+  const runAsTest = AsyncLocalStorage.bind(work);
   let isDone = false;
   return jest.spyOn(Table.prototype, 'write').mockImplementation(async function (this: Table, ops) {
     if (!isDone && matches(ops)) {
       isDone = true;
-      await work();
+      await runAsTest();
     }
     return write.call(this, ops);
   });

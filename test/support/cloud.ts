@@ -60,6 +60,8 @@ import type { MessageCall } from '../../lib/app/worker.ts';
 import { Invocation, type Trial } from './crashes.ts';
 import { type Engine, TABLE_NAME } from './engine.ts';
 import { asDocumentClient, type Command, type TableClient } from './leanClient.ts';
+import { deliveryRoles } from './deliveryRoles.ts';
+import type { RunWithRole } from './permissions.ts';
 import { dueIndexes, RECONCILE_AFTER, runShardSweeps, withoutEmptyPartitions } from './sweeps.ts';
 import { insertsEvent, recordingMeasures, messagesEvent } from './workers.ts';
 
@@ -229,19 +231,11 @@ export class Cloud {
     const process = this.#process(timer, 'Timer ');
     // A trial counts the calls for empty partitions too.
     const table = trial ? process.table : await withoutEmptyPartitions(process.table);
-    const hasSent = await hasSucceeded(timer, () =>
-      runSweeps(
-        [
-          sendDueShards({
-            reader: new DueIndexReader(table),
-            indexes: dueIndexes,
-            queue: process.sender('sweep'),
-          }),
-          measureUnhealthyEndpoints(process.health),
-        ],
-        this.#sweepCall(),
-      ),
-    );
+    const sweeps = [
+      sendDueShards({ reader: new DueIndexReader(table), indexes: dueIndexes, queue: process.sender('sweep') }),
+      measureUnhealthyEndpoints(process.health),
+    ];
+    const hasSent = await hasSucceeded(timer, () => deliveryRoles.sweep(() => runSweeps(sweeps, this.#sweepCall())));
     const messages = this.#queues.sweep.splice(0).map(({ body }) => JSON.parse(body) as SweepMessage);
     const swept = await Promise.all(messages.map((message) => this.#sweepShard(message, trial)));
     return hasSent && swept.every(Boolean);
@@ -348,7 +342,10 @@ export class Cloud {
     this.#invoke(
       invocation,
       batch.length,
-      () => handleRecords(run, toInserted, insertsEvent(batch.map(({ item }) => item)), this.#call(deps)),
+      () =>
+        deliveryRoles.fanOutEvents(() =>
+          handleRecords(run, toInserted, insertsEvent(batch.map(({ item }) => item)), this.#call(deps)),
+        ),
       (failed) => {
         // When a record fails, delivers it and all later records again, as Lambda does.
         const from = failed === 'all' ? 0 : Math.min(batch.length, ...failed.map((id) => Number(id) - 1));
@@ -382,7 +379,7 @@ export class Cloud {
     this.#invoke(
       invocation,
       batch.length,
-      () => this.#handle(queue, invocation, batch),
+      () => roleFor(queue)(() => this.#handle(queue, invocation, batch)),
       (failed) => {
         const maxReceives = this.stubs.tries?.(trial) ?? Infinity;
         const done = batch.filter(
@@ -637,6 +634,12 @@ export class Cloud {
 function newMessage(body: string, visibleAt: number): Message {
   const { eventId, mailId, jobId } = JSON.parse(body) as { eventId?: string; mailId?: string; jobId?: string };
   return { body, about: eventId ?? mailId ?? jobId ?? '', visibleAt, receives: 0 };
+}
+
+/** Returns the role of the worker that handles the messages of a queue. */
+function roleFor(queue: QueueName): RunWithRole {
+  if (queue === 'mail') return deliveryRoles.sendEmail;
+  return queue === 'jobs' ? deliveryRoles.runJobs : deliveryRoles.deliverWebhook;
 }
 
 /** Runs the work of an invocation. Returns false if its process crashed or failed. */

@@ -1,8 +1,10 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { otherVersion, sourceFile } from '../../lib/app/endpoint.ts';
+import { capabilitiesOf } from '../../lib/http/capabilities.ts';
 import { toLambda, toLambdaWithTwin } from '../../lib/http/lambda.ts';
 import type { Handler } from '../../lib/http/stack.ts';
+import { roleOf } from './permissions.ts';
 import { errorOf, type Headers, post, type Response } from './requests.ts';
 import { newWorkspace } from './workspaces.ts';
 
@@ -18,13 +20,17 @@ async function importDeclaration(
   return import(`../../${file}`);
 }
 
-/** Returns the handler of an endpoint or a twin. It gives all requests the route of `path`. */
+/**
+ * Returns the handler of an endpoint or a twin. It gives all requests the route of `path`, and allows only the table calls that
+ * the role of the function allows.
+ */
 export async function handlerOf(path: string): Promise<Handler> {
   let handler = handlers.get(path);
   if (!handler) {
     const { endpoint, twin } = await importDeclaration(path);
     const newHandler = twin ? toLambdaWithTwin(endpoint, twin) : toLambda(endpoint);
-    handler = (event, context) => newHandler({ ...event, routeKey: `POST ${path}` }, context);
+    const runWithRole = roleOf(path, capabilitiesOf(endpoint));
+    handler = (event, context) => runWithRole(() => newHandler({ ...event, routeKey: `POST ${path}` }, context));
     handlers.set(path, handler);
   }
   return handler;

@@ -28,6 +28,7 @@ import { runSweeps, type ShardSweep, type SweptWork } from '../../lib/workers/sw
 import { newId } from '../../lib/shared/ids.ts';
 import type { QueueMessage, QueueSender } from '../../lib/workers/sender.ts';
 import { createWebhookClient } from '../../lib/webhooks/transport/send.ts';
+import { deliveryRoles } from './deliveryRoles.ts';
 import { dueIndexes, RECONCILE_AFTER, runShardSweeps, withoutEmptyPartitions } from './sweeps.ts';
 import { recordingMeasures } from './workers.ts';
 
@@ -219,7 +220,7 @@ export class DeliverySystem {
   }
 
   async fanOutEvents(events: readonly StoredEvent[]): Promise<string[]> {
-    return [...(await fanOut(this.fanOutPorts, events, this.call))];
+    return [...(await deliveryRoles.fanOutEvents(() => fanOut(this.fanOutPorts, events, this.call)))];
   }
 
   /** Returns events as the stream's records have them: as first written, without later changes. */
@@ -240,7 +241,9 @@ export class DeliverySystem {
 
   /** Processes one message. `isFirstQueue` says whether it comes from the queue of first attempts. */
   async processMessage(message: DeliveryMessage, { isFirstQueue = false } = {}): Promise<void> {
-    await attemptDelivery({ ...this.attemptPorts, isFirstQueue }, message, this.call);
+    await deliveryRoles.deliverWebhook(() =>
+      attemptDelivery({ ...this.attemptPorts, isFirstQueue }, message, this.call),
+    );
   }
 
   /** Runs the next job for parked deliveries. Returns false if none is due before `until`. */
@@ -250,14 +253,13 @@ export class DeliverySystem {
     this.now = Math.max(this.now, next.visibleAt);
     this.jobQueue.remove(next);
     const step: Step = (job, clock, call) => releaseParkedStep(this.releasePorts, job, clock, call);
-    await runJob(
-      {
-        jobs: updateJobs.open(environment(process.env)),
-        steps: { releaseParked: step } as RunJobDeps['steps'],
-        queue: this.jobQueue,
-      },
-      { ...this.call, message: next.body, deadline: Infinity },
-    );
+    const deps = {
+      jobs: updateJobs.open(environment(process.env)),
+      steps: { releaseParked: step } as RunJobDeps['steps'],
+      queue: this.jobQueue,
+    };
+    const call = { ...this.call, message: next.body, deadline: Infinity };
+    await deliveryRoles.runJobs(() => runJob(deps, call));
     return true;
   }
 
@@ -350,13 +352,11 @@ export class DeliverySystem {
       send: async (messages: readonly QueueMessage[]) => void sent.push(...messages.map(({ body }) => body)),
     };
     const reader = new DueIndexReader(await withoutEmptyPartitions(this.table));
-    await runSweeps(
-      [
-        measureUnhealthyEndpoints(new EndpointHealthStore(this.table)),
-        sendDueShards({ reader, indexes: dueIndexes, queue }),
-      ],
-      call,
-    );
+    const sweeps = [
+      measureUnhealthyEndpoints(new EndpointHealthStore(this.table)),
+      sendDueShards({ reader, indexes: dueIndexes, queue }),
+    ];
+    await deliveryRoles.sweep(() => runSweeps(sweeps, call));
     await runShardSweeps(this.shardSweeps, sent, call);
   }
 

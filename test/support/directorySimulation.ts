@@ -7,6 +7,7 @@ import { runsJobs } from '../../lib/jobs/steps.ts';
 import type { Customer } from './customer.ts';
 import type { Engine } from './engine.ts';
 import { everyItem } from './items.ts';
+import { roleOf } from './permissions.ts';
 import type { Queues } from './queues.ts';
 import {
   folderWithAncestors,
@@ -41,6 +42,7 @@ const quiet = {
   log: { info: () => undefined, warn: () => undefined, error: () => undefined },
   measures: recordingMeasures(),
 };
+const runWithRole = roleOf('runsJobs', [runsJobs]);
 const byId = (a: { readonly id: string }, b: { readonly id: string }) => (a.id < b.id ? -1 : 1);
 
 /**
@@ -110,8 +112,11 @@ export class DirectorySimulation {
   async runStep({ tenant, jobId }: StoredJob, crashes: boolean): Promise<void> {
     const job = await this.#store.get({ tenant, jobId });
     if (!job) return;
-    if (crashes) await this.#jobs.steps[job.kind as JobKindOn<'jobs'>](job, () => this.now, quiet);
-    else await runJob(this.#jobs, { message: { tenant, jobId }, clock: () => this.now, deadline: 0, ...quiet });
+    const clock = () => this.now;
+    await runWithRole(async () => {
+      if (crashes) await this.#jobs.steps[job.kind as JobKindOn<'jobs'>](job, clock, quiet);
+      else await runJob(this.#jobs, { message: { tenant, jobId }, clock, deadline: 0, ...quiet });
+    });
   }
 
   /** Runs all jobs to their ends. Expects after each run that the permissions equal those of the model. */
@@ -124,12 +129,8 @@ export class DirectorySimulation {
       }
       if (round === 20) throw new Error(`These jobs do not end: ${jobs.map(({ kind }) => kind).join()}`);
       for (const { tenant, jobId } of jobs) {
-        await runJob(this.#jobs, {
-          message: { tenant, jobId },
-          clock: () => this.now,
-          deadline: Infinity,
-          ...quiet,
-        });
+        const call = { message: { tenant, jobId }, clock: () => this.now, deadline: Infinity, ...quiet };
+        await runWithRole(() => runJob(this.#jobs, call));
         await this.expectPermissions();
       }
       // Longer than every lease of a job and every pause between steps.

@@ -4,9 +4,12 @@ import { openTable } from '../../lib/table/table.ts';
 import { runJob, type RunJobDeps } from '../../lib/jobs/runJob.ts';
 import { runEmbeddingJobs } from '../../lib/memory/runEmbeddingJobs.ts';
 import type { QueueMessage } from '../../lib/workers/sender.ts';
+import { roleOf } from './permissions.ts';
 import { recordingMeasures } from './workers.ts';
 
 type Deps = RunJobDeps<'embed'>;
+
+const runWithRole = roleOf('runEmbeddingJobs', [runEmbeddingJobs]);
 
 /**
  * Runs embedding jobs as the worker does. Uses the model that was configured when the object was created. The clock
@@ -36,7 +39,8 @@ export class EmbeddingWorker {
 
   /** Runs a job until `deadline` (epoch milliseconds). With 0, runs a single step. */
   async run(message: JobMessage, { deadline = Infinity } = {}): Promise<void> {
-    await runJob<'embed'>(this.deps, { ...this.call, message, clock: () => this.now, deadline });
+    const call = { ...this.call, message, clock: () => this.now, deadline };
+    await runWithRole(() => runJob<'embed'>(this.deps, call));
   }
 
   /** Runs a job to its end and calls `between` after every step. Returns the number of steps. */

@@ -14,6 +14,7 @@ import { defaultRetryContext } from '../../lib/table/retryOnConflict.ts';
 import { ComparedTable } from './comparedTable.ts';
 import { asDocumentClient, LeanClient, openTablesLean, openTablesWithSdk, type TableClient } from './leanClient.ts';
 import { MemoryTable } from './memoryTable.ts';
+import { expectNoRefusals } from './permissions.ts';
 
 export const TABLE_NAME = 'table';
 export const MASTER_KEY_SECRET_ARN = 'arn:aws:secretsmanager:us-east-1:000000000000:secret:master';
@@ -146,6 +147,7 @@ export async function startEngine({ sdk = false, table: wanted }: EngineOptions 
       }
       await engine.stop();
       compared?.expectNoDifferences();
+      expectNoRefusals();
     },
   };
 }

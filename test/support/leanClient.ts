@@ -5,6 +5,7 @@ import { findRequestFault, type IndexKeySizes } from '../../infra/local/table/re
 import { indexNames } from '../../lib/app/capability.ts';
 import { fromErrorBody, fromResponseBody, toRequestBody } from '../../lib/table/attributeValues.ts';
 import { documentClients, operationOf } from '../../lib/table/documentClient.ts';
+import { requirePermission } from './permissions.ts';
 
 type Json = Record<string, any>;
 
@@ -47,6 +48,7 @@ export class LeanClient implements TableClient {
 
   async send(command: Command): Promise<Json> {
     const operation = operationOf(command);
+    requirePermission(operation, command.input);
     const fault = findRequestFault(operation, command.input, indexKeySizes);
     if (fault !== undefined) throw errorOf(400, { __type: 'ValidationException', message: fault });
     const { status, body } = await this.#post(operation, toRequestBody(command.input));
@@ -72,7 +74,15 @@ export function openTablesLean(): void {
 
 /** After this call, tables are opened with the SDK's client, as in a deployment. */
 export function openTablesWithSdk(): void {
-  documentClients.open = openDeployed;
+  documentClients.open = (client) => {
+    const deployed = openDeployed(client) as unknown as TableClient;
+    return asDocumentClient({
+      async send(command) {
+        requirePermission(operationOf(command), command.input);
+        return deployed.send(command);
+      },
+    });
+  };
 }
 
 /** Returns the client as the type that `Table` expects. */

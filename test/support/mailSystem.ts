@@ -8,7 +8,7 @@ import { MailComposer } from '../../lib/mail/mailComposer.ts';
 import type { MailMessage } from '../../lib/mail/mailMessage.ts';
 import { fanOutMails, ownerNotifier } from '../../lib/mail/mailFanOut.ts';
 import { sweepMails } from '../../lib/mail/mailSweep.ts';
-import { sendMail } from '../../lib/mail/sendMail.ts';
+import { mailSending, sendMail } from '../../lib/mail/sendMail.ts';
 import type { MailRecord, MailResult } from '../../lib/mail/rules/mailRecord.ts';
 import type { MailSender, OutgoingMail } from '../../lib/mail/senders/sender.ts';
 import { SendGridSender } from '../../lib/mail/senders/sendGrid.ts';
@@ -18,7 +18,10 @@ import type { QueueMessage } from '../../lib/workers/sender.ts';
 import type { Customer } from './customer.ts';
 import type { Engine } from './engine.ts';
 import { everyItem } from './items.ts';
+import { roleOf } from './permissions.ts';
 import { recordingMeasures } from './workers.ts';
+
+const runWithRole = roleOf('sendEmail', [mailSending]);
 
 /** The sending of one customer's mails on the real table. Tests control the queue, the time and SES. */
 export class MailSystem {
@@ -114,15 +117,16 @@ export class MailSystem {
       clock: this.#clock,
     });
     const deps = { mails: this.store, composer, queue: this.#sender, timing, notifyOwner: this.notifyOwner };
-    await sendMail({
+    const call = {
       deps,
       message,
       clock: this.#clock,
-      newId: (prefix) => newId(prefix, now),
+      newId: (prefix: string) => newId(prefix, now),
       log: this.#log,
       measures: this.measures,
       random: () => 0.5,
-    });
+    };
+    await runWithRole(() => sendMail(call));
   }
 
   /** Processes all messages without a delay, including those sent while it runs. Removes all others from the queue. */

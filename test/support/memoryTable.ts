@@ -4,6 +4,7 @@ import { indexNames } from '../../lib/app/capability.ts';
 import { findRequestFault } from '../../infra/local/table/requestFault.ts';
 import { documentClients, operationOf } from '../../lib/table/documentClient.ts';
 import { asDocumentClient, type Command, indexKeySizes, type TableClient } from './leanClient.ts';
+import { requirePermission } from './permissions.ts';
 import { compareTexts, type Item, matches, updated } from './tableExpressions.ts';
 
 const READ_UNIT = 4_096;
@@ -77,6 +78,7 @@ export class MemoryTable implements TableClient {
   async send(command: Command): Promise<Item> {
     const { input } = command;
     const operation = operationOf(command);
+    requirePermission(operation, input);
     const fault = this.isExact
       ? (findRequestFault(operation, input, indexKeySizes) ?? findSizeFault(input))
       : undefined;

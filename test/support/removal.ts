@@ -13,6 +13,7 @@ import type { Customer } from './customer.ts';
 import { type Engine, TABLE_NAME } from './engine.ts';
 import { everyItem } from './items.ts';
 import type { TableClient } from './leanClient.ts';
+import { roleOf } from './permissions.ts';
 import { times } from './times.ts';
 import { recordingMeasures } from './workers.ts';
 
@@ -27,6 +28,8 @@ async function openChannel({ apiKey: tenant }: Customer, ids: { organizationId: 
   const channel = { documentKey: document!.internalId, ...ids, version: 0, epoch: 1, activeUntil: 0, marks: {} };
   await table.write([upsert(LiveChannelEntity, { ...scope, ...channel })]);
 }
+
+const runWithRole = roleOf('runsJobs', [runsJobs]);
 
 /** Runs jobs as the worker does. The clock jumps to the time of the next message. */
 export class JobRunner {
@@ -47,13 +50,8 @@ export class JobRunner {
   /** Runs a job once. */
   async run(message: JobMessage): Promise<void> {
     const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
-    await runJob(this.#deps, {
-      message,
-      clock: () => this.now,
-      deadline: Infinity,
-      log,
-      measures: recordingMeasures(),
-    });
+    const call = { message, clock: () => this.now, deadline: Infinity, log, measures: recordingMeasures() };
+    await runWithRole(() => runJob(this.#deps, call));
   }
 
   /** Runs a job until it is done. */

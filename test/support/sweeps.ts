@@ -7,6 +7,7 @@ import { dueGroupIndex } from '../../lib/webhooks/firstAttempts.ts';
 import type { Table } from '../../lib/table/table.ts';
 import type { DueIndex } from '../../lib/workers/dueShards.ts';
 import { type ShardSweep, sweepShard, SweepMessage, type SweepCall, type SweptWork } from '../../lib/workers/sweep.ts';
+import { deliveryRoles } from './deliveryRoles.ts';
 
 /** The sweep finds events that have been in the outbox for this long, in milliseconds. */
 export const RECONCILE_AFTER = 3 * 60_000;
@@ -46,7 +47,9 @@ export async function runShardSweeps(
   call: SweepCall,
 ): Promise<void> {
   const results = await Promise.allSettled(
-    messages.map((message) => sweepShard(sweeps, SweepMessage.parse(message), call.clock(), call)),
+    messages.map((message) =>
+      deliveryRoles.sweepShard(() => sweepShard(sweeps, SweepMessage.parse(message), call.clock(), call)),
+    ),
   );
   for (const result of results) if (result.status === 'rejected') throw result.reason;
 }

@@ -1,0 +1,61 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { AuthLevel, Endpoint } from '../../lib/app/endpoint.ts';
+import { handlerOf } from '../support/customer.ts';
+import { type Engine, startEngine } from '../support/engine.ts';
+import { type Headers, post } from '../support/requests.ts';
+import { userHeadersOf } from '../support/userCaller.ts';
+import { newWorkspace } from '../support/workspaces.ts';
+import { cases, headersOf } from './contract.ts';
+
+let engine: Engine;
+let headers: Record<AuthLevel, Headers>;
+beforeAll(async () => {
+  engine = await startEngine();
+  const workspace = await newWorkspace();
+  headers = { ...headersOf(workspace), user: await userHeadersOf(workspace) };
+  // The second time, each example finds the data of all others.
+  for (const [path] of [...keeping, ...keeping]) await callExample(path);
+  await startFolderJobs();
+});
+afterAll(() => engine.stop());
+
+const examples = new Map<string, Endpoint>(cases);
+const keeping = cases.filter(([path]) => !/delete|remove|disablestate/.test(path));
+const deleting = cases.filter(([path]) => !keeping.some(([kept]) => kept === path));
+
+async function callExample(path: string) {
+  const { auth, example } = examples.get(path)!;
+  return post(await handlerOf(path), headers[auth], example.data);
+}
+
+/**
+ * Moves a folder, and removes a user from it. It contains the document of the examples. No test runs the jobs of these changes, so
+ * readers must query the recorded changes. Without the jobs, readers send no such queries.
+ */
+async function startFolderJobs(): Promise<void> {
+  const [folder, user] = [{ folderId: 'shelf' }, { userId: 'bob' }];
+  const calls: [path: string, data: object][] = [
+    ['/organizations/add', { organizations: [{ organizationId: 'acme' }] }],
+    ['/organizations/access/disablestate/update', { organizationIds: ['acme'], disabled: false }],
+    ['/organizations/folders/add', { folders: [folder, { folderId: 'room' }] }],
+    ['/organizations/documents/add', { documents: [{ documentId: 'nda' }] }],
+    ['/organizations/documents/access/disablestate/update', { documentIds: ['nda'], disabled: false }],
+    ['/organizations/documents/move', { ...folder, documentIds: ['nda'] }],
+    ['/users/add', { ...folder, users: [user] }],
+    ['/users/delete', { ...folder, userIds: [user.userId] }],
+    ['/organizations/folders/update', { folders: [{ ...folder, parentFolderId: 'room' }] }],
+  ];
+  for (const [path, data] of calls) {
+    const answer = await post(await handlerOf(`/v2${path}`), headers.apiKey, { organizationId: 'acme', ...data });
+    expect([path, answer.status, answer.body]).toEqual([path, 200, expect.anything()]);
+  }
+}
+
+test.each(keeping)('%s permits its function to read while jobs change folders', async (path) => {
+  expect((await callExample(path)).body.error?.status).not.toBe('INTERNAL');
+});
+
+test.each(deleting)('%s permits its function to read while jobs change folders', async (path) => {
+  await startFolderJobs();
+  expect((await callExample(path)).body.error?.status).not.toBe('INTERNAL');
+});

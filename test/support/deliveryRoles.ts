@@ -1,0 +1,24 @@
+import { fanOutCapability } from '../../lib/events/fanOut.ts';
+import { outboxSweep } from '../../lib/events/sweepOutbox.ts';
+import { updateJobs } from '../../lib/jobs/jobStore.ts';
+import { jobSweep } from '../../lib/jobs/jobSweep.ts';
+import { mailSweep } from '../../lib/mail/mailSweep.ts';
+import { mailSending } from '../../lib/mail/sendMail.ts';
+import { attemptsFrom } from '../../lib/webhooks/attempt.ts';
+import { releaseParked } from '../../lib/webhooks/releaseParked.ts';
+import { deliverySweep, endpointHealthSweep, firstAttemptSweep } from '../../lib/webhooks/sweepDeliveries.ts';
+import { readDueIndexes } from '../../lib/workers/dueShards.ts';
+import { roleOf } from './permissions.ts';
+
+/**
+ * The roles of the workers that deliver webhooks and mails. They have the capabilities that the simulations of the workers use, not
+ * those of the whole worker.
+ */
+export const deliveryRoles = {
+  deliverWebhook: roleOf('deliverWebhook', [attemptsFrom('deliver')]),
+  fanOutEvents: roleOf('fanOutEvents', [fanOutCapability]),
+  sendEmail: roleOf('sendEmail', [mailSending]),
+  runJobs: roleOf('runJobs', [updateJobs, releaseParked]),
+  sweep: roleOf('sweep', [readDueIndexes, endpointHealthSweep]),
+  sweepShard: roleOf('sweepShard', [outboxSweep, jobSweep, mailSweep, deliverySweep, firstAttemptSweep]),
+};
