@@ -204,6 +204,17 @@ describe('XML of ProseMirror and TipTap', () => {
     ]);
   });
 
+  test('reads a bigint in an attribute as a number, because JSON has no bigint', () => {
+    const log = new XmlLog();
+    log.replace('<p>one</p>');
+    log.edit((doc) => {
+      const element = doc.getXmlFragment('default').get(0) as Y.XmlElement<Record<string, any>>;
+      element.setAttribute('level', 5n);
+      element.setAttribute('widths', [1n, 2]);
+    });
+    expect(log.read()).toBe('<p level="5" widths="[1,2]">one</p>');
+  });
+
   test('keeps the kinds of attributes, and attributes that XML does not show, after a replace', () => {
     const log = new XmlLog();
     log.edit(marked);

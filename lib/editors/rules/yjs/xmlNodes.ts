@@ -55,7 +55,9 @@ export const blockDefaults: ReadonlyMap<string, unknown> = new Map<string, unkno
  */
 export function attributeText(value: unknown): string | undefined {
   if (typeof value === 'string') return replaceDisallowed(value);
-  return value === null || value === undefined ? undefined : JSON.stringify(value);
+  // Yjs can store a bigint, which JSON cannot express.
+  const withoutBigint = (_key: string, part: unknown) => (typeof part === 'bigint' ? Number(part) : part);
+  return value === null || value === undefined ? undefined : JSON.stringify(value, withoutBigint);
 }
 
 /** Returns a key that is equal for equal names and attributes, in whatever order the attributes are. */
