@@ -2,6 +2,7 @@ import * as Y from 'yjs';
 import type { DocumentContext } from '../content/documentScope.ts';
 import { invalid } from '../shared/errors.ts';
 import type { Author, Changed, EditorLog } from './editorLog.ts';
+import { withoutKnownChanges } from './rules/yjs/document.ts';
 import { findUpdateFault } from './rules/yjs/updateFaults.ts';
 
 /**
@@ -20,6 +21,6 @@ export async function pushUpdate(
   return editors.change(context, editorId, author, ({ head }, doc) => {
     const fault = findUpdateFault(doc, head.type, head.contentKey, update);
     if (fault !== undefined) throw invalid({ path: ['update'], code: 'invalid_update', message: fault });
-    return Y.snapshotContainsUpdate(Y.snapshot(doc), update) ? undefined : update;
+    return Y.snapshotContainsUpdate(Y.snapshot(doc), update) ? undefined : withoutKnownChanges(doc, update);
   });
 }

@@ -5,6 +5,7 @@ import { restartFunctions } from '../../support/customer.ts';
 import { nda } from '../../support/content.ts';
 import { startQueues } from '../../support/queues.ts';
 import { times } from '../../support/times.ts';
+import { contents, encodeUpdate, type UpdateParts } from '../../support/yjsUpdates.ts';
 
 const [ADD, UPDATE, GET, DELETE] = ['/v2/crdt/add', '/v2/crdt/update', '/v2/crdt/get', '/v2/crdt/delete'] as const;
 const [PULL, PUSH] = ['/v2/crdt/updates/get', '/v2/crdt/updates/push'] as const;
@@ -496,6 +497,37 @@ describe('POST /v2/crdt/updates/push', () => {
       details: { issues: [{ path: ['update'] }] },
     });
     expect(await customer.ok(PULL, editor)).toEqual(before);
+  });
+
+  test('rejects an update that would wait for the next change of the service, and keeps the state', async () => {
+    await add();
+    const before = await customer.ok(PULL, editor);
+    const [[service, clock]] = [...Y.decodeStateVector(bytes(before.stateVector))] as [[number, number]];
+    const content = contents.text('x');
+    const structs = [{ kind: 'item', origin: [service, clock], content } as const];
+    const update = base64(encodeUpdate({ clients: [{ client: 1, clock: 0, structs }] }));
+    expect(await answer(PUSH, { ...editor, update })).toMatchObject({
+      http: 400,
+      status: 'INVALID_ARGUMENT',
+      details: { issues: [{ path: ['update'] }] },
+    });
+    expect(await customer.ok(PULL, editor)).toEqual(before);
+    await customer.ok(UPDATE, { ...text, data: 'one two' });
+    expect(await values()).toEqual([['summary', 'one two']]);
+  });
+
+  test('stores no struct under the id of a stored one, so that every client reads the same text', async () => {
+    await add();
+    const { version } = await customer.ok(PULL, editor);
+    const of7 = (...structs: UpdateParts['clients'][number]['structs']) =>
+      base64(encodeUpdate({ clients: [{ client: 7, clock: 0, structs }] }));
+    const doc = await client();
+    await customer.ok(PUSH, { ...editor, update: of7({ kind: 'item', content: contents.text('ab') }) });
+    const last = { kind: 'item', origin: [7, 1], content: contents.text('c') } as const;
+    await customer.ok(PUSH, { ...editor, update: of7({ kind: 'gc', length: 2 }, last) });
+    Y.applyUpdate(doc, bytes((await customer.ok(PULL, { ...editor, version })).update));
+    expect(await values()).toEqual([['summary', doc.getText('content').toJSON()]]);
+    expect(doc.getText('content').toJSON()).toContain('abc');
   });
 
   test('rejects an update that does not fit the type or exceeds a limit, and keeps the state', async () => {

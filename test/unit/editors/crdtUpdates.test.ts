@@ -16,24 +16,34 @@ import {
   openDocument,
   stateVectorOf,
   updateSince,
+  withoutKnownChanges,
 } from '../../../lib/editors/rules/yjs/document.ts';
 import { replaceValue } from '../../../lib/editors/rules/yjs/replaceValue.ts';
 import { readValue } from '../../../lib/editors/rules/yjs/readValue.ts';
 import { findUpdateFault } from '../../../lib/editors/rules/yjs/updateFaults.ts';
-import { crdtLimits, type CrdtType, type CrdtValue } from '../../../lib/editors/rules/yjs/values.ts';
+import { crdtLimits, type CrdtType, crdtTypes, type CrdtValue } from '../../../lib/editors/rules/yjs/values.ts';
 import { cpuMilliseconds } from '../../support/cpu.ts';
 import { times } from '../../support/times.ts';
+import { anyUpdate, contents, encodeUpdate, type Item } from '../../support/yjsUpdates.ts';
 
 function stored(type: CrdtType, value: CrdtValue): Y.Doc {
   return openDocument([replaceValue(openDocument([]), type, 'content', value)!]);
 }
 
 /** Returns the update that a client sends after it has changed the document. */
-function pushOf(doc: Y.Doc, change: (client: Y.Doc) => void): Uint8Array {
+function pushOf(doc: Y.Doc, change: (client: Y.Doc) => void, clientId?: number): Uint8Array {
   const client = openDocument([encodeState(doc)]);
+  client.clientID = clientId ?? client.clientID;
   const stateVector = stateVectorOf(client);
   client.transact(() => change(client));
   return updateSince(client, stateVector);
+}
+
+const letter = { kind: 'item', content: contents.text('a') } as const;
+
+/** Returns an update with items of one client, from clock 0 on. */
+function itemsOf(client: number, ...items: readonly Omit<Item, 'kind'>[]): Uint8Array {
+  return encodeUpdate({ clients: [{ client, clock: 0, structs: items.map((item) => ({ kind: 'item', ...item })) }] });
 }
 
 const malformed = /^Update must be a Yjs update/;
@@ -59,36 +69,149 @@ describe('findUpdateFault for malformed updates', () => {
     expect(encodeState(doc)).toEqual(state);
   });
 
-  test('accepts random bytes and damaged updates only if the document can still be read, changed and stored', () => {
-    const push = pushOf(doc, (client) => {
+  test.each<[string, Uint8Array]>([
+    ['an empty struct', itemsOf(1, { content: contents.text('') })],
+    [
+      'a waiting struct that refers to a later one',
+      encodeUpdate({ clients: [{ client: 1, clock: 5, structs: [{ ...letter, origin: [1, 9] }] }] }),
+    ],
+    [
+      'a waiting struct in a type that comes later',
+      encodeUpdate({ clients: [{ client: 1, clock: 5, structs: [{ ...letter, parent: [1, 9] }] }] }),
+    ],
+    [
+      'a struct whose clock is too large to encode',
+      encodeUpdate({ clients: [{ client: 1, clock: 2 ** 51, structs: [letter] }] }),
+    ],
+    [
+      'a reference to a clock that is too large to encode',
+      itemsOf(1, { origin: [2, 2 ** 51], content: contents.text('a') }),
+    ],
+    [
+      'clients in ascending order',
+      encodeUpdate({ clients: [1, 2].map((client) => ({ client, clock: 0, structs: [letter] })) }),
+    ],
+    ['one client twice', encodeUpdate({ clients: [1, 1].map((client) => ({ client, clock: 0, structs: [letter] })) })],
+    [
+      'deletions in descending order',
+      encodeUpdate({
+        clients: [],
+        deletions: [
+          {
+            client: 1,
+            ranges: [
+              [5, 1],
+              [2, 1],
+            ],
+          },
+        ],
+      }),
+    ],
+    [
+      'deletions that overlap',
+      encodeUpdate({
+        clients: [],
+        deletions: [
+          {
+            client: 1,
+            ranges: [
+              [2, 3],
+              [4, 1],
+            ],
+          },
+        ],
+      }),
+    ],
+    [
+      'deletions with a length that is too large to encode',
+      encodeUpdate({ clients: [], deletions: [{ client: 1, ranges: [[0, 2 ** 51]] }] }),
+    ],
+  ])('rejects what Yjs reads differently or not at all after it was stored: %s', (_what, update) => {
+    expect(findUpdateFault(doc, 'map', 'content', update)).toMatch(malformed);
+  });
+});
+
+describe('an update that findUpdateFault accepts', () => {
+  const values: Readonly<Record<CrdtType, readonly [before: CrdtValue, after: CrdtValue]>> = {
+    text: ['one two', 'two three'],
+    map: [
+      { a: { b: [1, 2, 3] }, c: 'text', d: { e: {} } },
+      { a: { b: [3] }, after: 1 },
+    ],
+    array: [
+      [{ a: 1 }, [1, 2, [3]], 'x', 4],
+      [1, { a: 2 }],
+    ],
+    xml: ['<p a="1">one <bold>two</bold></p><q><r>x</r></q>', '<p>two</p>'],
+  };
+  const changes: Readonly<Record<CrdtType, (client: Y.Doc) => void>> = {
+    text: (client) => {
+      client.getText('content').insert(3, 'abc');
+      client.getText('content').delete(0, 2);
+      client.getText('content').format(0, 4, { bold: true });
+    },
+    map: (client) => {
       const map = client.getMap('content');
       map.set('c', 'other');
-      map.set('d', new Y.Map([['e', new Y.Array()]]));
+      map.set('f', new Y.Map([['e', new Y.Array()]]));
       (map.get('a') as Y.Map<Y.Array<number>>).get('b')!.delete(1, 1);
-      map.set('f', new Y.XmlElement('p'));
-    });
-    const faulty = fc
-      .array(fc.tuple(fc.nat(push.length - 1), fc.integer({ min: 0, max: 255 })), { minLength: 1, maxLength: 3 })
-      .map((faults) => {
-        const update = push.slice();
-        for (const [at, byte] of faults) update[at] = byte;
-        return update;
-      });
+      map.set('x', new Y.XmlElement('p'));
+      map.set('t', new Y.Text('shared'));
+      map.delete('d');
+    },
+    array: (client) => {
+      client.getArray('content').delete(0, 1);
+      client.getArray('content').insert(1, [new Y.Text('t'), new Y.Map([['k', new Y.Array()]])]);
+    },
+    xml: (client) => {
+      const element = new Y.XmlElement('li');
+      element.insert(0, [new Y.XmlText('one')]);
+      element.setAttribute('k', 'v');
+      client.getXmlFragment('content').delete(0, 1);
+      client.getXmlFragment('content').insert(1, [element]);
+    },
+  };
+
+  /** Checks that the document with an accepted update has one value, however it is stored, sent and read. */
+  function checkAccepted(log: readonly Uint8Array[], type: CrdtType, sent: Uint8Array): void {
+    const doc = openDocument(log);
+    if (findUpdateFault(doc, type, 'content', sent) !== undefined) return;
+    const update = withoutKnownChanges(doc, sent);
+    const merged = openDocument([...log, update]);
+    const value = readValue(merged, type, 'content');
+    const state = encodeState(merged);
+    const valueOf = (...updates: readonly Uint8Array[]) => readValue(openDocument(updates), type, 'content');
+    expect(valueOf(state)).toEqual(value);
+    expect(valueOf(encodeState(doc), update)).toEqual(value);
+    expect(valueOf(Y.mergeUpdates([...log, update]))).toEqual(value);
+    expect(valueOf(...log, updateSince(merged, stateVectorOf(doc)))).toEqual(value);
+    expect(stateVectorOf(openDocument([state]))).toEqual(stateVectorOf(merged));
+    for (const stored of [[state], [...log, update]]) {
+      const after = values[type][1];
+      const replaced = replaceValue(openDocument(stored), type, 'content', after);
+      expect(valueOf(...stored, ...(replaced ? [replaced] : []))).toEqual(after);
+    }
+  }
+
+  test.each(crdtTypes)('leaves a document of type %s that can be read, changed and stored', (type) => {
+    const first = encodeState(stored(type, values[type][0]));
+    const push = pushOf(openDocument([first]), changes[type], 101);
+    const log = [first, push];
+    const faulty = (update: Uint8Array) =>
+      fc
+        .array(fc.tuple(fc.nat(update.length - 1), fc.nat(255)), { minLength: 1, maxLength: 3 })
+        .map((faults) => faults.reduce((damaged, [at, byte]) => damaged.with(at, byte), update));
+    const [writer] = [...openDocument([first]).store.clients.keys()] as [number];
     fc.assert(
-      fc.property(fc.oneof(faulty, fc.uint8Array({ maxLength: 40 })), (update) => {
-        if (findUpdateFault(doc, 'map', 'content', update) !== undefined) return;
-        const merged = openDocument([state, update]);
-        expect(readValue(openDocument([encodeState(merged)]), 'map', 'content')).toEqual(
-          readValue(merged, 'map', 'content'),
-        );
-        const replaced = replaceValue(merged, 'map', 'content', { after: 1 });
-        expect(readValue(openDocument([state, update, ...(replaced ? [replaced] : [])]), 'map', 'content')).toEqual({
-          after: 1,
-        });
-      }),
-      { numRuns: 500 },
+      fc.property(anyUpdate([101, 102, 103, writer, writer + 1]), (update) => checkAccepted(log, type, update)),
+      { numRuns: 300 },
     );
-    expect(encodeState(doc)).toEqual(state);
+    fc.assert(
+      fc.property(fc.oneof(faulty(push), fc.uint8Array({ maxLength: 40 })), (update) =>
+        checkAccepted([first], type, update),
+      ),
+      { numRuns: 200 },
+    );
   });
 });
 
@@ -145,6 +268,83 @@ describe('findUpdateFault for changes of a type', () => {
     ]);
     expect(findUpdateFault(doc, 'xml', 'content', encodeState(doc))).toBeUndefined();
   });
+});
+
+describe('findUpdateFault for content that no client writes', () => {
+  const misplaced = 'Update must put content only where a client of Yjs puts it.';
+  const doc = stored('map', { array: [1, 2], map: { a: 1 } });
+  const idOf = (key: string) => {
+    const { client, clock } = doc.getMap('content')._map.get(key)!.id;
+    return [client, clock] as const;
+  };
+
+  test.each<[string, Omit<Item, 'kind'>]>([
+    ['several values under a key', { key: 'x', content: contents.values(1, 2) }],
+    ['characters in an array', { parent: idOf('array'), content: contents.text('a') }],
+    ['formatting in an array', { parent: idOf('array'), content: contents.format('bold', true) }],
+    ['list elements in a map', { parent: idOf('map'), content: contents.values(1) }],
+  ])('rejects %s', (_what, item) => {
+    expect(findUpdateFault(doc, 'map', 'content', itemsOf(1, item))).toBe(misplaced);
+  });
+
+  test('rejects an item that is not between its neighbours, or has neighbours in two lists', () => {
+    const lists = stored('array', [1, 2, [3]]);
+    const { client } = lists.getArray('content')._first!.id;
+    const faultOf = (left: number, right: number) =>
+      findUpdateFault(
+        lists,
+        'array',
+        'content',
+        itemsOf(1, { origin: [client, left], rightOrigin: [client, right], content: contents.values('x') }),
+      );
+    // Clocks 0 and 1 are the numbers, 2 is the inner array, and 3 is the number in it.
+    expect(faultOf(0, 1)).toBeUndefined();
+    expect([faultOf(1, 0), faultOf(1, 1), faultOf(0, 3), faultOf(3, 1)]).toEqual(Array(4).fill(misplaced));
+  });
+
+  test('rejects an attribute that cannot be converted to text', () => {
+    const update = pushOf(doc, (client) => {
+      const element = new Y.XmlElement<Record<string, any>>('p');
+      client.getMap('content').set('element', element);
+      element.setAttribute('a', { toString: 1, valueOf: 1 });
+    });
+    expect(findUpdateFault(doc, 'map', 'content', update)).toBe('Update must leave the document readable.');
+  });
+
+  test('rejects formatting that is nested deeper than any stack', () => {
+    const levels = 100_000;
+    const update = encodeUpdate({
+      clients: [
+        {
+          client: 1,
+          clock: 0,
+          structs: [
+            { kind: 'item', content: [6, { text: 'bold' }, { text: '['.repeat(levels) + ']'.repeat(levels) }] },
+          ],
+        },
+      ],
+    });
+    expect(findUpdateFault(openDocument([]), 'text', 'content', update)).toMatch(malformed);
+  });
+});
+
+test('withoutKnownChanges drops structs under ids that the document has, whatever their content is', () => {
+  const doc = openDocument([itemsOf(1, letter, { origin: [1, 0], content: contents.text('b') })]);
+  const other = encodeUpdate({
+    clients: [
+      {
+        client: 1,
+        clock: 0,
+        structs: [
+          { kind: 'gc', length: 2 },
+          { ...letter, origin: [1, 1] },
+        ],
+      },
+    ],
+  });
+  const added = withoutKnownChanges(doc, other);
+  expect(Y.decodeUpdate(added).structs.map(({ id }) => id.clock)).toEqual([2]);
+  expect(readValue(openDocument([Y.mergeUpdates([encodeState(doc), added])]), 'text', 'content')).toBe('aba');
 });
 
 describe('findUpdateFault for limits of the document', () => {
@@ -384,9 +584,26 @@ describe('findUpdateFault for changes with client ids of the service', () => {
     const push = pushOf(old, (client) => client.getText('content').insert(3, '!'));
     const whole = openDocument([encodeState(old), push]);
     expect(findUpdateFault(old, 'text', 'content', encodeState(whole))).toBeUndefined();
-    expect(findUpdateFault(stored('text', 'new'), 'text', 'content', encodeState(whole))).toBe(
-      'Update has changes of another document: one of this name may have been deleted.',
-    );
+    for (const update of [encodeState(whole), push])
+      expect(findUpdateFault(stored('text', 'new'), 'text', 'content', update)).toBe(
+        'Update has changes of another document: one of this name may have been deleted.',
+      );
+  });
+
+  test('rejects changes after, before and in changes of the service that do not exist yet', () => {
+    const doc = stored('map', { a: 1 });
+    const [[client, clock]] = [...Y.decodeStateVector(stateVectorOf(doc))] as [[number, number]];
+    const content = contents.values('x');
+    const faultOf = (item: Omit<Item, 'kind' | 'content'>) =>
+      findUpdateFault(doc, 'map', 'content', itemsOf(1, { ...item, content }));
+    // The next replacement of the value would get this clock. The waiting change would then be applied without a check.
+    for (const writer of [client, client + 1]) {
+      const next: readonly [number, number] = [writer, writer === client ? clock : 0];
+      expect(faultOf({ origin: next })).toMatch(/another document/);
+      expect(faultOf({ rightOrigin: next })).toMatch(/another document/);
+      expect(faultOf({ parent: next, key: 'x' })).toMatch(/another document/);
+    }
+    expect(faultOf({ origin: [client, clock - 1] })).toBeUndefined();
   });
 
   test('rejects deletions of changes that do not exist yet', () => {

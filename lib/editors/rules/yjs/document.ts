@@ -30,6 +30,14 @@ export function encodeState(doc: Y.Doc): Uint8Array {
   return Y.encodeStateAsUpdate(doc);
 }
 
+/**
+ * Returns an update without the structs that the document already has. Yjs ignores them when it applies the update, but
+ * not when it merges updates. If a client sends another struct under the id of a stored one, only the stored one counts.
+ */
+export function withoutKnownChanges(doc: Y.Doc, update: Uint8Array): Uint8Array {
+  return Y.diffUpdate(update, stateVectorOf(doc));
+}
+
 /** Returns the state vector of a document: how many changes the document has from each client. */
 export function stateVectorOf(doc: Y.Doc): Uint8Array {
   return Y.encodeStateVector(doc);

@@ -37,3 +37,8 @@ export function valueOf(item: Y.Item | undefined): unknown {
   if (!item || item.deleted) return undefined;
   return item.content instanceof Y.ContentType ? item.content.type : item.content.getContent()[item.length - 1];
 }
+
+/** Returns whether an item is content of a text: characters, a formatting mark or an embedded object. */
+export function isText({ content }: Y.Item): boolean {
+  return content instanceof Y.ContentString || content instanceof Y.ContentFormat || content instanceof Y.ContentEmbed;
+}

@@ -1,10 +1,10 @@
-import { createDecoder, hasContent } from 'lib0/decoding';
 import * as Y from 'yjs';
 import { TooManyConflicts, withBoundedConflicts } from './boundedConflicts.ts';
-import { copyOf, encodeState, MalformedUpdate } from './document.ts';
+import { copyOf, encodeState, MalformedUpdate, withoutKnownChanges } from './document.ts';
+import { hasMisplacedItem } from './misplacedItems.ts';
 import { readValue } from './readValue.ts';
 import { readXml, spellingKey } from './readXml.ts';
-import { itemsOf, rootOf, type Shared } from './sharedTypes.ts';
+import { isText, itemsOf, rootOf, type Shared } from './sharedTypes.ts';
 import { countStructure } from './updateStructure.ts';
 import { crdtLimits, type CrdtType, findJsonFault, jsonBytes, tooDeep, tooLarge } from './values.ts';
 import { isWriter } from './writers.ts';
@@ -15,10 +15,13 @@ import { XmlTooLong } from './xmlNodes.ts';
  * conflicts.
  */
 const FEW_STRUCTS = Math.sqrt(2 * crdtLimits.conflictSteps);
+/** No client makes so many changes. Yjs encodes the differences of clocks, and larger ones overflow. */
+const MAX_CLOCK = 2 ** 50;
 const MALFORMED = 'Update must be a Yjs update (format 1)';
 
 /** An update that Yjs has decoded but not yet applied. */
 type DecodedUpdate = ReturnType<typeof Y.decodeUpdate>;
+type Struct = DecodedUpdate['structs'][number];
 
 /**
  * Returns why a client's update is rejected, or undefined if it is accepted. The decoded update is checked first, so
@@ -35,15 +38,15 @@ export function findUpdateFault(
     const fault = findStructureFault(update);
     if (fault) return fault;
     const decoded = readUpdate(() => Y.decodeUpdate(update));
+    if (!isWellFormed(decoded)) return `${MALFORMED}.`;
     return (
       findForeignChange(doc, decoded) ??
       findAdditionFault(doc, contentKey, decoded) ??
-      findDocumentFault(copyWith(doc, update, decoded), type, contentKey)
+      findDocumentFault(doc, copyWith(doc, update, decoded), type, contentKey)
     );
   } catch (error) {
     if (error instanceof MalformedUpdate) return error.message;
     if (error instanceof TooManyConflicts) return 'Update has too many concurrent changes in one place.';
-    if (error instanceof XmlTooLong) return tooLarge;
     throw error;
   }
 }
@@ -62,20 +65,51 @@ function findStructureFault(update: Uint8Array): string | undefined {
 }
 
 /**
- * Returns a fault if the update contains or deletes changes of the service that the document does not have. Such an
- * update comes from a deleted document of the same name. If it were accepted, the service's next change would get a
- * client id and clock that are already in use.
+ * Returns whether an update has only structs and deletions as Yjs writes them. Yjs decodes others too, but then reads
+ * them differently after the document was encoded, or cannot read them any more.
+ */
+function isWellFormed({ structs, ds }: DecodedUpdate): boolean {
+  const isValid = (struct: Struct) => {
+    const { client, clock } = struct.id;
+    const refersBack = referencesOf(struct).every((id) => id.clock < (id.client === client ? clock : MAX_CLOCK));
+    return struct instanceof Y.Skip || (struct.length > 0 && clock + struct.length <= MAX_CLOCK && refersBack);
+  };
+  return (
+    structs.every(isValid) &&
+    [...ds.clients.values()].every((ranges) =>
+      ranges.every(({ clock, len }, index) => {
+        const before = ranges[index - 1];
+        return clock >= (before ? before.clock + before.len : 0) && clock + len <= MAX_CLOCK;
+      }),
+    )
+  );
+}
+
+/**
+ * Returns a fault if the update contains, deletes or refers to changes of the service that the document does not have.
+ * Such an update comes from a deleted document of the same name. If it were accepted, the service's next change would
+ * get a client id and clock that are already in use, or would apply changes that were never checked.
  */
 function findForeignChange({ store }: Y.Doc, { structs, ds }: DecodedUpdate): string | undefined {
   const isForeign = (client: number, end: number) => isWriter(client) && end > Y.getState(store, client);
   const hasForeignChange =
     structs.some(
-      (struct) => !(struct instanceof Y.Skip) && isForeign(struct.id.client, struct.id.clock + struct.length),
+      (struct) =>
+        !(struct instanceof Y.Skip) &&
+        (isForeign(struct.id.client, struct.id.clock + struct.length) ||
+          referencesOf(struct).some(({ client, clock }) => isForeign(client, clock + 1))),
     ) ||
     [...ds.clients].some(([client, deletions]) => deletions.some(({ clock, len }) => isForeign(client, clock + len)));
   return hasForeignChange
     ? 'Update has changes of another document: one of this name may have been deleted.'
     : undefined;
+}
+
+/** Returns the ids of the content to which a struct refers: its neighbours and its parent when it was inserted. */
+function referencesOf(struct: Struct): Y.ID[] {
+  if (!(struct instanceof Y.Item)) return [];
+  const ids: unknown[] = [struct.origin, struct.rightOrigin, struct.parent];
+  return ids.filter((id) => id instanceof Y.ID);
 }
 
 /**
@@ -99,7 +133,7 @@ function findAdditionFault({ store }: Y.Doc, contentKey: string, { structs, ds }
  * Returns the name of the root type that a struct is directly in, if any. Returns undefined for the service's own
  * structs that store the spelling of XML.
  */
-function rootNameOf(struct: DecodedUpdate['structs'][number]): string | undefined {
+function rootNameOf(struct: Struct): string | undefined {
   const name: unknown = struct instanceof Y.Item ? struct.parent : undefined;
   if (typeof name !== 'string' || (isWriter(struct.id.client) && name.startsWith(spellingKey('')))) return undefined;
   return name;
@@ -111,18 +145,13 @@ function sizeOf(lists: ReadonlyMap<number, readonly unknown[]>): number {
 }
 
 /**
- * Returns a copy of the document with the update applied. Throws MalformedUpdate if bytes follow the update. Throws
- * TooManyConflicts if the result would take too long to open, also because of earlier updates.
+ * Returns a copy of the document with the update applied. Throws TooManyConflicts if the result would take too long to open, also because of earlier updates.
  */
 function copyWith(doc: Y.Doc, update: Uint8Array, { structs }: DecodedUpdate): Y.Doc {
   const apply = () => {
     const changed = copyOf(doc);
-    return readUpdate(() => {
-      const decoder = createDecoder(update);
-      Y.readUpdate(decoder, changed);
-      if (hasContent(decoder)) throw new MalformedUpdate(`${MALFORMED}, and end with it.`);
-      return changed;
-    });
+    readUpdate(() => Y.applyUpdate(changed, withoutKnownChanges(doc, update)));
+    return changed;
   };
   return sizeOf(doc.store.clients) + structs.length < FEW_STRUCTS ? apply() : withBoundedConflicts(apply);
 }
@@ -136,12 +165,25 @@ function readUpdate<T>(read: () => T): T {
   }
 }
 
-function findDocumentFault(changed: Y.Doc, type: CrdtType, contentKey: string): string | undefined {
+/** Returns a fault if the document exceeds a limit, has misplaced content or a wrong type, or could not be read. */
+function findDocumentFault(doc: Y.Doc, changed: Y.Doc, type: CrdtType, contentKey: string): string | undefined {
+  const fault = findStateFault(doc, changed);
+  if (fault !== undefined) return fault;
+  try {
+    return findContentFault(changed, type, contentKey);
+  } catch (error) {
+    // Yjs itself throws for some content, for example if it cannot convert an attribute to text.
+    return error instanceof XmlTooLong ? tooLarge : 'Update must leave the document readable.';
+  }
+}
+
+function findStateFault(doc: Y.Doc, changed: Y.Doc): string | undefined {
   if (encodeState(changed).length > crdtLimits.stateBytes) return 'The document must not be larger than 4 MB.';
   const { pendingStructs, pendingDs } = changed.store;
   if ((pendingStructs?.update.length ?? 0) + (pendingDs?.length ?? 0) > crdtLimits.waitingBytes)
     return `Update must not wait for others with more than ${crdtLimits.waitingBytes} bytes: send the missing updates first.`;
-  return isTooDeep(changed) ? tooDeep : findContentFault(changed, type, contentKey);
+  if (isTooDeep(changed)) return tooDeep;
+  return hasMisplacedItem(changed, doc) ? 'Update must put content only where a client of Yjs puts it.' : undefined;
 }
 
 /**
@@ -194,10 +236,6 @@ function fitsType(root: Shared, type: CrdtType): boolean {
     case 'xml':
       return items.every((item) => isText(item) || isXmlType(item));
   }
-}
-
-function isText({ content }: Y.Item): boolean {
-  return content instanceof Y.ContentString || content instanceof Y.ContentFormat || content instanceof Y.ContentEmbed;
 }
 
 /** Returns whether an item is a shared type that editors of XML write. They never write a plain `Y.Array` or `Y.Text`. */

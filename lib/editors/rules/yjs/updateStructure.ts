@@ -1,4 +1,4 @@
-import { createDecoder, readVarUint } from 'lib0/decoding';
+import { createDecoder, hasContent, readVarUint } from 'lib0/decoding';
 import { crdtLimits } from './values.ts';
 
 /** The counts of an update for which limits exist. */
@@ -140,10 +140,15 @@ export function countStructure(update: Uint8Array): UpdateStructure {
     skipContent();
   };
 
+  let previous = Infinity;
   repeat(readNumber(), () => {
     clients++;
     const count = readNumber();
-    skipId();
+    const client = readNumber();
+    // Yjs writes clients in this order. In another order it would lose changes when it merges updates.
+    if (client >= previous) throw new Error('Clients not in descending order');
+    previous = client;
+    readNumber();
     repeat(count, skipStruct);
   });
   if (!isOverLimit()) {
@@ -155,5 +160,6 @@ export function countStructure(update: Uint8Array): UpdateStructure {
       });
     });
   }
+  if (!isOverLimit() && hasContent(decoder)) throw new Error('Unexpected content');
   return { clients, structs, parts, hasSubdocuments };
 }

@@ -1,0 +1,60 @@
+import * as Y from 'yjs';
+import { isText } from './sharedTypes.ts';
+
+/**
+ * Returns whether an item of a document is where no client puts one. `before` is the document without the update. Yjs
+ * could not delete such an item together with the type that contains it, would order the items differently after the
+ * document was stored, or would delete other content when the value is replaced.
+ */
+export function hasMisplacedItem({ store }: Y.Doc, before: Y.Doc): boolean {
+  const positions = new ListPositions();
+  for (const [client, structs] of store.clients) {
+    const known = Y.getState(before.store, client);
+    for (const item of structs) {
+      if (!(item instanceof Y.Item)) continue;
+      if (!item.deleted && !fitsParent(item)) return true;
+      const isNew = item.id.clock + item.length > known;
+      if (isNew && !isBetweenOrigins(item, store, positions)) return true;
+    }
+  }
+  return false;
+}
+
+function fitsParent(item: Y.Item): boolean {
+  const { parent, parentSub, right, length } = item;
+  // Of the items under a key, only the last one is not deleted. It has one value.
+  if (parentSub !== null) return right === null && length === 1;
+  return parent instanceof Y.Array ? !isText(item) : !(parent instanceof Y.Map);
+}
+
+/** Returns whether an item is in the list of the items between which a client inserted it, and between these items. */
+function isBetweenOrigins(item: Y.Item, store: Y.Doc['store'], positions: ListPositions): boolean {
+  const { origin, rightOrigin } = item;
+  return (
+    (!origin || positions.isBefore(Y.getItem(store, origin), item)) &&
+    (!rightOrigin || positions.isBefore(item, Y.getItem(store, rightOrigin)))
+  );
+}
+
+/** The positions of items in their lists. Numbers all items of a list when the position of one of them is needed. */
+class ListPositions {
+  readonly #positions = new Map<Y.Item, { readonly first: Y.Item; readonly index: number }>();
+
+  /** Returns whether two structs are items of the same list, in this order. */
+  isBefore(left: Y.GC | Y.Item, right: Y.GC | Y.Item): boolean {
+    const [before, after] = [this.#positionOf(left), this.#positionOf(right)];
+    return before !== undefined && before.first === after?.first && before.index < after.index;
+  }
+
+  #positionOf(struct: Y.GC | Y.Item): { readonly first: Y.Item; readonly index: number } | undefined {
+    if (!(struct instanceof Y.Item)) return undefined;
+    if (!this.#positions.has(struct)) {
+      let first = struct;
+      while (first.left) first = first.left;
+      let index = 0;
+      for (let item: Y.Item | null = first; item; item = item.right)
+        this.#positions.set(item, { first, index: index++ });
+    }
+    return this.#positions.get(struct);
+  }
+}
