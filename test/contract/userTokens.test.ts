@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Endpoint } from '../../lib/app/endpoint.ts';
-import { addDocument } from '../support/content.ts';
 import { type Customer, handlerOf, newCustomer, restartFunctions } from '../support/customer.ts';
 import { type Engine, startEngine } from '../support/engine.ts';
 import { type Queues, startQueues } from '../support/queues.ts';
@@ -41,11 +40,7 @@ afterAll(async () => {
 /** Creates a customer with two restricted documents, a restricted folder and a thread. */
 async function newCustomerWithDocuments(): Promise<Customer> {
   const customer = await newCustomer();
-  await addDocument(customer);
-  await customer.ok('/v2/organizations/documents/add', {
-    organizationId: 'acme',
-    documents: [{ documentId: 'other' }],
-  });
+  await customer.addDocuments(['nda', 'other']);
   const restricted = { organizationId: 'acme', accessType: 'restricted' };
   await customer.ok('/v2/organizations/documents/access/update', { ...restricted, documentIds: ['nda', 'other'] });
   await customer.ok('/v2/organizations/folders/add', {

@@ -4,15 +4,6 @@ import { scan, storedItem } from './items.ts';
 
 export const nda = { organizationId: 'acme', documentId: 'nda' } as const;
 
-/** Creates the document `nda`. */
-export async function addDocument(customer: Customer): Promise<void> {
-  await customer.ok('/v2/organizations/documents/add', {
-    organizationId: nda.organizationId,
-    createOrganization: true,
-    documents: [{ documentId: nda.documentId, documentName: 'NDA' }],
-  });
-}
-
 /** An emitted event with its payload. */
 export interface Emitted {
   readonly event: string;

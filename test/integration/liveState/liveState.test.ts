@@ -5,7 +5,7 @@ import { OrganizationEntity } from '../../../lib/directory/organizations.ts';
 import { LiveStateStore } from '../../../lib/liveState/liveStates.ts';
 import { eraseLiveStates } from '../../../lib/liveState/userRemoval.ts';
 import { acmeWorld } from '../../support/acmeWorld.ts';
-import { addDocument, nda } from '../../support/content.ts';
+import { nda } from '../../support/content.ts';
 import { handlerOf } from '../../support/customer.ts';
 import { eventOf, post, send, resultOf } from '../../support/requests.ts';
 import { times } from '../../support/times.ts';
@@ -165,7 +165,7 @@ test('live states of a deleted document are hidden in a new document with its id
   await broadcast({ secret: true });
   const where = await scope();
   await customer.ok('/v2/organizations/documents/delete', { organizationId: 'acme', documentIds: ['nda'] });
-  await addDocument(customer);
+  await customer.addDocuments(['nda']);
   expect(await states()).toEqual([]);
   expect(await states({ liveStateDataIds: ['clause'] })).toEqual([]);
   await purgeDocument(table, { ...where, documentId: 'nda' }, { clock: Date.now, deadline: Infinity });

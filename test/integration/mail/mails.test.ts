@@ -2,7 +2,7 @@ import { json } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { MailEntity } from '../../../lib/mail/mailStore.ts';
 import { acmeWorld, forEachTest } from '../../support/acmeWorld.ts';
-import { addDocument, nda } from '../../support/content.ts';
+import { nda } from '../../support/content.ts';
 import { storedItem } from '../../support/items.ts';
 import { MailSystem } from '../../support/mailSystem.ts';
 import { type Receiver, startHttp } from '../../support/receivers.ts';
@@ -10,7 +10,7 @@ import { times } from '../../support/times.ts';
 
 const MINUTE = 60_000;
 
-const { engine, customer } = acmeWorld();
+const { engine, customer } = acmeWorld({ documents: [{ documentId: 'nda', documentName: 'NDA' }] });
 const system = forEachTest(() => new MailSystem(engine, customer));
 
 const person = (userId: string) => ({
@@ -55,7 +55,6 @@ const settings = (userId: string, email: string, documentIds?: string[]) =>
   });
 
 beforeEach(async () => {
-  await addDocument(customer);
   await addUsers(ada, bob, grace, linus);
   await configure({ useEmailService: true });
 });

@@ -1,7 +1,7 @@
 import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { forAllTests } from '../../support/acmeWorld.ts';
 import { type Customer, newCustomer } from '../../support/customer.ts';
-import { addDocument, itemsOf, nda } from '../../support/content.ts';
+import { itemsOf, nda } from '../../support/content.ts';
 import { startEngine } from '../../support/engine.ts';
 import { JobRunner } from '../../support/removal.ts';
 import { times } from '../../support/times.ts';
@@ -15,8 +15,7 @@ const engine = forAllTests(startEngine);
 let customer: Customer;
 async function begin(): Promise<void> {
   customer = await newCustomer();
-  await addDocument(customer);
-  await customer.addDocuments(['tos']);
+  await customer.addDocuments(['nda', 'tos']);
 }
 
 const grace = { userId: 'grace', name: 'Grace Hopper', email: 'grace@example.com' };
@@ -474,7 +473,7 @@ describe('the judgments of deleted organizations, documents and users', () => {
       expect((await searchIds({ recencyDays: 1, ...ids })).sort()).toEqual(['general', 'stays']);
     }
     expect(await searchIds({ ...acme, filters: { annotationId: 'thread' } })).toEqual([]);
-    await addDocument(customer);
+    await customer.addDocuments(['nda']);
     expect(await search({ query: 'clause', ...nda })).toMatchObject({ results: [], totalInScope: 0 });
     const runner = new JobRunner(Date.now());
     for (const job of await jobs()) await runner.finish(job);
@@ -494,7 +493,7 @@ describe('the judgments of deleted organizations, documents and users', () => {
     const runner = new JobRunner(Date.now());
     for (const job of await jobs()) await runner.finish(job);
     expect([await stored('Judgment'), await stored('JudgmentVector')]).toEqual([[], []]);
-    await addDocument(customer);
+    await customer.addDocuments(['nda']);
     expect((await search({ query: 'clause', ...nda })).totalInScope).toBe(0);
   });
 

@@ -8,7 +8,7 @@ import { sweepPresences } from '../../../lib/presence/sweepPresence.ts';
 import { erasePresence } from '../../../lib/presence/userRemoval.ts';
 import type { SweepCall } from '../../../lib/workers/sweep.ts';
 import { acmeWorld } from '../../support/acmeWorld.ts';
-import { addDocument, nda } from '../../support/content.ts';
+import { nda } from '../../support/content.ts';
 import { handlerOf } from '../../support/customer.ts';
 import { withStillClock } from '../../support/stillClock.ts';
 import { post, resultOf } from '../../support/requests.ts';
@@ -278,7 +278,7 @@ describe('the job that ends a presence', () => {
 describe('presence of a deleted document', () => {
   const recreate = async () => {
     await customer.ok('/v2/organizations/documents/delete', { organizationId: 'acme', documentIds: ['nda'] });
-    await addDocument(customer);
+    await customer.addDocuments(['nda']);
   };
 
   test('is hidden in a new document with the same id', async () => {

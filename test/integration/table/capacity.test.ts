@@ -14,7 +14,6 @@ import type { Endpoint } from '../../../lib/app/endpoint.ts';
 import { type Cost, costOf, costOfCalls, nameOf, prepare, scenarios, type Subject } from '../../bench/scenarios.ts';
 import { forAllTests } from '../../support/acmeWorld.ts';
 import { bytesOf, startRecorder } from '../../support/capacity.ts';
-import { addDocument } from '../../support/content.ts';
 import { newUser } from '../../support/userTokens.ts';
 import { handlerOf, newCustomer } from '../../support/customer.ts';
 import { hasOwnCases } from '../../support/describeEndpoint.ts';
@@ -404,7 +403,7 @@ describe('the middleware stack', () => {
     'checks a user token for %s with few sequential reads, and with none while the result is in memory',
     async (_what, location, checkTrips) => {
       const customer = await newCustomer();
-      await addDocument(customer);
+      await customer.addDocuments(['nda']);
       if ('folderId' in location) {
         await customer.addFolders([location]);
         await customer.ok('/v2/organizations/documents/move', {

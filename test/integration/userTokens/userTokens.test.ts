@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { run } from '../../../infra/commands/workspace.ts';
 import { acmeWorld, forAllTests } from '../../support/acmeWorld.ts';
-import { addDocument, nda } from '../../support/content.ts';
+import { nda } from '../../support/content.ts';
 import { type Customer, handlerOf, newCustomer, restartFunctions } from '../../support/customer.ts';
 import { startQueues } from '../../support/queues.ts';
 import { JobRunner } from '../../support/removal.ts';
@@ -294,7 +294,7 @@ describe('a user token', () => {
   test('gives no access to a document that was deleted and created again', async () => {
     const ada = await newUser(customer, 'ada', [document]);
     await customer.ok('/v2/organizations/documents/delete', { organizationId: 'acme', documentIds: ['nda'] });
-    await addDocument(customer);
+    await customer.addDocuments(['nda']);
     await restrict();
     expect(await canRead(ada)).toBe(false);
   });

@@ -22,7 +22,7 @@ import { MAX_RECEIVE_COUNT } from '../../../lib/workers/queues.ts';
 import { toWorkerLambda } from '../../../lib/workers/lambda.ts';
 import { forAllTests } from '../../support/acmeWorld.ts';
 import { Cloud } from '../../support/cloud.ts';
-import { addDocument, itemsOf, nda } from '../../support/content.ts';
+import { itemsOf, nda } from '../../support/content.ts';
 import { everyFault, allFailures, type Fault, faultsOfEveryKind, InjectedError, Trial } from '../../support/crashes.ts';
 import { newCustomer } from '../../support/customer.ts';
 import { startEngine } from '../../support/engine.ts';
@@ -369,7 +369,7 @@ async function newMailings(
   onEvent: (eventId: string) => void,
 ): Promise<{ tenant: string; events: string[] }> {
   const customer = await newCustomer();
-  await addDocument(customer);
+  await customer.addDocuments(['nda']);
   const [ada, grace] = ['ada', 'grace'].map((userId) => ({ userId, name: userId, email: `${userId}@example.com` }));
   await customer.addUsers([ada!, grace!], nda);
   await customer.ok('/v2/workspace/emailconfig/update', { useEmailService: true });
