@@ -22,6 +22,7 @@ import { capabilitiesOf } from '../../lib/http/capabilities.ts';
 import type { Routed } from '../../lib/app/page.ts';
 import { workerCapabilities } from '../../lib/workers/capabilities.ts';
 import { workerId } from '../../lib/app/worker.ts';
+import { validationOptions } from '../support/processValidatePlugin.ts';
 import { ownFunctions, registered } from './endpoints.ts';
 
 const MAX_BYTES = 330_000;
@@ -41,7 +42,7 @@ const deployed = join(folder, 'deployed');
 /** Runs the CDK app as the CDK CLI does. The output folder and the context are in environment variables. */
 function runApp(outdir: string, context: Record<string, unknown>): void {
   const environment = { CDK_OUTDIR: outdir, CDK_CONTEXT_JSON: JSON.stringify(context) };
-  execFileSync(process.execPath, ['infra/app.ts'], {
+  execFileSync(process.execPath, [...validationOptions, 'infra/app.ts'], {
     cwd: projectDir,
     env: { ...process.env, ...environment },
     stdio: 'pipe',

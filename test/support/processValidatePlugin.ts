@@ -7,10 +7,15 @@ import {
 } from 'aws-cdk-lib/core';
 
 /**
+ * The options of Node for a process that checks templates. Optimizing the WebAssembly, and threads for garbage
+ * collection, cost more time than they save in so short a process.
+ */
+export const validationOptions = ['--liftoff-only', '--single-threaded-gc'];
+
+/**
  * Checks templates as the CDK's own plugin does, but in another process. The plugin is WebAssembly, and each growth of
  * its memory makes V8 collect garbage in the whole process: in a worker of Jest, that takes several times as long as
- * the check. Optimizing the code, and threads for garbage collection, cost more time than they save in so short a
- * process.
+ * the check.
  */
 export class ProcessValidatePlugin extends CloudFormationValidatePlugin {
   /** Not the version of the CDK's plugin, because reading that would load the WebAssembly. */
@@ -21,8 +26,8 @@ export class ProcessValidatePlugin extends CloudFormationValidatePlugin {
   override validate({
     stackTemplates,
   }: Pick<IPolicyValidationContext, 'stackTemplates'>): PolicyValidationPluginReport {
-    const flags = ['--liftoff-only', '--single-threaded-gc'];
-    const report = execFileSync(process.execPath, [...flags, join(import.meta.dirname, 'validateProcess.ts')], {
+    const program = join(import.meta.dirname, 'validateProcess.ts');
+    const report = execFileSync(process.execPath, [...validationOptions, program], {
       input: JSON.stringify(stackTemplates),
       encoding: 'utf8',
       maxBuffer: 100_000_000,
