@@ -5,7 +5,7 @@ import { activity, manyActivities, activityCalls, enableActivities } from '../..
 const UPDATE = '/v2/activities/update';
 const DELETE = '/v2/activities/delete';
 
-const { customer } = acmeWorld({ documents: ['nda', 'tos'] });
+const { customer } = acmeWorld({ table: 'memory', documents: ['nda', 'tos'] });
 const { add, get, idsOf } = activityCalls(customer);
 
 describe('POST /v2/activities/update', () => {

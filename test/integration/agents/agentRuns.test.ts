@@ -16,7 +16,7 @@ const [ADD_COMMENTS, UPDATE_COMMENTS] = [
   '/v2/commentannotations/comments/update',
 ] as const;
 
-const { engine, customer, itemsOf } = acmeWorld();
+const { engine, customer, itemsOf } = acmeWorld({ table: 'memory' });
 let agentId: string;
 beforeAll(() => {
   // Otherwise the metrics of failures would appear in the test output.
