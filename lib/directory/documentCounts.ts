@@ -1,5 +1,5 @@
-import { DocumentEntity, DocumentReader } from './documents.ts';
-import { FolderEntryEntity, FolderReader, type OrganizationScope } from './folders/folders.ts';
+import { DocumentEntity, DocumentReader, readDocuments } from './documents.ts';
+import { FolderEntryEntity, FolderReader, type OrganizationScope, readFolders } from './folders/folders.ts';
 import type { Table } from '../table/table.ts';
 import { pages } from '../table/pages.ts';
 import { storeCapability } from '../table/storeCapability.ts';
@@ -37,4 +37,4 @@ export class DocumentCounter {
   }
 }
 
-export const countDocuments = /* @__PURE__ */ storeCapability(DocumentCounter, ['GetItem', 'BatchGetItem', 'Query']);
+export const countDocuments = /* @__PURE__ */ storeCapability(DocumentCounter, [readDocuments, readFolders, 'Query']);

@@ -1,5 +1,5 @@
 import { matchesFilters, type MetadataFilter } from './rules/documentFilters.ts';
-import { DocumentEntity, DocumentReader, type DocumentWithFolder } from './documents.ts';
+import { DocumentEntity, DocumentReader, type DocumentWithFolder, readDocuments } from './documents.ts';
 import { type Folder, FolderEntryEntity, type OrganizationScope } from './folders/folders.ts';
 import type { Stored } from '../table/entity.ts';
 import { RECORDS_PER_READ, searchPage } from './searchPage.ts';
@@ -84,4 +84,9 @@ function sortKey({ scope, folder }: SearchScope, documentId: string): string {
     : DocumentEntity.key({ ...scope, documentId }).SK;
 }
 
-export const searchDocuments = /* @__PURE__ */ storeCapability(DocumentSearch, ['GetItem', 'BatchGetItem', 'Query']);
+export const searchDocuments = /* @__PURE__ */ storeCapability(DocumentSearch, [
+  readDocuments,
+  'GetItem',
+  'BatchGetItem',
+  'Query',
+]);

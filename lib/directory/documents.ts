@@ -9,6 +9,7 @@ import {
   type Folder,
   FolderEntryEntity,
   FolderReader,
+  readFolders,
   type CurrentAndStored,
   type OrganizationScope,
   organizationPartition,
@@ -253,11 +254,11 @@ export function folderEntryRemoval(scope: OrganizationScope, { folder, documentI
   return [remove(FolderEntryEntity, { ...scope, folderKey: folder.internalId, kind: 'document', id: documentId })];
 }
 
-export const readDocuments = /* @__PURE__ */ storeCapability(DocumentReader, ['GetItem', 'BatchGetItem', 'Query']);
-
-export const writeDocuments = /* @__PURE__ */ storeCapability(DocumentWriter, [
+export const readDocuments = /* @__PURE__ */ storeCapability(DocumentReader, [
+  readFolders,
   'GetItem',
   'BatchGetItem',
   'Query',
-  'PutItem',
 ]);
+
+export const writeDocuments = /* @__PURE__ */ storeCapability(DocumentWriter, [readDocuments, 'PutItem']);

@@ -3,10 +3,10 @@ import { threadAccessOf } from '../comments/rules/threads.ts';
 import { publishedAnnotationId, type PublishedEvent, publishedPayload } from './rules/publishedEvent.ts';
 import { findRecordIds } from '../content/recordIds.ts';
 import { ThreadEntity } from '../comments/threads.ts';
-import { type Document, DocumentReader } from '../directory/documents.ts';
+import { type Document, DocumentReader, readDocuments } from '../directory/documents.ts';
 import { EventEntity, publishedId, recordEvent } from './outbox.ts';
 import { organizationScope } from '../directory/folders/folders.ts';
-import { type Organization, OrganizationReader } from '../directory/organizations.ts';
+import { findOrganization, type Organization, OrganizationReader } from '../directory/organizations.ts';
 import { BatchReader } from '../table/batchReader.ts';
 import { retryOnConflict } from '../table/retryOnConflict.ts';
 import type { Table } from '../table/table.ts';
@@ -90,8 +90,9 @@ export class EventPublisher {
 }
 
 export const publishEvents = /* @__PURE__ */ storeCapability(EventPublisher, [
+  findOrganization,
+  readDocuments,
   'GetItem',
   'BatchGetItem',
-  'Query',
   'PutItem',
 ]);

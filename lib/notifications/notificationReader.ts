@@ -3,7 +3,7 @@ import { notifiesUser, type Notification, type NotificationResponse, toNotificat
 import type { RecordAccess } from '../content/rules/threadAccess.ts';
 import { invalid } from '../shared/errors.ts';
 import { limits } from '../shared/schema.ts';
-import { type Document, DocumentReader } from '../directory/documents.ts';
+import { type Document, DocumentReader, readDocuments } from '../directory/documents.ts';
 import { type OrganizationScope, organizationScope } from '../directory/folders/folders.ts';
 import { joinKey } from '../table/keys.ts';
 import type { OrganizationKeys } from '../directory/organizations.ts';
@@ -417,6 +417,7 @@ function byKey(ascending: boolean) {
 }
 
 export const notificationReader = /* @__PURE__ */ storeCapability(NotificationReader, [
+  readDocuments,
   'GetItem',
   'BatchGetItem',
   'Query',

@@ -1,14 +1,19 @@
 import { type Capability, combine, type IndexName, type TableAction } from '../app/capability.ts';
 import { openTable, type Table } from './table.ts';
 
+/** An action on the table, or the capability of a reader that the store contains. The store then needs all grants of the reader. */
+type TableNeed = TableAction | Capability<unknown>;
+
 /**
- * Returns the declaration with which a function gets the table: the permissions for `actions` on the table and for queries of
+ * Returns the declaration with which a function gets the table: the permissions for `needs` on the table and for queries of
  * `indexes`, the environment variable, and how a client is opened.
  */
-export function tableWith(actions: readonly TableAction[], indexes: readonly IndexName[] = []): Capability<Table> {
+export function tableWith(needs: readonly TableNeed[], indexes: readonly IndexName[] = []): Capability<Table> {
+  const actions = needs.filter((need) => typeof need === 'string');
   return {
     grants: [
       ...(actions.length > 0 ? [{ resource: 'table', actions } as const] : []),
+      ...needs.flatMap((need) => (typeof need === 'string' ? [] : need.grants)),
       ...indexes.map((index) => ({ resource: `index/${index}`, actions: ['Query'] }) as const),
     ],
     env: ['TABLE_NAME'],
@@ -19,8 +24,8 @@ export function tableWith(actions: readonly TableAction[], indexes: readonly Ind
 /** Returns the capability of a store that needs only the table. Mark each call with `@__PURE__`, as `combine` explains. */
 export function storeCapability<T>(
   Store: new (table: Table) => T,
-  actions: readonly TableAction[],
+  needs: readonly TableNeed[],
   indexes?: readonly IndexName[],
 ): Capability<T> {
-  return combine({ table: tableWith(actions, indexes) }, ({ table }) => new Store(table));
+  return combine({ table: tableWith(needs, indexes) }, ({ table }) => new Store(table));
 }

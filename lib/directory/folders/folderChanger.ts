@@ -21,6 +21,7 @@ import {
   FolderEntity,
   FolderEntryEntity,
   FolderReader,
+  readFolders,
   type OrganizationScope,
   organizationScope,
 } from './folders.ts';
@@ -30,7 +31,7 @@ import type { Log } from '../../app/endpoint.ts';
 import * as sendTo from '../../workers/sendTo.ts';
 import type { QueueSender } from '../../workers/sender.ts';
 import { OrganizationLock } from '../organizationLock.ts';
-import type { AddedResult, Organization } from '../organizations.ts';
+import { type AddedResult, findOrganization, type Organization } from '../organizations.ts';
 import { retryOnConflict } from '../../table/retryOnConflict.ts';
 import { insert, remove, replace, type Table, upsert, type WriteOp } from '../../table/table.ts';
 import { writeEach } from '../../table/writeEach.ts';
@@ -385,7 +386,7 @@ function refusedResult({ folderId }: FolderUpdate, message: string): AddedResult
 
 export const changeFolders = /* @__PURE__ */ combine(
   {
-    table: /* @__PURE__ */ tableWith(['GetItem', 'BatchGetItem', 'Query', 'PutItem', 'DeleteItem']),
+    table: /* @__PURE__ */ tableWith([readFolders, findOrganization, 'Query', 'PutItem', 'DeleteItem']),
     queue: sendTo.jobs,
   },
   ({ table, queue }) => new FolderChanger(table, queue),

@@ -2,7 +2,7 @@ import { inSlices } from '../../shared/inSlices.ts';
 import { parentOf, rootFolderId } from '../rules/folders.ts';
 import { invalid } from '../../shared/errors.ts';
 import type { Stored } from '../../table/entity.ts';
-import { type Folder, FolderEntryEntity, FolderReader, type OrganizationScope } from './folders.ts';
+import { type Folder, FolderEntryEntity, FolderReader, type OrganizationScope, readFolders } from './folders.ts';
 import type { PageOptions, Table } from '../../table/table.ts';
 import { storeCapability } from '../../table/storeCapability.ts';
 
@@ -112,4 +112,4 @@ function tooManyFolders(): Error {
   });
 }
 
-export const readFolderTrees = /* @__PURE__ */ storeCapability(FolderTreeReader, ['GetItem', 'BatchGetItem', 'Query']);
+export const readFolderTrees = /* @__PURE__ */ storeCapability(FolderTreeReader, [readFolders, 'Query']);

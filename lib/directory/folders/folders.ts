@@ -350,9 +350,4 @@ function failedResult({ folderId }: NewFolder, message: string): AddedResult {
 
 export const readFolders = /* @__PURE__ */ storeCapability(FolderReader, ['GetItem', 'BatchGetItem', 'Query']);
 
-export const writeFolders = /* @__PURE__ */ storeCapability(FolderWriter, [
-  'GetItem',
-  'BatchGetItem',
-  'Query',
-  'PutItem',
-]);
+export const writeFolders = /* @__PURE__ */ storeCapability(FolderWriter, [readFolders, 'PutItem']);
