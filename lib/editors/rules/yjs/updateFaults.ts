@@ -145,7 +145,8 @@ function sizeOf(lists: ReadonlyMap<number, readonly unknown[]>): number {
 }
 
 /**
- * Returns a copy of the document with the update applied. Throws TooManyConflicts if the result would take too long to open, also because of earlier updates.
+ * Returns a copy of the document with the update applied. Throws TooManyConflicts if the result would take too long to
+ * open, also because of earlier updates.
  */
 function copyWith(doc: Y.Doc, update: Uint8Array, { structs }: DecodedUpdate): Y.Doc {
   const apply = () => {
