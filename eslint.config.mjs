@@ -1,4 +1,5 @@
 import { defineConfig } from 'eslint/config';
+import importSort from 'eslint-plugin-simple-import-sort';
 import tseslint from 'typescript-eslint';
 
 /** Import patterns of `@typescript-eslint/no-restricted-imports`. A block of the configuration replaces those of earlier blocks. */
@@ -66,7 +67,10 @@ export default defineConfig(
       },
     },
     linterOptions: { reportUnusedDisableDirectives: 'error' },
+    plugins: { 'import-sort': importSort },
     rules: {
+      // Modules of Node, then packages, then our files: those further away first.
+      'import-sort/imports': ['error', { groups: [['^node:', '^@?\\w', '^\\.\\.', '^\\.']] }],
       '@typescript-eslint/switch-exhaustiveness-check': 'error',
       ...imports(),
       ...syntax(),

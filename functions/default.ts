@@ -1,7 +1,7 @@
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
 import { PREFLIGHT_ROUTE } from '../lib/app/page.ts';
-import { ApiError } from '../lib/shared/errors.ts';
 import { stack } from '../lib/http/stack.ts';
+import { ApiError } from '../lib/shared/errors.ts';
 
 /**
  * Answers CORS preflights. Answers NOT_FOUND to requests without a route, such as unknown paths and methods other than

@@ -1,7 +1,7 @@
 import { defineAsset } from '../lib/app/asset.ts';
 import type { Capability } from '../lib/app/capability.ts';
 import { toAsset } from '../lib/http/asset.ts';
-import { withDeployment, type Deployment } from '../lib/openapi/deployment.ts';
+import { type Deployment, withDeployment } from '../lib/openapi/deployment.ts';
 
 /** The URL and the name of the service. The OpenAPI document contains them. */
 const deployment: Capability<Deployment> = {

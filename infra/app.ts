@@ -1,7 +1,7 @@
 /** The CDK app (see cdk.json) of `npm run synth` and `npm run deploy`. */
 import { App } from 'aws-cdk-lib/core';
-import type { Settings } from './stacks/settings.ts';
 import { addBackend, buildRegistered, settingsOf } from './build/synthesise.ts';
+import type { Settings } from './stacks/settings.ts';
 
 const app = new App();
 const settings = settingsOrExit();

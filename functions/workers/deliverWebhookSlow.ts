@@ -1,7 +1,7 @@
+import { defineWorker } from '../../lib/app/worker.ts';
 import { attemptDelivery, attemptsFrom } from '../../lib/webhooks/attempt.ts';
 import { DeliveryMessage } from '../../lib/webhooks/deliveryMessage.ts';
 import { toWorkerLambda } from '../../lib/workers/lambda.ts';
-import { defineWorker } from '../../lib/app/worker.ts';
 
 export const worker = defineWorker(
   {

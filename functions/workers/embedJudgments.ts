@@ -1,8 +1,8 @@
+import { defineWorker } from '../../lib/app/worker.ts';
 import { JobMessage } from '../../lib/jobs/jobStore.ts';
 import { runJob } from '../../lib/jobs/runJob.ts';
 import { runEmbeddingJobs } from '../../lib/memory/runEmbeddingJobs.ts';
 import { toWorkerLambda } from '../../lib/workers/lambda.ts';
-import { defineWorker } from '../../lib/app/worker.ts';
 
 export const worker = defineWorker(
   {

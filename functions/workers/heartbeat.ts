@@ -1,7 +1,7 @@
+import { defineWorker } from '../../lib/app/worker.ts';
 import { heartbeat } from '../../lib/heartbeat/heartbeat.ts';
 import * as logMessages from '../../lib/observability/logMessages.ts';
 import { toWorkerLambda } from '../../lib/workers/lambda.ts';
-import { defineWorker } from '../../lib/app/worker.ts';
 
 export const worker = defineWorker(
   {

@@ -1,8 +1,8 @@
+import { defineWorker } from '../../lib/app/worker.ts';
 import { JobMessage } from '../../lib/jobs/jobStore.ts';
 import { runJob } from '../../lib/jobs/runJob.ts';
 import { runsJobs } from '../../lib/jobs/steps.ts';
 import { toWorkerLambda } from '../../lib/workers/lambda.ts';
-import { defineWorker } from '../../lib/app/worker.ts';
 
 export const worker = defineWorker(
   {

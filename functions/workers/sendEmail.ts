@@ -1,7 +1,7 @@
-import { MailMessage } from '../../lib/mail/mailMessage.ts';
-import { sendMail, mailSending } from '../../lib/mail/sendMail.ts';
-import { toWorkerLambda } from '../../lib/workers/lambda.ts';
 import { defineWorker } from '../../lib/app/worker.ts';
+import { MailMessage } from '../../lib/mail/mailMessage.ts';
+import { mailSending, sendMail } from '../../lib/mail/sendMail.ts';
+import { toWorkerLambda } from '../../lib/workers/lambda.ts';
 
 export const worker = defineWorker(
   {

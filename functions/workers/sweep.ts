@@ -1,3 +1,4 @@
+import { defineWorker } from '../../lib/app/worker.ts';
 import { outboxIndex } from '../../lib/events/sweepOutbox.ts';
 import { dueJobIndex } from '../../lib/jobs/jobStore.ts';
 import { liveSessionSweep } from '../../lib/live/sweepSessions.ts';
@@ -7,10 +8,9 @@ import { dueDeliveryIndex } from '../../lib/webhooks/deliveries.ts';
 import { dueGroupIndex } from '../../lib/webhooks/firstAttempts.ts';
 import { endpointHealthSweep } from '../../lib/webhooks/sweepDeliveries.ts';
 import { readDueIndexes, sendDueShards } from '../../lib/workers/dueShards.ts';
+import { toWorkerLambda } from '../../lib/workers/lambda.ts';
 import * as sendTo from '../../lib/workers/sendTo.ts';
 import { runSweeps } from '../../lib/workers/sweep.ts';
-import { toWorkerLambda } from '../../lib/workers/lambda.ts';
-import { defineWorker } from '../../lib/app/worker.ts';
 
 const indexes = {
   deliveries: dueDeliveryIndex,

@@ -1,10 +1,10 @@
+import { defineWorker } from '../../lib/app/worker.ts';
 import { outboxSweep } from '../../lib/events/sweepOutbox.ts';
 import { jobSweep } from '../../lib/jobs/jobSweep.ts';
 import { mailSweep } from '../../lib/mail/mailSweep.ts';
 import { deliverySweep, firstAttemptSweep } from '../../lib/webhooks/sweepDeliveries.ts';
-import { SweepMessage, sweepShard } from '../../lib/workers/sweep.ts';
 import { toWorkerLambda } from '../../lib/workers/lambda.ts';
-import { defineWorker } from '../../lib/app/worker.ts';
+import { SweepMessage, sweepShard } from '../../lib/workers/sweep.ts';
 
 export const worker = defineWorker(
   {

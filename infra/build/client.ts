@@ -1,6 +1,6 @@
+import * as registry from '../../functions/index.ts';
 import type { Endpoint } from '../../lib/app/endpoint.ts';
 import { takesIdempotencyKey } from '../../lib/http/capabilities.ts';
-import * as registry from '../../functions/index.ts';
 
 /** The generated file with the methods of the client, as a path from the root of the project. */
 export const clientMethodsFile = 'lib/client/methods.ts';

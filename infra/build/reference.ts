@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type OpenApiDocument, openApiDocument } from '../../lib/openapi/document.ts';
 import { type Deployment, placeholders } from '../../lib/openapi/deployment.ts';
+import { type OpenApiDocument, openApiDocument } from '../../lib/openapi/document.ts';
 import { projectDir } from './build.ts';
 import { registeredEndpoints } from './registry.ts';
 

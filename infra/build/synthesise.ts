@@ -1,13 +1,13 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { App } from 'aws-cdk-lib/core';
 import { Code } from 'aws-cdk-lib/aws-lambda';
+import { App } from 'aws-cdk-lib/core';
+import { Backend } from '../stacks/backend.ts';
+import { readSettings, type Settings, STACK } from '../stacks/settings.ts';
 import { type Build, buildFunctions, bundleEntries, projectDir } from './build.ts';
 import { fileText } from './files.ts';
 import { registeredAssets, registeredRoutes, registeredWorkers } from './registry.ts';
-import { readSettings, type Settings, STACK } from '../stacks/settings.ts';
-import { Backend } from '../stacks/backend.ts';
 
 /** Bundles the functions of all registered endpoints, pages, assets and workers. */
 export function buildRegistered(outdir: string): Promise<Build> {

@@ -7,9 +7,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { CloudFormationClient } from '@aws-sdk/client-cloudformation';
-import { runCommand } from './operator.ts';
 import { STACK } from '../stacks/settings.ts';
-import { type DeployedResource, type Finding, checkUpdate, type StackTemplates } from './templateChanges.ts';
+import { runCommand } from './operator.ts';
+import { checkUpdate, type DeployedResource, type Finding, type StackTemplates } from './templateChanges.ts';
 
 const USAGE = `Usage: npm run check:deploy [-- [--stack <stack>] [--after <dir>] [--before <dir>] [--allow <id>]...]
 

@@ -1,5 +1,7 @@
 /** `npm run cost`: prints the cost of a month without calls, of calls, and of deliveries, at list prices. */
 import { parseArgs } from 'node:util';
+import { registeredEndpoints } from '../build/registry.ts';
+import type { Settings } from '../stacks/settings.ts';
 import { costsOfCalls, startCost } from './cost/calls.ts';
 import { deliveryConsumption, deliveryCost } from './cost/deliveries.ts';
 import { type CostLine, heartbeatBill, idleBill, totalOf } from './cost/idle.ts';
@@ -7,10 +9,8 @@ import { liveBill, workday } from './cost/live.ts';
 import { metricBill } from './cost/metrics.ts';
 import { prices } from './cost/prices.ts';
 import { vectorConsumption, vectorDollars, vectorGigabytes, type VectorPrices } from './cost/vectors.ts';
-import { sourceTemplates } from './sourceTemplates.ts';
-import { registeredEndpoints } from '../build/registry.ts';
 import { runCommand } from './operator.ts';
-import type { Settings } from '../stacks/settings.ts';
+import { sourceTemplates } from './sourceTemplates.ts';
 import type { StackTemplates } from './templateChanges.ts';
 
 const USAGE = `Usage: npm run cost [-- --live] [--vector-write <dollars> --vector-search <dollars>]

@@ -9,25 +9,25 @@ import {
   SQSClient,
 } from '@aws-sdk/client-sqs';
 import { type Environment, environment, type QueueName } from '../../lib/app/capability.ts';
+import { outboxShards } from '../../lib/events/outbox.ts';
+import { dueJobIndex, JobStore, JobSweeper } from '../../lib/jobs/jobStore.ts';
+import { isoTime } from '../../lib/shared/isoTime.ts';
+import { Instant } from '../../lib/shared/times.ts';
 import { pages } from '../../lib/table/pages.ts';
+import { openTable } from '../../lib/table/table.ts';
 import { DeliveryStore } from '../../lib/webhooks/deliveries.ts';
+import { EndpointHealthStore } from '../../lib/webhooks/endpointHealth.ts';
+import { WebhookEndpointStore } from '../../lib/webhooks/endpoints.ts';
 import { FirstAttemptStore } from '../../lib/webhooks/firstAttempts.ts';
 import { MessageReader } from '../../lib/webhooks/messages.ts';
-import { EndpointHealthStore } from '../../lib/webhooks/endpointHealth.ts';
-import { outboxShards } from '../../lib/events/outbox.ts';
-import { JobStore, JobSweeper, dueJobIndex } from '../../lib/jobs/jobStore.ts';
-import { openTable } from '../../lib/table/table.ts';
-import { WebhookEndpointStore } from '../../lib/webhooks/endpoints.ts';
 import { requireRecoverable, startRecovery } from '../../lib/webhooks/recover.ts';
-import { Instant } from '../../lib/shared/times.ts';
 import { basicTargets } from '../../lib/webhooks/rules/matching.ts';
 import { toAttemptResponse } from '../../lib/webhooks/rules/messageView.ts';
-import { isoTime } from '../../lib/shared/isoTime.ts';
 import { queues, queueVariable } from '../../lib/workers/queues.ts';
 import * as sendTo from '../../lib/workers/sendTo.ts';
+import { pascal } from '../constructs/names.ts';
 import { columns } from './columns.ts';
 import { endpointIdOf, endpointReport, stateOf } from './endpointReport.ts';
-import { pascal } from '../constructs/names.ts';
 import { localEnvironment, physicalId, runCommand, stackOutputs } from './operator.ts';
 
 const queueNames = Object.keys(queues) as QueueName[];

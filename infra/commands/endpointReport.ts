@@ -1,20 +1,20 @@
 /** The report of `npm run deliveries -- endpoint`. */
-import { ApiKeyEntity } from '../../lib/workspaces/entities.ts';
-import { type Attempt, DeliveryStore, type StoredDelivery } from '../../lib/webhooks/deliveries.ts';
-import { EndpointHealthEntity } from '../../lib/webhooks/endpointHealth.ts';
-import { targetItem } from '../../lib/webhooks/targets.ts';
-import { type Table, itemOf } from '../../lib/table/table.ts';
-import { AdvancedWebhookConfigEntity, BasicWebhookConfigEntity } from '../../lib/webhooks/webhookConfigs.ts';
-import { WebhookEndpointEntity, WebhookEndpointStore } from '../../lib/webhooks/endpoints.ts';
-import { DISABLED_AFTER } from '../../lib/webhooks/rules/autoDisable.ts';
-import { checkBreaker } from '../../lib/webhooks/rules/breaker.ts';
-import type { Delivery } from '../../lib/webhooks/rules/delivery.ts';
-import { type EndpointHealth, healthAt } from '../../lib/webhooks/rules/health.ts';
-import { basicTargets, type BasicTargetId, isBasicTarget } from '../../lib/webhooks/rules/matching.ts';
-import type { BasicWebhookConfig } from '../../lib/webhooks/rules/basicConfig.ts';
-import type { WebhookEndpoint } from '../../lib/webhooks/rules/endpoints.ts';
 import { inParallel } from '../../lib/shared/inParallel.ts';
 import { isoTime } from '../../lib/shared/isoTime.ts';
+import { itemOf, type Table } from '../../lib/table/table.ts';
+import { type Attempt, DeliveryStore, type StoredDelivery } from '../../lib/webhooks/deliveries.ts';
+import { EndpointHealthEntity } from '../../lib/webhooks/endpointHealth.ts';
+import { WebhookEndpointEntity, WebhookEndpointStore } from '../../lib/webhooks/endpoints.ts';
+import { DISABLED_AFTER } from '../../lib/webhooks/rules/autoDisable.ts';
+import type { BasicWebhookConfig } from '../../lib/webhooks/rules/basicConfig.ts';
+import { checkBreaker } from '../../lib/webhooks/rules/breaker.ts';
+import type { Delivery } from '../../lib/webhooks/rules/delivery.ts';
+import type { WebhookEndpoint } from '../../lib/webhooks/rules/endpoints.ts';
+import { type EndpointHealth, healthAt } from '../../lib/webhooks/rules/health.ts';
+import { type BasicTargetId, basicTargets, isBasicTarget } from '../../lib/webhooks/rules/matching.ts';
+import { targetItem } from '../../lib/webhooks/targets.ts';
+import { AdvancedWebhookConfigEntity, BasicWebhookConfigEntity } from '../../lib/webhooks/webhookConfigs.ts';
+import { ApiKeyEntity } from '../../lib/workspaces/entities.ts';
 import { columns } from './columns.ts';
 
 type Rows = readonly (readonly string[])[];

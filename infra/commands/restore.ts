@@ -3,9 +3,9 @@
  * the commands.
  */
 import { parseArgs } from 'node:util';
+import { STACK } from '../stacks/settings.ts';
 import { runCommand } from './operator.ts';
 import { sourceTemplates } from './sourceTemplates.ts';
-import { STACK } from '../stacks/settings.ts';
 import type { DeployedResource, StackTemplates } from './templateChanges.ts';
 
 const USAGE = `Usage: npm run -s restore -- table|stream [--stack <stack>]

@@ -1,12 +1,12 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { App } from 'aws-cdk-lib/core';
 import { Code } from 'aws-cdk-lib/aws-lambda';
-import { synthesisedTemplates } from './checkDeploy.ts';
-import { readSettings, type Settings, STACK } from '../stacks/settings.ts';
-import { Backend } from '../stacks/backend.ts';
+import { App } from 'aws-cdk-lib/core';
 import { registeredRoutes, registeredWorkers } from '../build/registry.ts';
+import { Backend } from '../stacks/backend.ts';
+import { readSettings, type Settings, STACK } from '../stacks/settings.ts';
+import { synthesisedTemplates } from './checkDeploy.ts';
 import type { StackTemplates } from './templateChanges.ts';
 
 /**

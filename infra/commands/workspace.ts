@@ -4,14 +4,14 @@
 import { parseArgs } from 'node:util';
 import * as z from 'zod';
 import { type Environment, environment } from '../../lib/app/capability.ts';
-import { ApiKeyEntity, OwnerEmailEntity } from '../../lib/workspaces/entities.ts';
+import { isoTime } from '../../lib/shared/isoTime.ts';
 import { retryOnConflict } from '../../lib/table/retryOnConflict.ts';
 import { openTable, replace } from '../../lib/table/table.ts';
-import { createWorkspaces, withoutUserTokens, WorkspaceReader } from '../../lib/workspaces/workspaces.ts';
+import { ApiKeyEntity, OwnerEmailEntity } from '../../lib/workspaces/entities.ts';
 import { type LimitClass, limitClasses } from '../../lib/workspaces/rules/rateLimit.ts';
 import { emailKey, OwnerEmail, ShortName } from '../../lib/workspaces/rules/workspaces.ts';
-import { isoTime } from '../../lib/shared/isoTime.ts';
-import { runCommand, localEnvironment, stackOutputs } from './operator.ts';
+import { createWorkspaces, withoutUserTokens, WorkspaceReader } from '../../lib/workspaces/workspaces.ts';
+import { localEnvironment, runCommand, stackOutputs } from './operator.ts';
 
 const USAGE = `Usage: npm run workspace -- create <email> [--name <name>]
        npm run workspace -- advanced-webhooks <apiKey> off|on

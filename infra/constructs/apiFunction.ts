@@ -1,7 +1,7 @@
-import { Validations } from 'aws-cdk-lib/core';
 import { CfnIntegration, CfnRoute } from 'aws-cdk-lib/aws-apigatewayv2';
 import { type IRole, PolicyDocument, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import type { Function } from 'aws-cdk-lib/aws-lambda';
+import { Validations } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import { PREFLIGHT_ROUTE } from '../../lib/app/page.ts';
 import { LambdaFunction, type LambdaFunctionProps } from './lambdaFunction.ts';

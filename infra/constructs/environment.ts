@@ -1,11 +1,11 @@
-import { Aws } from 'aws-cdk-lib/core';
 import type { CfnTable } from 'aws-cdk-lib/aws-dynamodb';
 import type { CfnSecret } from 'aws-cdk-lib/aws-secretsmanager';
+import { Aws } from 'aws-cdk-lib/core';
 import { type Capability, type EnvironmentName, mergeGrants, type ResourceName } from '../../lib/app/capability.ts';
-import type { Permission } from './lambdaFunction.ts';
-import type { EventApi } from './eventApi.ts';
-import type { Queues } from './queues.ts';
 import type { Settings } from '../stacks/settings.ts';
+import type { EventApi } from './eventApi.ts';
+import type { Permission } from './lambdaFunction.ts';
+import type { Queues } from './queues.ts';
 
 /** The resources of a deployment that functions use. */
 export interface SharedResources {

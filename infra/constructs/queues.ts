@@ -1,9 +1,9 @@
-import { Validations } from 'aws-cdk-lib/core';
 import { CfnQueue, CfnQueuePolicy } from 'aws-cdk-lib/aws-sqs';
+import { Validations } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
-import { MAX_RECEIVE_COUNT, queues as declarations } from '../../lib/workers/queues.ts';
 import type { QueueName } from '../../lib/app/capability.ts';
 import type { Worker } from '../../lib/app/worker.ts';
+import { MAX_RECEIVE_COUNT, queues as declarations } from '../../lib/workers/queues.ts';
 import { pascal } from './names.ts';
 
 export interface QueuePair {

@@ -1,5 +1,5 @@
-import { RemovalPolicy, Validations } from 'aws-cdk-lib/core';
 import { CfnSecret } from 'aws-cdk-lib/aws-secretsmanager';
+import { RemovalPolicy, Validations } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 
 /**

@@ -1,5 +1,5 @@
-import { RemovalPolicy, Validations } from 'aws-cdk-lib/core';
 import { CfnTable } from 'aws-cdk-lib/aws-dynamodb';
+import { RemovalPolicy, Validations } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import { indexNames } from '../../lib/app/capability.ts';
 import { vectorIndexes, vectorKeys } from '../../lib/memory/vectorIndexes.ts';

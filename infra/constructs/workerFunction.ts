@@ -1,12 +1,12 @@
-import { Validations } from 'aws-cdk-lib/core';
 import { CfnRule } from 'aws-cdk-lib/aws-events';
 import { CfnEventInvokeConfig, CfnEventSourceMapping, CfnPermission, type Code } from 'aws-cdk-lib/aws-lambda';
+import { Validations } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
-import { queues } from '../../lib/workers/queues.ts';
 import type { QueueName } from '../../lib/app/capability.ts';
-import { workerCapabilities } from '../../lib/workers/capabilities.ts';
 import type { FromChanges, Source, Worker } from '../../lib/app/worker.ts';
-import { functionAccess, type DeploymentContext } from './environment.ts';
+import { workerCapabilities } from '../../lib/workers/capabilities.ts';
+import { queues } from '../../lib/workers/queues.ts';
+import { type DeploymentContext, functionAccess } from './environment.ts';
 import { LambdaFunction, type Permission } from './lambdaFunction.ts';
 import { pascal } from './names.ts';
 import type { Queues } from './queues.ts';

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { localVariables, type EnvironmentOverrides } from './functions/functionEnvironment.ts';
+import { type EnvironmentOverrides, localVariables } from './functions/functionEnvironment.ts';
 import { StartError } from './startError.ts';
 
 export type EngineKind = 'dynoxide' | 'dynamodb-local';

@@ -1,8 +1,8 @@
-import type { Stack } from 'aws-cdk-lib/core';
 import type { CfnApi } from 'aws-cdk-lib/aws-apigatewayv2';
 import { Alarm, ComparisonOperator, type IMetric, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
 import type { CfnTable } from 'aws-cdk-lib/aws-dynamodb';
 import type { CfnQueue } from 'aws-cdk-lib/aws-sqs';
+import type { Stack } from 'aws-cdk-lib/core';
 import type { Worker } from '../../lib/app/worker.ts';
 import type { LambdaFunction } from '../constructs/lambdaFunction.ts';
 import type { Queues } from '../constructs/queues.ts';

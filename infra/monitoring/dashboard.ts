@@ -1,4 +1,3 @@
-import { Duration, type Stack } from 'aws-cdk-lib/core';
 import {
   Dashboard,
   GraphWidget,
@@ -8,12 +7,16 @@ import {
   MathExpression,
   TextWidget,
 } from 'aws-cdk-lib/aws-cloudwatch';
+import { Duration, type Stack } from 'aws-cdk-lib/core';
 import { indexNames } from '../../lib/app/capability.ts';
 import { pathInFamily } from '../../lib/app/endpoint.ts';
-import { deliveryMetrics, type MetricName } from '../../lib/observability/deliveryMetrics.ts';
 import { isRateLimited } from '../../lib/http/capabilities.ts';
-import { MILLION, prices } from '../commands/cost/prices.ts';
+import { deliveryMetrics, type MetricName } from '../../lib/observability/deliveryMetrics.ts';
 import { faultsMetric } from '../../lib/observability/faults.ts';
+import { MILLION, prices } from '../commands/cost/prices.ts';
+import { MEMORY_MB as DEFAULT_MEMORY_MB } from '../constructs/lambdaFunction.ts';
+import { queueNames } from '../constructs/queues.ts';
+import { type MonitoringProps, runbookLink, runbooks } from './alarms.ts';
 import {
   accountConcurrency,
   allFunctions,
@@ -26,9 +29,6 @@ import {
   tableMetric,
   workerFailures,
 } from './metrics.ts';
-import { type MonitoringProps, runbookLink, runbooks } from './alarms.ts';
-import { MEMORY_MB as DEFAULT_MEMORY_MB } from '../constructs/lambdaFunction.ts';
-import { queueNames } from '../constructs/queues.ts';
 import { familyQueries, MAX_QUERIED_LOG_GROUPS, queryText } from './savedQueries.ts';
 
 const metricNames = Object.keys(deliveryMetrics) as MetricName[];

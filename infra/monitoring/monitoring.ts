@@ -1,12 +1,14 @@
-import type { Stack } from 'aws-cdk-lib/core';
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
 import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
+import type { Stack } from 'aws-cdk-lib/core';
+import { faultsMetric } from '../../lib/observability/faults.ts';
+import { pascal } from '../constructs/names.ts';
 import { type AlarmDeclaration, createAlarm, type MonitoringProps, runbooks } from './alarms.ts';
 import { createDashboard } from './dashboard.ts';
 import { heartbeatAlarms } from './heartbeatAlarms.ts';
-import { faultsMetric } from '../../lib/observability/faults.ts';
+import { liveAlarms } from './liveAlarms.ts';
 import {
   accountConcurrency,
   apiFaults,
@@ -15,9 +17,7 @@ import {
   mailReputation,
   tableThrottles,
 } from './metrics.ts';
-import { pascal } from '../constructs/names.ts';
 import { familyQueries, gatewayQueries, openQuery } from './savedQueries.ts';
-import { liveAlarms } from './liveAlarms.ts';
 import { deliveryAlarms, queueAlarms, workerAlarms } from './workerAlarms.ts';
 
 /** The number of faults of one endpoint within five minutes that makes an alarm active. */

@@ -2,8 +2,8 @@
  * The Logs Insights queries that the stack saves. Before running a query, the operator replaces texts such as
  * `<apiKey>` in it.
  */
-import { Stack } from 'aws-cdk-lib/core';
 import { CfnQueryDefinition, type LogGroup } from 'aws-cdk-lib/aws-logs';
+import { Stack } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import * as logMessages from '../../lib/observability/logMessages.ts';
 import { pascal } from '../constructs/names.ts';

@@ -1,8 +1,10 @@
 import type { Function } from 'aws-cdk-lib/aws-lambda';
-import { MAX_RECEIVE_COUNT, queues as declarations, type QueueDeclaration } from '../../lib/workers/queues.ts';
 import type { Worker } from '../../lib/app/worker.ts';
-import { type AlarmDeclaration, type MonitoringProps, runbooks } from './alarms.ts';
 import { faultsMetric } from '../../lib/observability/faults.ts';
+import { MAX_RECEIVE_COUNT, type QueueDeclaration, queues as declarations } from '../../lib/workers/queues.ts';
+import { pascal } from '../constructs/names.ts';
+import { queueNames } from '../constructs/queues.ts';
+import { type AlarmDeclaration, type MonitoringProps, runbooks } from './alarms.ts';
 import {
   deliveryMetric,
   functionMetric,
@@ -12,8 +14,6 @@ import {
   workerCrashes,
   workerFaults,
 } from './metrics.ts';
-import { pascal } from '../constructs/names.ts';
-import { queueNames } from '../constructs/queues.ts';
 import { openQuery, workerQueries } from './savedQueries.ts';
 
 /** The number of failures of one worker within five minutes that makes an alarm active. */

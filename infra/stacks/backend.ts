@@ -1,20 +1,20 @@
-import { type App, CfnOutput, type CfnStack, Stack } from 'aws-cdk-lib/core';
 import type { Code } from 'aws-cdk-lib/aws-lambda';
+import { type App, CfnOutput, type CfnStack, Stack } from 'aws-cdk-lib/core';
 import { familyOf } from '../../lib/app/endpoint.ts';
-import { isOpenToUsers, isTwin, PREFLIGHT_ROUTE, routeKey, type Routed } from '../../lib/app/page.ts';
+import { isOpenToUsers, isTwin, PREFLIGHT_ROUTE, type Routed, routeKey } from '../../lib/app/page.ts';
 import type { Worker } from '../../lib/app/worker.ts';
-import { ApiFunction, createInvoker } from '../constructs/apiFunction.ts';
 import { DEFAULT_FUNCTION } from '../build/build.ts';
+import { ApiFunction, createInvoker } from '../constructs/apiFunction.ts';
 import { type DeploymentContext, environmentValues, resourceArns } from '../constructs/environment.ts';
-import { FamilyStack } from './family.ts';
 import type { EventApi } from '../constructs/eventApi.ts';
-import { LiveStack } from './live.ts';
 import { createHttpApi, throttleRoutes } from '../constructs/httpApi.ts';
-import { createMonitoring } from '../monitoring/monitoring.ts';
 import { createQueues, createStreamDeadLetters } from '../constructs/queues.ts';
 import { createCredentials, createKey } from '../constructs/secrets.ts';
-import type { Settings } from './settings.ts';
 import { createTable } from '../constructs/table.ts';
+import { createMonitoring } from '../monitoring/monitoring.ts';
+import { FamilyStack } from './family.ts';
+import { LiveStack } from './live.ts';
+import type { Settings } from './settings.ts';
 import { WorkersStack } from './workers.ts';
 
 export interface BackendProps {

@@ -1,12 +1,12 @@
-import { type CfnStack, NestedStack } from 'aws-cdk-lib/core';
 import type { Code, Function } from 'aws-cdk-lib/aws-lambda';
 import type { LogGroup } from 'aws-cdk-lib/aws-logs';
+import { type CfnStack, NestedStack } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import { endpointId } from '../../lib/app/endpoint.ts';
-import { capabilitiesOf } from '../../lib/http/capabilities.ts';
 import { type Routed, routeKey, type Twin } from '../../lib/app/page.ts';
+import { capabilitiesOf } from '../../lib/http/capabilities.ts';
 import { ApiFunction, createInvoker } from '../constructs/apiFunction.ts';
-import { functionAccess, type DeploymentContext } from '../constructs/environment.ts';
+import { type DeploymentContext, functionAccess } from '../constructs/environment.ts';
 import { functionName, pascal } from '../constructs/names.ts';
 import { familyQueries, saveQueries } from '../monitoring/savedQueries.ts';
 

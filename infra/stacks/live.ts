@@ -1,10 +1,10 @@
-import { type CfnStack, NestedStack } from 'aws-cdk-lib/core';
 import type { Code } from 'aws-cdk-lib/aws-lambda';
+import { type CfnStack, NestedStack } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import { type Worker, workerId } from '../../lib/app/worker.ts';
 import { workerCapabilities } from '../../lib/workers/capabilities.ts';
-import { functionAccess, type DeploymentContext } from '../constructs/environment.ts';
-import { type EventApi, createEventApi } from '../constructs/eventApi.ts';
+import { type DeploymentContext, functionAccess } from '../constructs/environment.ts';
+import { createEventApi, type EventApi } from '../constructs/eventApi.ts';
 import { LambdaFunction } from '../constructs/lambdaFunction.ts';
 import { pascal } from '../constructs/names.ts';
 import { saveQueries, workerQueries } from '../monitoring/savedQueries.ts';

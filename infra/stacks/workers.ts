@@ -1,11 +1,11 @@
-import { type CfnStack, NestedStack } from 'aws-cdk-lib/core';
 import type { Code } from 'aws-cdk-lib/aws-lambda';
+import { type CfnStack, NestedStack } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import { type Worker, workerId } from '../../lib/app/worker.ts';
 import type { DeploymentContext } from '../constructs/environment.ts';
 import { workersInLoops } from '../constructs/recursiveLoops.ts';
-import { saveQueries, workerQueries } from '../monitoring/savedQueries.ts';
 import { WorkerFunction, type WorkerSources } from '../constructs/workerFunction.ts';
+import { saveQueries, workerQueries } from '../monitoring/savedQueries.ts';
 
 export interface WorkersProps extends DeploymentContext {
   readonly workers: readonly Worker[];

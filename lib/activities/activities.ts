@@ -1,46 +1,46 @@
 import type { Capability } from '../app/capability.ts';
-import { distinctBy } from '../shared/collections.ts';
+import type { DocumentContext, DocumentScope } from '../content/documentScope.ts';
+import { recordPartition, recordSortKey } from '../content/involvements.ts';
+import { claimRecordId, findRecordIds, type RecordPosition, releaseRecordId } from '../content/recordIds.ts';
 import {
-  Activity,
-  type ActivityChange,
-  type ActivityFilter,
-  changeActivity,
-  matchesFilter,
-  type NewActivity,
-  type ServiceActivity,
-  type ActivityResponse,
-  toActivityResponse,
-  toActivity,
-  toServiceActivity,
-} from './rules.ts';
+  type DocumentSource,
+  findLiveDocuments,
+  givenDocuments,
+  listAcrossDocuments,
+  type ListingOptions,
+  type ListingPage,
+  listRecords,
+  type RecordPage,
+  type RecordPageOptions,
+} from '../content/recordListing.ts';
 import type { ContentNames } from '../content/rules/eventMetadata.ts';
+import { DocumentReader } from '../directory/documents.ts';
+import { organizationPartition, type OrganizationScope } from '../directory/folders/folders.ts';
+import type { Cause } from '../events/outbox.ts';
+import { distinctBy } from '../shared/collections.ts';
 import { invalid, type Issue } from '../shared/errors.ts';
 import { derivedId } from '../shared/ids.ts';
 import { inSlices } from '../shared/inSlices.ts';
 import type { ItemOutcome } from '../shared/results.ts';
-import { DocumentReader } from '../directory/documents.ts';
 import { defineEntity, indexPartition, type Stored } from '../table/entity.ts';
-import type { Cause } from '../events/outbox.ts';
-import { type OrganizationScope, organizationPartition } from '../directory/folders/folders.ts';
+import { pages } from '../table/pages.ts';
 import { retryOnConflict } from '../table/retryOnConflict.ts';
+import { storeCapability } from '../table/storeCapability.ts';
 import { insert, inTransactions, remove, type Table, upsert, type WriteOp } from '../table/table.ts';
 import { writeEach } from '../table/writeEach.ts';
-import { recordSortKey, recordPartition } from '../content/involvements.ts';
-import type { DocumentContext, DocumentScope } from '../content/documentScope.ts';
-import { findRecordIds, claimRecordId, type RecordPosition, releaseRecordId } from '../content/recordIds.ts';
 import {
-  type DocumentSource,
-  findLiveDocuments,
-  type RecordPage,
-  type RecordPageOptions,
-  givenDocuments,
-  type ListingOptions,
-  listAcrossDocuments,
-  listRecords,
-  type ListingPage,
-} from '../content/recordListing.ts';
-import { storeCapability } from '../table/storeCapability.ts';
-import { pages } from '../table/pages.ts';
+  Activity,
+  type ActivityChange,
+  type ActivityFilter,
+  type ActivityResponse,
+  changeActivity,
+  matchesFilter,
+  type NewActivity,
+  type ServiceActivity,
+  toActivity,
+  toActivityResponse,
+  toServiceActivity,
+} from './rules.ts';
 
 const targetParts = (scope: OrganizationScope, targetEntityId: string) =>
   organizationPartition(scope, 'TARGET', targetEntityId);

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { ContentUser, StoredUser } from '../content/rules/contentUser.ts';
 import { isLongerThan } from '../shared/bytes.ts';
 import { definedFields } from '../shared/collections.ts';
 import { ApiError } from '../shared/errors.ts';
@@ -6,7 +7,6 @@ import { fromJsonFields, toJsonFields } from '../shared/jsonFields.ts';
 import { defineSchema, Id, JsonValue, limits, Name, OpenObject, optional, Text } from '../shared/schema.ts';
 import { type ActivityConfig, initialActivityConfig } from '../workspaces/rules/activityConfig.ts';
 import type { commentVerbs } from '../workspaces/rules/groupedTriggers.ts';
-import { ContentUser, StoredUser } from '../content/rules/contentUser.ts';
 
 /** The features that activities are about. */
 export const featureTypes = ['comment', 'reaction', 'recorder', 'crdt', 'custom'] as const;

@@ -1,6 +1,6 @@
 import { claimRecordId, findRecordIds, releaseRecordId } from '../content/recordIds.ts';
 import { eraseFromActivity } from '../content/rules/removedUsers.ts';
-import { erasePage, type EraseHook } from '../content/userRemoval.ts';
+import { type EraseHook, erasePage } from '../content/userRemoval.ts';
 import { remove, upsert } from '../table/table.ts';
 import { ActivityEntity } from './activities.ts';
 

@@ -1,8 +1,8 @@
 import type { Capability } from '../app/capability.ts';
-import { ApiError } from '../shared/errors.ts';
 import { distinct } from '../shared/collections.ts';
-import { retryOnConflict } from '../table/retryOnConflict.ts';
+import { ApiError } from '../shared/errors.ts';
 import { readAll } from '../table/pages.ts';
+import { retryOnConflict } from '../table/retryOnConflict.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 import { insert, remove, replace, type Table } from '../table/table.ts';
 import { createCounted, readCount } from './agentCounts.ts';

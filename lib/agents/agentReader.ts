@@ -1,18 +1,18 @@
 import type { Capability } from '../app/capability.ts';
 import { invalid } from '../shared/errors.ts';
 import type { Stored } from '../table/entity.ts';
-import { retryOnConflict } from '../table/retryOnConflict.ts';
 import { pages } from '../table/pages.ts';
+import { retryOnConflict } from '../table/retryOnConflict.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 import type { Table } from '../table/table.ts';
 import {
   AgentEntity,
-  AgentVersionEntity,
-  BuiltInChangeEntity,
   type AgentListItem,
   AgentListItems,
+  AgentVersionEntity,
+  BuiltInChangeEntity,
 } from './entities.ts';
-import type { Agent, AgentVersion, BuiltInChange, AgentWithVersion } from './rules/agents.ts';
+import type { Agent, AgentVersion, AgentWithVersion, BuiltInChange } from './rules/agents.ts';
 import { findBuiltInAgent } from './rules/builtIn.ts';
 
 const PAGE_AGENTS = 1_000;

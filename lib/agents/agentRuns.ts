@@ -1,4 +1,4 @@
-import { type CommentAgent, agentRunKey } from '../comments/rules/commentAgents.ts';
+import { agentRunKey, type CommentAgent } from '../comments/rules/commentAgents.ts';
 import { startJob } from '../jobs/jobStore.ts';
 import { distinct, distinctBy } from '../shared/collections.ts';
 import { ApiError } from '../shared/errors.ts';

@@ -1,11 +1,11 @@
 import type { Capability } from '../app/capability.ts';
-import { startJob, type JobMessage, REQUESTS_ENDED_MS } from '../jobs/jobStore.ts';
+import { type JobMessage, REQUESTS_ENDED_MS, startJob } from '../jobs/jobStore.ts';
 import { ApiError } from '../shared/errors.ts';
 import { retryOnConflict } from '../table/retryOnConflict.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 import { insert, remove, replace, type Table, type WriteOp } from '../table/table.ts';
-import { AgentReader } from './agentReader.ts';
 import { createCounted, readCount } from './agentCounts.ts';
+import { AgentReader } from './agentReader.ts';
 import { AgentEntity, AgentVersionEntity, BuiltInChangeEntity } from './entities.ts';
 import {
   type Agent,

@@ -1,9 +1,9 @@
 import * as z from 'zod';
+import { defineEntity } from '../table/entity.ts';
+import type { QueryableEntity } from '../table/table.ts';
 import { Agent, AgentVersion, BuiltInChange } from './rules/agents.ts';
 import { AgentGroup } from './rules/groups.ts';
 import { AgentRun } from './rules/runs.ts';
-import { defineEntity } from '../table/entity.ts';
-import type { QueryableEntity } from '../table/table.ts';
 
 /**
  * Returns the partition key of a tenant's custom agents and the tenant's settings of built-in agents. Both share a

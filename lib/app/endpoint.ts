@@ -1,8 +1,8 @@
-import type * as logMessages from '../observability/logMessages.ts';
 import type * as z from 'zod';
-import type { Capability, Opened, Uses } from './capability.ts';
-import type { AuthLevel, CallerOf } from './callers.ts';
+import type * as logMessages from '../observability/logMessages.ts';
 import type { ErrorStatus } from '../shared/errors.ts';
+import type { AuthLevel, CallerOf } from './callers.ts';
+import type { Capability, Opened, Uses } from './capability.ts';
 import type { OpenToUsers } from './userRule.ts';
 
 export type * from './callers.ts';

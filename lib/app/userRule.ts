@@ -1,6 +1,6 @@
-import type { Capability } from './capability.ts';
 import type { UserRule } from '../userTokens/rules/userRule.ts';
 import type { UserCaller } from './callers.ts';
+import type { Capability } from './capability.ts';
 
 /** A caller with a valid user token, before the access of the user is checked. */
 export type UserTokenCaller = Pick<

@@ -1,8 +1,8 @@
 import type * as z from 'zod';
-import type { Capability, Opened, QueueName, Uses } from './capability.ts';
-import type { Key } from '../table/entity.ts';
-import type { Log } from './endpoint.ts';
 import type { Measures } from '../observability/measures.ts';
+import type { Key } from '../table/entity.ts';
+import type { Capability, Opened, QueueName, Uses } from './capability.ts';
+import type { Log } from './endpoint.ts';
 
 /** A worker that gets the messages of a queue, one at a time. */
 export interface FromQueue<M extends z.ZodType = z.ZodType> {

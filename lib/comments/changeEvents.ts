@@ -1,20 +1,20 @@
+import { activityOps } from '../activities/activities.ts';
 import { isActivityEnabled } from '../activities/rules.ts';
+import type { DocumentContext } from '../content/documentScope.ts';
+import { emit } from '../events/outbox.ts';
+import type { Stored } from '../table/entity.ts';
+import type { Table, WriteOp } from '../table/table.ts';
+import { ActivityConfigEntity } from '../workspaces/configs/activityConfig.ts';
+import type { ChangeOptions } from './rules/changeOptions.ts';
 import {
+  type CommentVerb,
   type ContentChange,
   type EventScope,
-  type CommentVerb,
   toActivities,
   toEvents,
 } from './rules/commentEvents.ts';
-import type { ChangeOptions } from './rules/changeOptions.ts';
 import type { Comment } from './rules/comments.ts';
 import type { Thread } from './rules/threads.ts';
-import { ActivityConfigEntity } from '../workspaces/configs/activityConfig.ts';
-import type { Stored } from '../table/entity.ts';
-import { emit } from '../events/outbox.ts';
-import type { Table, WriteOp } from '../table/table.ts';
-import { activityOps } from '../activities/activities.ts';
-import type { DocumentContext } from '../content/documentScope.ts';
 
 /** Returns whether changes of this kind write activities. */
 export type LoggedVerbs = (verb: CommentVerb) => boolean;

@@ -1,9 +1,9 @@
-import type { Comment } from './rules/comments.ts';
-import { changeComments, type Refused, type Thread } from './rules/threads.ts';
+import type { DocumentScope } from '../content/documentScope.ts';
 import type { Stored } from '../table/entity.ts';
 import { inTransactions, replace, type Table, type WriteOp } from '../table/table.ts';
-import type { DocumentScope } from '../content/documentScope.ts';
 import { commentInvolvementOps } from './commentInvolvements.ts';
+import type { Comment } from './rules/comments.ts';
+import { changeComments, type Refused, type Thread } from './rules/threads.ts';
 import { CommentEntity, ThreadEntity } from './threads.ts';
 
 /** The largest number of operations in a transaction besides the one that writes the thread. DynamoDB allows 100 in all. */

@@ -1,8 +1,8 @@
+import type { DocumentScope } from '../content/documentScope.ts';
+import { addInvolvement, removeInvolvement } from '../content/involvements.ts';
+import type { WriteOp } from '../table/table.ts';
 import { type Comment, usersOfComment } from './rules/comments.ts';
 import type { Thread } from './rules/threads.ts';
-import type { WriteOp } from '../table/table.ts';
-import { addInvolvement, removeInvolvement } from '../content/involvements.ts';
-import type { DocumentScope } from '../content/documentScope.ts';
 
 /** The fields of a thread that decide which users a comment involves. */
 export type AssignedThread = Pick<Thread, 'first'> & { readonly assignedTo?: { readonly userId: string } | undefined };

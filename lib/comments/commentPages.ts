@@ -1,19 +1,19 @@
 import { type Capability, combine } from '../app/capability.ts';
-import { type Comment, MAX_COMMENTS } from './rules/comments.ts';
+import type { DocumentContext, DocumentReference, DocumentScope } from '../content/documentScope.ts';
+import { findRecordIds } from '../content/recordIds.ts';
 import type { ContentNames } from '../content/rules/eventMetadata.ts';
-import type { Reaction } from '../reactions/rules.ts';
+import type { Viewer } from '../content/rules/viewer.ts';
 import { type DocumentReader, readDocuments } from '../directory/documents.ts';
-import type { Stored } from '../table/entity.ts';
 import { organizationScope } from '../directory/folders/folders.ts';
 import { findOrganization, type OrganizationReader } from '../directory/organizations.ts';
-import type { Table } from '../table/table.ts';
-import { tableWith } from '../table/storeCapability.ts';
-import type { DocumentContext, DocumentReference, DocumentScope } from '../content/documentScope.ts';
-import type { Viewer } from '../content/rules/viewer.ts';
-import { commentFilter } from './visibleThreads.ts';
 import { readCommentReactions } from '../reactions/reactions.ts';
-import { findRecordIds } from '../content/recordIds.ts';
+import type { Reaction } from '../reactions/rules.ts';
+import type { Stored } from '../table/entity.ts';
+import { tableWith } from '../table/storeCapability.ts';
+import type { Table } from '../table/table.ts';
+import { type Comment, MAX_COMMENTS } from './rules/comments.ts';
 import { CommentEntity, readThreads, ThreadEntity, type ThreadKey, threadNotFound, ThreadReader } from './threads.ts';
+import { commentFilter } from './visibleThreads.ts';
 
 export interface CommentWithReactions {
   readonly comment: Stored<Comment>;

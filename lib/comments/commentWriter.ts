@@ -1,5 +1,29 @@
+import { findAgents } from '../agents/agentRuns.ts';
 import { type Capability, combine } from '../app/capability.ts';
+import { findUsersWithAccess } from '../content/accessChecks.ts';
+import type { DocumentContext } from '../content/documentScope.ts';
+import { findRecordIds } from '../content/recordIds.ts';
+import { reactionDeletionOps, readCommentReactions } from '../reactions/reactions.ts';
 import { distinct } from '../shared/collections.ts';
+import { ApiError, invalid } from '../shared/errors.ts';
+import { inSlices } from '../shared/inSlices.ts';
+import type { ItemOutcome } from '../shared/results.ts';
+import type { Stored } from '../table/entity.ts';
+import { retryOnConflict } from '../table/retryOnConflict.ts';
+import { tableWith } from '../table/storeCapability.ts';
+import { insert, inTransactions, itemOf, replace, type Table, type WriteOp } from '../table/table.ts';
+import { readActivityConfig } from '../workspaces/configs/activityConfig.ts';
+import { changeEventOps, type LoggedVerbs, readLoggedVerbs, threadDeletedEvent } from './changeEvents.ts';
+import { type ChangedComment, changeOps, fitsTransaction, OPS_BESIDE_HEAD, writeChanges } from './commentChanges.ts';
+import { commentInvolvementOps } from './commentInvolvements.ts';
+import {
+  commentDeletionOps,
+  type DeletableThread,
+  deleteThreads,
+  finishLeftoverPurge,
+  startLeftoverPurge,
+  type UnfinishedLeftover,
+} from './deleteThreads.ts';
 import type { ChangeOptions } from './rules/changeOptions.ts';
 import { agentsOfComments } from './rules/commentAgents.ts';
 import type { ContentChange } from './rules/commentEvents.ts';
@@ -13,31 +37,7 @@ import {
   newComments,
 } from './rules/comments.ts';
 import { addComments, removeComments, type Thread } from './rules/threads.ts';
-import { ApiError, invalid } from '../shared/errors.ts';
-import { inSlices } from '../shared/inSlices.ts';
-import type { ItemOutcome } from '../shared/results.ts';
-import { readActivityConfig } from '../workspaces/configs/activityConfig.ts';
-import { findAgents } from '../agents/agentRuns.ts';
-import type { Stored } from '../table/entity.ts';
-import { retryOnConflict } from '../table/retryOnConflict.ts';
-import { insert, inTransactions, replace, type Table, itemOf, type WriteOp } from '../table/table.ts';
-import { tableWith } from '../table/storeCapability.ts';
-import { type ChangedComment, changeOps, fitsTransaction, OPS_BESIDE_HEAD, writeChanges } from './commentChanges.ts';
-import { changeEventOps, type LoggedVerbs, readLoggedVerbs, threadDeletedEvent } from './changeEvents.ts';
-import type { DocumentContext } from '../content/documentScope.ts';
-import { reactionDeletionOps, readCommentReactions } from '../reactions/reactions.ts';
-import { findRecordIds } from '../content/recordIds.ts';
-import {
-  commentDeletionOps,
-  type DeletableThread,
-  deleteThreads,
-  finishLeftoverPurge,
-  startLeftoverPurge,
-  type UnfinishedLeftover,
-} from './deleteThreads.ts';
-import { commentInvolvementOps } from './commentInvolvements.ts';
 import { CommentEntity, readThreads, ThreadEntity, type ThreadKey, threadNotFound, ThreadReader } from './threads.ts';
-import { findUsersWithAccess } from '../content/accessChecks.ts';
 
 /** The result for one comment of a request. */
 export interface CommentResult extends ItemOutcome {

@@ -1,23 +1,23 @@
 import * as z from 'zod';
-import { ReactionReference } from '../reactions/rules.ts';
+import type { DocumentScope } from '../content/documentScope.ts';
+import { removeInvolvement } from '../content/involvements.ts';
+import { findRecordIds, releaseRecordId } from '../content/recordIds.ts';
 import { isOpenToAll } from '../content/rules/threadAccess.ts';
-import { type Thread, threadAccessOf } from './rules/threads.ts';
+import { DeletedEditor, purgeEditor } from '../editors/deleteEditors.ts';
+import { endJob, startJob } from '../jobs/jobStore.ts';
+import { reactionDeletionOps, readCommentReactions } from '../reactions/reactions.ts';
+import { ReactionReference } from '../reactions/rules.ts';
 import { newId } from '../shared/ids.ts';
 import { inParallel } from '../shared/inParallel.ts';
 import { inSlices } from '../shared/inSlices.ts';
-import { DeletedEditor, purgeEditor } from '../editors/deleteEditors.ts';
 import type { Stored } from '../table/entity.ts';
-import { startJob, endJob } from '../jobs/jobStore.ts';
 import { retryOnConflict } from '../table/retryOnConflict.ts';
 import { inTransactions, remove, type Table, type WriteOp } from '../table/table.ts';
 import { type Decision, writeEach } from '../table/writeEach.ts';
-import { recordThreadDeletion } from './deletedThreads.ts';
-import { removeInvolvement } from '../content/involvements.ts';
-import type { DocumentScope } from '../content/documentScope.ts';
-import { reactionDeletionOps, readCommentReactions } from '../reactions/reactions.ts';
-import { findRecordIds, releaseRecordId } from '../content/recordIds.ts';
 import { type AssignedThread, commentInvolvementOps } from './commentInvolvements.ts';
+import { recordThreadDeletion } from './deletedThreads.ts';
 import type { Comment } from './rules/comments.ts';
+import { type Thread, threadAccessOf } from './rules/threads.ts';
 import { CommentEntity, ThreadEntity, threadHeadReader, ThreadReader } from './threads.ts';
 
 /** How long a request has to purge the leftover of its own deletion (milliseconds). After this time, a job purges the leftover. */

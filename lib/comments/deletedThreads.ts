@@ -1,12 +1,12 @@
 import * as z from 'zod';
+import type { DocumentScope } from '../content/documentScope.ts';
+import { recordPartition } from '../content/involvements.ts';
+import { readRecordPage, type RecordPage, type RecordPageOptions } from '../content/recordListing.ts';
+import type { ThreadAccess } from '../content/rules/visibility.ts';
 import { isoTime } from '../shared/isoTime.ts';
 import { defineEntity } from '../table/entity.ts';
 import { joinKey } from '../table/keys.ts';
 import { type Table, upsert, type WriteOp } from '../table/table.ts';
-import type { ThreadAccess } from '../content/rules/visibility.ts';
-import { recordPartition } from '../content/involvements.ts';
-import type { DocumentScope } from '../content/documentScope.ts';
-import { type RecordPage, type RecordPageOptions, readRecordPage } from '../content/recordListing.ts';
 
 const LIFETIME_SECONDS = 30 * 24 * 60 * 60;
 

@@ -1,18 +1,18 @@
 import { type Capability, combine } from '../app/capability.ts';
-import type { ThreadFilters } from './rules/threadFilters.ts';
+import { AccessChecks } from '../content/accessChecks.ts';
+import type { DocumentScope } from '../content/documentScope.ts';
+import { findLiveDocuments } from '../content/recordListing.ts';
 import type { RecordAccess } from '../content/rules/threadAccess.ts';
-import { isUnread, threadAccessOf } from './rules/threads.ts';
-import { inParallel } from '../shared/inParallel.ts';
+import type { Viewer } from '../content/rules/viewer.ts';
 import { type DocumentReader, type DocumentWithFolder, readDocuments } from '../directory/documents.ts';
 import { type OrganizationScope, organizationScope } from '../directory/folders/folders.ts';
 import { findOrganization, type OrganizationKeys, type OrganizationReader } from '../directory/organizations.ts';
-import type { Table } from '../table/table.ts';
+import { inParallel } from '../shared/inParallel.ts';
 import { tableWith } from '../table/storeCapability.ts';
-import type { DocumentScope } from '../content/documentScope.ts';
+import type { Table } from '../table/table.ts';
+import type { ThreadFilters } from './rules/threadFilters.ts';
+import { isUnread, threadAccessOf } from './rules/threads.ts';
 import { readThreads, ThreadReader } from './threads.ts';
-import { AccessChecks } from '../content/accessChecks.ts';
-import { findLiveDocuments } from '../content/recordListing.ts';
-import type { Viewer } from '../content/rules/viewer.ts';
 
 /** The number of a document's threads that a user can see, and how many of them are unread. */
 export interface ThreadCount {

@@ -1,14 +1,19 @@
 import { type Capability, combine } from '../app/capability.ts';
-import { dict } from '../shared/collections.ts';
-import type { ContentNames } from '../content/rules/eventMetadata.ts';
-import { matchesFilters, type ThreadFilters } from './rules/threadFilters.ts';
+import type { DocumentScope } from '../content/documentScope.ts';
+import { findRecordIds, RecordIdEntity } from '../content/recordIds.ts';
 import {
-  type RowParts,
-  type ThreadRow,
-  type ThreadWithComments,
-  toThreadResponse,
-  toThreadRow,
-} from './rules/threads.ts';
+  allDocuments,
+  documentsInFolder,
+  type DocumentSource,
+  findLiveDocuments,
+  givenDocuments,
+  listAcrossDocuments,
+  type ListingPage,
+  type ListingPosition,
+  toListed,
+} from '../content/recordListing.ts';
+import type { ContentNames } from '../content/rules/eventMetadata.ts';
+import type { Viewer } from '../content/rules/viewer.ts';
 import { type DocumentReader, readDocuments } from '../directory/documents.ts';
 import {
   type FolderReader,
@@ -17,25 +22,20 @@ import {
   readFolders,
 } from '../directory/folders/folders.ts';
 import { findOrganization, type OrganizationReader } from '../directory/organizations.ts';
-import type { Table } from '../table/table.ts';
+import { dict } from '../shared/collections.ts';
 import { tableWith } from '../table/storeCapability.ts';
+import type { Table } from '../table/table.ts';
 import { type DeletedThread, listDeletedThreads } from './deletedThreads.ts';
-import type { DocumentScope } from '../content/documentScope.ts';
-import { findRecordIds, RecordIdEntity } from '../content/recordIds.ts';
-import type { Viewer } from '../content/rules/viewer.ts';
-import { onlyVisible } from './visibleThreads.ts';
-import { type FirstComments, readThreads, ThreadEntity, type ThreadKey, ThreadReader } from './threads.ts';
+import { matchesFilters, type ThreadFilters } from './rules/threadFilters.ts';
 import {
-  allDocuments,
-  type DocumentSource,
-  documentsInFolder,
-  findLiveDocuments,
-  givenDocuments,
-  listAcrossDocuments,
-  type ListingPage,
-  type ListingPosition,
-  toListed,
-} from '../content/recordListing.ts';
+  type RowParts,
+  type ThreadRow,
+  type ThreadWithComments,
+  toThreadResponse,
+  toThreadRow,
+} from './rules/threads.ts';
+import { type FirstComments, readThreads, ThreadEntity, type ThreadKey, ThreadReader } from './threads.ts';
+import { onlyVisible } from './visibleThreads.ts';
 
 /**
  * The documents of a request: one document, several documents, or all documents in a folder. If no field names documents, all

@@ -1,11 +1,32 @@
+import { type AgentLookup, agentNotFound, findAgents } from '../agents/agentRuns.ts';
 import { type Capability, combine } from '../app/capability.ts';
+import { findUsersWithAccess } from '../content/accessChecks.ts';
+import type { DocumentContext, DocumentScope } from '../content/documentScope.ts';
+import { claimRecordId, findRecordIds, type RecordPosition } from '../content/recordIds.ts';
+import type { ContentUser } from '../content/rules/contentUser.ts';
+import { judgmentFromThread } from '../memory/judgmentFromThread.ts';
 import { distinct } from '../shared/collections.ts';
+import { invalid } from '../shared/errors.ts';
+import { inParallel } from '../shared/inParallel.ts';
+import { readJson } from '../shared/jsonFields.ts';
 import { lazy } from '../shared/lazy.ts';
+import type { ItemOutcome } from '../shared/results.ts';
+import { limits } from '../shared/schema.ts';
+import type { Stored } from '../table/entity.ts';
+import { pages } from '../table/pages.ts';
+import { retryOnConflict } from '../table/retryOnConflict.ts';
+import { tableWith } from '../table/storeCapability.ts';
+import { insert, replace, type Table, type WriteOp } from '../table/table.ts';
+import { type Decision, writeEach } from '../table/writeEach.ts';
+import { readActivityConfig } from '../workspaces/configs/activityConfig.ts';
+import { changeEventOps, type LoggedVerbs, readLoggedVerbs, threadDeletedEvent } from './changeEvents.ts';
+import { fitsTransaction, writeChanges } from './commentChanges.ts';
+import { commentInvolvementOps } from './commentInvolvements.ts';
+import { type DeletableThread, deleteThreads } from './deleteThreads.ts';
 import type { ChangeOptions } from './rules/changeOptions.ts';
 import { agentsOfComments, type CommentAgent } from './rules/commentAgents.ts';
 import { type ContentChange, detectThreadChanges } from './rules/commentEvents.ts';
 import { type Comment, parseAgent, replaceCommentUsers } from './rules/comments.ts';
-import { readJson } from '../shared/jsonFields.ts';
 import { matchesFilters, type ThreadFilters } from './rules/threadFilters.ts';
 import {
   changeThread,
@@ -17,26 +38,7 @@ import {
   type ThreadChange,
   type UserReplacement,
 } from './rules/threads.ts';
-import type { ContentUser } from '../content/rules/contentUser.ts';
-import { invalid } from '../shared/errors.ts';
-import { inParallel } from '../shared/inParallel.ts';
-import type { ItemOutcome } from '../shared/results.ts';
-import { limits } from '../shared/schema.ts';
-import { readActivityConfig } from '../workspaces/configs/activityConfig.ts';
-import { findAgents, type AgentLookup, agentNotFound } from '../agents/agentRuns.ts';
-import type { Stored } from '../table/entity.ts';
-import { judgmentFromThread } from '../memory/judgmentFromThread.ts';
-import { retryOnConflict } from '../table/retryOnConflict.ts';
-import { insert, replace, type Table, type WriteOp } from '../table/table.ts';
-import { tableWith } from '../table/storeCapability.ts';
-import { type Decision, writeEach } from '../table/writeEach.ts';
-import { pages } from '../table/pages.ts';
-import { fitsTransaction, writeChanges } from './commentChanges.ts';
-import { changeEventOps, type LoggedVerbs, readLoggedVerbs, threadDeletedEvent } from './changeEvents.ts';
-import type { DocumentContext, DocumentScope } from '../content/documentScope.ts';
-import { claimRecordId, findRecordIds, type RecordPosition } from '../content/recordIds.ts';
-import { type DeletableThread, deleteThreads } from './deleteThreads.ts';
-import { commentInvolvementOps } from './commentInvolvements.ts';
+import { threadAccessOps } from './threadAccessChanges.ts';
 import {
   CommentEntity,
   readThreads,
@@ -46,8 +48,6 @@ import {
   type ThreadKey,
   ThreadReader,
 } from './threads.ts';
-import { findUsersWithAccess } from '../content/accessChecks.ts';
-import { threadAccessOps } from './threadAccessChanges.ts';
 
 /** A thread from a request, with the id that it will have. */
 export interface IdentifiedThread {

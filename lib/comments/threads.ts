@@ -1,19 +1,19 @@
 import * as z from 'zod';
+import type { DocumentScope } from '../content/documentScope.ts';
+import { type Involvement, locationIndex, recordPartition, recordSortKey } from '../content/involvements.ts';
+import { findRecordIds } from '../content/recordIds.ts';
+import type { ListedRecord, RecordPage } from '../content/recordListing.ts';
+import type { OrganizationScope } from '../directory/folders/folders.ts';
+import { ApiError } from '../shared/errors.ts';
+import { isoTime } from '../shared/isoTime.ts';
+import { defineEntity, type Stored } from '../table/entity.ts';
+import { keyPrefix } from '../table/keys.ts';
+import { pages } from '../table/pages.ts';
+import { storeCapability } from '../table/storeCapability.ts';
+import type { QueryableEntity, QueryOptions, QueryPage, Table } from '../table/table.ts';
 import { Comment, MAX_COMMENTS } from './rules/comments.ts';
 import { matchesFilters, type ThreadFilters } from './rules/threadFilters.ts';
 import { Thread, type ThreadWithComments } from './rules/threads.ts';
-import { isoTime } from '../shared/isoTime.ts';
-import { ApiError } from '../shared/errors.ts';
-import { defineEntity, type Stored } from '../table/entity.ts';
-import type { OrganizationScope } from '../directory/folders/folders.ts';
-import { keyPrefix } from '../table/keys.ts';
-import type { QueryPage, QueryableEntity, QueryOptions, Table } from '../table/table.ts';
-import { storeCapability } from '../table/storeCapability.ts';
-import { pages } from '../table/pages.ts';
-import { type Involvement, locationIndex, recordPartition, recordSortKey } from '../content/involvements.ts';
-import type { DocumentScope } from '../content/documentScope.ts';
-import { findRecordIds } from '../content/recordIds.ts';
-import type { RecordPage, ListedRecord } from '../content/recordListing.ts';
 
 /** The key of a thread. The keys of its comments begin with this key, so all items of a thread are next to each other. */
 export type ThreadKey = Pick<Thread, 'createdAt' | 'annotationId'>;

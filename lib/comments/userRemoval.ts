@@ -9,12 +9,12 @@ import {
 } from '../content/rules/removedUsers.ts';
 import {
   type DocumentRemoval,
+  type EraseHook,
   isSameKey,
   type Outcome,
-  writeOnce,
   RECORDS_PER_PAGE,
   type RemoveInvolved,
-  type EraseHook,
+  writeOnce,
 } from '../content/userRemoval.ts';
 import { reactionDeletionOps, readCommentReactions } from '../reactions/reactions.ts';
 import { inParallel } from '../shared/inParallel.ts';

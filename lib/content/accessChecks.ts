@@ -1,4 +1,9 @@
-import { distinct } from '../shared/collections.ts';
+import { threadAccessOf } from '../comments/rules/threads.ts';
+import { ThreadEntity } from '../comments/threads.ts';
+import { DocumentReader } from '../directory/documents.ts';
+import { readRevocations } from '../directory/folders/folderRevocations.ts';
+import type { OrganizationScope } from '../directory/folders/folders.ts';
+import { type Organization, OrganizationEntity } from '../directory/organizations.ts';
 import {
   type DocumentAccess,
   documentPermission,
@@ -9,26 +14,21 @@ import {
   type ResourceType,
   type UserAccess,
 } from '../directory/rules/access.ts';
+import { GrantEntity, type User, UserEntity, UserReader } from '../directory/users.ts';
+import { distinct } from '../shared/collections.ts';
+import { inParallel } from '../shared/inParallel.ts';
+import type { Stored } from '../table/entity.ts';
+import { itemOf, type Table } from '../table/table.ts';
+import type { DocumentContext } from './documentScope.ts';
 import {
-  type RecordAccess,
-  isOpenToAll,
   canSee,
   canSeeWithoutContext,
-  requiredContext,
   type CheckedUser,
+  isOpenToAll,
+  type RecordAccess,
+  requiredContext,
 } from './rules/threadAccess.ts';
-import { threadAccessOf } from '../comments/rules/threads.ts';
 import { type ThreadAccess, visibleToMembersOf } from './rules/visibility.ts';
-import { inParallel } from '../shared/inParallel.ts';
-import { DocumentReader } from '../directory/documents.ts';
-import type { Stored } from '../table/entity.ts';
-import { readRevocations } from '../directory/folders/folderRevocations.ts';
-import type { OrganizationScope } from '../directory/folders/folders.ts';
-import { type Organization, OrganizationEntity } from '../directory/organizations.ts';
-import { type Table, itemOf } from '../table/table.ts';
-import { GrantEntity, type User, UserEntity, UserReader } from '../directory/users.ts';
-import type { DocumentContext } from './documentScope.ts';
-import { ThreadEntity } from '../comments/threads.ts';
 
 /** A user and an organization, by the ids that the customer chose. */
 export interface Membership {

@@ -1,10 +1,10 @@
 import { type Capability, combine } from '../app/capability.ts';
-import { ApiError } from '../shared/errors.ts';
-import { newDocumentAccess } from '../workspaces/configs/apiKeyConfig.ts';
 import { type Document, readDocuments, writeDocuments } from '../directory/documents.ts';
-import type { Stored } from '../table/entity.ts';
 import { type OrganizationScope, organizationScope } from '../directory/folders/folders.ts';
 import { findOrganization, type Organization, writeOrganizations } from '../directory/organizations.ts';
+import { ApiError } from '../shared/errors.ts';
+import type { Stored } from '../table/entity.ts';
+import { newDocumentAccess } from '../workspaces/configs/apiKeyConfig.ts';
 
 /** The keys of a document. The keys of all records in the document contain them. */
 export interface DocumentScope extends OrganizationScope {

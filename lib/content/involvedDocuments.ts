@@ -1,17 +1,17 @@
 import * as z from 'zod';
-import { distinctBy } from '../shared/collections.ts';
-import { folderChain, hasEnded } from '../directory/rules/access.ts';
+import { ThreadEntity } from '../comments/threads.ts';
 import { DocumentReader } from '../directory/documents.ts';
 import { readRevocations } from '../directory/folders/folderRevocations.ts';
 import type { OrganizationScope } from '../directory/folders/folders.ts';
-import type { Table } from '../table/table.ts';
-import { storeCapability } from '../table/storeCapability.ts';
+import { folderChain, hasEnded } from '../directory/rules/access.ts';
 import { UserEntity } from '../directory/users.ts';
-import { type InvolvedKind, involvedKinds, type Involvement, InvolvementEntity } from './involvements.ts';
 import { readNotifications } from '../notifications/notifications.ts';
 import { readReactions } from '../reactions/reactions.ts';
 import { readRecordings } from '../recordings/recordings.ts';
-import { ThreadEntity } from '../comments/threads.ts';
+import { distinctBy } from '../shared/collections.ts';
+import { storeCapability } from '../table/storeCapability.ts';
+import type { Table } from '../table/table.ts';
+import { type InvolvedKind, involvedKinds, type Involvement, InvolvementEntity } from './involvements.ts';
 import { findLiveDocuments } from './recordListing.ts';
 
 /** The documents of an organization that a user is involved in. */

@@ -1,7 +1,7 @@
 import * as z from 'zod';
+import { organizationPartition, type OrganizationScope } from '../directory/folders/folders.ts';
 import { isoTime } from '../shared/isoTime.ts';
 import { defineEntity } from '../table/entity.ts';
-import { type OrganizationScope, organizationPartition } from '../directory/folders/folders.ts';
 import { remove, upsert, type WriteOp } from '../table/table.ts';
 import type { DocumentScope } from './documentScope.ts';
 

@@ -1,16 +1,16 @@
-import type { Notification } from '../notifications/rules.ts';
-import type { Reaction } from '../reactions/rules.ts';
-import type { Recording } from '../recordings/rules.ts';
 import type { Thread } from '../comments/rules/threads.ts';
+import { ThreadEntity } from '../comments/threads.ts';
 import { DocumentEntity } from '../directory/documents.ts';
+import { NotificationEntity } from '../notifications/notifications.ts';
+import type { Notification } from '../notifications/rules.ts';
+import { ReactionEntity } from '../reactions/reactions.ts';
+import type { Reaction } from '../reactions/rules.ts';
+import { RecordingEntity } from '../recordings/recordings.ts';
+import type { Recording } from '../recordings/rules.ts';
 import { type Entity, indexPartition, type Key, type Stored } from '../table/entity.ts';
 import { joinKey } from '../table/keys.ts';
 import type { Table } from '../table/table.ts';
-import { NotificationEntity } from '../notifications/notifications.ts';
 import type { DocumentScope } from './documentScope.ts';
-import { ReactionEntity } from '../reactions/reactions.ts';
-import { RecordingEntity } from '../recordings/recordings.ts';
-import { ThreadEntity } from '../comments/threads.ts';
 
 /** The largest number of records on one page. */
 const RECORDS_PER_PAGE = 100;

@@ -1,3 +1,20 @@
+import type { Capability } from '../app/capability.ts';
+import { changeThread } from '../comments/rules/threads.ts';
+import { ThreadEntity } from '../comments/threads.ts';
+import { OrganizationReader } from '../directory/organizations.ts';
+import { NotificationEntity } from '../notifications/notifications.ts';
+import { fitsItem } from '../notifications/rules.ts';
+import { ReactionEntity } from '../reactions/reactions.ts';
+import { RecordingEntity } from '../recordings/recordings.ts';
+import { ApiError } from '../shared/errors.ts';
+import { inParallel } from '../shared/inParallel.ts';
+import type { Entity, Stored } from '../table/entity.ts';
+import { pages } from '../table/pages.ts';
+import { retryOnConflict } from '../table/retryOnConflict.ts';
+import { storeCapability } from '../table/storeCapability.ts';
+import { replace, type Table } from '../table/table.ts';
+import type { DocumentScope } from './documentScope.ts';
+import { type LocatedRecord, type LocationRecords, readLocationRecords } from './locationRecords.ts';
 import { type Location, locationKey } from './rules/location.ts';
 import {
   changeLocation,
@@ -6,23 +23,6 @@ import {
   storedLocation,
   tooLarge,
 } from './rules/locationChange.ts';
-import { fitsItem } from '../notifications/rules.ts';
-import { changeThread } from '../comments/rules/threads.ts';
-import { ApiError } from '../shared/errors.ts';
-import { inParallel } from '../shared/inParallel.ts';
-import type { Capability } from '../app/capability.ts';
-import type { Entity, Stored } from '../table/entity.ts';
-import { OrganizationReader } from '../directory/organizations.ts';
-import { retryOnConflict } from '../table/retryOnConflict.ts';
-import { replace, type Table } from '../table/table.ts';
-import { storeCapability } from '../table/storeCapability.ts';
-import { pages } from '../table/pages.ts';
-import { type LocatedRecord, type LocationRecords, readLocationRecords } from './locationRecords.ts';
-import { NotificationEntity } from '../notifications/notifications.ts';
-import type { DocumentScope } from './documentScope.ts';
-import { ReactionEntity } from '../reactions/reactions.ts';
-import { RecordingEntity } from '../recordings/recordings.ts';
-import { ThreadEntity } from '../comments/threads.ts';
 
 /** How long one call changes records (milliseconds). The timeout of the function is some seconds longer. */
 const UPDATES_FOR_MILLISECONDS = 20_000;

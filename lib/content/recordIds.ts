@@ -1,6 +1,6 @@
 import * as z from 'zod';
+import { organizationPartition, type OrganizationScope } from '../directory/folders/folders.ts';
 import { defineEntity, type Stored } from '../table/entity.ts';
-import { type OrganizationScope, organizationPartition } from '../directory/folders/folders.ts';
 import { insert, remove, replace, type Table, type WriteOp } from '../table/table.ts';
 import type { DocumentScope } from './documentScope.ts';
 

@@ -1,7 +1,5 @@
 import { type Capability, combine } from '../app/capability.ts';
-import { distinct } from '../shared/collections.ts';
 import { DocumentEntity, type DocumentReader, type DocumentWithFolder, readDocuments } from '../directory/documents.ts';
-import type { Entity, Stored } from '../table/entity.ts';
 import {
   type Folder,
   FolderEntryEntity,
@@ -9,7 +7,9 @@ import {
   organizationScope,
 } from '../directory/folders/folders.ts';
 import { findOrganization } from '../directory/organizations.ts';
-import type { QueryPage, QueryOptions, Table } from '../table/table.ts';
+import { distinct } from '../shared/collections.ts';
+import type { Entity, Stored } from '../table/entity.ts';
+import type { QueryOptions, QueryPage, Table } from '../table/table.ts';
 import type { DocumentScope } from './documentScope.ts';
 
 /**

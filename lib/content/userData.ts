@@ -1,26 +1,26 @@
-import { folderChain, hasEnded } from '../directory/rules/access.ts';
 import { accessFieldsOf, type CommentResponse, toCommentResponse } from '../comments/rules/comments.ts';
-import { divideFairly } from './rules/fairShares.ts';
-import { type NotificationResponse, toNotificationResponse } from '../notifications/rules.ts';
-import { type ReactionResponse, toReactionResponse } from '../reactions/rules.ts';
-import { type RecordingResponse, toRecordingResponse } from '../recordings/rules.ts';
-import type { RecordAccess } from './rules/threadAccess.ts';
 import { threadAccessOf } from '../comments/rules/threads.ts';
+import { ThreadReader } from '../comments/threads.ts';
 import { DocumentReader } from '../directory/documents.ts';
 import { readRevocations } from '../directory/folders/folderRevocations.ts';
 import { type OrganizationScope, organizationScope } from '../directory/folders/folders.ts';
 import type { OrganizationKeys } from '../directory/organizations.ts';
-import type { Table } from '../table/table.ts';
-import { storeCapability } from '../table/storeCapability.ts';
+import { folderChain, hasEnded } from '../directory/rules/access.ts';
 import { UserEntity } from '../directory/users.ts';
-import { type InvolvedKind, involvedKinds, type Involvement, InvolvementEntity } from './involvements.ts';
 import { notificationGuards } from '../notifications/notificationReader.ts';
 import { readNotifications } from '../notifications/notifications.ts';
+import { type NotificationResponse, toNotificationResponse } from '../notifications/rules.ts';
 import { readReactions } from '../reactions/reactions.ts';
+import { type ReactionResponse, toReactionResponse } from '../reactions/rules.ts';
 import { readRecordings } from '../recordings/recordings.ts';
-import { ThreadReader } from '../comments/threads.ts';
+import { type RecordingResponse, toRecordingResponse } from '../recordings/rules.ts';
+import { storeCapability } from '../table/storeCapability.ts';
+import type { Table } from '../table/table.ts';
 import { AccessChecks } from './accessChecks.ts';
+import { type InvolvedKind, involvedKinds, type Involvement, InvolvementEntity } from './involvements.ts';
 import { findLiveDocuments } from './recordListing.ts';
+import { divideFairly } from './rules/fairShares.ts';
+import type { RecordAccess } from './rules/threadAccess.ts';
 
 /** A comment in the data of a user, with the ids of its thread and document. */
 export type UserComment = CommentResponse & { readonly annotationId: string; readonly documentId: string };

@@ -4,8 +4,8 @@ import { ABSENT, BUSY, DocumentEntity, DocumentReader, folderEntryRemoval } from
 import type { OrganizationScope } from '../directory/folders/folders.ts';
 import { type JobMessage, notifyJobs } from '../jobs/jobStore.ts';
 import { type DocumentResult, failedDocument } from '../shared/results.ts';
-import { remove } from '../table/table.ts';
 import { tableWith } from '../table/storeCapability.ts';
+import { remove } from '../table/table.ts';
 import { writeEach } from '../table/writeEach.ts';
 import * as sendTo from '../workers/sendTo.ts';
 import { PURGE_DELAY_SECONDS, startPurge } from './startPurge.ts';

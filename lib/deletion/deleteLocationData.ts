@@ -1,17 +1,17 @@
+import { deleteThreads } from '../comments/deleteThreads.ts';
+import { CommentEntity } from '../comments/threads.ts';
+import type { DocumentScope } from '../content/documentScope.ts';
+import { type LocatedRecord, type LocationRecords, readLocationRecords } from '../content/locationRecords.ts';
 import { type Location, locationKey } from '../content/rules/location.ts';
+import { notificationRemovalOps } from '../notifications/notifications.ts';
+import { reactionDeletionOps, ReactionEntity } from '../reactions/reactions.ts';
 import type { Reaction } from '../reactions/rules.ts';
+import { recordingDeletionOps } from '../recordings/recordings.ts';
 import { ApiError } from '../shared/errors.ts';
 import { inParallel } from '../shared/inParallel.ts';
 import { retryOnConflict } from '../table/retryOnConflict.ts';
-import { inTransactions, replace, type Table, itemOf } from '../table/table.ts';
-import { type LocatedRecord, type LocationRecords, readLocationRecords } from '../content/locationRecords.ts';
-import { notificationRemovalOps } from '../notifications/notifications.ts';
-import type { DocumentScope } from '../content/documentScope.ts';
-import { ReactionEntity, reactionDeletionOps } from '../reactions/reactions.ts';
-import { recordingDeletionOps } from '../recordings/recordings.ts';
-import { deleteThreads } from '../comments/deleteThreads.ts';
-import { CommentEntity } from '../comments/threads.ts';
 import { storeCapability } from '../table/storeCapability.ts';
+import { inTransactions, itemOf, replace, type Table } from '../table/table.ts';
 
 /** How long one call runs, in milliseconds. The function times out some seconds later. */
 const REMOVES_FOR_MILLISECONDS = 20_000;

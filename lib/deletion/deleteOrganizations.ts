@@ -1,6 +1,5 @@
 import { type Capability, combine } from '../app/capability.ts';
 import type { Log } from '../app/endpoint.ts';
-import { type JobMessage, notifyJobs } from '../jobs/jobStore.ts';
 import {
   ORGANIZATION_BUSY,
   OrganizationEntity,
@@ -8,8 +7,9 @@ import {
   type OrganizationResult,
   unknownOrganizationResult,
 } from '../directory/organizations.ts';
-import { remove } from '../table/table.ts';
+import { type JobMessage, notifyJobs } from '../jobs/jobStore.ts';
 import { tableWith } from '../table/storeCapability.ts';
+import { remove } from '../table/table.ts';
 import { writeEach } from '../table/writeEach.ts';
 import * as sendTo from '../workers/sendTo.ts';
 import { PURGE_DELAY_SECONDS, startPurge } from './startPurge.ts';

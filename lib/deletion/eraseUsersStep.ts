@@ -1,17 +1,17 @@
 import * as z from 'zod';
-import { inParallel } from '../shared/inParallel.ts';
-import { eraseContent, ContentPosition, type ErasedRecords } from './eraseContent.ts';
-import { purgeUserContent } from './purgeUserContent.ts';
-import type { Stored } from '../table/entity.ts';
-import { ErasureEntity, ErasureJob } from './erasures.ts';
-import { eraseReviewers } from '../memory/eraseReviewers.ts';
 import type { OrganizationScope } from '../directory/folders/folders.ts';
-import { REQUESTS_ENDED_MS, type StepResult, type StoredJob } from '../jobs/jobStore.ts';
 import { OrganizationEntity } from '../directory/organizations.ts';
+import { GrantEntity, type User, UserEntity } from '../directory/users.ts';
+import { REQUESTS_ENDED_MS, type StepResult, type StoredJob } from '../jobs/jobStore.ts';
+import { eraseReviewers } from '../memory/eraseReviewers.ts';
+import { inParallel } from '../shared/inParallel.ts';
+import type { Stored } from '../table/entity.ts';
 import { retryOnConflict } from '../table/retryOnConflict.ts';
 import { remove, replace, type Table } from '../table/table.ts';
+import { ContentPosition, eraseContent, type ErasedRecords } from './eraseContent.ts';
+import { ErasureEntity, ErasureJob } from './erasures.ts';
 import { purgeUserAccess } from './purgeUserAccess.ts';
-import { GrantEntity, type User, UserEntity } from '../directory/users.ts';
+import { purgeUserContent } from './purgeUserContent.ts';
 
 /** How long a step runs, in milliseconds. The progress is stored after each step, so steps are short. */
 const STEP_MILLISECONDS = 2_000;

@@ -1,16 +1,16 @@
 import * as z from 'zod';
 import { type Capability, combine } from '../app/capability.ts';
 import type { Log } from '../app/endpoint.ts';
+import { type Organization, OrganizationEntity } from '../directory/organizations.ts';
 import { addRevocation, everywhere } from '../directory/rules/access.ts';
+import { type User, UserEntity } from '../directory/users.ts';
+import { notifyJobs, startJob } from '../jobs/jobStore.ts';
 import { inSlices } from '../shared/inSlices.ts';
 import { defineEntity, type Stored } from '../table/entity.ts';
-import { notifyJobs, startJob } from '../jobs/jobStore.ts';
-import { type Organization, OrganizationEntity } from '../directory/organizations.ts';
 import { pages } from '../table/pages.ts';
-import { insert, replace, type Table } from '../table/table.ts';
-import { type User, UserEntity } from '../directory/users.ts';
-import { writeEach } from '../table/writeEach.ts';
 import { storeCapability, tableWith } from '../table/storeCapability.ts';
+import { insert, replace, type Table } from '../table/table.ts';
+import { writeEach } from '../table/writeEach.ts';
 import * as sendTo from '../workers/sendTo.ts';
 
 const LIFETIME_SECONDS = 90 * 24 * 60 * 60;

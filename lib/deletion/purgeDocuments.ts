@@ -1,10 +1,10 @@
 import * as z from 'zod';
-import { inParallel } from '../shared/inParallel.ts';
+import { type DeletedDocument, runPurgeHooks } from '../content/documentPurge.ts';
 import { REQUESTS_ENDED_MS, type StepResult, type StoredJob } from '../jobs/jobStore.ts';
+import { inParallel } from '../shared/inParallel.ts';
 import type { PurgeBudget } from '../table/purgePartition.ts';
 import type { Table } from '../table/table.ts';
 import { documentPurgesFor } from './documentPurges.ts';
-import { type DeletedDocument, runPurgeHooks } from '../content/documentPurge.ts';
 import { DocumentsPurge } from './startPurge.ts';
 
 const Progress = z.object({ left: DocumentsPurge.shape.documents });

@@ -1,9 +1,6 @@
-import { rootFolderId } from '../directory/rules/folders.ts';
-import { inParallel } from '../shared/inParallel.ts';
+import { type PurgeHook, runPurgeHooks } from '../content/documentPurge.ts';
 import { DocumentEntity } from '../directory/documents.ts';
-import type { Key, Stored } from '../table/entity.ts';
 import { FolderRevocationEntity } from '../directory/folders/folderRevocations.ts';
-import { type FolderVisitor, walkFolders, walkFrom } from '../directory/folders/folderWalk.ts';
 import {
   FolderChangeEntity,
   folderChangesOf,
@@ -11,15 +8,18 @@ import {
   FolderEntryEntity,
   type OrganizationScope,
 } from '../directory/folders/folders.ts';
+import { type FolderVisitor, walkFolders, walkFrom } from '../directory/folders/folderWalk.ts';
+import { rootFolderId } from '../directory/rules/folders.ts';
+import { GroupEntity, GroupMemberEntity } from '../directory/userGroups.ts';
 import { REQUESTS_ENDED_MS, type StepResult, type StoredJob } from '../jobs/jobStore.ts';
 import { LiveChannelEntity } from '../live/entities.ts';
 import { purgeOrganizationJudgments } from '../memory/purgeJudgments.ts';
-import type { QueryPage, Table } from '../table/table.ts';
-import { GroupEntity, GroupMemberEntity } from '../directory/userGroups.ts';
+import { inParallel } from '../shared/inParallel.ts';
+import type { Key, Stored } from '../table/entity.ts';
 import { type PurgeBudget, purgePartition } from '../table/purgePartition.ts';
+import type { QueryPage, Table } from '../table/table.ts';
 import { purgeDocument } from './purgeDocuments.ts';
 import { purgeFolders as purgeFolderContent } from './purgeFolders.ts';
-import { type PurgeHook, runPurgeHooks } from '../content/documentPurge.ts';
 import { purgeResource, resourceEntities } from './purgeResource.ts';
 import { OrganizationPurge } from './startPurge.ts';
 

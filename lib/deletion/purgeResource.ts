@@ -1,8 +1,8 @@
-import { NotificationSettingsEntity } from '../notifications/notificationSettings.ts';
 import type { OrganizationScope } from '../directory/folders/folders.ts';
-import type { Table } from '../table/table.ts';
 import { ContactEntity, GrantEntity, usersOfResource } from '../directory/users.ts';
+import { NotificationSettingsEntity } from '../notifications/notificationSettings.ts';
 import { type PurgeBudget, purgeIndexPartition, purgePartition } from '../table/purgePartition.ts';
+import type { Table } from '../table/table.ts';
 
 /** The entities whose items belong to one organization, folder or document. These are called resources. */
 export const resourceEntities = [ContactEntity, GrantEntity, NotificationSettingsEntity] as const;

@@ -1,16 +1,16 @@
-import { inParallel } from '../shared/inParallel.ts';
+import type { OrganizationScope } from '../directory/folders/folders.ts';
+import { GroupMemberEntity } from '../directory/userGroups.ts';
+import { ContactEntity, GrantEntity, userIndex } from '../directory/users.ts';
 import {
   NotificationSettingsEntity,
   settingsOfDocuments,
   settingsPrefix,
 } from '../notifications/notificationSettings.ts';
+import { inParallel } from '../shared/inParallel.ts';
 import { type Entity, indexPartition } from '../table/entity.ts';
-import type { OrganizationScope } from '../directory/folders/folders.ts';
 import { keyPrefix } from '../table/keys.ts';
 import { pages } from '../table/pages.ts';
 import { remove, type Table, type WriteOp } from '../table/table.ts';
-import { GroupMemberEntity } from '../directory/userGroups.ts';
-import { ContactEntity, GrantEntity, userIndex } from '../directory/users.ts';
 
 const PAGE = 1_000;
 const PARALLEL = 8;

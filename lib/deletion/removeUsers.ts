@@ -1,25 +1,25 @@
-import { addRevocation, type Revocation } from '../directory/rules/access.ts';
 import { combine } from '../app/capability.ts';
-import { AccessRemovalEntity, recordRemoval } from '../directory/accessRemovals.ts';
 import type { Log } from '../app/endpoint.ts';
+import { AccessRemovalEntity, recordRemoval } from '../directory/accessRemovals.ts';
+import { startFolderRevocation } from '../directory/folders/folderRevocations.ts';
+import { type OrganizationScope, organizationScope } from '../directory/folders/folders.ts';
+import { OrganizationLock } from '../directory/organizationLock.ts';
+import type { Organization } from '../directory/organizations.ts';
+import { addRevocation, type Revocation } from '../directory/rules/access.ts';
+import { ContactEntity, GrantEntity, type Resource, type User, UserEntity } from '../directory/users.ts';
+import { endJob, notifyJobs, startJob } from '../jobs/jobStore.ts';
 import { newId } from '../shared/ids.ts';
 import { inParallel } from '../shared/inParallel.ts';
 import { lazy } from '../shared/lazy.ts';
 import type { ItemOutcome } from '../shared/results.ts';
 import type { Stored } from '../table/entity.ts';
-import { startFolderRevocation } from '../directory/folders/folderRevocations.ts';
-import { type OrganizationScope, organizationScope } from '../directory/folders/folders.ts';
-import { endJob, notifyJobs, startJob } from '../jobs/jobStore.ts';
-import { OrganizationLock } from '../directory/organizationLock.ts';
-import type { Organization } from '../directory/organizations.ts';
 import { retryOnConflict } from '../table/retryOnConflict.ts';
-import { type QueryableEntity, remove, replace, type Table, type WriteOp } from '../table/table.ts';
-import type { UserRemoval } from './removeUsersStep.ts';
-import { ContactEntity, GrantEntity, type Resource, type User, UserEntity } from '../directory/users.ts';
-import { type Decision, writeEach } from '../table/writeEach.ts';
 import { tableWith } from '../table/storeCapability.ts';
-import * as sendTo from '../workers/sendTo.ts';
+import { type QueryableEntity, remove, replace, type Table, type WriteOp } from '../table/table.ts';
+import { type Decision, writeEach } from '../table/writeEach.ts';
 import type { QueueSender } from '../workers/sender.ts';
+import * as sendTo from '../workers/sendTo.ts';
+import type { UserRemoval } from './removeUsersStep.ts';
 
 /**
  * How long after a job was stored the sweep runs it, in milliseconds, if its queue message was lost. The sweep runs every

@@ -1,18 +1,18 @@
 import * as z from 'zod';
-import { type Revocation, type MovedKeys, resourceTypes } from '../directory/rules/access.ts';
-import { inParallel } from '../shared/inParallel.ts';
-import { purgeUserContent } from './purgeUserContent.ts';
-import type { Stored } from '../table/entity.ts';
 import { endFolderRevocation, readRevokedFolders } from '../directory/folders/folderRevocations.ts';
-import { type FolderVisitor, walkFolders, walkFrom, WalkStack } from '../directory/folders/folderWalk.ts';
 import type { OrganizationScope } from '../directory/folders/folders.ts';
+import { type FolderVisitor, walkFolders, walkFrom, WalkStack } from '../directory/folders/folderWalk.ts';
+import { endCountedJob } from '../directory/organizationLock.ts';
+import { type MovedKeys, resourceTypes, type Revocation } from '../directory/rules/access.ts';
+import { type User, UserEntity } from '../directory/users.ts';
 import { REQUESTS_ENDED_MS, type StepResult, type StoredJob } from '../jobs/jobStore.ts';
 import { eraseReviewers } from '../memory/eraseReviewers.ts';
-import { endCountedJob } from '../directory/organizationLock.ts';
+import { inParallel } from '../shared/inParallel.ts';
+import type { Stored } from '../table/entity.ts';
 import { retryOnConflict } from '../table/retryOnConflict.ts';
 import { replace, type Table } from '../table/table.ts';
 import { purgeUserAccess } from './purgeUserAccess.ts';
-import { type User, UserEntity } from '../directory/users.ts';
+import { purgeUserContent } from './purgeUserContent.ts';
 
 /** A step starts no further work after this time, in milliseconds. */
 const STEP_MILLISECONDS = 1_000;

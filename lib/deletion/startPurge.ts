@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { newId } from '../shared/ids.ts';
 import { REQUESTS_ENDED_MS, startJob } from '../jobs/jobStore.ts';
+import { newId } from '../shared/ids.ts';
 import type { WriteOp } from '../table/table.ts';
 
 /** The data of a job that purges deleted documents. */

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { defineEntity } from '../table/entity.ts';
 import { upsert, type WriteOp } from '../table/table.ts';
-import { type OrganizationScope, organizationPartition } from './folders/folders.ts';
+import { organizationPartition, type OrganizationScope } from './folders/folders.ts';
 
 /** How long a record is kept, in seconds. A user token is valid for 48 hours. One hour is added because clocks differ. */
 const LIFETIME_SECONDS = 49 * 60 * 60;

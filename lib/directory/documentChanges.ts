@@ -1,7 +1,11 @@
-import { type AccessType, folderChain } from './rules/access.ts';
-import { mergeMetadata } from '../shared/metadata.ts';
 import { ApiError } from '../shared/errors.ts';
+import { mergeMetadata } from '../shared/metadata.ts';
 import { type DocumentResult, failedDocument } from '../shared/results.ts';
+import type { Stored } from '../table/entity.ts';
+import { retryOnConflict } from '../table/retryOnConflict.ts';
+import { storeCapability } from '../table/storeCapability.ts';
+import { replace, type Table, type WriteOp } from '../table/table.ts';
+import { writeEach } from '../table/writeEach.ts';
 import {
   ABSENT,
   BUSY,
@@ -12,13 +16,9 @@ import {
   folderEntryWrite,
   folderReference,
 } from './documents.ts';
-import type { Stored } from '../table/entity.ts';
 import { recordCrossings } from './folders/folderRevocations.ts';
 import type { Folder, OrganizationScope } from './folders/folders.ts';
-import { retryOnConflict } from '../table/retryOnConflict.ts';
-import { replace, type Table, type WriteOp } from '../table/table.ts';
-import { writeEach } from '../table/writeEach.ts';
-import { storeCapability } from '../table/storeCapability.ts';
+import { type AccessType, folderChain } from './rules/access.ts';
 
 const DISABLED = 'The document is disabled';
 

@@ -1,11 +1,11 @@
-import { matchesFilters, type MetadataFilter } from './rules/documentFilters.ts';
-import { DocumentEntity, DocumentReader, type DocumentWithFolder, readDocuments } from './documents.ts';
-import { type Folder, FolderEntryEntity, type OrganizationScope } from './folders/folders.ts';
 import type { Stored } from '../table/entity.ts';
-import { RECORDS_PER_READ, searchPage } from './searchPage.ts';
-import type { PageOptions, QueryPage, Table } from '../table/table.ts';
 import { pages } from '../table/pages.ts';
 import { storeCapability } from '../table/storeCapability.ts';
+import type { PageOptions, QueryPage, Table } from '../table/table.ts';
+import { DocumentEntity, DocumentReader, type DocumentWithFolder, readDocuments } from './documents.ts';
+import { type Folder, FolderEntryEntity, type OrganizationScope } from './folders/folders.ts';
+import { matchesFilters, type MetadataFilter } from './rules/documentFilters.ts';
+import { RECORDS_PER_READ, searchPage } from './searchPage.ts';
 
 /** A count with filters gives up after it has read this many documents, or metadata with this many characters of JSON. */
 const MAX_COUNTED_DOCUMENTS = 10_000;

@@ -1,31 +1,31 @@
 import * as z from 'zod';
-import { type AccessType, accessTypes } from './rules/access.ts';
 import { distinct } from '../shared/collections.ts';
 import { ApiError } from '../shared/errors.ts';
 import { newId } from '../shared/ids.ts';
 import { type DocumentResult, failedDocument } from '../shared/results.ts';
 import { defineEntity, type Stored } from '../table/entity.ts';
-import {
-  type Folder,
-  FolderEntryEntity,
-  FolderReader,
-  readFolders,
-  type CurrentAndStored,
-  type OrganizationScope,
-  organizationPartition,
-} from './folders/folders.ts';
+import { storeCapability } from '../table/storeCapability.ts';
 import {
   insert,
   type ItemReader,
-  type QueryPage,
   type PageOptions,
+  type QueryPage,
   remove,
   replace,
   type Table,
   type WriteOp,
 } from '../table/table.ts';
 import { writeEach } from '../table/writeEach.ts';
-import { storeCapability } from '../table/storeCapability.ts';
+import {
+  type CurrentAndStored,
+  type Folder,
+  FolderEntryEntity,
+  FolderReader,
+  organizationPartition,
+  type OrganizationScope,
+  readFolders,
+} from './folders/folders.ts';
+import { type AccessType, accessTypes } from './rules/access.ts';
 
 const Schema = z.object({
   documentId: z.string(),

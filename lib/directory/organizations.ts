@@ -1,12 +1,12 @@
 import * as z from 'zod';
 import type { Capability } from '../app/capability.ts';
-import { mergeMetadata } from '../shared/metadata.ts';
 import { invalid } from '../shared/errors.ts';
 import { newId } from '../shared/ids.ts';
+import { mergeMetadata } from '../shared/metadata.ts';
 import { defineEntity, type Stored } from '../table/entity.ts';
-import { insert, type ItemReader, type QueryPage, type PageOptions, replace, type Table } from '../table/table.ts';
-import { type Decision, writeEach } from '../table/writeEach.ts';
 import { storeCapability } from '../table/storeCapability.ts';
+import { insert, type ItemReader, type PageOptions, type QueryPage, replace, type Table } from '../table/table.ts';
+import { type Decision, writeEach } from '../table/writeEach.ts';
 
 const Schema = z.object({
   organizationId: z.string(),

@@ -1,6 +1,7 @@
-import type { ResourceType } from './rules/access.ts';
-import { ApiError, invalid } from '../shared/errors.ts';
 import { requireWritable } from '../content/documentScope.ts';
+import { ApiError, invalid } from '../shared/errors.ts';
+import { storeCapability } from '../table/storeCapability.ts';
+import type { Table } from '../table/table.ts';
 import { type Document, DocumentEntity, DocumentReader, type DocumentWriter } from './documents.ts';
 import {
   type Folder,
@@ -11,9 +12,8 @@ import {
   organizationScope,
 } from './folders/folders.ts';
 import { OrganizationEntity } from './organizations.ts';
-import type { Table } from '../table/table.ts';
+import type { ResourceType } from './rules/access.ts';
 import { documentResource, folderResource, organizationResource, type Resource, type ScopedResource } from './users.ts';
-import { storeCapability } from '../table/storeCapability.ts';
 
 /**
  * Returns the document or folder that a request names. Returns the organization if the request names neither. Throws NOT_FOUND if

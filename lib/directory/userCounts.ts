@@ -1,13 +1,13 @@
 import { combine } from '../app/capability.ts';
-import { folderChain, hasEnded } from './rules/access.ts';
 import { ApiError } from '../shared/errors.ts';
 import { inParallel } from '../shared/inParallel.ts';
-import { type DocumentReader, type DocumentWithFolder, readDocuments } from './documents.ts';
-import { readRevocations } from './folders/folderRevocations.ts';
-import type { OrganizationScope } from './folders/folders.ts';
 import { pages } from '../table/pages.ts';
 import { tableWith } from '../table/storeCapability.ts';
 import type { Table } from '../table/table.ts';
+import { type DocumentReader, type DocumentWithFolder, readDocuments } from './documents.ts';
+import { readRevocations } from './folders/folderRevocations.ts';
+import type { OrganizationScope } from './folders/folders.ts';
+import { folderChain, hasEnded } from './rules/access.ts';
 import { ContactEntity, documentResource, readUsers, type Resource, UserEntity, type UserReader } from './users.ts';
 
 /** The largest number of documents whose contact lists one request counts. Each list takes a query of its own. */

@@ -1,17 +1,17 @@
 import * as z from 'zod';
 import type { Capability } from '../app/capability.ts';
-import { accessTimeAfter, hasEnded } from './rules/access.ts';
-import { fillPage, type GroupCursor, type ReadGroup } from './rules/userGroups.ts';
 import { ApiError, invalid } from '../shared/errors.ts';
 import { newId } from '../shared/ids.ts';
 import { defineEntity, type Stored } from '../table/entity.ts';
-import { type OrganizationScope, organizationPartition } from './folders/folders.ts';
-import type { AddedResult } from './organizations.ts';
-import { insert, type QueryPage, replace, type Table } from '../table/table.ts';
-import { type User, UserEntity, userIndex } from './users.ts';
 import { pages } from '../table/pages.ts';
-import { writeEach } from '../table/writeEach.ts';
 import { storeCapability } from '../table/storeCapability.ts';
+import { insert, type QueryPage, replace, type Table } from '../table/table.ts';
+import { writeEach } from '../table/writeEach.ts';
+import { organizationPartition, type OrganizationScope } from './folders/folders.ts';
+import type { AddedResult } from './organizations.ts';
+import { accessTimeAfter, hasEnded } from './rules/access.ts';
+import { fillPage, type GroupCursor, type ReadGroup } from './rules/userGroups.ts';
+import { type User, UserEntity, userIndex } from './users.ts';
 
 const GroupSchema = z.object({
   groupId: z.string(),

@@ -1,16 +1,16 @@
 import { combine } from '../app/capability.ts';
-import { dict } from '../shared/collections.ts';
-import { mergePages } from './rules/userLists.ts';
-import { ApiError } from '../shared/errors.ts';
 import {
   allDocuments,
-  type RecordPage,
   listAcrossDocuments,
-  listingCursor,
   type ListedDocument,
+  listingCursor,
+  type RecordPage,
 } from '../content/recordListing.ts';
+import { dict } from '../shared/collections.ts';
+import { ApiError } from '../shared/errors.ts';
 import { type DocumentReader, readDocuments } from './documents.ts';
 import type { OrganizationScope } from './folders/folders.ts';
+import { mergePages } from './rules/userLists.ts';
 import { RECORDS_PER_READ, searchPage } from './searchPage.ts';
 import { GroupMemberEntity, type GroupReader, readGroups } from './userGroups.ts';
 import { type ListedUser, readUsers, type Resource, type UserReader } from './users.ts';

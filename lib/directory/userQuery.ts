@@ -1,11 +1,11 @@
 import * as z from 'zod';
+import type { Opened } from '../app/capability.ts';
 import {
   InvolvedFields,
-  type readInvolvedDocuments,
   limitInvolvedUsers,
+  type readInvolvedDocuments,
   toInvolvedFields,
 } from '../content/involvedDocuments.ts';
-import type { Opened } from '../app/capability.ts';
 import { definedFields, dict, distinct } from '../shared/collections.ts';
 import {
   documentOrFolder,

@@ -1,32 +1,32 @@
 import * as z from 'zod';
 import { type Capability, combine } from '../app/capability.ts';
+import type { RecordPage } from '../content/recordListing.ts';
+import { mailableAddress } from '../mail/rules/mailAddress.ts';
+import { newId } from '../shared/ids.ts';
+import { StoredProfile } from '../shared/schema.ts';
+import { defineEntity, type Stored } from '../table/entity.ts';
+import { readAll } from '../table/pages.ts';
+import { storeCapability, tableWith } from '../table/storeCapability.ts';
+import { insert, type PageOptions, remove, replace, type Table, type WriteOp } from '../table/table.ts';
+import { writeEach } from '../table/writeEach.ts';
+import { recordRemoval } from './accessRemovals.ts';
+import { readRevocations } from './folders/folderRevocations.ts';
+import { FolderReader, organizationPartition, type OrganizationScope, readFolders } from './folders/folders.ts';
+import type { AddedResult } from './organizations.ts';
 import {
   type AccessRole,
   accessRoles,
-  defaultAccessRole,
-  type Revocation,
-  folderChain,
   accessTimeAfter,
+  defaultAccessRole,
+  folderChain,
   type Grant,
   hasEnded,
   isUnexpired,
   type ResourceType,
   resourceTypes,
+  type Revocation,
 } from './rules/access.ts';
-import { mailableAddress } from '../mail/rules/mailAddress.ts';
 import { mergeProfile } from './rules/users.ts';
-import { newId } from '../shared/ids.ts';
-import { StoredProfile } from '../shared/schema.ts';
-import type { RecordPage } from '../content/recordListing.ts';
-import { defineEntity, type Stored } from '../table/entity.ts';
-import { readRevocations } from './folders/folderRevocations.ts';
-import { FolderReader, type OrganizationScope, readFolders, organizationPartition } from './folders/folders.ts';
-import type { AddedResult } from './organizations.ts';
-import { insert, type PageOptions, remove, replace, type Table, type WriteOp } from '../table/table.ts';
-import { readAll } from '../table/pages.ts';
-import { writeEach } from '../table/writeEach.ts';
-import { recordRemoval } from './accessRemovals.ts';
-import { storeCapability, tableWith } from '../table/storeCapability.ts';
 
 export type Profile = z.output<typeof StoredProfile>;
 

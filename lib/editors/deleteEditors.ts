@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import type { DocumentContext, DocumentScope } from '../content/documentScope.ts';
-import { startJob, REQUESTS_ENDED_MS } from '../jobs/jobStore.ts';
+import { REQUESTS_ENDED_MS, startJob } from '../jobs/jobStore.ts';
 import { newId } from '../shared/ids.ts';
 import type { ItemOutcome } from '../shared/results.ts';
 import type { Stored } from '../table/entity.ts';

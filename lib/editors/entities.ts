@@ -1,10 +1,10 @@
 import * as z from 'zod';
-import type { CrdtType } from './rules/yjs/values.ts';
 import type { DocumentScope } from '../content/documentScope.ts';
+import { organizationPartition } from '../directory/folders/folders.ts';
 import { defineEntity, type Item, type Stored } from '../table/entity.ts';
 import { joinKey } from '../table/keys.ts';
 import type { QueryableEntity } from '../table/table.ts';
-import { organizationPartition } from '../directory/folders/folders.ts';
+import type { CrdtType } from './rules/yjs/values.ts';
 
 /**
  * The types of editors, the same as `crdtTypes`. They are listed again, because an import of `crdtTypes` would add the

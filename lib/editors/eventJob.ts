@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import type { DocumentContext } from '../content/documentScope.ts';
-import { startJob, type JobMessage } from '../jobs/jobStore.ts';
+import { type JobMessage, startJob } from '../jobs/jobStore.ts';
 import { newId } from '../shared/ids.ts';
 import type { WriteOp } from '../table/table.ts';
 import type { Editor, EditorUpdate } from './entities.ts';

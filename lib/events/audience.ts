@@ -1,17 +1,17 @@
-import { readNotificationLevels } from '../notifications/notificationSettings.ts';
+import { accessFieldsOf } from '../comments/rules/comments.ts';
+import { threadAccessOf } from '../comments/rules/threads.ts';
 import { CommentEntity, ThreadEntity } from '../comments/threads.ts';
 import { findUsersWhoCanSee } from '../content/accessChecks.ts';
+import type { RecordAccess } from '../content/rules/threadAccess.ts';
 import { type Document, DocumentEntity, DocumentReader } from '../directory/documents.ts';
-import type { Stored } from '../table/entity.ts';
 import { organizationScope } from '../directory/folders/folders.ts';
 import { type Organization, OrganizationEntity } from '../directory/organizations.ts';
-import { type Table, itemOf } from '../table/table.ts';
-import { accessFieldsOf } from '../comments/rules/comments.ts';
-import type { RecordAccess } from '../content/rules/threadAccess.ts';
-import { threadAccessOf } from '../comments/rules/threads.ts';
+import { readNotificationLevels } from '../notifications/notificationSettings.ts';
+import { distinct } from '../shared/collections.ts';
+import type { Stored } from '../table/entity.ts';
+import { itemOf, type Table } from '../table/table.ts';
 import type { Audience, EventPayload } from './rules/payload.ts';
 import { levelsFor, type RecipientRules } from './rules/recipients.ts';
-import { distinct } from '../shared/collections.ts';
 
 /** An event with its payload, as consumers get it. */
 export interface OccurredEvent {

@@ -10,8 +10,8 @@ import { groupEndpointIds, MAX_ATTEMPTS_PER_GROUP } from '../webhooks/rules/firs
 import { matchesEndpoint, matchingBasicTargets } from '../webhooks/rules/matching.ts';
 import type { Timing } from '../webhooks/rules/schedule.ts';
 import { readSubscriptions, type SubscriptionReader, type Subscriptions } from '../webhooks/subscriptions.ts';
-import * as sendTo from '../workers/sendTo.ts';
 import type { QueueMessage, QueueSender } from '../workers/sender.ts';
+import * as sendTo from '../workers/sendTo.ts';
 import type { EventConsumer } from './audience.ts';
 import { type OutboxStore, processOutbox, type StoredEvent } from './outbox.ts';
 

@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
 import * as z from 'zod';
-import { isLongerThan } from '../shared/bytes.ts';
 import type { Capability } from '../app/capability.ts';
-import { isoTime } from '../shared/isoTime.ts';
-import { type EventPayload, MAX_PAYLOAD_BYTES } from './rules/payload.ts';
+import { isLongerThan } from '../shared/bytes.ts';
 import { ApiError } from '../shared/errors.ts';
+import { isoTime } from '../shared/isoTime.ts';
 import { defineEntity, indexPartition, type Key, type Stored } from '../table/entity.ts';
 import { tenantOf } from '../table/keys.ts';
-import { insert, type ItemRead, replace, type Table, type WriteOp } from '../table/table.ts';
 import { storeCapability } from '../table/storeCapability.ts';
+import { insert, type ItemRead, replace, type Table, type WriteOp } from '../table/table.ts';
+import { type EventPayload, MAX_PAYLOAD_BYTES } from './rules/payload.ts';
 
 const LIFETIME_SECONDS = 30 * 24 * 60 * 60;
 /**

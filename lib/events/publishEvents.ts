@@ -1,16 +1,16 @@
-import { sourceOf, type AudienceThread } from './rules/payload.ts';
 import { threadAccessOf } from '../comments/rules/threads.ts';
-import { publishedAnnotationId, type PublishedEvent, publishedPayload } from './rules/publishedEvent.ts';
-import { findRecordIds } from '../content/recordIds.ts';
 import { ThreadEntity } from '../comments/threads.ts';
+import { findRecordIds } from '../content/recordIds.ts';
 import { type Document, DocumentReader, readDocuments } from '../directory/documents.ts';
-import { EventEntity, publishedId, recordEvent } from './outbox.ts';
 import { organizationScope } from '../directory/folders/folders.ts';
 import { findOrganization, type Organization, OrganizationReader } from '../directory/organizations.ts';
 import { BatchReader } from '../table/batchReader.ts';
 import { retryOnConflict } from '../table/retryOnConflict.ts';
-import type { Table } from '../table/table.ts';
 import { storeCapability } from '../table/storeCapability.ts';
+import type { Table } from '../table/table.ts';
+import { EventEntity, publishedId, recordEvent } from './outbox.ts';
+import { type AudienceThread, sourceOf } from './rules/payload.ts';
+import { publishedAnnotationId, type PublishedEvent, publishedPayload } from './rules/publishedEvent.ts';
 
 /** An event that a customer publishes for an organization or document. */
 export interface Publication extends PublishedEvent {

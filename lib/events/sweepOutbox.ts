@@ -1,7 +1,7 @@
 import { type Capability, combine } from '../app/capability.ts';
+import { firstAttemptBacklog, type IsBacklogged } from '../webhooks/firstAttemptBacklog.ts';
 import type { DueIndex } from '../workers/dueShards.ts';
 import { type ShardSweep, sweepPages } from '../workers/sweep.ts';
-import { firstAttemptBacklog, type IsBacklogged } from '../webhooks/firstAttemptBacklog.ts';
 import { fanOut, fanOutCapability, type FanOutPorts } from './fanOut.ts';
 import { listOutbox, outboxShards, type OutboxStore, pendingEvents } from './outbox.ts';
 

@@ -1,10 +1,10 @@
 import type { Capability } from '../app/capability.ts';
+import type { ApiKeyCaller, UserCaller, WorkspaceCaller } from '../app/endpoint.ts';
 import { matchesAny, tokenHash } from '../crypto/tokenHash.ts';
-import { ApiKeyEntity, WorkspaceEntity } from '../workspaces/entities.ts';
+import { ApiError } from '../shared/errors.ts';
 import { type CacheOptions, RecordCache } from '../table/recordCache.ts';
 import { openTable, type Table } from '../table/table.ts';
-import type { ApiKeyCaller, UserCaller, WorkspaceCaller } from '../app/endpoint.ts';
-import { ApiError } from '../shared/errors.ts';
+import { ApiKeyEntity, WorkspaceEntity } from '../workspaces/entities.ts';
 
 const MAX_HEADER_CHARACTERS = 512;
 

@@ -1,6 +1,6 @@
 import type { Endpoint, Log } from '../app/endpoint.ts';
-import { outputTrimmer, type Trim } from './outputTrimmer.ts';
 import * as logMessages from '../observability/logMessages.ts';
+import { outputTrimmer, type Trim } from './outputTrimmer.ts';
 
 /** The largest number of dropped field names in one log line. */
 const MAX_LOGGED_NAMES = 20;

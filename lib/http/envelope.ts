@@ -2,8 +2,8 @@ import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from '
 import type { BodyForm } from '../app/endpoint.ts';
 import { isLongerThan } from '../shared/bytes.ts';
 import { type ApiError, errorCatalogue, invalid } from '../shared/errors.ts';
-import { decodeBody, notJson } from './bodyEncoding.ts';
 import { isObject } from '../shared/schema.ts';
+import { decodeBody, notJson } from './bodyEncoding.ts';
 import { isNestedDeeper } from './jsonDepth.ts';
 
 /** The largest request body in bytes. Lambda refuses bodies above 6 MB. */

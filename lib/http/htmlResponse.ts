@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
+import type { View } from '../app/page.ts';
 import { type ApiError, errorCatalogue } from '../shared/errors.ts';
 import { html } from '../shared/html.ts';
 import { lazy } from '../shared/lazy.ts';
-import type { View } from '../app/page.ts';
 
 /**
  * The style sheet of all pages. The security policy contains its hash, and browsers apply only text with this hash.

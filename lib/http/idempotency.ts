@@ -1,10 +1,10 @@
 import { createHash, randomUUID } from 'node:crypto';
 import * as z from 'zod';
 import { deriveKey, openBytes, sealBytes } from '../crypto/sealing.ts';
-import { defineEntity } from '../table/entity.ts';
-import type { Table } from '../table/table.ts';
 import { ApiError, invalid } from '../shared/errors.ts';
+import { defineEntity } from '../table/entity.ts';
 import { storeCapability } from '../table/storeCapability.ts';
+import type { Table } from '../table/table.ts';
 
 /**
  * Returns the compression library. Loading it takes 3 ms, so it is loaded only by the first call with an

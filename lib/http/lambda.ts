@@ -1,25 +1,25 @@
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
 import type * as z from 'zod';
-import { ANSWER_BYTES, isLongerThan } from '../shared/bytes.ts';
 import { environment, openAll, optionalVariable, type Uses } from '../app/capability.ts';
 import {
   type AuthLevel,
-  type EndpointCall,
   type Caller,
+  type EndpointCall,
   endpointId,
   type EndpointOf,
   type TwinOf,
 } from '../app/endpoint.ts';
+import { routeKey } from '../app/page.ts';
+import { ANSWER_BYTES, isLongerThan } from '../shared/bytes.ts';
 import { type ApiError, errorCatalogue, invalid } from '../shared/errors.ts';
 import { derivedId, newId } from '../shared/ids.ts';
 import { lazy } from '../shared/lazy.ts';
-import { routeKey } from '../app/page.ts';
 import { rateBuckets } from '../workspaces/rateBuckets.ts';
 import { isRateLimited, takesIdempotencyKey } from './capabilities.ts';
 import { credentials } from './credentials.ts';
 import { declaredOutput } from './declaredOutput.ts';
-import { lambdaBody, failureResponse, successBody } from './envelope.ts';
-import { type IdempotentAnswer, idempotency } from './idempotency.ts';
+import { failureResponse, lambdaBody, successBody } from './envelope.ts';
+import { idempotency, type IdempotentAnswer } from './idempotency.ts';
 import {
   authenticate,
   callerId,

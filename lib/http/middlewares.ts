@@ -1,8 +1,6 @@
 import type { MiddlewareObj } from '@middy/core';
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2, Context } from 'aws-lambda';
 import type * as z from 'zod';
-import type { RateBuckets } from '../workspaces/rateBuckets.ts';
-import type { LimitClass } from '../workspaces/rules/rateLimit.ts';
 import {
   type AuthLevel,
   type BodyForm,
@@ -14,15 +12,17 @@ import {
   otherVersion,
 } from '../app/endpoint.ts';
 import type { UserAccessChecker, UserTokenCaller } from '../app/userRule.ts';
-import type { UserRule } from '../userTokens/rules/userRule.ts';
-import { ApiError, type ErrorStatus, errorCatalogue } from '../shared/errors.ts';
 import { connectionErrorCodes } from '../net/connectionErrors.ts';
 import { FaultShare } from '../observability/faultShare.ts';
 import { logWith } from '../observability/log.ts';
+import * as logMessages from '../observability/logMessages.ts';
+import { ApiError, errorCatalogue, type ErrorStatus } from '../shared/errors.ts';
+import type { UserRule } from '../userTokens/rules/userRule.ts';
+import type { RateBuckets } from '../workspaces/rateBuckets.ts';
+import type { LimitClass } from '../workspaces/rules/rateLimit.ts';
 import type { Credentials } from './credentials.ts';
 import { bodyText, type failureResponse, parseEnvelope } from './envelope.ts';
 import { validate } from './validate.ts';
-import * as logMessages from '../observability/logMessages.ts';
 
 /** The values that middlewares pass to each other and to the handler. */
 export interface RequestState extends Record<string, unknown> {

@@ -2,12 +2,12 @@ import type { APIGatewayProxyEventV2 } from 'aws-lambda';
 import type * as z from 'zod';
 import { environment, openAll, type Uses } from '../app/capability.ts';
 import { endpointId } from '../app/endpoint.ts';
+import type { PageCall, PageOf } from '../app/page.ts';
 import { invalid } from '../shared/errors.ts';
 import { html } from '../shared/html.ts';
 import { lazy } from '../shared/lazy.ts';
-import type { PageCall, PageOf } from '../app/page.ts';
-import { htmlResponse, htmlFailure } from './htmlResponse.ts';
 import { bodyText } from './envelope.ts';
+import { htmlFailure, htmlResponse } from './htmlResponse.ts';
 import { type Handler, stack } from './stack.ts';
 import { validate } from './validate.ts';
 

@@ -1,15 +1,15 @@
 import middy from '@middy/core';
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2, Context } from 'aws-lambda';
-import { withRetryContext } from '../table/retryOnConflict.ts';
 import { ApiError } from '../shared/errors.ts';
+import { withRetryContext } from '../table/retryOnConflict.ts';
 import { failureResponse } from './envelope.ts';
 import {
   type FunctionName,
   mapErrors,
   type Middleware,
   observe,
-  securityHeaders,
   type RequestState,
+  securityHeaders,
 } from './middlewares.ts';
 
 export type Handler = (event: APIGatewayProxyEventV2, context: Context) => Promise<APIGatewayProxyStructuredResultV2>;

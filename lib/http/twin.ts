@@ -1,7 +1,7 @@
 import * as z from 'zod';
-import { ANSWER_BYTES, isLongerThan } from '../shared/bytes.ts';
 import type { Uses } from '../app/capability.ts';
 import { type AuthLevel, type EndpointCall, type EndpointOf, otherVersion, type TwinOf } from '../app/endpoint.ts';
+import { ANSWER_BYTES, isLongerThan } from '../shared/bytes.ts';
 import { type ApiError, invalid } from '../shared/errors.ts';
 import { withFieldChanges } from '../shared/schema.ts';
 

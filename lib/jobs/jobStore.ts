@@ -1,15 +1,15 @@
 import * as z from 'zod';
 import type { Capability, QueueName } from '../app/capability.ts';
-import { isoTime } from '../shared/isoTime.ts';
 import type { Log } from '../app/endpoint.ts';
-import type { DueIndex } from '../workers/dueShards.ts';
-import { notifyQueue } from '../workers/notifyQueue.ts';
-import type { QueueMessage, QueueSender } from '../workers/sender.ts';
+import { isoTime } from '../shared/isoTime.ts';
 import { defineEntity, indexPartition, type Stored } from '../table/entity.ts';
 import { tenantOf } from '../table/keys.ts';
 import { shardOf } from '../table/queryShards.ts';
-import { insert, remove, replace, type Table, type WriteOp } from '../table/table.ts';
 import { storeCapability } from '../table/storeCapability.ts';
+import { insert, remove, replace, type Table, type WriteOp } from '../table/table.ts';
+import type { DueIndex } from '../workers/dueShards.ts';
+import { notifyQueue } from '../workers/notifyQueue.ts';
+import type { QueueMessage, QueueSender } from '../workers/sender.ts';
 
 /** The kinds of jobs, each with the queue of its messages. The worker of the queue runs the job. */
 export const queueOfJob = {

@@ -1,7 +1,7 @@
 import { combine } from '../app/capability.ts';
 import { inParallel } from '../shared/inParallel.ts';
-import * as sendTo from '../workers/sendTo.ts';
 import type { QueueSender } from '../workers/sender.ts';
+import * as sendTo from '../workers/sendTo.ts';
 import { type ShardSweep, sweepPages } from '../workers/sweep.ts';
 import { jobMessage, type JobQueue, type JobSweeper, queueOfJob, type StoredJob, sweepJobs } from './jobStore.ts';
 

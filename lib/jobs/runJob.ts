@@ -1,18 +1,18 @@
+import type { Uses } from '../app/capability.ts';
+import type { MessageCall } from '../app/worker.ts';
+import * as logMessages from '../observability/logMessages.ts';
+import { MAX_DELAY_SECONDS } from '../shared/sqsLimits.ts';
+import type { QueueSender } from '../workers/sender.ts';
 import {
   type JobKind,
   type JobKindOn,
-  jobMessage,
   type JobMessage,
+  jobMessage,
   type JobQueue,
   type JobStore,
   type StepResult,
   type StoredJob,
 } from './jobStore.ts';
-import type { QueueSender } from '../workers/sender.ts';
-import { MAX_DELAY_SECONDS } from '../shared/sqsLimits.ts';
-import type { Uses } from '../app/capability.ts';
-import type { MessageCall } from '../app/worker.ts';
-import * as logMessages from '../observability/logMessages.ts';
 
 /**
  * Runs a step of a job, for a second or two. A step must be idempotent, because it can run twice, in parallel, or from older

@@ -1,20 +1,20 @@
-import { combine } from '../app/capability.ts';
 import { countAgentRunsStep, purgeAgentStep } from '../agents/agentJobs.ts';
+import { combine } from '../app/capability.ts';
 import { purgeLeftover } from '../comments/deleteThreads.ts';
-import { emitEditorUpdateStep } from '../editors/emitEditorUpdate.ts';
-import { endPresenceStep } from '../presence/endPresenceStep.ts';
 import { eraseUsersStep } from '../deletion/eraseUsersStep.ts';
-import { changeFoldersStep } from '../directory/folders/changeFoldersStep.ts';
-import { updateJobs, type StepResult, type StoredJob } from './jobStore.ts';
 import { purgeDocumentsStep } from '../deletion/purgeDocuments.ts';
 import { purgeFolders } from '../deletion/purgeFolders.ts';
 import { purgeOrganizationStep } from '../deletion/purgeOrganizations.ts';
+import { removeUsersStep } from '../deletion/removeUsersStep.ts';
+import { changeFoldersStep } from '../directory/folders/changeFoldersStep.ts';
+import { emitEditorUpdateStep } from '../editors/emitEditorUpdate.ts';
+import { endPresenceStep } from '../presence/endPresenceStep.ts';
 import { tableWith } from '../table/storeCapability.ts';
 import type { Table } from '../table/table.ts';
-import { removeUsersStep } from '../deletion/removeUsersStep.ts';
+import { recoverStep, runRecoveries } from '../webhooks/recover.ts';
 import { releaseParked, releaseParkedStep } from '../webhooks/releaseParked.ts';
-import { runRecoveries, recoverStep } from '../webhooks/recover.ts';
 import * as sendTo from '../workers/sendTo.ts';
+import { type StepResult, type StoredJob, updateJobs } from './jobStore.ts';
 import type { RunJobDeps, Step } from './runJob.ts';
 
 /** The steps, stores and queues for all jobs whose messages are in the queue `jobs`. */

@@ -1,7 +1,7 @@
 import { type Capability, combine } from '../app/capability.ts';
 import type { AuthorizationRequest } from '../app/worker.ts';
 import type { LiveChannel, LiveSession } from './entities.ts';
-import { liveKeys, type LiveKeys, type LiveTokenClaims } from './liveKeys.ts';
+import { type LiveKeys, liveKeys, type LiveTokenClaims } from './liveKeys.ts';
 import { authorizeSessions, type LiveStore } from './liveStore.ts';
 import type { DocumentKeys } from './rules/hints.ts';
 

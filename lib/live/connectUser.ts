@@ -2,11 +2,11 @@ import type { UserCaller } from '../app/callers.ts';
 import { type Capability, combine } from '../app/capability.ts';
 import { type DocumentReference, type FindDocument, findWritableDocument } from '../content/documentScope.ts';
 import { encodePart } from '../table/keys.ts';
+import { accessDenied } from '../userTokens/rules/accessDenied.ts';
 import { type EventApiAddress, eventApiAddress } from './eventApi.ts';
-import { liveKeys, type LiveKeys } from './liveKeys.ts';
+import { type LiveKeys, liveKeys } from './liveKeys.ts';
 import { connectLive, type LiveStore } from './liveStore.ts';
 import { longerAccess, tokenAccessEnd } from './rules/sessionAccess.ts';
-import { accessDenied } from '../userTokens/rules/accessDenied.ts';
 
 /** What a client needs to connect to the push service: addresses, token and channels. */
 export interface Connection {

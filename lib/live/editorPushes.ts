@@ -1,5 +1,5 @@
-import { unpack } from '../editors/storedBytes.ts';
 import type { Blob } from '../editors/entities.ts';
+import { unpack } from '../editors/storedBytes.ts';
 import type { LiveStore } from './liveStore.ts';
 import { MAX_EVENT_BYTES } from './rules/events.ts';
 import { decodePart, type DocumentKeys, type EditorHint, type ItemChange } from './rules/hints.ts';

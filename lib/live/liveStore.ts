@@ -26,8 +26,8 @@ import {
   type StoredChannel,
   UserHintEntity,
   type UserSession,
-  userSessionPartition,
   UserSessionEntity,
+  userSessionPartition,
   UserSessions,
 } from './entities.ts';
 import { TOKEN_SECONDS } from './liveKeys.ts';

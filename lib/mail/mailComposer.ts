@@ -1,9 +1,9 @@
 import { type Capability, combine } from '../app/capability.ts';
 import { type SecretBox, secretBox } from '../crypto/secretBox.ts';
 import { profilesOf, UserEntity } from '../directory/users.ts';
-import { readRecipientRules, type OccurredEvent } from '../events/audience.ts';
+import { type OccurredEvent, readRecipientRules } from '../events/audience.ts';
 import { EventEntity, EventPayloadEntity } from '../events/outbox.ts';
-import { incompleteActors, completeActors } from '../events/rules/actors.ts';
+import { completeActors, incompleteActors } from '../events/rules/actors.ts';
 import type { Audience, EventPayload } from '../events/rules/payload.ts';
 import { recipientsOf } from '../events/rules/recipients.ts';
 import type { Stored } from '../table/entity.ts';
@@ -25,7 +25,7 @@ import { isEventMailed, providerOf } from './rules/provider.ts';
 import type { MailSender, OutgoingMail } from './senders/sender.ts';
 import { type SendGridAccount, SendGridSender } from './senders/sendGrid.ts';
 import { sesSender } from './senders/ses.ts';
-import { unsubscribeLinks, type UnsubscribeLinks } from './unsubscribeLinks.ts';
+import { type UnsubscribeLinks, unsubscribeLinks } from './unsubscribeLinks.ts';
 
 /** The reason why a mail is not sent. */
 interface Skipped {

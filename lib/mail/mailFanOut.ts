@@ -1,14 +1,14 @@
 import { type Capability, combine } from '../app/capability.ts';
 import { UserEntity } from '../directory/users.ts';
-import { type AudienceDeps, readRecipientRules, type EventConsumer } from '../events/audience.ts';
+import { type AudienceDeps, type EventConsumer, readRecipientRules } from '../events/audience.ts';
 import { recipientsOf } from '../events/rules/recipients.ts';
-import { tableWith } from '../table/storeCapability.ts';
 import { BatchReader } from '../table/batchReader.ts';
+import { tableWith } from '../table/storeCapability.ts';
 import { itemOf } from '../table/table.ts';
 import type { WarningDay } from '../webhooks/rules/autoDisable.ts';
 import type { Timing } from '../webhooks/rules/schedule.ts';
-import * as sendTo from '../workers/sendTo.ts';
 import type { QueueSender } from '../workers/sender.ts';
+import * as sendTo from '../workers/sendTo.ts';
 import { EmailConfigEntity } from '../workspaces/configs/emailConfig.ts';
 import type { EmailConfig } from '../workspaces/rules/emailConfig.ts';
 import { mailMessage, mailTiming } from './mailMessage.ts';

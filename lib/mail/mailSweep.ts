@@ -1,8 +1,8 @@
 import { type Capability, combine } from '../app/capability.ts';
 import { inParallel } from '../shared/inParallel.ts';
 import type { Timing } from '../webhooks/rules/schedule.ts';
-import * as sendTo from '../workers/sendTo.ts';
 import type { QueueSender } from '../workers/sender.ts';
+import * as sendTo from '../workers/sendTo.ts';
 import { type ShardSweep, sweepPages } from '../workers/sweep.ts';
 import { mailMessage, mailTiming } from './mailMessage.ts';
 import { findDueMails, type MailStore, type StoredMail } from './mailStore.ts';

@@ -1,8 +1,9 @@
 import { type Capability, combine, type Uses } from '../app/capability.ts';
 import type { MessageCall } from '../app/worker.ts';
+import * as logMessages from '../observability/logMessages.ts';
 import type { Timing } from '../webhooks/rules/schedule.ts';
-import * as sendTo from '../workers/sendTo.ts';
 import type { QueueSender } from '../workers/sender.ts';
+import * as sendTo from '../workers/sendTo.ts';
 import { type MailComposer, mailComposer } from './mailComposer.ts';
 import { type NotifyOwner, notifyOwners } from './mailFanOut.ts';
 import { type MailMessage, mailMessage, mailTiming } from './mailMessage.ts';
@@ -18,7 +19,6 @@ import {
   resolveUnknown,
   type SendingMail,
 } from './rules/mailRecord.ts';
-import * as logMessages from '../observability/logMessages.ts';
 
 export interface SendMailDeps {
   readonly mails: Pick<MailStore, 'get' | 'replace' | 'pause'>;

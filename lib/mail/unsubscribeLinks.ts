@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import { type Capability, combine } from '../app/capability.ts';
+import { publicUrl } from '../app/publicUrl.ts';
 import { KeyRing } from '../crypto/keyRing.ts';
 import { deriveKey, openBytes, sealBytes } from '../crypto/sealing.ts';
-import { publicUrl } from '../app/publicUrl.ts';
 
 /** A user who gets the mails of an organization. */
 export interface Subscriber {

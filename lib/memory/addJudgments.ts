@@ -4,25 +4,25 @@ import type { Log } from '../app/endpoint.ts';
 import { findWritableDocument, requireWritable } from '../content/documentScope.ts';
 import { findOrganization } from '../directory/organizations.ts';
 import { endJob } from '../jobs/jobStore.ts';
+import * as logMessages from '../observability/logMessages.ts';
 import { inParallel } from '../shared/inParallel.ts';
 import type { Stored } from '../table/entity.ts';
 import { retryOnConflict } from '../table/retryOnConflict.ts';
 import { tableWith } from '../table/storeCapability.ts';
 import { insert, replace, type Table } from '../table/table.ts';
-import { embedders, type Embedders } from './embedders.ts';
+import { type Embedders, embedders } from './embedders.ts';
 import { startEmbedding, startModelChange } from './embeddingJobs.ts';
 import { EmbeddingStore, vectorsOp } from './embeddingStore.ts';
 import { embedJudgments } from './embedJudgments.ts';
 import { JudgmentEntity } from './entities.ts';
 import { needsModelChange } from './rules/embeddingModels.ts';
 import {
+  findJudgmentFault,
   type Judgment,
   type JudgmentLocation,
   type NewJudgment,
-  findJudgmentFault,
   toJudgment,
 } from './rules/judgments.ts';
-import * as logMessages from '../observability/logMessages.ts';
 
 export interface IdentifiedJudgment {
   readonly recordId: string;

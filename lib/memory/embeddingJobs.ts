@@ -1,12 +1,12 @@
 import * as z from 'zod';
 import { type Capability, combine } from '../app/capability.ts';
 import type { Log } from '../app/endpoint.ts';
-import { startJob, jobMessage } from '../jobs/jobStore.ts';
+import { jobMessage, startJob } from '../jobs/jobStore.ts';
+import * as logMessages from '../observability/logMessages.ts';
 import type { Table, WriteOp } from '../table/table.ts';
 import { notifyQueue } from '../workers/notifyQueue.ts';
 import * as sendTo from '../workers/sendTo.ts';
 import type { JudgmentRef } from './entities.ts';
-import * as logMessages from '../observability/logMessages.ts';
 
 /**
  * The sweep, which runs every minute, replaces a lost queue message of a job this long after the job was stored

@@ -1,7 +1,7 @@
 import { inParallel } from '../shared/inParallel.ts';
 import type { Stored } from '../table/entity.ts';
 import { storeCapability } from '../table/storeCapability.ts';
-import { putUnlessNewer, insert, replace, type Table, type WriteOp } from '../table/table.ts';
+import { insert, putUnlessNewer, replace, type Table, type WriteOp } from '../table/table.ts';
 import type { Embedded } from './embedJudgments.ts';
 import {
   EmbeddingStateEntity,

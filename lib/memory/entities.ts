@@ -1,13 +1,13 @@
 import * as z from 'zod';
 import type { IndexName } from '../app/capability.ts';
-import { EmbeddingState } from './rules/embeddingModels.ts';
-import { Judgment } from './rules/judgments.ts';
-import { type FilterField, filteredValues, filterFields, type TimeRange } from './rules/filters.ts';
-import { DIMENSIONS } from './rules/similarity.ts';
+import { organizationPartition, type OrganizationScope } from '../directory/folders/folders.ts';
 import { isoTime } from '../shared/isoTime.ts';
 import { defineEntity, indexPartition, type Key } from '../table/entity.ts';
-import { type OrganizationScope, organizationPartition } from '../directory/folders/folders.ts';
 import { encodePart } from '../table/keys.ts';
+import { EmbeddingState } from './rules/embeddingModels.ts';
+import { filteredValues, type FilterField, filterFields, type TimeRange } from './rules/filters.ts';
+import { Judgment } from './rules/judgments.ts';
+import { DIMENSIONS } from './rules/similarity.ts';
 import { vectorPartition, vectorTime } from './vectorIndexes.ts';
 
 /** The internal ids of a judgment. Judgments of two documents can have the same `recordId`. */

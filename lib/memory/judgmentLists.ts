@@ -1,12 +1,12 @@
 import { type Capability, combine } from '../app/capability.ts';
-import { readListing, findLiveDocuments } from '../content/recordListing.ts';
+import { findLiveDocuments, readListing } from '../content/recordListing.ts';
 import { DocumentReader } from '../directory/documents.ts';
 import { type OrganizationScope, organizationScope } from '../directory/folders/folders.ts';
 import { OrganizationReader } from '../directory/organizations.ts';
 import { distinct } from '../shared/collections.ts';
 import type { Key, Stored } from '../table/entity.ts';
-import { storeCapability } from '../table/storeCapability.ts';
 import { pages } from '../table/pages.ts';
+import { storeCapability } from '../table/storeCapability.ts';
 import type { Table } from '../table/table.ts';
 import {
   JudgmentEntity,

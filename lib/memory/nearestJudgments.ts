@@ -1,13 +1,13 @@
 import type { VectorIndexName } from '../app/capability.ts';
-import { type CalendarPeriod, periodsOf, splitPeriod } from './rules/calendar.ts';
-import { ALL_TIME, type JudgmentFilters, type TimeRange } from './rules/filters.ts';
-import { contentText, type Judgment, reviewText } from './rules/judgments.ts';
-import { distance } from './rules/similarity.ts';
 import { inParallel } from '../shared/inParallel.ts';
 import type { Key, Stored } from '../table/entity.ts';
 import type { Table } from '../table/table.ts';
 import { JudgmentEntity, judgmentKeyOf, JudgmentVectorEntity, listingOf, vectorKeyOf, vectorsOf } from './entities.ts';
 import type { JudgmentLists, JudgmentScope, ListedJudgment } from './judgmentLists.ts';
+import { type CalendarPeriod, periodsOf, splitPeriod } from './rules/calendar.ts';
+import { ALL_TIME, type JudgmentFilters, type TimeRange } from './rules/filters.ts';
+import { contentText, type Judgment, reviewText } from './rules/judgments.ts';
+import { distance } from './rules/similarity.ts';
 import { vectorAttributes, type VectorFilter, vectorPartition, vectorTime } from './vectorIndexes.ts';
 import { searchVectors } from './vectorSearch.ts';
 

@@ -1,13 +1,13 @@
 import type { Capability } from '../app/capability.ts';
-import { distinct } from '../shared/collections.ts';
-import type { ItemOutcome } from '../shared/results.ts';
 import type { Document } from '../directory/documents.ts';
 import { organizationScope } from '../directory/folders/folders.ts';
 import type { Organization } from '../directory/organizations.ts';
+import { distinct } from '../shared/collections.ts';
+import type { ItemOutcome } from '../shared/results.ts';
+import { storeCapability } from '../table/storeCapability.ts';
 import type { Table } from '../table/table.ts';
 import { type NotificationFilter, NotificationReader } from './notificationReader.ts';
-import { NotificationWriter, isSelected } from './notifications.ts';
-import { storeCapability } from '../table/storeCapability.ts';
+import { isSelected, NotificationWriter } from './notifications.ts';
 
 /** A request without ids stops after it has deleted this many notifications, or after this time (milliseconds). */
 const MAX_DELETED_NOTIFICATIONS = 2_000;

@@ -1,21 +1,21 @@
 import * as z from 'zod';
 import { type Capability, combine } from '../app/capability.ts';
-import { type NotificationWriter, addNotifications } from './notifications.ts';
-import { NotificationConfigEntity } from '../workspaces/configs/notificationConfig.ts';
-import { BatchReader } from '../table/batchReader.ts';
-import { tableWith } from '../table/storeCapability.ts';
-import { profilesOf, UserEntity } from '../directory/users.ts';
-import { Location } from '../content/rules/location.ts';
-import { newNotification, type Notification } from './rules.ts';
 import { type ContentUser, MAX_INVOLVED_USERS, StoredUser } from '../content/rules/contentUser.ts';
-import { incompleteActors, completeActors } from '../events/rules/actors.ts';
+import { Location } from '../content/rules/location.ts';
+import { profilesOf, UserEntity } from '../directory/users.ts';
+import { type AudienceDeps, type EventConsumer, type OccurredEvent, readRecipientRules } from '../events/audience.ts';
+import { completeActors, incompleteActors } from '../events/rules/actors.ts';
 import { recipientsOf } from '../events/rules/recipients.ts';
-import { commentVerbs } from '../workspaces/rules/groupedTriggers.ts';
-import type { NotificationConfig } from '../workspaces/rules/notificationConfig.ts';
 import { dict } from '../shared/collections.ts';
 import { derivedId } from '../shared/ids.ts';
 import { AccessContext, optional } from '../shared/schema.ts';
-import { type AudienceDeps, type EventConsumer, readRecipientRules, type OccurredEvent } from '../events/audience.ts';
+import { BatchReader } from '../table/batchReader.ts';
+import { tableWith } from '../table/storeCapability.ts';
+import { NotificationConfigEntity } from '../workspaces/configs/notificationConfig.ts';
+import { commentVerbs } from '../workspaces/rules/groupedTriggers.ts';
+import type { NotificationConfig } from '../workspaces/rules/notificationConfig.ts';
+import { addNotifications, type NotificationWriter } from './notifications.ts';
+import { newNotification, type Notification } from './rules.ts';
 
 /** The largest size of a comment's text in a notification, in bytes of UTF-8. */
 const TEXT_BYTES = 4 * 1024;

@@ -1,27 +1,27 @@
-import { distinctBy } from '../shared/collections.ts';
-import { notifiesUser, type Notification, type NotificationResponse, toNotificationResponse } from './rules.ts';
-import type { RecordAccess } from '../content/rules/threadAccess.ts';
-import { invalid } from '../shared/errors.ts';
-import { limits } from '../shared/schema.ts';
-import { type Document, DocumentReader, readDocuments } from '../directory/documents.ts';
-import { type OrganizationScope, organizationScope } from '../directory/folders/folders.ts';
-import { joinKey } from '../table/keys.ts';
-import type { OrganizationKeys } from '../directory/organizations.ts';
-import type { Table } from '../table/table.ts';
+import { AccessChecks, readThreadAccess } from '../content/accessChecks.ts';
 import { EVERYBODY, InvolvementEntity, recordSortKey } from '../content/involvements.ts';
-import { findNotifications, NotificationEntity, type LocatedNotification, readNotifications } from './notifications.ts';
-import { readThreadAccess, AccessChecks } from '../content/accessChecks.ts';
 import {
   allDocuments,
   findLiveDocuments,
   givenDocuments,
-  listRecords,
   listingCursor,
+  listRecords,
 } from '../content/recordListing.ts';
-import { storeCapability } from '../table/storeCapability.ts';
-import { pages } from '../table/pages.ts';
-import { accessDenied } from '../userTokens/rules/accessDenied.ts';
+import type { RecordAccess } from '../content/rules/threadAccess.ts';
 import type { Viewer } from '../content/rules/viewer.ts';
+import { type Document, DocumentReader, readDocuments } from '../directory/documents.ts';
+import { type OrganizationScope, organizationScope } from '../directory/folders/folders.ts';
+import type { OrganizationKeys } from '../directory/organizations.ts';
+import { distinctBy } from '../shared/collections.ts';
+import { invalid } from '../shared/errors.ts';
+import { limits } from '../shared/schema.ts';
+import { joinKey } from '../table/keys.ts';
+import { pages } from '../table/pages.ts';
+import { storeCapability } from '../table/storeCapability.ts';
+import type { Table } from '../table/table.ts';
+import { accessDenied } from '../userTokens/rules/accessDenied.ts';
+import { findNotifications, type LocatedNotification, NotificationEntity, readNotifications } from './notifications.ts';
+import { type Notification, type NotificationResponse, notifiesUser, toNotificationResponse } from './rules.ts';
 
 /** Selects notifications. A notification must match every field that is given. */
 export interface NotificationFilter {

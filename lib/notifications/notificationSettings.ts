@@ -1,22 +1,22 @@
 import * as z from 'zod';
 import type { Capability } from '../app/capability.ts';
-import { definedFields } from '../shared/collections.ts';
+import { organizationPartition, type OrganizationScope } from '../directory/folders/folders.ts';
 import { accessTimeAfter, hasEnded } from '../directory/rules/access.ts';
+import { UserEntity, usersOfResource } from '../directory/users.ts';
 import {
   levelsFor,
   type NotificationChannel,
-  type NotificationLevel,
   notificationChannels,
+  type NotificationLevel,
   type NotificationLevels,
   notificationLevels,
 } from '../events/rules/recipients.ts';
+import { definedFields } from '../shared/collections.ts';
 import { defineEntity, type Stored } from '../table/entity.ts';
-import { type OrganizationScope, organizationPartition } from '../directory/folders/folders.ts';
 import { keyPrefix } from '../table/keys.ts';
-import { insert, type QueryableEntity, replace, type Table } from '../table/table.ts';
-import { UserEntity, usersOfResource } from '../directory/users.ts';
-import { writeEach } from '../table/writeEach.ts';
 import { storeCapability } from '../table/storeCapability.ts';
+import { insert, type QueryableEntity, replace, type Table } from '../table/table.ts';
+import { writeEach } from '../table/writeEach.ts';
 
 const Level = z.enum(notificationLevels).optional();
 

@@ -1,47 +1,47 @@
 import type { Capability } from '../app/capability.ts';
-import { distinct } from '../shared/collections.ts';
-import { isoTime } from '../shared/isoTime.ts';
 import { accessFieldsOf } from '../comments/rules/comments.ts';
-import {
-  annotationIdOf,
-  changeNotification,
-  fitsItem,
-  notifiesUser,
-  Notification,
-  type NotificationChange,
-  type ThreadReference,
-} from './rules.ts';
-import { completeUser, type ContentUser, isIncomplete } from '../content/rules/contentUser.ts';
-import { inSlices } from '../shared/inSlices.ts';
-import type { ItemOutcome } from '../shared/results.ts';
-import { type Document, DocumentReader, type DocumentWithFolder } from '../directory/documents.ts';
-import { defineEntity, type Stored } from '../table/entity.ts';
-import { type OrganizationScope, organizationScope } from '../directory/folders/folders.ts';
-import type { Organization } from '../directory/organizations.ts';
-import { retryOnConflict } from '../table/retryOnConflict.ts';
-import { insert, remove, replace, type Table, type WriteOp } from '../table/table.ts';
-import { UserEntity } from '../directory/users.ts';
-import { writeEach } from '../table/writeEach.ts';
-import {
-  EVERYBODY,
-  removeInvolvement,
-  type Involvement,
-  addInvolvement,
-  recordSortKey,
-  recordPartition,
-} from '../content/involvements.ts';
+import { ThreadEntity } from '../comments/threads.ts';
+import { findUsersWithAccess } from '../content/accessChecks.ts';
 import type { DocumentContext, DocumentScope } from '../content/documentScope.ts';
 import {
-  findRecordIds,
+  addInvolvement,
+  EVERYBODY,
+  type Involvement,
+  recordPartition,
+  recordSortKey,
+  removeInvolvement,
+} from '../content/involvements.ts';
+import {
   claimRecordId,
+  findRecordIds,
   type RecordIdKey,
   type RecordPosition,
   releaseRecordId,
 } from '../content/recordIds.ts';
-import { ThreadEntity } from '../comments/threads.ts';
-import { findUsersWithAccess } from '../content/accessChecks.ts';
 import { findLiveDocuments } from '../content/recordListing.ts';
+import { completeUser, type ContentUser, isIncomplete } from '../content/rules/contentUser.ts';
+import { type Document, DocumentReader, type DocumentWithFolder } from '../directory/documents.ts';
+import { type OrganizationScope, organizationScope } from '../directory/folders/folders.ts';
+import type { Organization } from '../directory/organizations.ts';
+import { UserEntity } from '../directory/users.ts';
+import { distinct } from '../shared/collections.ts';
+import { inSlices } from '../shared/inSlices.ts';
+import { isoTime } from '../shared/isoTime.ts';
+import type { ItemOutcome } from '../shared/results.ts';
+import { defineEntity, type Stored } from '../table/entity.ts';
+import { retryOnConflict } from '../table/retryOnConflict.ts';
 import { storeCapability } from '../table/storeCapability.ts';
+import { insert, remove, replace, type Table, type WriteOp } from '../table/table.ts';
+import { writeEach } from '../table/writeEach.ts';
+import {
+  annotationIdOf,
+  changeNotification,
+  fitsItem,
+  Notification,
+  type NotificationChange,
+  notifiesUser,
+  type ThreadReference,
+} from './rules.ts';
 
 /** A notification with its recipients. Its id is unique in the organization. */
 export const NotificationEntity = defineEntity({

@@ -1,13 +1,13 @@
 import { hash } from 'node:crypto';
 import * as z from 'zod';
+import { ContentUser, MAX_INVOLVED_USERS, StoredUser } from '../content/rules/contentUser.ts';
+import { Location, LocationKey, locationKey } from '../content/rules/location.ts';
+import { Visibility } from '../content/rules/visibility.ts';
+import { accessFields } from '../directory/rules/access.ts';
 import { isLongerThan } from '../shared/bytes.ts';
 import { definedFields, dict, distinct, distinctBy } from '../shared/collections.ts';
 import { fromJsonFields, toJsonFields } from '../shared/jsonFields.ts';
-import { defineSchema, AccessContext, Id, limits, list, Name, OpenObject, optional, Text } from '../shared/schema.ts';
-import { accessFields } from '../directory/rules/access.ts';
-import { Location, LocationKey, locationKey } from '../content/rules/location.ts';
-import { ContentUser, MAX_INVOLVED_USERS, StoredUser } from '../content/rules/contentUser.ts';
-import { Visibility } from '../content/rules/visibility.ts';
+import { AccessContext, defineSchema, Id, limits, list, Name, OpenObject, optional, Text } from '../shared/schema.ts';
 import type { UserRule } from '../userTokens/rules/userRule.ts';
 
 /** The largest size of a notification in a request, and of a stored notification, in bytes. DynamoDB limits an item to 400 KB. */

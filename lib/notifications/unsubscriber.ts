@@ -1,17 +1,17 @@
+import { type OrganizationScope, organizationScope } from '../directory/folders/folders.ts';
+import { type Organization, OrganizationEntity } from '../directory/organizations.ts';
 import type { Subscriber } from '../mail/unsubscribeLinks.ts';
 import { inParallel } from '../shared/inParallel.ts';
+import { pages } from '../table/pages.ts';
+import { retryOnConflict } from '../table/retryOnConflict.ts';
+import { storeCapability } from '../table/storeCapability.ts';
+import { insert, replace, type Table } from '../table/table.ts';
 import {
   NotificationSettingsEntity,
   settingsOfDocuments,
   settingsPrefix,
   type SettingsScope,
 } from './notificationSettings.ts';
-import { type OrganizationScope, organizationScope } from '../directory/folders/folders.ts';
-import { type Organization, OrganizationEntity } from '../directory/organizations.ts';
-import { retryOnConflict } from '../table/retryOnConflict.ts';
-import { insert, replace, type Table } from '../table/table.ts';
-import { storeCapability } from '../table/storeCapability.ts';
-import { pages } from '../table/pages.ts';
 
 const PAGE = 50;
 /** The number of settings that are written in parallel. */

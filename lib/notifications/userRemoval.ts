@@ -7,11 +7,11 @@ import {
   removeFromNotification,
 } from '../content/rules/removedUsers.ts';
 import {
-  writeOnce,
+  type EraseHook,
   recordsUpTo,
   type RemoveInvolved,
-  type EraseHook,
   writeEachRecord,
+  writeOnce,
 } from '../content/userRemoval.ts';
 import type { Stored } from '../table/entity.ts';
 import { replace } from '../table/table.ts';

@@ -1,11 +1,11 @@
 import { type AuthLevel, commonErrors, type Endpoint, endpointId, familyOf } from '../app/endpoint.ts';
-import { errorCatalogue, type ErrorStatus } from '../shared/errors.ts';
 import { isRateLimited, takesIdempotencyKey } from '../http/capabilities.ts';
+import { errorCatalogue, type ErrorStatus } from '../shared/errors.ts';
+import type { Deployment } from './deployment.ts';
 import { errorExamples } from './errors.ts';
 import { type JsonSchema, jsonSchemaOf } from './jsonSchema.ts';
-import type { Deployment } from './deployment.ts';
 import { familyTags, type Tag } from './tags.ts';
-import { type Webhooks, webhookParameters, webhooks, webhookSchemas, webhookTags } from './webhooks.ts';
+import { webhookParameters, type Webhooks, webhooks, webhookSchemas, webhookTags } from './webhooks.ts';
 
 export type { JsonSchema } from './jsonSchema.ts';
 

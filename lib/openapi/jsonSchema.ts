@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { fieldChangesOf, type FieldChanges, fieldRulesOf, declaredKeysOf } from '../shared/schema.ts';
+import { declaredKeysOf, type FieldChanges, fieldChangesOf, fieldRulesOf } from '../shared/schema.ts';
 
 /** JSON Schema 2020-12. */
 export type JsonSchema = z.core.JSONSchema.BaseSchema;

@@ -3,7 +3,7 @@ import { type EventType, eventTypes, triggerTypes } from '../events/rules/catalo
 import { sampleEvent } from '../events/rules/samples.ts';
 import { advancedSchema, basicSchema, sharedSchemas } from '../events/rules/schemas.ts';
 import { advancedPayload, basicPayload, type DeliverableEvent } from '../webhooks/rules/payloads.ts';
-import { jsonSchemaOf, type JsonSchema } from './jsonSchema.ts';
+import { type JsonSchema, jsonSchemaOf } from './jsonSchema.ts';
 import type { Tag } from './tags.ts';
 
 interface Reference {

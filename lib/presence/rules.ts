@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { defineSchema, closedObject, Id, limits, list, Name, optional } from '../shared/schema.ts';
+import { closedObject, defineSchema, Id, limits, list, Name, optional } from '../shared/schema.ts';
 
 export const presenceStatuses = ['online', 'away', 'offline'] as const;
 export type PresenceStatus = (typeof presenceStatuses)[number];

@@ -1,6 +1,6 @@
 import { combine } from '../app/capability.ts';
 import type { Sweep } from '../workers/sweep.ts';
-import { sweepPresence as openSweeper, type PresenceSweeper } from './presences.ts';
+import { type PresenceSweeper, sweepPresence as openSweeper } from './presences.ts';
 
 /** The time between two passes over all presences, in milliseconds. Clients therefore learn the end of a lease within 15 s. */
 const PASS_MILLISECONDS = 12_000;

@@ -1,7 +1,7 @@
 import { involvementKeys, purgeRecords } from '../content/documentPurge.ts';
 import { InvolvementEntity } from '../content/involvements.ts';
 import { RecordIdEntity } from '../content/recordIds.ts';
-import { ReactionEntity, reactionDeletionOps } from './reactions.ts';
+import { reactionDeletionOps, ReactionEntity } from './reactions.ts';
 
 /** Purges the reactions of a deleted document. */
 export const purgeReactions = purgeRecords(

@@ -1,6 +1,18 @@
-import { distinct } from '../shared/collections.ts';
+import { changeEventOps } from '../comments/changeEvents.ts';
 import type { ContentChange } from '../comments/rules/commentEvents.ts';
 import type { Comment } from '../comments/rules/comments.ts';
+import type { Thread } from '../comments/rules/threads.ts';
+import { CommentEntity, ThreadEntity, ThreadReader } from '../comments/threads.ts';
+import type { DocumentContext } from '../content/documentScope.ts';
+import { addInvolvement } from '../content/involvements.ts';
+import { claimRecordId, findRecordIds, type RecordPosition } from '../content/recordIds.ts';
+import type { ContentUser } from '../content/rules/contentUser.ts';
+import { distinct } from '../shared/collections.ts';
+import type { Stored } from '../table/entity.ts';
+import { storeCapability } from '../table/storeCapability.ts';
+import { insert, OPS_PER_TRANSACTION, replace, type Table, type WriteOp } from '../table/table.ts';
+import { type Decision, writeEach } from '../table/writeEach.ts';
+import { reactionDeletionOps, ReactionEntity, reactionInvolvement, reactionUserRemovalOps } from './reactions.ts';
 import {
   addReactionUsers,
   addReference,
@@ -10,18 +22,6 @@ import {
   type ReactionRequest,
   toReactionResponse,
 } from './rules.ts';
-import type { Thread } from '../comments/rules/threads.ts';
-import type { ContentUser } from '../content/rules/contentUser.ts';
-import type { Stored } from '../table/entity.ts';
-import { insert, OPS_PER_TRANSACTION, replace, type Table, type WriteOp } from '../table/table.ts';
-import { storeCapability } from '../table/storeCapability.ts';
-import { type Decision, writeEach } from '../table/writeEach.ts';
-import { changeEventOps } from '../comments/changeEvents.ts';
-import { addInvolvement } from '../content/involvements.ts';
-import type { DocumentContext } from '../content/documentScope.ts';
-import { reactionDeletionOps, ReactionEntity, reactionInvolvement, reactionUserRemovalOps } from './reactions.ts';
-import { claimRecordId, findRecordIds, type RecordPosition } from '../content/recordIds.ts';
-import { CommentEntity, ThreadEntity, ThreadReader } from '../comments/threads.ts';
 
 /** The result for one reaction of a request. */
 export interface ReactionResult {

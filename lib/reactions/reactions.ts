@@ -1,7 +1,4 @@
-import { Reaction, type ReactionReference } from './rules.ts';
-import { defineEntity, type Stored } from '../table/entity.ts';
-import type { OrganizationScope } from '../directory/folders/folders.ts';
-import { remove, replace, type Table, type WriteOp } from '../table/table.ts';
+import type { DocumentScope } from '../content/documentScope.ts';
 import {
   type InvolvedRecord,
   involvedRecordKeys,
@@ -10,8 +7,11 @@ import {
   recordSortKey,
   removeInvolvement,
 } from '../content/involvements.ts';
-import type { DocumentScope } from '../content/documentScope.ts';
 import { releaseRecordId } from '../content/recordIds.ts';
+import type { OrganizationScope } from '../directory/folders/folders.ts';
+import { defineEntity, type Stored } from '../table/entity.ts';
+import { remove, replace, type Table, type WriteOp } from '../table/table.ts';
+import { Reaction, type ReactionReference } from './rules.ts';
 
 /** A reaction on a comment or on the document, with all users who reacted. */
 export const ReactionEntity = defineEntity({

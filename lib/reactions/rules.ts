@@ -1,10 +1,10 @@
 import * as z from 'zod';
-import { defineSchema } from '../shared/schema.ts';
+import { type ContentUser, MAX_INVOLVED_USERS, StoredUser } from '../content/rules/contentUser.ts';
+import { type Location, locationKey } from '../content/rules/location.ts';
 import { isLongerThan } from '../shared/bytes.ts';
 import { distinctBy } from '../shared/collections.ts';
 import { readJson } from '../shared/jsonFields.ts';
-import { type Location, locationKey } from '../content/rules/location.ts';
-import { type ContentUser, MAX_INVOLVED_USERS, StoredUser } from '../content/rules/contentUser.ts';
+import { defineSchema } from '../shared/schema.ts';
 
 /**
  * The largest number of reactions on one comment, and the largest size of their references in bytes. Each new reaction rewrites

@@ -4,12 +4,12 @@ import { removeInvolvement } from '../content/involvements.ts';
 import { removeReactors } from '../content/rules/removedUsers.ts';
 import {
   type DocumentRemoval,
+  type EraseHook,
   isSameKey,
   type Outcome,
-  writeOnce,
   recordsUpTo,
   type RemoveInvolved,
-  type EraseHook,
+  writeOnce,
 } from '../content/userRemoval.ts';
 import { retryOnConflict } from '../table/retryOnConflict.ts';
 import { replace, type Table, type WriteOp } from '../table/table.ts';

@@ -1,7 +1,7 @@
 import { involvementKeys, purgeRecords } from '../content/documentPurge.ts';
 import { InvolvementEntity } from '../content/involvements.ts';
 import { RecordIdEntity } from '../content/recordIds.ts';
-import { RecordingEntity, recordingDeletionOps } from './recordings.ts';
+import { recordingDeletionOps, RecordingEntity } from './recordings.ts';
 
 /** Purges the recordings of a deleted document. */
 export const purgeRecordings = purgeRecords(

@@ -1,18 +1,5 @@
 import type { Capability } from '../app/capability.ts';
-import {
-  type NewRecording,
-  Recording,
-  recorderDonePayload,
-  type RecordingResponse,
-  toRecording,
-  toRecordingResponse,
-} from './rules.ts';
-import { defineEntity, type Stored } from '../table/entity.ts';
-import { emit } from '../events/outbox.ts';
-import type { OrganizationScope } from '../directory/folders/folders.ts';
-import { insert, remove, type Table, type WriteOp } from '../table/table.ts';
-import { type Decision, writeEach } from '../table/writeEach.ts';
-import { storeCapability } from '../table/storeCapability.ts';
+import type { DocumentContext, DocumentScope } from '../content/documentScope.ts';
 import {
   addInvolvement,
   type InvolvedRecord,
@@ -23,7 +10,6 @@ import {
   recordSortKey,
   removeInvolvement,
 } from '../content/involvements.ts';
-import type { DocumentContext, DocumentScope } from '../content/documentScope.ts';
 import { claimRecordId, findRecordIds, type RecordPosition, releaseRecordId } from '../content/recordIds.ts';
 import {
   type DocumentSource,
@@ -32,6 +18,20 @@ import {
   type ListingPage,
   listRecords,
 } from '../content/recordListing.ts';
+import type { OrganizationScope } from '../directory/folders/folders.ts';
+import { emit } from '../events/outbox.ts';
+import { defineEntity, type Stored } from '../table/entity.ts';
+import { storeCapability } from '../table/storeCapability.ts';
+import { insert, remove, type Table, type WriteOp } from '../table/table.ts';
+import { type Decision, writeEach } from '../table/writeEach.ts';
+import {
+  type NewRecording,
+  recorderDonePayload,
+  Recording,
+  type RecordingResponse,
+  toRecording,
+  toRecordingResponse,
+} from './rules.ts';
 
 export const RecordingEntity = defineEntity({
   type: 'Recording',

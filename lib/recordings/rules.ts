@@ -1,11 +1,11 @@
 import * as z from 'zod';
-import { isLongerThan } from '../shared/bytes.ts';
-import { defineSchema, Id, unchangedObject, list, Name, OpenObject, optional, Text } from '../shared/schema.ts';
-import { type EventPayload, MAX_PAYLOAD_BYTES } from '../events/rules/payload.ts';
-import { fromJsonFields, pickFields, readJson, toStoredFields } from '../shared/jsonFields.ts';
-import { Location, locationKey } from '../content/rules/location.ts';
-import { type ContentNames, eventMetadata, eventMetadataIds, recordMetadata } from '../content/rules/eventMetadata.ts';
 import { ContentUser, StoredUser } from '../content/rules/contentUser.ts';
+import { type ContentNames, eventMetadata, eventMetadataIds, recordMetadata } from '../content/rules/eventMetadata.ts';
+import { Location, locationKey } from '../content/rules/location.ts';
+import { type EventPayload, MAX_PAYLOAD_BYTES } from '../events/rules/payload.ts';
+import { isLongerThan } from '../shared/bytes.ts';
+import { fromJsonFields, pickFields, readJson, toStoredFields } from '../shared/jsonFields.ts';
+import { defineSchema, Id, list, Name, OpenObject, optional, Text, unchangedObject } from '../shared/schema.ts';
 
 export const recordingTypes = ['audio', 'video', 'screen'] as const;
 /** Where clients show a recording. */

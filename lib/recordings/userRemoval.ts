@@ -1,8 +1,8 @@
 import { removeInvolvement } from '../content/involvements.ts';
 import { eraseFromRecording, isRecordingOf } from '../content/rules/removedUsers.ts';
-import { erasePage, type EraseHook, type RemoveInvolved, writeOnce } from '../content/userRemoval.ts';
+import { type EraseHook, erasePage, type RemoveInvolved, writeOnce } from '../content/userRemoval.ts';
 import { replace } from '../table/table.ts';
-import { RecordingEntity, recordingDeletionOps } from './recordings.ts';
+import { recordingDeletionOps, RecordingEntity } from './recordings.ts';
 
 /** Erases users from the recordings of a document, page by page. Deletes recordings that one of the users made. */
 export const eraseRecordings: EraseHook = {

@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { defineSchema } from './schema.ts';
 import { dict } from './collections.ts';
+import { defineSchema } from './schema.ts';
 
 /** The result for one item of a request that changes a list of items. Some items can fail in a request that succeeds. */
 export const ItemResult = /* @__PURE__ */ defineSchema(() =>

@@ -1,7 +1,7 @@
 import * as z from 'zod';
+import { filterOperators, isOrdered, listOperators, orderOperators } from '../directory/rules/documentFilters.ts';
 import { isLongerThan } from './bytes.ts';
 import { dict } from './collections.ts';
-import { filterOperators, isOrdered, listOperators, orderOperators } from '../directory/rules/documentFilters.ts';
 
 /**
  * Returns the schema, or the fields of a schema, that `make` returns. With `@__PURE__` before the call, esbuild leaves the schema out

@@ -5,8 +5,8 @@ import {
   DynamoDBServiceException,
 } from '@aws-sdk/client-dynamodb';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { errorParts, type ErrorReply, type JsonConfig, JsonService } from '../net/jsonService.ts';
 import { fromErrorBody, fromResponseBody, type Json, toRequestBody } from './attributeValues.ts';
-import { type ErrorReply, errorParts, type JsonConfig, JsonService } from '../net/jsonService.ts';
 
 export interface DocumentCommand {
   readonly constructor: { readonly name: string };

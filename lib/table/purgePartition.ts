@@ -1,5 +1,5 @@
-import { indexPartition, type Item, type Key, type Stored } from './entity.ts';
 import type { IndexName } from '../app/capability.ts';
+import { indexPartition, type Item, type Key, type Stored } from './entity.ts';
 import { pages } from './pages.ts';
 import type { QueryableEntity, Table } from './table.ts';
 

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { defineEntity } from './entity.ts';
-import type { Table } from './table.ts';
 import { storeCapability } from './storeCapability.ts';
+import type { Table } from './table.ts';
 
 /**
  * The number of calls of a subject, such as an e-mail address, in a time window. The item expires one window after the end of its

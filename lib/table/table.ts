@@ -7,24 +7,24 @@ import {
 import {
   BatchGetCommand,
   BatchWriteCommand,
+  type BatchWriteCommandInput,
   DeleteCommand,
   type DynamoDBDocumentClient,
   GetCommand,
   PutCommand,
   QueryCommand,
-  TransactWriteCommand,
-  UpdateCommand,
-  type BatchWriteCommandInput,
   type QueryCommandInput,
+  TransactWriteCommand,
   type TransactWriteCommandInput,
+  UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
 import type { Environment, IndexName } from '../app/capability.ts';
+import { clientSettings } from '../app/sdkSettings.ts';
 import { fromAttributes } from './attributeValues.ts';
 import { documentClients } from './documentClient.ts';
 import type { Entity, Key, Stored } from './entity.ts';
 import { keyPrefix } from './keys.ts';
 import { pause, retryOnConflict } from './retryOnConflict.ts';
-import { clientSettings } from '../app/sdkSettings.ts';
 
 /**
  * One write with an optional condition. The functions `insert`, `replace`, `upsert`, `putUnlessNewer` and `remove` create it, and

@@ -1,3 +1,4 @@
+import type * as z from 'zod';
 import { combine } from '../app/capability.ts';
 import { findResources } from '../directory/resources.ts';
 import { type AccessRole, defaultAccessRole } from '../directory/rules/access.ts';
@@ -6,7 +7,6 @@ import { writeUsers } from '../directory/users.ts';
 import { ApiError, invalid } from '../shared/errors.ts';
 import { issueUserTokens } from './issuer.ts';
 import { USER_TOKEN_SECONDS } from './rules/claims.ts';
-import type * as z from 'zod';
 
 /**
  * The largest number of characters of a token. API Gateway accepts 10,240 bytes of headers, and browsers send other

@@ -21,8 +21,8 @@ import { readAll } from '../table/pages.ts';
 import { type CacheOptions, RecordCache } from '../table/recordCache.ts';
 import { tableWith } from '../table/storeCapability.ts';
 import { itemOf, type QueryableEntity, type Table } from '../table/table.ts';
-import type { UserClaims } from './rules/claims.ts';
 import { accessDenied } from './rules/accessDenied.ts';
+import type { UserClaims } from './rules/claims.ts';
 import type { NamedResources } from './rules/namedResources.ts';
 import {
   type AccessRemoval,

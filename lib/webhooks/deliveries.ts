@@ -7,7 +7,7 @@ import { tenantOf } from '../table/keys.ts';
 import { queryShards, shardNumbers } from '../table/queryShards.ts';
 import { retryOnConflict } from '../table/retryOnConflict.ts';
 import { storeCapability } from '../table/storeCapability.ts';
-import { insert, replace, itemOf, type Table, upsert, type WriteOp } from '../table/table.ts';
+import { insert, itemOf, replace, type Table, upsert, type WriteOp } from '../table/table.ts';
 import type { DueIndex } from '../workers/dueShards.ts';
 import type { DueDelivery } from './deliveryMessage.ts';
 import { type FirstAttemptGroup, insertFirstAttempts, toFirstAttempts } from './firstAttempts.ts';

@@ -1,9 +1,9 @@
+import { emit } from '../events/outbox.ts';
 import { isoTime } from '../shared/isoTime.ts';
 import { retryOnConflict } from '../table/retryOnConflict.ts';
-import { emit } from '../events/outbox.ts';
+import { storeCapability } from '../table/storeCapability.ts';
 import { replace, type Table } from '../table/table.ts';
 import { WebhookEndpointEntity } from './endpoints.ts';
-import { storeCapability } from '../table/storeCapability.ts';
 import type { EndpointKey } from './targets.ts';
 import { settingsRevision } from './webhookSettings.ts';
 

@@ -1,16 +1,16 @@
-import type { Capability } from '../app/capability.ts';
 import * as z from 'zod';
+import type { Capability } from '../app/capability.ts';
 import { type NewJob, restartJob } from '../jobs/jobStore.ts';
 import { isoTime } from '../shared/isoTime.ts';
 import { defineEntity, indexPartition, type Key, type Stored } from '../table/entity.ts';
 import { tenantOf } from '../table/keys.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 import { insert, replace, type Table } from '../table/table.ts';
-import { AdvancedWebhookConfigEntity } from './webhookConfigs.ts';
 import { checkBreaker } from './rules/breaker.ts';
 import { EndpointHealth, healthAt } from './rules/health.ts';
 import { parkingDueAt } from './rules/parking.ts';
 import { type EndpointKey, targetItem } from './targets.ts';
+import { AdvancedWebhookConfigEntity } from './webhookConfigs.ts';
 
 const LIFETIME_SECONDS = 30 * 24 * 60 * 60;
 

@@ -1,11 +1,11 @@
 import * as z from 'zod';
 import type { Capability } from '../app/capability.ts';
-import { MAX_ENDPOINTS, WebhookEndpoint } from './rules/endpoints.ts';
-import { defineEntity } from '../table/entity.ts';
 import type { ListPosition } from '../http/paging.ts';
+import { defineEntity } from '../table/entity.ts';
 import { retryOnConflict } from '../table/retryOnConflict.ts';
-import { insert, type QueryPage, remove, replace, type Table } from '../table/table.ts';
 import { storeCapability } from '../table/storeCapability.ts';
+import { insert, type QueryPage, remove, replace, type Table } from '../table/table.ts';
+import { MAX_ENDPOINTS, WebhookEndpoint } from './rules/endpoints.ts';
 import { reviseSettings, settingsRevision, WebhookSettingsEntity } from './webhookSettings.ts';
 
 /** Returns the table partition of all advanced webhook endpoints of an API key. */

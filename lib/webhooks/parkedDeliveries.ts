@@ -3,13 +3,13 @@ import { isoTime } from '../shared/isoTime.ts';
 import { indexPartition, type Key, type Stored } from '../table/entity.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 import { itemOf, type Table, type WriteOp } from '../table/table.ts';
-import { AdvancedWebhookConfigEntity } from './webhookConfigs.ts';
 import { DeliveryEntity, parkedDeliveriesTo, parkedShards, type StoredDelivery } from './deliveries.ts';
 import { EndpointHealthEntity } from './endpointHealth.ts';
 import { EndpointSlotsEntity } from './rateSlots.ts';
 import { isParked, type ParkedDelivery } from './rules/delivery.ts';
 import type { EndpointHealth } from './rules/health.ts';
 import { type EndpointKey, type Target, targetItem } from './targets.ts';
+import { AdvancedWebhookConfigEntity } from './webhookConfigs.ts';
 
 /** The state of an endpoint. It decides what happens to the endpoint's parked deliveries, which wait for its circuit breaker. */
 export interface EndpointState {

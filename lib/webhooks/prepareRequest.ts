@@ -1,28 +1,25 @@
 import { combine } from '../app/capability.ts';
-import { type SecretBox, secretBox } from '../crypto/secretBox.ts';
-import { readNotificationLevels } from '../notifications/notificationSettings.ts';
 import { ThreadEntity } from '../comments/threads.ts';
-import type { DeliveryKey } from './deliveries.ts';
-import type { LoadedItems } from './loadAttempt.ts';
-import { readSubscriptions, settingsItem, type SubscriptionReader, type Subscriptions } from './subscriptions.ts';
-import { type Target, targetOf } from './targets.ts';
-import { DocumentEntity } from '../directory/documents.ts';
-import type { Stored } from '../table/entity.ts';
-import { OrganizationEntity } from '../directory/organizations.ts';
-import { tableWith } from '../table/storeCapability.ts';
-import { BatchReader } from '../table/batchReader.ts';
-import { type ItemRead, itemOf, type Table } from '../table/table.ts';
-import { profilesOf, type User, UserEntity } from '../directory/users.ts';
-import { mapSecret } from '../workspaces/configs/configStore.ts';
-import { BasicWebhookConfigEntity } from './webhookConfigs.ts';
-import { openSigningKey } from './signingSecrets.ts';
-import { dict, distinct } from '../shared/collections.ts';
 import { isPrivate, type Visibility } from '../content/rules/visibility.ts';
-import { isBasicTarget } from './rules/matching.ts';
-import { incompleteActors, completeActors } from '../events/rules/actors.ts';
+import { type SecretBox, secretBox } from '../crypto/secretBox.ts';
+import { DocumentEntity } from '../directory/documents.ts';
+import { OrganizationEntity } from '../directory/organizations.ts';
+import { profilesOf, type User, UserEntity } from '../directory/users.ts';
+import { audienceMembers, type OccurredEvent, readRecipientRules } from '../events/audience.ts';
+import { completeActors, incompleteActors } from '../events/rules/actors.ts';
 import type { Audience, EventPayload } from '../events/rules/payload.ts';
 import { type RecipientRules, recipientsOf } from '../events/rules/recipients.ts';
+import { readNotificationLevels } from '../notifications/notificationSettings.ts';
+import { dict, distinct } from '../shared/collections.ts';
+import { BatchReader } from '../table/batchReader.ts';
+import type { Stored } from '../table/entity.ts';
+import { tableWith } from '../table/storeCapability.ts';
+import { itemOf, type ItemRead, type Table } from '../table/table.ts';
+import { mapSecret } from '../workspaces/configs/configStore.ts';
+import type { DeliveryKey } from './deliveries.ts';
+import type { LoadedItems } from './loadAttempt.ts';
 import type { AdvancedWebhookConfig } from './rules/advancedConfig.ts';
+import { isBasicTarget } from './rules/matching.ts';
 import {
   advancedPayload,
   basicPayload,
@@ -31,10 +28,13 @@ import {
   type Recipient,
 } from './rules/payloads.ts';
 import { liveSecrets } from './rules/secrets.ts';
-import { type EncodedBody, encodeBody } from './transport/encodeBody.ts';
+import { openSigningKey } from './signingSecrets.ts';
+import { readSubscriptions, settingsItem, type SubscriptionReader, type Subscriptions } from './subscriptions.ts';
+import { type Target, targetOf } from './targets.ts';
+import { encodeBody, type EncodedBody } from './transport/encodeBody.ts';
 import type { WebhookRequest } from './transport/send.ts';
 import { basicHeaders, type SignedContent, signHeaders } from './transport/sign.ts';
-import { readRecipientRules, audienceMembers, type OccurredEvent } from '../events/audience.ts';
+import { BasicWebhookConfigEntity } from './webhookConfigs.ts';
 
 /** The request of an attempt with its target. `request` has an `error` if the request cannot be built. */
 export interface PreparedRequest {

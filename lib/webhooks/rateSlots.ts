@@ -3,7 +3,7 @@ import { defineEntity } from '../table/entity.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 import type { Table } from '../table/table.ts';
 import { healthPartition } from './endpointHealth.ts';
-import { slotInterval, SLOT_TOLERANCE } from './rules/limiter.ts';
+import { SLOT_TOLERANCE, slotInterval } from './rules/limiter.ts';
 import type { EndpointKey } from './targets.ts';
 
 const LIFETIME_SECONDS = 30 * 24 * 60 * 60;

@@ -4,8 +4,8 @@ import { REQUESTS_ENDED_MS, type StepResult, type StoredJob } from '../jobs/jobS
 import type { StepCall } from '../jobs/runJob.ts';
 import { notifyOwnersOfFailures } from '../mail/mailFanOut.ts';
 import { inParallel } from '../shared/inParallel.ts';
-import * as sendTo from '../workers/sendTo.ts';
 import type { QueueSender } from '../workers/sender.ts';
+import * as sendTo from '../workers/sendTo.ts';
 import { type DeliveryStore, dueDeliveries } from './deliveries.ts';
 import { deliveryTiming, type DueDelivery, nextAttemptMessages } from './deliveryMessage.ts';
 import { disableEndpoints } from './disableEndpoints.ts';

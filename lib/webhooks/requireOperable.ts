@@ -1,12 +1,12 @@
 import type { Capability } from '../app/capability.ts';
-import { basicUrl, isBasicTarget } from './rules/matching.ts';
-import { requireEnabled } from './rules/advancedConfig.ts';
-import { endpointNotFound } from './rules/endpoints.ts';
 import type { ApiKeyCaller } from '../app/endpoint.ts';
 import { ApiError } from '../shared/errors.ts';
-import { openTable, type Table, itemOf } from '../table/table.ts';
-import { AdvancedWebhookConfigEntity, BasicWebhookConfigEntity } from './webhookConfigs.ts';
+import { itemOf, openTable, type Table } from '../table/table.ts';
 import { WebhookEndpointEntity } from './endpoints.ts';
+import { requireEnabled } from './rules/advancedConfig.ts';
+import { endpointNotFound } from './rules/endpoints.ts';
+import { basicUrl, isBasicTarget } from './rules/matching.ts';
+import { AdvancedWebhookConfigEntity, BasicWebhookConfigEntity } from './webhookConfigs.ts';
 
 /**
  * Throws FAILED_PRECONDITION if advanced webhooks are disabled, or if the endpoint is disabled. Throws NOT_FOUND if the endpoint

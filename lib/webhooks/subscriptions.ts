@@ -1,15 +1,15 @@
 import { combine } from '../app/capability.ts';
+import { BatchReader } from '../table/batchReader.ts';
+import type { Stored } from '../table/entity.ts';
+import { pages } from '../table/pages.ts';
+import { tableWith } from '../table/storeCapability.ts';
+import { itemOf, type ItemRead, type Table } from '../table/table.ts';
+import { ApiKeyEntity } from '../workspaces/entities.ts';
+import { WebhookEndpointEntity } from './endpoints.ts';
 import type { AdvancedWebhookConfig } from './rules/advancedConfig.ts';
 import type { BasicWebhookConfig } from './rules/basicConfig.ts';
 import { MAX_ENDPOINTS, type WebhookEndpoint } from './rules/endpoints.ts';
-import { ApiKeyEntity } from '../workspaces/entities.ts';
-import { BatchReader } from '../table/batchReader.ts';
-import type { Stored } from '../table/entity.ts';
-import { type ItemRead, type Table, itemOf } from '../table/table.ts';
 import { AdvancedWebhookConfigEntity, BasicWebhookConfigEntity } from './webhookConfigs.ts';
-import { WebhookEndpointEntity } from './endpoints.ts';
-import { pages } from '../table/pages.ts';
-import { tableWith } from '../table/storeCapability.ts';
 import { type WebhookSettings, WebhookSettingsEntity } from './webhookSettings.ts';
 
 /** The fields of an endpoint that decide whether and how it receives events. */

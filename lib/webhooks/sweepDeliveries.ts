@@ -1,7 +1,7 @@
 import { combine } from '../app/capability.ts';
 import { inParallel } from '../shared/inParallel.ts';
-import * as sendTo from '../workers/sendTo.ts';
 import type { QueueSender } from '../workers/sender.ts';
+import * as sendTo from '../workers/sendTo.ts';
 import { type ShardSweep, type Sweep, type SweepCall, sweepPages } from '../workers/sweep.ts';
 import { type DeliveryStore, dueDeliveries, type StoredDelivery } from './deliveries.ts';
 import { deliveryTiming, firstAttemptMessage, nextAttemptMessages } from './deliveryMessage.ts';

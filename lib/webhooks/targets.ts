@@ -1,10 +1,10 @@
-import { basicUrl, isBasicTarget } from './rules/matching.ts';
-import type { BasicWebhookConfig } from './rules/basicConfig.ts';
 import type { Stored } from '../table/entity.ts';
-import { type ItemRead, itemOf } from '../table/table.ts';
-import { BasicWebhookConfigEntity } from './webhookConfigs.ts';
+import { itemOf, type ItemRead } from '../table/table.ts';
 import { WebhookEndpointEntity } from './endpoints.ts';
+import type { BasicWebhookConfig } from './rules/basicConfig.ts';
+import { basicUrl, isBasicTarget } from './rules/matching.ts';
 import type { SubscribedEndpoint, Subscriptions } from './subscriptions.ts';
+import { BasicWebhookConfigEntity } from './webhookConfigs.ts';
 
 /** The key of an advanced endpoint, or of a basic target, which has a reserved endpoint id. */
 export interface EndpointKey {

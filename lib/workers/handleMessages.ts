@@ -2,10 +2,10 @@ import { BatchProcessor, EventType, processPartialResponse } from '@aws-lambda-p
 import type { SQSEvent, SQSRecord } from 'aws-lambda';
 import type * as z from 'zod';
 import type { Uses } from '../app/capability.ts';
-import { fieldName } from '../http/validate.ts';
 import { type FromQueue, PermanentError, type WorkerCall, type WorkerRun } from '../app/worker.ts';
-import { type InvocationResult, runUntil } from './runUntil.ts';
+import { fieldName } from '../http/validate.ts';
 import * as logMessages from '../observability/logMessages.ts';
+import { type InvocationResult, runUntil } from './runUntil.ts';
 
 /**
  * Runs a worker for all messages of a batch in parallel. Returns the failed messages. SQS redelivers these and deletes the others.

@@ -1,12 +1,6 @@
 import type { Context, DynamoDBStreamEvent, SQSEvent } from 'aws-lambda';
 import * as z from 'zod';
 import { environment, openAll, type Uses } from '../app/capability.ts';
-import { newId } from '../shared/ids.ts';
-import { lazy } from '../shared/lazy.ts';
-import { countWorkerFaults } from '../observability/faults.ts';
-import { FaultShare } from '../observability/faultShare.ts';
-import { logWith } from '../observability/log.ts';
-import { InvocationMeasures } from '../observability/measures.ts';
 import type {
   AuthorizationRequest,
   AuthorizerCall,
@@ -19,10 +13,16 @@ import type {
   WorkerOf,
   WorkerRun,
 } from '../app/worker.ts';
+import { countWorkerFaults } from '../observability/faults.ts';
+import { FaultShare } from '../observability/faultShare.ts';
+import { logWith } from '../observability/log.ts';
+import * as logMessages from '../observability/logMessages.ts';
+import { InvocationMeasures } from '../observability/measures.ts';
+import { newId } from '../shared/ids.ts';
+import { lazy } from '../shared/lazy.ts';
 import { handleMessages } from './handleMessages.ts';
 import { handleRecords, toChanged, toInserted } from './handleRecords.ts';
 import { type InvocationResult, runUntil } from './runUntil.ts';
-import * as logMessages from '../observability/logMessages.ts';
 
 /**
  * The Lambda handler of a worker. The event is a batch of messages, a batch of stream records, a timer event or an authorization

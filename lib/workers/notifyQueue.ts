@@ -1,6 +1,6 @@
 import type { Log } from '../app/endpoint.ts';
-import type { QueueMessage, QueueSender } from './sender.ts';
 import * as logMessages from '../observability/logMessages.ts';
+import type { QueueMessage, QueueSender } from './sender.ts';
 
 /**
  * Sends messages about items that are already stored. Never throws, and callers need not retry. If sending fails, the worker

@@ -5,8 +5,8 @@ import {
   type SQSClient,
 } from '@aws-sdk/client-sqs';
 import { inParallel } from '../shared/inParallel.ts';
-import { openSqs } from './sqsClient.ts';
 import { MAX_DELAY_SECONDS } from '../shared/sqsLimits.ts';
+import { openSqs } from './sqsClient.ts';
 
 export interface QueueMessage {
   /** The body of the message, which is sent as JSON. It contains ids, but no data or texts of customers. */

@@ -1,6 +1,6 @@
 import { type Capability, combine } from '../app/capability.ts';
-import { emailKey } from './rules/workspaces.ts';
 import { type RateLimits, rateLimits } from '../table/rateLimits.ts';
+import { emailKey } from './rules/workspaces.ts';
 
 interface Window {
   readonly limit: number;

@@ -1,8 +1,8 @@
 import * as z from 'zod';
-import { apiKeyTypes } from './rules/workspaces.ts';
-import { limitClasses } from './rules/rateLimit.ts';
 import { features } from '../shared/features.ts';
 import { defineEntity } from '../table/entity.ts';
+import { limitClasses } from './rules/rateLimit.ts';
+import { apiKeyTypes } from './rules/workspaces.ts';
 
 const Bytes = z.instanceof<typeof Uint8Array<ArrayBufferLike>>(Uint8Array);
 

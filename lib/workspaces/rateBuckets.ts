@@ -1,18 +1,18 @@
 import * as z from 'zod';
 import type { Capability } from '../app/capability.ts';
+import { defineEntity } from '../table/entity.ts';
+import { openTable, type Table } from '../table/table.ts';
 import {
   type Bucket,
+  callsPerWrite,
   fullBucket,
   type Limit,
   type LimitClass,
   limitClasses,
   mergeSharedBucket,
-  callsPerWrite,
   takeToken,
   timeOf,
 } from './rules/rateLimit.ts';
-import { defineEntity } from '../table/entity.ts';
-import { openTable, type Table } from '../table/table.ts';
 
 /**
  * The token bucket that all processes share, for an API key and a class of calls. `at` is the time at which it is full again, epoch

@@ -1,17 +1,17 @@
 import { randomBytes } from 'node:crypto';
 import * as z from 'zod';
 import { tokenHash } from '../crypto/tokenHash.ts';
-import { isLinkToken, isLive, linkValidUntil, type LoginLink } from './rules/verification.ts';
-import { emailKey, MAX_API_KEYS } from './rules/workspaces.ts';
 import { ApiError } from '../shared/errors.ts';
-import { AllowedDomainsEntity } from './allowedDomains.ts';
-import { ApiKeyEntity, OwnerEmailEntity, WorkspaceApiKeyEntity, WorkspaceEntity } from './entities.ts';
 import { defineEntity } from '../table/entity.ts';
+import { pages } from '../table/pages.ts';
 import { retryOnConflict } from '../table/retryOnConflict.ts';
+import { storeCapability } from '../table/storeCapability.ts';
 import { remove, replace, type Table, upsert } from '../table/table.ts';
 import { writeEach } from '../table/writeEach.ts';
-import { storeCapability } from '../table/storeCapability.ts';
-import { pages } from '../table/pages.ts';
+import { AllowedDomainsEntity } from './allowedDomains.ts';
+import { ApiKeyEntity, OwnerEmailEntity, WorkspaceApiKeyEntity, WorkspaceEntity } from './entities.ts';
+import { isLinkToken, isLive, linkValidUntil, type LoginLink } from './rules/verification.ts';
+import { emailKey, MAX_API_KEYS } from './rules/workspaces.ts';
 
 const TOKEN_BYTES = 32;
 

@@ -4,6 +4,11 @@ import { type Capability, combine } from '../app/capability.ts';
 import { type TokenIssuer, tokenIssuer } from '../crypto/authTokens.ts';
 import { type SecretBox, secretBox, type SecretOwner } from '../crypto/secretBox.ts';
 import { tokenHash } from '../crypto/tokenHash.ts';
+import { newId } from '../shared/ids.ts';
+import { retryOnConflict } from '../table/retryOnConflict.ts';
+import { storeCapability, tableWith } from '../table/storeCapability.ts';
+import { insert, type QueryPage, remove, replace, type Table, type WriteOp } from '../table/table.ts';
+import { ApiKeyEntity, AuthTokenEntity, OwnerEmailEntity, WorkspaceApiKeyEntity, WorkspaceEntity } from './entities.ts';
 import {
   type ApiKeyFields,
   type AuthTokenResponse,
@@ -15,11 +20,6 @@ import {
   MAX_API_KEYS,
   type OwnerDetails,
 } from './rules/workspaces.ts';
-import { newId } from '../shared/ids.ts';
-import { ApiKeyEntity, AuthTokenEntity, OwnerEmailEntity, WorkspaceApiKeyEntity, WorkspaceEntity } from './entities.ts';
-import { retryOnConflict } from '../table/retryOnConflict.ts';
-import { insert, type QueryPage, remove, replace, type Table, type WriteOp } from '../table/table.ts';
-import { storeCapability, tableWith } from '../table/storeCapability.ts';
 
 export type Workspace = Parameters<typeof WorkspaceEntity.toItem>[0];
 export type WorkspaceApiKey = Omit<Parameters<typeof WorkspaceApiKeyEntity.toItem>[0], 'workspaceId'>;

@@ -1,8 +1,8 @@
 /** Measures which partitions of the table are used by the calls that `npm run load` makes. */
 import type { MixedPath } from '../../infra/commands/load/mix.ts';
 import { newCustomer } from '../support/customer.ts';
-import { startMemoryWorld } from './deliveries/world.ts';
 import type { Units } from '../support/memoryTable.ts';
+import { startMemoryWorld } from './deliveries/world.ts';
 
 const organizationId = 'acme';
 const documentId = 'nda';

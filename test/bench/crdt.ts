@@ -4,8 +4,8 @@
  */
 import * as Y from 'yjs';
 import { encodeState, openDocument, stateVectorOf } from '../../lib/editors/rules/yjs/document.ts';
-import { replaceValue } from '../../lib/editors/rules/yjs/replaceValue.ts';
 import { readValue } from '../../lib/editors/rules/yjs/readValue.ts';
+import { replaceValue } from '../../lib/editors/rules/yjs/replaceValue.ts';
 import type { CrdtType, CrdtValue } from '../../lib/editors/rules/yjs/values.ts';
 import { printTable, quantile, ratio, reached } from './report.ts';
 

@@ -9,8 +9,8 @@ import { Agent, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { startReceiver } from './deliveries/receivers.ts';
 import { slowdownNow } from '../support/cpu.ts';
+import { startReceiver } from './deliveries/receivers.ts';
 import { type CpuTime, cpuTime, memoryBytes } from './processUsage.ts';
 import { printTable, quantile } from './report.ts';
 

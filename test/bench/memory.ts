@@ -3,12 +3,13 @@
  * with the vector search of the engine.
  */
 import { SearchVectorsCommand } from '@aws-sdk/lib-dynamodb';
+import { MILLION, tableDollars } from '../../infra/commands/cost/prices.ts';
 import { environment } from '../../lib/app/capability.ts';
+import { lexicalEmbedder } from '../../lib/memory/embedders.ts';
 import { vectorsOf } from '../../lib/memory/entities.ts';
+import { lexical, LEXICAL_MODEL } from '../../lib/memory/rules/lexical.ts';
 import { vectorPartition } from '../../lib/memory/vectorIndexes.ts';
 import { openTable } from '../../lib/table/table.ts';
-import { lexical, LEXICAL_MODEL } from '../../lib/memory/rules/lexical.ts';
-import { lexicalEmbedder } from '../../lib/memory/embedders.ts';
 import { type Customer, newCustomer } from '../support/customer.ts';
 import { startEngine, TABLE_NAME } from '../support/engine.ts';
 import {
@@ -21,7 +22,6 @@ import {
   type SentJudgment,
 } from '../support/memory.ts';
 import { evaluateEmbedding, queryKinds } from '../support/memoryEvaluation.ts';
-import { MILLION, tableDollars } from '../../infra/commands/cost/prices.ts';
 import { printTable, quantile, ratio, reached, type Row } from './report.ts';
 
 const SIZES = [1_000, 5_000];

@@ -18,6 +18,7 @@ export const cases = endpoints
 export const openApi = openApiDocument(endpoints, { serviceName: 'svc', url: 'https://api.test', version: '1.0.0' });
 
 /** Returns the component of the document to which a `$ref` points. */
+
 // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- the caller knows the type of the component
 export function resolveReference<T>($ref: string): T {
   const resolved = $ref

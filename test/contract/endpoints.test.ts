@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type AuthLevel, commonErrors, type Endpoint, sourceFile } from '../../lib/app/endpoint.ts';
-import { errorCatalogue } from '../../lib/shared/errors.ts';
 import { takesIdempotencyKey } from '../../lib/http/capabilities.ts';
 import type { JsonSchema } from '../../lib/openapi/document.ts';
+import { errorCatalogue } from '../../lib/shared/errors.ts';
 import { handlerOf } from '../support/customer.ts';
 import { type Engine, startEngine } from '../support/engine.ts';
 import { eventOf, type Headers, post, type Response, send } from '../support/requests.ts';

@@ -3,15 +3,15 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { AuthLevel, Endpoint } from '../../lib/app/endpoint.ts';
 import type { JsonSchema } from '../../lib/openapi/document.ts';
+import { slowdownNow } from '../support/cpu.ts';
 import { handlerOf } from '../support/customer.ts';
 import { type Engine, startEngine } from '../support/engine.ts';
 import { eventOf, type Headers, post, type Response as Answer, send } from '../support/requests.ts';
-import { slowdownNow } from '../support/cpu.ts';
 import { times } from '../support/times.ts';
-import { workbook } from '../support/workbook.ts';
-import { userHeadersOf } from '../support/userCaller.ts';
-import { newWorkspace } from '../support/workspaces.ts';
 import { codePoint, unicodeText } from '../support/unicodeText.ts';
+import { userHeadersOf } from '../support/userCaller.ts';
+import { workbook } from '../support/workbook.ts';
+import { newWorkspace } from '../support/workspaces.ts';
 import { cases, dataSchema, undocumented } from './contract.ts';
 
 /** The default is the same seed in every run. `npm run robustness` uses a random seed and sends many more requests. */

@@ -8,8 +8,8 @@ import { heading, number } from '../../infra/local/console/page/format.ts';
 import type { OpenApiDocument } from '../../lib/openapi/document.ts';
 import { type Tab, TestBrowser } from '../support/browser.ts';
 import { RemoteReceiver } from '../support/remoteReceiver.ts';
-import { startSystem, type System, temporaryDir } from './system.ts';
 import { times } from '../support/times.ts';
+import { startSystem, type System, temporaryDir } from './system.ts';
 
 const DASHBOARD = '/_local/dashboard';
 /** The number of faults that activates an alarm. */

@@ -3,8 +3,8 @@ import { rm } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { RemoteEditor } from '../support/remoteEditor.ts';
 import { RemoteReceiver } from '../support/remoteReceiver.ts';
-import { startSystem, type System, temporaryDir } from './system.ts';
 import { times } from '../support/times.ts';
+import { startSystem, type System, temporaryDir } from './system.ts';
 
 const nda = { organizationId: 'acme', documentId: 'nda' };
 const editor = { ...nda, editorId: 'summary' };

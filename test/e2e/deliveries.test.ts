@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import { startDns } from '../support/dnsServer.ts';
-import { type RemoteWebhook, RemoteReceiver } from '../support/remoteReceiver.ts';
+import { RemoteReceiver, type RemoteWebhook } from '../support/remoteReceiver.ts';
 import { bodyOf, pemOf, rsaKeyPair } from '../support/rsaKeys.ts';
 import { paths } from '../support/webhooks.ts';
 import { clockAhead, mailsOnce, startSystem, type System, temporaryDir } from './system.ts';

@@ -1,10 +1,10 @@
-import { connect as connectTcp } from 'node:net';
 import { readFile } from 'node:fs/promises';
+import { connect as connectTcp } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import * as Y from 'yjs';
-import { startSystem, type System } from './system.ts';
 import { times } from '../support/times.ts';
+import { startSystem, type System } from './system.ts';
 
 const organizationId = 'live';
 const MALFORMED_CONNECTIONS = 1_000;

@@ -9,9 +9,9 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { runLoad } from '../../infra/commands/load.ts';
 import { findProcesses } from '../../infra/local/processes.ts';
 import { limits } from '../../lib/shared/schema.ts';
+import { times } from '../support/times.ts';
 import { copyAssembly } from './assembly.ts';
 import { startInVain, startSystem, type System, temporaryDir } from './system.ts';
-import { times } from '../support/times.ts';
 
 /** The search for a process reads a file of each process of the machine, so it is not repeated more often. */
 const POLL_MILLISECONDS = 50;

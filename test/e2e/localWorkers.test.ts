@@ -4,9 +4,9 @@ import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { signRequest } from '../support/signRequest.ts';
+import { times } from '../support/times.ts';
 import { copyAssembly } from './assembly.ts';
 import { startInVain, startSystem, type System, temporaryDir } from './system.ts';
-import { times } from '../support/times.ts';
 
 /** An action of one of the functions below. The functions write each action as a line into the file `SEEN`. */
 interface Seen {

@@ -11,7 +11,7 @@ import type { DocumentedResponse, JsonSchema, OpenApiDocument } from '../../lib/
 import { errorExamples } from '../../lib/openapi/errors.ts';
 import { endpoints, expectDocumented, problems, resolveReference } from '../contract/contract.ts';
 import { hasOwnCases } from '../support/describeEndpoint.ts';
-import { type RemoteWebhook, RemoteReceiver } from '../support/remoteReceiver.ts';
+import { RemoteReceiver, type RemoteWebhook } from '../support/remoteReceiver.ts';
 import { type Answer, mailsIn, startSystem, type System } from './system.ts';
 
 const WORKSPACE = '/v2/workspace';

@@ -6,10 +6,10 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { StartError } from '../../infra/local/startError.ts';
 import { dynamoDbLocalCommand } from '../../infra/local/table/dynamoDbLocal.ts';
 import { freePort, listening, START_MILLISECONDS } from '../../infra/local/table/engine.ts';
 import { spawnGuarded } from '../../infra/local/table/guardedProcess.ts';
-import { StartError } from '../../infra/local/startError.ts';
 
 /**
  * The tests to run. Their table calls are of most kinds: conditions, transactions, pages, indexes and batches. All of

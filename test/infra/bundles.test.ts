@@ -5,23 +5,23 @@ import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import {
   type Build,
-  DEFAULT_FUNCTION,
   buildFunctions,
   bundleEntries,
+  DEFAULT_FUNCTION,
   findEntries,
   projectDir,
   readBuilt,
 } from '../../infra/build/build.ts';
+import { registeredAssets, registeredRoutes, registeredWorkers } from '../../infra/build/registry.ts';
+import { synthesise } from '../../infra/build/synthesise.ts';
 import { cachedAssembly } from '../../infra/local/assembly/assemblyCache.ts';
 import { assemblySettings } from '../../infra/local/assembly/assemblySettings.ts';
-import { synthesise } from '../../infra/build/synthesise.ts';
-import { registeredAssets, registeredRoutes, registeredWorkers } from '../../infra/build/registry.ts';
 import type { Capability } from '../../lib/app/capability.ts';
 import { endpointId } from '../../lib/app/endpoint.ts';
-import { capabilitiesOf } from '../../lib/http/capabilities.ts';
 import type { Routed } from '../../lib/app/page.ts';
-import { workerCapabilities } from '../../lib/workers/capabilities.ts';
 import { workerId } from '../../lib/app/worker.ts';
+import { capabilitiesOf } from '../../lib/http/capabilities.ts';
+import { workerCapabilities } from '../../lib/workers/capabilities.ts';
 import { validationOptions } from '../support/processValidatePlugin.ts';
 import { ownFunctions, registered } from './endpoints.ts';
 

@@ -5,9 +5,9 @@ import { GetTemplateCommand, ListStackResourcesCommand } from '@aws-sdk/client-c
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type Deployed, run, synthesisedTemplates } from '../../infra/commands/checkDeploy.ts';
 import {
+  checkUpdate,
   type DeployedResource,
   holdsState,
-  checkUpdate,
   type StackTemplates,
 } from '../../infra/commands/templateChanges.ts';
 import { appOf } from './assembly.ts';

@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { queueNames } from '../../infra/constructs/queues.ts';
 import { registeredRoutes } from '../../infra/build/registry.ts';
+import { queueNames } from '../../infra/constructs/queues.ts';
 import { type Capability, indexNames, vectorIndexNames } from '../../lib/app/capability.ts';
 import { defineEndpoint, type Endpoint } from '../../lib/app/endpoint.ts';
 import { isTwin, type Routed } from '../../lib/app/page.ts';

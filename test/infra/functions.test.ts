@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { endpointId, familyOf } from '../../lib/app/endpoint.ts';
-import { capabilitiesOf } from '../../lib/http/capabilities.ts';
 import { isTwin, PREFLIGHT_ROUTE, type Routed, routeKey } from '../../lib/app/page.ts';
+import { capabilitiesOf } from '../../lib/http/capabilities.ts';
 import {
   type Assembly,
   assemblyOf,

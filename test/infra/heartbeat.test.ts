@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { AwsSolutionsChecks } from 'cdk-nag';
-import { checkUpdate, type StackTemplates } from '../../infra/commands/templateChanges.ts';
-import { synthesisedTemplates } from '../../infra/commands/checkDeploy.ts';
 import { registeredWorkers } from '../../infra/build/registry.ts';
+import { synthesisedTemplates } from '../../infra/commands/checkDeploy.ts';
+import { checkUpdate, type StackTemplates } from '../../infra/commands/templateChanges.ts';
 import { appOf, type Resource } from './assembly.ts';
 import { registered } from './endpoints.ts';
 

@@ -1,8 +1,8 @@
-import { beforeAll, describe, expect, test } from '@jest/globals';
-import { registeredEndpoints, registeredWorkers } from '../../infra/build/registry.ts';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { registeredEndpoints, registeredWorkers } from '../../infra/build/registry.ts';
 import { appOf } from './assembly.ts';
 
 type Templates = ReadonlyMap<string, string>;

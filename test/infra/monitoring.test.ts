@@ -1,19 +1,19 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { alarmText, runbooks } from '../../infra/monitoring/alarms.ts';
 import { projectDir } from '../../infra/build/build.ts';
 import { pascal } from '../../infra/constructs/names.ts';
 import { queueNames } from '../../infra/constructs/queues.ts';
-import { queues, type QueueDeclaration } from '../../lib/workers/queues.ts';
+import { alarmText, runbooks } from '../../infra/monitoring/alarms.ts';
 import { familyOf, pathInFamily } from '../../lib/app/endpoint.ts';
 import { deliveryMetrics } from '../../lib/observability/deliveryMetrics.ts';
 import { faultsMetric } from '../../lib/observability/faults.ts';
 import * as logMessages from '../../lib/observability/logMessages.ts';
+import { type QueueDeclaration, queues } from '../../lib/workers/queues.ts';
+import { times } from '../support/times.ts';
 import { type Assembly, assemblyOf, functionsOf, type Resource, resources, type Template } from './assembly.ts';
 import { greedy, ownFunctions, registered } from './endpoints.ts';
 import { workers } from './workers.ts';
-import { times } from '../support/times.ts';
 
 const endpoints = [...registered, greedy];
 const functions = [...ownFunctions, greedy];

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import * as z from 'zod';
 import { registeredRoutes, registeredWorkers } from '../../infra/build/registry.ts';
+import { ProcessValidatePlugin } from '../support/processValidatePlugin.ts';
 import { appOf, type Resource, type Template } from './assembly.ts';
 import { certificateArn, domainName } from './endpoints.ts';
-import { ProcessValidatePlugin } from '../support/processValidatePlugin.ts';
 
 type Path = readonly (string | number)[];
 type Properties = Resource['Properties'];

@@ -1,8 +1,10 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { App } from 'aws-cdk-lib/core';
 import { CfnSecret } from 'aws-cdk-lib/aws-secretsmanager';
+import { App } from 'aws-cdk-lib/core';
 import { AwsSolutionsChecks } from 'cdk-nag';
 import { routeKey } from '../../lib/app/page.ts';
+import { ProcessValidatePlugin } from '../support/processValidatePlugin.ts';
+import { times } from '../support/times.ts';
 import {
   appOf,
   type Assembly,
@@ -14,8 +16,6 @@ import {
   statementsOf,
 } from './assembly.ts';
 import { certificateArn, domainName, doubled, greedy, ownFunctions, registered } from './endpoints.ts';
-import { ProcessValidatePlugin } from '../support/processValidatePlugin.ts';
-import { times } from '../support/times.ts';
 
 const endpoints = [...registered, greedy];
 const settings = { alarmEmail: 'ops@example.com', mailFrom: 'no-reply@example.com' };

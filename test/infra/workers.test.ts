@@ -1,9 +1,10 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { pascal } from '../../infra/constructs/names.ts';
 import { queueNames } from '../../infra/constructs/queues.ts';
-import { queues } from '../../lib/workers/queues.ts';
-import { workerCapabilities } from '../../lib/workers/capabilities.ts';
 import { type FromInserts, type Worker, workerId } from '../../lib/app/worker.ts';
+import { workerCapabilities } from '../../lib/workers/capabilities.ts';
+import { queues } from '../../lib/workers/queues.ts';
+import { times } from '../support/times.ts';
 import {
   type Assembly,
   assemblyOf,
@@ -19,7 +20,6 @@ import {
 import { registered } from './endpoints.ts';
 import { complete, expectedEnvironment, grantedPairs, logPairs } from './expected.ts';
 import { fakeWorkers, workers } from './workers.ts';
-import { times } from '../support/times.ts';
 
 let assembly: Assembly;
 let template: Template;

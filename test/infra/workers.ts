@@ -1,9 +1,9 @@
 import * as z from 'zod';
 import { registeredWorkers } from '../../infra/build/registry.ts';
 import type { Capability, QueueName } from '../../lib/app/capability.ts';
+import { defineWorker, type Source, type Worker } from '../../lib/app/worker.ts';
 import { queues } from '../../lib/workers/queues.ts';
 import * as sendTo from '../../lib/workers/sendTo.ts';
-import { defineWorker, type Source, type Worker } from '../../lib/app/worker.ts';
 
 const events: Capability<undefined> = {
   grants: [{ resource: 'table', actions: ['GetItem', 'PutItem'] }],

@@ -1,6 +1,6 @@
 import { beforeEach } from '@jest/globals';
-import { times } from './times.ts';
 import type { Customer } from './customer.ts';
+import { times } from './times.ts';
 
 /** Returns an activity in the form that requests have. */
 export const activity = (fields: object = {}) => ({

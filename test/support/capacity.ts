@@ -1,8 +1,8 @@
-import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
+import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import { openTablesWithSdk } from './leanClient.ts';
 
 /** The capacity that DynamoDB calls consumed, and the least that their items can cost. */

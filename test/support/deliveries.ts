@@ -1,33 +1,33 @@
 import { environment } from '../../lib/app/capability.ts';
-import { type Delivery } from '../../lib/webhooks/rules/delivery.ts';
-import type { Timing } from '../../lib/webhooks/rules/schedule.ts';
-import { type Attempt, type DeliveryKey, DeliveryEntity, DeliveryStore } from '../../lib/webhooks/deliveries.ts';
+import { fanOut, fanOutCapability, type FanOutPorts } from '../../lib/events/fanOut.ts';
 import { emit, EventEntity, type NewEvent, type StoredEvent } from '../../lib/events/outbox.ts';
+import { OutboxStore } from '../../lib/events/outbox.ts';
+import { sweepOutbox } from '../../lib/events/sweepOutbox.ts';
+import { type JobMessage, JobSweeper, updateJobs } from '../../lib/jobs/jobStore.ts';
+import { sweepDueJobs } from '../../lib/jobs/jobSweep.ts';
+import { runJob, type RunJobDeps, type Step } from '../../lib/jobs/runJob.ts';
+import type { EndpointFailure } from '../../lib/mail/mailFanOut.ts';
+import { newId } from '../../lib/shared/ids.ts';
 import { openTable, type Table } from '../../lib/table/table.ts';
 import { attemptDelivery, type AttemptPorts, attemptsFrom } from '../../lib/webhooks/attempt.ts';
-import type { EndpointFailure } from '../../lib/mail/mailFanOut.ts';
-import { fanOut, fanOutCapability, type FanOutPorts } from '../../lib/events/fanOut.ts';
+import { type Attempt, DeliveryEntity, type DeliveryKey, DeliveryStore } from '../../lib/webhooks/deliveries.ts';
 import type { DeliveryMessage } from '../../lib/webhooks/deliveryMessage.ts';
+import { EndpointHealthStore } from '../../lib/webhooks/endpointHealth.ts';
 import { type IsBacklogged, readBacklog } from '../../lib/webhooks/firstAttemptBacklog.ts';
 import { FirstAttemptStore } from '../../lib/webhooks/firstAttempts.ts';
-import { sweepOutbox } from '../../lib/events/sweepOutbox.ts';
-import { sweepDueJobs } from '../../lib/jobs/jobSweep.ts';
-import { updateJobs, type JobMessage, JobSweeper } from '../../lib/jobs/jobStore.ts';
-import { runJob, type RunJobDeps, type Step } from '../../lib/jobs/runJob.ts';
 import { releaseParked, releaseParkedStep, type ReleasePorts } from '../../lib/webhooks/releaseParked.ts';
-import { OutboxStore } from '../../lib/events/outbox.ts';
-import { EndpointHealthStore } from '../../lib/webhooks/endpointHealth.ts';
+import { type Delivery } from '../../lib/webhooks/rules/delivery.ts';
+import type { Timing } from '../../lib/webhooks/rules/schedule.ts';
 import {
   type DeliverySweepPorts,
   measureUnhealthyEndpoints,
   sweepDeliveries,
   sweepFirstAttempts,
 } from '../../lib/webhooks/sweepDeliveries.ts';
-import { DueIndexReader, sendDueShards } from '../../lib/workers/dueShards.ts';
-import { runSweeps, type ShardSweep, type SweptWork } from '../../lib/workers/sweep.ts';
-import { newId } from '../../lib/shared/ids.ts';
-import type { QueueMessage, QueueSender } from '../../lib/workers/sender.ts';
 import { createWebhookClient } from '../../lib/webhooks/transport/send.ts';
+import { DueIndexReader, sendDueShards } from '../../lib/workers/dueShards.ts';
+import type { QueueMessage, QueueSender } from '../../lib/workers/sender.ts';
+import { runSweeps, type ShardSweep, type SweptWork } from '../../lib/workers/sweep.ts';
 import { deliveryRoles } from './deliveryRoles.ts';
 import { dueIndexes, RECONCILE_AFTER, runShardSweeps, withoutEmptyPartitions } from './sweeps.ts';
 import { recordingMeasures } from './workers.ts';

@@ -1,27 +1,27 @@
-import type { Attempt, DeliveryRevision, StoredDelivery } from '../../lib/webhooks/deliveries.ts';
-import { targetOf } from '../../lib/webhooks/targets.ts';
-import type { FirstAttemptGroup } from '../../lib/webhooks/firstAttempts.ts';
-import { afterGroupSweep } from '../../lib/webhooks/rules/firstAttempts.ts';
-import type { Subscriptions } from '../../lib/webhooks/subscriptions.ts';
-import type { Stored } from '../../lib/table/entity.ts';
-import type { StoredEvent } from '../../lib/events/outbox.ts';
-import { attemptDelivery, type AttemptPorts } from '../../lib/webhooks/attempt.ts';
 import { fanOut, type FanOutPorts } from '../../lib/events/fanOut.ts';
-import type { DeliveryMessage } from '../../lib/webhooks/deliveryMessage.ts';
+import type { StoredEvent } from '../../lib/events/outbox.ts';
 import { sweepOutbox } from '../../lib/events/sweepOutbox.ts';
-import { type DeliverySweepPorts, sweepDeliveries, sweepFirstAttempts } from '../../lib/webhooks/sweepDeliveries.ts';
-import { runSweeps, type Sweep } from '../../lib/workers/sweep.ts';
+import type { Stored } from '../../lib/table/entity.ts';
+import { attemptDelivery, type AttemptPorts } from '../../lib/webhooks/attempt.ts';
+import type { Attempt, DeliveryRevision, StoredDelivery } from '../../lib/webhooks/deliveries.ts';
+import type { DeliveryMessage } from '../../lib/webhooks/deliveryMessage.ts';
+import type { FirstAttemptGroup } from '../../lib/webhooks/firstAttempts.ts';
 import {
   type Delivery,
   nextAttemptNumber,
   type PendingDelivery,
   resendDelivery,
 } from '../../lib/webhooks/rules/delivery.ts';
+import type { WebhookEndpoint } from '../../lib/webhooks/rules/endpoints.ts';
+import { afterGroupSweep } from '../../lib/webhooks/rules/firstAttempts.ts';
 import type { EndpointHealth } from '../../lib/webhooks/rules/health.ts';
 import type { AttemptOutcome } from '../../lib/webhooks/rules/loggedAttempt.ts';
 import type { Timing } from '../../lib/webhooks/rules/schedule.ts';
-import type { WebhookEndpoint } from '../../lib/webhooks/rules/endpoints.ts';
+import type { Subscriptions } from '../../lib/webhooks/subscriptions.ts';
+import { type DeliverySweepPorts, sweepDeliveries, sweepFirstAttempts } from '../../lib/webhooks/sweepDeliveries.ts';
+import { targetOf } from '../../lib/webhooks/targets.ts';
 import type { QueueMessage, QueueSender } from '../../lib/workers/sender.ts';
+import { runSweeps, type Sweep } from '../../lib/workers/sweep.ts';
 import { recordingMeasures } from './workers.ts';
 
 const START = Date.UTC(2026, 10, 20);

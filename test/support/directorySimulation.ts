@@ -1,23 +1,23 @@
-import { AccessRemovalEntity } from '../../lib/directory/accessRemovals.ts';
 import { expect } from '@jest/globals';
+import { AccessRemovalEntity } from '../../lib/directory/accessRemovals.ts';
 import { JobEntity, type JobKindOn, JobStore, type StoredJob } from '../../lib/jobs/jobStore.ts';
-import { openTable } from '../../lib/table/table.ts';
 import { runJob } from '../../lib/jobs/runJob.ts';
 import { runsJobs } from '../../lib/jobs/steps.ts';
+import { openTable } from '../../lib/table/table.ts';
 import type { Customer } from './customer.ts';
-import type { Engine } from './engine.ts';
-import { everyItem } from './items.ts';
-import { roleOf } from './permissions.ts';
-import type { Queues } from './queues.ts';
 import {
+  accessTypeOf,
   folderWithAncestors,
   type ModelDocument,
   type ModelFolder,
   ModelOrganization,
-  type NamedResource,
   type ModelResource,
-  accessTypeOf,
+  type NamedResource,
 } from './directoryModel.ts';
+import type { Engine } from './engine.ts';
+import { everyItem } from './items.ts';
+import { roleOf } from './permissions.ts';
+import type { Queues } from './queues.ts';
 import { recordingMeasures } from './workers.ts';
 
 /** The ids that requests use. Their resources may exist or not. */

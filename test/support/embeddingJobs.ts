@@ -1,8 +1,8 @@
 import { environment } from '../../lib/app/capability.ts';
 import { type JobMessage, JobStore, type StoredJob } from '../../lib/jobs/jobStore.ts';
-import { openTable } from '../../lib/table/table.ts';
 import { runJob, type RunJobDeps } from '../../lib/jobs/runJob.ts';
 import { runEmbeddingJobs } from '../../lib/memory/runEmbeddingJobs.ts';
+import { openTable } from '../../lib/table/table.ts';
 import type { QueueMessage } from '../../lib/workers/sender.ts';
 import { roleOf } from './permissions.ts';
 import { recordingMeasures } from './workers.ts';

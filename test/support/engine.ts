@@ -7,8 +7,8 @@ import { CreateTableCommand, DeleteTableCommand, DynamoDBClient } from '@aws-sdk
 import { dynoxideCommand, findDynoxide } from '../../infra/local/table/dynoxide.ts';
 import { spawnGuarded } from '../../infra/local/table/guardedProcess.ts';
 import { indexNames } from '../../lib/app/capability.ts';
-import { vectorIndexes, vectorKeys } from '../../lib/memory/vectorIndexes.ts';
 import { clientSettings } from '../../lib/app/sdkSettings.ts';
+import { vectorIndexes, vectorKeys } from '../../lib/memory/vectorIndexes.ts';
 import { documentClients } from '../../lib/table/documentClient.ts';
 import { defaultRetryContext } from '../../lib/table/retryOnConflict.ts';
 import { ComparedTable } from './comparedTable.ts';

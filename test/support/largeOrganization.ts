@@ -4,7 +4,7 @@ import { inParallel } from '../../lib/shared/inParallel.ts';
 import type { Customer } from './customer.ts';
 import { type Engine, TABLE_NAME } from './engine.ts';
 import type { Command } from './leanClient.ts';
-import { itemsOfOrganization, fillDocument, itemsByKey } from './removal.ts';
+import { fillDocument, itemsByKey, itemsOfOrganization } from './removal.ts';
 import { times } from './times.ts';
 
 type Stored = Record<string, any>;

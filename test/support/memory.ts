@@ -1,8 +1,8 @@
 import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { vectorsOp } from '../../lib/memory/embeddingStore.ts';
 import { JudgmentEntity } from '../../lib/memory/entities.ts';
-import { lexical, LEXICAL_MODEL } from '../../lib/memory/rules/lexical.ts';
 import { type Judgment, reviewText, toJudgment } from '../../lib/memory/rules/judgments.ts';
+import { lexical, LEXICAL_MODEL } from '../../lib/memory/rules/lexical.ts';
 import { distance } from '../../lib/memory/rules/similarity.ts';
 import type { Customer } from './customer.ts';
 import { TABLE_NAME } from './engine.ts';

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Judgment } from '../../lib/memory/rules/judgments.ts';
-import { embedWith } from '../../lib/memory/embedJudgments.ts';
 import type { Embedder } from '../../lib/memory/embedders.ts';
+import { embedWith } from '../../lib/memory/embedJudgments.ts';
+import type { Judgment } from '../../lib/memory/rules/judgments.ts';
 
 /**
  * How the words of a query differ from those of the judgments to find. `words`: not at all. `forms`: by word forms and

@@ -1,7 +1,7 @@
 import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import { marshall } from '@aws-sdk/util-dynamodb';
-import { indexNames } from '../../lib/app/capability.ts';
 import { findRequestFault } from '../../infra/local/table/requestFault.ts';
+import { indexNames } from '../../lib/app/capability.ts';
 import { documentClients, operationOf } from '../../lib/table/documentClient.ts';
 import { asDocumentClient, type Command, indexKeySizes, type TableClient } from './leanClient.ts';
 import { requirePermission } from './permissions.ts';

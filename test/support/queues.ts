@@ -1,6 +1,6 @@
 import { type FauxqsServer, startFauxqs } from 'fauxqs';
-import { queues, queueVariable } from '../../lib/workers/queues.ts';
 import type { QueueName } from '../../lib/app/capability.ts';
+import { queues, queueVariable } from '../../lib/workers/queues.ts';
 
 /** A message of a queue. */
 export interface SentMessage {

@@ -5,8 +5,8 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
-import type { Behaviour, FromReceiver, ToReceiver } from './remoteReceiver.ts';
 import { startHttp } from './receivers.ts';
+import type { Behaviour, FromReceiver, ToReceiver } from './remoteReceiver.ts';
 
 const behaviours = new Map<string, Behaviour>();
 const requestCounts = new Map<string, number>();

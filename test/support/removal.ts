@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { environment } from '../../lib/app/capability.ts';
+import { DocumentEntity } from '../../lib/directory/documents.ts';
+import { OrganizationEntity } from '../../lib/directory/organizations.ts';
 import type { JobMessage } from '../../lib/jobs/jobStore.ts';
 import { runJob, type RunJobDeps } from '../../lib/jobs/runJob.ts';
 import { runsJobs } from '../../lib/jobs/steps.ts';
-import { DocumentEntity } from '../../lib/directory/documents.ts';
-import { OrganizationEntity } from '../../lib/directory/organizations.ts';
 import { LiveChannelEntity } from '../../lib/live/entities.ts';
 import { openTable, upsert } from '../../lib/table/table.ts';
 import type { QueueMessage } from '../../lib/workers/sender.ts';

@@ -2,11 +2,11 @@ import { ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { outboxShards, pendingEvents } from '../../lib/events/outbox.ts';
 import { dueJobIndex } from '../../lib/jobs/jobStore.ts';
 import { dueMailIndex } from '../../lib/mail/mailStore.ts';
+import type { Table } from '../../lib/table/table.ts';
 import { dueDeliveryIndex } from '../../lib/webhooks/deliveries.ts';
 import { dueGroupIndex } from '../../lib/webhooks/firstAttempts.ts';
-import type { Table } from '../../lib/table/table.ts';
 import type { DueIndex } from '../../lib/workers/dueShards.ts';
-import { type ShardSweep, sweepShard, SweepMessage, type SweepCall, type SweptWork } from '../../lib/workers/sweep.ts';
+import { type ShardSweep, type SweepCall, SweepMessage, sweepShard, type SweptWork } from '../../lib/workers/sweep.ts';
 import { deliveryRoles } from './deliveryRoles.ts';
 
 /** The sweep finds events that have been in the outbox for this long, in milliseconds. */

@@ -1,12 +1,12 @@
 import * as z from 'zod';
-import { readActivityConfig } from '../../../lib/workspaces/configs/activityConfig.ts';
-import { exampleActivity } from '../../../lib/activities/example.ts';
 import { addActivities } from '../../../lib/activities/activities.ts';
-import { findWritableDocument } from '../../../lib/content/documentScope.ts';
+import { exampleActivity } from '../../../lib/activities/example.ts';
 import { NewActivity, requireActivityLogsEnabled } from '../../../lib/activities/rules.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
+import { findWritableDocument } from '../../../lib/content/documentScope.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
 import { Id, limits, list } from '../../../lib/shared/schema.ts';
+import { readActivityConfig } from '../../../lib/workspaces/configs/activityConfig.ts';
 
 const message = 'Activity(s) added successfully.';
 

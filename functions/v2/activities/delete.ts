@@ -1,15 +1,15 @@
 import * as z from 'zod';
-import { readActivityConfig } from '../../../lib/workspaces/configs/activityConfig.ts';
 import { deleteActivities } from '../../../lib/activities/activities.ts';
+import { requireActivityLogsMutable } from '../../../lib/activities/rules.ts';
+import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { findWritableOrganization, requireWritable } from '../../../lib/content/documentScope.ts';
 import { readDocuments } from '../../../lib/directory/documents.ts';
 import { organizationScope } from '../../../lib/directory/folders/folders.ts';
-import { dict, distinct } from '../../../lib/shared/collections.ts';
-import { requireActivityLogsMutable } from '../../../lib/activities/rules.ts';
-import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
+import { dict, distinct } from '../../../lib/shared/collections.ts';
 import { ItemOutcome } from '../../../lib/shared/results.ts';
 import { closedObject, Id, limits, list, optional, withFieldRule } from '../../../lib/shared/schema.ts';
+import { readActivityConfig } from '../../../lib/workspaces/configs/activityConfig.ts';
 
 const selectors = ['documentId', 'targetEntityId', 'activityIds'] as const;
 

@@ -1,16 +1,16 @@
 import * as z from 'zod';
-import { exampleActivity } from '../../../lib/activities/example.ts';
 import { readActivities } from '../../../lib/activities/activities.ts';
-import { readListing, listingCursor } from '../../../lib/content/recordListing.ts';
-import { distinct } from '../../../lib/shared/collections.ts';
-import { featureTypes, ActivityResponse } from '../../../lib/activities/rules.ts';
-import { viewerOf } from '../../../lib/content/viewer.ts';
-import { openToUsers } from '../../../lib/userTokens/openToUsers.ts';
+import { exampleActivity } from '../../../lib/activities/example.ts';
+import { ActivityResponse, featureTypes } from '../../../lib/activities/rules.ts';
 import { visibleActivities } from '../../../lib/activities/visibleActivities.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
+import { listingCursor, readListing } from '../../../lib/content/recordListing.ts';
+import { viewerOf } from '../../../lib/content/viewer.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
 import { paging } from '../../../lib/http/paging.ts';
+import { distinct } from '../../../lib/shared/collections.ts';
 import { Id, limits, list, Name, optional, PageSize, PageToken } from '../../../lib/shared/schema.ts';
+import { openToUsers } from '../../../lib/userTokens/openToUsers.ts';
 
 const path = '/v2/activities/get';
 

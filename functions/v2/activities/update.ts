@@ -1,14 +1,14 @@
 import * as z from 'zod';
-import { readActivityConfig } from '../../../lib/workspaces/configs/activityConfig.ts';
 import { updateActivities } from '../../../lib/activities/activities.ts';
-import { findWritableOrganization } from '../../../lib/content/documentScope.ts';
-import { organizationScope } from '../../../lib/directory/folders/folders.ts';
-import { distinctBy } from '../../../lib/shared/collections.ts';
 import { ActivityChange, requireActivityLogsMutable } from '../../../lib/activities/rules.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
+import { findWritableOrganization } from '../../../lib/content/documentScope.ts';
+import { organizationScope } from '../../../lib/directory/folders/folders.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
+import { distinctBy } from '../../../lib/shared/collections.ts';
 import { byIdOf, ItemOutcome } from '../../../lib/shared/results.ts';
 import { Id, limits, list } from '../../../lib/shared/schema.ts';
+import { readActivityConfig } from '../../../lib/workspaces/configs/activityConfig.ts';
 
 export const endpoint = defineEndpoint(
   {

@@ -1,12 +1,12 @@
 import * as z from 'zod';
-import { secretBox } from '../../../lib/crypto/secretBox.ts';
 import { sealVersion } from '../../../lib/agents/agentSecrets.ts';
 import { createAgents } from '../../../lib/agents/agentWriter.ts';
 import { MAX_AGENTS } from '../../../lib/agents/rules/agents.ts';
 import { behaviourOf, refuseKeys, SentAgent, serverManagedKeys } from '../../../lib/agents/rules/configuration.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
-import { ApiError } from '../../../lib/shared/errors.ts';
+import { secretBox } from '../../../lib/crypto/secretBox.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
+import { ApiError } from '../../../lib/shared/errors.ts';
 
 export const endpoint = defineEndpoint(
   {

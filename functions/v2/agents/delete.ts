@@ -1,14 +1,14 @@
 import * as z from 'zod';
 import { removeAgentFromGroups } from '../../../lib/agents/agentGroups.ts';
 import { deleteAgents } from '../../../lib/agents/agentWriter.ts';
-import { PURGE_DELAY_SECONDS } from '../../../lib/deletion/startPurge.ts';
-import { notifyJobs } from '../../../lib/jobs/jobStore.ts';
 import { onlyCustomAgents } from '../../../lib/agents/rules/agents.ts';
 import { findBuiltInAgent } from '../../../lib/agents/rules/builtIn.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
+import { PURGE_DELAY_SECONDS } from '../../../lib/deletion/startPurge.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
-import * as sendTo from '../../../lib/workers/sendTo.ts';
+import { notifyJobs } from '../../../lib/jobs/jobStore.ts';
 import { closedObject, Id } from '../../../lib/shared/schema.ts';
+import * as sendTo from '../../../lib/workers/sendTo.ts';
 
 export const endpoint = defineEndpoint(
   {

@@ -1,15 +1,15 @@
 import * as z from 'zod';
+import { ExtractionRequest } from '../../../lib/agents/rules/extraction/extractionRequest.ts';
+import { ExtractionResult } from '../../../lib/agents/rules/extraction/extractionResult.ts';
 import {
   extractFromAnswers,
   questionAbout,
   skipAllParts,
 } from '../../../lib/agents/rules/extraction/modelQuestions.ts';
-import { ExtractionRequest } from '../../../lib/agents/rules/extraction/extractionRequest.ts';
-import { ExtractionResult } from '../../../lib/agents/rules/extraction/extractionResult.ts';
 import { readSource } from '../../../lib/agents/rules/extraction/readSource.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
-import { toLambda } from '../../../lib/http/lambda.ts';
 import { findFileModel } from '../../../lib/bedrock/converse.ts';
+import { toLambda } from '../../../lib/http/lambda.ts';
 import * as logMessages from '../../../lib/observability/logMessages.ts';
 
 /**

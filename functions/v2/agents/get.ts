@@ -2,12 +2,12 @@ import * as z from 'zod';
 import { readAgentGroups } from '../../../lib/agents/agentGroups.ts';
 import { readAgents, type TenantAgents } from '../../../lib/agents/agentReader.ts';
 import {
+  AgentResponse,
   AgentRow,
   toAgentResponse,
+  toAgentRow,
   toBuiltInResponse,
   toBuiltInRow,
-  AgentResponse,
-  toAgentRow,
   unknownAgent,
 } from '../../../lib/agents/rules/agents.ts';
 import { findBuiltInAgent, publicBuiltInAgents } from '../../../lib/agents/rules/builtIn.ts';

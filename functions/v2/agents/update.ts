@@ -3,10 +3,10 @@ import { changeAgents } from '../../../lib/agents/agentWriter.ts';
 import { onlyCustomAgents, unknownAgent } from '../../../lib/agents/rules/agents.ts';
 import { findBuiltInAgent } from '../../../lib/agents/rules/builtIn.ts';
 import { refuseKeys } from '../../../lib/agents/rules/configuration.ts';
-import { requireChange } from '../../../lib/workspaces/rules/mergeConfig.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
 import { Id, Name, optional, Text, withOpenKeys } from '../../../lib/shared/schema.ts';
+import { requireChange } from '../../../lib/workspaces/rules/mergeConfig.ts';
 
 const serverManaged = ['id', 'apiKey', 'managedBy', 'metadata', 'version', 'createdAt', 'updatedAt'];
 

@@ -1,17 +1,17 @@
 import * as z from 'zod';
-import { ensureDocument } from '../../../lib/content/documentScope.ts';
-import { addThreads } from '../../../lib/comments/threadWriter.ts';
-import { distinctBy } from '../../../lib/shared/collections.ts';
+import { defineEndpoint } from '../../../lib/app/endpoint.ts';
+import { serviceName } from '../../../lib/app/serviceName.ts';
 import { requireAgentSources } from '../../../lib/comments/rules/commentAgents.ts';
 import { NewThread } from '../../../lib/comments/rules/threads.ts';
-import { openToUsers } from '../../../lib/userTokens/openToUsers.ts';
 import { newThreadsByUsers } from '../../../lib/comments/rules/userCalls.ts';
-import { defineEndpoint } from '../../../lib/app/endpoint.ts';
+import { addThreads } from '../../../lib/comments/threadWriter.ts';
+import { ensureDocument } from '../../../lib/content/documentScope.ts';
 import { toLambdaWithTwin } from '../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../lib/http/twin.ts';
+import { distinctBy } from '../../../lib/shared/collections.ts';
 import { byIdOf } from '../../../lib/shared/results.ts';
 import { Id, limits, list, optional } from '../../../lib/shared/schema.ts';
-import { serviceName } from '../../../lib/app/serviceName.ts';
+import { openToUsers } from '../../../lib/userTokens/openToUsers.ts';
 
 export const endpoint = defineEndpoint(
   {

@@ -1,22 +1,22 @@
-import { findWritableDocument } from '../../../lib/content/documentScope.ts';
-import { writeThreads } from '../../../lib/comments/threadWriter.ts';
+import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { changeOptionFields, toChangeOptions } from '../../../lib/comments/rules/changeOptions.ts';
 import {
   agentSelectors,
   rejectEmptySelector,
-  threadSelectors,
   requireAgentUrl,
+  threadSelectors,
 } from '../../../lib/comments/rules/threadFilters.ts';
-import { viewerOf } from '../../../lib/content/viewer.ts';
-import { openToUsers } from '../../../lib/userTokens/openToUsers.ts';
 import type { Thread } from '../../../lib/comments/rules/threads.ts';
 import { threadDeletionsByUsers } from '../../../lib/comments/rules/userCalls.ts';
+import { writeThreads } from '../../../lib/comments/threadWriter.ts';
 import { visibleThreads } from '../../../lib/comments/visibleThreads.ts';
-import { defineEndpoint } from '../../../lib/app/endpoint.ts';
+import { findWritableDocument } from '../../../lib/content/documentScope.ts';
+import { viewerOf } from '../../../lib/content/viewer.ts';
 import { toLambdaWithTwin } from '../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../lib/http/twin.ts';
-import { toItemResults, ItemResults } from '../../../lib/shared/results.ts';
+import { ItemResults, toItemResults } from '../../../lib/shared/results.ts';
 import { closedObject, Id } from '../../../lib/shared/schema.ts';
+import { openToUsers } from '../../../lib/userTokens/openToUsers.ts';
 
 export const endpoint = defineEndpoint(
   {

@@ -1,20 +1,20 @@
 import * as z from 'zod';
-import { exampleThread } from '../../../lib/comments/rules/examples.ts';
+import { defineEndpoint } from '../../../lib/app/endpoint.ts';
+import { serviceName } from '../../../lib/app/serviceName.ts';
 import { DeletedThread } from '../../../lib/comments/deletedThreads.ts';
+import { exampleThread } from '../../../lib/comments/rules/examples.ts';
+import { ThreadListing, toListingOptions } from '../../../lib/comments/rules/threadFilters.ts';
+import { ThreadRow } from '../../../lib/comments/rules/threads.ts';
+import { toV1Thread, V1Thread } from '../../../lib/comments/rules/v1Rows.ts';
 import { readThreadPages, toThreadsResponse } from '../../../lib/comments/threadPages.ts';
 import { listingCursor } from '../../../lib/content/recordListing.ts';
-import { distinct } from '../../../lib/shared/collections.ts';
-import { V1Thread, toV1Thread } from '../../../lib/comments/rules/v1Rows.ts';
-import { toListingOptions, ThreadListing } from '../../../lib/comments/rules/threadFilters.ts';
-import { ThreadRow } from '../../../lib/comments/rules/threads.ts';
 import { viewerOf } from '../../../lib/content/viewer.ts';
-import { openToUsers } from '../../../lib/userTokens/openToUsers.ts';
-import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambdaWithTwin } from '../../../lib/http/lambda.ts';
 import { paging } from '../../../lib/http/paging.ts';
 import { defineUnpagedTwin } from '../../../lib/http/twin.ts';
+import { distinct } from '../../../lib/shared/collections.ts';
 import { limits } from '../../../lib/shared/schema.ts';
-import { serviceName } from '../../../lib/app/serviceName.ts';
+import { openToUsers } from '../../../lib/userTokens/openToUsers.ts';
 
 const path = '/v2/commentannotations/get';
 

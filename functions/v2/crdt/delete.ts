@@ -1,10 +1,10 @@
 import * as z from 'zod';
+import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { findDocument } from '../../../lib/content/documentScope.ts';
 import { deleteEditors } from '../../../lib/editors/deleteEditors.ts';
-import { distinct } from '../../../lib/shared/collections.ts';
 import { ownIds } from '../../../lib/editors/rules/editors.ts';
-import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
+import { distinct } from '../../../lib/shared/collections.ts';
 import { byId, ItemOutcome } from '../../../lib/shared/results.ts';
 import { closedObject, Id, limits, list, optional } from '../../../lib/shared/schema.ts';
 

@@ -1,10 +1,10 @@
 import * as z from 'zod';
+import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { findDocument } from '../../../lib/content/documentScope.ts';
 import { readEditors } from '../../../lib/editors/editorReader.ts';
 import { listEditorRecords } from '../../../lib/editors/editorRecords.ts';
-import { crdtTypes } from '../../../lib/editors/rules/yjs/values.ts';
 import { EditorRecord, ownIds } from '../../../lib/editors/rules/editors.ts';
-import { defineEndpoint } from '../../../lib/app/endpoint.ts';
+import { crdtTypes } from '../../../lib/editors/rules/yjs/values.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
 import { Id, optional } from '../../../lib/shared/schema.ts';
 import { openToUsers } from '../../../lib/userTokens/openToUsers.ts';

@@ -1,8 +1,8 @@
 import * as z from 'zod';
+import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { changeEditor, type EditorUpdate } from '../../../lib/editors/changeEditor.ts';
 import { requireFitting, ValueRequest } from '../../../lib/editors/rules/valueRequest.ts';
 import { updateEditor } from '../../../lib/editors/writeValue.ts';
-import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
 
 export const endpoint = defineEndpoint(

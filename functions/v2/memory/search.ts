@@ -1,7 +1,7 @@
 import * as z from 'zod';
-import { exampleJudgment } from '../../../lib/memory/example.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
+import { exampleJudgment } from '../../../lib/memory/example.ts';
 import { JudgmentResponse } from '../../../lib/memory/rules/judgments.ts';
 import { SearchRequest } from '../../../lib/memory/rules/searchRequests.ts';
 import { semanticSearch } from '../../../lib/memory/semanticSearch.ts';

@@ -1,6 +1,9 @@
 import * as z from 'zod';
-import { addNotifications } from '../../../lib/notifications/notifications.ts';
+import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { ensureDocument } from '../../../lib/content/documentScope.ts';
+import { toLambdaWithTwin } from '../../../lib/http/lambda.ts';
+import { defineTwin } from '../../../lib/http/twin.ts';
+import { addNotifications } from '../../../lib/notifications/notifications.ts';
 import {
   hasRecipients,
   hasTemplates,
@@ -8,10 +11,7 @@ import {
   NewNotification,
   newNotification,
 } from '../../../lib/notifications/rules.ts';
-import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { ApiError } from '../../../lib/shared/errors.ts';
-import { toLambdaWithTwin } from '../../../lib/http/lambda.ts';
-import { defineTwin } from '../../../lib/http/twin.ts';
 import { Id, optional } from '../../../lib/shared/schema.ts';
 
 const message = 'Notification added successfully.';

@@ -1,11 +1,11 @@
 import * as z from 'zod';
-import { deleteNotifications } from '../../../lib/notifications/deleteNotifications.ts';
-import { findWritableSelection } from '../../../lib/content/documentScope.ts';
-import { dict } from '../../../lib/shared/collections.ts';
-import { NotificationId, selectorFields } from '../../../lib/notifications/rules.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
+import { findWritableSelection } from '../../../lib/content/documentScope.ts';
 import { toLambdaWithTwin } from '../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../lib/http/twin.ts';
+import { deleteNotifications } from '../../../lib/notifications/deleteNotifications.ts';
+import { NotificationId, selectorFields } from '../../../lib/notifications/rules.ts';
+import { dict } from '../../../lib/shared/collections.ts';
 import { ItemOutcome } from '../../../lib/shared/results.ts';
 import { closedObject, limits, list, optional, withFieldRule } from '../../../lib/shared/schema.ts';
 

@@ -1,8 +1,6 @@
 import * as z from 'zod';
-import { viewerOf } from '../../../lib/content/viewer.ts';
-import { ownNotifications } from '../../../lib/notifications/rules.ts';
-import { openToUsers } from '../../../lib/userTokens/openToUsers.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
+import { viewerOf } from '../../../lib/content/viewer.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
 import { paging } from '../../../lib/http/paging.ts';
 import {
@@ -11,8 +9,10 @@ import {
   filterOf,
   getNotifications,
 } from '../../../lib/notifications/getNotifications.ts';
+import { ownNotifications } from '../../../lib/notifications/rules.ts';
 import { NotificationResponse } from '../../../lib/notifications/rules.ts';
 import { limits, optional, PageSize, PageToken } from '../../../lib/shared/schema.ts';
+import { openToUsers } from '../../../lib/userTokens/openToUsers.ts';
 
 const path = '/v2/notifications/get';
 

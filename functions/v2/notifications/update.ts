@@ -1,16 +1,16 @@
 import * as z from 'zod';
-import { isSelected, updateNotifications } from '../../../lib/notifications/notifications.ts';
-import { findWritableSelection } from '../../../lib/content/documentScope.ts';
-import { distinctBy } from '../../../lib/shared/collections.ts';
-import { NotificationChange, notificationChangesByUsers, selectorFields } from '../../../lib/notifications/rules.ts';
-import { viewerOf } from '../../../lib/content/viewer.ts';
-import { openToUsers } from '../../../lib/userTokens/openToUsers.ts';
-import { notificationReader } from '../../../lib/notifications/notificationReader.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
+import { findWritableSelection } from '../../../lib/content/documentScope.ts';
+import { viewerOf } from '../../../lib/content/viewer.ts';
 import { toLambdaWithTwin } from '../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../lib/http/twin.ts';
+import { notificationReader } from '../../../lib/notifications/notificationReader.ts';
+import { isSelected, updateNotifications } from '../../../lib/notifications/notifications.ts';
+import { NotificationChange, notificationChangesByUsers, selectorFields } from '../../../lib/notifications/rules.ts';
+import { distinctBy } from '../../../lib/shared/collections.ts';
 import { byIdOf, ItemOutcome } from '../../../lib/shared/results.ts';
 import { closedObject, limits, list, optional } from '../../../lib/shared/schema.ts';
+import { openToUsers } from '../../../lib/userTokens/openToUsers.ts';
 
 export const endpoint = defineEndpoint(
   {

@@ -1,9 +1,9 @@
 import * as z from 'zod';
-import { writeOrganizations } from '../../../lib/directory/organizations.ts';
-import { distinctBy } from '../../../lib/shared/collections.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
+import { writeOrganizations } from '../../../lib/directory/organizations.ts';
 import { toLambdaWithTwin } from '../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../lib/http/twin.ts';
+import { distinctBy } from '../../../lib/shared/collections.ts';
 import { byIdOf, ItemResults } from '../../../lib/shared/results.ts';
 import { Id, limits, list, Name, optional, withOpenKeys } from '../../../lib/shared/schema.ts';
 

@@ -1,8 +1,8 @@
-import { deleteOrganizations } from '../../../lib/deletion/deleteOrganizations.ts';
-import { distinct } from '../../../lib/shared/collections.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
+import { deleteOrganizations } from '../../../lib/deletion/deleteOrganizations.ts';
 import { toLambdaWithTwin } from '../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../lib/http/twin.ts';
+import { distinct } from '../../../lib/shared/collections.ts';
 import { byId, ItemResults } from '../../../lib/shared/results.ts';
 import { closedObject, Id, limits, list } from '../../../lib/shared/schema.ts';
 

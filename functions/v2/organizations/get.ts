@@ -1,10 +1,10 @@
 import * as z from 'zod';
-import { type Organization, readOrganizations } from '../../../lib/directory/organizations.ts';
-import { distinct } from '../../../lib/shared/collections.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
+import { type Organization, readOrganizations } from '../../../lib/directory/organizations.ts';
 import { toLambdaWithTwin } from '../../../lib/http/lambda.ts';
 import { paging } from '../../../lib/http/paging.ts';
 import { defineUnpagedTwin } from '../../../lib/http/twin.ts';
+import { distinct } from '../../../lib/shared/collections.ts';
 import { Id, limits, list, optional, PageSize, PageToken } from '../../../lib/shared/schema.ts';
 
 const path = '/v2/organizations/get';

@@ -1,17 +1,17 @@
 import * as z from 'zod';
-import { findWritableDocument } from '../../../lib/content/documentScope.ts';
-import { writeReactions } from '../../../lib/reactions/reactionWriter.ts';
-import { CommentId } from '../../../lib/comments/rules/comments.ts';
-import { Location } from '../../../lib/content/rules/location.ts';
-import { groupEntries } from '../../../lib/reactions/rules.ts';
-import { ContentUser } from '../../../lib/content/rules/contentUser.ts';
-import { viewerOf } from '../../../lib/content/viewer.ts';
-import { openToUsers } from '../../../lib/userTokens/openToUsers.ts';
-import { visibleReactions } from '../../../lib/reactions/visibleReactions.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
+import { CommentId } from '../../../lib/comments/rules/comments.ts';
+import { findWritableDocument } from '../../../lib/content/documentScope.ts';
+import { ContentUser } from '../../../lib/content/rules/contentUser.ts';
+import { Location } from '../../../lib/content/rules/location.ts';
+import { viewerOf } from '../../../lib/content/viewer.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
+import { writeReactions } from '../../../lib/reactions/reactionWriter.ts';
+import { groupEntries } from '../../../lib/reactions/rules.ts';
+import { visibleReactions } from '../../../lib/reactions/visibleReactions.ts';
 import { byIdOf } from '../../../lib/shared/results.ts';
 import { Id, limits, list, Name, optional } from '../../../lib/shared/schema.ts';
+import { openToUsers } from '../../../lib/userTokens/openToUsers.ts';
 
 const Entry = z
   .object({

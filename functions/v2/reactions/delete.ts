@@ -1,15 +1,15 @@
 import * as z from 'zod';
+import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { findWritableDocument } from '../../../lib/content/documentScope.ts';
-import { writeReactions } from '../../../lib/reactions/reactionWriter.ts';
-import { distinct } from '../../../lib/shared/collections.ts';
 import { ContentUser } from '../../../lib/content/rules/contentUser.ts';
 import { viewerOf } from '../../../lib/content/viewer.ts';
-import { openToUsers } from '../../../lib/userTokens/openToUsers.ts';
-import { visibleReactions } from '../../../lib/reactions/visibleReactions.ts';
-import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
+import { writeReactions } from '../../../lib/reactions/reactionWriter.ts';
+import { visibleReactions } from '../../../lib/reactions/visibleReactions.ts';
+import { distinct } from '../../../lib/shared/collections.ts';
 import { byId, ItemOutcome } from '../../../lib/shared/results.ts';
 import { closedObject, Id, limits, list, optional } from '../../../lib/shared/schema.ts';
+import { openToUsers } from '../../../lib/userTokens/openToUsers.ts';
 
 export const endpoint = defineEndpoint(
   {

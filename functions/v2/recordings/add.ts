@@ -1,11 +1,11 @@
 import * as z from 'zod';
-import { findWritableDocument } from '../../../lib/content/documentScope.ts';
-import { addRecordings } from '../../../lib/recordings/recordings.ts';
-import { exampleRecording } from '../../../lib/recordings/example.ts';
-import { distinctBy } from '../../../lib/shared/collections.ts';
-import { NewRecording } from '../../../lib/recordings/rules.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
+import { findWritableDocument } from '../../../lib/content/documentScope.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
+import { exampleRecording } from '../../../lib/recordings/example.ts';
+import { addRecordings } from '../../../lib/recordings/recordings.ts';
+import { NewRecording } from '../../../lib/recordings/rules.ts';
+import { distinctBy } from '../../../lib/shared/collections.ts';
 import { byIdOf } from '../../../lib/shared/results.ts';
 import { Id, limits, list } from '../../../lib/shared/schema.ts';
 

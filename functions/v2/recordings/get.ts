@@ -1,12 +1,12 @@
 import * as z from 'zod';
-import { listRecordings } from '../../../lib/recordings/recordings.ts';
-import { readListing, listingCursor } from '../../../lib/content/recordListing.ts';
-import { exampleRecording } from '../../../lib/recordings/example.ts';
-import { distinct } from '../../../lib/shared/collections.ts';
-import { RecordingResponse } from '../../../lib/recordings/rules.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
+import { listingCursor, readListing } from '../../../lib/content/recordListing.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
 import { paging } from '../../../lib/http/paging.ts';
+import { exampleRecording } from '../../../lib/recordings/example.ts';
+import { listRecordings } from '../../../lib/recordings/recordings.ts';
+import { RecordingResponse } from '../../../lib/recordings/rules.ts';
+import { distinct } from '../../../lib/shared/collections.ts';
 import { Id, limits, list, optional, PageSize, PageToken } from '../../../lib/shared/schema.ts';
 
 const path = '/v2/recordings/get';

@@ -1,17 +1,17 @@
 import * as z from 'zod';
-import { newDocumentAccess } from '../../../lib/workspaces/configs/apiKeyConfig.ts';
+import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { ensureOrganization } from '../../../lib/content/documentScope.ts';
 import { writeDocuments } from '../../../lib/directory/documents.ts';
 import { organizationScope, writeFolders } from '../../../lib/directory/folders/folders.ts';
-import { writeUsers } from '../../../lib/directory/users.ts';
 import { ensureResource } from '../../../lib/directory/resources.ts';
-import { distinctBy } from '../../../lib/shared/collections.ts';
 import { accessRoles } from '../../../lib/directory/rules/access.ts';
-import { defineEndpoint } from '../../../lib/app/endpoint.ts';
+import { writeUsers } from '../../../lib/directory/users.ts';
 import { toLambdaWithTwin } from '../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../lib/http/twin.ts';
+import { distinctBy } from '../../../lib/shared/collections.ts';
 import { byIdOf, ItemResults } from '../../../lib/shared/results.ts';
 import { documentOrFolder, Id, limits, list, optional, userContext, UserProfile } from '../../../lib/shared/schema.ts';
+import { newDocumentAccess } from '../../../lib/workspaces/configs/apiKeyConfig.ts';
 
 export const endpoint = defineEndpoint(
   {

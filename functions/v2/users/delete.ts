@@ -1,13 +1,13 @@
 import * as z from 'zod';
+import { defineEndpoint } from '../../../lib/app/endpoint.ts';
+import { removeUsers } from '../../../lib/deletion/removeUsers.ts';
 import { readDocuments } from '../../../lib/directory/documents.ts';
 import { organizationScope, readFolders } from '../../../lib/directory/folders/folders.ts';
 import { findOrganization } from '../../../lib/directory/organizations.ts';
-import { removeUsers } from '../../../lib/deletion/removeUsers.ts';
 import { requireResource } from '../../../lib/directory/resources.ts';
-import { distinct } from '../../../lib/shared/collections.ts';
-import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambdaWithTwin } from '../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../lib/http/twin.ts';
+import { distinct } from '../../../lib/shared/collections.ts';
 import { byId, ItemOutcome } from '../../../lib/shared/results.ts';
 import { closedObject, documentOrFolder, Id, limits, list, optional, userContext } from '../../../lib/shared/schema.ts';
 

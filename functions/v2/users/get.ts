@@ -1,17 +1,17 @@
 import * as z from 'zod';
+import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { readInvolvedDocuments } from '../../../lib/content/involvedDocuments.ts';
 import { readDocuments } from '../../../lib/directory/documents.ts';
 import { organizationScope, readFolders } from '../../../lib/directory/folders/folders.ts';
 import { findOrganization } from '../../../lib/directory/organizations.ts';
 import { listUsers } from '../../../lib/directory/userLists.ts';
 import { openUserListing, toPublicUsers, UserQuery, UserResponse } from '../../../lib/directory/userQuery.ts';
-import { openToUsers } from '../../../lib/userTokens/openToUsers.ts';
-import { defineEndpoint } from '../../../lib/app/endpoint.ts';
-import { withInternalMessage } from '../../../lib/http/withInternalMessage.ts';
 import { toLambdaWithTwin } from '../../../lib/http/lambda.ts';
-import { defineUnpagedTwin } from '../../../lib/http/twin.ts';
 import { paging } from '../../../lib/http/paging.ts';
+import { defineUnpagedTwin } from '../../../lib/http/twin.ts';
+import { withInternalMessage } from '../../../lib/http/withInternalMessage.ts';
 import { limits } from '../../../lib/shared/schema.ts';
+import { openToUsers } from '../../../lib/userTokens/openToUsers.ts';
 
 const path = '/v2/users/get';
 

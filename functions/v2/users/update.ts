@@ -1,14 +1,14 @@
 import * as z from 'zod';
+import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { findWritableOrganization } from '../../../lib/content/documentScope.ts';
 import { readDocuments } from '../../../lib/directory/documents.ts';
 import { organizationScope, readFolders } from '../../../lib/directory/folders/folders.ts';
-import { type ScopedResource, writeUsers } from '../../../lib/directory/users.ts';
 import { requireResource } from '../../../lib/directory/resources.ts';
-import { distinctBy } from '../../../lib/shared/collections.ts';
 import { accessRoles } from '../../../lib/directory/rules/access.ts';
-import { defineEndpoint } from '../../../lib/app/endpoint.ts';
+import { type ScopedResource, writeUsers } from '../../../lib/directory/users.ts';
 import { toLambdaWithTwin } from '../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../lib/http/twin.ts';
+import { distinctBy } from '../../../lib/shared/collections.ts';
 import { byIdOf, ItemResults } from '../../../lib/shared/results.ts';
 import { closedObject, documentOrFolder, Id, limits, list, optional, UserProfile } from '../../../lib/shared/schema.ts';
 

@@ -1,6 +1,11 @@
 import * as z from 'zod';
+import { defineEndpoint } from '../../../lib/app/endpoint.ts';
+import { toLambda } from '../../../lib/http/lambda.ts';
+import { withInternalMessage } from '../../../lib/http/withInternalMessage.ts';
+import { ApiError, invalid } from '../../../lib/shared/errors.ts';
+import { optional } from '../../../lib/shared/schema.ts';
 import { rateLimits } from '../../../lib/table/rateLimits.ts';
-import { createWorkspaces, unverifiedGraceDays, workspaceCreation } from '../../../lib/workspaces/workspaces.ts';
+import { exampleWorkspace } from '../../../lib/workspaces/example.ts';
 import {
   AvatarUrl,
   isDisposable,
@@ -11,12 +16,7 @@ import {
   VerifyWithinMs,
   WorkspaceResponse,
 } from '../../../lib/workspaces/rules/workspaces.ts';
-import { exampleWorkspace } from '../../../lib/workspaces/example.ts';
-import { defineEndpoint } from '../../../lib/app/endpoint.ts';
-import { ApiError, invalid } from '../../../lib/shared/errors.ts';
-import { withInternalMessage } from '../../../lib/http/withInternalMessage.ts';
-import { toLambda } from '../../../lib/http/lambda.ts';
-import { optional } from '../../../lib/shared/schema.ts';
+import { createWorkspaces, unverifiedGraceDays, workspaceCreation } from '../../../lib/workspaces/workspaces.ts';
 
 export const endpoint = defineEndpoint(
   {

@@ -1,10 +1,10 @@
 import * as z from 'zod';
-import { readWorkspace } from '../../../lib/workspaces/workspaces.ts';
-import { toWorkspaceResponse, WorkspaceResponse } from '../../../lib/workspaces/rules/workspaces.ts';
-import { exampleWorkspace } from '../../../lib/workspaces/example.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
-import { ApiError } from '../../../lib/shared/errors.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
+import { ApiError } from '../../../lib/shared/errors.ts';
+import { exampleWorkspace } from '../../../lib/workspaces/example.ts';
+import { toWorkspaceResponse, WorkspaceResponse } from '../../../lib/workspaces/rules/workspaces.ts';
+import { readWorkspace } from '../../../lib/workspaces/workspaces.ts';
 
 export const endpoint = defineEndpoint(
   {

@@ -5,8 +5,8 @@
 import { POSITIVE_MILLISECONDS } from '../../../lib/table/recordCache.ts';
 import { CREDENTIALS_UNITS_READ, idempotencyConsumption } from '../cost/calls.ts';
 import {
-  deliveryConsumption,
   type DeliveryConsumption,
+  deliveryConsumption,
   deliveryCost,
   OTHER_MILLISECONDS,
   POSTING_MILLISECONDS,

@@ -1,20 +1,20 @@
-import type { Assembly } from './cloudAssembly.ts';
-import type { FunctionModel } from './functionModel.ts';
+import { isAllowed } from '../iam/iam.ts';
+import { streamArn } from '../iam/identity.ts';
+import { type Roles, rolesOf } from '../iam/roles.ts';
+import { type EventApiModel, eventApiOf } from '../live/eventApiModel.ts';
+import { type MonitoringModel, monitoringOf } from '../metrics/monitoringModel.ts';
+import { StartError } from '../startError.ts';
 import {
   batchSourcesOf,
   type QueueModel,
-  type QueueSourceModel,
   queuesOf,
+  type QueueSourceModel,
   type ScheduleModel,
   schedulesOf,
   type StreamSourceModel,
 } from '../streams/eventSourceModels.ts';
-import { isAllowed } from '../iam/iam.ts';
-import { type EventApiModel, eventApiOf } from '../live/eventApiModel.ts';
-import { streamArn } from '../iam/identity.ts';
-import { type MonitoringModel, monitoringOf } from '../metrics/monitoringModel.ts';
-import { type Roles, rolesOf } from '../iam/roles.ts';
-import { StartError } from '../startError.ts';
+import type { Assembly } from './cloudAssembly.ts';
+import type { FunctionModel } from './functionModel.ts';
 import type { Resource } from './template.ts';
 
 export interface TableModel {

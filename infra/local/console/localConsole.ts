@@ -1,4 +1,4 @@
-import { gatewayResponse, type GatewayResponse } from '../gateway/httpApiResponse.ts';
+import { type GatewayResponse, gatewayResponse } from '../gateway/httpApiResponse.ts';
 import type { DashboardSnapshot } from '../metrics/dashboardSnapshot.ts';
 import type { Parts } from '../parts.ts';
 import { type ConsoleState, type PartsAnswer, ranges } from './consoleState.ts';

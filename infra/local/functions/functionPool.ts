@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type AwsAccess, FunctionError, type FunctionObserver, FunctionThread } from './functionThread.ts';
 import type { FunctionModel } from '../assembly/functionModel.ts';
+import { type AwsAccess, FunctionError, type FunctionObserver, FunctionThread } from './functionThread.ts';
 
 const IDLE_MILLISECONDS = 60_000;
 /** The largest number of threads of all functions together. */

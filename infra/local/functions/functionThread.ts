@@ -3,13 +3,13 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { Worker } from 'node:worker_threads';
-import type { FunctionLog } from './functionLog.ts';
+import type { FunctionModel } from '../assembly/functionModel.ts';
 import type { ThreadCall } from '../iam/awsEndpoint.ts';
 import type { AwsAnswer } from '../iam/awsService.ts';
 import { ACCOUNT, REGION } from '../iam/identity.ts';
 import type { Measurements } from '../metrics/measurements.ts';
 import { MetricLines } from '../metrics/metricLines.ts';
-import type { FunctionModel } from '../assembly/functionModel.ts';
+import type { FunctionLog } from './functionLog.ts';
 
 /** The time limit for loading an instance. As in Lambda, the timeout of a call starts after loading. */
 const LOAD_MILLISECONDS = 60_000;

@@ -2,13 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import type { LocalRequest } from '../console/localRequest.ts';
-import { gatewayResponse, type GatewayResponse, httpApiResponse } from './httpApiResponse.ts';
-import { isLoopbackHost } from '../loopbackHost.ts';
-import { httpApiEvent, splitTarget } from './httpApiEvent.ts';
-import type { RouteModel } from '../assembly/model.ts';
 import type { FunctionModel } from '../assembly/functionModel.ts';
+import type { RouteModel } from '../assembly/model.ts';
+import type { LocalRequest } from '../console/localRequest.ts';
+import { isLoopbackHost } from '../loopbackHost.ts';
 import { StartError } from '../startError.ts';
+import { httpApiEvent, splitTarget } from './httpApiEvent.ts';
+import { type GatewayResponse, gatewayResponse, httpApiResponse } from './httpApiResponse.ts';
 
 /** API Gateway's limit for the body of a request, in bytes. */
 const BODY_BYTES = 10 * 1024 * 1024;

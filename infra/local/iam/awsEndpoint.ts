@@ -1,20 +1,20 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { errorAnswer } from './awsResponse.ts';
-import type { AwsAnswer, Service } from './awsService.ts';
 import { StoppableServer } from '../gateway/stoppableServer.ts';
-import { dynamoDbAccesses } from './dynamoDbAccess.ts';
-import type { TableCalls } from '../table/tableCalls.ts';
 import { isLoopbackHost } from '../loopbackHost.ts';
-import { isAllowed } from './iam.ts';
 import type { Outbox } from '../mail/mailOutbox.ts';
-import type { Principal, Principals } from './principals.ts';
+import { ses } from '../mail/ses.ts';
 import type { QueueStore } from '../queues/queueStore.ts';
+import { sqs } from '../queues/sqs.ts';
 import type { Secret } from '../secrets/secrets.ts';
 import { secretsManager } from '../secrets/secretsManager.ts';
-import { ses } from '../mail/ses.ts';
+import type { TableCalls } from '../table/tableCalls.ts';
+import { errorAnswer } from './awsResponse.ts';
+import type { AwsAnswer, Service } from './awsService.ts';
+import { dynamoDbAccesses } from './dynamoDbAccess.ts';
+import { isAllowed } from './iam.ts';
+import type { Principal, Principals } from './principals.ts';
 import { readAuthorization } from './signature.ts';
-import { sqs } from '../queues/sqs.ts';
 
 export interface AwsEndpointOptions {
   readonly table: Pick<TableCalls, 'answer'>;

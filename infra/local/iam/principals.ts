@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { ACCOUNT } from './identity.ts';
-import type { Statement } from './iam.ts';
 import type { FunctionModel } from '../assembly/functionModel.ts';
+import type { Statement } from './iam.ts';
+import { ACCOUNT } from './identity.ts';
 import { signatureVerifier } from './signature.ts';
 
 /**

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { emlOf, type OutgoingMail } from './eml.ts';
 import { writePrivateText } from '../privateFile.ts';
+import { emlOf, type OutgoingMail } from './eml.ts';
 
 export interface Outbox {
   /** Stores a mail and returns its id. */

@@ -1,7 +1,7 @@
 import { errorAnswer, jsonAnswer } from '../iam/awsResponse.ts';
 import type { Service } from '../iam/awsService.ts';
-import type { OutgoingMail } from './eml.ts';
 import { configurationSetArn, mailIdentityArn } from '../iam/identity.ts';
+import type { OutgoingMail } from './eml.ts';
 import type { Outbox } from './mailOutbox.ts';
 
 /**

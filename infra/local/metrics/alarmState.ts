@@ -1,7 +1,7 @@
 import { type AlarmModel, comparisons } from './alarmModel.ts';
 import { bind, bindQuery, type Bound } from './evaluate.ts';
 import type { MetricStore } from './metricStore.ts';
-import { bucketAt, BUCKET_MILLISECONDS, type Window } from './series.ts';
+import { BUCKET_MILLISECONDS, bucketAt, type Window } from './series.ts';
 
 export interface AlarmState {
   /**

@@ -1,5 +1,5 @@
-import { alarmState } from './alarmState.ts';
 import type { AlarmModel } from './alarmModel.ts';
+import { alarmState } from './alarmState.ts';
 import { type GraphModel, LABEL, type SeriesModel } from './dashboardModel.ts';
 import { bind, bindQuery, type Bound } from './evaluate.ts';
 import type { MetricStore } from './metricStore.ts';

@@ -1,6 +1,6 @@
-import { UnsupportedDefinition, Scanner } from './scanner.ts';
-import type { MetricId, Statistic } from './series.ts';
 import type { Query } from './query.ts';
+import { Scanner, UnsupportedDefinition } from './scanner.ts';
+import type { MetricId, Statistic } from './series.ts';
 
 /** A metric and its statistic. */
 export interface MetricStatistic {

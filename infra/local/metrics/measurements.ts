@@ -1,6 +1,6 @@
+import type { QueueLevel } from '../queues/queueStore.ts';
 import type { ConsumedCapacity } from '../table/consumedCapacity.ts';
 import type { MetricStore } from './metricStore.ts';
-import type { QueueLevel } from '../queues/queueStore.ts';
 
 export type MetricSink = Pick<MetricStore, 'add' | 'addLine'>;
 

@@ -1,5 +1,5 @@
-import { StartError } from '../startError.ts';
 import type { Resource } from '../assembly/template.ts';
+import { StartError } from '../startError.ts';
 import { type AlarmModel, alarmOf } from './alarmModel.ts';
 import { type RowModel, rowsOf } from './dashboardModel.ts';
 import { UnsupportedDefinition } from './scanner.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import { inTransaction } from '../table/database.ts';
 import type { QueueModel } from '../streams/eventSourceModels.ts';
+import { inTransaction } from '../table/database.ts';
 
 export interface NewMessage {
   readonly body: string;

@@ -1,5 +1,5 @@
-import type { EngineCall } from '../table/engineCall.ts';
 import { StartError } from '../startError.ts';
+import type { EngineCall } from '../table/engineCall.ts';
 import type { StreamPosition } from './streamPositions.ts';
 
 /** A change of an item, in the format of the DynamoDB Streams API. */

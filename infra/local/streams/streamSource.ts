@@ -1,10 +1,10 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
+import { REGION } from '../iam/identity.ts';
 import { failedItems } from '../queues/failedItems.ts';
 import type { StreamSourceModel } from './eventSourceModels.ts';
-import { REGION } from '../iam/identity.ts';
-import type { ReadRecord, StreamReader } from './streamReader.ts';
 import type { StreamPosition } from './streamPositions.ts';
+import type { ReadRecord, StreamReader } from './streamReader.ts';
 
 /** How often the stream is read if `wake` is not called. This finds writes after which nothing called `wake`. */
 const POLL_MILLISECONDS = 1_000;

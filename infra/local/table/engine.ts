@@ -4,11 +4,11 @@ import { open, readFile, rm } from 'node:fs/promises';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type EngineCall, EngineConnections } from './engineCall.ts';
-import { prepareLaunch } from './engineLaunch.ts';
 import { endProcesses } from '../processes.ts';
 import type { EngineKind } from '../settings.ts';
 import { StartError } from '../startError.ts';
+import { type EngineCall, EngineConnections } from './engineCall.ts';
+import { prepareLaunch } from './engineLaunch.ts';
 
 export const START_MILLISECONDS = 20_000;
 const STOP_MILLISECONDS = 5_000;

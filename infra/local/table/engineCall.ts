@@ -1,5 +1,5 @@
-import { Connections, type Reply } from './connections.ts';
 import { REGION } from '../iam/identity.ts';
+import { Connections, type Reply } from './connections.ts';
 
 /**
  * Calls an operation of the table engine, such as `DynamoDB_20120810.PutItem`. Throws errors with the names of AWS

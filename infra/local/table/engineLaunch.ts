@@ -2,12 +2,12 @@ import type { ChildProcess } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { dynamoDbLocalCommand } from './dynamoDbLocal.ts';
-import { dynoxideCommand, dynoxidePackage, findDynoxide } from './dynoxide.ts';
-import { spawnGuarded } from './guardedProcess.ts';
 import type { EngineKind } from '../settings.ts';
 import { StartError } from '../startError.ts';
 import { deleteStreamRecords, indexStreamRecords } from '../streams/streamRecords.ts';
+import { dynamoDbLocalCommand } from './dynamoDbLocal.ts';
+import { dynoxideCommand, dynoxidePackage, findDynoxide } from './dynoxide.ts';
+import { spawnGuarded } from './guardedProcess.ts';
 
 export interface Launch {
   /** Arguments by which `findProcesses` finds the engine. No other process has them. */

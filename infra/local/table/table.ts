@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { EngineCall } from './engineCall.ts';
 import type { TableModel } from '../assembly/model.ts';
 import { StartError } from '../startError.ts';
+import type { EngineCall } from './engineCall.ts';
 
 const POLL_MILLISECONDS = 50;
 

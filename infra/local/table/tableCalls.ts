@@ -1,16 +1,16 @@
 import { errorAnswer } from '../iam/awsResponse.ts';
 import type { AwsAnswer, AwsCall } from '../iam/awsService.ts';
+import type { Measurements } from '../metrics/measurements.ts';
 import {
   addCapacityParameter,
   canAddCapacityParameter,
   capacityKind,
-  scaledCapacity,
   extractCapacity,
+  scaledCapacity,
 } from './consumedCapacity.ts';
 import type { EngineConnections } from './engineCall.ts';
 import { GroupedWrites, type Write } from './groupedWrites.ts';
 import { findRequestFault, type IndexKeySizes } from './requestFault.ts';
-import type { Measurements } from '../metrics/measurements.ts';
 
 const WRITES = new Set(['PutItem', 'UpdateItem', 'DeleteItem', 'BatchWriteItem', 'TransactWriteItems']);
 

@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { defineSchema } from '../../shared/schema.ts';
 import { ApiError, invalid } from '../../shared/errors.ts';
+import { defineSchema } from '../../shared/schema.ts';
 import type { OpenKeys } from './behaviourShape.ts';
 import type { BuiltInAgent } from './builtIn.ts';
 import { runCount, toRunCountResponse } from './runs.ts';

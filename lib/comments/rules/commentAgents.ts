@@ -1,5 +1,5 @@
-import { distinct, distinctBy } from '../../shared/collections.ts';
 import type { AgentRun } from '../../agents/rules/runs.ts';
+import { distinct, distinctBy } from '../../shared/collections.ts';
 import { invalid } from '../../shared/errors.ts';
 import { agentSourceOf, type NewComment, parseAgent } from './comments.ts';
 

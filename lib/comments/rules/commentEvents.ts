@@ -1,19 +1,19 @@
 import { isDeepStrictEqual } from 'node:util';
-import { isLongerThan } from '../../shared/bytes.ts';
-import { distinct } from '../../shared/collections.ts';
+import type { ServiceActivity } from '../../activities/rules.ts';
+import type { ContentUser } from '../../content/rules/contentUser.ts';
+import { type ContentNames, eventMetadata, eventMetadataIds } from '../../content/rules/eventMetadata.ts';
+import type { Location } from '../../content/rules/location.ts';
+import { isPrivate } from '../../content/rules/visibility.ts';
 import { type TriggerType, triggerTypes } from '../../events/rules/catalogue.ts';
 import { type Audience, type EventPayload, MAX_PAYLOAD_BYTES } from '../../events/rules/payload.ts';
-import { commentVerbs } from '../../workspaces/rules/groupedTriggers.ts';
-import type { ServiceActivity } from '../../activities/rules.ts';
-import { accessFieldsOf, type Comment, commentMentions, toCommentResponse } from './comments.ts';
-import { readJson } from '../../shared/jsonFields.ts';
-import type { Location } from '../../content/rules/location.ts';
-import { type ContentNames, eventMetadata, eventMetadataIds } from '../../content/rules/eventMetadata.ts';
 import type { ReactionResponse } from '../../reactions/rules.ts';
+import { isLongerThan } from '../../shared/bytes.ts';
+import { distinct } from '../../shared/collections.ts';
+import { readJson } from '../../shared/jsonFields.ts';
+import { commentVerbs } from '../../workspaces/rules/groupedTriggers.ts';
+import { accessFieldsOf, type Comment, commentMentions, toCommentResponse } from './comments.ts';
 import type { Status } from './statuses.ts';
 import { involvedUserIds, type Thread, threadAccessOf, toThreadResponse } from './threads.ts';
-import type { ContentUser } from '../../content/rules/contentUser.ts';
-import { isPrivate } from '../../content/rules/visibility.ts';
 
 export type CommentVerb = keyof typeof commentVerbs;
 

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { defineSchema, Id, unchangedObject, limits, list, OpenObject, optional, Text } from '../../shared/schema.ts';
+import { defineSchema, Id, limits, list, OpenObject, optional, Text, unchangedObject } from '../../shared/schema.ts';
 import { Instant } from '../../shared/times.ts';
 
 const MAX_STEPS = 100;

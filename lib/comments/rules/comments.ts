@@ -1,28 +1,28 @@
 import * as z from 'zod';
+import { ContentUser, MAX_INVOLVED_USERS, StoredUser } from '../../content/rules/contentUser.ts';
+import { type ContentNames, recordMetadata } from '../../content/rules/eventMetadata.ts';
+import { accessFields } from '../../directory/rules/access.ts';
+import { ReactionReference } from '../../reactions/rules.ts';
 import { isLongerThan } from '../../shared/bytes.ts';
 import { distinct } from '../../shared/collections.ts';
 import { isoTime } from '../../shared/isoTime.ts';
+import { fromJsonFields, pickFields, readJson, toStoredFields } from '../../shared/jsonFields.ts';
 import {
-  defineSchema,
   AccessContext,
+  defineSchema,
   Id,
   IsoTime,
   limits,
-  unchangedObject,
   list,
   Name,
   OpenObject,
   optional,
   Text,
+  unchangedObject,
   withFieldRule,
 } from '../../shared/schema.ts';
-import { accessFields } from '../../directory/rules/access.ts';
-import { fromJsonFields, pickFields, readJson, toStoredFields } from '../../shared/jsonFields.ts';
-import { type ContentNames, recordMetadata } from '../../content/rules/eventMetadata.ts';
-import { Actions, Progress } from './commentProgress.ts';
-import { ReactionReference } from '../../reactions/rules.ts';
 import { importedTimes } from '../../shared/times.ts';
-import { ContentUser, MAX_INVOLVED_USERS, StoredUser } from '../../content/rules/contentUser.ts';
+import { Actions, Progress } from './commentProgress.ts';
 
 /** The largest number of comments in one call. */
 export const MAX_COMMENTS_PER_CALL = 50;

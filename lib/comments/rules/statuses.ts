@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { defineSchema, Id, unchangedObject, Name, optional } from '../../shared/schema.ts';
+import { defineSchema, Id, Name, optional, unchangedObject } from '../../shared/schema.ts';
 
 /** The statuses that every customer has. Customers can send other statuses too. */
 const standardStatuses: Readonly<Record<string, Status>> = {

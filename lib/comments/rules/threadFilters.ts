@@ -1,8 +1,9 @@
 import * as z from 'zod';
+import { LocationKey } from '../../content/rules/location.ts';
 import { parseHttpUrl } from '../../net/httpUrl.ts';
 import {
-  defineSchema,
   closedObject,
+  defineSchema,
   Id,
   limits,
   list,
@@ -13,7 +14,8 @@ import {
   Text,
   withFieldRule,
 } from '../../shared/schema.ts';
-import { LocationKey } from '../../content/rules/location.ts';
+import { Instant } from '../../shared/times.ts';
+import { changeOptionFields } from './changeOptions.ts';
 import type { Status } from './statuses.ts';
 import {
   involvedUserIds,
@@ -23,8 +25,6 @@ import {
   ThreadChange,
   UserReplacements,
 } from './threads.ts';
-import { changeOptionFields } from './changeOptions.ts';
-import { Instant } from '../../shared/times.ts';
 
 /** The fields that select the threads of a request. */
 export const threadSelectors = /* @__PURE__ */ defineSchema(() => ({

@@ -1,8 +1,15 @@
 import { isDeepStrictEqual } from 'node:util';
 import * as z from 'zod';
+import { ContentUser, StoredUser } from '../../content/rules/contentUser.ts';
+import { type ContentNames, recordMetadata } from '../../content/rules/eventMetadata.ts';
+import { Location, locationKey } from '../../content/rules/location.ts';
+import { type ThreadAccess, Visibility } from '../../content/rules/visibility.ts';
 import { isLongerThan } from '../../shared/bytes.ts';
 import { distinct } from '../../shared/collections.ts';
-import { defineSchema, Id, unchangedObject, list, OpenObject, optional } from '../../shared/schema.ts';
+import { fromJsonFields, pickFields, readJson, toStoredFields } from '../../shared/jsonFields.ts';
+import { defineSchema, Id, list, OpenObject, optional, unchangedObject } from '../../shared/schema.ts';
+import { importedTimes, Instant } from '../../shared/times.ts';
+import { Actions, Progress } from './commentProgress.ts';
 import {
   accessFieldsOf,
   agentSourceOf,
@@ -21,14 +28,7 @@ import {
   toCommentRow,
   toContextResponse,
 } from './comments.ts';
-import { fromJsonFields, pickFields, readJson, toStoredFields } from '../../shared/jsonFields.ts';
-import { Location, locationKey } from '../../content/rules/location.ts';
-import { type ContentNames, recordMetadata } from '../../content/rules/eventMetadata.ts';
-import { Actions, Progress } from './commentProgress.ts';
 import { initialStatus, isTerminal, resolveStatus, SentStatus, type Status } from './statuses.ts';
-import { importedTimes, Instant } from '../../shared/times.ts';
-import { ContentUser, StoredUser } from '../../content/rules/contentUser.ts';
-import { type ThreadAccess, Visibility } from '../../content/rules/visibility.ts';
 
 export const threadTypes = ['comment', 'suggestion'] as const;
 

@@ -1,8 +1,8 @@
 import * as z from 'zod';
+import { StoredUser } from '../../content/rules/contentUser.ts';
 import { isoTime } from '../../shared/isoTime.ts';
 import { IsoTime } from '../../shared/schema.ts';
 import { CommentResponse } from './comments.ts';
-import { StoredUser } from '../../content/rules/contentUser.ts';
 
 export const V1Comment = CommentResponse.pick({
   commentId: true,

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import * as z from 'zod';
-import { defineSchema, Id, unchangedObject, limits, optional, Text } from '../../shared/schema.ts';
+import { defineSchema, Id, limits, optional, Text, unchangedObject } from '../../shared/schema.ts';
 
 const LocationId = /* @__PURE__ */ defineSchema(() =>
   z.union([Id, z.number()], { error: 'must be a string or a number' }),

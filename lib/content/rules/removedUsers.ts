@@ -1,10 +1,10 @@
 import type { Activity } from '../../activities/rules.ts';
 import type { Comment } from '../../comments/rules/comments.ts';
-import { readJson } from '../../shared/jsonFields.ts';
+import type { Thread } from '../../comments/rules/threads.ts';
 import type { Notification } from '../../notifications/rules.ts';
 import type { Reaction } from '../../reactions/rules.ts';
 import type { Recording } from '../../recordings/rules.ts';
-import type { Thread } from '../../comments/rules/threads.ts';
+import { readJson } from '../../shared/jsonFields.ts';
 import type { ContentUser } from './contentUser.ts';
 
 /**

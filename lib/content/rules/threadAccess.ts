@@ -7,7 +7,7 @@ import {
   organizationPermission,
   type UserAccess,
 } from '../../directory/rules/access.ts';
-import { type ThreadAccess, isPrivate, visibleToMembersOf } from './visibility.ts';
+import { isPrivate, type ThreadAccess, visibleToMembersOf } from './visibility.ts';
 
 /** What decides who may see a record. The record is a thread, or a comment, notification or event in a document. */
 export interface RecordAccess {

@@ -1,6 +1,16 @@
 import * as z from 'zod';
-import { ownAccess, parentOf, computePosition, isSamePosition } from '../rules/folders.ts';
+import { REQUESTS_ENDED_MS, type StepResult, type StoredJob } from '../../jobs/jobStore.ts';
 import { inParallel } from '../../shared/inParallel.ts';
+import { remove, replace, type Table } from '../../table/table.ts';
+import { endCountedJob } from '../organizationLock.ts';
+import { computePosition, isSamePosition, ownAccess, parentOf } from '../rules/folders.ts';
+import {
+  FolderChangeEntity,
+  folderChangesOf,
+  FolderEntity,
+  type OrganizationScope,
+  type StoredFolderChange,
+} from './folders.ts';
 import {
   type FolderEntry,
   type FolderVisitor,
@@ -9,16 +19,6 @@ import {
   walkFrom,
   WalkStack,
 } from './folderWalk.ts';
-import {
-  FolderChangeEntity,
-  folderChangesOf,
-  FolderEntity,
-  type OrganizationScope,
-  type StoredFolderChange,
-} from './folders.ts';
-import { REQUESTS_ENDED_MS, type StepResult, type StoredJob } from '../../jobs/jobStore.ts';
-import { endCountedJob } from '../organizationLock.ts';
-import { remove, replace, type Table } from '../../table/table.ts';
 
 /** The limits of one step: its time in milliseconds, and the number of pages of folder entries that it reads. */
 const STEP_MILLISECONDS = 2_000;

@@ -1,18 +1,29 @@
-import { type AccessType, folderChain } from '../rules/access.ts';
-import {
-  deepestFolder,
-  depthOf,
-  isWithin,
-  ownAccess,
-  parentOf,
-  computePosition,
-  rootFolderId,
-  isSamePosition,
-} from '../rules/folders.ts';
+import { combine } from '../../app/capability.ts';
+import type { Log } from '../../app/endpoint.ts';
+import { notifyJobs, startJob } from '../../jobs/jobStore.ts';
 import { ApiError } from '../../shared/errors.ts';
 import { newId } from '../../shared/ids.ts';
 import { inSlices } from '../../shared/inSlices.ts';
 import type { Stored } from '../../table/entity.ts';
+import { retryOnConflict } from '../../table/retryOnConflict.ts';
+import { tableWith } from '../../table/storeCapability.ts';
+import { insert, remove, replace, type Table, upsert, type WriteOp } from '../../table/table.ts';
+import { writeEach } from '../../table/writeEach.ts';
+import type { QueueSender } from '../../workers/sender.ts';
+import * as sendTo from '../../workers/sendTo.ts';
+import { OrganizationLock } from '../organizationLock.ts';
+import { type AddedResult, findOrganization, type Organization } from '../organizations.ts';
+import { type AccessType, folderChain } from '../rules/access.ts';
+import {
+  computePosition,
+  deepestFolder,
+  depthOf,
+  isSamePosition,
+  isWithin,
+  ownAccess,
+  parentOf,
+  rootFolderId,
+} from '../rules/folders.ts';
 import type { FolderJobData } from './changeFoldersStep.ts';
 import { recordCrossings } from './folderRevocations.ts';
 import {
@@ -21,21 +32,10 @@ import {
   FolderEntity,
   FolderEntryEntity,
   FolderReader,
-  readFolders,
   type OrganizationScope,
   organizationScope,
+  readFolders,
 } from './folders.ts';
-import { notifyJobs, startJob } from '../../jobs/jobStore.ts';
-import { combine } from '../../app/capability.ts';
-import type { Log } from '../../app/endpoint.ts';
-import * as sendTo from '../../workers/sendTo.ts';
-import type { QueueSender } from '../../workers/sender.ts';
-import { OrganizationLock } from '../organizationLock.ts';
-import { type AddedResult, findOrganization, type Organization } from '../organizations.ts';
-import { retryOnConflict } from '../../table/retryOnConflict.ts';
-import { insert, remove, replace, type Table, upsert, type WriteOp } from '../../table/table.ts';
-import { writeEach } from '../../table/writeEach.ts';
-import { tableWith } from '../../table/storeCapability.ts';
 
 /**
  * The largest number of folders below a folder that moves to a deeper level. The request reads all these folders to check their

@@ -1,11 +1,11 @@
 import * as z from 'zod';
-import { type Revocation, findCrossing, type MovedKeys } from '../rules/access.ts';
 import { ApiError } from '../../shared/errors.ts';
 import { newId } from '../../shared/ids.ts';
 import { defineEntity } from '../../table/entity.ts';
-import { type OrganizationScope, organizationPartition } from './folders.ts';
-import { insert, type Table, type WriteOp } from '../../table/table.ts';
 import { pages } from '../../table/pages.ts';
+import { insert, type Table, type WriteOp } from '../../table/table.ts';
+import { findCrossing, type MovedKeys, type Revocation } from '../rules/access.ts';
+import { organizationPartition, type OrganizationScope } from './folders.ts';
 
 const LIFETIME_SECONDS = 30 * 24 * 60 * 60;
 /**

@@ -1,10 +1,10 @@
-import { inSlices } from '../../shared/inSlices.ts';
-import { parentOf, rootFolderId } from '../rules/folders.ts';
 import { invalid } from '../../shared/errors.ts';
+import { inSlices } from '../../shared/inSlices.ts';
 import type { Stored } from '../../table/entity.ts';
-import { type Folder, FolderEntryEntity, FolderReader, type OrganizationScope, readFolders } from './folders.ts';
-import type { PageOptions, Table } from '../../table/table.ts';
 import { storeCapability } from '../../table/storeCapability.ts';
+import type { PageOptions, Table } from '../../table/table.ts';
+import { parentOf, rootFolderId } from '../rules/folders.ts';
+import { type Folder, FolderEntryEntity, FolderReader, type OrganizationScope, readFolders } from './folders.ts';
 
 export interface FolderTree {
   readonly folder: Stored<Folder>;

@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { FolderEntryEntity, type OrganizationScope } from './folders.ts';
 import type { Table } from '../../table/table.ts';
+import { FolderEntryEntity, type OrganizationScope } from './folders.ts';
 
 /** A document or folder directly in a folder. `id` is the id that the customer chose. */
 export interface FolderEntry {

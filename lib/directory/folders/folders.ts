@@ -1,22 +1,22 @@
 import * as z from 'zod';
-import { accessTypes, type AccessType } from '../rules/access.ts';
-import {
-  deepestFolder,
-  depthOf,
-  type FolderChange,
-  splitIntoWaves,
-  computePosition,
-  resolveFolder,
-  rootFolderId,
-} from '../rules/folders.ts';
 import { ApiError } from '../../shared/errors.ts';
 import { newId } from '../../shared/ids.ts';
 import { defineEntity, type Stored } from '../../table/entity.ts';
-import type { AddedResult, Organization } from '../organizations.ts';
 import { readAll } from '../../table/pages.ts';
+import { storeCapability } from '../../table/storeCapability.ts';
 import { insert, replace, type Table } from '../../table/table.ts';
 import { type Decision, writeEach } from '../../table/writeEach.ts';
-import { storeCapability } from '../../table/storeCapability.ts';
+import type { AddedResult, Organization } from '../organizations.ts';
+import { type AccessType, accessTypes } from '../rules/access.ts';
+import {
+  computePosition,
+  deepestFolder,
+  depthOf,
+  type FolderChange,
+  resolveFolder,
+  rootFolderId,
+  splitIntoWaves,
+} from '../rules/folders.ts';
 
 const FolderName = z.object({ folderId: z.string(), internalId: z.string(), movedAt: z.number().optional() });
 

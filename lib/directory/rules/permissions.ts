@@ -4,7 +4,6 @@ import {
   accessContext,
   accessRoles,
   accessTypes,
-  permissionErrorCodes,
   type DocumentAccess,
   documentPermission,
   type FolderAccess,
@@ -12,6 +11,7 @@ import {
   folderPermission,
   missingEntry,
   organizationPermission,
+  permissionErrorCodes,
   type UserAccess,
 } from './access.ts';
 

@@ -1,6 +1,6 @@
-import { isLongerThan } from '../../shared/bytes.ts';
-import { type ContentNames, eventMetadataIds, eventMetadata } from '../../content/rules/eventMetadata.ts';
+import { type ContentNames, eventMetadata, eventMetadataIds } from '../../content/rules/eventMetadata.ts';
 import type { EditorRecord } from '../../editors/rules/editors.ts';
+import { isLongerThan } from '../../shared/bytes.ts';
 import { type EventPayload, MAX_PAYLOAD_BYTES } from './payload.ts';
 
 /** The largest value of an editor that an event contains, in bytes of JSON. */

@@ -1,11 +1,11 @@
 import * as z from 'zod';
+import { type ContentUser, MAX_INVOLVED_USERS } from '../../content/rules/contentUser.ts';
+import { eventMetadata, type EventNames } from '../../content/rules/eventMetadata.ts';
+import { accessFields } from '../../directory/rules/access.ts';
+import { commentsOf, parseEventContent } from '../../mail/rules/eventMailContent.ts';
 import { distinct } from '../../shared/collections.ts';
 import { invalid } from '../../shared/errors.ts';
 import { AccessContext, Id } from '../../shared/schema.ts';
-import { accessFields } from '../../directory/rules/access.ts';
-import { type EventNames, eventMetadata } from '../../content/rules/eventMetadata.ts';
-import { type ContentUser, MAX_INVOLVED_USERS } from '../../content/rules/contentUser.ts';
-import { commentsOf, parseEventContent } from '../../mail/rules/eventMailContent.ts';
 import { type EventType, eventTypes, isOperational } from './catalogue.ts';
 import { type Audience, type AudienceThread, type EventPayload, sourceOf } from './payload.ts';
 

@@ -1,13 +1,13 @@
 /** Schemas of webhook bodies, for the OpenAPI document. Tests check sent bodies with them. Deliveries do not use them. */
 import * as z from 'zod';
 import { CommentResponse } from '../../comments/rules/comments.ts';
-import { ReactionResponse } from '../../reactions/rules.ts';
 import { ThreadResponse } from '../../comments/rules/threads.ts';
 import { StoredUser } from '../../content/rules/contentUser.ts';
 import { Visibility } from '../../content/rules/visibility.ts';
+import { ReactionResponse } from '../../reactions/rules.ts';
 import { attemptOutcomes } from '../../webhooks/rules/loggedAttempt.ts';
-import { type EventType, eventTypes, isOperational } from './catalogue.ts';
 import { advancedActionType, basicActionType } from './actionTypes.ts';
+import { type EventType, eventTypes, isOperational } from './catalogue.ts';
 import { type EventSource, sourceOf } from './payload.ts';
 import { notificationLevels } from './recipients.ts';
 

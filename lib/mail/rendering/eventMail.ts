@@ -1,7 +1,7 @@
 import type { EventMailContent } from '../rules/eventMailContent.ts';
-import { button, heading, kicker, linkedNote, mailDocument, quote } from './layout.ts';
 import type { Mail } from '../senders/sender.ts';
 import { unsubscribeHeaders } from '../unsubscribeLinks.ts';
+import { button, heading, kicker, linkedNote, mailDocument, quote } from './layout.ts';
 
 /** Returns the mail about an event, with its headline, the document, the text of the comment and an unsubscribe link. */
 export function eventMail(

@@ -1,4 +1,4 @@
-import { html, type Html } from '../../shared/html.ts';
+import { type Html, html } from '../../shared/html.ts';
 
 /**
  * Returns the HTML of a mail. Styles are inline, because mail programs ignore style sheets. Mail programs show `preview` after the

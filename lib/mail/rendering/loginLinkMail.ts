@@ -1,6 +1,6 @@
 import { LINK_MINUTES } from '../../workspaces/rules/verification.ts';
-import { bareLink, button, heading, mailDocument, note, paragraph } from './layout.ts';
 import type { Mail } from '../senders/sender.ts';
+import { bareLink, button, heading, mailDocument, note, paragraph } from './layout.ts';
 
 const subject = 'Verify your e-mail address';
 const instruction = 'Open this link and press the button there, so that we know that this address is yours:';

@@ -1,7 +1,7 @@
 import { DISABLED_AFTER } from '../../webhooks/rules/autoDisable.ts';
 import type { MailSubject } from '../rules/mailRecord.ts';
-import { heading, mailDocument, note, paragraph } from './layout.ts';
 import type { Mail } from '../senders/sender.ts';
+import { heading, mailDocument, note, paragraph } from './layout.ts';
 
 interface OwnerText {
   readonly subject: string;

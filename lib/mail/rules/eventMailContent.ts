@@ -1,8 +1,8 @@
 import * as z from 'zod';
-import { defineSchema } from '../../shared/schema.ts';
 import { parseHttpUrl } from '../../net/httpUrl.ts';
+import { defineSchema } from '../../shared/schema.ts';
 import { headline, type MailedType } from './headlines.ts';
-import { oneLine, toQuote, htmlToText } from './plainText.ts';
+import { htmlToText, oneLine, toQuote } from './plainText.ts';
 
 /**
  * Returns a schema for an optional field. A value that does not match is ignored, because customers can publish events with any

@@ -1,5 +1,5 @@
-import type { EmailConfig } from '../../workspaces/rules/emailConfig.ts';
 import type { TriggerType } from '../../events/rules/catalogue.ts';
+import type { EmailConfig } from '../../workspaces/rules/emailConfig.ts';
 import { isMailed } from './headlines.ts';
 
 /**

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { defineSchema, Id, Name, optional } from '../../shared/schema.ts';
 import { Instant } from '../../shared/times.ts';
-import { type Judgment, judgeTypeOf, judgeTypes } from './judgments.ts';
+import { judgeTypeOf, judgeTypes, type Judgment } from './judgments.ts';
 
 /** The filters of requests. A judgment matches if it has exactly the value of each filter. */
 export const judgmentFilters = /* @__PURE__ */ defineSchema(() => ({

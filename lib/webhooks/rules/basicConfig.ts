@@ -1,8 +1,8 @@
 import * as z from 'zod';
-import { defineSchema, optional } from '../../shared/schema.ts';
-import { type Change, HeaderSecret, merge } from '../../workspaces/rules/mergeConfig.ts';
 import { defaultWebhookTriggers } from '../../events/rules/catalogue.ts';
 import { TriggerMap } from '../../events/rules/triggers.ts';
+import { defineSchema, optional } from '../../shared/schema.ts';
+import { type Change, HeaderSecret, merge } from '../../workspaces/rules/mergeConfig.ts';
 import { PublicKey, requireKeyToEncrypt } from './encryption.ts';
 import { WebhookUrlOrNone } from './urlField.ts';
 

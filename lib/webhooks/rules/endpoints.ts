@@ -1,10 +1,10 @@
 import * as z from 'zod';
+import { EventTypeName } from '../../events/rules/triggers.ts';
 import { distinct } from '../../shared/collections.ts';
 import { ApiError } from '../../shared/errors.ts';
 import { isoTime } from '../../shared/isoTime.ts';
 import { defineSchema, Id, IsoTime, list, OpenObject, optional, Text } from '../../shared/schema.ts';
 import { type Change, merge } from '../../workspaces/rules/mergeConfig.ts';
-import { EventTypeName } from '../../events/rules/triggers.ts';
 import { liveSecrets, SigningSecret } from './secrets.ts';
 import { WebhookUrl } from './urlField.ts';
 

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { Failing, addFailure } from './autoDisable.ts';
+import { addFailure, Failing } from './autoDisable.ts';
 import { afterFailure, afterSuccess, Breaker, type BreakerPauses, closedBreaker, sampleWeight } from './breaker.ts';
 
 /**

@@ -1,7 +1,7 @@
 import * as z from 'zod';
-import { IsoTime } from '../../shared/schema.ts';
 import { ApiError } from '../../shared/errors.ts';
 import { isoTime } from '../../shared/isoTime.ts';
+import { IsoTime } from '../../shared/schema.ts';
 import { type Delivery, type DeliveryStatus, hasFailed } from './delivery.ts';
 import { attemptOutcomes, type LoggedAttempt } from './loggedAttempt.ts';
 

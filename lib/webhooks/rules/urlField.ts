@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { defineSchema } from '../../shared/schema.ts';
 import { hasBlockedPort, MAX_URL_CHARACTERS, parseHttpUrl } from '../../net/httpUrl.ts';
+import { defineSchema } from '../../shared/schema.ts';
 
 /** An http(s) URL, stored as the customer sent it. `requireAllowedUrls` checks its host. */
 export const WebhookUrl = /* @__PURE__ */ defineSchema(() => urlOr(() => false));

@@ -7,9 +7,9 @@ import { serviceName } from '../../app/serviceName.ts';
 import { type AddressPolicy, addressPolicy, isAllowedHost } from '../../net/addressPolicy.ts';
 import { hasBlockedPort, parseHttpUrl } from '../../net/httpUrl.ts';
 import type { AttemptResult } from '../rules/outcome.ts';
-import { type HttpRequest, sendRequest } from './sendRequest.ts';
 import { type Failure, refusals } from './failures.ts';
-import { checkedLookup, nameResolver, type NameResolver } from './lookup.ts';
+import { checkedLookup, type NameResolver, nameResolver } from './lookup.ts';
+import { type HttpRequest, sendRequest } from './sendRequest.ts';
 
 /** The time limit of one request, in milliseconds: connection, response headers and body together. */
 export const TIMEOUT_MILLISECONDS = 15_000;

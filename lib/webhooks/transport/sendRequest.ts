@@ -1,7 +1,7 @@
 import * as http from 'node:http';
 import * as https from 'node:https';
-import { retryAfterSeconds } from '../rules/retryAfter.ts';
 import type { AttemptResult } from '../rules/outcome.ts';
+import { retryAfterSeconds } from '../rules/retryAfter.ts';
 import { type Failure, isInternalError, timeouts, toFailure } from './failures.ts';
 
 /** The most bytes of a response body that are kept. Later bytes are not read. */

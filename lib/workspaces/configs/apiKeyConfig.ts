@@ -1,10 +1,10 @@
 import type { Capability } from '../../app/capability.ts';
 import type { SecretBox, SecretOwner } from '../../crypto/secretBox.ts';
 import type { AccessType } from '../../directory/rules/access.ts';
+import { openTable } from '../../table/table.ts';
+import { WorkspaceEntity } from '../entities.ts';
 import { ApiKeyConfig, type ApiKeyConfigChange, initialApiKeyConfig, maskKey } from '../rules/apiKeyConfig.ts';
 import { ConfigStore, defineConfig } from './configStore.ts';
-import { WorkspaceEntity } from '../entities.ts';
-import { openTable } from '../../table/table.ts';
 
 export const ApiKeyConfigEntity = defineConfig(
   'ApiKeyConfig',

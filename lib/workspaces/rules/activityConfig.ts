@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { defineSchema, optional } from '../../shared/schema.ts';
-import { type Change, merge } from './mergeConfig.ts';
 import { allOn, CommentTriggers, commentVerbs, hasTriggers, StoredGroup } from './groupedTriggers.ts';
+import { type Change, merge } from './mergeConfig.ts';
 
 /** The latest time that a JavaScript `Date` can represent, epoch ms. */
 const LAST_TIME = 8.64e15;

@@ -1,7 +1,7 @@
 import * as z from 'zod';
+import { accessTypes, defaultAccessType } from '../../directory/rules/access.ts';
 import { dict, distinct } from '../../shared/collections.ts';
 import { defineSchema, list, optional } from '../../shared/schema.ts';
-import { accessTypes, defaultAccessType } from '../../directory/rules/access.ts';
 import { HeaderSecret, merge } from './mergeConfig.ts';
 
 export const aiProviders = ['openai', 'anthropic', 'gemini'] as const;

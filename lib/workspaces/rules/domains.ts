@@ -1,8 +1,8 @@
 import { domainToASCII } from 'node:url';
 import * as z from 'zod';
-import { defineSchema } from '../../shared/schema.ts';
 import { distinct } from '../../shared/collections.ts';
 import { ApiError } from '../../shared/errors.ts';
+import { defineSchema } from '../../shared/schema.ts';
 
 /** The most domains of one API key. */
 export const MAX_DOMAINS = 500;

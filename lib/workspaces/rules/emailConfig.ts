@@ -1,8 +1,8 @@
 import * as z from 'zod';
-import { defineSchema, optional } from '../../shared/schema.ts';
-import { type Change, HeaderSecret, Line, merge } from './mergeConfig.ts';
 import { defaultEmailTriggers } from '../../events/rules/catalogue.ts';
 import { TriggerMap } from '../../events/rules/triggers.ts';
+import { defineSchema, optional } from '../../shared/schema.ts';
+import { type Change, HeaderSecret, Line, merge } from './mergeConfig.ts';
 
 /**
  * The types of a mail provider. `custom` is SendGrid if a key is stored. Otherwise `custom` and `default` are the operator's Amazon

@@ -1,17 +1,17 @@
 import * as z from 'zod';
+import { defaultEmailTriggers } from '../../events/rules/catalogue.ts';
 import { invalid } from '../../shared/errors.ts';
 import { list, optional } from '../../shared/schema.ts';
+import { BasicConfigChange, type BasicWebhookConfig, changeBasicConfig } from '../../webhooks/rules/basicConfig.ts';
 import { type ApiKeyConfig, changeApiKeyConfig } from './apiKeyConfig.ts';
-import { type Change, merge } from './mergeConfig.ts';
 import { Domain, LOOPBACK_ADDRESS, MAX_DOMAINS_PER_CALL } from './domains.ts';
 import { changeEmailConfig, type EmailConfig, EmailConfigChange } from './emailConfig.ts';
-import { defaultEmailTriggers } from '../../events/rules/catalogue.ts';
+import { type Change, merge } from './mergeConfig.ts';
 import {
   changeNotificationConfig,
   defaultNotificationTriggers,
   type NotificationConfig,
 } from './notificationConfig.ts';
-import { BasicConfigChange, type BasicWebhookConfig, changeBasicConfig } from '../../webhooks/rules/basicConfig.ts';
 
 /** The settings in a request for a new API key. Settings that are not sent have the defaults of their configuration. */
 export const newApiKeySettings = {

@@ -1,6 +1,5 @@
 import * as z from 'zod';
 import { defineSchema, optional } from '../../shared/schema.ts';
-import { type Change, merge } from './mergeConfig.ts';
 import {
   allOn,
   CommentTriggers,
@@ -10,6 +9,7 @@ import {
   huddleVerbs,
   StoredGroup,
 } from './groupedTriggers.ts';
+import { type Change, merge } from './mergeConfig.ts';
 
 const StoredBatch = /* @__PURE__ */ defineSchema(() =>
   z

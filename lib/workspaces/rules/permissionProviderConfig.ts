@@ -1,10 +1,10 @@
 import * as z from 'zod';
-import { invalid } from '../../shared/errors.ts';
 import type { AddressPolicy } from '../../net/addressPolicy.ts';
+import { requireAllowedUrls } from '../../net/allowedUrls.ts';
 import { hasBlockedPort, MAX_URL_CHARACTERS, parseHttpUrl } from '../../net/httpUrl.ts';
+import { invalid } from '../../shared/errors.ts';
 import { optional } from '../../shared/schema.ts';
 import { HeaderSecret } from './mergeConfig.ts';
-import { requireAllowedUrls } from '../../net/allowedUrls.ts';
 
 /**
  * The configuration of the customer's own permission provider. Its auth token is encrypted in the table. Answers contain it as

@@ -9,8 +9,8 @@ import type { QueueName } from '../../../lib/app/capability.ts';
 import type { Worker } from '../../../lib/app/worker.ts';
 import { toWorkerLambda, type WorkerHandler } from '../../../lib/workers/lambda.ts';
 import { queues } from '../../../lib/workers/queues.ts';
-import { insertsEvent } from '../../support/workers.ts';
 import type { Item } from '../../support/tableExpressions.ts';
+import { insertsEvent } from '../../support/workers.ts';
 import type { FunctionThreads } from './functionThreads.ts';
 
 const SECOND = 1_000;

@@ -2,7 +2,7 @@ import diagnostics from 'node:diagnostics_channel';
 import { once } from 'node:events';
 import type { ClientRequest } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
-import type { deliveryConsumption, DeliveryConsumption } from '../../../infra/commands/cost/deliveries.ts';
+import type { DeliveryConsumption, deliveryConsumption } from '../../../infra/commands/cost/deliveries.ts';
 import { EVENT_TYPE, newPublisher, OTHER_TYPE, startMemoryWorld } from './world.ts';
 
 const MINUTE = 60_000;

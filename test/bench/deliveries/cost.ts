@@ -1,7 +1,7 @@
 /** Prints what events and deliveries consume and cost. Takes about 10 s. */
 import {
-  deliveryConsumption,
   type DeliveryConsumption,
+  deliveryConsumption,
   deliveryDollars,
   deliveryTableDollars,
 } from '../../../infra/commands/cost/deliveries.ts';

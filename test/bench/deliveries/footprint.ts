@@ -1,5 +1,5 @@
 import type { Footprint, Scope } from '../../../infra/commands/simulate/footprints.ts';
-import { newPublisher, OTHER_TYPE, EVENT_TYPE, startMemoryWorld } from './world.ts';
+import { EVENT_TYPE, newPublisher, OTHER_TYPE, startMemoryWorld } from './world.ts';
 
 /** The number of events whose fan-outs and deliveries run in the same batches. */
 const TOGETHER = 10;

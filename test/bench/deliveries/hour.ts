@@ -7,9 +7,9 @@ import type { Footprint, Scope } from '../../../infra/commands/simulate/footprin
 import { quotas } from '../../../infra/commands/simulate/quotas.ts';
 import { zipfShares } from '../../../infra/commands/simulate/rules.ts';
 import { queues } from '../../../lib/workers/queues.ts';
+import { times } from '../../support/times.ts';
 import { printTable, type Row } from '../report.ts';
 import { measureFootprint } from './footprint.ts';
-import { times } from '../../support/times.ts';
 
 const EVENTS_PER_SECOND = 10_000;
 const SECONDS = 3_600;

@@ -1,11 +1,11 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { documentClients } from '../../../lib/table/documentClient.ts';
-import { asDocumentClient, type Command } from '../../support/leanClient.ts';
 import { startEngine } from '../../support/engine.ts';
+import { asDocumentClient, type Command } from '../../support/leanClient.ts';
+import { MemoryTable } from '../../support/memoryTable.ts';
+import type { Item } from '../../support/tableExpressions.ts';
 import { newWebhookCustomer, paths } from '../../support/webhooks.ts';
 import { Cloud } from './cloud.ts';
-import type { Item } from '../../support/tableExpressions.ts';
-import { MemoryTable } from '../../support/memoryTable.ts';
 import { FunctionThreads } from './functionThreads.ts';
 import { startReceiver } from './receivers.ts';
 

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { acmeWorld, invalid } from '../../support/acmeWorld.ts';
-import { activity, manyActivities, activityCalls, enableActivities } from '../../support/activities.ts';
+import { activity, activityCalls, enableActivities, manyActivities } from '../../support/activities.ts';
 import { times } from '../../support/times.ts';
 
 const ADD = '/v2/activities/add';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { acmeWorld, invalid } from '../../support/acmeWorld.ts';
-import { activity, manyActivities, activityCalls, enableActivities } from '../../support/activities.ts';
+import { activity, activityCalls, enableActivities, manyActivities } from '../../support/activities.ts';
 
 const UPDATE = '/v2/activities/update';
 const DELETE = '/v2/activities/delete';

@@ -5,8 +5,8 @@ import { ActivityEntity, activityOps, ActivityWriter } from '../../../lib/activi
 import { DocumentEntity } from '../../../lib/directory/documents.ts';
 import { OrganizationEntity } from '../../../lib/directory/organizations.ts';
 import { remove, replace, Table } from '../../../lib/table/table.ts';
-import { activity, manyActivities, activityCalls } from '../../support/activities.ts';
 import { acmeWorld, forAllTests } from '../../support/acmeWorld.ts';
+import { activity, activityCalls, manyActivities } from '../../support/activities.ts';
 import { TABLE_NAME } from '../../support/engine.ts';
 import { startFaults } from '../../support/faults.ts';
 import { everyItem } from '../../support/items.ts';

@@ -4,12 +4,12 @@ import { JobEntity, type StoredJob } from '../../../lib/jobs/jobStore.ts';
 import { Table } from '../../../lib/table/table.ts';
 import { acmeWorld } from '../../support/acmeWorld.ts';
 import { agentCalls, beforeWrite } from '../../support/agents.ts';
-import { errorOf } from '../../support/requests.ts';
-import { times } from '../../support/times.ts';
 import { nda } from '../../support/content.ts';
 import { type Customer, newCustomer } from '../../support/customer.ts';
 import { JobRunner } from '../../support/removal.ts';
+import { errorOf } from '../../support/requests.ts';
 import { addThreads, comment, contentOf, getThread, thread } from '../../support/threads.ts';
+import { times } from '../../support/times.ts';
 
 const [ADD_COMMENTS, UPDATE_COMMENTS] = [
   '/v2/commentannotations/comments/add',

@@ -1,16 +1,16 @@
 import { describe, expect, jest, test } from '@jest/globals';
 import fc from 'fast-check';
-import { secretBox } from '../../../lib/crypto/secretBox.ts';
 import { AgentReader } from '../../../lib/agents/agentReader.ts';
 import { openVersion } from '../../../lib/agents/agentSecrets.ts';
 import { AgentWriter } from '../../../lib/agents/agentWriter.ts';
+import { secretBox } from '../../../lib/crypto/secretBox.ts';
 import { openTable, Table } from '../../../lib/table/table.ts';
 import { acmeWorld } from '../../support/acmeWorld.ts';
 import { agentCalls, beforeWrite } from '../../support/agents.ts';
-import { times } from '../../support/times.ts';
 import { capturedLog } from '../../support/capturedLog.ts';
 import { newCustomer } from '../../support/customer.ts';
 import { everyItem } from '../../support/items.ts';
+import { times } from '../../support/times.ts';
 import { unicodeText } from '../../support/unicodeText.ts';
 
 const REDACTED = '__redacted__';

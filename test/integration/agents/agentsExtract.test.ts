@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import { endpoint } from '../../../functions/v2/agents/extract.ts';
+import { environment } from '../../../lib/app/capability.ts';
 import { openBedrock } from '../../../lib/bedrock/client.ts';
 import { ConverseModel, findFileModel } from '../../../lib/bedrock/converse.ts';
-import { environment } from '../../../lib/app/capability.ts';
 import * as logMessages from '../../../lib/observability/logMessages.ts';
 import { acmeWorld, forAllTests, invalid } from '../../support/acmeWorld.ts';
 import { type Converse, startConverse } from '../../support/converse.ts';

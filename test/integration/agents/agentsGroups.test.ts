@@ -1,17 +1,17 @@
 import { beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { AgentEntity } from '../../../lib/agents/entities.ts';
 import { AgentGroupStore } from '../../../lib/agents/agentGroups.ts';
 import { purgeAgentStep } from '../../../lib/agents/agentJobs.ts';
-import { JobEntity } from '../../../lib/jobs/jobStore.ts';
-import { Table, upsert } from '../../../lib/table/table.ts';
+import { AgentEntity } from '../../../lib/agents/entities.ts';
 import { MAX_AGENTS } from '../../../lib/agents/rules/agents.ts';
 import { publicBuiltInAgents } from '../../../lib/agents/rules/builtIn.ts';
+import { JobEntity } from '../../../lib/jobs/jobStore.ts';
 import { newId } from '../../../lib/shared/ids.ts';
+import { Table, upsert } from '../../../lib/table/table.ts';
 import { acmeWorld } from '../../support/acmeWorld.ts';
 import { agentCalls, beforeWrite } from '../../support/agents.ts';
-import { times } from '../../support/times.ts';
 import { itemsOf } from '../../support/content.ts';
 import { newCustomer } from '../../support/customer.ts';
+import { times } from '../../support/times.ts';
 
 const builtIn = publicBuiltInAgents.map(({ id }) => id);
 

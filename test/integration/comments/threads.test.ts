@@ -4,7 +4,7 @@ import { acmeWorld } from '../../support/acmeWorld.ts';
 import { nda } from '../../support/content.ts';
 import { TABLE_NAME } from '../../support/engine.ts';
 import { everyItem } from '../../support/items.ts';
-import { ada, addThreads, comment, contentOf, involvementsOf, getThread, thread } from '../../support/threads.ts';
+import { ada, addThreads, comment, contentOf, getThread, involvementsOf, thread } from '../../support/threads.ts';
 import { times } from '../../support/times.ts';
 
 const ADD = '/v2/commentannotations/add';

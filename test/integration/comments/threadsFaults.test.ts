@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { environment } from '../../../lib/app/capability.ts';
-import { purgeLeftover, deleteThreads } from '../../../lib/comments/deleteThreads.ts';
+import { deleteThreads, purgeLeftover } from '../../../lib/comments/deleteThreads.ts';
 import { ThreadEntity } from '../../../lib/comments/threads.ts';
-import { openTable, type Table, type WriteOp } from '../../../lib/table/table.ts';
 import { lazy } from '../../../lib/shared/lazy.ts';
+import { openTable, type Table, type WriteOp } from '../../../lib/table/table.ts';
 import { acmeWorld, forAllTests } from '../../support/acmeWorld.ts';
 import { nda } from '../../support/content.ts';
 import { startFaults } from '../../support/faults.ts';
@@ -12,8 +12,8 @@ import {
   addThreads,
   comment,
   contentOf,
-  involvementsOf,
   getThread,
+  involvementsOf,
   numbered,
   thread,
 } from '../../support/threads.ts';

@@ -6,9 +6,9 @@ import {
   addLongThread,
   addThreads,
   comment,
-  involvementsOf,
   getThread,
   idsIn,
+  involvementsOf,
   numbered,
   thread,
 } from '../../support/threads.ts';

@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import * as z from 'zod';
-import { Table, type WriteOp } from '../../../lib/table/table.ts';
 import { triggerTypes } from '../../../lib/events/rules/catalogue.ts';
 import { MAX_PAYLOAD_BYTES } from '../../../lib/events/rules/payload.ts';
+import { Table, type WriteOp } from '../../../lib/table/table.ts';
 import { acmeWorld } from '../../support/acmeWorld.ts';
 import { type Emitted, nda } from '../../support/content.ts';
 import { ada, addThreads, comment, thread } from '../../support/threads.ts';

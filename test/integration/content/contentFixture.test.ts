@@ -1,23 +1,23 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { acmeWorld } from '../../support/acmeWorld.ts';
-import { withStillClock } from '../../support/stillClock.ts';
 import {
-  type PlannedChange,
-  type DocumentIds,
   buildContent,
   buildOrganization,
   differenceOf,
+  type DocumentIds,
   documentIds,
   Fixture,
   folder,
   HANDBOOK,
-  MONA,
   locationKeys,
+  MONA,
+  type PlannedChange,
   runChanges,
   statusIds,
   tableLines,
   userIds,
 } from '../../support/fixture.ts';
+import { withStillClock } from '../../support/stillClock.ts';
 import { times } from '../../support/times.ts';
 
 const THREADS = '/v2/commentannotations/get';

@@ -2,7 +2,7 @@ import { describe, expect, jest, test } from '@jest/globals';
 import { Table } from '../../../lib/table/table.ts';
 import { acmeWorld } from '../../support/acmeWorld.ts';
 import { nda } from '../../support/content.ts';
-import { addThreads, comment, contentOf, involvementsOf, getThread, thread } from '../../support/threads.ts';
+import { addThreads, comment, contentOf, getThread, involvementsOf, thread } from '../../support/threads.ts';
 import { times } from '../../support/times.ts';
 
 const { engine, customer, emitted } = acmeWorld({ documents: ['nda'] });

@@ -1,6 +1,6 @@
 import { DeleteItemCommand } from '@aws-sdk/client-dynamodb';
-import { beforeEach, describe, expect, test } from '@jest/globals';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { LocationRemover } from '../../../lib/deletion/deleteLocationData.ts';
 import { DocumentEntity } from '../../../lib/directory/documents.ts';
 import { OrganizationEntity } from '../../../lib/directory/organizations.ts';
@@ -8,9 +8,9 @@ import { Table } from '../../../lib/table/table.ts';
 import { acmeWorld, invalid } from '../../support/acmeWorld.ts';
 import { handlerOf, newCustomer } from '../../support/customer.ts';
 import { TABLE_NAME } from '../../support/engine.ts';
-import { withStillClock } from '../../support/stillClock.ts';
 import { everyItem } from '../../support/items.ts';
-import { post, errorOf } from '../../support/requests.ts';
+import { errorOf, post } from '../../support/requests.ts';
+import { withStillClock } from '../../support/stillClock.ts';
 import { times } from '../../support/times.ts';
 import { newWorkspace } from '../../support/workspaces.ts';
 

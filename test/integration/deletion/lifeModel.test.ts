@@ -2,7 +2,6 @@ import { afterAll, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { forAllTests } from '../../support/acmeWorld.ts';
 import { newCustomer } from '../../support/customer.ts';
-import { startEngine } from '../../support/engine.ts';
 import {
   type AccessRole,
   type AccessType,
@@ -11,6 +10,7 @@ import {
   type NamedResource,
 } from '../../support/directoryModel.ts';
 import { DirectorySimulation, names, resourceOf, scopeOf } from '../../support/directorySimulation.ts';
+import { startEngine } from '../../support/engine.ts';
 import { startQueues } from '../../support/queues.ts';
 
 // The test sends random sequences of requests. They add, move, disable, share and delete content, and jobs run in

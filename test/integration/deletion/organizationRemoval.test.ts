@@ -1,27 +1,28 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import '../../../functions/index.ts';
 import { environment } from '../../../lib/app/capability.ts';
-import { DocumentEntity } from '../../../lib/directory/documents.ts';
-import { entities, type Entity } from '../../../lib/table/entity.ts';
-import { LiveChannelEntity } from '../../../lib/live/entities.ts';
-import type { JobMessage } from '../../../lib/jobs/jobStore.ts';
-import { startPurge } from '../../../lib/deletion/startPurge.ts';
+import { documentPurges } from '../../../lib/deletion/documentPurges.ts';
 import { purgeDocumentsStep } from '../../../lib/deletion/purgeDocuments.ts';
 import { organizationPurges, purgeOrganizationStep } from '../../../lib/deletion/purgeOrganizations.ts';
-import { documentPurges } from '../../../lib/deletion/documentPurges.ts';
+import { startPurge } from '../../../lib/deletion/startPurge.ts';
+import { DocumentEntity } from '../../../lib/directory/documents.ts';
+import type { JobMessage } from '../../../lib/jobs/jobStore.ts';
+import { LiveChannelEntity } from '../../../lib/live/entities.ts';
+import { entities, type Entity } from '../../../lib/table/entity.ts';
 import { insert, openTable, remove, Table } from '../../../lib/table/table.ts';
 import { acmeWorld, forAllTests } from '../../support/acmeWorld.ts';
 import { asDocumentClient, type Command } from '../../support/leanClient.ts';
 import { startQueues } from '../../support/queues.ts';
 import {
-  itemsOfOrganization,
   fillDocument,
   fillOrganization,
   itemsByKey,
+  itemsOfOrganization,
   JobRunner,
   restoreItems,
 } from '../../support/removal.ts';
 import { times } from '../../support/times.ts';
+
+import '../../../functions/index.ts';
 
 const DELETE = '/v2/organizations/delete';
 const MINUTE = 60_000;

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { purgeUserContent } from '../../../lib/deletion/purgeUserContent.ts';
 import { addInvolvement, type Involvement } from '../../../lib/content/involvements.ts';
+import { purgeUserContent } from '../../../lib/deletion/purgeUserContent.ts';
 import type { OrganizationScope } from '../../../lib/directory/folders/folders.ts';
 import { Table } from '../../../lib/table/table.ts';
 import { acmeWorld } from '../../support/acmeWorld.ts';
@@ -10,7 +10,7 @@ import { TABLE_NAME } from '../../support/engine.ts';
 import { everyItem } from '../../support/items.ts';
 import { asDocumentClient, type Command, LeanClient } from '../../support/leanClient.ts';
 import { times } from '../../support/times.ts';
-import { ada, grace, createUserRecords, max, saidToGrace } from '../../support/userTraces.ts';
+import { ada, createUserRecords, grace, max, saidToGrace } from '../../support/userTraces.ts';
 
 type Item = Record<string, any>;
 

@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { endpoint as countEndpoint } from '../../../functions/v2/organizations/documents/count/get.ts';
 import { DocumentSearch, searchDocuments } from '../../../lib/directory/documentSearch.ts';
-import { openTable } from '../../../lib/table/table.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
+import { openTable } from '../../../lib/table/table.ts';
 import { acmeWorld, invalid } from '../../support/acmeWorld.ts';
 import { post } from '../../support/requests.ts';
 import { times } from '../../support/times.ts';

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { organizationScope } from '../../../lib/directory/folders/folders.ts';
 import { OrganizationEntity } from '../../../lib/directory/organizations.ts';
-import { replace, Table, upsert } from '../../../lib/table/table.ts';
 import {
   type Group,
   GroupEntity,
@@ -11,11 +10,12 @@ import {
 } from '../../../lib/directory/userGroups.ts';
 import { UserEntity } from '../../../lib/directory/users.ts';
 import { inParallel } from '../../../lib/shared/inParallel.ts';
+import { replace, Table, upsert } from '../../../lib/table/table.ts';
 import { acmeWorld } from '../../support/acmeWorld.ts';
 import { TABLE_NAME } from '../../support/engine.ts';
-import { withStillClock } from '../../support/stillClock.ts';
 import { everyItem } from '../../support/items.ts';
 import { asDocumentClient, LeanClient } from '../../support/leanClient.ts';
+import { withStillClock } from '../../support/stillClock.ts';
 import { times } from '../../support/times.ts';
 
 const ADD = '/v2/organizations/usergroups/add';

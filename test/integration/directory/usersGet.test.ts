@@ -3,7 +3,7 @@ import { endpoint as getEndpoint } from '../../../functions/v2/users/get.ts';
 import { listUsers, UserLists } from '../../../lib/directory/userLists.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
 import { acmeWorld } from '../../support/acmeWorld.ts';
-import { post, errorOf } from '../../support/requests.ts';
+import { errorOf, post } from '../../support/requests.ts';
 import { times } from '../../support/times.ts';
 
 const GET = '/v2/users/get';

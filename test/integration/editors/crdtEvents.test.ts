@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { emitEditorUpdateStep } from '../../../lib/editors/emitEditorUpdate.ts';
-import { JobEntity, type StoredJob } from '../../../lib/jobs/jobStore.ts';
 import { sampleEvent } from '../../../lib/events/rules/samples.ts';
+import { JobEntity, type StoredJob } from '../../../lib/jobs/jobStore.ts';
 import { acmeWorld, forAllTests } from '../../support/acmeWorld.ts';
-import { restartFunctions } from '../../support/customer.ts';
 import { nda } from '../../support/content.ts';
+import { restartFunctions } from '../../support/customer.ts';
 import { startQueues } from '../../support/queues.ts';
 
 const [ADD, UPDATE, DELETE] = ['/v2/crdt/add', '/v2/crdt/update', '/v2/crdt/delete'] as const;

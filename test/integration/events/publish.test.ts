@@ -3,10 +3,10 @@ import { environment } from '../../../lib/app/capability.ts';
 import { fanOutCapability } from '../../../lib/events/fanOut.ts';
 import { forAllTests } from '../../support/acmeWorld.ts';
 import { everyItem } from '../../support/items.ts';
-import { times } from '../../support/times.ts';
-import { webhookWorld } from '../../support/webhookWorld.ts';
 import { startQueues } from '../../support/queues.ts';
+import { times } from '../../support/times.ts';
 import { outcome, paths } from '../../support/webhooks.ts';
+import { webhookWorld } from '../../support/webhookWorld.ts';
 
 const PUBLISH = '/v2/events/publish';
 const document = { organizationId: 'acme', documentId: 'nda' };

@@ -7,7 +7,7 @@ import { eraseLiveStates } from '../../../lib/liveState/userRemoval.ts';
 import { acmeWorld } from '../../support/acmeWorld.ts';
 import { nda } from '../../support/content.ts';
 import { handlerOf } from '../../support/customer.ts';
-import { eventOf, post, send, resultOf } from '../../support/requests.ts';
+import { eventOf, post, resultOf, send } from '../../support/requests.ts';
 import { times } from '../../support/times.ts';
 
 const BROADCAST = '/v2/livestate/broadcast';

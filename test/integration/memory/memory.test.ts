@@ -1,7 +1,7 @@
 import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { forAllTests } from '../../support/acmeWorld.ts';
-import { type Customer, newCustomer } from '../../support/customer.ts';
 import { itemsOf, nda } from '../../support/content.ts';
+import { type Customer, newCustomer } from '../../support/customer.ts';
 import { startEngine } from '../../support/engine.ts';
 import { JobRunner } from '../../support/removal.ts';
 import { times } from '../../support/times.ts';

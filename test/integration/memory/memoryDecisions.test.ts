@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import { environment } from '../../../lib/app/capability.ts';
-import { putUnlessNewer, insert } from '../../../lib/table/table.ts';
-import { EmbeddingStateEntity } from '../../../lib/memory/entities.ts';
 import { runJob } from '../../../lib/jobs/runJob.ts';
+import { EmbeddingStateEntity } from '../../../lib/memory/entities.ts';
 import { runEmbeddingJobs } from '../../../lib/memory/runEmbeddingJobs.ts';
+import { insert, putUnlessNewer } from '../../../lib/table/table.ts';
 import { acmeWorld } from '../../support/acmeWorld.ts';
 import { nda } from '../../support/content.ts';
 import { recordingMeasures } from '../../support/workers.ts';

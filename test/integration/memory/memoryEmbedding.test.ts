@@ -1,6 +1,7 @@
 import { DeleteCommand, ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { environment } from '../../../lib/app/capability.ts';
+import { TITAN_MODEL } from '../../../lib/bedrock/titan.ts';
 import {
   dueJobIndex,
   type JobKind,
@@ -8,19 +9,18 @@ import {
   queueOfJob,
   REQUESTS_ENDED_MS,
 } from '../../../lib/jobs/jobStore.ts';
-import { EmbeddingStateEntity } from '../../../lib/memory/entities.ts';
-import { openTable } from '../../../lib/table/table.ts';
 import { jobSweep } from '../../../lib/jobs/jobSweep.ts';
-import { shardNumbers } from '../../../lib/table/queryShards.ts';
-import { LEXICAL_MODEL } from '../../../lib/memory/rules/lexical.ts';
 import { startEmbedding } from '../../../lib/memory/embeddingJobs.ts';
-import { TITAN_MODEL } from '../../../lib/bedrock/titan.ts';
+import { EmbeddingStateEntity } from '../../../lib/memory/entities.ts';
+import { LEXICAL_MODEL } from '../../../lib/memory/rules/lexical.ts';
+import { shardNumbers } from '../../../lib/table/queryShards.ts';
+import { openTable } from '../../../lib/table/table.ts';
 import { acmeWorld, forAllTests } from '../../support/acmeWorld.ts';
 import { restartFunctions } from '../../support/customer.ts';
 import { EmbeddingWorker } from '../../support/embeddingJobs.ts';
 import { TABLE_NAME } from '../../support/engine.ts';
-import { withStillClock } from '../../support/stillClock.ts';
 import { startQueues } from '../../support/queues.ts';
+import { withStillClock } from '../../support/stillClock.ts';
 import { times } from '../../support/times.ts';
 import { startTitan, type TitanReply } from '../../support/titan.ts';
 import { recordingMeasures } from '../../support/workers.ts';

@@ -1,10 +1,10 @@
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { type OccurredEvent } from '../../../lib/events/audience.ts';
+import type { EventPayload } from '../../../lib/events/rules/payload.ts';
+import { fanOutInApp } from '../../../lib/notifications/inAppFanOut.ts';
 import { NotificationWriter } from '../../../lib/notifications/notifications.ts';
 import { Table } from '../../../lib/table/table.ts';
-import { type OccurredEvent } from '../../../lib/events/audience.ts';
-import { fanOutInApp } from '../../../lib/notifications/inAppFanOut.ts';
-import type { EventPayload } from '../../../lib/events/rules/payload.ts';
 import { acmeWorld } from '../../support/acmeWorld.ts';
 import { TABLE_NAME } from '../../support/engine.ts';
 import { everyItem } from '../../support/items.ts';

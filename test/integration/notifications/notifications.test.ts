@@ -1,13 +1,13 @@
-import { describe, expect, test } from '@jest/globals';
 import { createHash } from 'node:crypto';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { NotificationDeleter } from '../../../lib/notifications/deleteNotifications.ts';
+import { describe, expect, test } from '@jest/globals';
 import { OrganizationEntity } from '../../../lib/directory/organizations.ts';
+import { NotificationDeleter } from '../../../lib/notifications/deleteNotifications.ts';
 import { Table } from '../../../lib/table/table.ts';
 import { acmeWorld, invalid } from '../../support/acmeWorld.ts';
 import { TABLE_NAME } from '../../support/engine.ts';
-import { withStillClock } from '../../support/stillClock.ts';
 import { everyItem } from '../../support/items.ts';
+import { withStillClock } from '../../support/stillClock.ts';
 import { times } from '../../support/times.ts';
 
 const ADD = '/v2/notifications/add';

@@ -2,16 +2,16 @@ import { describe, expect, test } from '@jest/globals';
 import { purgeDocument } from '../../../lib/deletion/purgeDocuments.ts';
 import { DocumentEntity } from '../../../lib/directory/documents.ts';
 import { OrganizationEntity } from '../../../lib/directory/organizations.ts';
-import { PresenceEntity, PresenceStore, PresenceSweeper } from '../../../lib/presence/presences.ts';
 import { endPresenceStep } from '../../../lib/presence/endPresenceStep.ts';
+import { PresenceEntity, PresenceStore, PresenceSweeper } from '../../../lib/presence/presences.ts';
 import { sweepPresences } from '../../../lib/presence/sweepPresence.ts';
 import { erasePresence } from '../../../lib/presence/userRemoval.ts';
 import type { SweepCall } from '../../../lib/workers/sweep.ts';
 import { acmeWorld } from '../../support/acmeWorld.ts';
 import { nda } from '../../support/content.ts';
 import { handlerOf } from '../../support/customer.ts';
-import { withStillClock } from '../../support/stillClock.ts';
 import { post, resultOf } from '../../support/requests.ts';
+import { withStillClock } from '../../support/stillClock.ts';
 import { times } from '../../support/times.ts';
 
 const { table, customer, itemsOf } = acmeWorld({ documents: ['nda'] });

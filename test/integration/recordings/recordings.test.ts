@@ -1,10 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import { InvolvementEntity } from '../../../lib/content/involvements.ts';
-import { readRecordings, RecordingEntity, recordingDeletionOps } from '../../../lib/recordings/recordings.ts';
 import { DocumentEntity } from '../../../lib/directory/documents.ts';
-import { indexPartition } from '../../../lib/table/entity.ts';
-import { EventEntity, EventPayloadEntity } from '../../../lib/events/outbox.ts';
 import { OrganizationEntity } from '../../../lib/directory/organizations.ts';
+import { EventEntity, EventPayloadEntity } from '../../../lib/events/outbox.ts';
+import { readRecordings, recordingDeletionOps, RecordingEntity } from '../../../lib/recordings/recordings.ts';
+import { indexPartition } from '../../../lib/table/entity.ts';
 import { remove } from '../../../lib/table/table.ts';
 import { acmeWorld, forAllTests, invalid } from '../../support/acmeWorld.ts';
 import { startFaults } from '../../support/faults.ts';

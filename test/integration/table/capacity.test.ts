@@ -14,11 +14,11 @@ import type { Endpoint } from '../../../lib/app/endpoint.ts';
 import { type Cost, costOf, costOfCalls, nameOf, prepare, scenarios, type Subject } from '../../bench/scenarios.ts';
 import { forAllTests } from '../../support/acmeWorld.ts';
 import { bytesOf, startRecorder } from '../../support/capacity.ts';
-import { newUser } from '../../support/userTokens.ts';
 import { handlerOf, newCustomer } from '../../support/customer.ts';
 import { hasOwnCases } from '../../support/describeEndpoint.ts';
 import { startEngine, TABLE_NAME } from '../../support/engine.ts';
 import { post } from '../../support/requests.ts';
+import { newUser } from '../../support/userTokens.ts';
 
 /** The cost of one request: AWS calls, sequential round trips, read units and write units. */
 type Numbers = readonly [calls: number, roundTrips: number, readUnits: number, writeUnits: number];

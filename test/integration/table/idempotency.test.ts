@@ -10,18 +10,18 @@ import { handler as createWorkspace } from '../../../functions/v2/workspace/crea
 import { environment } from '../../../lib/app/capability.ts';
 import { deriveKey, openBytes } from '../../../lib/crypto/sealing.ts';
 import { tokenHash } from '../../../lib/crypto/tokenHash.ts';
-import { ApiKeyEntity } from '../../../lib/workspaces/entities.ts';
-import { openTable, replace } from '../../../lib/table/table.ts';
 import {
-  type IdempotentAnswer,
   Idempotency,
-  type IdempotentCall,
   IdempotencyEntity,
+  type IdempotentAnswer,
+  type IdempotentCall,
 } from '../../../lib/http/idempotency.ts';
+import { openTable, replace } from '../../../lib/table/table.ts';
+import { ApiKeyEntity } from '../../../lib/workspaces/entities.ts';
 import { forAllTests } from '../../support/acmeWorld.ts';
 import { startEngine } from '../../support/engine.ts';
 import { storedItem } from '../../support/items.ts';
-import { post, errorOf } from '../../support/requests.ts';
+import { errorOf, post } from '../../support/requests.ts';
 import { times } from '../../support/times.ts';
 import { newWorkspace, type TestWorkspace } from '../../support/workspaces.ts';
 

@@ -1,15 +1,15 @@
-import { documentClients } from '../../../lib/table/documentClient.ts';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { documentClients } from '../../../lib/table/documentClient.ts';
 import { Cloud } from '../../bench/deliveries/cloud.ts';
-import { forAllTests } from '../../support/acmeWorld.ts';
-import type { Item } from '../../support/tableExpressions.ts';
-import { MemoryTable } from '../../support/memoryTable.ts';
 import { newPublisher } from '../../bench/deliveries/world.ts';
+import { forAllTests } from '../../support/acmeWorld.ts';
 import { startEngine } from '../../support/engine.ts';
-import { asDocumentClient, type Command } from '../../support/leanClient.ts';
 import { WebhookReceiver } from '../../support/hooks.ts';
+import { asDocumentClient, type Command } from '../../support/leanClient.ts';
+import { MemoryTable } from '../../support/memoryTable.ts';
+import type { Item } from '../../support/tableExpressions.ts';
 
 const ENDPOINTS = 3;
 

@@ -2,10 +2,10 @@ import { DynamoDBClient, TransactionCanceledException, TransactionConflictExcept
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import * as z from 'zod';
+import { toApiError } from '../../../lib/http/middlewares.ts';
 import { defineEntity } from '../../../lib/table/entity.ts';
 import { withRetryContext } from '../../../lib/table/retryOnConflict.ts';
 import { insert, remove, replace, Table, upsert, type WriteOp } from '../../../lib/table/table.ts';
-import { toApiError } from '../../../lib/http/middlewares.ts';
 import { forAllTests } from '../../support/acmeWorld.ts';
 import { startEngine, TABLE_NAME } from '../../support/engine.ts';
 import { storedItem } from '../../support/items.ts';

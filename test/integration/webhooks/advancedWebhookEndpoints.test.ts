@@ -1,11 +1,11 @@
 import { describe, expect, jest, test } from '@jest/globals';
 import { endpoint as createEndpoint } from '../../../functions/v2/workspace/advancedwebhook/endpoints/create.ts';
 import { environment } from '../../../lib/app/capability.ts';
+import { eventTypes } from '../../../lib/events/rules/catalogue.ts';
+import { toLambda } from '../../../lib/http/lambda.ts';
 import { openTable } from '../../../lib/table/table.ts';
 import { WebhookEndpointEntity, WebhookEndpointUidEntity } from '../../../lib/webhooks/endpoints.ts';
 import { WebhookSettingsEntity } from '../../../lib/webhooks/webhookSettings.ts';
-import { eventTypes } from '../../../lib/events/rules/catalogue.ts';
-import { toLambda } from '../../../lib/http/lambda.ts';
 import { acmeWorld, invalid } from '../../support/acmeWorld.ts';
 import { everyItem, storedItem } from '../../support/items.ts';
 import { post } from '../../support/requests.ts';

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { environment } from '../../../lib/app/capability.ts';
-import { ApiKeyEntity } from '../../../lib/workspaces/entities.ts';
 import { openTable, replace } from '../../../lib/table/table.ts';
 import { WebhookEndpointEntity } from '../../../lib/webhooks/endpoints.ts';
+import { ApiKeyEntity } from '../../../lib/workspaces/entities.ts';
 import { acmeWorld } from '../../support/acmeWorld.ts';
 import { storedItem } from '../../support/items.ts';
 import { times } from '../../support/times.ts';

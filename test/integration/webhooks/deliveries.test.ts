@@ -1,17 +1,17 @@
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
+import { EventEntity, EventPayloadEntity } from '../../../lib/events/outbox.ts';
+import { upsert } from '../../../lib/table/table.ts';
 import { DeliveryEntity } from '../../../lib/webhooks/deliveries.ts';
 import { EndpointHealthEntity } from '../../../lib/webhooks/endpointHealth.ts';
-import { FirstAttemptsEntity } from '../../../lib/webhooks/firstAttempts.ts';
-import { EventEntity, EventPayloadEntity } from '../../../lib/events/outbox.ts';
 import { WebhookEndpointEntity } from '../../../lib/webhooks/endpoints.ts';
-import { upsert } from '../../../lib/table/table.ts';
+import { FirstAttemptsEntity } from '../../../lib/webhooks/firstAttempts.ts';
 import { DeliverySystem, HOUR, MINUTE, SECOND } from '../../support/deliveries.ts';
-import { everyItem, storedItem } from '../../support/items.ts';
 import { WebhookReceiver } from '../../support/hooks.ts';
+import { everyItem, storedItem } from '../../support/items.ts';
 import { times } from '../../support/times.ts';
-import { webhookWorld } from '../../support/webhookWorld.ts';
 import { paths } from '../../support/webhooks.ts';
+import { webhookWorld } from '../../support/webhookWorld.ts';
 
 const DAY = 24 * HOUR;
 

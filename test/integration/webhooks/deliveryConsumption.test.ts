@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { deliveryConsumption, type DeliveryConsumption } from '../../../infra/commands/cost/deliveries.ts';
+import { type DeliveryConsumption, deliveryConsumption } from '../../../infra/commands/cost/deliveries.ts';
 import { measureConsumption } from '../../bench/deliveries/consumption.ts';
 
 /**

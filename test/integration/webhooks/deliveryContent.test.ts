@@ -1,12 +1,12 @@
 import { createDecipheriv, generateKeyPairSync, privateDecrypt } from 'node:crypto';
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { OrganizationEntity } from '../../../lib/directory/organizations.ts';
-import { ApiKeyEntity } from '../../../lib/workspaces/entities.ts';
 import { DocumentEntity } from '../../../lib/directory/documents.ts';
+import { OrganizationEntity } from '../../../lib/directory/organizations.ts';
 import { upsert } from '../../../lib/table/table.ts';
+import { ApiKeyEntity } from '../../../lib/workspaces/entities.ts';
 import { everyItem } from '../../support/items.ts';
-import { webhookWorld } from '../../support/webhookWorld.ts';
 import { paths } from '../../support/webhooks.ts';
+import { webhookWorld } from '../../support/webhookWorld.ts';
 
 const { engine, customer, hooks, system, createEndpoint } = webhookWorld();
 let tenant: string;

@@ -1,22 +1,22 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
+import { EventEntity } from '../../../lib/events/outbox.ts';
+import { endJob, JobEntity, startJob } from '../../../lib/jobs/jobStore.ts';
+import { replace, upsert } from '../../../lib/table/table.ts';
 import { DeliveryStore, emitTo, toDelivery } from '../../../lib/webhooks/deliveries.ts';
+import { firstAttemptMessage, nextAttemptMessages } from '../../../lib/webhooks/deliveryMessage.ts';
 import { EndpointDisabler } from '../../../lib/webhooks/disableEndpoints.ts';
 import { EndpointHealthEntity } from '../../../lib/webhooks/endpointHealth.ts';
-import { targetItem } from '../../../lib/webhooks/targets.ts';
-import { startJob, endJob, JobEntity } from '../../../lib/jobs/jobStore.ts';
-import { EventEntity } from '../../../lib/events/outbox.ts';
-import { replace, upsert } from '../../../lib/table/table.ts';
 import { WebhookEndpointEntity } from '../../../lib/webhooks/endpoints.ts';
 import { readBacklog } from '../../../lib/webhooks/firstAttemptBacklog.ts';
-import { firstAttemptMessage, nextAttemptMessages } from '../../../lib/webhooks/deliveryMessage.ts';
+import { targetItem } from '../../../lib/webhooks/targets.ts';
 import { DueIndexReader, sendDueShards } from '../../../lib/workers/dueShards.ts';
 import type { QueueMessage } from '../../../lib/workers/sender.ts';
 import { runSweeps, type SweepMessage, sweepShard } from '../../../lib/workers/sweep.ts';
 import { HOUR, MINUTE, SECOND } from '../../support/deliveries.ts';
 import { dueIndexes } from '../../support/sweeps.ts';
 import { times } from '../../support/times.ts';
-import { webhookWorld } from '../../support/webhookWorld.ts';
 import { paths } from '../../support/webhooks.ts';
+import { webhookWorld } from '../../support/webhookWorld.ts';
 
 const DAY = 24 * HOUR;
 

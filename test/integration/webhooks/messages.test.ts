@@ -1,10 +1,10 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
+import { recordEvent } from '../../../lib/events/outbox.ts';
+import { inParallel } from '../../../lib/shared/inParallel.ts';
+import { inTransactions, upsert, type WriteOp } from '../../../lib/table/table.ts';
 import { AttemptEntity, DeliveryEntity } from '../../../lib/webhooks/deliveries.ts';
 import { MessageReader } from '../../../lib/webhooks/messages.ts';
-import { recordEvent } from '../../../lib/events/outbox.ts';
-import { inTransactions, upsert, type WriteOp } from '../../../lib/table/table.ts';
 import type { Delivery } from '../../../lib/webhooks/rules/delivery.ts';
-import { inParallel } from '../../../lib/shared/inParallel.ts';
 import { acmeWorld } from '../../support/acmeWorld.ts';
 import { times } from '../../support/times.ts';
 import { newWebhookCustomer, outcome, paths } from '../../support/webhooks.ts';

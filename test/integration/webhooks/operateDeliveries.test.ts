@@ -1,22 +1,22 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { worker as runJobs } from '../../../functions/workers/runJobs.ts';
 import { environment, openAll } from '../../../lib/app/capability.ts';
-import { DeliveryEntity, DeliveryStore } from '../../../lib/webhooks/deliveries.ts';
-import { startJob, JobEntity, type JobMessage, JobStore } from '../../../lib/jobs/jobStore.ts';
-import { upsert } from '../../../lib/table/table.ts';
+import { JobEntity, type JobMessage, JobStore, startJob } from '../../../lib/jobs/jobStore.ts';
 import { runJob, type RunJobDeps } from '../../../lib/jobs/runJob.ts';
+import { upsert } from '../../../lib/table/table.ts';
+import { DeliveryEntity, DeliveryStore } from '../../../lib/webhooks/deliveries.ts';
 import type { DeliveryMessage } from '../../../lib/webhooks/deliveryMessage.ts';
-import { startRecovery, recoverStep } from '../../../lib/webhooks/recover.ts';
+import { recoverStep, startRecovery } from '../../../lib/webhooks/recover.ts';
 import type { DeliveryStatus } from '../../../lib/webhooks/rules/delivery.ts';
 import { toWorkerLambda } from '../../../lib/workers/lambda.ts';
 import { forAllTests } from '../../support/acmeWorld.ts';
 import { HOUR, MINUTE, SECOND } from '../../support/deliveries.ts';
-import { withStillClock } from '../../support/stillClock.ts';
 import { everyItem } from '../../support/items.ts';
 import { startQueues } from '../../support/queues.ts';
+import { withStillClock } from '../../support/stillClock.ts';
 import { times } from '../../support/times.ts';
-import { webhookWorld } from '../../support/webhookWorld.ts';
 import { newWebhookCustomer, outcome, paths } from '../../support/webhooks.ts';
+import { webhookWorld } from '../../support/webhookWorld.ts';
 import { lambdaContext, messagesEvent } from '../../support/workers.ts';
 import { recordingMeasures } from '../../support/workers.ts';
 

@@ -10,8 +10,8 @@ import { parkDelivery } from '../../../lib/webhooks/rules/delivery.ts';
 import { HOUR, MINUTE, SECOND } from '../../support/deliveries.ts';
 import { everyItem, storedItem } from '../../support/items.ts';
 import { times } from '../../support/times.ts';
-import { webhookWorld } from '../../support/webhookWorld.ts';
 import { paths } from '../../support/webhooks.ts';
+import { webhookWorld } from '../../support/webhookWorld.ts';
 
 const { engine, customer, hooks, system, createEndpoint } = webhookWorld({ table: 'memory', isCleared: true });
 let tenant: string;

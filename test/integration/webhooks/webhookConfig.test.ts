@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { BasicWebhookConfigEntity } from '../../../lib/webhooks/webhookConfigs.ts';
 import { defaultWebhookTriggers, triggerTypes } from '../../../lib/events/rules/catalogue.ts';
+import { BasicWebhookConfigEntity } from '../../../lib/webhooks/webhookConfigs.ts';
 import { acmeWorld } from '../../support/acmeWorld.ts';
 import { storedItem } from '../../support/items.ts';
 import { pemOf, rsaKeyPair, rsaPublicKey } from '../../support/rsaKeys.ts';

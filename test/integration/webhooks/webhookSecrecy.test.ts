@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { capturedLog } from '../../support/capturedLog.ts';
 import { acmeWorld } from '../../support/acmeWorld.ts';
+import { capturedLog } from '../../support/capturedLog.ts';
 import { everyItem } from '../../support/items.ts';
 import { newWebhookCustomer, paths } from '../../support/webhooks.ts';
 

@@ -1,10 +1,10 @@
 import { describe, expect, jest, test } from '@jest/globals';
 import * as registry from '../../../functions/index.ts';
 import { environment, mergeGrants } from '../../../lib/app/capability.ts';
-import { EmailConfigEntity } from '../../../lib/workspaces/configs/emailConfig.ts';
-import { openTable, replace } from '../../../lib/table/table.ts';
 import type { Endpoint } from '../../../lib/app/endpoint.ts';
 import { capabilitiesOf } from '../../../lib/http/capabilities.ts';
+import { openTable, replace } from '../../../lib/table/table.ts';
+import { EmailConfigEntity } from '../../../lib/workspaces/configs/emailConfig.ts';
 import { acmeWorld } from '../../support/acmeWorld.ts';
 import { capturedLog } from '../../support/capturedLog.ts';
 import { newCustomer } from '../../support/customer.ts';

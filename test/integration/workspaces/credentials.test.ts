@@ -7,9 +7,9 @@ import { handler as renameKey } from '../../../functions/v2/workspace/apikey/upd
 import { handler as getKeys } from '../../../functions/v2/workspace/apikeys/get.ts';
 import { handler as getWorkspace } from '../../../functions/v2/workspace/get.ts';
 import { tokenHash } from '../../../lib/crypto/tokenHash.ts';
-import { ApiKeyEntity, WorkspaceEntity } from '../../../lib/workspaces/entities.ts';
-import { Table, upsert } from '../../../lib/table/table.ts';
 import { Credentials } from '../../../lib/http/credentials.ts';
+import { Table, upsert } from '../../../lib/table/table.ts';
+import { ApiKeyEntity, WorkspaceEntity } from '../../../lib/workspaces/entities.ts';
 import { forAllTests } from '../../support/acmeWorld.ts';
 import { startEngine, TABLE_NAME } from '../../support/engine.ts';
 import { eventOf, post, send } from '../../support/requests.ts';

@@ -3,16 +3,16 @@ import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globa
 import { handler as createApiKey } from '../../../functions/v2/workspace/apikey/create.ts';
 import { endpoint, handler } from '../../../functions/v2/workspace/email/send-login-link.ts';
 import { environment } from '../../../lib/app/capability.ts';
-import { AllowedDomainsEntity } from '../../../lib/workspaces/allowedDomains.ts';
-import { openTable, upsert } from '../../../lib/table/table.ts';
-import { LoginLinkEntity } from '../../../lib/workspaces/verification.ts';
-import { SesMailer } from '../../../lib/mail/senders/ses.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
+import { SesMailer } from '../../../lib/mail/senders/ses.ts';
+import { openTable, upsert } from '../../../lib/table/table.ts';
+import { AllowedDomainsEntity } from '../../../lib/workspaces/allowedDomains.ts';
+import { LoginLinkEntity } from '../../../lib/workspaces/verification.ts';
 import { forAllTests } from '../../support/acmeWorld.ts';
 import { CONTINUE_URL, mailedToken, openLink, postFrom, pressButton, tokenIn } from '../../support/email.ts';
 import { startEngine } from '../../support/engine.ts';
 import { everyItem } from '../../support/items.ts';
-import { post, errorOf } from '../../support/requests.ts';
+import { errorOf, post } from '../../support/requests.ts';
 import { newWorkspace } from '../../support/workspaces.ts';
 
 const SENT = { result: { status: 'success', message: 'Login link sent successfully', data: null } };

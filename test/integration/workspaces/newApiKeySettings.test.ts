@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import { handler as createKey } from '../../../functions/v2/workspace/apikey/create.ts';
 import { environment } from '../../../lib/app/capability.ts';
-import { AllowedDomainsEntity } from '../../../lib/workspaces/allowedDomains.ts';
-import { openTable } from '../../../lib/table/table.ts';
 import { defaultEmailTriggers, defaultWebhookTriggers } from '../../../lib/events/rules/catalogue.ts';
+import { openTable } from '../../../lib/table/table.ts';
+import { AllowedDomainsEntity } from '../../../lib/workspaces/allowedDomains.ts';
 import { defaultNotificationTriggers } from '../../../lib/workspaces/rules/notificationConfig.ts';
 import { forAllTests, forEachTest } from '../../support/acmeWorld.ts';
 import { handlerOf } from '../../support/customer.ts';

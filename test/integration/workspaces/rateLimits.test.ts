@@ -1,11 +1,11 @@
 import { describe, expect, jest, test } from '@jest/globals';
 import { endpoint as getOrganizations } from '../../../functions/v2/organizations/get.ts';
-import { environment } from '../../../lib/app/capability.ts';
-import { RateBucketEntity, RateBuckets } from '../../../lib/workspaces/rateBuckets.ts';
-import { openTable, type Table } from '../../../lib/table/table.ts';
-import { limitClasses } from '../../../lib/workspaces/rules/rateLimit.ts';
-import { toLambda } from '../../../lib/http/lambda.ts';
 import { run as command } from '../../../infra/commands/workspace.ts';
+import { environment } from '../../../lib/app/capability.ts';
+import { toLambda } from '../../../lib/http/lambda.ts';
+import { openTable, type Table } from '../../../lib/table/table.ts';
+import { RateBucketEntity, RateBuckets } from '../../../lib/workspaces/rateBuckets.ts';
+import { limitClasses } from '../../../lib/workspaces/rules/rateLimit.ts';
 import { cases } from '../../contract/contract.ts';
 import { forAllTests } from '../../support/acmeWorld.ts';
 import { startEngine } from '../../support/engine.ts';

@@ -12,9 +12,9 @@ import { handler as getOrganizations } from '../../../functions/v2/organizations
 import { handler as getWorkspace } from '../../../functions/v2/workspace/get.ts';
 import {
   createVerifiedWorkspace,
-  type WorkspaceReport,
   run,
   type WorkspaceCredentials,
+  type WorkspaceReport,
 } from '../../../infra/commands/workspace.ts';
 import { environment } from '../../../lib/app/capability.ts';
 import { ApiKeyEntity, WorkspaceEntity } from '../../../lib/workspaces/entities.ts';

@@ -6,12 +6,12 @@ import { handler as listTokens } from '../../../functions/v2/workspace/authtoken
 import { environment } from '../../../lib/app/capability.ts';
 import { secretBox } from '../../../lib/crypto/secretBox.ts';
 import { tokenHash } from '../../../lib/crypto/tokenHash.ts';
-import { ApiKeyEntity, AuthTokenEntity, WorkspaceEntity } from '../../../lib/workspaces/entities.ts';
 import { openTable, upsert } from '../../../lib/table/table.ts';
+import { ApiKeyEntity, AuthTokenEntity, WorkspaceEntity } from '../../../lib/workspaces/entities.ts';
 import { forAllTests, forEachTest } from '../../support/acmeWorld.ts';
 import { startEngine } from '../../support/engine.ts';
 import { everyItem, storedItem } from '../../support/items.ts';
-import { post, errorOf, resultOf } from '../../support/requests.ts';
+import { errorOf, post, resultOf } from '../../support/requests.ts';
 import { times } from '../../support/times.ts';
 import { virtualTime } from '../../support/virtualTime.ts';
 import { newWorkspace } from '../../support/workspaces.ts';

@@ -1,16 +1,16 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import {
-  isActivityEnabled,
   ActivityChange,
   changeActivity,
   featureTypes,
+  isActivityEnabled,
   matchesFilter,
   NewActivity,
   requireActivityLogsEnabled,
   requireActivityLogsMutable,
-  toActivityResponse,
   toActivity,
+  toActivityResponse,
   toServiceActivity,
 } from '../../../lib/activities/rules.ts';
 import { changeActivityConfig } from '../../../lib/workspaces/rules/activityConfig.ts';

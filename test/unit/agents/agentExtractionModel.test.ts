@@ -1,18 +1,18 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { CreateAgent } from '../../../lib/agents/rules/configuration.ts';
-import type { ModelAnswer } from '../../../lib/agents/rules/extraction/modelQuestions.ts';
-import {
-  extractFromAnswers,
-  questionAbout,
-  skipAllParts,
-} from '../../../lib/agents/rules/extraction/modelQuestions.ts';
 import {
   type FileParts,
   partsOfPdf,
   partsOfTables,
   partsOfText,
 } from '../../../lib/agents/rules/extraction/fileParts.ts';
+import type { ModelAnswer } from '../../../lib/agents/rules/extraction/modelQuestions.ts';
+import {
+  extractFromAnswers,
+  questionAbout,
+  skipAllParts,
+} from '../../../lib/agents/rules/extraction/modelQuestions.ts';
 import { times } from '../../support/times.ts';
 
 const rows = (...texts: string[]) => texts.map((text, index) => ({ number: index + 1, cells: [text, 'more'] }));

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { type AgentRun, type RunCount, toRunCountResponse, addRuns } from '../../../lib/agents/rules/runs.ts';
+import { addRuns, type AgentRun, type RunCount, toRunCountResponse } from '../../../lib/agents/rules/runs.ts';
 import { agentsOfComments } from '../../../lib/comments/rules/commentAgents.ts';
 
 const [createdAt, now] = [100, 1_000];

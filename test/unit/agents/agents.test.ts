@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { publicBuiltInAgents, findBuiltInAgent } from '../../../lib/agents/rules/builtIn.ts';
+import { findBuiltInAgent, publicBuiltInAgents } from '../../../lib/agents/rules/builtIn.ts';
 import {
   behaviourOf,
   CreateAgent,
@@ -8,13 +8,13 @@ import {
   SentVersion,
   serverManagedKeys,
   type Version,
-  versionAfter,
   VERSION_BYTES,
+  versionAfter,
 } from '../../../lib/agents/rules/configuration.ts';
 import { MAX_MEMBERS, newGroup, withAgents, withoutAgents } from '../../../lib/agents/rules/groups.ts';
 import { hideSecrets, keepSecrets, REDACTED, revealSecrets } from '../../../lib/agents/rules/secrets.ts';
-import { ApiError } from '../../../lib/shared/errors.ts';
 import { validate } from '../../../lib/http/validate.ts';
+import { ApiError } from '../../../lib/shared/errors.ts';
 import { testProperty } from '../../support/testProperty.ts';
 import { times } from '../../support/times.ts';
 

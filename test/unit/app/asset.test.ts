@@ -3,14 +3,14 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import type { Context } from 'aws-lambda';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { Context } from 'aws-lambda';
 import { asset as docs } from '../../../functions/docs.ts';
 import { asset as openapi } from '../../../functions/openapi.json.ts';
 import { defineAsset } from '../../../lib/app/asset.ts';
-import { toAsset } from '../../../lib/http/asset.ts';
-import { withDeployment, placeholders } from '../../../lib/openapi/deployment.ts';
 import { routeKey } from '../../../lib/app/page.ts';
+import { toAsset } from '../../../lib/http/asset.ts';
+import { placeholders, withDeployment } from '../../../lib/openapi/deployment.ts';
 import { eventOf } from '../../support/requests.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'asset-'));
@@ -142,6 +142,7 @@ describe('the reference page', () => {
   test('escapes text that would end a script', () => {
     const [, script = ''] = /<script>([^]*?)<\/script>/.exec(text) ?? [];
     const alerted: string[] = [];
+
     // eslint-disable-next-line @typescript-eslint/no-implied-eval -- runs the script of the page
     new Function('alert', script)((said: string) => alerted.push(said));
     expect(alerted).toEqual(['</script><!--<SCRIPT>']);

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
-import type { APIGatewayProxyEventV2, Context } from 'aws-lambda';
 import { beforeAll, describe, expect, test } from '@jest/globals';
+import type { APIGatewayProxyEventV2, Context } from 'aws-lambda';
 import * as z from 'zod';
+import { definePage, routeKey } from '../../../lib/app/page.ts';
+import { toPage } from '../../../lib/http/page.ts';
 import { ApiError } from '../../../lib/shared/errors.ts';
 import { html } from '../../../lib/shared/html.ts';
-import { toPage } from '../../../lib/http/page.ts';
-import { definePage, routeKey } from '../../../lib/app/page.ts';
 import { eventOf } from '../../support/requests.ts';
 import { testProperty } from '../../support/testProperty.ts';
 import { unicodeText } from '../../support/unicodeText.ts';

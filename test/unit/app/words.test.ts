@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import ts from 'typescript';
 import { describe, expect, test } from '@jest/globals';
+import ts from 'typescript';
 import { projectDir } from '../../../infra/build/build.ts';
 
 /**

@@ -1,7 +1,6 @@
 import { afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import * as z from 'zod';
 import type { Capability } from '../../../lib/app/capability.ts';
-import { toWorkerLambda, type WorkerHandler } from '../../../lib/workers/lambda.ts';
 import {
   defineWorker,
   type FromInserts,
@@ -11,6 +10,7 @@ import {
   type Source,
   type WorkerRun,
 } from '../../../lib/app/worker.ts';
+import { toWorkerLambda, type WorkerHandler } from '../../../lib/workers/lambda.ts';
 import { withStillClock } from '../../support/stillClock.ts';
 import { times } from '../../support/times.ts';
 import { insertsEvent, lambdaContext, messagesEvent } from '../../support/workers.ts';

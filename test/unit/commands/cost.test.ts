@@ -1,6 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
+import { projectDir } from '../../../infra/build/build.ts';
+import { registeredEndpoints, registeredWorkers } from '../../../infra/build/registry.ts';
+import { costOptions, costReport, deployedResources } from '../../../infra/commands/cost.ts';
 import { costOfCall, costsOfCalls, pinnedCapacity, startCost } from '../../../infra/commands/cost/calls.ts';
 import { deliveryConsumption, deliveryCost, deliveryDollars } from '../../../infra/commands/cost/deliveries.ts';
 import { heartbeatBill, idleBill, totalOf } from '../../../infra/commands/cost/idle.ts';
@@ -8,9 +11,6 @@ import { liveBill, workday } from '../../../infra/commands/cost/live.ts';
 import { metricBill } from '../../../infra/commands/cost/metrics.ts';
 import { prices } from '../../../infra/commands/cost/prices.ts';
 import { vectorDollars, vectorGigabytes } from '../../../infra/commands/cost/vectors.ts';
-import { costReport, deployedResources, costOptions } from '../../../infra/commands/cost.ts';
-import { projectDir } from '../../../infra/build/build.ts';
-import { registeredEndpoints, registeredWorkers } from '../../../infra/build/registry.ts';
 import { deliveryMetrics } from '../../../lib/observability/deliveryMetrics.ts';
 import { queues } from '../../../lib/workers/queues.ts';
 

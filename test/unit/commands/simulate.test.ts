@@ -6,8 +6,9 @@ import { deliveryConsumption, deliveryCost } from '../../../infra/commands/cost/
 import { liveBill } from '../../../infra/commands/cost/live.ts';
 import { prices } from '../../../infra/commands/cost/prices.ts';
 import { callMix, costsOfMix } from '../../../infra/commands/load/mix.ts';
-import { quotas } from '../../../infra/commands/simulate/quotas.ts';
+import { defaultWorkload, simulatedComponents, simulatedLoads } from '../../../infra/commands/simulate.ts';
 import { componentsOf, fullAt } from '../../../infra/commands/simulate/components.ts';
+import { quotas } from '../../../infra/commands/simulate/quotas.ts';
 import {
   batchSize,
   concurrencyAt,
@@ -23,7 +24,6 @@ import {
   type Workload,
   zipfShares,
 } from '../../../infra/commands/simulate/rules.ts';
-import { defaultWorkload, simulatedComponents, simulatedLoads } from '../../../infra/commands/simulate.ts';
 import { queues } from '../../../lib/workers/queues.ts';
 import { testProperty } from '../../support/testProperty.ts';
 

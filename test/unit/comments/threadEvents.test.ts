@@ -1,16 +1,16 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import {
-  toActivities,
   type CommentVerb,
-  detectThreadChanges,
-  toEvents,
   type ContentChange,
+  detectThreadChanges,
   type EventScope,
+  toActivities,
+  toEvents,
 } from '../../../lib/comments/rules/commentEvents.ts';
 import { changeThread, NewThread, newThread, type Thread, ThreadChange } from '../../../lib/comments/rules/threads.ts';
-import { commentVerbs } from '../../../lib/workspaces/rules/groupedTriggers.ts';
 import { triggerTypes } from '../../../lib/events/rules/catalogue.ts';
+import { commentVerbs } from '../../../lib/workspaces/rules/groupedTriggers.ts';
 import { testProperty } from '../../support/testProperty.ts';
 import { times } from '../../support/times.ts';
 

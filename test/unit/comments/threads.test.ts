@@ -3,17 +3,19 @@ import fc from 'fast-check';
 import {
   changeComment,
   type Comment,
-  usersOfComment,
   commentMentions,
   NewComment,
   NewComments,
   newComments,
-  toCommentResponse,
   replaceCommentUsers,
+  toCommentResponse,
+  usersOfComment,
 } from '../../../lib/comments/rules/comments.ts';
 import { isTerminal, resolveStatus } from '../../../lib/comments/rules/statuses.ts';
 import { matchesFilters, type ThreadFilters } from '../../../lib/comments/rules/threadFilters.ts';
 import {
+  addComments,
+  changeComments,
   changeThread,
   involvedUserIds,
   isUnread,
@@ -21,12 +23,10 @@ import {
   NewThread,
   newThread,
   type Refused,
-  toThreadResponse,
+  removeComments,
   type Thread,
   ThreadChange,
-  changeComments,
-  addComments,
-  removeComments,
+  toThreadResponse,
 } from '../../../lib/comments/rules/threads.ts';
 import { testProperty } from '../../support/testProperty.ts';
 import { times } from '../../support/times.ts';

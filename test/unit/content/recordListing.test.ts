@@ -2,13 +2,13 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import {
   allDocuments,
-  type RecordPage,
-  type RecordPageOptions,
   givenDocuments,
   listAcrossDocuments,
-  type ListingPage,
   type ListedDocument,
   listingCursor,
+  type ListingPage,
+  type RecordPage,
+  type RecordPageOptions,
 } from '../../../lib/content/recordListing.ts';
 import { times } from '../../support/times.ts';
 

@@ -2,26 +2,26 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { Activity } from '../../../lib/activities/rules.ts';
 import type { Comment } from '../../../lib/comments/rules/comments.ts';
+import type { Thread } from '../../../lib/comments/rules/threads.ts';
 import {
-  isCommentOf,
   eraseFromActivity,
   eraseFromComment,
   eraseFromNotification,
   eraseFromRecording,
   eraseFromThread,
+  isCommentOf,
+  isRecordingOf,
+  isThreadOf,
+  quotedComment,
+  type RemovedUsers,
   removeFromComment,
   removeFromNotification,
   removeFromThread,
-  type RemovedUsers,
-  quotedComment,
-  isRecordingOf,
-  isThreadOf,
   removeReactors,
 } from '../../../lib/content/rules/removedUsers.ts';
 import type { Notification } from '../../../lib/notifications/rules.ts';
 import type { Reaction } from '../../../lib/reactions/rules.ts';
 import type { Recording } from '../../../lib/recordings/rules.ts';
-import type { Thread } from '../../../lib/comments/rules/threads.ts';
 import { testProperty } from '../../support/testProperty.ts';
 
 const UNTIL = 1_000;

@@ -1,12 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
-import type { AccessType, DocumentAccess, Grant, UserAccess } from '../../../lib/directory/rules/access.ts';
 import {
-  isOpenToAll,
   canSee,
   canSeeWithoutContext,
   type CheckedUser,
+  isOpenToAll,
 } from '../../../lib/content/rules/threadAccess.ts';
 import type { Visibility } from '../../../lib/content/rules/visibility.ts';
+import type { AccessType, DocumentAccess, Grant, UserAccess } from '../../../lib/directory/rules/access.ts';
 
 const documentOf = (accessType: AccessType): DocumentAccess => ({ internalId: 'doc', accessType });
 const threadOf = (visibility?: Visibility, accessFields?: string[]) => ({

@@ -2,26 +2,26 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import {
   accessContext,
-  contextAllows,
-  everywhere,
-  findAccessEnd,
   accessFields,
   accessRoles,
+  accessTimeAfter,
   accessTypes,
   addRevocation,
-  type Revocation,
+  contextAllows,
   type DocumentAccess,
   documentPermission,
+  everywhere,
+  findAccessEnd,
+  findCrossing,
   type FolderAccess,
   folderPermission,
-  accessTimeAfter,
   type Grant,
   hasEnded,
-  wasIn,
   MAX_REVOCATIONS,
   organizationPermission,
-  findCrossing,
+  type Revocation,
   type UserAccess,
+  wasIn,
 } from '../../../lib/directory/rules/access.ts';
 import { testProperty } from '../../support/testProperty.ts';
 import { times } from '../../support/times.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { type FolderEntry, walkFolders, walkFrom, type WalkStack } from '../../../lib/directory/folders/folderWalk.ts';
 import { FolderEntryEntity } from '../../../lib/directory/folders/folders.ts';
+import { type FolderEntry, walkFolders, walkFrom, type WalkStack } from '../../../lib/directory/folders/folderWalk.ts';
 import type { Table } from '../../../lib/table/table.ts';
 
 const scope = { tenant: 't', organizationKey: 'o' };

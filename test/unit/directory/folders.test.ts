@@ -2,17 +2,17 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { type AccessType, accessTypes, defaultAccessType } from '../../../lib/directory/rules/access.ts';
 import {
+  computePosition,
   depthOf,
   type FolderChange,
-  splitIntoWaves,
+  type FolderWithPosition,
+  isSamePosition,
   isWithin,
   ownAccess,
   parentOf,
-  type FolderWithPosition,
-  computePosition,
   resolveFolder,
   rootFolderId,
-  isSamePosition,
+  splitIntoWaves,
 } from '../../../lib/directory/rules/folders.ts';
 import { testProperty } from '../../support/testProperty.ts';
 

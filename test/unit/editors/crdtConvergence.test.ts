@@ -8,10 +8,10 @@ import {
   updateSince,
   withoutKnownChanges,
 } from '../../../lib/editors/rules/yjs/document.ts';
-import { findValueFault, replaceValue } from '../../../lib/editors/rules/yjs/replaceValue.ts';
-import { readValue } from '../../../lib/editors/rules/yjs/readValue.ts';
-import { findUpdateFault } from '../../../lib/editors/rules/yjs/updateFaults.ts';
 import { readText } from '../../../lib/editors/rules/yjs/plainText.ts';
+import { readValue } from '../../../lib/editors/rules/yjs/readValue.ts';
+import { findValueFault, replaceValue } from '../../../lib/editors/rules/yjs/replaceValue.ts';
+import { findUpdateFault } from '../../../lib/editors/rules/yjs/updateFaults.ts';
 import type { CrdtType, CrdtValue } from '../../../lib/editors/rules/yjs/values.ts';
 import { times } from '../../support/times.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { listEdits } from '../../../lib/editors/rules/yjs/listDiff.ts';
 import { diff } from '../../../lib/editors/rules/yjs/diff.ts';
+import { listEdits } from '../../../lib/editors/rules/yjs/listDiff.ts';
 import { textEdits } from '../../../lib/editors/rules/yjs/textDiff.ts';
 import { testProperty } from '../../support/testProperty.ts';
 import { times } from '../../support/times.ts';

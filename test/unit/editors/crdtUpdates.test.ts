@@ -18,8 +18,8 @@ import {
   updateSince,
   withoutKnownChanges,
 } from '../../../lib/editors/rules/yjs/document.ts';
-import { replaceValue } from '../../../lib/editors/rules/yjs/replaceValue.ts';
 import { readValue } from '../../../lib/editors/rules/yjs/readValue.ts';
+import { replaceValue } from '../../../lib/editors/rules/yjs/replaceValue.ts';
 import { findUpdateFault } from '../../../lib/editors/rules/yjs/updateFaults.ts';
 import { crdtLimits, type CrdtType, crdtTypes, type CrdtValue } from '../../../lib/editors/rules/yjs/values.ts';
 import { cpuMilliseconds } from '../../support/cpu.ts';

@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import * as Y from 'yjs';
-import type { Editor, EditorUpdate } from '../../../lib/editors/entities.ts';
 import { isDueForCompaction } from '../../../lib/editors/compaction.ts';
 import { mergeUpdates } from '../../../lib/editors/editorUpdates.ts';
+import type { Editor, EditorUpdate } from '../../../lib/editors/entities.ts';
 import { Base64, EMPTY_UPDATE, toEditorRecord } from '../../../lib/editors/rules/editors.ts';
 import { pack, unpack } from '../../../lib/editors/storedBytes.ts';
 import { editorUpdateData } from '../../../lib/events/rules/editorUpdatePayload.ts';

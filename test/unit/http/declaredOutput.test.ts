@@ -1,10 +1,10 @@
 import { describe, expect, jest, test } from '@jest/globals';
 import fc from 'fast-check';
 import * as z from 'zod';
-import { dict } from '../../../lib/shared/collections.ts';
-import { optional } from '../../../lib/shared/schema.ts';
 import { declaredOutput } from '../../../lib/http/declaredOutput.ts';
 import { outputTrimmer } from '../../../lib/http/outputTrimmer.ts';
+import { dict } from '../../../lib/shared/collections.ts';
+import { optional } from '../../../lib/shared/schema.ts';
 import { cpuMilliseconds } from '../../support/cpu.ts';
 import { times } from '../../support/times.ts';
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { Context } from 'aws-lambda';
 import { afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import type { Context } from 'aws-lambda';
 import { ApiError, errorCatalogue, type ErrorStatus, invalid } from '../../../lib/shared/errors.ts';
 import { eventOf, post, send } from '../../support/requests.ts';
 

@@ -1,14 +1,14 @@
 import { afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import * as z from 'zod';
-import { tokenHash } from '../../../lib/crypto/tokenHash.ts';
-import { rateBuckets, RateBuckets } from '../../../lib/workspaces/rateBuckets.ts';
-import type { Table } from '../../../lib/table/table.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
-import { ApiError } from '../../../lib/shared/errors.ts';
+import { tokenHash } from '../../../lib/crypto/tokenHash.ts';
 import { Credentials, credentials } from '../../../lib/http/credentials.ts';
 import { Idempotency, idempotency } from '../../../lib/http/idempotency.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
 import * as logMessages from '../../../lib/observability/logMessages.ts';
+import { ApiError } from '../../../lib/shared/errors.ts';
+import type { Table } from '../../../lib/table/table.ts';
+import { RateBuckets, rateBuckets } from '../../../lib/workspaces/rateBuckets.ts';
 import { testHandler } from '../../support/endpoint.ts';
 import { eventOf, send } from '../../support/requests.ts';
 

@@ -1,9 +1,9 @@
 import { afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import * as z from 'zod';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
-import { ApiError } from '../../../lib/shared/errors.ts';
 import { toLambdaWithTwin } from '../../../lib/http/lambda.ts';
 import { defineTwin, defineUnpagedTwin } from '../../../lib/http/twin.ts';
+import { ApiError } from '../../../lib/shared/errors.ts';
 import { limits, optional, PageSize, PageToken } from '../../../lib/shared/schema.ts';
 import { eventOf, type Headers, send } from '../../support/requests.ts';
 import { times } from '../../support/times.ts';

@@ -1,16 +1,16 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import type {
   SendMessageBatchCommand,
   SendMessageBatchCommandInput,
   SendMessageBatchCommandOutput,
 } from '@aws-sdk/client-sqs';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { environment } from '../../../lib/app/capability.ts';
 import { toApiError } from '../../../lib/http/middlewares.ts';
 import { queues, queueVariable } from '../../../lib/workers/queues.ts';
-import * as sendTo from '../../../lib/workers/sendTo.ts';
 import type { QueueMessage, QueueSender } from '../../../lib/workers/sender.ts';
 import { SqsSender } from '../../../lib/workers/sender.ts';
+import * as sendTo from '../../../lib/workers/sendTo.ts';
 import { type Queues, startQueues } from '../../support/queues.ts';
 import { times } from '../../support/times.ts';
 

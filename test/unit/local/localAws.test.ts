@@ -3,20 +3,20 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { type AddressInfo, connect } from 'node:net';
 import { DatabaseSync } from 'node:sqlite';
 import { text } from 'node:stream/consumers';
-import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { DynamoDBClient, GetItemCommand, PutItemCommand, TransactWriteItemsCommand } from '@aws-sdk/client-dynamodb';
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { SendEmailCommand, type SendEmailCommandInput, SESv2Client } from '@aws-sdk/client-sesv2';
 import { GetQueueAttributesCommand, SendMessageBatchCommand, SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
+import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import type { FunctionModel } from '../../../infra/local/assembly/functionModel.ts';
 import { AwsEndpoint } from '../../../infra/local/iam/awsEndpoint.ts';
+import { type AccessKey, Principals } from '../../../infra/local/iam/principals.ts';
+import type { OutgoingMail } from '../../../infra/local/mail/eml.ts';
+import { QueueStore } from '../../../infra/local/queues/queueStore.ts';
+import type { QueueModel } from '../../../infra/local/streams/eventSourceModels.ts';
 import type { ConsumedCapacity } from '../../../infra/local/table/consumedCapacity.ts';
 import { EngineConnections } from '../../../infra/local/table/engineCall.ts';
 import { TableCalls } from '../../../infra/local/table/tableCalls.ts';
-import type { OutgoingMail } from '../../../infra/local/mail/eml.ts';
-import type { QueueModel } from '../../../infra/local/streams/eventSourceModels.ts';
-import type { FunctionModel } from '../../../infra/local/assembly/functionModel.ts';
-import { type AccessKey, Principals } from '../../../infra/local/iam/principals.ts';
-import { QueueStore } from '../../../infra/local/queues/queueStore.ts';
 import { signRequest } from '../../support/signRequest.ts';
 
 const TABLE = 'arn:aws:dynamodb:us-east-1:000000000000:table/t';

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import type { AlarmModel } from '../../../infra/local/metrics/alarmModel.ts';
-import { MetricStore } from '../../../infra/local/metrics/metricStore.ts';
-import { type Expression, readExpression } from '../../../infra/local/metrics/expression.ts';
 import { dashboardSnapshot } from '../../../infra/local/metrics/dashboardSnapshot.ts';
+import { type Expression, readExpression } from '../../../infra/local/metrics/expression.ts';
+import { MetricStore } from '../../../infra/local/metrics/metricStore.ts';
 import { type Query, readQuery } from '../../../infra/local/metrics/query.ts';
 import type { MetricId, Statistic } from '../../../infra/local/metrics/series.ts';
 

@@ -3,10 +3,10 @@ import { type IncomingMessage, request } from 'node:http';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
+import type { FunctionModel } from '../../../infra/local/assembly/functionModel.ts';
+import type { RouteModel } from '../../../infra/local/assembly/model.ts';
 import type { LocalRequest } from '../../../infra/local/console/localRequest.ts';
 import { Gateway } from '../../../infra/local/gateway/gateway.ts';
-import type { RouteModel } from '../../../infra/local/assembly/model.ts';
-import type { FunctionModel } from '../../../infra/local/assembly/functionModel.ts';
 
 let gateway: Gateway;
 let events: APIGatewayProxyEventV2[];

@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from '@jest/globals';
-import { type PartSwitch, Parts } from '../../../infra/local/parts.ts';
+import { Parts, type PartSwitch } from '../../../infra/local/parts.ts';
 
 /** Which switches were called, in order. */
 let switchCalls: string[];

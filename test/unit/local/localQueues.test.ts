@@ -1,12 +1,11 @@
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { json } from 'node:stream/consumers';
-import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import {
   ChangeMessageVisibilityCommand,
   DeleteMessageBatchCommand,
@@ -17,12 +16,13 @@ import {
   SendMessageCommand,
   SQSClient,
 } from '@aws-sdk/client-sqs';
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import fc from 'fast-check';
 import { startFauxqs } from 'fauxqs';
-import { openDatabase } from '../../../infra/local/table/database.ts';
-import type { QueueModel } from '../../../infra/local/streams/eventSourceModels.ts';
 import { QueueStore } from '../../../infra/local/queues/queueStore.ts';
 import { sqs } from '../../../infra/local/queues/sqs.ts';
+import type { QueueModel } from '../../../infra/local/streams/eventSourceModels.ts';
+import { openDatabase } from '../../../infra/local/table/database.ts';
 import { times } from '../../support/times.ts';
 
 const queue = (name: string, properties: Partial<QueueModel> = {}): QueueModel => ({

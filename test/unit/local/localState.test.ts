@@ -6,7 +6,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import {
   DescribeTableCommand,
   DynamoDBClient,
@@ -14,18 +13,19 @@ import {
   PutItemCommand,
   SearchVectorsCommand,
 } from '@aws-sdk/client-dynamodb';
-import { openDatabase } from '../../../infra/local/table/database.ts';
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { openDataDir } from '../../../infra/local/dataDir.ts';
 import { lockDataDir } from '../../../infra/local/dataLock.ts';
-import { startEngine } from '../../../infra/local/table/engine.ts';
-import { prepareLaunch } from '../../../infra/local/table/engineLaunch.ts';
 import { openFunctionLog } from '../../../infra/local/functions/functionLog.ts';
-import { spawnGuarded } from '../../../infra/local/table/guardedProcess.ts';
 import { findProcesses } from '../../../infra/local/processes.ts';
 import { openSecrets } from '../../../infra/local/secrets/secrets.ts';
 import { localSettings } from '../../../infra/local/settings.ts';
 import { StreamPositions } from '../../../infra/local/streams/streamPositions.ts';
 import { streamOf, StreamReader } from '../../../infra/local/streams/streamReader.ts';
+import { openDatabase } from '../../../infra/local/table/database.ts';
+import { startEngine } from '../../../infra/local/table/engine.ts';
+import { prepareLaunch } from '../../../infra/local/table/engineLaunch.ts';
+import { spawnGuarded } from '../../../infra/local/table/guardedProcess.ts';
 import { ensureTable, withoutVectorIndexes } from '../../../infra/local/table/table.ts';
 
 let dataDir: string;

@@ -1,6 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { environment } from '../../../lib/app/capability.ts';
+import { button, mailDocument, note, paragraph } from '../../../lib/mail/rendering/layout.ts';
+import { loginLinkMail } from '../../../lib/mail/rendering/loginLinkMail.ts';
+import { mailer, SesMailer } from '../../../lib/mail/senders/ses.ts';
 import { matchesDomain } from '../../../lib/workspaces/rules/domains.ts';
 import {
   ContinueUrl,
@@ -10,9 +13,6 @@ import {
   linkValidUntil,
   mayContinueTo,
 } from '../../../lib/workspaces/rules/verification.ts';
-import { loginLinkMail } from '../../../lib/mail/rendering/loginLinkMail.ts';
-import { button, mailDocument, note, paragraph } from '../../../lib/mail/rendering/layout.ts';
-import { mailer, SesMailer } from '../../../lib/mail/senders/ses.ts';
 import { testProperty } from '../../support/testProperty.ts';
 
 const API = 'https://api.test';

@@ -1,13 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { EmailConfig, initialEmailConfig } from '../../../lib/workspaces/rules/emailConfig.ts';
 import { defaultEmailTriggers, triggerTypes } from '../../../lib/events/rules/catalogue.ts';
 import { sampleEvent } from '../../../lib/events/rules/samples.ts';
-import { mailAddressOf } from '../../../lib/mail/rules/mailAddress.ts';
+import { eventMail, templateData } from '../../../lib/mail/rendering/eventMail.ts';
+import { ownerMail } from '../../../lib/mail/rendering/ownerMail.ts';
 import { eventMailContent, findPerson, parseEventContent } from '../../../lib/mail/rules/eventMailContent.ts';
 import { isMailed, type MailedType } from '../../../lib/mail/rules/headlines.ts';
+import { mailAddressOf } from '../../../lib/mail/rules/mailAddress.ts';
 import {
-  resolveUnknown,
   applyMailResult,
   claimMail,
   type MailRecord,
@@ -15,16 +15,16 @@ import {
   type MailSubject,
   newMail,
   type ReadyMail,
-  type SendingMail,
   rescheduleSweep,
+  resolveUnknown,
+  type SendingMail,
 } from '../../../lib/mail/rules/mailRecord.ts';
+import { htmlToText, oneLine, toQuote } from '../../../lib/mail/rules/plainText.ts';
 import { isEventMailed, providerOf } from '../../../lib/mail/rules/provider.ts';
-import { oneLine, toQuote, htmlToText } from '../../../lib/mail/rules/plainText.ts';
-import { eventMail, templateData } from '../../../lib/mail/rendering/eventMail.ts';
 import { encodedWords, mailbox } from '../../../lib/mail/senders/mailbox.ts';
 import type { Mail } from '../../../lib/mail/senders/sender.ts';
-import { ownerMail } from '../../../lib/mail/rendering/ownerMail.ts';
 import { unsubscribeHeaders } from '../../../lib/mail/unsubscribeLinks.ts';
+import { EmailConfig, initialEmailConfig } from '../../../lib/workspaces/rules/emailConfig.ts';
 import { testProperty } from '../../support/testProperty.ts';
 import { unicodeText } from '../../support/unicodeText.ts';
 

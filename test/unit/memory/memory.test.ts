@@ -1,27 +1,27 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { JudgmentEntity, parseListingKey } from '../../../lib/memory/entities.ts';
-import { vectorFilters, vectorIndexes } from '../../../lib/memory/vectorIndexes.ts';
 import {
   calendarOf,
-  splitPeriod,
   type CalendarPeriod,
-  periodsOf,
   periodOf,
+  periodsOf,
+  splitPeriod,
 } from '../../../lib/memory/rules/calendar.ts';
 import { decisionOf } from '../../../lib/memory/rules/decisions.ts';
-import { DateRange, filterFields, filteredValues, lastDays, toTimeRange } from '../../../lib/memory/rules/filters.ts';
+import { DateRange, filteredValues, filterFields, lastDays, toTimeRange } from '../../../lib/memory/rules/filters.ts';
 import {
   contentText,
   eraseFromJudgment,
   findJudgmentFault,
   type Judgment,
   reviewText,
-  toJudgmentResponse,
   toJudgment,
+  toJudgmentResponse,
 } from '../../../lib/memory/rules/judgments.ts';
 import { checkScope, idsOf, scopeNameOf } from '../../../lib/memory/rules/searchRequests.ts';
 import { DIMENSIONS, distance, similarityOf } from '../../../lib/memory/rules/similarity.ts';
+import { vectorFilters, vectorIndexes } from '../../../lib/memory/vectorIndexes.ts';
 import { testProperty } from '../../support/testProperty.ts';
 import { unicodeText } from '../../support/unicodeText.ts';
 

@@ -1,9 +1,10 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import { lexicalEmbedder } from '../../../lib/memory/embedders.ts';
 import { lexical } from '../../../lib/memory/rules/lexical.ts';
 import { features } from '../../../lib/memory/rules/lexicalFeatures.ts';
 import { DIMENSIONS } from '../../../lib/memory/rules/similarity.ts';
-import { lexicalEmbedder } from '../../../lib/memory/embedders.ts';
+import { cpuMilliseconds } from '../../support/cpu.ts';
 import {
   evaluateEmbedding,
   evaluationJudgments,
@@ -11,7 +12,6 @@ import {
   type Precision,
   type QueryKind,
 } from '../../support/memoryEvaluation.ts';
-import { cpuMilliseconds } from '../../support/cpu.ts';
 import { testProperty } from '../../support/testProperty.ts';
 import { times } from '../../support/times.ts';
 import { unicodeText } from '../../support/unicodeText.ts';

@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import { BedrockRuntimeClient } from '@aws-sdk/client-bedrock-runtime';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Environment } from '../../../lib/app/capability.ts';
-import { embedders } from '../../../lib/memory/embedders.ts';
-import { TITAN_MODEL, TitanEmbedder } from '../../../lib/bedrock/titan.ts';
 import type { RetryPolicy } from '../../../lib/bedrock/client.ts';
+import { TITAN_MODEL, TitanEmbedder } from '../../../lib/bedrock/titan.ts';
+import { embedders } from '../../../lib/memory/embedders.ts';
 import { times } from '../../support/times.ts';
 import { startTitan, type Titan, type TitanReply, titanVector } from '../../support/titan.ts';
 

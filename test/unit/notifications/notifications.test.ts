@@ -2,22 +2,22 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { divideFairly } from '../../../lib/content/rules/fairShares.ts';
 import { contextAllows } from '../../../lib/directory/rules/access.ts';
+import { createsNotifications, toInAppNotifications } from '../../../lib/notifications/inAppFanOut.ts';
 import {
   annotationIdOf,
   changeNotification,
   fitsItem,
-  notifiesUser,
   NewNotification,
   newNotification,
   type Notification,
   NotificationId,
+  notifiesUser,
   toNotificationResponse,
   userHash,
 } from '../../../lib/notifications/rules.ts';
-import { toInAppNotifications, createsNotifications } from '../../../lib/notifications/inAppFanOut.ts';
 import {
-  initialNotificationConfig,
   changeNotificationConfig,
+  initialNotificationConfig,
 } from '../../../lib/workspaces/rules/notificationConfig.ts';
 import { testProperty } from '../../support/testProperty.ts';
 import { times } from '../../support/times.ts';

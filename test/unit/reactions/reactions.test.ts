@@ -1,16 +1,16 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import {
-  groupEntries,
-  type ReactionRequest,
   addReactionUsers,
-  type ReactionOutcome,
+  addReference,
+  groupEntries,
+  type NewReactionContext,
   type Reaction,
   type ReactionEntry,
-  type NewReactionContext,
+  type ReactionOutcome,
   type ReactionReference,
+  type ReactionRequest,
   toReactionResponse,
-  addReference,
 } from '../../../lib/reactions/rules.ts';
 import { times } from '../../support/times.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { NewRecording, recorderDonePayload, toRecordingResponse, toRecording } from '../../../lib/recordings/rules.ts';
+import { NewRecording, recorderDonePayload, toRecording, toRecordingResponse } from '../../../lib/recordings/rules.ts';
 import { times } from '../../support/times.ts';
 
 const NOW = 1_700_000_000_000;

@@ -6,8 +6,8 @@ import { text } from 'node:stream/consumers';
 import { DynamoDBClient as SdkClient } from '@aws-sdk/client-dynamodb';
 import { type DynamoDBDocumentClient, GetCommand, PutCommand, TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { readAuthorization, signatureVerifier } from '../../../infra/local/iam/signature.ts';
 import { DynamoDBClient as BundledClient } from '../../../infra/build/lambdaDynamoDb.ts';
+import { readAuthorization, signatureVerifier } from '../../../infra/local/iam/signature.ts';
 import { documentClients } from '../../../lib/table/documentClient.ts';
 
 interface Received {

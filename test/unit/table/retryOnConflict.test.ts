@@ -1,5 +1,5 @@
-import type { Context } from 'aws-lambda';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import type { Context } from 'aws-lambda';
 import { retryOnConflict } from '../../../lib/table/retryOnConflict.ts';
 import { testHandler } from '../../support/endpoint.ts';
 import { eventOf } from '../../support/requests.ts';

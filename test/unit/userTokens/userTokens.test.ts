@@ -7,13 +7,13 @@ import { accessRoles, resourceTypes, type UserAccess } from '../../../lib/direct
 import { completeActor, fillActor, requireAbsent } from '../../../lib/userTokens/rules/actor.ts';
 import { parseToken, toClaims, toPayload, type UserClaims } from '../../../lib/userTokens/rules/claims.ts';
 import { namedResources } from '../../../lib/userTokens/rules/namedResources.ts';
-import { allowedOrigin } from '../../../lib/workspaces/rules/domains.ts';
 import {
-  isEnough,
   type AccessRemoval,
+  isEnough,
   tokenAccess,
   tokenDocumentPermission,
 } from '../../../lib/userTokens/rules/tokenAccess.ts';
+import { allowedOrigin } from '../../../lib/workspaces/rules/domains.ts';
 import { testProperty } from '../../support/testProperty.ts';
 import { unicodeText } from '../../support/unicodeText.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { AttemptOutcome } from '../../../lib/webhooks/rules/loggedAttempt.ts';
-import { type Faults, type Choose, World, worldTiming } from '../../support/deliveryWorld.ts';
+import { type Choose, type Faults, World, worldTiming } from '../../support/deliveryWorld.ts';
 
 const attempts = worldTiming.schedule.length;
 

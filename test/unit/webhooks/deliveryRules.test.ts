@@ -1,6 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import { eventTypes } from '../../../lib/events/rules/catalogue.ts';
+import { initialBasicConfig } from '../../../lib/webhooks/rules/basicConfig.ts';
 import {
+  afterSweep,
   claimDelivery,
   type Delivery,
   endDelivery,
@@ -12,10 +15,9 @@ import {
   postponeDelivery,
   recoverDelivery,
   resendDelivery,
-  afterSweep,
 } from '../../../lib/webhooks/rules/delivery.ts';
 import { isBasicTarget, matchesEndpoint, matchingBasicTargets } from '../../../lib/webhooks/rules/matching.ts';
-import { recordOutcome, type AttemptResult } from '../../../lib/webhooks/rules/outcome.ts';
+import { type AttemptResult, recordOutcome } from '../../../lib/webhooks/rules/outcome.ts';
 import {
   deliveryLifetime,
   marginAfter,
@@ -24,8 +26,6 @@ import {
   planAttempt,
   type Timing,
 } from '../../../lib/webhooks/rules/schedule.ts';
-import { eventTypes } from '../../../lib/events/rules/catalogue.ts';
-import { initialBasicConfig } from '../../../lib/webhooks/rules/basicConfig.ts';
 import { testProperty } from '../../support/testProperty.ts';
 
 const SECOND = 1000;

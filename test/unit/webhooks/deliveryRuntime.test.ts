@@ -1,21 +1,21 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { type Failing, hasFailedTooLong, addFailure, findDueWarning } from '../../../lib/webhooks/rules/autoDisable.ts';
+import { addFailure, type Failing, findDueWarning, hasFailedTooLong } from '../../../lib/webhooks/rules/autoDisable.ts';
 import {
   type Breaker,
-  closedBreaker,
-  checkBreaker,
   breakerPauses,
-  takeProbe,
+  checkBreaker,
+  closedBreaker,
   sampleWeight,
+  takeProbe,
 } from '../../../lib/webhooks/rules/breaker.ts';
 import { afterAttempt, type EndpointHealth, healthAt } from '../../../lib/webhooks/rules/health.ts';
 import {
-  slotInterval,
-  SLOT_TOLERANCE,
   checkSlot,
   prepareAhead,
   reserveAhead,
+  SLOT_TOLERANCE,
+  slotInterval,
 } from '../../../lib/webhooks/rules/limiter.ts';
 import { parseSchedule, planAttempt } from '../../../lib/webhooks/rules/schedule.ts';
 import { testProperty } from '../../support/testProperty.ts';

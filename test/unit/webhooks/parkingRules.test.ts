@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { decideParking, parkingDueAt, planRelease } from '../../../lib/webhooks/rules/parking.ts';
 import { type EndpointHealth, isSlow, markSlow } from '../../../lib/webhooks/rules/health.ts';
+import { decideParking, parkingDueAt, planRelease } from '../../../lib/webhooks/rules/parking.ts';
 
 const SECOND = 1_000;
 const NOW = Date.UTC(2026, 10, 20, 9);

@@ -1,17 +1,17 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { eventTypes, triggerTypes } from '../../../lib/events/rules/catalogue.ts';
 import { advancedActionType, basicActionType } from '../../../lib/events/rules/actionTypes.ts';
+import { eventTypes, triggerTypes } from '../../../lib/events/rules/catalogue.ts';
 import type { EventPayload } from '../../../lib/events/rules/payload.ts';
 import { sampleEvent } from '../../../lib/events/rules/samples.ts';
+import { protectData } from '../../../lib/webhooks/rules/dataProtection.ts';
 import {
   advancedPayload,
-  basicPayload,
   type BasicOptions,
+  basicPayload,
   type DeliverableEvent,
   type NotificationsConfig,
 } from '../../../lib/webhooks/rules/payloads.ts';
-import { protectData } from '../../../lib/webhooks/rules/dataProtection.ts';
 import { retryAfterSeconds } from '../../../lib/webhooks/rules/retryAfter.ts';
 import { fillTemplates } from '../../../lib/webhooks/rules/templates.ts';
 import { testProperty } from '../../support/testProperty.ts';

@@ -1,5 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import { defaultWebhookTriggers, eventTypes, triggerTypes } from '../../../lib/events/rules/catalogue.ts';
+import { EventTypeName, TriggerMap } from '../../../lib/events/rules/triggers.ts';
 import { changeAdvancedConfig } from '../../../lib/webhooks/rules/advancedConfig.ts';
 import { changeBasicConfig } from '../../../lib/webhooks/rules/basicConfig.ts';
 import { changeEndpoint, newEndpoint } from '../../../lib/webhooks/rules/endpoints.ts';
@@ -9,8 +11,6 @@ import {
   rotateSecrets,
   type SigningSecret,
 } from '../../../lib/webhooks/rules/secrets.ts';
-import { defaultWebhookTriggers, eventTypes, triggerTypes } from '../../../lib/events/rules/catalogue.ts';
-import { EventTypeName, TriggerMap } from '../../../lib/events/rules/triggers.ts';
 
 const NOW = Date.UTC(2026, 10, 20);
 const secret = (sealed: string, createdAt = NOW, expiresAt?: number): SigningSecret => ({

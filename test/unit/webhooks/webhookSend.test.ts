@@ -4,8 +4,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import { environment } from '../../../lib/app/capability.ts';
-import { createWebhookClient, webhookClient, type WebhookRequest } from '../../../lib/webhooks/transport/send.ts';
 import type { AttemptResult } from '../../../lib/webhooks/rules/outcome.ts';
+import { createWebhookClient, webhookClient, type WebhookRequest } from '../../../lib/webhooks/transport/send.ts';
 import { type Receiver, startHttp, startTcp } from '../../support/receivers.ts';
 import { times } from '../../support/times.ts';
 

@@ -1,14 +1,14 @@
 import { execFile } from 'node:child_process';
 import type { LookupFunction } from 'node:net';
 import { join } from 'node:path';
-import * as tls from 'node:tls';
 import type { TlsOptions } from 'node:tls';
+import * as tls from 'node:tls';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { sendRequest } from '../../../lib/webhooks/transport/sendRequest.ts';
-import { toFailure, isInternalError } from '../../../lib/webhooks/transport/failures.ts';
-import { createWebhookClient } from '../../../lib/webhooks/transport/send.ts';
 import type { AttemptResult } from '../../../lib/webhooks/rules/outcome.ts';
+import { isInternalError, toFailure } from '../../../lib/webhooks/transport/failures.ts';
+import { createWebhookClient } from '../../../lib/webhooks/transport/send.ts';
+import { sendRequest } from '../../../lib/webhooks/transport/sendRequest.ts';
 import { selfSigned } from '../../support/certificates.ts';
 import { startDns, type Zone } from '../../support/dnsServer.ts';
 import { type Receiver, startHttp, startTcp, startTls } from '../../support/receivers.ts';

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import type { KeyRing } from '../../../lib/crypto/keyRing.ts';
 import { SecretBox } from '../../../lib/crypto/secretBox.ts';
 import { createSigningSecret, openSigningKey } from '../../../lib/webhooks/signingSecrets.ts';
-import { encodeBody, type BodyEncoding } from '../../../lib/webhooks/transport/encodeBody.ts';
+import { type BodyEncoding, encodeBody } from '../../../lib/webhooks/transport/encodeBody.ts';
 import { basicHeaders, signHeaders, signingKey } from '../../../lib/webhooks/transport/sign.ts';
 import { bodyOf, pemOf, rsaKeyPair, rsaPublicKey } from '../../support/rsaKeys.ts';
 import { testProperty } from '../../support/testProperty.ts';

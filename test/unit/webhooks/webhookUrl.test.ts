@@ -1,10 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import * as z from 'zod';
-import { requireAllowedUrls } from '../../../lib/net/allowedUrls.ts';
-import { WebhookUrl, WebhookUrlOrNone } from '../../../lib/webhooks/rules/urlField.ts';
-import { ApiError } from '../../../lib/shared/errors.ts';
 import { validate } from '../../../lib/http/validate.ts';
+import { requireAllowedUrls } from '../../../lib/net/allowedUrls.ts';
 import { hasBlockedPort, parseHttpUrl } from '../../../lib/net/httpUrl.ts';
+import { ApiError } from '../../../lib/shared/errors.ts';
+import { WebhookUrl, WebhookUrlOrNone } from '../../../lib/webhooks/rules/urlField.ts';
 import { times } from '../../support/times.ts';
 
 /** Returns the error message for a value of the field `url`, or undefined when the value is accepted. */

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import { ApiError } from '../../../lib/shared/errors.ts';
 import {
   addDomains,
   matchesDomain,
@@ -7,7 +8,6 @@ import {
   parseDomain,
   removeDomains,
 } from '../../../lib/workspaces/rules/domains.ts';
-import { ApiError } from '../../../lib/shared/errors.ts';
 import { testProperty } from '../../support/testProperty.ts';
 import { times } from '../../support/times.ts';
 import { unicodeText } from '../../support/unicodeText.ts';

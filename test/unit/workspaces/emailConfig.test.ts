@@ -1,11 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
+import { defaultEmailTriggers, triggerTypes } from '../../../lib/events/rules/catalogue.ts';
 import {
   changeEmailConfig,
   type EmailConfig,
   EmailConfigChange,
   initialEmailConfig,
 } from '../../../lib/workspaces/rules/emailConfig.ts';
-import { defaultEmailTriggers, triggerTypes } from '../../../lib/events/rules/catalogue.ts';
 
 /** Returns the data of a request as the endpoint parses them. */
 const sent = (data: object) => EmailConfigChange.parse(data);

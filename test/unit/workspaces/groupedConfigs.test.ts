@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { ActivityConfigChange, changeActivityConfig } from '../../../lib/workspaces/rules/activityConfig.ts';
 import { triggerTypes } from '../../../lib/events/rules/catalogue.ts';
+import { ActivityConfigChange, changeActivityConfig } from '../../../lib/workspaces/rules/activityConfig.ts';
 import { commentVerbs, huddleVerbs } from '../../../lib/workspaces/rules/groupedTriggers.ts';
 import {
   changeNotificationConfig,

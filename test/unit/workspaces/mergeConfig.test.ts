@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { merge, requireChange } from '../../../lib/workspaces/rules/mergeConfig.ts';
 import { ApiError } from '../../../lib/shared/errors.ts';
+import { merge, requireChange } from '../../../lib/workspaces/rules/mergeConfig.ts';
 import { testProperty } from '../../support/testProperty.ts';
 
 interface Tree {

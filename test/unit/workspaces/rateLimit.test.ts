@@ -2,10 +2,10 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import {
   type Bucket,
+  callsPerWrite,
   fullBucket,
   type Limit,
   mergeSharedBucket,
-  callsPerWrite,
   takeToken,
   timeOf,
 } from '../../../lib/workspaces/rules/rateLimit.ts';

@@ -1,6 +1,6 @@
 import { addAgentsToGroups } from '../../../../lib/agents/agentGroups.ts';
 import { exampleGroup } from '../../../../lib/agents/example.ts';
-import { GroupMembers, toGroupAnswer, GroupAnswer, withAgents } from '../../../../lib/agents/rules/groups.ts';
+import { GroupAnswer, GroupMembers, toGroupAnswer, withAgents } from '../../../../lib/agents/rules/groups.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
 

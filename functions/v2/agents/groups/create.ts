@@ -1,9 +1,9 @@
 import { createAgentGroups } from '../../../../lib/agents/agentGroups.ts';
 import { exampleGroup } from '../../../../lib/agents/example.ts';
-import { MAX_GROUPS, NewGroup, newGroup, toGroupAnswer, GroupAnswer } from '../../../../lib/agents/rules/groups.ts';
+import { GroupAnswer, MAX_GROUPS, NewGroup, newGroup, toGroupAnswer } from '../../../../lib/agents/rules/groups.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
-import { ApiError } from '../../../../lib/shared/errors.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
+import { ApiError } from '../../../../lib/shared/errors.ts';
 
 export const endpoint = defineEndpoint(
   {

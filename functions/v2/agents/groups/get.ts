@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { readAgentGroups } from '../../../../lib/agents/agentGroups.ts';
 import { exampleGroup } from '../../../../lib/agents/example.ts';
-import { toGroupAnswer, GroupAnswer } from '../../../../lib/agents/rules/groups.ts';
+import { GroupAnswer, toGroupAnswer } from '../../../../lib/agents/rules/groups.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
 import { Id } from '../../../../lib/shared/schema.ts';

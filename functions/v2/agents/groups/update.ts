@@ -1,9 +1,9 @@
 import { changeAgentGroups } from '../../../../lib/agents/agentGroups.ts';
 import { exampleGroup } from '../../../../lib/agents/example.ts';
-import { changeGroup, GroupChange, toGroupAnswer, GroupAnswer } from '../../../../lib/agents/rules/groups.ts';
-import { requireChange } from '../../../../lib/workspaces/rules/mergeConfig.ts';
+import { changeGroup, GroupAnswer, GroupChange, toGroupAnswer } from '../../../../lib/agents/rules/groups.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
+import { requireChange } from '../../../../lib/workspaces/rules/mergeConfig.ts';
 
 export const endpoint = defineEndpoint(
   {

@@ -1,5 +1,4 @@
 import * as z from 'zod';
-import { secretBox } from '../../../../lib/crypto/secretBox.ts';
 import { openVersion, sealVersion } from '../../../../lib/agents/agentSecrets.ts';
 import { changeAgents } from '../../../../lib/agents/agentWriter.ts';
 import { onlyCustomAgents, unknownAgent } from '../../../../lib/agents/rules/agents.ts';
@@ -13,10 +12,11 @@ import {
   versionAfter,
   versionFields,
 } from '../../../../lib/agents/rules/configuration.ts';
-import { requireChange } from '../../../../lib/workspaces/rules/mergeConfig.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
+import { secretBox } from '../../../../lib/crypto/secretBox.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
 import { validate } from '../../../../lib/http/validate.ts';
+import { requireChange } from '../../../../lib/workspaces/rules/mergeConfig.ts';
 
 export const endpoint = defineEndpoint(
   {

@@ -2,9 +2,9 @@ import * as z from 'zod';
 import { readAgentVersions } from '../../../../lib/agents/agentReader.ts';
 import {
   onlyCustomAgents,
-  VersionResponse,
   toVersionResponse,
   unknownAgent,
+  VersionResponse,
 } from '../../../../lib/agents/rules/agents.ts';
 import { findBuiltInAgent } from '../../../../lib/agents/rules/builtIn.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';

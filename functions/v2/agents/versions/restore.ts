@@ -3,8 +3,8 @@ import { deleteAgents } from '../../../../lib/agents/agentWriter.ts';
 import { onlyCustomAgents, unknownAgent } from '../../../../lib/agents/rules/agents.ts';
 import { findBuiltInAgent } from '../../../../lib/agents/rules/builtIn.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
-import { ApiError } from '../../../../lib/shared/errors.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
+import { ApiError } from '../../../../lib/shared/errors.ts';
 import { Id } from '../../../../lib/shared/schema.ts';
 
 export const endpoint = defineEndpoint(

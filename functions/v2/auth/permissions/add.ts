@@ -1,11 +1,11 @@
 import * as z from 'zod';
-import { findResources } from '../../../../lib/directory/resources.ts';
-import { grantAccess } from '../../../../lib/directory/users.ts';
-import { accessFields, accessRoles, defaultAccessRole } from '../../../../lib/directory/rules/access.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
+import { findResources } from '../../../../lib/directory/resources.ts';
+import { accessFields, accessRoles, defaultAccessRole } from '../../../../lib/directory/rules/access.ts';
+import { NamedResource } from '../../../../lib/directory/rules/namedResource.ts';
+import { grantAccess } from '../../../../lib/directory/users.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
 import { AccessContext, Id, limits, list, optional, UnixSeconds } from '../../../../lib/shared/schema.ts';
-import { NamedResource } from '../../../../lib/directory/rules/namedResource.ts';
 
 export const endpoint = defineEndpoint(
   {

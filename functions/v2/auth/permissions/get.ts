@@ -1,16 +1,16 @@
 import * as z from 'zod';
+import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { readDocuments } from '../../../../lib/directory/documents.ts';
 import { organizationScope, readFolders } from '../../../../lib/directory/folders/folders.ts';
 import { findOrganization } from '../../../../lib/directory/organizations.ts';
-import { readUsers } from '../../../../lib/directory/users.ts';
-import { dict, distinct } from '../../../../lib/shared/collections.ts';
 import { UserPermissions } from '../../../../lib/directory/rules/permissions.ts';
+import { readUsers } from '../../../../lib/directory/users.ts';
+import { toLambda } from '../../../../lib/http/lambda.ts';
+import { dict, distinct } from '../../../../lib/shared/collections.ts';
+import { ApiError } from '../../../../lib/shared/errors.ts';
+import { Id, limits, list, optional } from '../../../../lib/shared/schema.ts';
 import { openToUsers } from '../../../../lib/userTokens/openToUsers.ts';
 import { permissionsOf } from '../../../../lib/userTokens/visibleResources.ts';
-import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
-import { ApiError } from '../../../../lib/shared/errors.ts';
-import { toLambda } from '../../../../lib/http/lambda.ts';
-import { Id, limits, list, optional } from '../../../../lib/shared/schema.ts';
 
 export const endpoint = defineEndpoint(
   {

@@ -1,10 +1,10 @@
 import * as z from 'zod';
-import { findResources } from '../../../../lib/directory/resources.ts';
-import { revokeGrants } from '../../../../lib/directory/users.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
+import { findResources } from '../../../../lib/directory/resources.ts';
+import { NamedResource } from '../../../../lib/directory/rules/namedResource.ts';
+import { revokeGrants } from '../../../../lib/directory/users.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
 import { Id, limits, list } from '../../../../lib/shared/schema.ts';
-import { NamedResource } from '../../../../lib/directory/rules/namedResource.ts';
 
 export const endpoint = defineEndpoint(
   {

@@ -1,17 +1,17 @@
 import * as z from 'zod';
+import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
+import { serviceName } from '../../../../lib/app/serviceName.ts';
 import { writeComments } from '../../../../lib/comments/commentWriter.ts';
-import { findWritableDocument } from '../../../../lib/content/documentScope.ts';
 import { requireAgentSources } from '../../../../lib/comments/rules/commentAgents.ts';
 import { commentLists, oneCommentList, sentComments } from '../../../../lib/comments/rules/comments.ts';
-import { viewerOf } from '../../../../lib/content/viewer.ts';
-import { openToUsers } from '../../../../lib/userTokens/openToUsers.ts';
 import { newCommentsByUsers } from '../../../../lib/comments/rules/userCalls.ts';
 import { visibleThreads } from '../../../../lib/comments/visibleThreads.ts';
-import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
+import { findWritableDocument } from '../../../../lib/content/documentScope.ts';
+import { viewerOf } from '../../../../lib/content/viewer.ts';
 import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../../lib/http/twin.ts';
 import { Id, optional } from '../../../../lib/shared/schema.ts';
-import { serviceName } from '../../../../lib/app/serviceName.ts';
+import { openToUsers } from '../../../../lib/userTokens/openToUsers.ts';
 
 export const endpoint = defineEndpoint(
   {

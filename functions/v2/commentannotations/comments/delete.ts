@@ -1,16 +1,16 @@
+import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { writeComments } from '../../../../lib/comments/commentWriter.ts';
-import { findWritableDocument } from '../../../../lib/content/documentScope.ts';
 import { changeOptionFields, toChangeOptions } from '../../../../lib/comments/rules/changeOptions.ts';
 import { CommentResults, commentSelectors } from '../../../../lib/comments/rules/comments.ts';
-import { viewerOf } from '../../../../lib/content/viewer.ts';
-import { openToUsers } from '../../../../lib/userTokens/openToUsers.ts';
 import { commentDeletionsByUsers } from '../../../../lib/comments/rules/userCalls.ts';
 import { visibleThreads } from '../../../../lib/comments/visibleThreads.ts';
-import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
+import { findWritableDocument } from '../../../../lib/content/documentScope.ts';
+import { viewerOf } from '../../../../lib/content/viewer.ts';
 import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../../lib/http/twin.ts';
 import { toItemResults } from '../../../../lib/shared/results.ts';
 import { closedObject } from '../../../../lib/shared/schema.ts';
+import { openToUsers } from '../../../../lib/userTokens/openToUsers.ts';
 
 export const endpoint = defineEndpoint(
   {

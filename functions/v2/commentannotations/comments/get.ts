@@ -1,17 +1,17 @@
 import * as z from 'zod';
-import { type CommentWithReactions, readCommentPages } from '../../../../lib/comments/commentPages.ts';
-import { exampleComment } from '../../../../lib/comments/rules/examples.ts';
-import { CommentId, CommentRow, toCommentRow, toCommentResponse } from '../../../../lib/comments/rules/comments.ts';
-import { V1Comment, toV1Comment } from '../../../../lib/comments/rules/v1Rows.ts';
-import { ReactionResponse, toReactionResponse } from '../../../../lib/reactions/rules.ts';
-import { viewerOf } from '../../../../lib/content/viewer.ts';
-import { openToUsers } from '../../../../lib/userTokens/openToUsers.ts';
-import { visibleThreads } from '../../../../lib/comments/visibleThreads.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
+import { type CommentWithReactions, readCommentPages } from '../../../../lib/comments/commentPages.ts';
+import { CommentId, CommentRow, toCommentResponse, toCommentRow } from '../../../../lib/comments/rules/comments.ts';
+import { exampleComment } from '../../../../lib/comments/rules/examples.ts';
+import { toV1Comment, V1Comment } from '../../../../lib/comments/rules/v1Rows.ts';
+import { visibleThreads } from '../../../../lib/comments/visibleThreads.ts';
+import { viewerOf } from '../../../../lib/content/viewer.ts';
 import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
 import { paging } from '../../../../lib/http/paging.ts';
 import { defineUnpagedTwin } from '../../../../lib/http/twin.ts';
+import { ReactionResponse, toReactionResponse } from '../../../../lib/reactions/rules.ts';
 import { Id, limits, list, optional, PageSize, PageToken } from '../../../../lib/shared/schema.ts';
+import { openToUsers } from '../../../../lib/userTokens/openToUsers.ts';
 
 const path = '/v2/commentannotations/comments/get';
 

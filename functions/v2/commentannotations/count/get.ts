@@ -1,13 +1,13 @@
 import * as z from 'zod';
-import { countThreads } from '../../../../lib/comments/threadCounter.ts';
-import { distinct } from '../../../../lib/shared/collections.ts';
-import { viewerOf } from '../../../../lib/content/viewer.ts';
-import { openToUsers } from '../../../../lib/userTokens/openToUsers.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
+import { countThreads } from '../../../../lib/comments/threadCounter.ts';
+import { viewerOf } from '../../../../lib/content/viewer.ts';
 import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../../lib/http/twin.ts';
+import { distinct } from '../../../../lib/shared/collections.ts';
 import { byId } from '../../../../lib/shared/results.ts';
 import { Id, limits, list, optional } from '../../../../lib/shared/schema.ts';
+import { openToUsers } from '../../../../lib/userTokens/openToUsers.ts';
 
 export const endpoint = defineEndpoint(
   {

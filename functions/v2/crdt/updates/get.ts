@@ -1,9 +1,9 @@
 import * as z from 'zod';
+import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { findDocument } from '../../../../lib/content/documentScope.ts';
 import { readEditors } from '../../../../lib/editors/editorReader.ts';
 import { findMissingUpdates } from '../../../../lib/editors/editorUpdates.ts';
 import { Base64, editorName, UPDATES_ANSWER_BYTES, Version } from '../../../../lib/editors/rules/editors.ts';
-import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
 import { optional } from '../../../../lib/shared/schema.ts';
 import { openToUsers } from '../../../../lib/userTokens/openToUsers.ts';

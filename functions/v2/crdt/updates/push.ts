@@ -1,8 +1,8 @@
 import * as z from 'zod';
+import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { changeEditor, type EditorUpdate } from '../../../../lib/editors/changeEditor.ts';
 import { pushUpdate } from '../../../../lib/editors/pushUpdate.ts';
 import { authorFields, Base64, editorName } from '../../../../lib/editors/rules/editors.ts';
-import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
 import { openToUsers } from '../../../../lib/userTokens/openToUsers.ts';
 

@@ -1,9 +1,9 @@
 import * as z from 'zod';
-import { addJudgments, findJudgmentLocation } from '../../../../lib/memory/addJudgments.ts';
-import { distinctBy } from '../../../../lib/shared/collections.ts';
-import { NewJudgment } from '../../../../lib/memory/rules/judgments.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
+import { addJudgments, findJudgmentLocation } from '../../../../lib/memory/addJudgments.ts';
+import { NewJudgment } from '../../../../lib/memory/rules/judgments.ts';
+import { distinctBy } from '../../../../lib/shared/collections.ts';
 import { byIdOf, ItemResults } from '../../../../lib/shared/results.ts';
 import { Id, list, optional } from '../../../../lib/shared/schema.ts';
 

@@ -1,15 +1,15 @@
 import * as z from 'zod';
+import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
+import { toLambda } from '../../../../lib/http/lambda.ts';
+import { exampleJudgment } from '../../../../lib/memory/example.ts';
 import { findScope, readJudgments } from '../../../../lib/memory/judgmentLists.ts';
 import {
   judgeTypeOf,
   judgeTypes,
-  toJudgmentResponse,
   JudgmentResponse,
+  toJudgmentResponse,
 } from '../../../../lib/memory/rules/judgments.ts';
 import { QueryRequest } from '../../../../lib/memory/rules/searchRequests.ts';
-import { exampleJudgment } from '../../../../lib/memory/example.ts';
-import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
-import { toLambda } from '../../../../lib/http/lambda.ts';
 
 const DEFAULT_LIMIT = 20;
 

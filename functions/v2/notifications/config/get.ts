@@ -1,15 +1,15 @@
 import * as z from 'zod';
-import { readNotificationSettings } from '../../../../lib/notifications/notificationSettings.ts';
+import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { readDocuments } from '../../../../lib/directory/documents.ts';
 import { organizationScope } from '../../../../lib/directory/folders/folders.ts';
 import { findOrganization } from '../../../../lib/directory/organizations.ts';
-import { distinct } from '../../../../lib/shared/collections.ts';
 import { notificationLevels } from '../../../../lib/events/rules/recipients.ts';
-import { openToUsers } from '../../../../lib/userTokens/openToUsers.ts';
-import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../../lib/http/twin.ts';
+import { readNotificationSettings } from '../../../../lib/notifications/notificationSettings.ts';
+import { distinct } from '../../../../lib/shared/collections.ts';
 import { Id, limits, list, optional } from '../../../../lib/shared/schema.ts';
+import { openToUsers } from '../../../../lib/userTokens/openToUsers.ts';
 
 const Level = z.enum(notificationLevels);
 

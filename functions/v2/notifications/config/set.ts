@@ -1,18 +1,18 @@
 import * as z from 'zod';
-import { writeNotificationSettings } from '../../../../lib/notifications/notificationSettings.ts';
+import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { findWritableOrganization } from '../../../../lib/content/documentScope.ts';
 import { readDocuments } from '../../../../lib/directory/documents.ts';
 import { organizationScope } from '../../../../lib/directory/folders/folders.ts';
-import { distinct } from '../../../../lib/shared/collections.ts';
-import { requireChange } from '../../../../lib/workspaces/rules/mergeConfig.ts';
 import { notificationChannels, notificationLevels } from '../../../../lib/events/rules/recipients.ts';
-import { openToUsers } from '../../../../lib/userTokens/openToUsers.ts';
-import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
-import { ApiError } from '../../../../lib/shared/errors.ts';
 import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../../lib/http/twin.ts';
+import { writeNotificationSettings } from '../../../../lib/notifications/notificationSettings.ts';
+import { distinct } from '../../../../lib/shared/collections.ts';
+import { ApiError } from '../../../../lib/shared/errors.ts';
 import { byId } from '../../../../lib/shared/results.ts';
 import { Id, limits, list, optional } from '../../../../lib/shared/schema.ts';
+import { openToUsers } from '../../../../lib/userTokens/openToUsers.ts';
+import { requireChange } from '../../../../lib/workspaces/rules/mergeConfig.ts';
 
 const Level = optional(z.enum(notificationLevels));
 const message = 'User config set successfully.';

@@ -1,10 +1,10 @@
 import * as z from 'zod';
-import { unsubscribeUsers } from '../../../../lib/notifications/unsubscriber.ts';
-import { UNSUBSCRIBE_PATH, unsubscribeLinks } from '../../../../lib/mail/unsubscribeLinks.ts';
-import { html } from '../../../../lib/shared/html.ts';
-import { toPage } from '../../../../lib/http/page.ts';
 import { definePage, type View } from '../../../../lib/app/page.ts';
+import { toPage } from '../../../../lib/http/page.ts';
+import { UNSUBSCRIBE_PATH, unsubscribeLinks } from '../../../../lib/mail/unsubscribeLinks.ts';
+import { unsubscribeUsers } from '../../../../lib/notifications/unsubscriber.ts';
 import * as logMessages from '../../../../lib/observability/logMessages.ts';
+import { html } from '../../../../lib/shared/html.ts';
 
 export const page = definePage(
   {

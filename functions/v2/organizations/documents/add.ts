@@ -1,14 +1,14 @@
 import * as z from 'zod';
-import { newDocumentAccess } from '../../../../lib/workspaces/configs/apiKeyConfig.ts';
+import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { ensureOrganization } from '../../../../lib/content/documentScope.ts';
 import { writeDocuments } from '../../../../lib/directory/documents.ts';
 import { organizationScope, writeFolders } from '../../../../lib/directory/folders/folders.ts';
-import { distinctBy } from '../../../../lib/shared/collections.ts';
-import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../../lib/http/twin.ts';
+import { distinctBy } from '../../../../lib/shared/collections.ts';
 import { byIdOf, DocumentResults } from '../../../../lib/shared/results.ts';
 import { Id, limits, list, Name, OpenObject, optional } from '../../../../lib/shared/schema.ts';
+import { newDocumentAccess } from '../../../../lib/workspaces/configs/apiKeyConfig.ts';
 
 export const endpoint = defineEndpoint(
   {

@@ -1,10 +1,10 @@
+import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { deleteDocuments } from '../../../../lib/deletion/deleteDocuments.ts';
 import { organizationScope } from '../../../../lib/directory/folders/folders.ts';
 import { findOrganization } from '../../../../lib/directory/organizations.ts';
-import { distinct } from '../../../../lib/shared/collections.ts';
-import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../../lib/http/twin.ts';
+import { distinct } from '../../../../lib/shared/collections.ts';
 import { byId, DocumentResults } from '../../../../lib/shared/results.ts';
 import { closedObject, Id, limits, list } from '../../../../lib/shared/schema.ts';
 

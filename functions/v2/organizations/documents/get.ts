@@ -1,17 +1,17 @@
 import * as z from 'zod';
-import { matches, searchDocuments } from '../../../../lib/directory/documentSearch.ts';
+import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { readDocuments } from '../../../../lib/directory/documents.ts';
+import { matches, searchDocuments } from '../../../../lib/directory/documentSearch.ts';
 import { type OrganizationScope, organizationScope, readFolders } from '../../../../lib/directory/folders/folders.ts';
 import { findOrganization } from '../../../../lib/directory/organizations.ts';
-import { distinct } from '../../../../lib/shared/collections.ts';
 import { DocumentResponse, toDocumentResponse } from '../../../../lib/directory/rules/documentResponse.ts';
-import { openToUsers } from '../../../../lib/userTokens/openToUsers.ts';
-import { maySeeDocument as maySee } from '../../../../lib/userTokens/visibleResources.ts';
-import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
 import { paging } from '../../../../lib/http/paging.ts';
 import { defineUnpagedTwin } from '../../../../lib/http/twin.ts';
+import { distinct } from '../../../../lib/shared/collections.ts';
 import { Id, limits, list, MetadataFilters, optional, PageSize, PageToken } from '../../../../lib/shared/schema.ts';
+import { openToUsers } from '../../../../lib/userTokens/openToUsers.ts';
+import { maySeeDocument as maySee } from '../../../../lib/userTokens/visibleResources.ts';
 
 const path = '/v2/organizations/documents/get';
 

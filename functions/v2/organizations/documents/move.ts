@@ -1,12 +1,12 @@
 import * as z from 'zod';
+import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { findWritableOrganization } from '../../../../lib/content/documentScope.ts';
 import { changeDocuments } from '../../../../lib/directory/documentChanges.ts';
 import { organizationScope, readFolders } from '../../../../lib/directory/folders/folders.ts';
-import { distinct } from '../../../../lib/shared/collections.ts';
 import { rootFolderId } from '../../../../lib/directory/rules/folders.ts';
-import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../../lib/http/twin.ts';
+import { distinct } from '../../../../lib/shared/collections.ts';
 import { Id, limits, list } from '../../../../lib/shared/schema.ts';
 
 export const endpoint = defineEndpoint(

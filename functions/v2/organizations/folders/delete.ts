@@ -1,7 +1,7 @@
 import * as z from 'zod';
+import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { changeFolders } from '../../../../lib/directory/folders/folderChanger.ts';
 import { findOrganization } from '../../../../lib/directory/organizations.ts';
-import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
 import { closedObject, Id } from '../../../../lib/shared/schema.ts';
 

@@ -1,16 +1,16 @@
 import * as z from 'zod';
+import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { FolderResponse, olderFolderRows, toFolderResponse } from '../../../../lib/directory/folders/folderResponse.ts';
-import { readFolderTrees } from '../../../../lib/directory/folders/folderTree.ts';
 import { organizationScope } from '../../../../lib/directory/folders/folders.ts';
+import { readFolderTrees } from '../../../../lib/directory/folders/folderTree.ts';
 import { findOrganization } from '../../../../lib/directory/organizations.ts';
 import { deepestFolder, rootFolderId } from '../../../../lib/directory/rules/folders.ts';
-import { openToUsers } from '../../../../lib/userTokens/openToUsers.ts';
-import { onlyVisibleFolders } from '../../../../lib/userTokens/visibleResources.ts';
-import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
 import { paging } from '../../../../lib/http/paging.ts';
 import { defineUnpagedTwin } from '../../../../lib/http/twin.ts';
 import { Id, limits, optional, PageSize, PageToken } from '../../../../lib/shared/schema.ts';
+import { openToUsers } from '../../../../lib/userTokens/openToUsers.ts';
+import { onlyVisibleFolders } from '../../../../lib/userTokens/visibleResources.ts';
 
 const path = '/v2/organizations/folders/get';
 

@@ -1,11 +1,11 @@
 import * as z from 'zod';
+import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { ensureOrganization } from '../../../../lib/content/documentScope.ts';
 import { organizationScope } from '../../../../lib/directory/folders/folders.ts';
 import { writeGroups } from '../../../../lib/directory/userGroups.ts';
-import { distinctBy } from '../../../../lib/shared/collections.ts';
-import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../../lib/http/twin.ts';
+import { distinctBy } from '../../../../lib/shared/collections.ts';
 import { byIdOf, ItemResults } from '../../../../lib/shared/results.ts';
 import { Id, limits, list, Name, optional } from '../../../../lib/shared/schema.ts';
 

@@ -1,11 +1,11 @@
 import * as z from 'zod';
+import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { organizationScope } from '../../../../lib/directory/folders/folders.ts';
 import { findOrganization } from '../../../../lib/directory/organizations.ts';
 import { type GroupWithMembers, readGroups } from '../../../../lib/directory/userGroups.ts';
-import { distinct } from '../../../../lib/shared/collections.ts';
-import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
 import { paging } from '../../../../lib/http/paging.ts';
+import { distinct } from '../../../../lib/shared/collections.ts';
 import { Id, limits, list, optional, PageSize, PageToken, StoredProfile } from '../../../../lib/shared/schema.ts';
 
 const path = '/v2/organizations/usergroups/get';

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { readDocuments } from '../../../../lib/directory/documents.ts';
 import { type OrganizationScope, organizationScope, readFolders } from '../../../../lib/directory/folders/folders.ts';
 import { findOrganization } from '../../../../lib/directory/organizations.ts';
@@ -9,10 +10,9 @@ import {
   organizationResource,
   type Resource,
 } from '../../../../lib/directory/users.ts';
-import { dict, distinct } from '../../../../lib/shared/collections.ts';
-import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
-import { ApiError } from '../../../../lib/shared/errors.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
+import { dict, distinct } from '../../../../lib/shared/collections.ts';
+import { ApiError } from '../../../../lib/shared/errors.ts';
 import { Id, limits, list, optional } from '../../../../lib/shared/schema.ts';
 
 const Count = z.object({ count: z.number() });

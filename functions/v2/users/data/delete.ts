@@ -1,13 +1,13 @@
 import * as z from 'zod';
+import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { startErasure } from '../../../../lib/deletion/erasures.ts';
 import { readOrganizations } from '../../../../lib/directory/organizations.ts';
-import { distinct } from '../../../../lib/shared/collections.ts';
-import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
-import { invalid } from '../../../../lib/shared/errors.ts';
 import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../../lib/http/twin.ts';
-import { closedObject, Id, limits, list, optional } from '../../../../lib/shared/schema.ts';
 import * as logMessages from '../../../../lib/observability/logMessages.ts';
+import { distinct } from '../../../../lib/shared/collections.ts';
+import { invalid } from '../../../../lib/shared/errors.ts';
+import { closedObject, Id, limits, list, optional } from '../../../../lib/shared/schema.ts';
 
 /** The largest number of users that one call deletes. As documented, a call ignores all further users of its list. */
 const MAX_USERS = 30;

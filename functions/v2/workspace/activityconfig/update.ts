@@ -1,4 +1,6 @@
 import * as z from 'zod';
+import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
+import { toLambda } from '../../../../lib/http/lambda.ts';
 import { ActivityConfigEntity } from '../../../../lib/workspaces/configs/activityConfig.ts';
 import { configEndpoints } from '../../../../lib/workspaces/configs/configEndpoints.ts';
 import {
@@ -7,8 +9,6 @@ import {
   changeActivityConfig,
 } from '../../../../lib/workspaces/rules/activityConfig.ts';
 import { requireChange } from '../../../../lib/workspaces/rules/mergeConfig.ts';
-import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
-import { toLambda } from '../../../../lib/http/lambda.ts';
 
 export const endpoint = defineEndpoint(
   {

@@ -1,7 +1,7 @@
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
-import { AdvancedWebhookConfigEntity } from '../../../../lib/webhooks/webhookConfigs.ts';
 import { initialAdvancedConfig, requireAvailable } from '../../../../lib/webhooks/rules/advancedConfig.ts';
+import { AdvancedWebhookConfigEntity } from '../../../../lib/webhooks/webhookConfigs.ts';
 import { configEndpoints } from '../../../../lib/workspaces/configs/configEndpoints.ts';
 
 export const endpoint = defineEndpoint(

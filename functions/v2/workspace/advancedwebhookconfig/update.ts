@@ -1,13 +1,13 @@
-import { AdvancedWebhookConfigEntity } from '../../../../lib/webhooks/webhookConfigs.ts';
-import { configEndpoints } from '../../../../lib/workspaces/configs/configEndpoints.ts';
-import { requireChange } from '../../../../lib/workspaces/rules/mergeConfig.ts';
+import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
+import { toLambda } from '../../../../lib/http/lambda.ts';
 import {
   AdvancedConfigChange,
   changeAdvancedConfig,
   requireAvailable,
 } from '../../../../lib/webhooks/rules/advancedConfig.ts';
-import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
-import { toLambda } from '../../../../lib/http/lambda.ts';
+import { AdvancedWebhookConfigEntity } from '../../../../lib/webhooks/webhookConfigs.ts';
+import { configEndpoints } from '../../../../lib/workspaces/configs/configEndpoints.ts';
+import { requireChange } from '../../../../lib/workspaces/rules/mergeConfig.ts';
 
 export const endpoint = defineEndpoint(
   {

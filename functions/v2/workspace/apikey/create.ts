@@ -1,15 +1,15 @@
 import * as z from 'zod';
-import { secretBox } from '../../../../lib/crypto/secretBox.ts';
-import { newApiKeySettingsOps } from '../../../../lib/workspaces/newApiKeySettings.ts';
-import { createApiKeys, ownRegion, unverifiedGraceDays } from '../../../../lib/workspaces/workspaces.ts';
-import { newApiKeySettings, Regions, requireOwnRegion } from '../../../../lib/workspaces/rules/newApiKeySettings.ts';
-import { ApiKeyType, defaultApiKeyName, emailKey, OwnerEmail } from '../../../../lib/workspaces/rules/workspaces.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
-import { ApiError, invalid } from '../../../../lib/shared/errors.ts';
+import { secretBox } from '../../../../lib/crypto/secretBox.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
 import { addressPolicy } from '../../../../lib/net/addressPolicy.ts';
 import { requireAllowedUrls } from '../../../../lib/net/allowedUrls.ts';
+import { ApiError, invalid } from '../../../../lib/shared/errors.ts';
 import { Name, optional } from '../../../../lib/shared/schema.ts';
+import { newApiKeySettingsOps } from '../../../../lib/workspaces/newApiKeySettings.ts';
+import { newApiKeySettings, Regions, requireOwnRegion } from '../../../../lib/workspaces/rules/newApiKeySettings.ts';
+import { ApiKeyType, defaultApiKeyName, emailKey, OwnerEmail } from '../../../../lib/workspaces/rules/workspaces.ts';
+import { createApiKeys, ownRegion, unverifiedGraceDays } from '../../../../lib/workspaces/workspaces.ts';
 
 export const endpoint = defineEndpoint(
   {

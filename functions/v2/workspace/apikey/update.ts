@@ -1,9 +1,9 @@
 import * as z from 'zod';
-import { renameApiKeys } from '../../../../lib/workspaces/workspaces.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
-import { ApiError } from '../../../../lib/shared/errors.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
+import { ApiError } from '../../../../lib/shared/errors.ts';
 import { Id, Name } from '../../../../lib/shared/schema.ts';
+import { renameApiKeys } from '../../../../lib/workspaces/workspaces.ts';
 
 export const endpoint = defineEndpoint(
   {

@@ -1,10 +1,10 @@
 import * as z from 'zod';
-import { configEndpoints } from '../../../../lib/workspaces/configs/configEndpoints.ts';
-import { ApiKeyConfigEntity, workspaceOwner } from '../../../../lib/workspaces/configs/apiKeyConfig.ts';
-import { accessTypes } from '../../../../lib/directory/rules/access.ts';
-import { AiModelsResponse, planInfo, toAiKeysResponse } from '../../../../lib/workspaces/rules/apiKeyConfig.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
+import { accessTypes } from '../../../../lib/directory/rules/access.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
+import { ApiKeyConfigEntity, workspaceOwner } from '../../../../lib/workspaces/configs/apiKeyConfig.ts';
+import { configEndpoints } from '../../../../lib/workspaces/configs/configEndpoints.ts';
+import { AiModelsResponse, planInfo, toAiKeysResponse } from '../../../../lib/workspaces/rules/apiKeyConfig.ts';
 
 const { get } = configEndpoints(ApiKeyConfigEntity);
 

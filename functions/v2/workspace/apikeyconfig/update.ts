@@ -1,8 +1,10 @@
 import * as z from 'zod';
+import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { secretBox } from '../../../../lib/crypto/secretBox.ts';
-import { configEndpoints } from '../../../../lib/workspaces/configs/configEndpoints.ts';
-import { ApiKeyConfigEntity, sealAiKeys } from '../../../../lib/workspaces/configs/apiKeyConfig.ts';
 import { accessTypes } from '../../../../lib/directory/rules/access.ts';
+import { toLambda } from '../../../../lib/http/lambda.ts';
+import { ApiKeyConfigEntity, sealAiKeys } from '../../../../lib/workspaces/configs/apiKeyConfig.ts';
+import { configEndpoints } from '../../../../lib/workspaces/configs/configEndpoints.ts';
 import {
   AiModelsResponse,
   ApiKeyConfigChange,
@@ -10,8 +12,6 @@ import {
   toAiKeysResponse,
 } from '../../../../lib/workspaces/rules/apiKeyConfig.ts';
 import { requireChange } from '../../../../lib/workspaces/rules/mergeConfig.ts';
-import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
-import { toLambda } from '../../../../lib/http/lambda.ts';
 
 const { update } = configEndpoints(ApiKeyConfigEntity);
 

@@ -1,11 +1,11 @@
 import * as z from 'zod';
-import { readApiKeys } from '../../../../lib/workspaces/workspaces.ts';
-import { distinct } from '../../../../lib/shared/collections.ts';
-import { ApiKeyResponse, MAX_API_KEYS, toApiKeyResponse } from '../../../../lib/workspaces/rules/workspaces.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
 import { paging } from '../../../../lib/http/paging.ts';
+import { distinct } from '../../../../lib/shared/collections.ts';
 import { Id, list, optional, PageToken } from '../../../../lib/shared/schema.ts';
+import { ApiKeyResponse, MAX_API_KEYS, toApiKeyResponse } from '../../../../lib/workspaces/rules/workspaces.ts';
+import { readApiKeys } from '../../../../lib/workspaces/workspaces.ts';
 
 const path = '/v2/workspace/apikeys/get';
 

@@ -1,10 +1,10 @@
 import * as z from 'zod';
-import { resetAuthTokens } from '../../../../lib/workspaces/workspaces.ts';
-import { AuthTokenResponse } from '../../../../lib/workspaces/rules/workspaces.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
-import { ApiError } from '../../../../lib/shared/errors.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
+import { ApiError } from '../../../../lib/shared/errors.ts';
 import { Id, optional } from '../../../../lib/shared/schema.ts';
+import { AuthTokenResponse } from '../../../../lib/workspaces/rules/workspaces.ts';
+import { resetAuthTokens } from '../../../../lib/workspaces/workspaces.ts';
 
 export const endpoint = defineEndpoint(
   {

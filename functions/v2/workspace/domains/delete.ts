@@ -1,11 +1,11 @@
 import * as z from 'zod';
-import { AllowedDomainsEntity } from '../../../../lib/workspaces/allowedDomains.ts';
-import { configEndpoints } from '../../../../lib/workspaces/configs/configEndpoints.ts';
-import { MAX_DOMAINS_PER_CALL, removeDomains, RemovedDomain } from '../../../../lib/workspaces/rules/domains.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../../lib/http/twin.ts';
 import { closedObject, list } from '../../../../lib/shared/schema.ts';
+import { AllowedDomainsEntity } from '../../../../lib/workspaces/allowedDomains.ts';
+import { configEndpoints } from '../../../../lib/workspaces/configs/configEndpoints.ts';
+import { MAX_DOMAINS_PER_CALL, RemovedDomain, removeDomains } from '../../../../lib/workspaces/rules/domains.ts';
 
 export const endpoint = defineEndpoint(
   {

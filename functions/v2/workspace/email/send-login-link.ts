@@ -1,15 +1,15 @@
 import * as z from 'zod';
-import { loginLinkLimits } from '../../../../lib/workspaces/emailLimits.ts';
-import { issueLoginLinks } from '../../../../lib/workspaces/verification.ts';
-import { ContinueUrl, linkAddress, mayContinueTo } from '../../../../lib/workspaces/rules/verification.ts';
-import { isDisposable, OwnerEmail } from '../../../../lib/workspaces/rules/workspaces.ts';
+import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
+import { publicUrl } from '../../../../lib/app/publicUrl.ts';
+import { toLambda } from '../../../../lib/http/lambda.ts';
 import { loginLinkMail } from '../../../../lib/mail/rendering/loginLinkMail.ts';
 import { mailer } from '../../../../lib/mail/senders/ses.ts';
-import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
-import { ApiError, invalid } from '../../../../lib/shared/errors.ts';
-import { toLambda } from '../../../../lib/http/lambda.ts';
-import { publicUrl } from '../../../../lib/app/publicUrl.ts';
 import * as logMessages from '../../../../lib/observability/logMessages.ts';
+import { ApiError, invalid } from '../../../../lib/shared/errors.ts';
+import { loginLinkLimits } from '../../../../lib/workspaces/emailLimits.ts';
+import { ContinueUrl, linkAddress, mayContinueTo } from '../../../../lib/workspaces/rules/verification.ts';
+import { isDisposable, OwnerEmail } from '../../../../lib/workspaces/rules/workspaces.ts';
+import { issueLoginLinks } from '../../../../lib/workspaces/verification.ts';
 
 export const endpoint = defineEndpoint(
   {

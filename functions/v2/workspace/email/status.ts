@@ -1,11 +1,11 @@
 import * as z from 'zod';
-import { emailStatusLimits } from '../../../../lib/workspaces/emailLimits.ts';
-import { ownerStatus } from '../../../../lib/workspaces/verification.ts';
-import { OwnerEmail } from '../../../../lib/workspaces/rules/workspaces.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
-import { ApiError } from '../../../../lib/shared/errors.ts';
-import { withInternalMessage } from '../../../../lib/http/withInternalMessage.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
+import { withInternalMessage } from '../../../../lib/http/withInternalMessage.ts';
+import { ApiError } from '../../../../lib/shared/errors.ts';
+import { emailStatusLimits } from '../../../../lib/workspaces/emailLimits.ts';
+import { OwnerEmail } from '../../../../lib/workspaces/rules/workspaces.ts';
+import { ownerStatus } from '../../../../lib/workspaces/verification.ts';
 
 export const endpoint = defineEndpoint(
   {

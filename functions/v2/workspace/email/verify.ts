@@ -1,10 +1,10 @@
 import * as z from 'zod';
-import { verifyOwners } from '../../../../lib/workspaces/verification.ts';
-import { LINK_MINUTES, type LoginLink, VERIFICATION_PATH } from '../../../../lib/workspaces/rules/verification.ts';
-import { html } from '../../../../lib/shared/html.ts';
-import { toPage } from '../../../../lib/http/page.ts';
 import { definePage, type View } from '../../../../lib/app/page.ts';
+import { toPage } from '../../../../lib/http/page.ts';
 import * as logMessages from '../../../../lib/observability/logMessages.ts';
+import { html } from '../../../../lib/shared/html.ts';
+import { LINK_MINUTES, type LoginLink, VERIFICATION_PATH } from '../../../../lib/workspaces/rules/verification.ts';
+import { verifyOwners } from '../../../../lib/workspaces/verification.ts';
 
 export const page = definePage(
   {

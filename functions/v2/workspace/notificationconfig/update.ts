@@ -1,3 +1,5 @@
+import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
+import { toLambda } from '../../../../lib/http/lambda.ts';
 import { configEndpoints } from '../../../../lib/workspaces/configs/configEndpoints.ts';
 import { NotificationConfigEntity } from '../../../../lib/workspaces/configs/notificationConfig.ts';
 import { requireChange } from '../../../../lib/workspaces/rules/mergeConfig.ts';
@@ -5,8 +7,6 @@ import {
   changeNotificationConfig,
   NotificationConfigChange,
 } from '../../../../lib/workspaces/rules/notificationConfig.ts';
-import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
-import { toLambda } from '../../../../lib/http/lambda.ts';
 
 export const endpoint = defineEndpoint(
   {

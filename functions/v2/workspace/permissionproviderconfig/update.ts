@@ -1,5 +1,8 @@
 import * as z from 'zod';
+import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { secretBox } from '../../../../lib/crypto/secretBox.ts';
+import { toLambda } from '../../../../lib/http/lambda.ts';
+import { addressPolicy } from '../../../../lib/net/addressPolicy.ts';
 import { configEndpoints } from '../../../../lib/workspaces/configs/configEndpoints.ts';
 import { PermissionProviderConfigEntity } from '../../../../lib/workspaces/configs/permissionProviderConfig.ts';
 import { merge, requireChange } from '../../../../lib/workspaces/rules/mergeConfig.ts';
@@ -8,9 +11,6 @@ import {
   PermissionProviderConfigChange,
   requireProviderUrl,
 } from '../../../../lib/workspaces/rules/permissionProviderConfig.ts';
-import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
-import { toLambda } from '../../../../lib/http/lambda.ts';
-import { addressPolicy } from '../../../../lib/net/addressPolicy.ts';
 
 const { update } = configEndpoints(PermissionProviderConfigEntity, secretBox);
 

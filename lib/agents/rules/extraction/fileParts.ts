@@ -1,6 +1,6 @@
 import type { Row } from '../../../files/table.ts';
-import type { Candidate } from './extractionResult.ts';
 import { listUnreadSheets, rowText, type SourceTable } from './extractFromTables.ts';
+import type { Candidate } from './extractionResult.ts';
 
 /** A part of a file that fits into one question to a model. */
 export interface FilePart {

@@ -1,11 +1,11 @@
 import * as z from 'zod';
-import { ApiError, invalid } from '../../../shared/errors.ts';
 import type { Row } from '../../../files/table.ts';
+import { ApiError, invalid } from '../../../shared/errors.ts';
 import { executionStrategies } from '../behaviourShape.ts';
+import { rowText } from './extractFromTables.ts';
 import type { Provider } from './extractionRequest.ts';
 import { type Candidate, type ExtractionResult, toExtractionResult } from './extractionResult.ts';
 import type { FilePart, FileParts } from './fileParts.ts';
-import { rowText } from './extractFromTables.ts';
 
 const MAX_TOKENS = 4_096;
 /** The largest number of agents, and of skipped texts, that are read from one answer. No part of a file contains so many. */

@@ -1,12 +1,12 @@
-import { invalid } from '../../../shared/errors.ts';
 import { readCsv } from '../../../files/csv.ts';
 import { InvalidFileError } from '../../../files/invalidFileError.ts';
 import { decodeText } from '../../../files/text.ts';
 import { readWorkbook } from '../../../files/xlsx.ts';
+import { invalid } from '../../../shared/errors.ts';
 import { scoreTable } from './agentColumns.ts';
+import { extractFromTables, type SourceTable } from './extractFromTables.ts';
 import type { FileFormat } from './extractionRequest.ts';
 import type { ExtractionResult } from './extractionResult.ts';
-import { extractFromTables, type SourceTable } from './extractFromTables.ts';
 import { type FileParts, partsOfPdf, partsOfTables, partsOfText } from './fileParts.ts';
 
 /** The agents that were read from a file without a model, or the parts of the file to send to a model. */

@@ -1,7 +1,7 @@
 import * as Y from 'yjs';
 import { at } from './diff.ts';
-import { textEdits } from './textDiff.ts';
 import { itemsOf, type Shared } from './sharedTypes.ts';
+import { textEdits } from './textDiff.ts';
 
 /** Returns the characters of a text, without formatting and embedded objects. */
 export function readText(text: Shared): string {

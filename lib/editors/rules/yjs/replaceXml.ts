@@ -6,8 +6,8 @@ import { applyEdits, listEdits, memoize, sharedFeatures } from './listDiff.ts';
 import { parseXml } from './parseXml.ts';
 import { digestOf, readPlainXml, SPELLING_EDITS, spellingKey } from './readXml.ts';
 import { kindOf, readNodes, type StoredNode } from './readXmlNodes.ts';
-import { textEdits } from './textDiff.ts';
 import { rootOf, type Shared, valueOf } from './sharedTypes.ts';
+import { textEdits } from './textDiff.ts';
 import {
   type Attribute,
   blockDefaults,

@@ -1,7 +1,7 @@
 import * as z from 'zod';
+import { defineEndpoint } from '../../../../../lib/app/endpoint.ts';
 import { updateLocations } from '../../../../../lib/content/locationUpdater.ts';
 import { Location } from '../../../../../lib/content/rules/location.ts';
-import { defineEndpoint } from '../../../../../lib/app/endpoint.ts';
 import { requireOwnCredentials } from '../../../../../lib/http/credentials.ts';
 import { toLambda } from '../../../../../lib/http/lambda.ts';
 import { closedObject, Id, optional } from '../../../../../lib/shared/schema.ts';

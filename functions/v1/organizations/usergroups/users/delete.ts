@@ -1,11 +1,11 @@
 import * as z from 'zod';
+import { defineEndpoint } from '../../../../../lib/app/endpoint.ts';
 import { organizationScope } from '../../../../../lib/directory/folders/folders.ts';
 import { findOrganization } from '../../../../../lib/directory/organizations.ts';
-import { removeGroupMembers, memberRemoved } from '../../../../../lib/directory/userGroups.ts';
-import { distinct } from '../../../../../lib/shared/collections.ts';
-import { defineEndpoint } from '../../../../../lib/app/endpoint.ts';
+import { memberRemoved, removeGroupMembers } from '../../../../../lib/directory/userGroups.ts';
 import { toLambdaWithTwin } from '../../../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../../../lib/http/twin.ts';
+import { distinct } from '../../../../../lib/shared/collections.ts';
 import { GroupResults, toGroupResults } from '../../../../../lib/shared/results.ts';
 import { closedObject, Id, limits, list, optional } from '../../../../../lib/shared/schema.ts';
 

@@ -1,9 +1,9 @@
 import * as z from 'zod';
+import { defineEndpoint } from '../../../../../lib/app/endpoint.ts';
 import { countDocuments } from '../../../../../lib/directory/documentCounts.ts';
 import { searchDocuments } from '../../../../../lib/directory/documentSearch.ts';
 import { organizationScope, readFolders } from '../../../../../lib/directory/folders/folders.ts';
 import { findOrganization } from '../../../../../lib/directory/organizations.ts';
-import { defineEndpoint } from '../../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../../lib/http/lambda.ts';
 import { Id, MetadataFilters, optional } from '../../../../../lib/shared/schema.ts';
 

@@ -1,11 +1,11 @@
 import * as z from 'zod';
+import { defineEndpoint } from '../../../../../lib/app/endpoint.ts';
 import { findWritableOrganization } from '../../../../../lib/content/documentScope.ts';
 import { changeFolders } from '../../../../../lib/directory/folders/folderChanger.ts';
-import { distinct } from '../../../../../lib/shared/collections.ts';
 import { accessTypes } from '../../../../../lib/directory/rules/access.ts';
-import { defineEndpoint } from '../../../../../lib/app/endpoint.ts';
 import { toLambdaWithTwin } from '../../../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../../../lib/http/twin.ts';
+import { distinct } from '../../../../../lib/shared/collections.ts';
 import { byId } from '../../../../../lib/shared/results.ts';
 import { Id, limits, list, optional, withFieldRule } from '../../../../../lib/shared/schema.ts';
 

@@ -1,9 +1,9 @@
 import * as z from 'zod';
-import { readErasures } from '../../../../../lib/deletion/erasures.ts';
 import { defineEndpoint } from '../../../../../lib/app/endpoint.ts';
-import { ApiError } from '../../../../../lib/shared/errors.ts';
+import { readErasures } from '../../../../../lib/deletion/erasures.ts';
 import { toLambdaWithTwin } from '../../../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../../../lib/http/twin.ts';
+import { ApiError } from '../../../../../lib/shared/errors.ts';
 import { Id } from '../../../../../lib/shared/schema.ts';
 
 export const endpoint = defineEndpoint(

@@ -1,13 +1,13 @@
 import * as z from 'zod';
+import { defineEndpoint } from '../../../../../lib/app/endpoint.ts';
+import { toLambda } from '../../../../../lib/http/lambda.ts';
+import { invalid } from '../../../../../lib/shared/errors.ts';
+import { Id, optional } from '../../../../../lib/shared/schema.ts';
 import { readAttempts } from '../../../../../lib/webhooks/deliveries.ts';
 import { readMessages } from '../../../../../lib/webhooks/messages.ts';
-import { readAdvancedWebhooks } from '../../../../../lib/webhooks/webhookConfigs.ts';
-import { AttemptResponse, toAttemptResponse, messageNotFound } from '../../../../../lib/webhooks/rules/messageView.ts';
 import { requireEnabled } from '../../../../../lib/webhooks/rules/advancedConfig.ts';
-import { defineEndpoint } from '../../../../../lib/app/endpoint.ts';
-import { invalid } from '../../../../../lib/shared/errors.ts';
-import { toLambda } from '../../../../../lib/http/lambda.ts';
-import { Id, optional } from '../../../../../lib/shared/schema.ts';
+import { AttemptResponse, messageNotFound, toAttemptResponse } from '../../../../../lib/webhooks/rules/messageView.ts';
+import { readAdvancedWebhooks } from '../../../../../lib/webhooks/webhookConfigs.ts';
 
 /**
  * The largest number of attempts in an answer. The attempts to send a message to one endpoint fit, unless there were

@@ -1,8 +1,11 @@
 import * as z from 'zod';
+import { defineEndpoint } from '../../../../../lib/app/endpoint.ts';
 import { secretBox } from '../../../../../lib/crypto/secretBox.ts';
-import { readAdvancedWebhooks } from '../../../../../lib/webhooks/webhookConfigs.ts';
+import { toLambda } from '../../../../../lib/http/lambda.ts';
+import { addressPolicy } from '../../../../../lib/net/addressPolicy.ts';
+import { requireAllowedUrls } from '../../../../../lib/net/allowedUrls.ts';
+import { ApiError } from '../../../../../lib/shared/errors.ts';
 import { createWebhookEndpoints } from '../../../../../lib/webhooks/endpoints.ts';
-import { createSigningSecret } from '../../../../../lib/webhooks/signingSecrets.ts';
 import { requireEnabled } from '../../../../../lib/webhooks/rules/advancedConfig.ts';
 import {
   newEndpoint,
@@ -10,11 +13,8 @@ import {
   toEndpointResponse,
   WebhookEndpointResponse,
 } from '../../../../../lib/webhooks/rules/endpoints.ts';
-import { defineEndpoint } from '../../../../../lib/app/endpoint.ts';
-import { ApiError } from '../../../../../lib/shared/errors.ts';
-import { toLambda } from '../../../../../lib/http/lambda.ts';
-import { addressPolicy } from '../../../../../lib/net/addressPolicy.ts';
-import { requireAllowedUrls } from '../../../../../lib/net/allowedUrls.ts';
+import { createSigningSecret } from '../../../../../lib/webhooks/signingSecrets.ts';
+import { readAdvancedWebhooks } from '../../../../../lib/webhooks/webhookConfigs.ts';
 
 export const endpoint = defineEndpoint(
   {

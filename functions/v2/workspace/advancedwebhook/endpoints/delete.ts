@@ -1,11 +1,11 @@
 import * as z from 'zod';
-import { readAdvancedWebhooks } from '../../../../../lib/webhooks/webhookConfigs.ts';
-import { deleteWebhookEndpoints } from '../../../../../lib/webhooks/endpoints.ts';
-import { requireEnabled } from '../../../../../lib/webhooks/rules/advancedConfig.ts';
-import { endpointNotFound } from '../../../../../lib/webhooks/rules/endpoints.ts';
 import { defineEndpoint } from '../../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../../lib/http/lambda.ts';
 import { closedObject, Id } from '../../../../../lib/shared/schema.ts';
+import { deleteWebhookEndpoints } from '../../../../../lib/webhooks/endpoints.ts';
+import { requireEnabled } from '../../../../../lib/webhooks/rules/advancedConfig.ts';
+import { endpointNotFound } from '../../../../../lib/webhooks/rules/endpoints.ts';
+import { readAdvancedWebhooks } from '../../../../../lib/webhooks/webhookConfigs.ts';
 
 export const endpoint = defineEndpoint(
   {

@@ -1,12 +1,12 @@
 import * as z from 'zod';
-import { readAdvancedWebhooks } from '../../../../../lib/webhooks/webhookConfigs.ts';
+import { defineEndpoint } from '../../../../../lib/app/endpoint.ts';
+import { toLambda } from '../../../../../lib/http/lambda.ts';
+import { iterators } from '../../../../../lib/http/paging.ts';
+import { optional, PageToken } from '../../../../../lib/shared/schema.ts';
 import { listWebhookEndpoints } from '../../../../../lib/webhooks/endpoints.ts';
 import { requireEnabledToList } from '../../../../../lib/webhooks/rules/advancedConfig.ts';
 import { toEndpointResponse, WebhookEndpointResponse } from '../../../../../lib/webhooks/rules/endpoints.ts';
-import { defineEndpoint } from '../../../../../lib/app/endpoint.ts';
-import { iterators } from '../../../../../lib/http/paging.ts';
-import { toLambda } from '../../../../../lib/http/lambda.ts';
-import { optional, PageToken } from '../../../../../lib/shared/schema.ts';
+import { readAdvancedWebhooks } from '../../../../../lib/webhooks/webhookConfigs.ts';
 
 const path = '/v2/workspace/advancedwebhook/endpoints/get';
 const MOST = 250;

@@ -1,11 +1,11 @@
 import * as z from 'zod';
-import { requireOperable } from '../../../../../lib/webhooks/requireOperable.ts';
-import { requireRecoverable, startRecoveries, startRecovery } from '../../../../../lib/webhooks/recover.ts';
-import { Instant } from '../../../../../lib/shared/times.ts';
 import { defineEndpoint } from '../../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../../lib/http/lambda.ts';
-import { Id } from '../../../../../lib/shared/schema.ts';
 import * as logMessages from '../../../../../lib/observability/logMessages.ts';
+import { Id } from '../../../../../lib/shared/schema.ts';
+import { Instant } from '../../../../../lib/shared/times.ts';
+import { requireRecoverable, startRecoveries, startRecovery } from '../../../../../lib/webhooks/recover.ts';
+import { requireOperable } from '../../../../../lib/webhooks/requireOperable.ts';
 
 export const endpoint = defineEndpoint(
   {

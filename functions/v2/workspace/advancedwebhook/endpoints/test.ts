@@ -1,14 +1,14 @@
 import * as z from 'zod';
-import { requireOperable } from '../../../../../lib/webhooks/requireOperable.ts';
-import { createDeliveries } from '../../../../../lib/webhooks/deliveries.ts';
-import { notifyQueue } from '../../../../../lib/workers/notifyQueue.ts';
-import { deliveryTiming, firstAttemptMessage } from '../../../../../lib/webhooks/deliveryMessage.ts';
+import { defineEndpoint } from '../../../../../lib/app/endpoint.ts';
 import { sampleEvent } from '../../../../../lib/events/rules/samples.ts';
 import { EventTypeName } from '../../../../../lib/events/rules/triggers.ts';
-import { defineEndpoint } from '../../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../../lib/http/lambda.ts';
-import * as sendTo from '../../../../../lib/workers/sendTo.ts';
 import { Id, optional } from '../../../../../lib/shared/schema.ts';
+import { createDeliveries } from '../../../../../lib/webhooks/deliveries.ts';
+import { deliveryTiming, firstAttemptMessage } from '../../../../../lib/webhooks/deliveryMessage.ts';
+import { requireOperable } from '../../../../../lib/webhooks/requireOperable.ts';
+import { notifyQueue } from '../../../../../lib/workers/notifyQueue.ts';
+import * as sendTo from '../../../../../lib/workers/sendTo.ts';
 
 export const endpoint = defineEndpoint(
   {

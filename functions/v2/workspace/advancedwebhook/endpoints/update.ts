@@ -1,21 +1,21 @@
 import * as z from 'zod';
-import { readAdvancedWebhooks } from '../../../../../lib/webhooks/webhookConfigs.ts';
-import { changeWebhookEndpoints } from '../../../../../lib/webhooks/endpoints.ts';
-import { requireChange } from '../../../../../lib/workspaces/rules/mergeConfig.ts';
-import { requireEnabled } from '../../../../../lib/webhooks/rules/advancedConfig.ts';
-import {
-  changeEndpoint,
-  FixedUid,
-  toEndpointResponse,
-  endpointNotFound,
-  WebhookEndpointChange,
-  WebhookEndpointResponse,
-} from '../../../../../lib/webhooks/rules/endpoints.ts';
-import { requireAllowedUrls } from '../../../../../lib/net/allowedUrls.ts';
 import { defineEndpoint } from '../../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../../lib/http/lambda.ts';
 import { addressPolicy } from '../../../../../lib/net/addressPolicy.ts';
+import { requireAllowedUrls } from '../../../../../lib/net/allowedUrls.ts';
 import { Id } from '../../../../../lib/shared/schema.ts';
+import { changeWebhookEndpoints } from '../../../../../lib/webhooks/endpoints.ts';
+import { requireEnabled } from '../../../../../lib/webhooks/rules/advancedConfig.ts';
+import {
+  changeEndpoint,
+  endpointNotFound,
+  FixedUid,
+  toEndpointResponse,
+  WebhookEndpointChange,
+  WebhookEndpointResponse,
+} from '../../../../../lib/webhooks/rules/endpoints.ts';
+import { readAdvancedWebhooks } from '../../../../../lib/webhooks/webhookConfigs.ts';
+import { requireChange } from '../../../../../lib/workspaces/rules/mergeConfig.ts';
 
 export const endpoint = defineEndpoint(
   {

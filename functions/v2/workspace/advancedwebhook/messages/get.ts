@@ -1,12 +1,12 @@
 import * as z from 'zod';
-import { readMessages } from '../../../../../lib/webhooks/messages.ts';
-import { readAdvancedWebhooks } from '../../../../../lib/webhooks/webhookConfigs.ts';
-import { MessageResponse, toMessageResponse, messageStatuses } from '../../../../../lib/webhooks/rules/messageView.ts';
-import { requireEnabled } from '../../../../../lib/webhooks/rules/advancedConfig.ts';
 import { defineEndpoint } from '../../../../../lib/app/endpoint.ts';
-import { iterators } from '../../../../../lib/http/paging.ts';
 import { toLambda } from '../../../../../lib/http/lambda.ts';
+import { iterators } from '../../../../../lib/http/paging.ts';
 import { Id, optional, PageToken } from '../../../../../lib/shared/schema.ts';
+import { readMessages } from '../../../../../lib/webhooks/messages.ts';
+import { requireEnabled } from '../../../../../lib/webhooks/rules/advancedConfig.ts';
+import { MessageResponse, messageStatuses, toMessageResponse } from '../../../../../lib/webhooks/rules/messageView.ts';
+import { readAdvancedWebhooks } from '../../../../../lib/webhooks/webhookConfigs.ts';
 
 const path = '/v2/workspace/advancedwebhook/messages/get';
 const MOST = 250;

@@ -1,13 +1,13 @@
 import * as z from 'zod';
-import { resendDeliveries } from '../../../../../lib/webhooks/deliveries.ts';
-import { requireOperable } from '../../../../../lib/webhooks/requireOperable.ts';
-import { notifyQueue } from '../../../../../lib/workers/notifyQueue.ts';
-import { deliveryTiming, nextAttemptMessages } from '../../../../../lib/webhooks/deliveryMessage.ts';
-import { messageNotFound } from '../../../../../lib/webhooks/rules/messageView.ts';
 import { defineEndpoint } from '../../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../../lib/http/lambda.ts';
-import * as sendTo from '../../../../../lib/workers/sendTo.ts';
 import { Id } from '../../../../../lib/shared/schema.ts';
+import { resendDeliveries } from '../../../../../lib/webhooks/deliveries.ts';
+import { deliveryTiming, nextAttemptMessages } from '../../../../../lib/webhooks/deliveryMessage.ts';
+import { requireOperable } from '../../../../../lib/webhooks/requireOperable.ts';
+import { messageNotFound } from '../../../../../lib/webhooks/rules/messageView.ts';
+import { notifyQueue } from '../../../../../lib/workers/notifyQueue.ts';
+import * as sendTo from '../../../../../lib/workers/sendTo.ts';
 
 export const endpoint = defineEndpoint(
   {

@@ -1,7 +1,7 @@
 import * as z from 'zod';
-import { removeLocations } from '../../../../../../lib/deletion/deleteLocationData.ts';
-import { Location } from '../../../../../../lib/content/rules/location.ts';
 import { defineEndpoint } from '../../../../../../lib/app/endpoint.ts';
+import { Location } from '../../../../../../lib/content/rules/location.ts';
+import { removeLocations } from '../../../../../../lib/deletion/deleteLocationData.ts';
 import { requireOwnCredentials } from '../../../../../../lib/http/credentials.ts';
 import { toLambda } from '../../../../../../lib/http/lambda.ts';
 import { closedObject, Id } from '../../../../../../lib/shared/schema.ts';

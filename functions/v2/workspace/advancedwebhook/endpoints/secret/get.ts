@@ -1,14 +1,14 @@
 import * as z from 'zod';
+import { defineEndpoint } from '../../../../../../lib/app/endpoint.ts';
 import { secretBox } from '../../../../../../lib/crypto/secretBox.ts';
-import { readAdvancedWebhooks } from '../../../../../../lib/webhooks/webhookConfigs.ts';
+import { toLambda } from '../../../../../../lib/http/lambda.ts';
+import * as logMessages from '../../../../../../lib/observability/logMessages.ts';
+import { Id } from '../../../../../../lib/shared/schema.ts';
 import { findWebhookEndpoint } from '../../../../../../lib/webhooks/endpoints.ts';
-import { openSigningSecret } from '../../../../../../lib/webhooks/signingSecrets.ts';
 import { requireEnabled } from '../../../../../../lib/webhooks/rules/advancedConfig.ts';
 import { endpointNotFound } from '../../../../../../lib/webhooks/rules/endpoints.ts';
-import { defineEndpoint } from '../../../../../../lib/app/endpoint.ts';
-import { toLambda } from '../../../../../../lib/http/lambda.ts';
-import { Id } from '../../../../../../lib/shared/schema.ts';
-import * as logMessages from '../../../../../../lib/observability/logMessages.ts';
+import { openSigningSecret } from '../../../../../../lib/webhooks/signingSecrets.ts';
+import { readAdvancedWebhooks } from '../../../../../../lib/webhooks/webhookConfigs.ts';
 
 export const endpoint = defineEndpoint(
   {

@@ -1,8 +1,11 @@
 import * as z from 'zod';
+import { defineEndpoint } from '../../../../../../lib/app/endpoint.ts';
 import { secretBox } from '../../../../../../lib/crypto/secretBox.ts';
-import { readAdvancedWebhooks } from '../../../../../../lib/webhooks/webhookConfigs.ts';
+import { toLambda } from '../../../../../../lib/http/lambda.ts';
+import * as logMessages from '../../../../../../lib/observability/logMessages.ts';
+import { ApiError } from '../../../../../../lib/shared/errors.ts';
+import { Id, optional } from '../../../../../../lib/shared/schema.ts';
 import { changeWebhookEndpoints } from '../../../../../../lib/webhooks/endpoints.ts';
-import { createSigningSecret } from '../../../../../../lib/webhooks/signingSecrets.ts';
 import { requireEnabled } from '../../../../../../lib/webhooks/rules/advancedConfig.ts';
 import { endpointNotFound } from '../../../../../../lib/webhooks/rules/endpoints.ts';
 import {
@@ -10,11 +13,8 @@ import {
   longestOverlapSeconds,
   rotateSecrets,
 } from '../../../../../../lib/webhooks/rules/secrets.ts';
-import { defineEndpoint } from '../../../../../../lib/app/endpoint.ts';
-import { ApiError } from '../../../../../../lib/shared/errors.ts';
-import { toLambda } from '../../../../../../lib/http/lambda.ts';
-import { Id, optional } from '../../../../../../lib/shared/schema.ts';
-import * as logMessages from '../../../../../../lib/observability/logMessages.ts';
+import { createSigningSecret } from '../../../../../../lib/webhooks/signingSecrets.ts';
+import { readAdvancedWebhooks } from '../../../../../../lib/webhooks/webhookConfigs.ts';
 
 export const endpoint = defineEndpoint(
   {
