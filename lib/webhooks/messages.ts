@@ -165,8 +165,12 @@ function withoutLog({ first: _first, ...delivery }: Delivery): Delivery {
   return delivery;
 }
 
-export const readMessages: Capability<Pick<MessageReader, 'list' | 'event'>> = /* @__PURE__ */ storeCapability(
+export const readMessage: Capability<Pick<MessageReader, 'event'>> = /* @__PURE__ */ storeCapability(MessageReader, [
+  'GetItem',
+]);
+
+export const readMessages: Capability<Pick<MessageReader, 'list'>> = /* @__PURE__ */ storeCapability(
   MessageReader,
-  ['GetItem', 'BatchGetItem', 'Query'],
+  ['BatchGetItem', 'Query'],
   ['gsi3', 'gsi4'],
 );

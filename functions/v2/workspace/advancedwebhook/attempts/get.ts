@@ -4,7 +4,7 @@ import { toLambda } from '../../../../../lib/http/lambda.ts';
 import { invalid } from '../../../../../lib/shared/errors.ts';
 import { Id, optional } from '../../../../../lib/shared/schema.ts';
 import { readAttempts } from '../../../../../lib/webhooks/deliveries.ts';
-import { readMessages } from '../../../../../lib/webhooks/messages.ts';
+import { readMessage } from '../../../../../lib/webhooks/messages.ts';
 import { requireEnabled } from '../../../../../lib/webhooks/rules/advancedConfig.ts';
 import { AttemptResponse, messageNotFound, toAttemptResponse } from '../../../../../lib/webhooks/rules/messageView.ts';
 import { readAdvancedWebhooks } from '../../../../../lib/webhooks/webhookConfigs.ts';
@@ -25,7 +25,7 @@ export const endpoint = defineEndpoint(
     output: z.object({ data: z.object({ attempts: z.array(AttemptResponse) }) }),
     message: 'Attempts retrieved successfully.',
     errors: ['FAILED_PRECONDITION', 'NOT_FOUND'],
-    uses: { webhooks: readAdvancedWebhooks, messages: readMessages, deliveries: readAttempts },
+    uses: { webhooks: readAdvancedWebhooks, messages: readMessage, deliveries: readAttempts },
     narrowBy: 'endpointId',
     impact: 'customers cannot see how their webhook endpoints answered',
     example: {
