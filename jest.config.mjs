@@ -19,7 +19,6 @@ export default {
   },
   transformIgnorePatterns: [`/node_modules/(?!${sharedPackages})`],
   testEnvironment: '<rootDir>/test/environment.mjs',
-  runtime: '<rootDir>/test/runtime.mjs',
   // The texts of zod in fifty languages would be a third of the modules of many tests. None of them uses another language.
   moduleNameMapper: { '^\\.\\./locales/index\\.js$': 'zod/v4/locales/en.js' },
   // For what hangs; how slow the machine is must not matter.

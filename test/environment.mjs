@@ -1,7 +1,6 @@
 import { createRequire } from 'node:module';
 import vm from 'node:vm';
 import { TestEnvironment } from 'jest-environment-node';
-import { rememberGlobals } from './support/rememberGlobals.ts';
 
 /**
  * V8's code cache of each module, by its path. Jest compiles each module again for each test file of a worker. A module
@@ -29,18 +28,12 @@ vm.SourceTextModule = function (code, options) {
 };
 vm.SourceTextModule.prototype = SourceTextModule.prototype;
 
-/** The environment of this worker. */
-let environment;
-
 /**
  * A Jest environment for Node whose global object is an ordinary object. In Jest's own environment, each use of a
  * global name such as `Array` calls a proxy. That takes half of the time of busy code such as the AWS SDK.
- *
- * All test files of a worker have the same environment, so that they can share packages (`runtime.mjs`).
  */
 export default class Environment extends TestEnvironment {
   constructor(config, context) {
-    if (environment) return environment;
     const { createContext } = vm;
     vm.createContext = () => createContext(vm.constants.DONT_CONTEXTIFY);
     try {
@@ -50,19 +43,12 @@ export default class Environment extends TestEnvironment {
     }
     this.global.requireShared = createRequire(import.meta.url);
     if (process.env.JUMPING_CLOCK) letClockJump(this.global);
-    this.restoreGlobals = rememberGlobals(this.global);
-    environment = this;
   }
 
   async setup() {
     await super.setup();
     // Jest sets 100. The CDK formats a stack trace for each construct, and runs outside of the test's context.
     Error.stackTraceLimit = 10;
-  }
-
-  async teardown() {
-    this.fakeTimersModern.dispose();
-    this.restoreGlobals();
   }
 }
 
