@@ -69,8 +69,8 @@ export default defineConfig(
     linterOptions: { reportUnusedDisableDirectives: 'error' },
     plugins: { 'import-sort': importSort },
     rules: {
-      // Modules of Node, then packages, then our files: those further away first.
-      'import-sort/imports': ['error', { groups: [['^node:', '^@?\\w', '^\\.\\.', '^\\.']] }],
+      // Modules that are imported for their effect, then modules of Node, packages, and our files: those further away first.
+      'import-sort/imports': ['error', { groups: [['^\\u0000', '^node:', '^@?\\w', '^\\.\\.', '^\\.']] }],
       '@typescript-eslint/switch-exhaustiveness-check': 'error',
       ...imports(),
       ...syntax(),

@@ -1,3 +1,4 @@
+import '../../../functions/index.ts';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { environment } from '../../../lib/app/capability.ts';
 import { documentPurges } from '../../../lib/deletion/documentPurges.ts';
@@ -21,8 +22,6 @@ import {
   restoreItems,
 } from '../../support/removal.ts';
 import { times } from '../../support/times.ts';
-
-import '../../../functions/index.ts';
 
 const DELETE = '/v2/organizations/delete';
 const MINUTE = 60_000;

@@ -1,4 +1,5 @@
 /** The script of the local run's dashboard. It requests the measured data repeatedly and shows it. */
+import './locale.ts';
 import { type ConsoleState, ranges } from '../consoleState.ts';
 import { showAlarms } from './alarms.ts';
 import { byId, element, setText } from './dom.ts';
@@ -6,8 +7,6 @@ import { time } from './format.ts';
 import { showParts } from './parts.ts';
 import { startPolling } from './polling.ts';
 import { showRows } from './rows.ts';
-
-import './locale.ts';
 
 const PATIENCE_MILLISECONDS = 10_000;
 
