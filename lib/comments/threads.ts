@@ -6,6 +6,7 @@ import type { ListedRecord, RecordPage } from '../content/recordListing.ts';
 import type { OrganizationScope } from '../directory/folders/folders.ts';
 import { ApiError } from '../shared/errors.ts';
 import { isoTime } from '../shared/isoTime.ts';
+import { increment } from '../table/counters.ts';
 import { defineEntity, type Stored } from '../table/entity.ts';
 import { keyPrefix } from '../table/keys.ts';
 import { pages } from '../table/pages.ts';
@@ -79,7 +80,7 @@ export const ThreadCounterEntity = defineEntity({
  * stays unused is never reserved again.
  */
 export async function reserveThreadNumbers(table: Table, scope: DocumentScope, count: number): Promise<number> {
-  return (await table.increment(ThreadCounterEntity, scope, count)) - count + 1;
+  return (await increment(table, ThreadCounterEntity, scope, count)) - count + 1;
 }
 
 /** The first comments of a thread. `more` is true if the thread has other comments too. */

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { countUp } from './counters.ts';
 import { defineEntity } from './entity.ts';
 import { storeCapability } from './storeCapability.ts';
 import type { Table } from './table.ts';
@@ -41,7 +42,7 @@ export class RateLimits {
   /** Counts a call of a subject. Returns whether it is within the limit of the current window. */
   async allow(name: string, subject: string, { limit, windowSeconds, now }: RateLimit): Promise<boolean> {
     const window = Math.floor(now / 1000 / windowSeconds);
-    return this.#table.countUp(RateLimitEntity, { name, subject, window }, limit, (window + 2) * windowSeconds);
+    return countUp(this.#table, RateLimitEntity, { name, subject, window }, limit, (window + 2) * windowSeconds);
   }
 }
 

@@ -1,9 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import {
-  ConditionalCheckFailedException,
-  DynamoDBClient,
-  type TransactionCanceledException,
-} from '@aws-sdk/client-dynamodb';
+import { ConditionalCheckFailedException, DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import {
   BatchGetCommand,
   BatchWriteCommand,
@@ -16,7 +12,6 @@ import {
   type QueryCommandInput,
   TransactWriteCommand,
   type TransactWriteCommandInput,
-  UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
 import type { Environment, IndexName } from '../app/capability.ts';
 import { clientSettings } from '../app/sdkSettings.ts';
@@ -25,6 +20,7 @@ import { documentClients } from './documentClient.ts';
 import type { Entity, Key, Stored } from './entity.ts';
 import { keyPrefix } from './keys.ts';
 import { pause, retryOnConflict } from './retryOnConflict.ts';
+import { conflictsOf, isThrottledTransaction, throttled } from './writeErrors.ts';
 
 /**
  * One write with an optional condition. The functions `insert`, `replace`, `upsert`, `putUnlessNewer` and `remove` create it, and
@@ -145,7 +141,6 @@ const BATCH_WRITE_TRIES = 12;
 const BATCH_WRITE_LONGEST_PAUSE = 1_000;
 const BATCH_WRITES_AT_A_TIME = 16;
 const PARTIAL_BATCH_WRITES_AT_A_TIME = 4;
-const ADVANCE_TRIES = 5;
 /** With this argument, `pause` waits up to 200 ms. A throttled partition needs a longer pause than a write that conflicted once. */
 const THROTTLED_PAUSE = 4;
 /** A page ends early at this size of its items, in bytes of JSON. Answers therefore stay below 5 MB. */
@@ -498,121 +493,6 @@ export class Table {
       return stored ?? this.putIf(entity, value, 'absent');
     }
   }
-
-  /**
-   * Adds 1 to a counter atomically, unless this would exceed `limit`. Returns whether the counter has changed. The first call creates the item.
-   * The item expires at `expiresAt` (epoch seconds).
-   */
-  async countUp<P, K>(
-    entity: Entity<{ count: number; expiresAt: number }, P, K>,
-    key: P & K,
-    limit: number,
-    expiresAt: number,
-  ): Promise<boolean> {
-    const updated = await this.#updateNumber(entity, key, {
-      name: 'count',
-      update: 'SET #number = if_not_exists(#number, :zero) + :one,',
-      condition: 'attribute_not_exists(#number) OR #number < :limit',
-      values: { ':zero': 0, ':limit': limit },
-      expiresAt,
-    });
-    return updated !== undefined;
-  }
-
-  /** Adds `by` to a counter atomically and returns the new value. The first call creates the item, which never expires. */
-  async increment<P, K>(entity: Entity<{ last: number }, P, K>, key: P & K, by: number): Promise<number> {
-    const updated = await this.#updateNumber(entity, key, {
-      name: 'last',
-      update: 'ADD #number :by SET',
-      values: { ':by': by },
-    });
-    return updated as number;
-  }
-
-  /**
-   * Adds `by` to a stored number atomically and returns the number before the addition. A missing number, or a number below
-   * `least`, counts as `from`. The item expires at `expiresAt` (epoch seconds). Costs one call if the stored number is at least
-   * `least`, otherwise two.
-   */
-  async advanceNumber<P, K>(
-    entity: Entity<{ at: number; expiresAt: number }, P, K>,
-    key: P & K,
-    { by, least, from, expiresAt }: { by: number; least: number; from: number; expiresAt: number },
-  ): Promise<number> {
-    const updates = [
-      { update: 'SET #number = #number + :by,', condition: '#number >= :least', values: { ':by': by } },
-      {
-        update: 'SET #number = :to,',
-        condition: 'attribute_not_exists(#number) OR #number < :least',
-        values: { ':to': from + by },
-      },
-    ];
-    for (let attempt = 0; attempt < ADVANCE_TRIES; attempt++) {
-      for (const { values, ...update } of updates) {
-        const updated = await this.#updateNumber(entity, key, {
-          name: 'at',
-          ...update,
-          values: { ...values, ':least': least },
-          expiresAt,
-        });
-        if (updated !== undefined) return updated - by;
-      }
-    }
-    throw throttled('Other writers kept changing the number');
-  }
-
-  /**
-   * Updates the number in the attribute `name` of an item, and creates a missing item. Returns the new number, or undefined if the
-   * condition failed.
-   */
-  async #updateNumber<P, K>(
-    entity: Entity<unknown, P, K>,
-    key: P & K,
-    {
-      name,
-      update,
-      condition,
-      values,
-      expiresAt,
-    }: {
-      name: string;
-      update: string;
-      condition?: string;
-      values: Record<string, number>;
-      expiresAt?: number;
-    },
-  ): Promise<number | undefined> {
-    const expiry = expiresAt === undefined ? '' : ' #expiresAt = :expiresAt, #ttl = :expiresAt,';
-    try {
-      const { Attributes } = await this.#client.send(
-        new UpdateCommand({
-          TableName: this.#name,
-          Key: { ...entity.key(key) },
-          UpdateExpression: `${update}${expiry} #t = :t, #v = :v, #r = :one`,
-          ...(condition !== undefined && { ConditionExpression: condition }),
-          ExpressionAttributeNames: {
-            '#number': name,
-            '#t': '_t',
-            '#v': '_v',
-            '#r': '_r',
-            ...(expiresAt !== undefined && { '#expiresAt': 'expiresAt', '#ttl': 'ttl' }),
-          },
-          ExpressionAttributeValues: {
-            ...values,
-            ':t': entity.type,
-            ':v': entity.version,
-            ':one': 1,
-            ...(expiresAt !== undefined && { ':expiresAt': expiresAt }),
-          },
-          ReturnValues: 'UPDATED_NEW',
-        }),
-      );
-      return Attributes?.[name] as number;
-    } catch (error) {
-      if (errorName(error) === 'ConditionalCheckFailedException') return undefined;
-      throw error;
-    }
-  }
 }
 
 /**
@@ -632,11 +512,6 @@ async function untilProcessed<R>(
     if (attempt > 0) await new Promise((resolve) => setTimeout(resolve, milliseconds));
     pending = await send(pending);
   }
-}
-
-/** Returns an error with the name of AWS's throttling error. API callers get UNAVAILABLE for it. */
-function throttled(message: string, cause?: unknown): Error {
-  return Object.assign(new Error(message, { cause }), { name: 'ThrottlingException' });
 }
 
 const opened = new Map<string, Table>();
@@ -716,10 +591,6 @@ function conditionInput(condition: Condition | undefined) {
   };
 }
 
-function errorName(error: unknown): string {
-  return (error as { name?: string }).name ?? '';
-}
-
 /**
  * Returns whether an insert conflicts with the item that it wrote itself. The SDK repeats a call whose answer was lost, and the
  * repetition conflicts with the item of the first call. Transactions have a client token for this case. A failed `replace` is
@@ -729,33 +600,4 @@ function isOwnRepetition(op: WriteOp, error: unknown): boolean {
   if (!('put' in op) || op.condition !== ABSENT || !(error instanceof ConditionalCheckFailedException)) return false;
   const repeated = (error.$metadata.attempts ?? 1) > 1;
   return repeated && error.Item !== undefined && isDeepStrictEqual(fromAttributes(error.Item), op.put);
-}
-
-/**
- * Returns the positions of the operations that conflicted: their condition failed, or another transaction was writing the same
- * item. Throws an error that has no conflict. API callers get UNAVAILABLE if DynamoDB throttled the transaction.
- */
-function conflictsOf(error: unknown): number[] {
-  if (errorName(error) === 'ConditionalCheckFailedException' || errorName(error) === 'TransactionConflictException')
-    return [0];
-  if (errorName(error) !== 'TransactionCanceledException') throw error;
-  const conflicts = conflictsOfTransaction(error as TransactionCanceledException);
-  if (conflicts.length > 0) return conflicts;
-  throw isThrottledTransaction(error) ? throttled('The transaction was throttled', error) : error;
-}
-
-function conflictsOfTransaction({ CancellationReasons = [] }: TransactionCanceledException): number[] {
-  return CancellationReasons.flatMap(({ Code }, index) =>
-    Code === 'ConditionalCheckFailed' || Code === 'TransactionConflict' ? [index] : [],
-  );
-}
-
-/** Returns whether a transaction failed only because DynamoDB throttled the table or an index. */
-function isThrottledTransaction(error: unknown): boolean {
-  if (errorName(error) !== 'TransactionCanceledException') return false;
-  const { CancellationReasons = [] } = error as TransactionCanceledException;
-  return (
-    conflictsOfTransaction(error as TransactionCanceledException).length === 0 &&
-    CancellationReasons.some(({ Code }) => Code === 'ThrottlingError' || Code === 'ProvisionedThroughputExceeded')
-  );
 }

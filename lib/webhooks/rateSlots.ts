@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { advanceNumber } from '../table/counters.ts';
 import { defineEntity } from '../table/entity.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 import type { Table } from '../table/table.ts';
@@ -66,7 +67,7 @@ export class RateSlots {
   /** Advances the first free slot by `step` milliseconds. Returns its value before the update, epoch ms. */
   #reserve(name: string, key: EndpointKey, step: number, now: number): Promise<number> {
     const expiresAt = Math.ceil(now / 1000) + LIFETIME_SECONDS;
-    const reservation = this.#table.advanceNumber(EndpointSlotsEntity, key, {
+    const reservation = advanceNumber(this.#table, EndpointSlotsEntity, key, {
       by: step,
       least: now - SLOT_TOLERANCE,
       from: now,

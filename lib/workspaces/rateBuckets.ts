@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import type { Capability } from '../app/capability.ts';
+import { advanceNumber } from '../table/counters.ts';
 import { defineEntity } from '../table/entity.ts';
 import { openTable, type Table } from '../table/table.ts';
 import {
@@ -98,7 +99,7 @@ export class RateBuckets {
     const calls = local.bucket.unwrittenCalls;
     const by = timeOf(calls, limit);
     try {
-      const before = await this.#table.advanceNumber(RateBucketEntity, key, {
+      const before = await advanceNumber(this.#table, RateBucketEntity, key, {
         by,
         least: now,
         from: now,

@@ -3,6 +3,7 @@ import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import * as z from 'zod';
 import { toApiError } from '../../../lib/http/middlewares.ts';
+import { countUp, increment } from '../../../lib/table/counters.ts';
 import { defineEntity } from '../../../lib/table/entity.ts';
 import { withRetryContext } from '../../../lib/table/retryOnConflict.ts';
 import { insert, remove, replace, Table, upsert, type WriteOp } from '../../../lib/table/table.ts';
@@ -317,7 +318,7 @@ describe('an error of DynamoDB', () => {
     const { table: stubbed } = scripted(fail(new Error('unreachable')));
     await expect(stubbed.write(ops())).rejects.toThrow('unreachable');
     await expect(stubbed.write([upsert(Thing, thing('a'))])).rejects.toThrow('unreachable');
-    await expect(stubbed.countUp(Counter, { name: 'x' }, 1, 1)).rejects.toThrow('unreachable');
+    await expect(countUp(stubbed, Counter, { name: 'x' }, 1, 1)).rejects.toThrow('unreachable');
     await expect(stubbed.putIf(Claim, { tenant, claim: 'x', expiresAt: 1 }, 'absent')).rejects.toThrow('unreachable');
   });
 });
@@ -554,23 +555,23 @@ describe('Table.putIf', () => {
   });
 });
 
-describe('Table.countUp and Table.increment', () => {
+describe('countUp and increment', () => {
   test('count up to the limit and no further under simultaneous calls', async () => {
-    const results = await Promise.all(times(30, () => table.countUp(Counter, { name: tenant }, 12, SECONDS + 60)));
+    const results = await Promise.all(times(30, () => countUp(table, Counter, { name: tenant }, 12, SECONDS + 60)));
     expect(results.filter(Boolean)).toHaveLength(12);
     expect(await table.get(Counter, { name: tenant })).toMatchObject({ count: 12, expiresAt: SECONDS + 60 });
-    expect(await table.countUp(Counter, { name: tenant }, 12, SECONDS + 60)).toBe(false);
-    expect(await table.countUp(Counter, { name: tenant }, 13, SECONDS + 60)).toBe(true);
+    expect(await countUp(table, Counter, { name: tenant }, 12, SECONDS + 60)).toBe(false);
+    expect(await countUp(table, Counter, { name: tenant }, 13, SECONDS + 60)).toBe(true);
   });
 
   test('count each key separately', async () => {
-    expect(await table.countUp(Counter, { name: `${tenant}a` }, 1, SECONDS)).toBe(true);
-    expect(await table.countUp(Counter, { name: `${tenant}b` }, 1, SECONDS)).toBe(true);
-    expect(await table.countUp(Counter, { name: `${tenant}a` }, 1, SECONDS)).toBe(false);
+    expect(await countUp(table, Counter, { name: `${tenant}a` }, 1, SECONDS)).toBe(true);
+    expect(await countUp(table, Counter, { name: `${tenant}b` }, 1, SECONDS)).toBe(true);
+    expect(await countUp(table, Counter, { name: `${tenant}a` }, 1, SECONDS)).toBe(false);
   });
 
   test('return a different value to each simultaneous increment', async () => {
-    const values = await Promise.all(times(20, () => table.increment(Total, { tenant }, 3)));
+    const values = await Promise.all(times(20, () => increment(table, Total, { tenant }, 3)));
     expect(values.toSorted((a, b) => a - b)).toEqual(times(20, (index) => 3 * (index + 1)));
     expect(await storedItem(engine, Total.key({ tenant }))).toEqual({
       ...Total.key({ tenant }),
@@ -582,7 +583,7 @@ describe('Table.countUp and Table.increment', () => {
   });
 
   test('store type, version and time to live with the counter', async () => {
-    await table.countUp(Counter, { name: tenant }, 1, SECONDS + 60);
+    await countUp(table, Counter, { name: tenant }, 1, SECONDS + 60);
     expect(await storedItem(engine, Counter.key({ name: tenant }))).toEqual({
       PK: `S#${tenant}`,
       SK: 'COUNT',

@@ -7,6 +7,7 @@ import { handler as sendLoginLink } from '../../../functions/v2/workspace/email/
 import { endpoint, handler } from '../../../functions/v2/workspace/email/status.ts';
 import { environment } from '../../../lib/app/capability.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
+import { RateLimits } from '../../../lib/table/rateLimits.ts';
 import { openTable, upsert } from '../../../lib/table/table.ts';
 import { ApiKeyEntity, WorkspaceApiKeyEntity } from '../../../lib/workspaces/entities.ts';
 import { forAllTests } from '../../support/acmeWorld.ts';
@@ -299,7 +300,7 @@ describe('POST /v2/workspace/email/status after an error', () => {
   });
 
   test('returns the general INTERNAL if the rate limit cannot be read', async () => {
-    jest.spyOn(table, 'countUp').mockRejectedValueOnce(new Error('secret detail'));
+    jest.spyOn(RateLimits.prototype, 'allow').mockRejectedValueOnce(new Error('secret detail'));
     expect((await status('ada@example.com')).body.error).toMatchObject({
       status: 'INTERNAL',
       message: expect.stringMatching(/^Internal error\. Quote the request id /),

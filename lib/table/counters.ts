@@ -1,0 +1,123 @@
+import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import type { Entity } from './entity.ts';
+import type { Table } from './table.ts';
+import { errorName, throttled } from './writeErrors.ts';
+
+const ADVANCE_TRIES = 5;
+
+/**
+ * Adds 1 to a counter atomically, unless this would exceed `limit`. Returns whether the counter has changed. The first call
+ * creates the item. The item expires at `expiresAt` (epoch seconds).
+ */
+export async function countUp<P, K>(
+  table: Table,
+  entity: Entity<{ count: number; expiresAt: number }, P, K>,
+  key: P & K,
+  limit: number,
+  expiresAt: number,
+): Promise<boolean> {
+  const updated = await updateNumber(table, entity, key, {
+    name: 'count',
+    update: 'SET #number = if_not_exists(#number, :zero) + :one,',
+    condition: 'attribute_not_exists(#number) OR #number < :limit',
+    values: { ':zero': 0, ':limit': limit },
+    expiresAt,
+  });
+  return updated !== undefined;
+}
+
+/** Adds `by` to a counter atomically and returns the new value. The first call creates the item, which never expires. */
+export async function increment<P, K>(
+  table: Table,
+  entity: Entity<{ last: number }, P, K>,
+  key: P & K,
+  by: number,
+): Promise<number> {
+  const updated = await updateNumber(table, entity, key, {
+    name: 'last',
+    update: 'ADD #number :by SET',
+    values: { ':by': by },
+  });
+  return updated as number;
+}
+
+/**
+ * Adds `by` to a stored number atomically and returns the number before the addition. A missing number, or a number below
+ * `least`, counts as `from`. The item expires at `expiresAt` (epoch seconds). Costs one call if the stored number is at least
+ * `least`, otherwise two.
+ */
+export async function advanceNumber<P, K>(
+  table: Table,
+  entity: Entity<{ at: number; expiresAt: number }, P, K>,
+  key: P & K,
+  { by, least, from, expiresAt }: { by: number; least: number; from: number; expiresAt: number },
+): Promise<number> {
+  const updates = [
+    { update: 'SET #number = #number + :by,', condition: '#number >= :least', values: { ':by': by } },
+    {
+      update: 'SET #number = :to,',
+      condition: 'attribute_not_exists(#number) OR #number < :least',
+      values: { ':to': from + by },
+    },
+  ];
+  for (let attempt = 0; attempt < ADVANCE_TRIES; attempt++) {
+    for (const { values, ...update } of updates) {
+      const updated = await updateNumber(table, entity, key, {
+        name: 'at',
+        ...update,
+        values: { ...values, ':least': least },
+        expiresAt,
+      });
+      if (updated !== undefined) return updated - by;
+    }
+  }
+  throw throttled('Other writers kept changing the number');
+}
+
+/**
+ * Updates the number in the attribute `name` of an item, and creates a missing item. Returns the new number, or undefined if the
+ * condition failed.
+ */
+async function updateNumber<P, K>(
+  table: Table,
+  entity: Entity<unknown, P, K>,
+  key: P & K,
+  {
+    name,
+    update,
+    condition,
+    values,
+    expiresAt,
+  }: { name: string; update: string; condition?: string; values: Record<string, number>; expiresAt?: number },
+): Promise<number | undefined> {
+  const expiry = expiresAt === undefined ? '' : ' #expiresAt = :expiresAt, #ttl = :expiresAt,';
+  try {
+    const { Attributes } = await table.connection.client.send(
+      new UpdateCommand({
+        TableName: table.connection.name,
+        Key: { ...entity.key(key) },
+        UpdateExpression: `${update}${expiry} #t = :t, #v = :v, #r = :one`,
+        ...(condition !== undefined && { ConditionExpression: condition }),
+        ExpressionAttributeNames: {
+          '#number': name,
+          '#t': '_t',
+          '#v': '_v',
+          '#r': '_r',
+          ...(expiresAt !== undefined && { '#expiresAt': 'expiresAt', '#ttl': 'ttl' }),
+        },
+        ExpressionAttributeValues: {
+          ...values,
+          ':t': entity.type,
+          ':v': entity.version,
+          ':one': 1,
+          ...(expiresAt !== undefined && { ':expiresAt': expiresAt }),
+        },
+        ReturnValues: 'UPDATED_NEW',
+      }),
+    );
+    return Attributes?.[name] as number;
+  } catch (error) {
+    if (errorName(error) === 'ConditionalCheckFailedException') return undefined;
+    throw error;
+  }
+}
