@@ -11,6 +11,7 @@ import type { Reaction } from '../reactions/rules.ts';
 import type { Stored } from '../table/entity.ts';
 import { tableWith } from '../table/storeCapability.ts';
 import type { Table } from '../table/table.ts';
+import { accessDenied } from '../userTokens/rules/accessDenied.ts';
 import { type Comment, MAX_COMMENTS } from './rules/comments.ts';
 import { CommentEntity, readThreads, ThreadEntity, type ThreadKey, threadNotFound, ThreadReader } from './threads.ts';
 import { commentFilter } from './visibleThreads.ts';
@@ -66,10 +67,14 @@ export class CommentPages {
     this.#threads = new ThreadReader(deps.table);
   }
 
-  /** Finds a thread. Throws INVALID_ARGUMENT for an unknown organization, and NOT_FOUND for an unknown document or thread. */
+  /**
+   * Finds a thread. Throws INVALID_ARGUMENT for an unknown organization, and NOT_FOUND for an unknown document or thread. With a
+   * `viewer`, an unknown thread is PERMISSION_DENIED, like a thread that the viewer may not see. Ids can then not be guessed.
+   */
   async findThread(
     tenant: string,
     { organizationId, documentId, annotationId }: ThreadReference,
+    viewer: Viewer | undefined,
   ): Promise<LocatedThread> {
     const { organizations, documents, table } = this.#deps;
     const { organization, content } = await organizations.readWithin(tenant, organizationId, (keys) => {
@@ -83,7 +88,7 @@ export class CommentPages {
     });
     const scope = organizationScope(tenant, organization);
     const [document, [position]] = content;
-    if (position?.documentKey !== document.internalId) throw threadNotFound();
+    if (position?.documentKey !== document.internalId) throw viewer ? accessDenied() : threadNotFound();
     return {
       names: { apiKey: tenant, organization, document },
       context: { organization, document, scope: { ...scope, documentKey: document.internalId } },

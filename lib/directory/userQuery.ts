@@ -87,11 +87,16 @@ export function toPublicUsers(data: UserData): UserData {
   return dict(Object.entries(data).map(([documentId, users]) => [documentId, users.map(toPublic)] as const));
 }
 
-/** Returns the listing that a query selects. Throws NOT_FOUND if the document or folder in the query does not exist. */
+/**
+ * Returns the listing that a query selects. If `isPublic` is true, the search ignores e-mail addresses. Otherwise a caller who
+ * may not see the addresses could guess them by searches. Throws NOT_FOUND if the document or folder in the query does not
+ * exist.
+ */
 export async function openUserListing(
   stores: UserQueryStores,
   scope: OrganizationScope,
   query: z.output<typeof UserQuery>,
+  { isPublic }: { readonly isPublic: boolean },
 ): Promise<UserListing> {
   const {
     documentId,
@@ -102,7 +107,8 @@ export async function openUserListing(
   } = query;
   const groupIds = query.organizationUserGroupIds && distinct(query.organizationUserGroupIds);
   const userIds = query.userIds && distinct(query.userIds);
-  const isMatch = searchKey === undefined ? undefined : matchesUser(searchKey);
+  const matches = searchKey === undefined ? undefined : matchesUser(searchKey);
+  const isMatch = isPublic && matches ? (user: ListedUser) => matches({ ...user, email: undefined }) : matches;
   const searchId = searchKey === undefined ? [] : ['search', searchKey];
   if (!groupIds && query.allDocuments)
     return {

@@ -57,11 +57,12 @@ export const endpoint = defineEndpoint(
   },
   async ({ input, caller, deps, now }) => {
     const { content } = await deps.organizations.readWithin(caller.tenant, input.organizationId, async (keys) => {
-      const listing = await openUserListing(deps, organizationScope(caller.tenant, keys), input);
+      const isPublic = caller.level === 'user';
+      const listing = await openUserListing(deps, organizationScope(caller.tenant, keys), input, { isPublic });
       const pages = paging(caller, [path, ...listing.id], input, now);
       return withInternalMessage('Error retrieving user(s).', async () => {
         const { data, next } = await listing.read({ limit: input.pageSize ?? limits.pageSize, after: pages.after });
-        return { data: caller.level === 'user' ? toPublicUsers(data) : data, nextPageToken: pages.next(next) };
+        return { data: isPublic ? toPublicUsers(data) : data, nextPageToken: pages.next(next) };
       });
     });
     return content;

@@ -418,6 +418,9 @@ describe('listings with a user token', () => {
     const ada = await newUser(customer, 'ada', [document]);
     expect(await ada.ok('/v2/users/get', nda)).toEqual([{ userId: 'bob', name: 'Bob', initial: 'B' }]);
     expect(await ada.status('/v2/users/get', { organizationId: 'acme' })).toBe('INVALID_ARGUMENT');
+    const found = async (searchKey: string) => (await ada.ok('/v2/users/get', { ...nda, searchKey })).length;
+    expect(await found('bob')).toBe(1);
+    expect(await found('example.com')).toBe(0);
   });
 });
 

@@ -67,8 +67,9 @@ export const endpoint = defineEndpoint(
     },
   },
   async ({ input, caller, deps, now }) => {
-    const { annotationId, userIds, commentIds } = input;
-    const [thread, viewer] = [await deps.comments.findThread(caller.tenant, input), viewerOf(caller)];
+    const { annotationId, userIds, commentIds, pageSize: limit = limits.pageSize } = input;
+    const viewer = viewerOf(caller);
+    const thread = await deps.comments.findThread(caller.tenant, input, viewer);
     await deps.visibleThreads.require(thread.context, viewer, [annotationId], { now });
     const names = { apiKey: caller.tenant, organizationId: input.organizationId };
     const toResponse = ({ comment, reactions }: CommentWithReactions) => ({
@@ -83,7 +84,6 @@ export const endpoint = defineEndpoint(
     }
     const query = [thread.scope.documentKey, annotationId, String(thread.key.createdAt), JSON.stringify(userIds ?? [])];
     const pages = paging(caller, [path, ...query], input, now);
-    const limit = input.pageSize ?? limits.pageSize;
     const page = await deps.comments.list(thread, { userIds, limit, after: pages.after, viewer }, toResponse);
     return { data: page.values, nextPageToken: pages.next(page.next) };
   },
