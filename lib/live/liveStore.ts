@@ -386,15 +386,28 @@ export class LiveStore {
     return readAccessEnds(this.#table, { scope, organization, now }, documentInFolder, userIds);
   }
 
-  /** Returns which of the users may see a thread. */
+  /**
+   * Returns the ids of the connected users who may see a thread. A user without stored access to the document has access by the
+   * user token of the session.
+   */
   async usersWhoCanSee(
     { scope, organization, documentInFolder }: OpenDocument,
     thread: ThreadAccess,
-    userIds: readonly string[],
+    sessions: readonly LiveSession[],
     now: number,
   ): Promise<ReadonlySet<string>> {
-    const record = { document: documentInFolder, thread, knownUsersOnly: true };
-    return findUsersWhoCanSee(this.#table, { scope, organization, now }, record, userIds);
+    const byStoredAccess = Map.groupBy(sessions, ({ hasStoredAccess }) => hasStoredAccess);
+    const allowed = await Promise.all(
+      [...byStoredAccess].map(([isStored, some]) =>
+        findUsersWhoCanSee(
+          this.#table,
+          { scope, organization, now },
+          { thread, knownUsersOnly: true, ...(isStored && { document: documentInFolder }) },
+          some.map(({ userId }) => userId),
+        ),
+      ),
+    );
+    return new Set(allowed.flatMap((userIds) => [...userIds]));
   }
 
   /** Returns the access rules of threads, in the order of `threads`. An entry is undefined if its thread is deleted. */

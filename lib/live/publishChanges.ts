@@ -12,7 +12,7 @@ import { distinctBy } from '../shared/collections.ts';
 import { inParallel } from '../shared/inParallel.ts';
 import { ChannelPublisher, type PublishCall } from './channelPublisher.ts';
 import { toEditorPush } from './editorPushes.ts';
-import { DocumentSessionEntity, type LiveChannel, type LiveSession, type StoredChannel } from './entities.ts';
+import { DocumentSessionEntity, type LiveChannel, type StoredChannel } from './entities.ts';
 import { publishEventsLive } from './eventApi.ts';
 import { liveKeys } from './liveKeys.ts';
 import { type LivePorts } from './livePorts.ts';
@@ -248,11 +248,10 @@ async function publishHidden(
   const [sessions, context] = await Promise.all([store.sessions(document), store.loadDocument(document, channel)]);
   const openDocument = await store.openDocument(context);
   if (!openDocument) return;
-  const userIds = sessions.map(({ userId }: LiveSession) => userId);
   for (const { hint, position, access, except } of hints) {
     const now = call.clock();
-    const allowed = await store.usersWhoCanSee(openDocument, access, userIds, now);
-    const excluded = except ? await store.usersWhoCanSee(openDocument, except, [...allowed], now) : new Set<string>();
+    const allowed = await store.usersWhoCanSee(openDocument, access, sessions, now);
+    const excluded = except ? await store.usersWhoCanSee(openDocument, except, sessions, now) : new Set<string>();
     const recipients = [...allowed].filter((userId) => !excluded.has(userId));
     const named = { ...hint, ids: { ...hint.ids, documentId: channel.documentId } };
     await publishToUsers(ports, document.tenant, recipients, { hint: named, position }, call);

@@ -209,6 +209,17 @@ describe('the publisher', () => {
     expect(await recordedHints()).toEqual([]);
   });
 
+  test('publishes hints about a private thread to users who have access by their token only', async () => {
+    await customer.setAccess('restricted', ['nda']);
+    for (const userId of ['bob', 'eve'])
+      await connect(userId, [{ type: 'document', id: 'nda', organizationId: 'acme' }]);
+    await addThread('private', { visibility: { type: 'restricted', userIds: ['bob'] } });
+    await publish(await insertionsOf('Thread'));
+    expect(published.map(({ channel, event }) => [channel, event.type])).toEqual([
+      [userChannel('bob'), 'comment_annotation.add'],
+    ]);
+  });
+
   test('publishes the deletion of a private thread to the users who could read it', async () => {
     for (const userId of ['bob', 'eve']) await connect(userId);
     await addThread('private', { visibility: { type: 'restricted', userIds: ['bob'] } });
