@@ -142,7 +142,7 @@ export class ThreadPages {
         const page = await this.#threads.list(scope, { ...options, filters, descending });
         const names = namesOf(scopeOfAll.tenant, organizationId, documentId);
         const organization = { scope: scopeOfAll, organizationId };
-        const visible = await onlyVisible(this.#deps.table, organization, viewer, page.records, now);
+        const visible = await onlyVisible(this.#deps.table, organization, { viewer, filters, now }, page.records);
         return {
           ...page,
           records: visible.map(({ key, value }) => ({ key, value: toListedThread(names, value, parts) })),
@@ -201,7 +201,7 @@ export class ThreadPages {
       if (!thread || !matchesFilters(thread, filters)) return [];
       return [{ value: { thread, ...(comments[index] as FirstComments) } }];
     });
-    const visible = await onlyVisible(table, { scope, organizationId }, viewer, matching, now);
+    const visible = await onlyVisible(table, { scope, organizationId }, { viewer, filters, now }, matching);
     const listed = visible.map(({ value }) =>
       toListedThread(namesOf(scope.tenant, organizationId, value.thread.documentId), value, parts),
     );

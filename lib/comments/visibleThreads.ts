@@ -9,8 +9,9 @@ import { storeCapability } from '../table/storeCapability.ts';
 import type { Table } from '../table/table.ts';
 import { accessDenied } from '../userTokens/rules/accessDenied.ts';
 import { accessFieldsOf, type Comment } from './rules/comments.ts';
-import { type Thread, threadAccessOf, type ThreadWithComments } from './rules/threads.ts';
-import { ThreadEntity } from './threads.ts';
+import { matchesFilters, type ThreadFilters } from './rules/threadFilters.ts';
+import { type Thread, threadAccessOf, type ThreadWithComments, withoutComments } from './rules/threads.ts';
+import { CommentEntity, ThreadEntity } from './threads.ts';
 
 /** The organization of the threads. `organizationId` is the id that the customer chose. */
 interface OrganizationOfThreads {
@@ -45,15 +46,14 @@ export function commentFilter(viewer: Viewer | undefined): (comment: Comment) =>
 }
 
 /**
- * Returns the records whose thread the viewer may see, with only those comments that the viewer may see. If `viewer` is
- * undefined, returns all records unchanged.
+ * Returns the records whose thread the viewer may see, with only those comments that the viewer may see. Leaves out threads that
+ * match `filters` only because of other comments. If `viewer` is undefined, returns all records unchanged.
  */
 export async function onlyVisible<R extends { readonly value: ThreadWithComments }>(
   table: Table,
   organization: OrganizationOfThreads,
-  viewer: Viewer | undefined,
+  { viewer, filters, now }: { viewer?: Viewer | undefined; filters: ThreadFilters; now: number },
   records: readonly R[],
-  now: number,
 ): Promise<R[]> {
   if (!viewer) return [...records];
   const threads = records.map(({ value }) => value.thread);
@@ -61,7 +61,14 @@ export async function onlyVisible<R extends { readonly value: ThreadWithComments
   const isReadable = commentFilter(viewer);
   return records
     .filter((_record, index) => isVisible[index])
-    .map((record) => ({ ...record, value: { ...record.value, comments: record.value.comments.filter(isReadable) } }));
+    .map((record) => ({ ...record, value: onlyReadable(record.value, isReadable) }))
+    .filter(({ value }) => matchesFilters(value.thread, filters));
+}
+
+function onlyReadable(value: ThreadWithComments, isReadable: (comment: Comment) => boolean): ThreadWithComments {
+  const hidden = value.comments.filter((comment) => !isReadable(comment));
+  if (hidden.length === 0) return value;
+  return { ...value, thread: withoutComments(value.thread, hidden), comments: value.comments.filter(isReadable) };
 }
 
 /** The document of the threads, with the ids that the customer chose. */
@@ -94,6 +101,28 @@ export class VisibleThreads {
     const ids = distinct(annotationIds);
     const threads = await this.find({ scope, organization, document }, viewer, ids, now);
     if (threads.length < ids.length || !threads.every(mayChange)) throw accessDenied();
+  }
+
+  /** Throws PERMISSION_DENIED if a comment does not exist in the document, or if the user may not see it. */
+  async requireComments(
+    document: DocumentOfThreads,
+    viewer: Viewer,
+    comments: readonly { readonly annotationId: string; readonly commentId: number }[],
+    now: number,
+  ): Promise<void> {
+    const ids = distinct(comments.map(({ annotationId }) => annotationId));
+    const threads = await this.find(document, viewer, ids, now);
+    const createdAt = new Map(threads.map((thread) => [thread.annotationId, thread.createdAt] as const));
+    if (createdAt.size < ids.length) throw accessDenied();
+    const stored = await this.#table.getMany(
+      CommentEntity,
+      comments.map(({ annotationId, commentId }) => ({
+        ...{ ...document.scope, annotationId, commentId },
+        threadCreatedAt: createdAt.get(annotationId) as number,
+      })),
+    );
+    const isReadable = commentFilter(viewer);
+    if (!stored.every((comment) => comment && isReadable(comment))) throw accessDenied();
   }
 
   /** Returns the threads with these ids that exist in the document and that the user may see. Ids must be distinct. */

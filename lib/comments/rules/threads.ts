@@ -395,6 +395,18 @@ export function removeComments(
   };
 }
 
+/**
+ * Returns a thread as it is for a user who may not see some of its comments. Their number, their authors and the users whom they
+ * mention are left out.
+ */
+export function withoutComments(thread: Thread, hidden: readonly Comment[]): Thread {
+  return {
+    ...thread,
+    participants: countParticipants(participantsOf(thread), [], hidden),
+    commentCount: thread.commentCount - hidden.length,
+  };
+}
+
 /** Returns a thread after a change by `actorId`, or why the change is refused. */
 export function changeThread(
   thread: Thread,

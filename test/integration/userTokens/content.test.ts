@@ -68,6 +68,8 @@ describe('comment threads with a user token', () => {
     expect(await idsOf(ada)).toEqual(['open', 'secret']);
     expect(await idsOf(bob)).toEqual(['open']);
     const secret = { ...nda, annotationId: 'secret' };
+    const unknown = { ...nda, annotationId: 'unknown' };
+    expect((await bob.call(`${comments}/get`, secret)).body).toEqual((await bob.call(`${comments}/get`, unknown)).body);
     expect(await bob.ok(`${threads}/get`, { ...nda, annotationIds: ['secret'] })).toEqual([null]);
     for (const [path, data] of [
       [`${comments}/get`, secret],
@@ -89,7 +91,9 @@ describe('comment threads with a user token', () => {
     await customer.ok(`${comments}/add`, {
       ...nda,
       annotationId: 't',
-      commentData: [{ commentText: 'for the EU', from: { userId: 'grace' }, context }],
+      commentData: [
+        { commentText: 'for the EU', from: { userId: 'grace' }, taggedUserContacts: [{ userId: 'carl' }], context },
+      ],
     });
     const textsOf = async (user: TestUser) =>
       ((await user.ok(`${comments}/get`, { ...nda, annotationId: 't' })) as any[]).map(
@@ -98,12 +102,22 @@ describe('comment threads with a user token', () => {
     expect(await textsOf(bob)).toEqual(['Too long.']);
     const [thread] = await bob.ok(`${threads}/get`, nda);
     expect(thread.comments).toHaveLength(1);
+    expect(thread).toMatchObject({ commentCount: 1, involvedUserIds: ['ada'], mentionedUserIds: [] });
+    for (const filter of [{ userIds: ['grace'] }, { mentionedUserIds: ['carl'] }])
+      expect(await bob.ok(`${threads}/get`, { ...nda, ...filter })).toEqual([]);
+    const reactTo = (commentId: number) => ({
+      ...nda,
+      reactions: [{ icon: '👍', commentAnnotationId: 't', commentId }],
+    });
+    for (const hidden of [2, 3])
+      expect(await bob.status('/v2/reactions/add', reactTo(hidden))).toBe('PERMISSION_DENIED');
     await customer.call('/v2/auth/permissions/add', {
       user: { userId: 'bob' },
       permissions: { resources: [{ ...document, context }] },
     });
     restartFunctions();
     expect(await textsOf(bob)).toEqual(['Too long.', 'for the EU']);
+    expect(await bob.status('/v2/reactions/add', reactTo(2))).toBe('OK');
   });
 
   test('can be resolved by their author or by an editor', async () => {
