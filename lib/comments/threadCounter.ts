@@ -11,7 +11,7 @@ import { inParallel } from '../shared/inParallel.ts';
 import { tableWith } from '../table/storeCapability.ts';
 import type { Table } from '../table/table.ts';
 import type { ThreadFilters } from './rules/threadFilters.ts';
-import { isUnread, threadAccessOf } from './rules/threads.ts';
+import { type CommentAuthor, lastAuthors, threadAccessOf } from './rules/threads.ts';
 import { readThreads, ThreadReader } from './threads.ts';
 
 /** The number of a document's threads that a user can see, and how many of them are unread. */
@@ -89,16 +89,27 @@ export class ThreadCounter {
     scope: DocumentScope,
     { organizationId, document, checks, userId, filters }: CountOptions,
   ): Promise<ThreadCount> {
-    const matching: { access: RecordAccess; unread: boolean }[] = [];
+    const matching: { access: RecordAccess; authors: CommentAuthor[] }[] = [];
     for await (const threads of new ThreadReader(this.#deps.table).pages(scope, filters, PAGE_SIZE)) {
-      for (const thread of threads) {
-        const access = { document, thread: threadAccessOf(thread, organizationId) };
-        matching.push({ access, unread: isUnread(thread, userId) });
+      for (const found of threads) {
+        const access = { document, thread: threadAccessOf(found.thread, organizationId) };
+        matching.push({ access, authors: lastAuthors(found) });
       }
     }
-    const isVisible = await checks.canSee(matching.map(({ access }) => access));
-    const visible = matching.filter((_thread, index) => isVisible[index]);
-    return { total: visible.length, unread: visible.filter(({ unread }) => unread).length };
+    const records = matching.flatMap(({ access, authors }) => [
+      access,
+      ...authors.map(({ accessFields }) => ({ ...access, accessFields })),
+    ]);
+    const isVisible = (await checks.canSee(records)).values();
+    const count = { total: 0, unread: 0 };
+    for (const { authors } of matching) {
+      const isThreadVisible = isVisible.next().value;
+      const [last] = authors.filter(() => isVisible.next().value);
+      if (!isThreadVisible) continue;
+      count.total += 1;
+      if (last && last.userId !== userId) count.unread += 1;
+    }
+    return count;
   }
 }
 

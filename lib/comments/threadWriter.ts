@@ -349,7 +349,7 @@ export class ThreadWriter {
     }
     const selected: SelectedThread[] = [];
     for await (const threads of new ThreadReader(this.#table).pages(scope, filters, limits.list + 1)) {
-      selected.push(...threads.map((thread) => ({ annotationId: thread.annotationId, thread })));
+      selected.push(...threads.map(({ thread }) => ({ annotationId: thread.annotationId, thread })));
       if (selected.length > limits.list)
         throw invalid({
           path: [],

@@ -233,10 +233,10 @@ export class ThreadReader {
     return { records, next: next === undefined || !last ? undefined : sortKeyAfter(last.key, descending), bytes };
   }
 
-  /** Yields all threads that match the filters, page by page, oldest first and without their comments. */
-  async *pages(scope: DocumentScope, filters: ThreadFilters, limit: number): AsyncGenerator<Stored<Thread>[]> {
+  /** Yields all threads that match the filters, page by page, oldest first. */
+  async *pages(scope: DocumentScope, filters: ThreadFilters, limit: number): AsyncGenerator<StoredThread[]> {
     const read = (after: string | undefined) => this.list(scope, { descending: false, filters, limit, after });
-    for await (const { records } of pages(read)) yield records.map(({ value }) => value.thread);
+    for await (const { records } of pages(read)) yield records.map(({ value }) => value);
   }
 
   async #readWhole(scope: DocumentScope, key: ThreadKey): Promise<ThreadItemGroup> {

@@ -477,16 +477,28 @@ export function mentionedUserIds(thread: Thread): string[] {
   return participantsOf(thread).flatMap(([userId, , mentioned]) => (mentioned > 0 ? [userId] : []));
 }
 
-/** Returns whether a thread is unread for a user. It is unread if another user wrote its last comment. */
-export function isUnread({ last }: Thread, userId: string): boolean {
-  return last.userId !== userId;
-}
-
 /** A thread with some of its comments. `more` is true if the thread has other comments too. */
 export interface ThreadWithComments {
   readonly thread: Thread;
   readonly comments: readonly Comment[];
   readonly more: boolean;
+}
+
+/** A user who wrote a comment, and the access context that the comment requires. */
+export interface CommentAuthor {
+  readonly userId: string;
+  readonly accessFields?: readonly string[] | undefined;
+}
+
+/**
+ * Returns the authors of the comments that can be the last one for a user, the latest comment first. This is the author of the
+ * last comment, unless comments require an access context. In a thread with too many comments for one read, it is always that
+ * author.
+ */
+export function lastAuthors({ thread, comments, more }: ThreadWithComments): CommentAuthor[] {
+  const authors = comments.map(({ from, context }) => ({ userId: from.userId, accessFields: accessFieldsOf(context) }));
+  const hasContext = authors.some(({ accessFields }) => accessFields !== undefined);
+  return hasContext && !more ? authors.toReversed() : [{ userId: thread.last.userId }];
 }
 
 const OpenResponse = /* @__PURE__ */ defineSchema(() => z.record(z.string(), z.unknown()));

@@ -103,6 +103,8 @@ describe('comment threads with a user token', () => {
     const [thread] = await bob.ok(`${threads}/get`, nda);
     expect(thread.comments).toHaveLength(1);
     expect(thread).toMatchObject({ commentCount: 1, involvedUserIds: ['ada'], mentionedUserIds: [] });
+    const counted = await ada.ok(`${threads}/count/get`, { organizationId: 'acme', documentIds: ['nda'] });
+    expect(counted).toEqual({ nda: { total: 1, unread: 0 } });
     for (const filter of [{ userIds: ['grace'] }, { mentionedUserIds: ['carl'] }])
       expect(await bob.ok(`${threads}/get`, { ...nda, ...filter })).toEqual([]);
     const reactTo = (commentId: number) => ({

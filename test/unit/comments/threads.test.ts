@@ -18,7 +18,7 @@ import {
   changeComments,
   changeThread,
   involvedUserIds,
-  isUnread,
+  lastAuthors,
   mentionedUserIds,
   NewThread,
   newThread,
@@ -452,14 +452,15 @@ describe('counts of a thread', () => {
     expect(involvedUserIds(make({ assignedTo: { userId: 'zoe' } }).thread)).toEqual(['ada', 'zoe']);
   });
 
-  test('isUnread is false only for the author of the last comment', () => {
-    const { thread } = make({
-      commentData: [
-        { commentText: 'x', from: { userId: 'ada' } },
-        { commentText: 'y', from: { userId: 'bob' } },
-      ],
-    });
-    expect(userIds.map((userId) => isUnread(thread, userId))).toEqual([true, false, true, true]);
+  test('lastAuthors returns the author of the last comment, or of all comments if one requires an access context', () => {
+    const authorsOf = (context: object, more = false) => {
+      const last = { commentText: 'y', from: { userId: 'bob' }, ...context };
+      const { thread, comments } = make({ commentData: [{ commentText: 'x', from: { userId: 'ada' } }, last] });
+      return lastAuthors({ thread, comments, more }).map(({ userId }) => userId);
+    };
+    expect(authorsOf({})).toEqual(['bob']);
+    expect(authorsOf({ context: { access: { team: 'red' } } })).toEqual(['bob', 'ada']);
+    expect(authorsOf({ context: { access: { team: 'red' } } }, true)).toEqual(['bob']);
   });
 
   test('addComments rejects a comment if the thread would involve too many users', () => {
