@@ -81,12 +81,16 @@ function isEqual(a: unknown, b: unknown): boolean {
   return a === b || isDeepStrictEqual(a, b);
 }
 
-/** Returns the field with this name. If there is none, splits the name at its dots and returns the nested field. */
+/**
+ * Returns the field with this name. If there is none, splits the name at its dots and returns the nested field. A list has no
+ * fields.
+ */
 function fieldOf(metadata: Metadata, key: string): unknown {
   if (Object.hasOwn(metadata, key)) return metadata[key];
   let value: unknown = metadata;
   for (const name of key.split('.')) {
-    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined;
+    if (typeof value !== 'object' || value === null || Array.isArray(value) || !Object.hasOwn(value, name))
+      return undefined;
     value = (value as Metadata)[name];
   }
   return value;

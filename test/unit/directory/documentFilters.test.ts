@@ -40,6 +40,8 @@ describe('a filter on metadata', () => {
     ['owner.team', '==', 'legal', true],
     ['owner.team.x', '==', 'legal', false],
     ['a.b', '==', 1, true],
+    ['tags.length', '>', 0, false],
+    ['tags.0', '==', 'nda', false],
   ] as const)('compares %s %s %j and returns %s', (key, operator, value, expected) => {
     expect(meets(key, operator, value)).toBe(expected);
   });
