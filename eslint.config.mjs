@@ -13,6 +13,19 @@ const functions = {
   allowTypeImports: true,
   message: 'A bundle would contain the other function too.',
 };
+const HANDLERS = 'Handlers of test/support/functionHandlers.ts have the permissions and variables of a deployment.';
+const handlers = [
+  {
+    regex: '/functions/(v1|v2|workers)/',
+    importNamePattern: '^handler$',
+    message: HANDLERS,
+  },
+  {
+    regex: '/lib/(http|workers)/(lambda|page)\\.ts$',
+    importNamePattern: '^to(Lambda|LambdaWithTwin|Page|WorkerLambda)$',
+    message: HANDLERS,
+  },
+];
 const siblings = { ...functions, regex: '^\\./|^(\\.\\./)+(?!lib/|infra/|\\.\\./)' };
 // An import of the whole library loads three times as many modules as an import of its core.
 const paths = [{ name: 'aws-cdk-lib', message: 'Import from aws-cdk-lib/core.' }];
@@ -113,6 +126,8 @@ export default defineConfig(
       '@typescript-eslint/unbound-method': 'off',
     },
   },
+  { files: ['test/{integration,contract,support}/**/*.ts'], rules: imports(...handlers) },
+  { files: ['test/support/{functionHandlers,endpoint}.ts'], rules: imports() },
   { files: ['infra/**/*.ts'], rules: { ...imports(middy), ...syntax(defaultExports) } },
   {
     files: ['functions/**/*.ts'],

@@ -4,6 +4,7 @@ import { Aws } from 'aws-cdk-lib/core';
 import { type Capability, type EnvironmentName, mergeGrants, type ResourceName } from '../../lib/app/capability.ts';
 import type { Settings } from '../stacks/settings.ts';
 import type { EventApi } from './eventApi.ts';
+import { iamAction } from './iamAction.ts';
 import type { Permission } from './lambdaFunction.ts';
 import type { Queues } from './queues.ts';
 
@@ -134,23 +135,6 @@ export function functionAccess(
         : [{ actions: actions.map((action) => iamAction(resource, action)), resources }];
     }),
   };
-}
-
-/** Maps the first part of a resource's name to the service in IAM actions. */
-const services: Readonly<Record<string, string>> = {
-  table: 'dynamodb',
-  index: 'dynamodb',
-  queue: 'sqs',
-  secret: 'secretsmanager',
-  mail: 'ses',
-  model: 'bedrock',
-  live: 'appsync',
-};
-
-/** Returns the full IAM name of an action, such as `sqs:SendMessage`. Grants name actions without the service. */
-function iamAction(resource: ResourceName, action: string): string {
-  const [kind = ''] = resource.split('/');
-  return `${services[kind]}:${action}`;
 }
 
 function domainOf(address = ''): string {

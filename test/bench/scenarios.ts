@@ -1,7 +1,7 @@
 import * as registry from '../../functions/index.ts';
 import type { Endpoint } from '../../lib/app/endpoint.ts';
 import { type AwsCall, type Consumption, type Recorder, total } from '../support/capacity.ts';
-import { handlerOf } from '../support/customer.ts';
+import { handlerOf } from '../support/functionHandlers.ts';
 import { type Headers, post } from '../support/requests.ts';
 import { times } from '../support/times.ts';
 import { newWorkspace, type TestWorkspace } from '../support/workspaces.ts';
@@ -783,7 +783,7 @@ export function costOfCalls(calls: readonly AwsCall[]): Cost {
 /** Sends `data` with the credentials that the endpoint requires. Throws if the request or one of its items fails. */
 async function send({ path, auth }: Endpoint, { headers, keyHeaders }: TestWorkspace, data: unknown): Promise<any> {
   const credentials: Record<Endpoint['auth'], Headers> = { apiKey: keyHeaders, workspace: headers, user: {}, none: {} };
-  const { status, body } = await post(await handlerOf(path), credentials[auth], data);
+  const { status, body } = await post(handlerOf(path), credentials[auth], data);
   if (status !== 200 || JSON.stringify(body).includes('"success":false'))
     throw new Error(`${path} answered ${status}: ${JSON.stringify(body)}`);
   return body.result.data;

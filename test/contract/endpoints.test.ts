@@ -3,8 +3,8 @@ import { type AuthLevel, commonErrors, type Endpoint, sourceFile } from '../../l
 import { takesIdempotencyKey } from '../../lib/http/capabilities.ts';
 import type { JsonSchema } from '../../lib/openapi/document.ts';
 import { errorCatalogue } from '../../lib/shared/errors.ts';
-import { handlerOf } from '../support/customer.ts';
 import { type Engine, startEngine } from '../support/engine.ts';
+import { handlerOf } from '../support/functionHandlers.ts';
 import { eventOf, type Headers, post, type Response, send } from '../support/requests.ts';
 import { userHeadersOf } from '../support/userCaller.ts';
 import { newWorkspace } from '../support/workspaces.ts';
@@ -20,11 +20,11 @@ beforeAll(async () => {
 afterAll(() => engine.stop());
 
 async function call(endpoint: Endpoint, data: unknown): Promise<Response> {
-  return post(await handlerOf(endpoint.path), headers[endpoint.auth], data);
+  return post(handlerOf(endpoint.path), headers[endpoint.auth], data);
 }
 
 async function callWithBody(endpoint: Endpoint, body: string | undefined): Promise<Response> {
-  return send(await handlerOf(endpoint.path), eventOf(body, headers[endpoint.auth]));
+  return send(handlerOf(endpoint.path), eventOf(body, headers[endpoint.auth]));
 }
 
 /** Expects INVALID_ARGUMENT and returns its issues. */
@@ -76,7 +76,7 @@ describe('a call with wrong credentials', () => {
   const firstHeader = (level: AuthLevel) => Object.entries(headers[level])[0]!;
 
   test.each(guarded)('%s answers PERMISSION_DENIED with one message for all causes', async (path, endpoint) => {
-    const handler = await handlerOf(path);
+    const handler = handlerOf(path);
     const [[idHeader, id], other] = [
       firstHeader(endpoint.auth),
       endpoint.auth === 'apiKey' ? headers.workspace : headers.apiKey,
@@ -95,7 +95,7 @@ describe('a call with wrong credentials', () => {
   });
 
   test.each(guarded)('%s refuses wrong credentials before it reads the body', async (path) => {
-    const { status } = await send(await handlerOf(path), eventOf('not JSON'));
+    const { status } = await send(handlerOf(path), eventOf('not JSON'));
     expect(status).toBe(403);
   });
 });
@@ -302,7 +302,7 @@ describe('the header Idempotency-Key', () => {
   const taking = cases.filter(([, endpoint]) => takesIdempotencyKey(endpoint));
   test.each(taking)('%s answers INVALID_ARGUMENT unless the key is visible ASCII', async (path, endpoint) => {
     const answer = await post(
-      await handlerOf(path),
+      handlerOf(path),
       { ...headers[endpoint.auth], 'idempotency-key': 'with space' },
       endpoint.example.data,
     );

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { AuthLevel, Endpoint } from '../../lib/app/endpoint.ts';
-import { handlerOf } from '../support/customer.ts';
 import { type Engine, startEngine } from '../support/engine.ts';
+import { handlerOf } from '../support/functionHandlers.ts';
 import { type Headers, post } from '../support/requests.ts';
 import { userHeadersOf } from '../support/userCaller.ts';
 import { newWorkspace } from '../support/workspaces.ts';
@@ -25,7 +25,7 @@ const deleting = cases.filter(([path]) => !keeping.some(([kept]) => kept === pat
 
 async function callExample(path: string) {
   const { auth, example } = examples.get(path)!;
-  return post(await handlerOf(path), headers[auth], example.data);
+  return post(handlerOf(path), headers[auth], example.data);
 }
 
 /**
@@ -46,7 +46,7 @@ async function startFolderJobs(): Promise<void> {
     ['/organizations/folders/update', { folders: [{ ...folder, parentFolderId: 'room' }] }],
   ];
   for (const [path, data] of calls) {
-    const answer = await post(await handlerOf(`/v2${path}`), headers.apiKey, { organizationId: 'acme', ...data });
+    const answer = await post(handlerOf(`/v2${path}`), headers.apiKey, { organizationId: 'acme', ...data });
     expect([path, answer.status, answer.body]).toEqual([path, 200, expect.anything()]);
   }
 }

@@ -4,8 +4,8 @@ import fc from 'fast-check';
 import type { AuthLevel, Endpoint } from '../../lib/app/endpoint.ts';
 import type { JsonSchema } from '../../lib/openapi/document.ts';
 import { slowdownNow } from '../support/cpu.ts';
-import { handlerOf } from '../support/customer.ts';
 import { type Engine, startEngine } from '../support/engine.ts';
+import { handlerOf } from '../support/functionHandlers.ts';
 import { eventOf, type Headers, post, type Response as Answer, send } from '../support/requests.ts';
 import { times } from '../support/times.ts';
 import { codePoint, unicodeText } from '../support/unicodeText.ts';
@@ -65,7 +65,7 @@ async function newCallers(): Promise<Record<AuthLevel, Caller>> {
 async function makeExamples(as: Record<AuthLevel, Caller>, text: (text: string) => string): Promise<void> {
   const keeping = cases.filter(([path]) => !/delete|remove|disablestate/.test(path));
   for (const [path, endpoint] of [...cases, ...cases, ...keeping, ...keeping])
-    await post(await handlerOf(path), as[endpoint.auth].headers, withTexts(exampleData(endpoint, as), text));
+    await post(handlerOf(path), as[endpoint.auth].headers, withTexts(exampleData(endpoint, as), text));
 }
 
 /** Returns the data of an example with the caller's own credentials. */
@@ -234,7 +234,7 @@ describe('random data', () => {
   test.each(cases)(
     '%s answers in time and as documented, without faults and without data of other tenants',
     async (path, endpoint) => {
-      const handler = await handlerOf(path);
+      const handler = handlerOf(path);
       const { headers } = callers[endpoint.auth];
       const property = fc.asyncProperty(bodyFrom(exampleData(endpoint, callers), dataSchema(path)), async (body) => {
         tried++;
@@ -274,7 +274,7 @@ describe('a request body that is expensive to parse', () => {
     body: string | Buffer,
     maxCpu = MAX_CPU_MILLISECONDS,
   ): Promise<Answer> {
-    const handler = await handlerOf(path);
+    const handler = handlerOf(path);
     const event =
       typeof body === 'string'
         ? eventOf(body, headers)

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type AuthLevel, type Endpoint, otherVersion, sourceFile } from '../../lib/app/endpoint.ts';
 import { capabilitiesOf } from '../../lib/http/capabilities.ts';
-import { handlerOf } from '../support/customer.ts';
 import { type Engine, startEngine } from '../support/engine.ts';
+import { handlerOf } from '../support/functionHandlers.ts';
 import { type Headers, post } from '../support/requests.ts';
 import { newWorkspace } from '../support/workspaces.ts';
 import { endpoints, expectDocumented, headersOf, openApi } from './contract.ts';
@@ -20,7 +20,7 @@ afterAll(() => engine.stop());
 async function newCustomerWithExamples(): Promise<Record<AuthLevel, Headers>> {
   const headers = headersOf(await newWorkspace());
   const send = async (path: string, data: object) => {
-    const { status, body } = await post(await handlerOf(path), headers.apiKey, data);
+    const { status, body } = await post(handlerOf(path), headers.apiKey, data);
     if (status !== 200) throw new Error(`${path} answered ${status}: ${JSON.stringify(body)}`);
   };
   const sendExample = (path: string) =>
@@ -114,7 +114,7 @@ describe('the twin of an endpoint in the other API version', () => {
   });
 
   test.each(each)('%s refuses wrong credentials like its endpoint', async (path, twin) => {
-    const answer = await post(await handlerOf(path), {}, twin.example.data);
+    const answer = await post(handlerOf(path), {}, twin.example.data);
     expectDocumented(twin, answer);
     expect(answer).toEqual({
       ...answer,
@@ -125,8 +125,8 @@ describe('the twin of an endpoint in the other API version', () => {
 
   test.each(each)('%s answers its example as documented, like its endpoint', async (path, twin, endpoint) => {
     const [headers, usualHeaders] = [await newCustomerWithExamples(), await newCustomerWithExamples()];
-    const answer = await post(await handlerOf(path), headers[twin.auth], twin.example.data);
-    const usual = await post(await handlerOf(endpoint.path), usualHeaders[twin.auth], endpoint.example.data);
+    const answer = await post(handlerOf(path), headers[twin.auth], twin.example.data);
+    const usual = await post(handlerOf(endpoint.path), usualHeaders[twin.auth], endpoint.example.data);
     expectDocumented(twin, answer);
     expect(answer.status).toBe(usual.status);
     if (answer.status !== 200) expect(answer.body.error).toEqual(usual.body.error);

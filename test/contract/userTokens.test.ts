@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Endpoint } from '../../lib/app/endpoint.ts';
-import { type Customer, handlerOf, newCustomer, restartFunctions } from '../support/customer.ts';
+import { type Customer, newCustomer } from '../support/customer.ts';
 import { type Engine, startEngine } from '../support/engine.ts';
+import { handlerOf, restartFunctions } from '../support/functionHandlers.ts';
 import { type Queues, startQueues } from '../support/queues.ts';
 import { eventOf, post, send } from '../support/requests.ts';
 import { newUser, type TestUser, userWith } from '../support/userTokens.ts';
@@ -166,7 +167,7 @@ describe.each(open.map((endpoint) => [endpoint.path, endpoint] as const))('%s wi
     const now = Date.now;
     Date.now = () => later;
     try {
-      const answer = await send(await handlerOf(path), event);
+      const answer = await send(handlerOf(path), event);
       expect(answer).toMatchObject({ status: 403, body: { error: { message: 'Invalid or expired user token.' } } });
     } finally {
       Date.now = now;
@@ -180,7 +181,7 @@ describe.each(open.map((endpoint) => [endpoint.path, endpoint] as const))('%s wi
     const inOwn = await stranger.call(path, asUser(probe(endpoint), stranger));
     expect(JSON.stringify(inOwn.body)).not.toContain(acme.apiKey);
     const forged = { ...stranger.headers, 'x-svc-api-key': acme.apiKey };
-    const answer = await post(await handlerOf(path), forged, asUser(probe(endpoint), stranger));
+    const answer = await post(handlerOf(path), forged, asUser(probe(endpoint), stranger));
     expect(JSON.stringify(answer.body)).not.toContain(acme.apiKey);
     // A repeated write can have another status than the first one.
     if (endpoint.kind === 'read') expect(answer.status).toBe(inOwn.status);
@@ -236,7 +237,7 @@ test('every endpoint that accepts user tokens refuses a revoked token', async ()
 });
 
 async function revokeUserTokens({ apiKey, workspaceHeaders }: Customer): Promise<void> {
-  const { status } = await post(await handlerOf('/v2/workspace/authtoken/reset'), workspaceHeaders, {
+  const { status } = await post(handlerOf('/v2/workspace/authtoken/reset'), workspaceHeaders, {
     apiKey,
     revokeUserTokens: true,
   });

@@ -30,7 +30,7 @@ export interface Assembly {
   readonly families: ReadonlyMap<string, Template>;
   /** The template of the workers, with parameters replaced. Undefined if there are no workers. */
   readonly workers: Template | undefined;
-  /** The templates of the root, of the families and of the workers. */
+  /** The templates of the root, of the families, of the workers and of the push service. */
   readonly templates: readonly Template[];
 }
 
@@ -93,8 +93,13 @@ export function assemblyOf(
       return inline(read(templateFile), parameters) as Template;
     };
     const families = new Map(backend.families.map((family) => [family.family, nested(family)]));
-    const workers = backend.workers && nested(backend.workers);
-    return { root, families, workers, templates: [root, ...families.values(), ...(workers ? [workers] : [])] };
+    const others = [backend.workers, backend.live].flatMap((stack) => (stack ? [nested(stack)] : []));
+    return {
+      root,
+      families,
+      workers: backend.workers && others[0],
+      templates: [root, ...families.values(), ...others],
+    };
   } finally {
     rmSync(outdir, { recursive: true, force: true });
   }

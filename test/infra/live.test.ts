@@ -3,7 +3,21 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { registeredEndpoints, registeredWorkers } from '../../infra/build/registry.ts';
-import { appOf } from './assembly.ts';
+import { endpointId } from '../../lib/app/endpoint.ts';
+import { workerId } from '../../lib/app/worker.ts';
+import { capabilitiesOf } from '../../lib/http/capabilities.ts';
+import { workerCapabilities } from '../../lib/workers/capabilities.ts';
+import {
+  appOf,
+  type Assembly,
+  assemblyOf,
+  functionOf,
+  functionsOf,
+  pairsOf,
+  roleOf,
+  statementsOf,
+} from './assembly.ts';
+import { expectedEnvironment, grantedPairs } from './expected.ts';
 
 type Templates = ReadonlyMap<string, string>;
 
@@ -25,9 +39,13 @@ function templatesOf(live: 'on' | 'off', { withLive = true } = {}): Templates {
   }
 }
 
+const liveEndpoints = registeredEndpoints().filter((endpoint) => 'requires' in endpoint);
+const liveWorkers = registeredWorkers().filter(({ requires }) => requires === 'live');
+let assembly: Assembly;
 let on: Templates;
 let off: Templates;
 beforeAll(() => {
+  assembly = assemblyOf(liveEndpoints, { live: 'on' }, { workers: liveWorkers });
   on = templatesOf('on');
   off = templatesOf('off');
 });
@@ -92,6 +110,27 @@ describe('the setting live', () => {
     const granted = statements.filter(({ Action }) => JSON.stringify(Action).includes('appsync:'));
     expect(granted).toMatchObject([{ Action: 'appsync:EventPublish' }]);
     expect(JSON.stringify(granted[0]!.Resource)).toMatch(/channelNamespace\/live.*channelNamespace\/user/);
+  });
+
+  test.each([
+    ...liveEndpoints.map((endpoint) => [endpointId(endpoint.path), capabilitiesOf(endpoint)] as const),
+    ...liveWorkers.map((worker) => [workerId(worker.name), workerCapabilities(worker)] as const),
+  ])('gives the function %s exactly the permissions and variables of its capabilities', (id, capabilities) => {
+    const template = assembly.templates.find((each) =>
+      functionsOf(each).some(([, { Properties }]) => Properties.Code.ZipFile === id),
+    )!;
+    const [, resource] = functionOf(template, id);
+    // The other tests of this file expect the permissions for the stream and for AppSync, and the variables of the Event API.
+    const isTested = (pair: string) => !/stream|appsync|StreamDeadLetters| logs:/.test(pair);
+    expect(pairsOf(statementsOf(roleOf(template, resource))).filter(isTested)).toEqual(
+      [...new Set(grantedPairs(capabilities))].filter((pair) => !pair.includes('EventPublish')),
+    );
+    const { LIVE_HTTP_HOST, LIVE_REALTIME_HOST } = resource.Properties.Environment.Variables;
+    expect({ ...expectedEnvironment(capabilities), LIVE_HTTP_HOST, LIVE_REALTIME_HOST }).toEqual({
+      LIVE_HTTP_HOST,
+      LIVE_REALTIME_HOST,
+      ...resource.Properties.Environment.Variables,
+    });
   });
 
   test('filters the stream for the worker PublishLive: inserts, changes and three kinds of removals', () => {

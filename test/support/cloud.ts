@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
+import type { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import type { SendEmailCommand, SESv2Client } from '@aws-sdk/client-sesv2';
 import type { SendMessageBatchCommand, SendMessageBatchRequestEntry } from '@aws-sdk/client-sqs';
 import { ScanCommand } from '@aws-sdk/lib-dynamodb';
@@ -59,9 +59,9 @@ import {
 } from '../../lib/workers/sweep.ts';
 import { Invocation, type Trial } from './crashes.ts';
 import { deliveryRoles } from './deliveryRoles.ts';
-import { type Engine, TABLE_NAME } from './engine.ts';
+import { type Engine, MASTER_KEY_SECRET_ARN, TABLE_NAME } from './engine.ts';
 import { asDocumentClient, type Command, type TableClient } from './leanClient.ts';
-import type { RunWithRole } from './permissions.ts';
+import { requirePermission, type RunWithRole } from './permissions.ts';
 import { dueIndexes, RECONCILE_AFTER, runShardSweeps, withoutEmptyPartitions } from './sweeps.ts';
 import { insertsEvent, messagesEvent, recordingMeasures } from './workers.ts';
 
@@ -253,7 +253,10 @@ export class Cloud {
     const invocation = new Invocation(trial);
     const process = this.#process(invocation);
     const isBacklogged = readBacklog(() =>
-      invocation.call('GetQueueAttributes', async () => this.#queues.deliver.length),
+      invocation.call('GetQueueAttributes', async () => {
+        requirePermission({ service: 'SQS', operation: 'GetQueueAttributes', input: { QueueUrl: 'deliver' } });
+        return this.#queues.deliver.length;
+      }),
     );
     const ports = {
       deliveries: process.deliveries,
@@ -501,19 +504,23 @@ export class Cloud {
       invocation.call(`${prefix}${nameOf(command)}`, () => this.#send(command, invocation.trial));
     const table = new Table(asDocumentClient({ send }), TABLE_NAME, this.#clock);
     const secrets = {
-      send: () =>
-        invocation.call('GetSecretValue', async () => ({
-          SecretString: JSON.stringify({ current: '1', 1: 'k'.repeat(64) }),
-        })),
+      send: ({ input }: GetSecretValueCommand) =>
+        invocation.call('GetSecretValue', async () => {
+          requirePermission({ service: 'Secrets Manager', operation: 'GetSecretValue', input });
+          return { SecretString: JSON.stringify({ current: '1', 1: 'k'.repeat(64) }) };
+        }),
     } as unknown as SecretsManagerClient;
-    const ring = new KeyRing('secret', secrets);
+    const ring = new KeyRing(MASTER_KEY_SECRET_ARN, secrets);
     const box = new SecretBox(ring);
     const sender = (queue: QueueName): QueueSender =>
       new SqsSender(
         queue,
         {
           send: ({ input }: SendMessageBatchCommand) =>
-            invocation.call(`SendMessageBatch ${queue}`, async () => this.#acceptMessages(queue, input.Entries ?? [])),
+            invocation.call(`SendMessageBatch ${queue}`, async () => {
+              requirePermission({ service: 'SQS', operation: 'SendMessageBatch', input });
+              return this.#acceptMessages(queue, input.Entries ?? []);
+            }),
         },
         [0, 0, 0],
       );
@@ -572,7 +579,14 @@ export class Cloud {
     };
     const ses = {
       send: ({ input }: SendEmailCommand) =>
-        invocation.call('SendEmail', () => this.#mail(String(input.EmailTags?.[0]?.Value)), true),
+        invocation.call(
+          'SendEmail',
+          () => {
+            requirePermission({ service: 'SESv2', operation: 'SendEmail', input });
+            return this.#mail(String(input.EmailTags?.[0]?.Value));
+          },
+          true,
+        ),
     } as unknown as SESv2Client;
     const composer = new MailComposer({
       table,

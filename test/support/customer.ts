@@ -1,45 +1,6 @@
-import { existsSync } from 'node:fs';
-import { resolve } from 'node:path';
-import { otherVersion, sourceFile } from '../../lib/app/endpoint.ts';
-import { capabilitiesOf } from '../../lib/http/capabilities.ts';
-import { toLambda, toLambdaWithTwin } from '../../lib/http/lambda.ts';
-import type { Handler } from '../../lib/http/stack.ts';
-import { roleOf } from './permissions.ts';
+import { handlerOf } from './functionHandlers.ts';
 import { errorOf, type Headers, post, type Response } from './requests.ts';
 import { newWorkspace } from './workspaces.ts';
-
-const handlers = new Map<string, Handler>();
-
-/** Imports the declaration of an endpoint by its path. A twin's path leads to the other version's file. */
-async function importDeclaration(
-  path: string,
-): Promise<{ endpoint: Parameters<typeof toLambdaWithTwin>[0]; twin?: Parameters<typeof toLambdaWithTwin>[1] }> {
-  const file = [path, otherVersion(path)]
-    .map(sourceFile)
-    .find((candidate) => existsSync(resolve(import.meta.dirname, '../..', candidate)));
-  return import(`../../${file}`);
-}
-
-/**
- * Returns the handler of an endpoint or a twin. It gives all requests the route of `path`, and allows only the table calls that
- * the role of the function allows.
- */
-export async function handlerOf(path: string): Promise<Handler> {
-  let handler = handlers.get(path);
-  if (!handler) {
-    const { endpoint, twin } = await importDeclaration(path);
-    const newHandler = twin ? toLambdaWithTwin(endpoint, twin) : toLambda(endpoint);
-    const runWithRole = roleOf(path, capabilitiesOf(endpoint));
-    handler = (event, context) => runWithRole(() => newHandler({ ...event, routeKey: `POST ${path}` }, context));
-    handlers.set(path, handler);
-  }
-  return handler;
-}
-
-/** Discards all handlers. Later calls create new ones, which have no credentials in memory. */
-export function restartFunctions(): void {
-  handlers.clear();
-}
 
 /**
  * Adds entries to the organization `acme`, which documents, folders and users create if needed. Entries are ids, or
@@ -82,7 +43,7 @@ export interface Customer {
 export async function newCustomer(): Promise<Customer> {
   const { headers: workspaceHeaders, keyHeaders, apiKey, authToken } = await newWorkspace();
   const call = async (path: string, data: unknown, headers: Headers = {}) =>
-    post(await handlerOf(path), { ...keyHeaders, ...headers }, data);
+    post(handlerOf(path), { ...keyHeaders, ...headers }, data);
   const result = async (path: string, data: unknown) => {
     const { status, body } = await call(path, data);
     if (status !== 200) throw new Error(`${path} answered ${status}: ${JSON.stringify(body)}`);

@@ -8,6 +8,7 @@ import { attemptsFrom } from '../../lib/webhooks/attempt.ts';
 import { releaseParked } from '../../lib/webhooks/releaseParked.ts';
 import { deliverySweep, endpointHealthSweep, firstAttemptSweep } from '../../lib/webhooks/sweepDeliveries.ts';
 import { readDueIndexes } from '../../lib/workers/dueShards.ts';
+import * as sendTo from '../../lib/workers/sendTo.ts';
 import { roleOf } from './permissions.ts';
 
 /**
@@ -18,7 +19,7 @@ export const deliveryRoles = {
   deliverWebhook: roleOf('deliverWebhook', [attemptsFrom('deliver')]),
   fanOutEvents: roleOf('fanOutEvents', [fanOutCapability]),
   sendEmail: roleOf('sendEmail', [mailSending]),
-  runJobs: roleOf('runJobs', [updateJobs, releaseParked]),
-  sweep: roleOf('sweep', [readDueIndexes, endpointHealthSweep]),
+  runJobs: roleOf('runJobs', [updateJobs, releaseParked, sendTo.jobs]),
+  sweep: roleOf('sweep', [readDueIndexes, sendTo.sweep, endpointHealthSweep]),
   sweepShard: roleOf('sweepShard', [outboxSweep, jobSweep, mailSweep, deliverySweep, firstAttemptSweep]),
 };

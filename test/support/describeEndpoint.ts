@@ -7,8 +7,8 @@ import { costOfCalls, endpointAt } from '../bench/scenarios.ts';
 import { expectDocumented, headersOf } from '../contract/contract.ts';
 import { forAllTests } from './acmeWorld.ts';
 import { startRecorder } from './capacity.ts';
-import { handlerOf } from './customer.ts';
 import { startEngine } from './engine.ts';
+import { handlerOf } from './functionHandlers.ts';
 import { type Headers, post, type Response } from './requests.ts';
 import { withStillClock } from './stillClock.ts';
 import { userHeadersOf } from './userCaller.ts';
@@ -106,7 +106,7 @@ function senderOf(workspace: TestWorkspace): Send {
   return async (path, data, headers = {}) => {
     const { auth } = endpointAt(path);
     const own = auth === 'user' ? await userHeadersOf(workspace) : headersOf(workspace)[auth];
-    return post(await handlerOf(path), { ...own, ...headers }, data);
+    return post(handlerOf(path), { ...own, ...headers }, data);
   };
 }
 

@@ -16,8 +16,8 @@ import {
 } from './directoryModel.ts';
 import type { Engine } from './engine.ts';
 import { everyItem } from './items.ts';
-import { roleOf } from './permissions.ts';
 import type { Queues } from './queues.ts';
+import { runAsJob } from './removal.ts';
 import { recordingMeasures } from './workers.ts';
 
 /** The ids that requests use. Their resources may exist or not. */
@@ -42,7 +42,6 @@ const quiet = {
   log: { info: () => undefined, warn: () => undefined, error: () => undefined },
   measures: recordingMeasures(),
 };
-const runWithRole = roleOf('runsJobs', [runsJobs]);
 const byId = (a: { readonly id: string }, b: { readonly id: string }) => (a.id < b.id ? -1 : 1);
 
 /**
@@ -113,7 +112,7 @@ export class DirectorySimulation {
     const job = await this.#store.get({ tenant, jobId });
     if (!job) return;
     const clock = () => this.now;
-    await runWithRole(async () => {
+    await runAsJob(async () => {
       if (crashes) await this.#jobs.steps[job.kind as JobKindOn<'jobs'>](job, clock, quiet);
       else await runJob(this.#jobs, { message: { tenant, jobId }, clock, deadline: 0, ...quiet });
     });
@@ -130,7 +129,7 @@ export class DirectorySimulation {
       if (round === 20) throw new Error(`These jobs do not end: ${jobs.map(({ kind }) => kind).join()}`);
       for (const { tenant, jobId } of jobs) {
         const call = { message: { tenant, jobId }, clock: () => this.now, deadline: Infinity, ...quiet };
-        await runWithRole(() => runJob(this.#jobs, call));
+        await runAsJob(() => runJob(this.#jobs, call));
         await this.expectPermissions();
       }
       // Longer than every lease of a job and every pause between steps.

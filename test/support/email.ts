@@ -1,9 +1,11 @@
-import { handler as sendLoginLink } from '../../functions/v2/workspace/email/send-login-link.ts';
-import { handler as verificationPage } from '../../functions/v2/workspace/email/verify.ts';
 import type { Handler } from '../../lib/http/stack.ts';
 import type { Engine } from './engine.ts';
+import { handlerOf } from './functionHandlers.ts';
 import { eventOf, post, type Response, send } from './requests.ts';
 import type { TestWorkspace } from './workspaces.ts';
+
+const sendLoginLink = handlerOf('/v2/workspace/email/send-login-link');
+const verificationPage = handlerOf('/v2/workspace/email/verify');
 
 /** A page of the service. Login links are always allowed to redirect to it. */
 export const CONTINUE_URL = 'https://api.test/welcome';

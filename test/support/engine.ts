@@ -21,7 +21,7 @@ export const MASTER_KEY_SECRET_ARN = 'arn:aws:secretsmanager:us-east-1:000000000
 export const SIGNING_KEY_SECRET_ARN = 'arn:aws:secretsmanager:us-east-1:000000000000:secret:signing';
 
 /** The environment variables of all functions under test. */
-const environment = {
+export const functionVariables = {
   AWS_REGION: 'us-east-1',
   AWS_ACCESS_KEY_ID: 'test',
   AWS_SECRET_ACCESS_KEY: 'test',
@@ -47,6 +47,7 @@ const environment = {
   MAIL_QUEUE_URL: 'https://sqs.us-east-1.amazonaws.com/000000000000/mail',
   MAIL_RETRY_SCHEDULE: '0,60,300,1800,7200,21600',
   EMBEDDING_MODEL: 'lexical',
+  HEARTBEAT_SECRET_ARN: 'arn:aws:secretsmanager:us-east-1:000000000000:secret:heartbeat',
   EMBED_QUEUE_URL: 'https://sqs.us-east-1.amazonaws.com/000000000000/embed',
   SWEEP_QUEUE_URL: 'https://sqs.us-east-1.amazonaws.com/000000000000/sweep',
   NOVA_MODEL_ID: '',
@@ -116,7 +117,7 @@ export async function startEngine({ sdk = false, table: wanted }: EngineOptions 
   const secrets = await startSecrets();
   const mails: SentMail[] = [];
   const ses = await startSes(mails);
-  Object.assign(process.env, environment, {
+  Object.assign(process.env, functionVariables, {
     ...engine.environment,
     AWS_ENDPOINT_URL_SECRETS_MANAGER: urlOf(secrets),
     AWS_ENDPOINT_URL_SESV2: urlOf(ses),

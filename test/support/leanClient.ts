@@ -48,7 +48,7 @@ export class LeanClient implements TableClient {
 
   async send(command: Command): Promise<Json> {
     const operation = operationOf(command);
-    requirePermission(operation, command.input);
+    requirePermission({ service: 'DynamoDB', operation, input: command.input });
     const fault = findRequestFault(operation, command.input, indexKeySizes);
     if (fault !== undefined) throw errorOf(400, { __type: 'ValidationException', message: fault });
     const { status, body } = await this.#post(operation, toRequestBody(command.input));
@@ -78,7 +78,7 @@ export function openTablesWithSdk(): void {
     const deployed = openDeployed(client) as unknown as TableClient;
     return asDocumentClient({
       async send(command) {
-        requirePermission(operationOf(command), command.input);
+        requirePermission({ service: 'DynamoDB', operation: operationOf(command), input: command.input });
         return deployed.send(command);
       },
     });

@@ -78,7 +78,7 @@ export class MemoryTable implements TableClient {
   async send(command: Command): Promise<Item> {
     const { input } = command;
     const operation = operationOf(command);
-    requirePermission(operation, input);
+    requirePermission({ service: 'DynamoDB', operation, input });
     const fault = this.isExact
       ? (findRequestFault(operation, input, indexKeySizes) ?? findSizeFault(input))
       : undefined;

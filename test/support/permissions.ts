@@ -1,12 +1,27 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { iamAction } from '../../infra/constructs/iamAction.ts';
+import type { Access } from '../../infra/local/iam/awsService.ts';
 import { dynamoDbAccesses } from '../../infra/local/iam/dynamoDbAccess.ts';
 import { isAllowed, type Statement } from '../../infra/local/iam/iam.ts';
-import { tableArn } from '../../infra/local/iam/identity.ts';
-import { type Capability, mergeGrants } from '../../lib/app/capability.ts';
+import { mailIdentityArn, queueArn, tableArn } from '../../infra/local/iam/identity.ts';
+import { sesAccesses } from '../../infra/local/mail/ses.ts';
+import { queueName, sqsAccesses } from '../../infra/local/queues/sqs.ts';
+import {
+  type Capability,
+  type LocalVariable,
+  mergeGrants,
+  type ResourceName,
+  type RuntimeVariable,
+} from '../../lib/app/capability.ts';
 import { lazy } from '../../lib/shared/lazy.ts';
+import { type DocumentCommand, operationOf } from '../../lib/table/documentClient.ts';
+import { queueVariable } from '../../lib/workers/queues.ts';
 
 /** Runs the work of a function with the permissions of the function's role. */
 export type RunWithRole = <T>(work: () => Promise<T>) => Promise<T>;
+
+type Variables = Readonly<Record<string, string | undefined>>;
 
 interface RunningFunction {
   readonly name: string;
@@ -17,11 +32,15 @@ const running = new AsyncLocalStorage<RunningFunction>();
 const refusals = new Set<string>();
 
 /**
- * Returns a runner for the work of a function. A table call fails, as in AWS, if no grant of the capabilities allows it. The test
- * then fails too, even if the work handles the error. Calls to other services are not checked.
+ * Returns a runner for the work of a function. An AWS call fails, as in a deployment, if no grant of the capabilities allows it. The
+ * test then fails too, even if the work handles the error. `test/infra` compares the grants with the roles of the templates.
  */
-export function roleOf(name: string, capabilities: readonly Capability<unknown>[]): RunWithRole {
-  const caller = { name, statements: lazy(() => tableStatements(capabilities)) };
+export function roleOf(
+  name: string,
+  capabilities: readonly Capability<unknown>[],
+  variables: Variables = process.env,
+): RunWithRole {
+  const caller = { name, statements: lazy(() => statementsOf(capabilities, variables)) };
   return async (work) => {
     const result = await running.run(caller, work);
     expectNoRefusals();
@@ -29,11 +48,49 @@ export function roleOf(name: string, capabilities: readonly Capability<unknown>[
   };
 }
 
-/** Throws the error of AWS if the role of the running function does not allow a table call. Tests themselves may make any call. */
-export function requirePermission(operation: string, input: Record<string, unknown>): void {
+/**
+ * Returns the environment variables that the deployed function has, with the values of `variables`. The test fails if the function
+ * reads another variable that is set in the test.
+ */
+export function variablesOf(
+  name: string,
+  capabilities: readonly Capability<unknown>[],
+  variables: Variables = process.env,
+): Variables {
+  const own = new Set<string>([...capabilities.flatMap(({ env }) => env), ...outsideTemplate]);
+  return new Proxy(variables, {
+    get(_target, variable: string) {
+      if (own.has(variable)) return variables[variable];
+      refusals.add(`${name} reads the environment variable ${variable}, which no capability of the function declares`);
+      return undefined;
+    },
+  });
+}
+
+/** The variables that no template sets. */
+const outsideTemplate: readonly (LocalVariable | RuntimeVariable)[] = [
+  'ALLOW_LOOPBACK_DELIVERY',
+  'AWS_ACCESS_KEY_ID',
+  'AWS_ENDPOINT_URL_APPSYNC',
+  'AWS_REGION',
+  'AWS_SECRET_ACCESS_KEY',
+  'AWS_SESSION_TOKEN',
+  'STRICT_OUTPUT',
+];
+
+/** A call of an AWS service, with the names of the SDK. */
+export interface ServiceCall {
+  /** The `serviceId` of the client's configuration. */
+  readonly service: string;
+  readonly operation: string;
+  readonly input: Record<string, any>;
+}
+
+/** Throws the error of AWS if the role of the running function does not allow a call. Tests themselves may make any call. */
+export function requirePermission(call: ServiceCall): void {
   const caller = running.getStore();
   if (!caller) return;
-  for (const { action, resource } of dynamoDbAccesses(operation, input)) {
+  for (const { action, resource } of accessesOf(call)) {
     if (isAllowed(caller.statements(), action, resource)) continue;
     const refusal = `${caller.name} declares no grant for ${action} on ${resource}`;
     refusals.add(refusal);
@@ -41,19 +98,102 @@ export function requirePermission(operation: string, input: Record<string, unkno
   }
 }
 
-/** Throws if functions made table calls that their roles do not allow since the last call of this function. */
+/** Throws if functions did what their deployment does not allow since the last call of this function. */
 export function expectNoRefusals(): void {
   const all = [...refusals];
   refusals.clear();
   if (all.length > 0) throw new Error(all.join('\n'));
 }
 
-function tableStatements(capabilities: readonly Capability<unknown>[]): Statement[] {
-  const table = tableArn(process.env.TABLE_NAME!);
-  return mergeGrants(capabilities.flatMap(({ grants }) => grants))
-    .filter(({ resource }) => resource === 'table' || resource.startsWith('index/'))
-    .map(({ resource, actions }) => ({
-      actions: new Set(actions.map((action) => `dynamodb:${action}`)),
-      resources: [resource === 'table' ? table : `${table}/${resource}`],
-    }));
+/** Returns the permissions that a call needs. */
+function accessesOf({ service, operation, input }: ServiceCall): Access[] {
+  switch (service) {
+    case 'DynamoDB':
+      return dynamoDbAccesses(operation, input);
+    case 'SQS':
+      return sqsAccesses(operation, input);
+    case 'SESv2':
+      return sesAccesses(operation, input);
+    case 'Secrets Manager':
+      return [{ action: `secretsmanager:${operation}`, resource: String(input.SecretId) }];
+    case 'Bedrock Runtime':
+      // IAM has one action for all calls without a stream.
+      return [
+        { action: `bedrock:${operation.replace(/^Converse$/, 'InvokeModel')}`, resource: modelArn(input.modelId) },
+      ];
+    case 'AppSync Events':
+      return [{ action: `appsync:Event${operation}`, resource: namespaceArn(String(input.channel).split('/')[1]) }];
+    default:
+      return [{ action: `${service}:${operation}`, resource: '*' }];
+  }
 }
+
+function statementsOf(capabilities: readonly Capability<unknown>[], variables: Variables): Statement[] {
+  return mergeGrants(capabilities.flatMap(({ grants }) => grants)).map(({ resource, actions }) => ({
+    actions: new Set(actions.map((action) => iamAction(resource, action))),
+    resources: arnsOf(resource, variables),
+  }));
+}
+
+/**
+ * Returns the ARNs of a resource in tests. They come from the variables with which functions find the resource, so a function that
+ * uses the variable of another resource is refused.
+ */
+function arnsOf(resource: ResourceName, variables: Variables): string[] {
+  const [kind = '', name = ''] = resource.split('/');
+  const {
+    TABLE_NAME = '',
+    MAIL_FROM = '',
+    CLAUDE_MODEL_ID,
+    NOVA_MODEL_ID,
+    EMBEDDING_MODEL,
+    HEARTBEAT_SECRET_ARN,
+    MASTER_KEY_SECRET_ARN,
+    SIGNING_KEY_SECRET_ARN,
+  } = variables;
+  const models: Variables = { claude: CLAUDE_MODEL_ID, nova: NOVA_MODEL_ID, embedding: EMBEDDING_MODEL };
+  const secrets: Variables = {
+    heartbeat: HEARTBEAT_SECRET_ARN,
+    masterKey: MASTER_KEY_SECRET_ARN,
+    signingKey: SIGNING_KEY_SECRET_ARN,
+  };
+  switch (kind) {
+    case 'table':
+      return [tableArn(TABLE_NAME)];
+    case 'index':
+      return [`${tableArn(TABLE_NAME)}/index/${name}`];
+    case 'queue':
+      return [queueArn(queueName(variables[queueVariable[name as keyof typeof queueVariable]]))];
+    case 'secret':
+      return [secrets[name] ?? ''];
+    case 'model':
+      return [modelArn(models[name] ?? '')];
+    case 'mail':
+      return [mailIdentityArn(MAIL_FROM)];
+    case 'live':
+      return ['live', 'user'].map(namespaceArn);
+    default:
+      throw new Error(`Tests have no ARN of ${resource}`);
+  }
+}
+
+function modelArn(id: string): string {
+  return `arn:aws:bedrock:us-east-1::foundation-model/${id}`;
+}
+
+function namespaceArn(name = ''): string {
+  return `arn:aws:appsync:us-east-1:000000000000:apis/live/channelNamespace/${name}`;
+}
+
+interface SdkClient {
+  readonly config: { readonly serviceId: string };
+  send(command: DocumentCommand, ...rest: unknown[]): unknown;
+}
+
+// All clients of the SDK send their calls with the method of this class.
+const sdkClient = (Object.getPrototypeOf(DynamoDBClient) as { prototype: SdkClient }).prototype;
+const { send } = sdkClient;
+sdkClient.send = async function (this: SdkClient, command, ...rest) {
+  requirePermission({ service: this.config.serviceId, operation: operationOf(command), input: command.input });
+  return send.call(this, command, ...rest);
+};

@@ -29,7 +29,8 @@ async function openChannel({ apiKey: tenant }: Customer, ids: { organizationId: 
   await table.write([upsert(LiveChannelEntity, { ...scope, ...channel })]);
 }
 
-const runWithRole = roleOf('runsJobs', [runsJobs]);
+/** Runs a step of a job with the permissions of the worker that runs jobs. */
+export const runAsJob = roleOf('runJobs', [runsJobs]);
 
 /** Runs jobs as the worker does. The clock jumps to the time of the next message. */
 export class JobRunner {
@@ -51,7 +52,7 @@ export class JobRunner {
   async run(message: JobMessage): Promise<void> {
     const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
     const call = { message, clock: () => this.now, deadline: Infinity, log, measures: recordingMeasures() };
-    await runWithRole(() => runJob(this.#deps, call));
+    await runAsJob(() => runJob(this.#deps, call));
   }
 
   /** Runs a job until it is done. */

@@ -1,4 +1,4 @@
-import { handlerOf } from './customer.ts';
+import { handlerOf } from './functionHandlers.ts';
 import { type Headers, post } from './requests.ts';
 import type { TestWorkspace } from './workspaces.ts';
 
@@ -15,7 +15,7 @@ export function userHeadersOf({ apiKey, keyHeaders }: TestWorkspace): Promise<He
 }
 
 async function createUser(keyHeaders: Headers): Promise<Headers> {
-  const send = async (path: string, data: object) => post(await handlerOf(path), keyHeaders, data);
+  const send = async (path: string, data: object) => post(handlerOf(path), keyHeaders, data);
   await send('/v2/organizations/documents/add', {
     organizationId: 'acme',
     createOrganization: true,

@@ -1,5 +1,5 @@
 import type { Customer } from './customer.ts';
-import { handlerOf } from './customer.ts';
+import { handlerOf } from './functionHandlers.ts';
 import { type Headers, post, type Response } from './requests.ts';
 
 /** A user with a token. */
@@ -35,7 +35,7 @@ export async function newUser(
 export function userWith(userId: string, token: string): TestUser {
   const own = { authorization: `Bearer ${token}` };
   const call = async (path: string, data: unknown, headers: Headers = {}) =>
-    post(await handlerOf(path), { ...own, ...headers }, data);
+    post(handlerOf(path), { ...own, ...headers }, data);
   return {
     userId,
     token,

@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { handler as listTokens } from '../../functions/v2/workspace/authtokens/get.ts';
-import { handler as createWorkspace } from '../../functions/v2/workspace/create.ts';
+import { handlerOf } from './functionHandlers.ts';
 import { type Headers, post } from './requests.ts';
+
+const listTokens = handlerOf('/v2/workspace/authtokens/get');
+const createWorkspace = handlerOf('/v2/workspace/create');
 
 export interface TestWorkspace {
   readonly id: string;

@@ -1,5 +1,5 @@
 import { errorAnswer, jsonAnswer } from '../iam/awsResponse.ts';
-import type { Service } from '../iam/awsService.ts';
+import type { Access, Service } from '../iam/awsService.ts';
 import { configurationSetArn, mailIdentityArn } from '../iam/identity.ts';
 import type { OutgoingMail } from './eml.ts';
 import type { Outbox } from './mailOutbox.ts';
@@ -23,19 +23,22 @@ interface SendEmail {
   };
 }
 
+/** Returns the permissions that an SES call needs. */
+export function sesAccesses(operation: string, { FromEmailAddress = '', ConfigurationSetName }: SendEmail): Access[] {
+  const resources = [
+    mailIdentityArn(FromEmailAddress),
+    ...(ConfigurationSetName === undefined ? [] : [configurationSetArn(ConfigurationSetName)]),
+  ];
+  return resources.map((resource) => ({ action: `ses:${operation}`, resource }));
+}
+
 /**
  * Returns a local SES that writes mails into the outbox. It treats every domain as verified. The caller's role must
  * allow the sender's domain.
  */
 export function ses(outbox: Outbox): Service {
   return {
-    accesses(operation, { FromEmailAddress = '', ConfigurationSetName }: SendEmail) {
-      const resources = [
-        mailIdentityArn(FromEmailAddress),
-        ...(ConfigurationSetName === undefined ? [] : [configurationSetArn(ConfigurationSetName)]),
-      ];
-      return resources.map((resource) => ({ action: `ses:${operation}`, resource }));
-    },
+    accesses: sesAccesses,
     async answer({ input }) {
       const message = messageOf(input);
       if (typeof message === 'string') return errorAnswer(400, 'BadRequestException', message);

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { errorAnswer, jsonAnswer } from '../iam/awsResponse.ts';
-import type { Service } from '../iam/awsService.ts';
+import type { Access, Service } from '../iam/awsService.ts';
 import { ACCOUNT, queueArn } from '../iam/identity.ts';
 import type { MessageAttribute, NewMessage, QueueStore, ReceivedMessage } from './queueStore.ts';
 
@@ -125,13 +125,16 @@ const operations: Readonly<Record<string, Operation>> = {
   },
 };
 
+/** Returns the permissions that an SQS call needs. */
+export function sqsAccesses(operation: string, { QueueUrl }: Input): Access[] {
+  // IAM has no actions for batch operations. They need the permission for the same operation on one message.
+  return [{ action: `sqs:${operation.replace(/Batch$/, '')}`, resource: queueArn(queueName(QueueUrl)) }];
+}
+
 /** Returns a local SQS that has the queues of the template. */
 export function sqs(store: QueueStore): Service {
   return {
-    // IAM has no actions for batch operations. They need the permission for the same operation on one message.
-    accesses: (operation, { QueueUrl }) => [
-      { action: `sqs:${operation.replace(/Batch$/, '')}`, resource: queueArn(queueName(QueueUrl)) },
-    ],
+    accesses: sqsAccesses,
     async answer({ operation, input, isAborted }) {
       const run = operations[operation];
       if (!run) return errorAnswer(400, 'UnknownOperationException', `The local SQS has no ${operation}`);
@@ -147,7 +150,7 @@ export function sqs(store: QueueStore): Service {
   };
 }
 
-function queueName(url: unknown): string {
+export function queueName(url: unknown): string {
   const text = String(url);
   return text.slice(text.lastIndexOf('/') + 1);
 }

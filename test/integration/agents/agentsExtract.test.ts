@@ -6,7 +6,7 @@ import { ConverseModel, findFileModel } from '../../../lib/bedrock/converse.ts';
 import * as logMessages from '../../../lib/observability/logMessages.ts';
 import { acmeWorld, forAllTests, invalid } from '../../support/acmeWorld.ts';
 import { type Converse, startConverse } from '../../support/converse.ts';
-import { restartFunctions } from '../../support/customer.ts';
+import { restartFunctions } from '../../support/functionHandlers.ts';
 import { times } from '../../support/times.ts';
 import { workbook } from '../../support/workbook.ts';
 

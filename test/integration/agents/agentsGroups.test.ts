@@ -11,6 +11,7 @@ import { acmeWorld } from '../../support/acmeWorld.ts';
 import { agentCalls, beforeWrite } from '../../support/agents.ts';
 import { itemsOf } from '../../support/content.ts';
 import { newCustomer } from '../../support/customer.ts';
+import { runAsJob } from '../../support/removal.ts';
 import { times } from '../../support/times.ts';
 
 const builtIn = publicBuiltInAgents.map(({ id }) => id);
@@ -160,7 +161,8 @@ describe('POST /v2/agents/delete', () => {
   async function runJobs(): Promise<void> {
     for (const { jobId } of await jobs()) {
       const job = await table.get(JobEntity, { tenant: customer.apiKey, jobId });
-      while ((await purgeAgentStep(table, { ...job!, tenant: customer.apiKey }, Date.now)) !== 'done');
+      const step = () => purgeAgentStep(table, { ...job!, tenant: customer.apiKey }, Date.now);
+      while ((await runAsJob(step)) !== 'done');
     }
   }
 

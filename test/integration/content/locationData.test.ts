@@ -6,8 +6,9 @@ import { DocumentEntity } from '../../../lib/directory/documents.ts';
 import { OrganizationEntity } from '../../../lib/directory/organizations.ts';
 import { Table } from '../../../lib/table/table.ts';
 import { acmeWorld, invalid } from '../../support/acmeWorld.ts';
-import { handlerOf, newCustomer } from '../../support/customer.ts';
+import { newCustomer } from '../../support/customer.ts';
 import { TABLE_NAME } from '../../support/engine.ts';
+import { handlerOf } from '../../support/functionHandlers.ts';
 import { everyItem } from '../../support/items.ts';
 import { errorOf, post } from '../../support/requests.ts';
 import { withStillClock } from '../../support/stillClock.ts';
@@ -361,7 +362,7 @@ describe('POST /v1/organizations/documents/locations/data/delete: credentials in
   test('rejects a request with credentials in the body only', async () => {
     const workspace = await newWorkspace();
     const { status, body } = await post(
-      await handlerOf(DELETE),
+      handlerOf(DELETE),
       {},
       { apiKey: workspace.apiKey, authToken: workspace.authToken, documentId: 'nda', location: chapter },
     );

@@ -13,6 +13,7 @@ import { type Customer, newCustomer } from '../../support/customer.ts';
 import { startEngine, TABLE_NAME } from '../../support/engine.ts';
 import { everyItem } from '../../support/items.ts';
 import { asDocumentClient, type Command, type TableClient } from '../../support/leanClient.ts';
+import { runAsJob } from '../../support/removal.ts';
 import { times } from '../../support/times.ts';
 import { ada, createUserRecords, saidToGrace, traces } from '../../support/userTraces.ts';
 
@@ -74,7 +75,7 @@ class Runner {
   /** Runs the job to its end. With `upToWait`, stops when the next step must wait. */
   async run(on: Table = table, upToWait = false): Promise<void> {
     for (;;) {
-      const result = await eraseUsersStep(on, this.job, () => this.now);
+      const result = await runAsJob(() => eraseUsersStep(on, this.job, () => this.now));
       if (result === 'done') return;
       this.job = { ...this.job, progress: JSON.stringify(result.progress) };
       if (result.notBefore !== undefined) {

@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { endpoint as countEndpoint } from '../../../functions/v2/organizations/documents/count/get.ts';
 import { DocumentSearch, searchDocuments } from '../../../lib/directory/documentSearch.ts';
-import { toLambda } from '../../../lib/http/lambda.ts';
 import { openTable } from '../../../lib/table/table.ts';
 import { acmeWorld, invalid } from '../../support/acmeWorld.ts';
+import { endpointHandler } from '../../support/functionHandlers.ts';
 import { post } from '../../support/requests.ts';
 import { times } from '../../support/times.ts';
 
@@ -138,7 +138,7 @@ describe('documents/count/get', () => {
       ...searchDocuments,
       open: (env: Parameters<typeof searchDocuments.open>[0]) => new DocumentSearch(openTable(env), 500),
     };
-    const handler = toLambda({ ...countEndpoint, uses: { ...countEndpoint.uses, search } });
+    const handler = endpointHandler({ ...countEndpoint, uses: { ...countEndpoint.uses, search } });
     const count = async (organizationId: string) =>
       (await post(handler, customer.headers, { organizationId, filters: isDraft })).body.result.data;
     expect(await count('crowd')).toEqual({ count: 2_600, filtersApplied: false });

@@ -6,6 +6,7 @@ import { JobEntity, JobStore, REQUESTS_ENDED_MS, type StoredJob } from '../../..
 import type { Table } from '../../../lib/table/table.ts';
 import { acmeWorld } from '../../support/acmeWorld.ts';
 import { everyItem } from '../../support/items.ts';
+import { runAsJob } from '../../support/removal.ts';
 import { times } from '../../support/times.ts';
 
 const acme = { organizationId: 'acme' };
@@ -41,8 +42,9 @@ const runChangeFolders = (table: Table, job: StoredJob, now: () => number) =>
  * Runs one step of a job as the worker does. Returns the job. With `twice`, two workers run the step at the same time.
  */
 async function step(job: StoredJob, { twice = false } = {}): Promise<StoredJob | 'done'> {
-  const run = job.kind === 'changeFolders' ? runChangeFolders : purgeDocumentsStep;
-  const results = await Promise.all([run(table, job, clock), ...(twice ? [run(table, job, clock)] : [])]);
+  const step = job.kind === 'changeFolders' ? runChangeFolders : purgeDocumentsStep;
+  const run = () => runAsJob(() => step(table, job, clock));
+  const results = await Promise.all([run(), ...(twice ? [run()] : [])]);
   const [result] = results as Exclude<(typeof results)[number], 'done'>[];
   const store = new JobStore(table);
   // Only one worker ends the job. The other one loses the optimistic lock.

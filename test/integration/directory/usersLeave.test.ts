@@ -16,6 +16,7 @@ import { TABLE_NAME } from '../../support/engine.ts';
 import { everyItem } from '../../support/items.ts';
 import { asDocumentClient, type TableClient } from '../../support/leanClient.ts';
 import { startQueues } from '../../support/queues.ts';
+import { runAsJob } from '../../support/removal.ts';
 import { times } from '../../support/times.ts';
 import { recordingMeasures } from '../../support/workers.ts';
 
@@ -87,8 +88,9 @@ const silentLog = { info() {}, warn() {}, error() {} };
 async function runJobs(upTo: 'delay' | 'end' = 'end'): Promise<void> {
   const jobs = new JobStore(table);
   const steps = {
-    removeUsers: (job: StoredJob, clock: () => number) => removeUsersStep(table, job, clock),
-    changeFolders: (job: StoredJob, clock: () => number) => changeFoldersStep(table, job, clock, purgeFolders),
+    removeUsers: (job: StoredJob, clock: () => number) => runAsJob(() => removeUsersStep(table, job, clock)),
+    changeFolders: (job: StoredJob, clock: () => number) =>
+      runAsJob(() => changeFoldersStep(table, job, clock, purgeFolders)),
   } as unknown as RunJobDeps['steps'];
   if (upTo === 'end' && delayedMessages.length > 0) clockOffset += REQUESTS_ENDED_MS;
   let messages = [...(upTo === 'end' ? delayedMessages.splice(0) : []), ...queues.messagesOf('jobs')];

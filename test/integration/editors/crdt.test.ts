@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import * as Y from 'yjs';
 import { acmeWorld, forAllTests } from '../../support/acmeWorld.ts';
 import { nda } from '../../support/content.ts';
-import { restartFunctions } from '../../support/customer.ts';
+import { restartFunctions } from '../../support/functionHandlers.ts';
 import { startQueues } from '../../support/queues.ts';
 import { times } from '../../support/times.ts';
 import { contents, encodeUpdate, type UpdateParts } from '../../support/yjsUpdates.ts';

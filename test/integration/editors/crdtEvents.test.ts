@@ -4,8 +4,9 @@ import { sampleEvent } from '../../../lib/events/rules/samples.ts';
 import { JobEntity, type StoredJob } from '../../../lib/jobs/jobStore.ts';
 import { acmeWorld, forAllTests } from '../../support/acmeWorld.ts';
 import { nda } from '../../support/content.ts';
-import { restartFunctions } from '../../support/customer.ts';
+import { restartFunctions } from '../../support/functionHandlers.ts';
 import { startQueues } from '../../support/queues.ts';
+import { runAsJob } from '../../support/removal.ts';
 
 const [ADD, UPDATE, DELETE] = ['/v2/crdt/add', '/v2/crdt/update', '/v2/crdt/delete'] as const;
 
@@ -24,12 +25,13 @@ async function jobs(): Promise<StoredJob[]> {
     .filter(({ kind }) => kind === 'emitEditorUpdate')
     .map((item) => ({ ...JobEntity.fromItem(item, 0)!, tenant: customer.apiKey }));
 }
+const runStep = (...step: Parameters<typeof emitEditorUpdateStep>) => runAsJob(() => emitEditorUpdateStep(...step));
 /** Returns a clock that shows the time at which a job is due. */
 const dueClock = (job: StoredJob) => () => job.createdAt + 5_000;
 /** Runs each event job at the time at which it is due. Returns the number of jobs. */
 async function runJobs(): Promise<number> {
   const due = await jobs();
-  for (const job of due) expect(await emitEditorUpdateStep(table, job, dueClock(job))).toBe('done');
+  for (const job of due) expect(await runStep(table, job, dueClock(job))).toBe('done');
   return due.length;
 }
 const events = async () =>
@@ -85,7 +87,7 @@ describe('the event crdt.update_data', () => {
   test('is not emitted earlier than 5 s after the change', async () => {
     await customer.ok(ADD, { ...text, data: 'one' });
     const [job] = await jobs();
-    expect(await emitEditorUpdateStep(table, job!, () => job!.createdAt + 4_999)).toEqual({
+    expect(await runStep(table, job!, () => job!.createdAt + 4_999)).toEqual({
       progress: {},
       notBefore: job!.createdAt + 5_000,
     });
@@ -120,9 +122,9 @@ describe('the event crdt.update_data', () => {
   test('is emitted once if its job runs twice, also concurrently', async () => {
     await customer.ok(ADD, { ...text, data: 'one' });
     const [job] = await jobs();
-    const results = await Promise.allSettled([1, 2, 3].map(() => emitEditorUpdateStep(table, job!, dueClock(job!))));
+    const results = await Promise.allSettled([1, 2, 3].map(() => runStep(table, job!, dueClock(job!))));
     expect(results).toEqual(results.map(() => ({ status: 'fulfilled', value: 'done' })));
-    expect(await emitEditorUpdateStep(table, job!, dueClock(job!))).toBe('done');
+    expect(await runStep(table, job!, dueClock(job!))).toBe('done');
     expect(await eventData()).toEqual(['one']);
   });
 
@@ -141,9 +143,9 @@ describe('the event crdt.update_data', () => {
     await customer.ok(DELETE, { ...nda, editorIds: ['summary'] });
     await customer.ok(ADD, { ...text, data: 'two' });
     const [first, second] = (await jobs()).sort((a, b) => a.createdAt - b.createdAt);
-    expect(await emitEditorUpdateStep(table, first!, dueClock(first!))).toBe('done');
+    expect(await runStep(table, first!, dueClock(first!))).toBe('done');
     expect(await events()).toEqual([]);
-    await emitEditorUpdateStep(table, second!, dueClock(second!));
+    await runStep(table, second!, dueClock(second!));
     expect(await eventData()).toEqual(['two']);
   });
 
@@ -157,7 +159,7 @@ describe('the event crdt.update_data', () => {
     expect(await jobs()).toHaveLength(2);
     await replace('three');
     expect(await jobs()).toHaveLength(2);
-    for (const job of await jobs()) await emitEditorUpdateStep(table, job, dueClock(job));
+    for (const job of await jobs()) await runStep(table, job, dueClock(job));
     expect(await eventData()).toEqual(['three']);
   });
 

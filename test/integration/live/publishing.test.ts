@@ -3,24 +3,28 @@ import { editConsumption } from '../../../infra/commands/cost/live.ts';
 import type { ChangedItem } from '../../../lib/app/worker.ts';
 import { ChannelPublisher } from '../../../lib/live/channelPublisher.ts';
 import { LiveStore } from '../../../lib/live/liveStore.ts';
-import { publishChanges } from '../../../lib/live/publishChanges.ts';
+import { publishChanges, publishChangesCapability } from '../../../lib/live/publishChanges.ts';
 import { ChannelNames } from '../../../lib/live/rules/channels.ts';
 import type { DocumentKeys } from '../../../lib/live/rules/hints.ts';
-import { SessionSweeper } from '../../../lib/live/sweepSessions.ts';
+import { liveSessionSweep, SessionSweeper } from '../../../lib/live/sweepSessions.ts';
 import { Table } from '../../../lib/table/table.ts';
 import { ApiKeyEntity } from '../../../lib/workspaces/entities.ts';
 import { acmeWorld } from '../../support/acmeWorld.ts';
 import { nda } from '../../support/content.ts';
 import { everyFault, Invocation, Trial } from '../../support/crashes.ts';
-import { type Customer, handlerOf, restartFunctions } from '../../support/customer.ts';
+import type { Customer } from '../../support/customer.ts';
 import { TABLE_NAME } from '../../support/engine.ts';
+import { handlerOf, restartFunctions } from '../../support/functionHandlers.ts';
 import { asDocumentClient, type Command } from '../../support/leanClient.ts';
+import { requirePermission, roleOf } from '../../support/permissions.ts';
 import { post } from '../../support/requests.ts';
 import { withStillClock } from '../../support/stillClock.ts';
 import { times } from '../../support/times.ts';
 import { newUser, type TestUser } from '../../support/userTokens.ts';
 import { recordingMeasures } from '../../support/workers.ts';
 
+const runPublisher = roleOf('publishLive', [publishChangesCapability]);
+const runSweep = roleOf('sweep', [liveSessionSweep]);
 const names = new ChannelNames(Buffer.alloc(32, 7));
 const STREAM = '2026-01-01T00:00:00.000';
 const MAX_RUNS = 12;
@@ -57,6 +61,7 @@ function portsOf(invocation: Invocation) {
   const send = (command: Command) => invocation.call(command.constructor.name, () => engine.lean.send(command));
   const publish = (channel: string, events: readonly string[]) =>
     invocation.call('Publish', () => {
+      requirePermission({ service: 'AppSync Events', operation: 'Publish', input: { channel } });
       published.push(...events.map((event) => ({ channel, event: JSON.parse(event) })));
       return Promise.resolve();
     });
@@ -83,7 +88,7 @@ async function publish(changes: readonly ChangedItem[], trial?: Trial, now?: num
     if (runs === MAX_RUNS) throw new Error(`The batch failed ${runs} times`);
     const invocation = new Invocation(trial);
     const failed = await Promise.race([
-      publishChanges(portsOf(invocation), remaining, call(now)),
+      runPublisher(() => publishChanges(portsOf(invocation), remaining, call(now))),
       invocation.crashed,
     ]).catch(() => remaining.map(({ id }) => id));
     const first = remaining.findIndex(({ id }) => failed.includes(id));
@@ -384,10 +389,8 @@ describe('a user who loses access', () => {
     const pauses: number[] = [];
     const events = { publish: async () => Promise.resolve() };
     const publisher = new ChannelPublisher(events, (milliseconds) => Promise.resolve(pauses.push(milliseconds)));
-    const failed = await publishChanges(
-      { ...portsOf(new Invocation()), publisher },
-      [changeOf('modify', organization!)],
-      call(undefined),
+    const failed = await runPublisher(() =>
+      publishChanges({ ...portsOf(new Invocation()), publisher }, [changeOf('modify', organization!)], call(undefined)),
     );
     expect(failed).toEqual([]);
     for (const keys of documents) expect(await store.sessions(keys)).toEqual([]);
@@ -449,10 +452,12 @@ describe('access that expires', () => {
   const sessionOf = async (userId: string) =>
     (await itemsOf('DocumentSession')).find((session) => session.userId === userId)!;
   const sweep = async (now: number) =>
-    new SessionSweeper(new Table(asDocumentClient(engine.lean), TABLE_NAME)).markExpired({
-      clock: () => now,
-      deadline: now + 55_000,
-    });
+    runSweep(() =>
+      new SessionSweeper(new Table(asDocumentClient(engine.lean), TABLE_NAME)).markExpired({
+        clock: () => now,
+        deadline: now + 55_000,
+      }),
+    );
   /** Runs the sweep, and then the publisher for the items that the sweep wrote. */
   const expire = async (userId: string, now: number) => {
     await sweep(now);
@@ -569,7 +574,7 @@ describe('revoked user tokens', () => {
   const member = { type: 'organization', id: nda.organizationId };
   /** Revokes all user tokens. Returns the customer with the new auth token. */
   async function revoke(): Promise<Customer> {
-    const { body } = await post(await handlerOf('/v2/workspace/authtoken/reset'), customer.workspaceHeaders, {
+    const { body } = await post(handlerOf('/v2/workspace/authtoken/reset'), customer.workspaceHeaders, {
       apiKey: customer.apiKey,
       revokeUserTokens: true,
     });
@@ -671,7 +676,7 @@ describe('revoked user tokens', () => {
 
   test('end no session if the auth tokens are reset without a revocation', async () => {
     await connect('ada', [member]);
-    await post(await handlerOf('/v2/workspace/authtoken/reset'), customer.workspaceHeaders, {
+    await post(handlerOf('/v2/workspace/authtoken/reset'), customer.workspaceHeaders, {
       apiKey: customer.apiKey,
     });
     await publishRevocation();

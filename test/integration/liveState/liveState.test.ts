@@ -6,7 +6,7 @@ import { LiveStateStore } from '../../../lib/liveState/liveStates.ts';
 import { eraseLiveStates } from '../../../lib/liveState/userRemoval.ts';
 import { acmeWorld } from '../../support/acmeWorld.ts';
 import { nda } from '../../support/content.ts';
-import { handlerOf } from '../../support/customer.ts';
+import { handlerOf } from '../../support/functionHandlers.ts';
 import { eventOf, post, resultOf, send } from '../../support/requests.ts';
 import { times } from '../../support/times.ts';
 
@@ -19,7 +19,7 @@ const broadcast = (data: object, fields: object = {}) =>
 const states = async (fields: object = {}): Promise<any[]> =>
   (await customer.ok('/v2/livestate/get', { ...nda, ...fields })).states;
 const sendBare = async (path: string, body: object) =>
-  send(await handlerOf(path), eventOf(JSON.stringify(body), customer.headers));
+  send(handlerOf(path), eventOf(JSON.stringify(body), customer.headers));
 const failure = async (data: object, fields: object = {}) => {
   const { status, body } = await broadcast(data, fields);
   return { http: status, status: body.error?.status, message: body.error?.message };
@@ -154,10 +154,10 @@ test("a broadcast with a user token stores the user's id", async () => {
     permissions: { resources },
   });
   const headers = { authorization: `Bearer ${token}` };
-  const answer = await post(await handlerOf(BROADCAST), headers, { ...nda, liveStateDataId: 'clause', data: { n: 1 } });
+  const answer = await post(handlerOf(BROADCAST), headers, { ...nda, liveStateDataId: 'clause', data: { n: 1 } });
   expect(answer.status).toBe(200);
   expect(await itemsOf('LiveState')).toMatchObject([{ userId: 'ada' }]);
-  const read = await post(await handlerOf('/v2/livestate/get'), headers, nda);
+  const read = await post(handlerOf('/v2/livestate/get'), headers, nda);
   expect(read.body.result.data.states).toMatchObject([{ data: { n: 1 } }]);
 });
 

@@ -6,6 +6,7 @@ import { fanOutInApp } from '../../../lib/notifications/inAppFanOut.ts';
 import { NotificationWriter } from '../../../lib/notifications/notifications.ts';
 import { Table } from '../../../lib/table/table.ts';
 import { acmeWorld } from '../../support/acmeWorld.ts';
+import { deliveryRoles } from '../../support/deliveryRoles.ts';
 import { TABLE_NAME } from '../../support/engine.ts';
 import { everyItem } from '../../support/items.ts';
 import { times } from '../../support/times.ts';
@@ -22,7 +23,7 @@ beforeAll(() => {
     clock: Date.now,
     notifications: new NotificationWriter(table),
   });
-  fanOut = (event) => open().consume(event);
+  fanOut = (event) => deliveryRoles.fanOutEvents(() => open().consume(event));
 });
 beforeEach(async () => {
   await customer.addUsers(['ada', 'grace', 'lin'].map((userId) => ({ userId, email: `${userId}@example.com` })));

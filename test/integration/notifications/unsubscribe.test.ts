@@ -1,6 +1,5 @@
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
-import { handler as unsubscribePage } from '../../../functions/v2/notifications/email/unsubscribe.ts';
-import { handler as sendEmail } from '../../../functions/workers/sendEmail.ts';
+import { worker as sendEmailWorker } from '../../../functions/workers/sendEmail.ts';
 import { environment } from '../../../lib/app/capability.ts';
 import { deriveKey, sealBytes } from '../../../lib/crypto/sealing.ts';
 import { unsubscribeLinks } from '../../../lib/mail/unsubscribeLinks.ts';
@@ -8,11 +7,15 @@ import { openTable } from '../../../lib/table/table.ts';
 import { acmeWorld } from '../../support/acmeWorld.ts';
 import { nda } from '../../support/content.ts';
 import { openLink, type PageAnswer } from '../../support/email.ts';
+import { handlerOf, workerHandler } from '../../support/functionHandlers.ts';
 import { everyItem } from '../../support/items.ts';
 import { MailSystem } from '../../support/mailSystem.ts';
 import { eventOf } from '../../support/requests.ts';
 import { times } from '../../support/times.ts';
 import { lambdaContext, messagesEvent } from '../../support/workers.ts';
+
+const unsubscribePage = handlerOf('/v2/notifications/email/unsubscribe');
+const sendEmail = workerHandler(sendEmailWorker);
 
 const { engine, customer, itemsOf } = acmeWorld({ documents: ['nda'] });
 afterEach(() => {

@@ -4,12 +4,14 @@ import { DocumentEntity } from '../../../lib/directory/documents.ts';
 import { OrganizationEntity } from '../../../lib/directory/organizations.ts';
 import { endPresenceStep } from '../../../lib/presence/endPresenceStep.ts';
 import { PresenceEntity, PresenceStore, PresenceSweeper } from '../../../lib/presence/presences.ts';
-import { sweepPresences } from '../../../lib/presence/sweepPresence.ts';
+import { presenceSweep, sweepPresences } from '../../../lib/presence/sweepPresence.ts';
 import { erasePresence } from '../../../lib/presence/userRemoval.ts';
 import type { SweepCall } from '../../../lib/workers/sweep.ts';
 import { acmeWorld } from '../../support/acmeWorld.ts';
 import { nda } from '../../support/content.ts';
-import { handlerOf } from '../../support/customer.ts';
+import { handlerOf } from '../../support/functionHandlers.ts';
+import { roleOf } from '../../support/permissions.ts';
+import { runAsJob } from '../../support/removal.ts';
 import { post, resultOf } from '../../support/requests.ts';
 import { withStillClock } from '../../support/stillClock.ts';
 import { times } from '../../support/times.ts';
@@ -31,6 +33,7 @@ const scope = async () => {
   return { tenant, organizationKey, documentKey: document!.internalId };
 };
 /** Returns the options of a run of the sweep at a time. The run has no deadline. */
+const runSweep = roleOf('sweep', [presenceSweep]);
 const runAt = (now: number) => ({ clock: () => now, deadline: Infinity });
 const revisionOf = async (userId: string) => (await table.get(PresenceEntity, { ...(await scope()), userId }))?._r;
 
@@ -178,11 +181,11 @@ describe('the lease of a presence', () => {
     const renewal = { mode: 'add', defaultLease: 600, now } as const;
     await store.renew(where, [{ userId: 'ada', leaseSeconds: 5 }, { userId: 'grace' }], renewal);
     const sweeper = new PresenceSweeper(table);
-    expect(await sweeper.endExpired(runAt(now + 5_000))).toBe(true);
+    expect(await runSweep(() => sweeper.endExpired(runAt(now + 5_000)))).toBe(true);
     const items = await itemsOf('Presence');
     expect(items.find(({ userId }) => userId === 'ada')).not.toHaveProperty('leaseEndsAt');
     expect(items.find(({ userId }) => userId === 'grace')).toHaveProperty('leaseEndsAt', now + 600_000);
-    expect(await sweeper.endExpired(runAt(now + 10_000_000))).toBe(false);
+    expect(await runSweep(() => sweeper.endExpired(runAt(now + 10_000_000)))).toBe(false);
   });
 
   test('is ended by a later run if the sweep reaches its deadline', async () => {
@@ -196,7 +199,7 @@ describe('the lease of a presence', () => {
       (await itemsOf('Presence')).filter(({ leaseEndsAt }) => leaseEndsAt !== undefined).length;
     await sweeper.endExpired({ clock: () => now + 5_000, deadline: now + 5_000 });
     expect(await stillStored()).toBe(1);
-    await sweeper.endExpired(runAt(now + 6_000));
+    await runSweep(() => sweeper.endExpired(runAt(now + 6_000)));
     expect(await stillStored()).toBe(0);
   });
 
@@ -208,7 +211,7 @@ describe('the lease of a presence', () => {
       store.renew(where, [{ userId: 'ada' }], { mode: 'update', defaultLease: 30, now: time });
     await renewAt(now);
     const [swept] = await Promise.all([
-      new PresenceSweeper(table).endExpired(runAt(now + 30_000)),
+      runSweep(() => new PresenceSweeper(table).endExpired(runAt(now + 30_000))),
       renewAt(now + 30_000),
     ]);
     expect(typeof swept).toBe('boolean');
@@ -242,7 +245,7 @@ describe('the job that ends a presence', () => {
   const jobs = async () => itemsOf('Job');
   const step = async (time: number) => {
     const [job] = await jobs();
-    return endPresenceStep(table, { tenant: customer.apiKey, data: job!.data }, () => time);
+    return runAsJob(() => endPresenceStep(table, { tenant: customer.apiKey, data: job!.data }, () => time));
   };
 
   test('is started by add for a short lease, and not by a renewal', async () => {
@@ -302,7 +305,7 @@ describe('presence requests with a user token', () => {
     const resources = [{ type: 'document', id: 'nda', organizationId: 'acme' }];
     const { token } = await customer.ok('/v2/auth/generate_token', { ...ada, permissions: { resources } });
     const path = `/v2/presence/${name}`;
-    return post(await handlerOf(path), { authorization: `Bearer ${token}` }, { ...nda, ...data });
+    return post(handlerOf(path), { authorization: `Bearer ${token}` }, { ...nda, ...data });
   };
 
   test('apply to the user of the token, with the stored name and a lease of 30 s', async () => {

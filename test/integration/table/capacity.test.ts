@@ -14,9 +14,10 @@ import type { Endpoint } from '../../../lib/app/endpoint.ts';
 import { type Cost, costOf, costOfCalls, nameOf, prepare, scenarios, type Subject } from '../../bench/scenarios.ts';
 import { forAllTests } from '../../support/acmeWorld.ts';
 import { bytesOf, startRecorder } from '../../support/capacity.ts';
-import { handlerOf, newCustomer } from '../../support/customer.ts';
+import { newCustomer } from '../../support/customer.ts';
 import { hasOwnCases } from '../../support/describeEndpoint.ts';
 import { startEngine, TABLE_NAME } from '../../support/engine.ts';
+import { handlerOf } from '../../support/functionHandlers.ts';
 import { post } from '../../support/requests.ts';
 import { newUser } from '../../support/userTokens.ts';
 
@@ -390,7 +391,7 @@ describe('the cost limits of endpoints', () => {
 describe('the middleware stack', () => {
   test('reads the credentials of an API key once, then takes them from memory', async () => {
     const { headers } = await newCustomer();
-    const organizations = await handlerOf('/v2/organizations/get');
+    const organizations = handlerOf('/v2/organizations/get');
     const request = () => post(organizations, headers, { organizationIds: ['any'] });
     expect(numbersOf(costOfCalls((await recorder.record(request)).calls))).toEqual([2, 2, 1.5, 0]);
     expect(numbersOf(costOfCalls((await recorder.record(request)).calls))).toEqual([1, 1, 1, 0]);
@@ -431,7 +432,7 @@ describe('the middleware stack', () => {
   test('writes twice for an Idempotency-Key: first the claim, then the response', async () => {
     const { headers, ok } = await newCustomer();
     await ok('/v2/organizations/add', { organizations: [{ organizationId: 'first' }] });
-    const add = await handlerOf('/v2/organizations/add');
+    const add = handlerOf('/v2/organizations/add');
     const { calls } = await recorder.record(() =>
       post(add, { ...headers, 'idempotency-key': 'once' }, { organizations: [{ organizationId: 'second' }] }),
     );

@@ -1,12 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { handler as addOrganizations } from '../../../functions/v2/organizations/add.ts';
-import { handler as getOrganizations } from '../../../functions/v2/organizations/get.ts';
-import { handler as createKey } from '../../../functions/v2/workspace/apikey/create.ts';
-import { handler as renameKey } from '../../../functions/v2/workspace/apikey/update.ts';
-import { handler as getKeys } from '../../../functions/v2/workspace/apikeys/get.ts';
-import { handler as createWorkspace } from '../../../functions/v2/workspace/create.ts';
 import { environment } from '../../../lib/app/capability.ts';
 import { deriveKey, openBytes } from '../../../lib/crypto/sealing.ts';
 import { tokenHash } from '../../../lib/crypto/tokenHash.ts';
@@ -20,10 +14,18 @@ import { openTable, replace } from '../../../lib/table/table.ts';
 import { ApiKeyEntity } from '../../../lib/workspaces/entities.ts';
 import { forAllTests } from '../../support/acmeWorld.ts';
 import { startEngine } from '../../support/engine.ts';
+import { handlerOf } from '../../support/functionHandlers.ts';
 import { storedItem } from '../../support/items.ts';
 import { errorOf, post } from '../../support/requests.ts';
 import { times } from '../../support/times.ts';
 import { newWorkspace, type TestWorkspace } from '../../support/workspaces.ts';
+
+const addOrganizations = handlerOf('/v2/organizations/add');
+const getOrganizations = handlerOf('/v2/organizations/get');
+const createKey = handlerOf('/v2/workspace/apikey/create');
+const renameKey = handlerOf('/v2/workspace/apikey/update');
+const getKeys = handlerOf('/v2/workspace/apikeys/get');
+const createWorkspace = handlerOf('/v2/workspace/create');
 
 const engine = forAllTests(startEngine);
 const table = forAllTests(() => openTable(environment(process.env)));

@@ -2,9 +2,10 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import * as registry from '../../../functions/index.ts';
 import type { Endpoint } from '../../../lib/app/endpoint.ts';
 import { forAllTests } from '../../support/acmeWorld.ts';
-import { type Customer, handlerOf, newCustomer } from '../../support/customer.ts';
+import { type Customer, newCustomer } from '../../support/customer.ts';
 import { hasOwnCases } from '../../support/describeEndpoint.ts';
 import { startEngine } from '../../support/engine.ts';
+import { handlerOf } from '../../support/functionHandlers.ts';
 import { post } from '../../support/requests.ts';
 import { newWorkspace, type TestWorkspace } from '../../support/workspaces.ts';
 
@@ -550,7 +551,7 @@ describe.each(covered)('$path', ({ path, twinOf, auth }) => {
     const isolationCase = cases[twinOf ?? path];
     if (!isolationCase) throw new Error(`${path} has no case: what would a second tenant send to reach the first?`);
     for (const data of isolationCase()) {
-      const { status, body } = await post(await handlerOf(path), headersFor(auth), data);
+      const { status, body } = await post(handlerOf(path), headersFor(auth), data);
       expect(status).toBeLessThan(500);
       const text = JSON.stringify(body);
       for (const foreign of [
@@ -690,7 +691,7 @@ test('the requests of the second tenant change no item of the first tenant', asy
     group: { name: MARK, agentIds: [agentId] },
   });
   expect(await first.ok('/v2/agents/get', { agentId: 'spell-check' })).toMatchObject({ agent: { enabled: false } });
-  const { body } = await post(await handlerOf('/v2/workspace/authtokens/get'), firstWorkspace.headers, {
+  const { body } = await post(handlerOf('/v2/workspace/authtokens/get'), firstWorkspace.headers, {
     apiKey: firstWorkspace.apiKey,
   });
   expect(body.result.data.authTokens.map(({ token }: any) => token)).toEqual([firstWorkspace.authToken]);

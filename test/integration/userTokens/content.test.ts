@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { acmeWorld, forAllTests } from '../../support/acmeWorld.ts';
 import { nda } from '../../support/content.ts';
-import { restartFunctions } from '../../support/customer.ts';
+import { restartFunctions } from '../../support/functionHandlers.ts';
 import { startQueues } from '../../support/queues.ts';
 import { newUser, type TestUser } from '../../support/userTokens.ts';
 

@@ -2,7 +2,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, tes
 import { run } from '../../../infra/commands/workspace.ts';
 import { acmeWorld, forAllTests } from '../../support/acmeWorld.ts';
 import { nda } from '../../support/content.ts';
-import { type Customer, handlerOf, newCustomer, restartFunctions } from '../../support/customer.ts';
+import { type Customer, newCustomer } from '../../support/customer.ts';
+import { handlerOf, restartFunctions } from '../../support/functionHandlers.ts';
 import { startQueues } from '../../support/queues.ts';
 import { JobRunner } from '../../support/removal.ts';
 import { post } from '../../support/requests.ts';
@@ -130,7 +131,7 @@ describe('the older endpoints for user tokens', () => {
   });
 
   test('/v1/auth/token/get reads the credentials from the body', async () => {
-    const handler = await handlerOf('/v1/auth/token/get');
+    const handler = handlerOf('/v1/auth/token/get');
     const { apiKey, authToken } = customer;
     const { status, body } = await post(handler, {}, { ...request, apiKey, authToken });
     expect([status, body.result.message]).toEqual([200, 'Token generated successfully.']);
@@ -302,7 +303,7 @@ describe('a user token', () => {
   test('is rejected at once if all tokens of the API key are revoked, and newer tokens work', async () => {
     const ada = await newUser(customer, 'ada', [document]);
     expect(await canRead(ada)).toBe(true);
-    const { body } = await post(await handlerOf('/v2/workspace/authtoken/reset'), customer.workspaceHeaders, {
+    const { body } = await post(handlerOf('/v2/workspace/authtoken/reset'), customer.workspaceHeaders, {
       ...{ apiKey: customer.apiKey, revokeUserTokens: true },
     });
     expect(await canRead(ada)).toBe(false);
@@ -332,7 +333,7 @@ describe('a user token', () => {
 
   test('works after a reset of the auth tokens without revocation', async () => {
     const ada = await newUser(customer, 'ada', [document]);
-    await post(await handlerOf('/v2/workspace/authtoken/reset'), customer.workspaceHeaders, {
+    await post(handlerOf('/v2/workspace/authtoken/reset'), customer.workspaceHeaders, {
       apiKey: customer.apiKey,
     });
     expect(await canRead(ada)).toBe(true);

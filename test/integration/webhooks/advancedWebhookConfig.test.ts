@@ -1,8 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import { AdvancedWebhookConfigEntity } from '../../../lib/webhooks/webhookConfigs.ts';
 import { forAllTests } from '../../support/acmeWorld.ts';
-import { type Customer, handlerOf, newCustomer } from '../../support/customer.ts';
+import { type Customer, newCustomer } from '../../support/customer.ts';
 import { startEngine } from '../../support/engine.ts';
+import { handlerOf } from '../../support/functionHandlers.ts';
 import { storedItem } from '../../support/items.ts';
 import { eventOf, send } from '../../support/requests.ts';
 import { bodyOf, pemOf, rsaKeyPair, rsaPublicKey } from '../../support/rsaKeys.ts';
@@ -38,7 +39,7 @@ describe('POST /v2/workspace/advancedwebhookconfig/get', () => {
   test('requires no body', async () => {
     const { headers } = await newCustomer();
     for (const body of [undefined, '', '{}', '{"data":{}}']) {
-      const answer = await send(await handlerOf(paths.getConfig), eventOf(body, headers));
+      const answer = await send(handlerOf(paths.getConfig), eventOf(body, headers));
       expect(answer.body.result.data).toEqual(defaults);
     }
   });

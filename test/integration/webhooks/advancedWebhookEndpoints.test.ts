@@ -2,11 +2,11 @@ import { describe, expect, jest, test } from '@jest/globals';
 import { endpoint as createEndpoint } from '../../../functions/v2/workspace/advancedwebhook/endpoints/create.ts';
 import { environment } from '../../../lib/app/capability.ts';
 import { eventTypes } from '../../../lib/events/rules/catalogue.ts';
-import { toLambda } from '../../../lib/http/lambda.ts';
 import { openTable } from '../../../lib/table/table.ts';
 import { WebhookEndpointEntity, WebhookEndpointUidEntity } from '../../../lib/webhooks/endpoints.ts';
 import { WebhookSettingsEntity } from '../../../lib/webhooks/webhookSettings.ts';
 import { acmeWorld, invalid } from '../../support/acmeWorld.ts';
+import { endpointHandler } from '../../support/functionHandlers.ts';
 import { everyItem, storedItem } from '../../support/items.ts';
 import { post } from '../../support/requests.ts';
 import { times } from '../../support/times.ts';
@@ -331,7 +331,7 @@ describe('invalid fields of endpoints/create and endpoints/update', () => {
   });
 
   test('a deployment that allows loopback URLs still rejects private addresses', async () => {
-    const local = toLambda(createEndpoint, { ...process.env, ALLOW_LOOPBACK_DELIVERY: 'true' });
+    const local = endpointHandler(createEndpoint, { ALLOW_LOOPBACK_DELIVERY: 'true' });
     expect((await post(local, customer.headers, { url: 'http://localhost:4000/hook' })).status).toBe(200);
     expect((await post(local, customer.headers, { url: 'http://[::1]:4000/hook' })).status).toBe(200);
     expect((await post(local, customer.headers, { url: 'http://10.0.0.1/' })).body.error.message).toBe(

@@ -17,7 +17,6 @@ import { initialAdvancedConfig } from '../../../lib/webhooks/rules/advancedConfi
 import type { WebhookEndpoint } from '../../../lib/webhooks/rules/endpoints.ts';
 import { createSigningSecret } from '../../../lib/webhooks/signingSecrets.ts';
 import { AdvancedWebhookConfigEntity } from '../../../lib/webhooks/webhookConfigs.ts';
-import { toWorkerLambda } from '../../../lib/workers/lambda.ts';
 import { MAX_RECEIVE_COUNT } from '../../../lib/workers/queues.ts';
 import { ApiKeyEntity } from '../../../lib/workspaces/entities.ts';
 import { forAllTests } from '../../support/acmeWorld.ts';
@@ -26,6 +25,7 @@ import { itemsOf, nda } from '../../support/content.ts';
 import { allFailures, everyFault, type Fault, faultsOfEveryKind, InjectedError, Trial } from '../../support/crashes.ts';
 import { newCustomer } from '../../support/customer.ts';
 import { startEngine } from '../../support/engine.ts';
+import { workerHandler } from '../../support/functionHandlers.ts';
 import { clearTable, everyItem } from '../../support/items.ts';
 import { startQueues } from '../../support/queues.ts';
 import { type Receiver, startHttp } from '../../support/receivers.ts';
@@ -619,7 +619,7 @@ describe('queue messages', () => {
         },
       });
       process.env.DELIVER_QUEUE_URL = QueueUrl;
-      const [fanOut, deliver] = [toWorkerLambda(fanOutEvents), toWorkerLambda(deliverWebhook)];
+      const [fanOut, deliver] = [workerHandler(fanOutEvents), workerHandler(deliverWebhook)];
       const tenant = await newTenant([{ mode: 'good' }]);
       cloud.stubs.tries = () => 0;
       const eventId = await writeEvent(tenant);

@@ -1,17 +1,24 @@
 import { beforeAll, beforeEach, expect, test } from '@jest/globals';
-import { handler as deliverWebhook } from '../../../functions/workers/deliverWebhook.ts';
-import { handler as deliverWebhookSlow } from '../../../functions/workers/deliverWebhookSlow.ts';
-import { handler as fanOutEvents } from '../../../functions/workers/fanOutEvents.ts';
-import { handler as sweep } from '../../../functions/workers/sweep.ts';
-import { handler as sweepShard } from '../../../functions/workers/sweepShard.ts';
+import { worker as deliverWebhookWorker } from '../../../functions/workers/deliverWebhook.ts';
+import { worker as deliverWebhookSlowWorker } from '../../../functions/workers/deliverWebhookSlow.ts';
+import { worker as fanOutEventsWorker } from '../../../functions/workers/fanOutEvents.ts';
+import { worker as sweepWorker } from '../../../functions/workers/sweep.ts';
+import { worker as sweepShardWorker } from '../../../functions/workers/sweepShard.ts';
 import { forAllTests } from '../../support/acmeWorld.ts';
 import { DeliverySystem } from '../../support/deliveries.ts';
 import { startEngine } from '../../support/engine.ts';
+import { workerHandler } from '../../support/functionHandlers.ts';
 import { WebhookReceiver } from '../../support/hooks.ts';
 import { everyItem } from '../../support/items.ts';
 import { startQueues } from '../../support/queues.ts';
 import { newWebhookCustomer, paths } from '../../support/webhooks.ts';
 import { insertsEvent, lambdaContext, messagesEvent } from '../../support/workers.ts';
+
+const deliverWebhook = workerHandler(deliverWebhookWorker);
+const deliverWebhookSlow = workerHandler(deliverWebhookSlowWorker);
+const fanOutEvents = workerHandler(fanOutEventsWorker);
+const sweep = workerHandler(sweepWorker);
+const sweepShard = workerHandler(sweepShardWorker);
 
 const engine = forAllTests(startEngine);
 const queues = forAllTests(startQueues);

@@ -8,9 +8,9 @@ import { DeliveryEntity, DeliveryStore } from '../../../lib/webhooks/deliveries.
 import type { DeliveryMessage } from '../../../lib/webhooks/deliveryMessage.ts';
 import { recoverStep, startRecovery } from '../../../lib/webhooks/recover.ts';
 import type { DeliveryStatus } from '../../../lib/webhooks/rules/delivery.ts';
-import { toWorkerLambda } from '../../../lib/workers/lambda.ts';
 import { forAllTests } from '../../support/acmeWorld.ts';
 import { HOUR, MINUTE, SECOND } from '../../support/deliveries.ts';
+import { workerHandler } from '../../support/functionHandlers.ts';
 import { everyItem } from '../../support/items.ts';
 import { startQueues } from '../../support/queues.ts';
 import { withStillClock } from '../../support/stillClock.ts';
@@ -300,7 +300,7 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/recover', () => {
 
   const store = () => new DeliveryStore(system.table);
   const queuedJobs = () => queues.messagesOf('jobs').map(({ body }) => body as JobMessage);
-  const run = (message: JobMessage) => toWorkerLambda(runJobs)(messagesEvent([message]), lambdaContext());
+  const run = (message: JobMessage) => workerHandler(runJobs)(messagesEvent([message]), lambdaContext());
   const job = (message: JobMessage) => system.table.get(JobEntity, message);
 
   test('counts only failed and cancelled deliveries of the endpoint since the given time', async () => {
@@ -495,7 +495,7 @@ describe('POST /v2/commentannotations/delete', () => {
     system.now += MINUTE;
     await system.sweep();
     expect(system.jobs).toContainEqual({ tenant, jobId: 'job_1' });
-    expect(await toWorkerLambda(runJobs)(messagesEvent([{ tenant, jobId: 'job_1' }]), lambdaContext())).toEqual({
+    expect(await workerHandler(runJobs)(messagesEvent([{ tenant, jobId: 'job_1' }]), lambdaContext())).toEqual({
       batchItemFailures: [],
     });
     expect(

@@ -2,8 +2,9 @@ import { describe, expect, test } from '@jest/globals';
 import { run } from '../../../infra/commands/workspace.ts';
 import { ApiKeyEntity } from '../../../lib/workspaces/entities.ts';
 import { forAllTests } from '../../support/acmeWorld.ts';
-import { newCustomer, restartFunctions } from '../../support/customer.ts';
+import { newCustomer } from '../../support/customer.ts';
 import { startEngine, TABLE_NAME } from '../../support/engine.ts';
+import { restartFunctions } from '../../support/functionHandlers.ts';
 import { everyItem, storedItem } from '../../support/items.ts';
 import { outcome, paths } from '../../support/webhooks.ts';
 

@@ -3,8 +3,9 @@ import { setAdvancedWebhooks } from '../../../infra/commands/workspace.ts';
 import { environment } from '../../../lib/app/capability.ts';
 import { defaultWebhookTriggers } from '../../../lib/events/rules/catalogue.ts';
 import { forAllTests } from '../../support/acmeWorld.ts';
-import { type Customer, newCustomer, restartFunctions } from '../../support/customer.ts';
+import { type Customer, newCustomer } from '../../support/customer.ts';
 import { startEngine } from '../../support/engine.ts';
+import { restartFunctions } from '../../support/functionHandlers.ts';
 import { outcome, paths } from '../../support/webhooks.ts';
 
 forAllTests(startEngine);

@@ -1,7 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { defaultEmailTriggers } from '../../../lib/events/rules/catalogue.ts';
 import { acmeWorld, invalid } from '../../support/acmeWorld.ts';
-import { type Customer, handlerOf } from '../../support/customer.ts';
+import type { Customer } from '../../support/customer.ts';
+import { handlerOf } from '../../support/functionHandlers.ts';
 import { everyItem } from '../../support/items.ts';
 import { eventOf, post, send } from '../../support/requests.ts';
 
@@ -36,13 +37,13 @@ const initial: Readonly<Record<string, object>> = {
 describe.each(Object.entries(initial))('%s', (config, value) => {
   test('returns the initial configuration with and without a body', async () => {
     expect(await get(config)).toEqual(value);
-    const { status, body } = await send(await handlerOf(pathOf(config, 'get')), eventOf(undefined, customer.headers));
+    const { status, body } = await send(handlerOf(pathOf(config, 'get')), eventOf(undefined, customer.headers));
     expect([status, body.result.data]).toEqual([200, value]);
   });
 
   test.each(['get', 'update'] as const)('%s returns PERMISSION_DENIED for an invalid API key', async (verb) => {
     const { status, body } = await post(
-      await handlerOf(pathOf(config, verb)),
+      handlerOf(pathOf(config, verb)),
       { ...customer.headers, 'x-svc-api-key': 'unknown' },
       {},
     );

@@ -1,10 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
-import { handler as createKey } from '../../../functions/v2/workspace/apikey/create.ts';
-import { handler as getConfig } from '../../../functions/v2/workspace/apikeyconfig/get.ts';
 import { acmeWorld, invalid } from '../../support/acmeWorld.ts';
 import { newCustomer } from '../../support/customer.ts';
+import { handlerOf } from '../../support/functionHandlers.ts';
 import { post } from '../../support/requests.ts';
 import { newWorkspace } from '../../support/workspaces.ts';
+
+const createKey = handlerOf('/v2/workspace/apikey/create');
+const getConfig = handlerOf('/v2/workspace/apikeyconfig/get');
 
 const GET = '/v2/workspace/apikeyconfig/get';
 const UPDATE = '/v2/workspace/apikeyconfig/update';

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { acmeWorld } from '../../support/acmeWorld.ts';
-import { handlerOf, newCustomer } from '../../support/customer.ts';
+import { newCustomer } from '../../support/customer.ts';
+import { handlerOf } from '../../support/functionHandlers.ts';
 import { eventOf, send } from '../../support/requests.ts';
 import { times } from '../../support/times.ts';
 
@@ -15,7 +16,7 @@ const numbered = (from: number, count: number) => times(count, (index) => `d${fr
 
 describe('workspace/domains', () => {
   test('get returns an empty list before the first addition, without a body', async () => {
-    const { body } = await send(await handlerOf(GET), eventOf(undefined, customer.headers));
+    const { body } = await send(handlerOf(GET), eventOf(undefined, customer.headers));
     expect(body).toEqual({
       result: { status: 'success', message: 'Allowed domains retrieved successfully.', data: { allowedDomains: [] } },
     });

@@ -1,20 +1,22 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { handler as addOrganizations } from '../../../functions/v2/organizations/add.ts';
-import { handler as getOrganizations } from '../../../functions/v2/organizations/get.ts';
-import { handler as renameKey } from '../../../functions/v2/workspace/apikey/update.ts';
-import { handler as getKeys } from '../../../functions/v2/workspace/apikeys/get.ts';
-import { handler as getWorkspace } from '../../../functions/v2/workspace/get.ts';
 import { tokenHash } from '../../../lib/crypto/tokenHash.ts';
 import { Credentials } from '../../../lib/http/credentials.ts';
 import { Table, upsert } from '../../../lib/table/table.ts';
 import { ApiKeyEntity, WorkspaceEntity } from '../../../lib/workspaces/entities.ts';
 import { forAllTests } from '../../support/acmeWorld.ts';
 import { startEngine, TABLE_NAME } from '../../support/engine.ts';
+import { handlerOf } from '../../support/functionHandlers.ts';
 import { eventOf, post, send } from '../../support/requests.ts';
 import { times } from '../../support/times.ts';
 import { newWorkspace } from '../../support/workspaces.ts';
+
+const addOrganizations = handlerOf('/v2/organizations/add');
+const getOrganizations = handlerOf('/v2/organizations/get');
+const renameKey = handlerOf('/v2/workspace/apikey/update');
+const getKeys = handlerOf('/v2/workspace/apikeys/get');
+const getWorkspace = handlerOf('/v2/workspace/get');
 
 forAllTests(() => startEngine({ sdk: true }));
 const mine = forAllTests(newWorkspace);

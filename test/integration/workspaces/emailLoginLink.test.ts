@@ -1,9 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { handler as createApiKey } from '../../../functions/v2/workspace/apikey/create.ts';
-import { endpoint, handler } from '../../../functions/v2/workspace/email/send-login-link.ts';
+import { endpoint } from '../../../functions/v2/workspace/email/send-login-link.ts';
 import { environment } from '../../../lib/app/capability.ts';
-import { toLambda } from '../../../lib/http/lambda.ts';
 import { SesMailer } from '../../../lib/mail/senders/ses.ts';
 import { openTable, upsert } from '../../../lib/table/table.ts';
 import { AllowedDomainsEntity } from '../../../lib/workspaces/allowedDomains.ts';
@@ -11,9 +9,13 @@ import { LoginLinkEntity } from '../../../lib/workspaces/verification.ts';
 import { forAllTests } from '../../support/acmeWorld.ts';
 import { CONTINUE_URL, mailedToken, openLink, postFrom, pressButton, tokenIn } from '../../support/email.ts';
 import { startEngine } from '../../support/engine.ts';
+import { endpointHandler, handlerOf } from '../../support/functionHandlers.ts';
 import { everyItem } from '../../support/items.ts';
 import { errorOf, post } from '../../support/requests.ts';
 import { newWorkspace } from '../../support/workspaces.ts';
+
+const createApiKey = handlerOf('/v2/workspace/apikey/create');
+const handler = handlerOf('/v2/workspace/email/send-login-link');
 
 const SENT = { result: { status: 'success', message: 'Login link sent successfully', data: null } };
 
@@ -208,7 +210,7 @@ describe('POST /v2/workspace/email/send-login-link', () => {
 
   test('returns FAILED_PRECONDITION for every address if the operator has not set mailFrom', async () => {
     const { ownerEmail } = await newWorkspace();
-    const mute = toLambda(endpoint, { ...process.env, MAIL_FROM: '' });
+    const mute = endpointHandler(endpoint, { MAIL_FROM: '' });
     const answers = [await sendLink(ownerEmail, CONTINUE_URL, mute), await sendLink(someone(), CONTINUE_URL, mute)];
     for (const { status, body } of answers) {
       expect({ status, body }).toEqual({
@@ -246,8 +248,7 @@ describe('the rate limits of login links', () => {
   let addresses = 0;
   const sourceIp = () => `198.51.100.${++addresses}`;
   const limited = (perAddress: number, perEmail: number) =>
-    toLambda(endpoint, {
-      ...process.env,
+    endpointHandler(endpoint, {
       EMAIL_STATUS_PER_MINUTE_PER_ADDRESS: String(perAddress),
       LOGIN_LINKS_PER_HOUR_PER_EMAIL: String(perEmail),
     });

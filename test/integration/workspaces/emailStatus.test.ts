@@ -1,22 +1,24 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
-import { handler as getOrganizations } from '../../../functions/v2/organizations/get.ts';
-import { handler as createApiKey } from '../../../functions/v2/workspace/apikey/create.ts';
-import { handler as resetAuthToken } from '../../../functions/v2/workspace/authtoken/reset.ts';
-import { handler as sendLoginLink } from '../../../functions/v2/workspace/email/send-login-link.ts';
-import { endpoint, handler } from '../../../functions/v2/workspace/email/status.ts';
+import { endpoint } from '../../../functions/v2/workspace/email/status.ts';
 import { environment } from '../../../lib/app/capability.ts';
-import { toLambda } from '../../../lib/http/lambda.ts';
 import { RateLimits } from '../../../lib/table/rateLimits.ts';
 import { openTable, upsert } from '../../../lib/table/table.ts';
 import { ApiKeyEntity, WorkspaceApiKeyEntity } from '../../../lib/workspaces/entities.ts';
 import { forAllTests } from '../../support/acmeWorld.ts';
 import { CONTINUE_URL, mailedToken, postFrom, pressButton } from '../../support/email.ts';
 import { startEngine } from '../../support/engine.ts';
+import { endpointHandler, handlerOf } from '../../support/functionHandlers.ts';
 import { storedItem } from '../../support/items.ts';
 import { post } from '../../support/requests.ts';
 import { times } from '../../support/times.ts';
 import { newWorkspace, type TestWorkspace } from '../../support/workspaces.ts';
+
+const getOrganizations = handlerOf('/v2/organizations/get');
+const createApiKey = handlerOf('/v2/workspace/apikey/create');
+const resetAuthToken = handlerOf('/v2/workspace/authtoken/reset');
+const sendLoginLink = handlerOf('/v2/workspace/email/send-login-link');
+const handler = handlerOf('/v2/workspace/email/status');
 
 const DAY = 86_400_000;
 const LIMITED = {
@@ -220,8 +222,7 @@ describe('the API keys of an owner who verifies after the grace days', () => {
 describe('the rate limits of email/status', () => {
   const START = Math.ceil(Date.now() / 60_000) * 60_000;
   const limited = (perAddress: number, perEmail: number) =>
-    toLambda(endpoint, {
-      ...process.env,
+    endpointHandler(endpoint, {
       EMAIL_STATUS_PER_MINUTE_PER_ADDRESS: String(perAddress),
       EMAIL_STATUS_PER_MINUTE_PER_EMAIL: String(perEmail),
     });

@@ -1,9 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
-import { handler as createApiKey } from '../../../functions/v2/workspace/apikey/create.ts';
 import { page } from '../../../functions/v2/workspace/email/verify.ts';
 import { environment } from '../../../lib/app/capability.ts';
-import { toPage } from '../../../lib/http/page.ts';
 import { openTable, upsert } from '../../../lib/table/table.ts';
 import { AllowedDomainsEntity } from '../../../lib/workspaces/allowedDomains.ts';
 import { ApiKeyEntity, WorkspaceEntity } from '../../../lib/workspaces/entities.ts';
@@ -11,11 +9,14 @@ import { LoginLinkEntity } from '../../../lib/workspaces/verification.ts';
 import { forAllTests } from '../../support/acmeWorld.ts';
 import { CONTINUE_URL, mailedToken, openLink, type PageAnswer, pressButton } from '../../support/email.ts';
 import { startEngine } from '../../support/engine.ts';
+import { handlerOf, pageHandler } from '../../support/functionHandlers.ts';
 import { everyItem, storedItem } from '../../support/items.ts';
 import { post } from '../../support/requests.ts';
 import { times } from '../../support/times.ts';
 import { virtualTime } from '../../support/virtualTime.ts';
 import { newWorkspace, type TestWorkspace } from '../../support/workspaces.ts';
+
+const createApiKey = handlerOf('/v2/workspace/apikey/create');
 
 const engine = forAllTests(startEngine);
 const table = forAllTests(() => openTable(environment(process.env)));
@@ -94,7 +95,7 @@ describe('POST /v2/workspace/email/verify', () => {
   test('accepts a link once for 20 concurrent requests', async () => {
     const workspace = await newWorkspace();
     const token = await mailedToken(engine, workspace);
-    const functions = times(4, () => toPage(page));
+    const functions = times(4, () => pageHandler(page));
     const answers = await Promise.all(times(20, (index) => pressButton(token, functions[index % 4])));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
     for (const answer of answers.filter(({ status }) => status !== 200)) await expectUsedLink(answer);

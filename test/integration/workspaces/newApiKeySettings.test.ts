@@ -1,16 +1,17 @@
 import { describe, expect, test } from '@jest/globals';
-import { handler as createKey } from '../../../functions/v2/workspace/apikey/create.ts';
 import { environment } from '../../../lib/app/capability.ts';
 import { defaultEmailTriggers, defaultWebhookTriggers } from '../../../lib/events/rules/catalogue.ts';
 import { openTable } from '../../../lib/table/table.ts';
 import { AllowedDomainsEntity } from '../../../lib/workspaces/allowedDomains.ts';
 import { defaultNotificationTriggers } from '../../../lib/workspaces/rules/notificationConfig.ts';
 import { forAllTests, forEachTest } from '../../support/acmeWorld.ts';
-import { handlerOf } from '../../support/customer.ts';
 import { MASTER_KEY_SECRET_ARN, startEngine } from '../../support/engine.ts';
+import { handlerOf } from '../../support/functionHandlers.ts';
 import { everyItem } from '../../support/items.ts';
 import { type Headers, post } from '../../support/requests.ts';
 import { newWorkspace } from '../../support/workspaces.ts';
+
+const createKey = handlerOf('/v2/workspace/apikey/create');
 
 const engine = forAllTests(startEngine);
 const table = forAllTests(() => openTable(environment(process.env)));
@@ -30,7 +31,7 @@ async function created(data: object): Promise<(config: string) => Promise<any>> 
   expect({ status, error: body.error }).toEqual({ status: 200, error: undefined });
   const { apiKey, authToken } = body.result.data;
   const headers: Headers = { 'x-svc-api-key': apiKey, 'x-svc-auth-token': authToken };
-  return async (config) => (await post(await handlerOf(`/v2/workspace/${config}/get`), headers, {})).body.result.data;
+  return async (config) => (await post(handlerOf(`/v2/workspace/${config}/get`), headers, {})).body.result.data;
 }
 
 describe('POST /v2/workspace/apikey/create with settings', () => {
@@ -46,7 +47,7 @@ describe('POST /v2/workspace/apikey/create with settings', () => {
     const { body } = await create({ addLocalHostToAllowedDomains: true });
     const { apiKey, authToken } = body.result.data;
     const headers = { 'x-svc-api-key': apiKey, 'x-svc-auth-token': authToken };
-    const removed = await post(await handlerOf('/v2/workspace/domains/delete'), headers, { domains: ['127.0.0.1'] });
+    const removed = await post(handlerOf('/v2/workspace/domains/delete'), headers, { domains: ['127.0.0.1'] });
     expect(removed.body.result.data.domainsRemoved).toEqual(['127.0.0.1']);
   });
 
@@ -212,7 +213,7 @@ describe('POST /v2/workspace/apikey/create with settings', () => {
       status: 400,
       error: { status: 'INVALID_ARGUMENT', message },
     });
-    const keys = await post(await handlerOf('/v2/workspace/apikeys/get'), workspace.headers, {});
+    const keys = await post(handlerOf('/v2/workspace/apikeys/get'), workspace.headers, {});
     expect(keys.body.result.data).toHaveLength(1);
   });
 

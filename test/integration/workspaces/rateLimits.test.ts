@@ -3,13 +3,13 @@ import { describe, expect, jest, test } from '@jest/globals';
 import { endpoint as getOrganizations } from '../../../functions/v2/organizations/get.ts';
 import { run as command } from '../../../infra/commands/workspace.ts';
 import { environment } from '../../../lib/app/capability.ts';
-import { toLambda } from '../../../lib/http/lambda.ts';
 import { openTable, Table } from '../../../lib/table/table.ts';
 import { RateBucketEntity, RateBuckets } from '../../../lib/workspaces/rateBuckets.ts';
 import { limitClasses } from '../../../lib/workspaces/rules/rateLimit.ts';
 import { cases } from '../../contract/contract.ts';
 import { forAllTests } from '../../support/acmeWorld.ts';
 import { startEngine } from '../../support/engine.ts';
+import { endpointHandler } from '../../support/functionHandlers.ts';
 import { post } from '../../support/requests.ts';
 import { withStillClock } from '../../support/stillClock.ts';
 import { times } from '../../support/times.ts';
@@ -43,7 +43,11 @@ async function countAllowed(
 }
 
 /** Sends calls one after the other while the clock stands still. Returns their answers. */
-function callsAtOneTime(handler: ReturnType<typeof toLambda>, headers: TestWorkspace['keyHeaders'], count: number) {
+function callsAtOneTime(
+  handler: ReturnType<typeof endpointHandler>,
+  headers: TestWorkspace['keyHeaders'],
+  count: number,
+) {
   return withStillClock(async () => {
     const answers = [];
     for (let i = 0; i < count; i++) answers.push(await post(handler, headers, {}));
@@ -112,8 +116,7 @@ describe('RateBuckets', () => {
 });
 
 describe('the rate limit of an API key', () => {
-  const handlerWith = (variables: Record<string, string>) =>
-    toLambda(getOrganizations, { ...process.env, ...variables });
+  const handlerWith = (variables: Record<string, string>) => endpointHandler(getOrganizations, variables);
 
   test('returns RESOURCE_EXHAUSTED with retry-after, and other API keys are not limited', async () => {
     const handler = handlerWith({ READS_PER_SECOND_PER_KEY: '1', CALL_BURST_SECONDS: '3' });
@@ -148,7 +151,7 @@ describe('npm run workspace -- limits', () => {
       apiKey,
       callsPerSecond: { read: 1, write: 'default', expensive: 'default' },
     });
-    const handler = toLambda(getOrganizations, { ...process.env, CALL_BURST_SECONDS: '1' });
+    const handler = endpointHandler(getOrganizations, { CALL_BURST_SECONDS: '1' });
     const outcomes = await callsAtOneTime(handler, keyHeaders, 3);
     expect(outcomes.map(({ status }) => status)).toEqual([200, 429, 429]);
     expect(await limitsOf(apiKey, 'read=default')).toEqual({

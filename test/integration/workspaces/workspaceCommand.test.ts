@@ -8,8 +8,6 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { handler as getOrganizations } from '../../../functions/v2/organizations/get.ts';
-import { handler as getWorkspace } from '../../../functions/v2/workspace/get.ts';
 import {
   createVerifiedWorkspace,
   run,
@@ -21,8 +19,12 @@ import { ApiKeyEntity, WorkspaceEntity } from '../../../lib/workspaces/entities.
 import { createWorkspaces } from '../../../lib/workspaces/workspaces.ts';
 import { forAllTests } from '../../support/acmeWorld.ts';
 import { MASTER_KEY_SECRET_ARN, SIGNING_KEY_SECRET_ARN, startEngine, TABLE_NAME } from '../../support/engine.ts';
+import { handlerOf } from '../../support/functionHandlers.ts';
 import { storedItem } from '../../support/items.ts';
 import { post } from '../../support/requests.ts';
+
+const getOrganizations = handlerOf('/v2/organizations/get');
+const getWorkspace = handlerOf('/v2/workspace/get');
 
 const engine = forAllTests(startEngine);
 

@@ -1,21 +1,23 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, jest, test } from '@jest/globals';
-import { handler as createKey } from '../../../functions/v2/workspace/apikey/create.ts';
-import { endpoint, handler } from '../../../functions/v2/workspace/create.ts';
-import { handler as getWorkspace } from '../../../functions/v2/workspace/get.ts';
+import { endpoint } from '../../../functions/v2/workspace/create.ts';
 import { environment } from '../../../lib/app/capability.ts';
-import { toLambda } from '../../../lib/http/lambda.ts';
 import type { Handler } from '../../../lib/http/stack.ts';
 import { RateLimitEntity, RateLimits } from '../../../lib/table/rateLimits.ts';
 import { openTable } from '../../../lib/table/table.ts';
 import { ApiKeyEntity, OwnerEmailEntity } from '../../../lib/workspaces/entities.ts';
 import { forAllTests } from '../../support/acmeWorld.ts';
 import { startEngine } from '../../support/engine.ts';
+import { endpointHandler, handlerOf } from '../../support/functionHandlers.ts';
 import { storedItem } from '../../support/items.ts';
 import { eventOf, post, type Response, resultOf, send } from '../../support/requests.ts';
 import { times } from '../../support/times.ts';
 import { virtualTime } from '../../support/virtualTime.ts';
 import { newWorkspace } from '../../support/workspaces.ts';
+
+const createKey = handlerOf('/v2/workspace/apikey/create');
+const handler = handlerOf('/v2/workspace/create');
+const getWorkspace = handlerOf('/v2/workspace/get');
 
 const engine = forAllTests(startEngine);
 
@@ -32,7 +34,7 @@ function postFrom(sourceIp: string, to: Handler, data: unknown): Promise<Respons
 
 /** Returns a handler of the endpoint with some settings replaced. */
 function handlerWith(settings: Record<string, string>): Handler {
-  return toLambda(endpoint, { ...process.env, ...settings });
+  return endpointHandler(endpoint, settings);
 }
 
 describe('POST /v2/workspace/create', () => {

@@ -1,9 +1,4 @@
 import { describe, expect, jest, test } from '@jest/globals';
-import { handler as getOrganizations } from '../../../functions/v2/organizations/get.ts';
-import { handler as createKey } from '../../../functions/v2/workspace/apikey/create.ts';
-import { handler as renameKey } from '../../../functions/v2/workspace/apikey/update.ts';
-import { handler as getKeys } from '../../../functions/v2/workspace/apikeys/get.ts';
-import { handler as getWorkspace } from '../../../functions/v2/workspace/get.ts';
 import { environment } from '../../../lib/app/capability.ts';
 import { sealPageToken } from '../../../lib/http/paging.ts';
 import { ApiError } from '../../../lib/shared/errors.ts';
@@ -12,11 +7,18 @@ import { ApiKeyEntity, WorkspaceApiKeyEntity, WorkspaceEntity } from '../../../l
 import { renameApiKeys } from '../../../lib/workspaces/workspaces.ts';
 import { forAllTests, forEachTest } from '../../support/acmeWorld.ts';
 import { startEngine } from '../../support/engine.ts';
+import { handlerOf } from '../../support/functionHandlers.ts';
 import { storedItem } from '../../support/items.ts';
 import { errorOf, post, resultOf } from '../../support/requests.ts';
 import { times } from '../../support/times.ts';
 import { virtualTime } from '../../support/virtualTime.ts';
 import { newWorkspace } from '../../support/workspaces.ts';
+
+const getOrganizations = handlerOf('/v2/organizations/get');
+const createKey = handlerOf('/v2/workspace/apikey/create');
+const renameKey = handlerOf('/v2/workspace/apikey/update');
+const getKeys = handlerOf('/v2/workspace/apikeys/get');
+const getWorkspace = handlerOf('/v2/workspace/get');
 
 const engine = forAllTests(startEngine);
 const table = forAllTests(() => openTable(environment(process.env)));

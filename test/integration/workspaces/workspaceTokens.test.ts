@@ -1,8 +1,4 @@
 import { describe, expect, jest, test } from '@jest/globals';
-import { handler as getOrganizations } from '../../../functions/v2/organizations/get.ts';
-import { handler as createKey } from '../../../functions/v2/workspace/apikey/create.ts';
-import { handler as resetToken } from '../../../functions/v2/workspace/authtoken/reset.ts';
-import { handler as listTokens } from '../../../functions/v2/workspace/authtokens/get.ts';
 import { environment } from '../../../lib/app/capability.ts';
 import { secretBox } from '../../../lib/crypto/secretBox.ts';
 import { tokenHash } from '../../../lib/crypto/tokenHash.ts';
@@ -10,11 +6,17 @@ import { openTable, upsert } from '../../../lib/table/table.ts';
 import { ApiKeyEntity, AuthTokenEntity, WorkspaceEntity } from '../../../lib/workspaces/entities.ts';
 import { forAllTests, forEachTest } from '../../support/acmeWorld.ts';
 import { startEngine } from '../../support/engine.ts';
+import { handlerOf } from '../../support/functionHandlers.ts';
 import { everyItem, storedItem } from '../../support/items.ts';
 import { errorOf, post, resultOf } from '../../support/requests.ts';
 import { times } from '../../support/times.ts';
 import { virtualTime } from '../../support/virtualTime.ts';
 import { newWorkspace } from '../../support/workspaces.ts';
+
+const getOrganizations = handlerOf('/v2/organizations/get');
+const createKey = handlerOf('/v2/workspace/apikey/create');
+const resetToken = handlerOf('/v2/workspace/authtoken/reset');
+const listTokens = handlerOf('/v2/workspace/authtokens/get');
 
 const engine = forAllTests(startEngine);
 const table = forAllTests(() => openTable(environment(process.env)));

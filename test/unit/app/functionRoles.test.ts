@@ -1,0 +1,113 @@
+import { SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
+import { describe, expect, test } from '@jest/globals';
+import { registeredRoutes, registeredWorkers } from '../../../infra/build/registry.ts';
+import { type Capability, environment } from '../../../lib/app/capability.ts';
+import { isTwin } from '../../../lib/app/page.ts';
+import { capabilitiesOf } from '../../../lib/http/capabilities.ts';
+import { workerCapabilities } from '../../../lib/workers/capabilities.ts';
+import * as sendTo from '../../../lib/workers/sendTo.ts';
+import { functionVariables } from '../../support/engine.ts';
+import { expectNoRefusals, requirePermission, roleOf, variablesOf } from '../../support/permissions.ts';
+
+const functions = [
+  ...registeredRoutes()
+    .filter((route) => !isTwin(route))
+    .map((route) => [route.path, capabilitiesOf(route)] as const),
+  ...registeredWorkers().map((worker) => [worker.name, workerCapabilities(worker)] as const),
+];
+
+describe('the environment variables of a function', () => {
+  test.each(functions)('suffice to open the capabilities of %s', (name, capabilities) => {
+    const variables = environment(variablesOf(name, capabilities, functionVariables));
+    for (const capability of capabilities) capability.open(variables);
+    expectNoRefusals();
+  });
+
+  test('are those that its capabilities declare, and those of Lambda', () => {
+    const own = variablesOf('f', [sendTo.mail], functionVariables);
+    expect(environment(own).MAIL_QUEUE_URL).toBe(functionVariables.MAIL_QUEUE_URL);
+    expect(own.AWS_REGION).toBe('us-east-1');
+    expect(() => environment(own).JOBS_QUEUE_URL).toThrow('JOBS_QUEUE_URL is not set');
+    expect(expectNoRefusals).toThrow(
+      'f reads the environment variable JOBS_QUEUE_URL, which no capability of the function declares',
+    );
+  });
+});
+
+describe('the role of a function', () => {
+  const client = new SQSClient({
+    region: 'us-east-1',
+    credentials: { accessKeyId: 'test', secretAccessKey: 'test' },
+    // No server listens on this port.
+    endpoint: 'http://127.0.0.1:9',
+    useQueueUrlAsEndpoint: false,
+    maxAttempts: 1,
+  });
+  const run = roleOf('f', [sendTo.mail], functionVariables);
+  const send = (QueueUrl: string) => client.send(new SendMessageCommand({ QueueUrl, MessageBody: '{}' }));
+
+  test('allows calls of the SDK on the resources of its grants only', async () => {
+    await expect(run(() => send(functionVariables.MAIL_QUEUE_URL))).rejects.toThrow('ECONNREFUSED');
+    await expect(run(() => send(functionVariables.JOBS_QUEUE_URL))).rejects.toMatchObject({
+      name: 'AccessDeniedException',
+    });
+    expect(expectNoRefusals).toThrow('f declares no grant for sqs:SendMessage on');
+  });
+
+  test('makes the test fail even if the function handles the error', async () => {
+    await expect(run(() => send(functionVariables.JOBS_QUEUE_URL).catch(() => undefined))).rejects.toThrow(
+      'f declares no grant for sqs:SendMessage on',
+    );
+  });
+
+  test('does not apply to calls of tests', async () => {
+    await expect(send(functionVariables.JOBS_QUEUE_URL)).rejects.toThrow('ECONNREFUSED');
+  });
+
+  const { MAIL_FROM, MASTER_KEY_SECRET_ARN, SIGNING_KEY_SECRET_ARN, TABLE_NAME } = functionVariables;
+  const variables = { ...functionVariables, CLAUDE_MODEL_ID: 'claude', NOVA_MODEL_ID: 'nova' };
+  test.each([
+    [
+      { resource: 'table', actions: ['GetItem'] },
+      ['DynamoDB', 'GetItem', { TableName: TABLE_NAME }],
+      ['DynamoDB', 'PutItem', { TableName: TABLE_NAME }],
+    ],
+    [
+      { resource: 'index/gsi1', actions: ['Query'] },
+      ['DynamoDB', 'Query', { TableName: TABLE_NAME, IndexName: 'gsi1' }],
+      ['DynamoDB', 'Query', { TableName: TABLE_NAME, IndexName: 'gsi2' }],
+    ],
+    [
+      { resource: 'secret/masterKey', actions: ['GetSecretValue'] },
+      ['Secrets Manager', 'GetSecretValue', { SecretId: MASTER_KEY_SECRET_ARN }],
+      ['Secrets Manager', 'GetSecretValue', { SecretId: SIGNING_KEY_SECRET_ARN }],
+    ],
+    [
+      { resource: 'model/claude', actions: ['InvokeModel'] },
+      ['Bedrock Runtime', 'Converse', { modelId: 'claude' }],
+      ['Bedrock Runtime', 'Converse', { modelId: 'nova' }],
+    ],
+    [
+      { resource: 'mail/identity', actions: ['SendEmail'] },
+      ['SESv2', 'SendEmail', { FromEmailAddress: MAIL_FROM }],
+      ['SESv2', 'SendEmail', { FromEmailAddress: 'ada@example.org' }],
+    ],
+    [
+      { resource: 'live/channels', actions: ['EventPublish'] },
+      ['AppSync Events', 'Publish', { channel: '/live/document' }],
+      ['AppSync Events', 'Publish', { channel: '/other/document' }],
+    ],
+    [
+      { resource: 'queue/deliver', actions: ['GetQueueAttributes'] },
+      ['SQS', 'GetQueueAttributes', { QueueUrl: functionVariables.DELIVER_QUEUE_URL }],
+      ['SQS', 'SendMessageBatch', { QueueUrl: functionVariables.DELIVER_QUEUE_URL }],
+    ],
+  ] as const)('with the grant %j allows %j but not %j', async (grant, allowed, refused) => {
+    const capability: Capability<undefined> = { grants: [grant], env: [], open: () => undefined };
+    const call = ([service, operation, input]: readonly [string, string, object]) =>
+      roleOf('f', [capability], variables)(async () => requirePermission({ service, operation, input }));
+    await call(allowed);
+    await expect(call(refused)).rejects.toThrow('f declares no grant');
+    expect(expectNoRefusals).toThrow('f declares no grant');
+  });
+});
