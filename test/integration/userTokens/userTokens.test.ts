@@ -168,6 +168,20 @@ describe('a user token', () => {
     expect(await roleOf(await newUser(customer, 'bob', []))).toBe('editor');
   });
 
+  test('leaves a stored viewer of a public document a viewer if the token has no grant on the document', async () => {
+    await customer.setAccess('public', ['nda']);
+    for (const [userId, resource] of [
+      ['ada', document],
+      ['bob', acme],
+    ] as const) {
+      const resources = [{ ...resource, accessRole: 'viewer' }];
+      await customer.call('/v2/auth/permissions/add', { user: { userId }, permissions: { resources } });
+      const push = { ...nda, editorId: 'summary', update: 'AAA=' };
+      expect(await (await newUser(customer, userId)).status('/v2/crdt/updates/push', push)).toBe('PERMISSION_DENIED');
+    }
+    expect(await canRead(await newUser(customer, 'eve'))).toBe(true);
+  });
+
   test('expires after 48 hours, and each of its grants at expiresAt', async () => {
     const ada = await newUser(customer, 'ada', [document]);
     const bob = await newUser(customer, 'bob', [{ ...document, expiresAt: Math.floor(Date.now() / 1000) + 3_600 }]);
