@@ -43,20 +43,34 @@ export async function increment<P, K>(
 
 /**
  * Adds `by` to a stored number atomically and returns the number before the addition. A missing number, or a number below
- * `least`, counts as `from`. The item expires at `expiresAt` (epoch seconds). Costs one call if the stored number is at least
- * `least`, otherwise two.
+ * `least`, counts as `from`. So does a number that was stored with a lower `revision`, if a revision is given. The item expires at
+ * `expiresAt` (epoch seconds). Costs one call if the stored number counts, otherwise two.
  */
 export async function advanceNumber<P, K>(
   table: Table,
   entity: Entity<{ at: number; expiresAt: number }, P, K>,
   key: P & K,
-  { by, least, from, expiresAt }: { by: number; least: number; from: number; expiresAt: number },
+  {
+    by,
+    least,
+    from,
+    revision,
+    expiresAt,
+  }: { by: number; least: number; from: number; revision?: number; expiresAt: number },
 ): Promise<number> {
+  const hasRevision = revision !== undefined;
+  const names = hasRevision ? { '#revision': 'revision' } : {};
   const updates = [
-    { update: 'SET #number = #number + :by,', condition: '#number >= :least', values: { ':by': by } },
     {
-      update: 'SET #number = :to,',
-      condition: 'attribute_not_exists(#number) OR #number < :least',
+      update: 'SET #number = #number + :by,',
+      condition: `#number >= :least${hasRevision ? ' AND #revision >= :revision' : ''}`,
+      values: { ':by': by },
+    },
+    {
+      update: `SET #number = :to,${hasRevision ? ' #revision = :revision,' : ''}`,
+      condition: `attribute_not_exists(#number) OR #number < :least${
+        hasRevision ? ' OR attribute_not_exists(#revision) OR #revision < :revision' : ''
+      }`,
       values: { ':to': from + by },
     },
   ];
@@ -65,7 +79,8 @@ export async function advanceNumber<P, K>(
       const updated = await updateNumber(table, entity, key, {
         name: 'at',
         ...update,
-        values: { ...values, ':least': least },
+        values: { ...values, ':least': least, ...(hasRevision && { ':revision': revision }) },
+        names,
         expiresAt,
       });
       if (updated !== undefined) return updated - by;
@@ -87,8 +102,16 @@ async function updateNumber<P, K>(
     update,
     condition,
     values,
+    names = {},
     expiresAt,
-  }: { name: string; update: string; condition?: string; values: Record<string, number>; expiresAt?: number },
+  }: {
+    name: string;
+    update: string;
+    condition?: string;
+    values: Record<string, number>;
+    names?: Record<string, string>;
+    expiresAt?: number;
+  },
 ): Promise<number | undefined> {
   const expiry = expiresAt === undefined ? '' : ' #expiresAt = :expiresAt, #ttl = :expiresAt,';
   try {
@@ -99,6 +122,7 @@ async function updateNumber<P, K>(
         UpdateExpression: `${update}${expiry} #t = :t, #v = :v, #r = :one`,
         ...(condition !== undefined && { ConditionExpression: condition }),
         ExpressionAttributeNames: {
+          ...names,
           '#number': name,
           '#t': '_t',
           '#v': '_v',

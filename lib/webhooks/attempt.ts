@@ -161,6 +161,8 @@ class DeliveryAttempt {
   readonly #healthUpdater: HealthUpdater;
   /** The number of slots of the rate limit that this run reserved and that expired before it could use them. */
   #expiredSlots = 0;
+  /** The revision of the endpoint for which the last slot was reserved, by this run or before it. Undefined if no slot was. */
+  #slotRevision: number | undefined;
   /** The stored event. Undefined before it is read, and if it has expired. */
   event: StoredEvent | undefined;
   /** Whether this run has read or written the delivery in the table. */
@@ -181,6 +183,7 @@ class DeliveryAttempt {
       },
     };
     this.#message = message;
+    this.#slotRevision = message.slotRevision;
     this.#call = call;
     this.#healthUpdater = new HealthUpdater(ports, message, call);
   }
@@ -288,17 +291,18 @@ class DeliveryAttempt {
   }
 
   /**
-   * Returns the attempt's slot in the rate limit (epoch ms): the reserved slot, or a new slot if it has expired. Returns undefined
-   * for an endpoint without a rate limit. If the slot is more than 2 s away, defers the message and returns `deferred`.
+   * Returns the attempt's slot in the rate limit (epoch ms): the reserved slot, or a new slot if it has expired or if the endpoint
+   * was changed since. Returns undefined for an endpoint without a rate limit. If the slot is more than 2 s away, defers the message and returns `deferred`.
    */
   async #reserveSlot(
     delivery: StoredDelivery<PendingDelivery>,
-    { rateLimit }: Target,
+    { rateLimit, _r: revision }: Stored<Target>,
     reserved: number | undefined,
   ): Promise<number | undefined | 'deferred'> {
     const { clock } = this.#call;
     if (rateLimit === undefined) return undefined;
-    for (let slot = reserved; ;) {
+    const isCurrent = (this.#slotRevision ?? revision) >= revision;
+    for (let slot = isCurrent ? reserved : undefined; ;) {
       const decision = slot === undefined ? 'expired' : checkSlot(slot, clock());
       if (decision === 'wait') return slot;
       if (slot !== undefined && decision !== 'expired') {
@@ -307,7 +311,8 @@ class DeliveryAttempt {
       }
       if (slot !== undefined) this.#expiredSlots++;
       const ahead = reserveAhead(this.#expiredSlots);
-      slot = await this.#ports.slots.reserve(this.#message, rateLimit, () => clock() + ahead);
+      slot = await this.#ports.slots.reserve(this.#message, { rateLimit, revision }, () => clock() + ahead);
+      this.#slotRevision = revision;
     }
   }
 
@@ -319,11 +324,12 @@ class DeliveryAttempt {
     const { deliveries, retryQueue, timing } = this.#ports;
     this.#call.measures.count('RateLimitedDeliveries');
     const now = this.#call.clock();
-    const messages = nextAttemptMessages(delivery, now, { at: nextAt, slot });
+    const reserved = { slot, slotRevision: this.#slotRevision };
+    const messages = nextAttemptMessages(delivery, now, { at: nextAt, reserved });
     // No write is needed if the delivery has no lease and the sweep of lost messages checks it only after the slot.
     const isCovered = !isFirst(delivery) && delivery.claim === undefined && delivery.dueAt > slot + timing.marginMs / 2;
     if (messages.length > 0 && isCovered) return retryQueue.send(messages);
-    const stored = await deliveries.replace(delivery, postponeDelivery(delivery, nextAt, now, timing, slot));
+    const stored = await deliveries.replace(delivery, postponeDelivery(delivery, nextAt, now, timing, reserved));
     if (stored !== 'lost') await retryQueue.send(nextAttemptMessages(stored, now));
   }
 

@@ -3,7 +3,7 @@ import type { Capability } from '../app/capability.ts';
 import { MAX_DELAY_SECONDS } from '../shared/sqsLimits.ts';
 import type { QueueMessage } from '../workers/sender.ts';
 import type { FirstAttemptGroup } from './firstAttempts.ts';
-import { nextAttemptNumber, type PendingDelivery } from './rules/delivery.ts';
+import { nextAttemptNumber, type PendingDelivery, type ReservedSlot } from './rules/delivery.ts';
 import { parseSchedule, planAttempt, type Timing } from './rules/schedule.ts';
 
 /**
@@ -28,6 +28,8 @@ export const DeliveryMessage = z.object({
   attemptNo: z.number(),
   /** The slot that the attempt has reserved in the endpoint's rate limit, epoch ms. */
   slot: z.number().optional(),
+  /** The revision of the endpoint for which the slot was reserved. */
+  slotRevision: z.number().optional(),
 });
 export type DeliveryMessage = z.output<typeof DeliveryMessage>;
 
@@ -41,12 +43,14 @@ export type DueDelivery = PendingDelivery & { readonly tenant: string };
 export function nextAttemptMessages(
   delivery: DueDelivery,
   now: number,
-  { at = delivery.nextAt, slot = delivery.slot }: { at?: number; slot?: number | undefined } = {},
+  { at = delivery.nextAt, reserved = delivery }: { at?: number; reserved?: ReservedSlot } = {},
 ): QueueMessage[] {
   const { tenant, eventId, endpointId } = delivery;
   const { delaySeconds } = planAttempt(at, now, 0);
   if (delaySeconds === undefined) return [];
-  const body: DeliveryMessage = { tenant, eventId, endpointId, attemptNo: nextAttemptNumber(delivery), slot };
+  const { slot, slotRevision } = reserved;
+  const attemptNo = nextAttemptNumber(delivery);
+  const body: DeliveryMessage = { tenant, eventId, endpointId, attemptNo, slot, slotRevision };
   return [{ body, groupId: `${tenant}.${endpointId}`, delaySeconds }];
 }
 

@@ -48,7 +48,9 @@ export class ParkedDeliveryStore {
       itemOf(EndpointSlotsEntity, key),
     );
     const isOn = target?.kind === 'basic' || advanced?.isEnabled;
-    return { target: isOn ? target : undefined, health, freeSlot: slots?.at };
+    // Slots of an earlier revision do not count, as in `RateSlots`.
+    const freeSlot = slots && target && (slots.revision ?? 0) >= target._r ? slots.at : undefined;
+    return { target: isOn ? target : undefined, health, freeSlot };
   }
 
   /**

@@ -9,18 +9,27 @@ import type { EndpointKey } from './targets.ts';
 
 const LIFETIME_SECONDS = 30 * 24 * 60 * 60;
 
-/** The first free slot in the rate limit of an endpoint, epoch ms. One update advances it, without a read before. */
+/**
+ * The first free slot in the rate limit of an endpoint, epoch ms, and the revision of the endpoint for which it was reserved. One
+ * update advances it, without a read before.
+ */
 export const EndpointSlotsEntity = defineEntity({
   type: 'EndpointSlots',
   version: 1,
   scope: 'tenant',
   ownedBy: 'expiry',
   purpose: 'When the next delivery to a webhook endpoint with a rate limit may begin',
-  schema: z.object({ at: z.number(), expiresAt: z.number() }),
+  schema: z.object({ at: z.number(), revision: z.number().optional(), expiresAt: z.number() }),
   pk: healthPartition,
   sk: (_key: unknown) => ['SLOTS'],
   expiresAt: ({ expiresAt }) => expiresAt,
 });
+
+/** The rate limit of one revision of an endpoint, in deliveries per second. */
+export interface RevisionLimit {
+  readonly rateLimit: number;
+  readonly revision: number;
+}
 
 /** The callers in this process that wait for the next reservation. One write reserves a slot for each of them. */
 interface WaitingGroup {
@@ -38,11 +47,12 @@ export class RateSlots {
   }
 
   /**
-   * Reserves the next free slot of an endpoint and returns its time, epoch ms. Callers in this process that arrive during a
+   * Reserves the next free slot of an endpoint and returns its time, epoch ms. Slots that were reserved before the endpoint's last
+   * change do not count, because they can follow another limit, or belong to deliveries that were cancelled since. Callers in this process that arrive during a
    * reservation share the next write, because DynamoDB allows about 1,000 writes of one item per second.
    */
-  async reserve(key: EndpointKey, rateLimit: number, clock: () => number): Promise<number> {
-    const name = EndpointSlotsEntity.partition(key);
+  async reserve(key: EndpointKey, { rateLimit, revision }: RevisionLimit, clock: () => number): Promise<number> {
+    const name = `${EndpointSlotsEntity.partition(key)} ${revision}`;
     const interval = slotInterval(rateLimit);
     const group = this.#waiting.get(name);
     if (group) {
@@ -50,14 +60,14 @@ export class RateSlots {
       return (await group.firstSlot) + position * interval;
     }
     const running = this.#running.get(name);
-    if (!running) return this.#reserve(name, key, interval, clock());
+    if (!running) return this.#reserve(name, key, { step: interval, revision }, clock());
     const next: WaitingGroup = {
       size: 1,
       firstSlot: running
         .catch(() => undefined)
         .then(() => {
           this.#waiting.delete(name);
-          return this.#reserve(name, key, next.size * interval, clock());
+          return this.#reserve(name, key, { step: next.size * interval, revision }, clock());
         }),
     };
     this.#waiting.set(name, next);
@@ -65,12 +75,18 @@ export class RateSlots {
   }
 
   /** Advances the first free slot by `step` milliseconds. Returns its value before the update, epoch ms. */
-  #reserve(name: string, key: EndpointKey, step: number, now: number): Promise<number> {
+  #reserve(
+    name: string,
+    key: EndpointKey,
+    { step, revision }: { step: number; revision: number },
+    now: number,
+  ): Promise<number> {
     const expiresAt = Math.ceil(now / 1000) + LIFETIME_SECONDS;
     const reservation = advanceNumber(this.#table, EndpointSlotsEntity, key, {
       by: step,
       least: now - SLOT_TOLERANCE,
       from: now,
+      revision,
       expiresAt,
     });
     this.#running.set(name, reservation);

@@ -312,9 +312,10 @@ function findSizeFault({ Item: item, Key: key, TransactItems = [], RequestItems 
   return undefined;
 }
 
-/** Returns the attributes that an update names by placeholders. */
-function namedAttributes(item: Item, { ExpressionAttributeNames: names }: Item): Item {
-  return Object.fromEntries(Object.values<string>(names).map((name) => [name, item[name]]));
+/** Returns the attributes that the update expression names. */
+function namedAttributes(item: Item, { UpdateExpression, ExpressionAttributeNames: names }: Item): Item {
+  const updated = (UpdateExpression as string).match(/#\w+/g) ?? [];
+  return Object.fromEntries(updated.map((placeholder) => [names[placeholder], item[names[placeholder]]]));
 }
 
 function failure(

@@ -42,6 +42,8 @@ export const Delivery = z.object({
    * in the queue message of the attempt.
    */
   slot: z.number().optional(),
+  /** The revision of the endpoint for which the slot was reserved. */
+  slotRevision: z.number().optional(),
   /** The id of the lease of the next attempt. Until `leaseUntil`, only the worker that generated this id makes the attempt. */
   claim: z.string().optional(),
   leaseUntil: z.number().optional(),
@@ -58,6 +60,9 @@ export const Delivery = z.object({
 });
 export type Delivery = z.output<typeof Delivery>;
 
+/** A slot in the rate limit, if one is reserved, with the revision of the endpoint at that time. */
+export type ReservedSlot = Pick<Delivery, 'slot' | 'slotRevision'>;
+
 export type PendingDelivery = Delivery & { readonly nextAt: number; readonly dueAt: number };
 
 export type ParkedDelivery = Delivery & { readonly parked: true };
@@ -73,6 +78,9 @@ const LEASE = 60_000;
  * attempt.
  */
 const MIN_LIFETIME_MILLISECONDS = 60 * 60 * 1000;
+
+/** The fields of a delivery without a reserved slot. */
+export const noSlot: ReservedSlot = { slot: undefined, slotRevision: undefined };
 
 /** Returns a new delivery. Its first attempt is due now. */
 export function newDelivery(
@@ -124,25 +132,25 @@ export function claimDelivery<D extends PendingDelivery>(
 }
 
 /**
- * Returns the delivery with its next attempt at `nextAt`, without a lease. The number of attempts stays. `slot` is the slot that
- * the attempt has reserved, if any.
+ * Returns the delivery with its next attempt at `nextAt`, without a lease. The number of attempts stays. `reserved` is the slot
+ * that the attempt has reserved, if any.
  */
 export function postponeDelivery(
   delivery: PendingDelivery,
   nextAt: number,
   now: number,
   timing: Timing,
-  slot?: number,
+  { slot, slotRevision }: ReservedSlot = {},
 ): PendingDelivery {
-  return { ...releaseDelivery(delivery), slot, sweeps: 0, ...attemptTimes(nextAt, now, timing) };
+  return { ...releaseDelivery(delivery), slot, slotRevision, sweeps: 0, ...attemptTimes(nextAt, now, timing) };
 }
 
 /**
  * Returns the delivery without a next attempt and without a lease, until the circuit breaker closes. The number of attempts stays.
  */
 export function parkDelivery(delivery: Delivery): ParkedDelivery {
-  const { nextAt: _nextAt, dueAt: _dueAt, slot: _slot, ...waiting } = releaseDelivery(delivery);
-  return { ...waiting, sweeps: 0, parked: true };
+  const { nextAt: _nextAt, dueAt: _dueAt, ...waiting } = releaseDelivery(delivery);
+  return { ...waiting, ...noSlot, sweeps: 0, parked: true };
 }
 
 /** Returns a delivery that was parked, with its next attempt at `nextAt`. */
@@ -171,16 +179,9 @@ export function afterSweep(delivery: PendingDelivery, now: number, { marginMs }:
  * back.
  */
 export function endDelivery(delivery: Delivery, status: Exclude<DeliveryStatus, 'PENDING'>): Delivery {
-  const {
-    otherwise,
-    nextAt: _nextAt,
-    dueAt: _dueAt,
-    slot: _slot,
-    parked: _parked,
-    ...ended
-  } = releaseDelivery(delivery);
+  const { otherwise, nextAt: _nextAt, dueAt: _dueAt, parked: _parked, ...ended } = releaseDelivery(delivery);
   const isRestored = status !== 'DELIVERED' && otherwise !== undefined && otherwise.status !== 'PENDING';
-  return { ...ended, sweeps: 0, status: isRestored ? otherwise.status : status };
+  return { ...ended, ...noSlot, sweeps: 0, status: isRestored ? otherwise.status : status };
 }
 
 /**
@@ -192,7 +193,7 @@ export function resendDelivery(delivery: Delivery, now: number, timing: Timing):
   return {
     ...delivery,
     otherwise,
-    slot: undefined,
+    ...noSlot,
     parked: undefined,
     status: 'PENDING',
     sweeps: 0,

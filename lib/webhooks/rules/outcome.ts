@@ -1,4 +1,4 @@
-import { attemptTimes, type Delivery, endDelivery, type PendingDelivery, releaseDelivery } from './delivery.ts';
+import { attemptTimes, type Delivery, endDelivery, noSlot, type PendingDelivery, releaseDelivery } from './delivery.ts';
 import type { AttemptOutcome } from './loggedAttempt.ts';
 import { nextAttemptAt, type Timing } from './schedule.ts';
 
@@ -31,7 +31,7 @@ export function recordOutcome(
   timing: Timing,
 ): Delivery {
   const attempts = delivery.attempts + 1;
-  const made: PendingDelivery = { ...releaseDelivery(delivery), attempts, sweeps: 0, slot: undefined };
+  const made: PendingDelivery = { ...releaseDelivery(delivery), attempts, sweeps: 0, ...noSlot };
   if (outcome === 'delivered') return endDelivery(made, 'DELIVERED');
   if (delivery.otherwise) return afterFailedResend({ ...made, uncounted: delivery.uncounted + 1 }, now, timing);
   const nextAt = nextAttemptAt(

@@ -618,20 +618,58 @@ describe('the rate limit of an endpoint', () => {
     expect(system.now - from).toBeLessThan(2_010 * SECOND);
   });
 
+  test('applies to waiting deliveries as soon as it is lowered', async () => {
+    const endpointId = await createEndpoint('/limited', { rateLimit: 20 });
+    for (let i = 0; i < 80; i++) await system.publish(tenant);
+    const moments: number[] = [];
+    let changedAt = Infinity;
+    hooks.answer('/limited', async () => {
+      moments.push(system.now);
+      if (moments.length === 1) {
+        changedAt = system.now;
+        await customer.ok(paths.update, { endpointId, rateLimit: 2 });
+      }
+      return { status: 200 };
+    });
+    await system.drainInParallel();
+    expect(moments).toHaveLength(80);
+    // Workers wait up to 2 s for slots that they reserved before the change.
+    const later = moments.filter((time) => time > changedAt + 2 * SECOND);
+    expect(later.length).toBeGreaterThan(20);
+    for (const from of later)
+      expect(later.filter((time) => time >= from && time < from + SECOND).length).toBeLessThanOrEqual(2);
+  });
+
+  test.each([
+    ['raised', { rateLimit: 10 }],
+    ['the limit of an endpoint that was enabled again', { disabled: false }],
+  ])('does not delay new deliveries behind earlier ones if it is %s', async (_what, change) => {
+    const endpointId = await createEndpoint('/limited', { rateLimit: 1 });
+    for (let i = 0; i < 30; i++) await system.publish(tenant);
+    const messages = system.firstQueue.messages.splice(0);
+    await Promise.all(messages.map(({ body }) => system.processMessage(body)));
+    if ('disabled' in change) await customer.ok(paths.update, { endpointId, disabled: true });
+    await customer.ok(paths.update, { endpointId, ...change });
+    const eventId = await system.publish(tenant);
+    await system.drain(system.now + 3 * SECOND);
+    expect(await stateOf(eventId, endpointId)).toEqual(['DELIVERED', 1]);
+  });
+
   test('gives parallel workers different slots', async () => {
     const { slots: own } = system.attemptPorts;
+    const limit = { rateLimit: 100, revision: 1 };
     const slots = await Promise.all(
-      times(64, () => own.reserve({ tenant, endpointId: 'ep_1' }, 100, () => system.now)),
+      times(64, () => own.reserve({ tenant, endpointId: 'ep_1' }, limit, () => system.now)),
     );
     expect(slots.sort((a, b) => a - b)).toEqual(times(64, (index) => system.now + index * 10));
     // Another process gets the next free slots. If it starts much later, its slot is at its own time.
     const other = new DeliverySystem(tenant).attemptPorts.slots;
-    expect(await other.reserve({ tenant, endpointId: 'ep_1' }, 100, () => system.now)).toBe(system.now + 640);
-    expect(await other.reserve({ tenant, endpointId: 'ep_1' }, 100, () => system.now + MINUTE)).toBe(
+    expect(await other.reserve({ tenant, endpointId: 'ep_1' }, limit, () => system.now)).toBe(system.now + 640);
+    expect(await other.reserve({ tenant, endpointId: 'ep_1' }, limit, () => system.now + MINUTE)).toBe(
       system.now + MINUTE,
     );
     // Each endpoint has its own limit.
-    expect(await other.reserve({ tenant, endpointId: 'ep_2' }, 100, () => system.now)).toBe(system.now);
+    expect(await other.reserve({ tenant, endpointId: 'ep_2' }, limit, () => system.now)).toBe(system.now);
   });
 });
 

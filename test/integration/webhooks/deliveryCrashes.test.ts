@@ -294,6 +294,7 @@ describe('deliveries with a fault at any AWS call', () => {
           tenant,
           endpointId: `${tenant}_ep_0`,
           at: cloud.now + 10 * SECOND,
+          revision: 1,
           expiresAt: cloud.now,
         }),
       ]);

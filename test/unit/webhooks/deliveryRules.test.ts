@@ -231,8 +231,9 @@ describe('planAttempt and afterSweep', () => {
   });
 
   test('counts no attempt when a delivery is postponed', () => {
-    const put = postponeDelivery(claimDelivery(fresh(), 'c', NOW - HOUR), NOW + MINUTE, NOW, timing, NOW + MINUTE);
-    expect(put).toMatchObject({ attempts: 0, nextAt: NOW + MINUTE, slot: NOW + MINUTE });
+    const reserved = { slot: NOW + MINUTE, slotRevision: 3 };
+    const put = postponeDelivery(claimDelivery(fresh(), 'c', NOW - HOUR), NOW + MINUTE, NOW, timing, reserved);
+    expect(put).toMatchObject({ attempts: 0, nextAt: NOW + MINUTE, ...reserved });
     expect(put).not.toHaveProperty('claim');
   });
 });
