@@ -4,6 +4,7 @@ import { ApiError } from '../shared/errors.ts';
 import { newId } from '../shared/ids.ts';
 import { type DocumentResult, failedDocument } from '../shared/results.ts';
 import { defineEntity, type Stored } from '../table/entity.ts';
+import { retryOnConflict } from '../table/retryOnConflict.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 import {
   insert,
@@ -92,11 +93,16 @@ export class DocumentReader {
     return (await this.find(scope, documentIds)).map(({ current }) => current);
   }
 
+  /** Returns the document with this id, or undefined if it does not exist. */
+  async get(scope: OrganizationScope, documentId: string): Promise<Stored<Document> | undefined> {
+    return scope.hasFolderChanges
+      ? (await this.getByIds(scope, [documentId]))[0]
+      : this.#items.get(DocumentEntity, { ...scope, documentId });
+  }
+
   /** Returns the document with this id. Throws NOT_FOUND if it does not exist. */
   async require(scope: OrganizationScope, documentId: string): Promise<Stored<Document>> {
-    const document = scope.hasFolderChanges
-      ? (await this.getByIds(scope, [documentId]))[0]
-      : await this.#items.get(DocumentEntity, { ...scope, documentId });
+    const document = await this.get(scope, documentId);
     if (!document) throw new ApiError('NOT_FOUND', ABSENT);
     return document;
   }
@@ -222,8 +228,8 @@ export class DocumentWriter {
   }
 
   /**
-   * Returns the document with this id. Creates a missing document if `create` is given. Throws NOT_FOUND if the document is
-   * missing and `create` is undefined.
+   * Returns the document with this id. Creates a missing document if `create` is given, also if another request deletes it in the
+   * meantime. Throws NOT_FOUND if the document is missing and `create` is undefined.
    */
   async ensure(
     scope: OrganizationScope,
@@ -231,8 +237,12 @@ export class DocumentWriter {
     create: { accessType: AccessType } | undefined,
     now: number,
   ): Promise<Document> {
-    if (create) await this.add(scope, [{ documentId }], create, now);
-    return new DocumentReader(this.#table).require(scope, documentId);
+    const documents = new DocumentReader(this.#table);
+    if (!create) return documents.require(scope, documentId);
+    return retryOnConflict(async () => {
+      await this.add(scope, [{ documentId }], create, now);
+      return (await documents.get(scope, documentId)) ?? 'conflict';
+    });
   }
 }
 

@@ -4,6 +4,7 @@ import { invalid } from '../shared/errors.ts';
 import { newId } from '../shared/ids.ts';
 import { mergeMetadata } from '../shared/metadata.ts';
 import { defineEntity, type Stored } from '../table/entity.ts';
+import { retryOnConflict } from '../table/retryOnConflict.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 import { insert, type ItemReader, type PageOptions, type QueryPage, replace, type Table } from '../table/table.ts';
 import { type Decision, writeEach } from '../table/writeEach.ts';
@@ -259,12 +260,14 @@ export class OrganizationWriter {
    * organization is missing and `create` is false.
    */
   async ensure(tenant: string, organizationId: string, create: boolean, now: number): Promise<Organization> {
-    const stored = await this.#table.get(OrganizationEntity, { tenant, organizationId });
-    if (stored) return stored;
-    if (!create) throw unknownOrganization('; send createOrganization: true to create it');
-    const organization = newOrganization({ organizationId }, now);
-    const outcome = await this.#table.write([insert(OrganizationEntity, { tenant, ...organization })]);
-    return outcome === 'done' ? organization : this.#organizations.require(tenant, organizationId);
+    return retryOnConflict(async () => {
+      const stored = await this.#table.get(OrganizationEntity, { tenant, organizationId });
+      if (stored) return stored;
+      if (!create) throw unknownOrganization('; send createOrganization: true to create it');
+      const organization = newOrganization({ organizationId }, now);
+      const outcome = await this.#table.write([insert(OrganizationEntity, { tenant, ...organization })]);
+      return outcome === 'done' ? organization : 'conflict';
+    });
   }
 }
 

@@ -3,6 +3,7 @@ import { ApiError } from '../../shared/errors.ts';
 import { newId } from '../../shared/ids.ts';
 import { defineEntity, type Stored } from '../../table/entity.ts';
 import { readAll } from '../../table/pages.ts';
+import { retryOnConflict } from '../../table/retryOnConflict.ts';
 import { storeCapability } from '../../table/storeCapability.ts';
 import { insert, replace, type Table } from '../../table/table.ts';
 import { type Decision, writeEach } from '../../table/writeEach.ts';
@@ -168,11 +169,16 @@ export class FolderReader {
     return (await this.find(scope, folderIds)).map(({ current }) => current);
   }
 
+  /** Returns the folder with this id, or undefined if it does not exist. */
+  async get(scope: OrganizationScope, folderId: string): Promise<Stored<Folder> | undefined> {
+    return scope.hasFolderChanges
+      ? (await this.getByIds(scope, [folderId]))[0]
+      : this.#table.get(FolderEntity, { ...scope, folderId });
+  }
+
   /** Returns the folder with this id. Throws NOT_FOUND if it does not exist. */
   async require(scope: OrganizationScope, folderId: string): Promise<Stored<Folder>> {
-    const folder = scope.hasFolderChanges
-      ? (await this.getByIds(scope, [folderId]))[0]
-      : await this.#table.get(FolderEntity, { ...scope, folderId });
+    const folder = await this.get(scope, folderId);
     if (!folder) throw new ApiError('NOT_FOUND', 'Folder does not exist');
     return folder;
   }
@@ -264,8 +270,9 @@ export class FolderWriter {
   }
 
   /**
-   * Returns the folder with this id. With `create`, it creates a missing folder in the given parent, or at the root. Throws
-   * NOT_FOUND if the folder or the parent does not exist, and FAILED_PRECONDITION if the folder would be too deep.
+   * Returns the folder with this id. With `create`, it creates a missing folder in the given parent, or at the root, also if
+   * another request deletes the folder in the meantime. Throws NOT_FOUND if the folder or the parent does not exist, and
+   * FAILED_PRECONDITION if the folder would be too deep.
    */
   async ensure(
     scope: OrganizationScope,
@@ -274,10 +281,14 @@ export class FolderWriter {
     now: number,
     parentFolderId?: string,
   ): Promise<Folder> {
-    const [added] = create ? await this.add(scope, [{ folderId, parentFolderId }], now) : [];
-    if (added?.message === PARENT_ABSENT) throw new ApiError('NOT_FOUND', 'Parent folder does not exist');
-    if (added?.message === TOO_DEEP) throw new ApiError('FAILED_PRECONDITION', 'The folder would be too deep');
-    return new FolderReader(this.#table).require(scope, folderId);
+    const folders = new FolderReader(this.#table);
+    if (!create || folderId === rootFolderId || folderId === parentFolderId) return folders.require(scope, folderId);
+    return retryOnConflict(async () => {
+      const [added] = await this.add(scope, [{ folderId, parentFolderId }], now);
+      if (added?.message === PARENT_ABSENT) throw new ApiError('NOT_FOUND', 'Parent folder does not exist');
+      if (added?.message === TOO_DEEP) throw new ApiError('FAILED_PRECONDITION', 'The folder would be too deep');
+      return (await folders.get(scope, folderId)) ?? 'conflict';
+    });
   }
 
   async #readWithParents(scope: OrganizationScope, folders: readonly NewFolder[]): Promise<AddState[]> {

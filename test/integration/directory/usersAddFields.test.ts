@@ -1,4 +1,5 @@
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { Table } from '../../../lib/table/table.ts';
 import { acmeWorld, invalid } from '../../support/acmeWorld.ts';
 
 const ADD = '/v2/users/add';
@@ -56,5 +57,43 @@ describe('the unsupported field context', () => {
       invalid('context must be left out: no webhook and no resolver of this service reports added or removed users'),
     );
     expect((await customer.call(path, { ...acme, ...data, context: null })).status).toBe(200);
+  });
+});
+
+describe('a request that creates what is missing, while other requests delete it', () => {
+  test.each([
+    ['Document', { documentId: 'reset' }, 'documents/delete', { documentIds: ['reset'] }],
+    ['Folder', { folderId: 'reset' }, 'folders/delete', { folderId: 'reset' }],
+  ])('adds the %s again', async (type, scope, path, deleted) => {
+    const data = { ...acme, users, ...scope, createDocument: true, createFolder: true };
+    await customer.ok(ADD, data);
+    const get = Table.prototype.get;
+    const spy = jest.spyOn(Table.prototype, 'get').mockImplementation(async function (
+      this: Table,
+      ...call: Parameters<Table['get']>
+    ) {
+      // The request has read that the item exists. It reads the item once more, to use it.
+      if (call[0].type === type) {
+        spy.mockRestore();
+        await customer.ok(`/v2/organizations/${path}`, { ...acme, ...deleted });
+      }
+      return get.apply(this, call);
+    });
+    await customer.ok(ADD, { ...data, users: [{ userId: 'bob' }] });
+    expect(await customer.ok('/v2/users/get', { ...acme, ...scope })).toMatchObject([{ userId: 'bob' }]);
+  });
+
+  test('adds the organization again', async () => {
+    const organizationId = 'beta';
+    const write = Table.prototype.write;
+    const spy = jest.spyOn(Table.prototype, 'write').mockImplementation(async function (this: Table, ops) {
+      spy.mockRestore();
+      await customer.ok('/v2/organizations/add', { organizations: [{ organizationId }] });
+      const outcome = await write.call(this, ops);
+      await customer.ok('/v2/organizations/delete', { organizationIds: [organizationId] });
+      return outcome;
+    });
+    await customer.ok(ADD, { organizationId, users, createOrganization: true });
+    expect(await customer.ok('/v2/users/get', { organizationId })).toMatchObject([{ userId: 'ada' }]);
   });
 });
