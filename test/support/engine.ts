@@ -91,8 +91,8 @@ export interface EngineOptions {
   /** Whether functions use the SDK's client, as in a deployment, instead of the lean client. */
   readonly sdk?: boolean;
   /**
-   * Where the table is, if not only on the engine. `memory`: only in memory, for tests that repeat the same calls
-   * thousands of times. `both`: on the engine and in memory, and the test fails if their answers differ. With the
+   * Where the table is, if not only on the engine. `memory`: only in memory, for tests with about a thousand calls or
+   * more. `both`: on the engine and in memory, and the test fails if their answers differ. With the
    * environment variable `COMPARE_TABLES`, `memory` means `both`.
    */
   readonly table?: 'memory' | 'both';

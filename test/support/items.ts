@@ -1,4 +1,4 @@
-import { GetCommand, ScanCommand, type ScanCommandInput } from '@aws-sdk/lib-dynamodb';
+import { DeleteCommand, GetCommand, PutCommand, ScanCommand, type ScanCommandInput } from '@aws-sdk/lib-dynamodb';
 import { type Engine, TABLE_NAME } from './engine.ts';
 
 /** Returns the item that is stored under a key. */
@@ -10,6 +10,16 @@ export async function storedItem(
     new GetCommand({ TableName: TABLE_NAME, Key: { PK: key.PK, SK: key.SK }, ConsistentRead: true }),
   );
   return Item;
+}
+
+/** Stores an item as it is. */
+export async function putItem(engine: Engine, item: Record<string, any>): Promise<void> {
+  await engine.lean.send(new PutCommand({ TableName: TABLE_NAME, Item: item }));
+}
+
+/** Deletes the item that is stored under a key. */
+export async function deleteItem(engine: Engine, { PK, SK }: Record<string, any>): Promise<void> {
+  await engine.lean.send(new DeleteCommand({ TableName: TABLE_NAME, Key: { PK, SK } }));
 }
 
 /** Returns all stored items. */

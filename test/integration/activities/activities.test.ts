@@ -7,7 +7,7 @@ const ADD = '/v2/activities/add';
 const GET = '/v2/activities/get';
 const UPDATE = '/v2/activities/update';
 
-const { customer, useNewCustomer } = acmeWorld({ documents: ['nda', 'tos'] });
+const { customer, useNewCustomer } = acmeWorld({ table: 'memory', documents: ['nda', 'tos'] });
 const { add, get, idsOf } = activityCalls(customer);
 
 const nda = { organizationId: 'acme', documentId: 'nda' };

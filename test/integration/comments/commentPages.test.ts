@@ -1,12 +1,10 @@
-import { PutItemCommand } from '@aws-sdk/client-dynamodb';
-import { marshall } from '@aws-sdk/util-dynamodb';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { acmeWorld } from '../../support/acmeWorld.ts';
 import { nda } from '../../support/content.ts';
-import { TABLE_NAME } from '../../support/engine.ts';
+import { putItem } from '../../support/items.ts';
 import { times } from '../../support/times.ts';
 
-const { engine, customer, itemsOf } = acmeWorld({ documents: ['nda'] });
+const { engine, customer, itemsOf } = acmeWorld({ table: 'memory', documents: ['nda'] });
 
 const ada = { userId: 'ada' };
 const bob = { userId: 'bob' };
@@ -95,8 +93,7 @@ describe('pages of POST /v2/commentannotations/comments/get', () => {
       from: { userId: `user-${user}`, photoUrl: '字'.repeat(2_048), name: '字'.repeat(512), initial: '字'.repeat(512) },
       lastUpdated: 1,
     }));
-    for (const item of await itemsOf('Reaction'))
-      await engine.client.send(new PutItemCommand({ TableName: TABLE_NAME, Item: marshall({ ...item, fromUsers }) }));
+    for (const item of await itemsOf('Reaction')) await putItem(engine, { ...item, fromUsers });
     const all = await pages({});
     expect(all.length).toBeGreaterThan(1);
     expect(all.flat()).toEqual(ids);

@@ -1,12 +1,10 @@
-import { DeleteItemCommand } from '@aws-sdk/client-dynamodb';
-import { marshall } from '@aws-sdk/util-dynamodb';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { acmeWorld, invalid } from '../../support/acmeWorld.ts';
 import { nda } from '../../support/content.ts';
-import { TABLE_NAME } from '../../support/engine.ts';
+import { deleteItem } from '../../support/items.ts';
 import { times } from '../../support/times.ts';
 
-const { engine, customer, itemsOf, emitted, involvements } = acmeWorld({ documents: ['nda'] });
+const { engine, customer, itemsOf, emitted, involvements } = acmeWorld({ table: 'memory', documents: ['nda'] });
 
 const ada = { userId: 'ada', name: 'Ada' };
 const bob = { userId: 'bob' };
@@ -251,8 +249,8 @@ describe('POST /v2/commentannotations/comments/get', () => {
   });
 
   test('returns NOT_FOUND for a thread that is being deleted and has only comments left', async () => {
-    const [{ PK, SK }] = (await itemsOf('Thread')) as [any];
-    await engine.client.send(new DeleteItemCommand({ TableName: TABLE_NAME, Key: marshall({ PK, SK }) }));
+    const [stored] = (await itemsOf('Thread')) as [any];
+    await deleteItem(engine, stored);
     for (const data of [{}, { commentIds: [1] }])
       expect(await errorOf('get', data)).toEqual([404, 'NOT_FOUND', 'Annotation does not exist']);
   });

@@ -1,9 +1,7 @@
-import { DeleteItemCommand } from '@aws-sdk/client-dynamodb';
 import { describe, expect, test } from '@jest/globals';
 import { acmeWorld } from '../../support/acmeWorld.ts';
 import { nda } from '../../support/content.ts';
-import { TABLE_NAME } from '../../support/engine.ts';
-import { everyItem } from '../../support/items.ts';
+import { deleteItem, everyItem } from '../../support/items.ts';
 import { ada, addThreads, comment, contentOf, getThread, involvementsOf, thread } from '../../support/threads.ts';
 import { times } from '../../support/times.ts';
 
@@ -282,9 +280,7 @@ describe('POST /v2/commentannotations/add', () => {
     const document = (await everyItem(engine)).find(
       (item) => item._t === 'Document' && item.PK.includes(customer.apiKey),
     )!;
-    await engine.client.send(
-      new DeleteItemCommand({ TableName: TABLE_NAME, Key: { PK: { S: document.PK }, SK: { S: document.SK } } }),
-    );
+    await deleteItem(engine, document);
     expect(await addThreads(customer, [thread('a', { commentData: [comment({ commentText: 'new' })] })])).toMatchObject(
       { a: { success: true } },
     );

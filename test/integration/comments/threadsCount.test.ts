@@ -5,7 +5,7 @@ import { type Customer, newCustomer } from '../../support/customer.ts';
 import { startEngine } from '../../support/engine.ts';
 import { addThreads, comment, getThread, numbered, thread } from '../../support/threads.ts';
 
-forAllTests(startEngine);
+forAllTests(() => startEngine({ table: 'memory' }));
 
 describe('POST /v2/commentannotations/count/get', () => {
   const COUNT = '/v2/commentannotations/count/get';

@@ -17,7 +17,7 @@ import { times } from '../../support/times.ts';
 const DELETE = '/v2/commentannotations/delete';
 const bob = { userId: 'bob' };
 
-const { engine, customer, emitted } = acmeWorld();
+const { engine, customer, emitted } = acmeWorld({ table: 'memory' });
 
 const remove = (data: object) => customer.ok(DELETE, { ...nda, ...data });
 const remainingIds = async () =>

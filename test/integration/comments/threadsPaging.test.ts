@@ -8,7 +8,7 @@ import { times } from '../../support/times.ts';
 
 const GET = '/v2/commentannotations/get';
 
-forAllTests(startEngine);
+forAllTests(() => startEngine({ table: 'memory' }));
 
 describe('POST /v2/commentannotations/get of one document', () => {
   const customer = forAllTests(newCustomer);

@@ -17,7 +17,7 @@ import { times } from '../../support/times.ts';
 const UPDATE = '/v2/commentannotations/update';
 const bob = { userId: 'bob', name: 'Bob' };
 
-const { engine, customer, emitted } = acmeWorld();
+const { engine, customer, emitted } = acmeWorld({ table: 'memory' });
 
 const update = (data: object) => customer.ok(UPDATE, { ...nda, ...data });
 const change = (updatedData: object, more: object = {}) => update({ annotationIds: ['a'], updatedData, ...more });

@@ -7,7 +7,7 @@ import { acmeWorld } from '../../support/acmeWorld.ts';
 import { type Emitted, nda } from '../../support/content.ts';
 import { ada, addThreads, comment, thread } from '../../support/threads.ts';
 
-const { customer, itemsOf, emitted } = acmeWorld();
+const { customer, itemsOf, emitted } = acmeWorld({ table: 'memory' });
 beforeEach(async () => {
   await customer.ok('/v2/organizations/add', {
     organizations: [{ organizationId: nda.organizationId, organizationName: 'Acme' }],

@@ -1,5 +1,3 @@
-import { DeleteItemCommand } from '@aws-sdk/client-dynamodb';
-import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { LocationRemover } from '../../../lib/deletion/deleteLocationData.ts';
 import { DocumentEntity } from '../../../lib/directory/documents.ts';
@@ -9,7 +7,8 @@ import { acmeWorld, invalid } from '../../support/acmeWorld.ts';
 import { newCustomer } from '../../support/customer.ts';
 import { TABLE_NAME } from '../../support/engine.ts';
 import { handlerOf } from '../../support/functionHandlers.ts';
-import { everyItem } from '../../support/items.ts';
+import { deleteItem, everyItem } from '../../support/items.ts';
+import { asDocumentClient } from '../../support/leanClient.ts';
 import { errorOf, post } from '../../support/requests.ts';
 import { withStillClock } from '../../support/stillClock.ts';
 import { times } from '../../support/times.ts';
@@ -17,7 +16,7 @@ import { newWorkspace } from '../../support/workspaces.ts';
 
 const DELETE = '/v1/organizations/documents/locations/data/delete';
 
-const { engine, customer } = acmeWorld();
+const { engine, customer } = acmeWorld({ table: 'memory' });
 beforeEach(async () => {
   for (const organizationId of ['acme', 'beta']) await customer.addDocuments(['nda', 'offer'], { organizationId });
 });
@@ -25,7 +24,7 @@ beforeEach(async () => {
 const chapter = { id: 'chapter-1', locationName: 'Chapter 1' };
 const ada = { userId: 'ada' };
 
-const client = () => DynamoDBDocumentClient.from(engine.client, { marshallOptions: { removeUndefinedValues: true } });
+const client = () => asDocumentClient(engine.lean);
 
 /** Adds one record of each kind at a location. */
 async function addRecords(location: object, scope: object = {}, suffix = '') {
@@ -281,12 +280,12 @@ describe('POST /v1/organizations/documents/locations/data/delete', () => {
       ({ _t, organizationId, PK: key }) =>
         _t === OrganizationEntity.type && organizationId === 'acme' && key.includes(customer.apiKey),
     )!;
-    const { PK, SK } = DocumentEntity.key({
+    const key = DocumentEntity.key({
       tenant: customer.apiKey,
       organizationKey: organization,
       documentId: 'nda',
     });
-    await engine.client.send(new DeleteItemCommand({ TableName: TABLE_NAME, Key: { PK: { S: PK }, SK: { S: SK } } }));
+    await deleteItem(engine, key);
     await customer.addDocuments(['nda']);
     await addRecords({ id: 'elsewhere' });
     expect((await remove(chapter)).status).toBe(200);

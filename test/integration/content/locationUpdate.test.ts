@@ -1,4 +1,3 @@
-import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { LocationUpdater } from '../../../lib/content/locationUpdater.ts';
 import { Table, type WriteOp } from '../../../lib/table/table.ts';
@@ -6,6 +5,7 @@ import { acmeWorld, invalid } from '../../support/acmeWorld.ts';
 import { type Customer, newCustomer } from '../../support/customer.ts';
 import { TABLE_NAME } from '../../support/engine.ts';
 import { everyItem } from '../../support/items.ts';
+import { asDocumentClient } from '../../support/leanClient.ts';
 import { errorOf } from '../../support/requests.ts';
 import { withStillClock } from '../../support/stillClock.ts';
 import { times } from '../../support/times.ts';
@@ -16,7 +16,7 @@ const ada = { userId: 'ada' };
 const oldLocation = { id: 'chapter-1', locationName: 'Chapter 1', page: 3 };
 const newLocation = { id: 'chapter-2', locationName: 'Chapter 2' };
 
-const { engine, customer } = acmeWorld();
+const { engine, customer } = acmeWorld({ table: 'memory' });
 beforeEach(() => addDocuments(customer));
 
 async function addDocuments(to: Customer) {
@@ -33,7 +33,7 @@ const update = (more: object = {}) =>
       ...more,
     }),
   );
-const table = () => DynamoDBDocumentClient.from(engine.client, { marshallOptions: { removeUndefinedValues: true } });
+const table = () => asDocumentClient(engine.lean);
 
 /** Adds one record of each kind at a location. */
 async function addRecords(location: object = oldLocation, scope: object = {}, suffix = '', to = customer) {

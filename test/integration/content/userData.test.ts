@@ -4,7 +4,7 @@ import { times } from '../../support/times.ts';
 
 const GET = '/v2/users/data/get';
 
-const { customer } = acmeWorld({ documents: ['nda', 'offer'] });
+const { customer } = acmeWorld({ table: 'memory', documents: ['nda', 'offer'] });
 
 const nda = { organizationId: 'acme', documentId: 'nda' };
 const ada = { userId: 'ada', name: 'Ada' };

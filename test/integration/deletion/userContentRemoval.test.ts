@@ -1,29 +1,19 @@
 import { isDeepStrictEqual } from 'node:util';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { addInvolvement, type Involvement } from '../../../lib/content/involvements.ts';
 import { purgeUserContent } from '../../../lib/deletion/purgeUserContent.ts';
 import type { OrganizationScope } from '../../../lib/directory/folders/folders.ts';
 import { Table } from '../../../lib/table/table.ts';
 import { acmeWorld } from '../../support/acmeWorld.ts';
-import {} from '../../support/content.ts';
 import { TABLE_NAME } from '../../support/engine.ts';
 import { everyItem } from '../../support/items.ts';
-import { asDocumentClient, type Command, LeanClient } from '../../support/leanClient.ts';
+import { asDocumentClient, type Command } from '../../support/leanClient.ts';
 import { times } from '../../support/times.ts';
 import { ada, createUserRecords, grace, max, saidToGrace } from '../../support/userTraces.ts';
 
 type Item = Record<string, any>;
 
-const { engine, customer, itemsOf, emitted, involvements } = acmeWorld();
-let lean: LeanClient;
-let table: Table;
-beforeAll(() => {
-  lean = new LeanClient();
-  table = new Table(asDocumentClient(lean), TABLE_NAME);
-});
-afterAll(() => {
-  lean.destroy();
-});
+const { engine, table, customer, itemsOf, emitted, involvements } = acmeWorld({ table: 'memory' });
 
 const acme = { organizationId: 'acme', documentId: 'nda' };
 let scope: OrganizationScope;
@@ -227,7 +217,7 @@ describe('purgeUserContent of a user who is removed from an organization', () =>
           });
           await customer.addReactions([{ annotationId: 'both', icon: 'heart', from: { userId: `reactor${n}` } }], acme);
         }
-        return lean.send(command);
+        return engine.lean.send(command);
       },
     };
     await purgeUser({}, new Table(asDocumentClient(client), TABLE_NAME));

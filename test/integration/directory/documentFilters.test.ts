@@ -13,7 +13,7 @@ const [ADD, GET, UPDATE, COUNT] = ['add', 'get', 'update', 'count/get'].map(
 const acme = { organizationId: 'acme' };
 const isDraft = [{ key: 'status', operator: '==', value: 'draft' }];
 
-const { customer } = acmeWorld({ isShared: true });
+const { customer } = acmeWorld({ table: 'memory', isShared: true });
 const numbered = (prefix: string, count: number) =>
   times(count, (index) => `${prefix}${String(index).padStart(4, '0')}`);
 const crowd = numbered('c', 2_600);

@@ -8,7 +8,7 @@ import { Table, upsert, type WriteOp } from '../../../lib/table/table.ts';
 import type { QueueSender } from '../../../lib/workers/sender.ts';
 import { acmeWorld, invalid } from '../../support/acmeWorld.ts';
 import { TABLE_NAME } from '../../support/engine.ts';
-import { asDocumentClient, LeanClient } from '../../support/leanClient.ts';
+import { asDocumentClient } from '../../support/leanClient.ts';
 import { times } from '../../support/times.ts';
 import { virtualTime } from '../../support/virtualTime.ts';
 
@@ -17,7 +17,7 @@ const [ADD, GET, UPDATE, DELETE, ACCESS] = ['add', 'get', 'update', 'delete', 'a
 ) as [string, string, string, string, string];
 const acme = { organizationId: 'acme' };
 
-const { table, customer, itemsOf } = acmeWorld();
+const { engine, table, customer, itemsOf } = acmeWorld({ table: 'memory' });
 beforeEach(() =>
   customer.ok(ADD, {
     ...acme,
@@ -44,7 +44,7 @@ async function positions(...folderIds: string[]): Promise<Record<string, string>
 const error = (path: string, data: object) => customer.error(path, { ...acme, ...data });
 /** Returns a changer of folders whose table is of another class. */
 function changerOn(TableClass: typeof Table, send: QueueSender['send'] = async () => undefined): FolderChanger {
-  return new FolderChanger(new TableClass(asDocumentClient(new LeanClient()), TABLE_NAME), { send });
+  return new FolderChanger(new TableClass(asDocumentClient(engine.lean), TABLE_NAME), { send });
 }
 async function folderRequest(): Promise<FolderRequest> {
   const tenant = customer.apiKey;

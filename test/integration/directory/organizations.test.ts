@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { acmeWorld, invalid } from '../../support/acmeWorld.ts';
 import { times } from '../../support/times.ts';
 
-const { customer } = acmeWorld();
+const { customer } = acmeWorld({ table: 'memory' });
 
 const ids = (prefix: string, count: number) => times(count, (i) => `${prefix}${String(i).padStart(4, '0')}`);
 

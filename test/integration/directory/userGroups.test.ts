@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { organizationScope } from '../../../lib/directory/folders/folders.ts';
 import { OrganizationEntity } from '../../../lib/directory/organizations.ts';
 import {
@@ -10,11 +10,9 @@ import {
 } from '../../../lib/directory/userGroups.ts';
 import { UserEntity } from '../../../lib/directory/users.ts';
 import { inParallel } from '../../../lib/shared/inParallel.ts';
-import { replace, Table, upsert } from '../../../lib/table/table.ts';
+import { replace, upsert } from '../../../lib/table/table.ts';
 import { acmeWorld } from '../../support/acmeWorld.ts';
-import { TABLE_NAME } from '../../support/engine.ts';
 import { everyItem } from '../../support/items.ts';
-import { asDocumentClient, LeanClient } from '../../support/leanClient.ts';
 import { withStillClock } from '../../support/stillClock.ts';
 import { times } from '../../support/times.ts';
 
@@ -23,17 +21,8 @@ const GET = '/v2/organizations/usergroups/get';
 const ADD_USERS = '/v2/organizations/usergroups/users/add';
 const DELETE_USERS = '/v1/organizations/usergroups/users/delete';
 
-const { engine, customer } = acmeWorld();
-let table: Table;
-let client: LeanClient;
+const { engine, table, customer } = acmeWorld({ table: 'memory' });
 let internalId: string;
-beforeAll(() => {
-  client = new LeanClient();
-  table = new Table(asDocumentClient(client), TABLE_NAME);
-});
-afterAll(() => {
-  client.destroy();
-});
 beforeEach(async () => {
   await customer.ok('/v2/organizations/add', { organizations: [{ organizationId: 'acme' }] });
   internalId = (await table.get(OrganizationEntity, { tenant: customer.apiKey, organizationId: 'acme' }))!.internalId;

@@ -10,7 +10,7 @@ import { contents, encodeUpdate, type UpdateParts } from '../../support/yjsUpdat
 const [ADD, UPDATE, GET, DELETE] = ['/v2/crdt/add', '/v2/crdt/update', '/v2/crdt/get', '/v2/crdt/delete'] as const;
 const [PULL, PUSH] = ['/v2/crdt/updates/get', '/v2/crdt/updates/push'] as const;
 
-const { customer } = acmeWorld({ documents: ['nda'] });
+const { customer } = acmeWorld({ table: 'memory', documents: ['nda'] });
 forAllTests(startQueues);
 beforeAll(() => {
   restartFunctions();

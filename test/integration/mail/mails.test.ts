@@ -10,7 +10,7 @@ import { times } from '../../support/times.ts';
 
 const MINUTE = 60_000;
 
-const { engine, customer } = acmeWorld({ documents: [{ documentId: 'nda', documentName: 'NDA' }] });
+const { engine, customer } = acmeWorld({ table: 'memory', documents: [{ documentId: 'nda', documentName: 'NDA' }] });
 const system = forEachTest(() => new MailSystem(engine, customer));
 
 const person = (userId: string) => ({

@@ -5,7 +5,7 @@ import { times } from '../../support/times.ts';
 const GET = '/v2/notifications/config/get';
 const SET = '/v2/notifications/config/set';
 
-const { customer } = acmeWorld({ documents: ['nda', 'offer'] });
+const { customer } = acmeWorld({ table: 'memory', documents: ['nda', 'offer'] });
 beforeEach(() => customer.addUsers(['ada', 'grace', '__proto__']));
 
 const set = (userIds: readonly string[], config: object, documentIds?: readonly string[]) =>

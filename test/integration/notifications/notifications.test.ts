@@ -1,11 +1,8 @@
 import { createHash } from 'node:crypto';
-import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, test } from '@jest/globals';
 import { OrganizationEntity } from '../../../lib/directory/organizations.ts';
 import { NotificationDeleter } from '../../../lib/notifications/deleteNotifications.ts';
-import { Table } from '../../../lib/table/table.ts';
 import { acmeWorld, invalid } from '../../support/acmeWorld.ts';
-import { TABLE_NAME } from '../../support/engine.ts';
 import { everyItem } from '../../support/items.ts';
 import { withStillClock } from '../../support/stillClock.ts';
 import { times } from '../../support/times.ts';
@@ -16,7 +13,7 @@ const GET_V1 = '/v1/notifications/get';
 const UPDATE = '/v2/notifications/update';
 const DELETE = '/v2/notifications/delete';
 
-const { engine, customer } = acmeWorld({ documents: ['nda', 'offer'] });
+const { engine, table, customer } = acmeWorld({ table: 'memory', documents: ['nda', 'offer'] });
 
 const nda = { organizationId: 'acme', documentId: 'nda' };
 const ada = { userId: 'ada', name: 'Ada', email: 'Ada@Example.com' };
@@ -518,7 +515,6 @@ describe('POST /v2/notifications/delete', () => {
 
   test('sets hasMore, and deletes the remaining notifications if the request is repeated', async () => {
     await Promise.all(times(110, (i) => add(`n${i}`)));
-    const table = new Table(DynamoDBDocumentClient.from(engine.client), TABLE_NAME);
     const organization = await table.get(OrganizationEntity, { tenant: customer.apiKey, organizationId: 'acme' });
     const moments = [0, 60_000];
     const { results, hasMore } = await new NotificationDeleter(table, () => moments.shift()!).delete(

@@ -1,15 +1,13 @@
-import { DeleteItemCommand } from '@aws-sdk/client-dynamodb';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { DocumentEntity } from '../../../lib/directory/documents.ts';
 import { acmeWorld } from '../../support/acmeWorld.ts';
-import { TABLE_NAME } from '../../support/engine.ts';
-import { everyItem } from '../../support/items.ts';
+import { deleteItem, everyItem } from '../../support/items.ts';
 import { times } from '../../support/times.ts';
 
 const ADD = '/v2/notifications/add';
 const GET = '/v2/notifications/get';
 
-const { engine, customer } = acmeWorld({ documents: ['nda', 'offer'] });
+const { engine, customer } = acmeWorld({ table: 'memory', documents: ['nda', 'offer'] });
 beforeEach(() => customer.addUsers(['ada', 'grace', 'lin']));
 
 const add = (notificationId: string, to: readonly string[] | 'everybody', more: object = {}) =>
@@ -97,11 +95,11 @@ describe("a user's notifications", () => {
   test('contain no notification of a deleted document, even by id', async () => {
     await add('1', ['grace'], { documentId: 'offer' });
     await add('2', ['grace']);
-    const { PK, SK } = (await everyItem(engine)).find(
+    const document = (await everyItem(engine)).find(
       ({ _t, documentId, PK: key }) =>
         _t === DocumentEntity.type && documentId === 'offer' && key.includes(customer.apiKey),
     )!;
-    await engine.client.send(new DeleteItemCommand({ TableName: TABLE_NAME, Key: { PK: { S: PK }, SK: { S: SK } } }));
+    await deleteItem(engine, document);
     expect(await notificationIds('grace')).toEqual(['2']);
     expect(await notificationIds('grace', { notificationIds: ['1', '2'] })).toEqual(['2']);
     expect(await customer.ok(GET, { organizationId: 'acme', notificationIds: ['1'] })).toEqual([]);

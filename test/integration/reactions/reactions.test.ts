@@ -1,12 +1,11 @@
-import { DeleteItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
-import { marshall } from '@aws-sdk/util-dynamodb';
 import { describe, expect, test } from '@jest/globals';
 import { acmeWorld } from '../../support/acmeWorld.ts';
 import { nda } from '../../support/content.ts';
-import { TABLE_NAME } from '../../support/engine.ts';
+import { deleteItem, putItem } from '../../support/items.ts';
 import { times } from '../../support/times.ts';
 
 const { engine, customer, itemsOf, emitted, involvements } = acmeWorld({
+  table: 'memory',
   documents: [{ documentId: 'nda', documentName: 'NDA' }],
 });
 
@@ -394,11 +393,8 @@ test('POST /v2/reactions/add accepts a reaction id that remained from a deleted 
   await react(thumb());
   const [name] = await itemsOf('RecordId');
   for (const type of ['Reaction', 'Involvement'])
-    for (const { PK, SK } of await itemsOf(type))
-      await engine.client.send(new DeleteItemCommand({ TableName: TABLE_NAME, Key: marshall({ PK, SK }) }));
-  await engine.client.send(
-    new PutItemCommand({ TableName: TABLE_NAME, Item: marshall({ ...name, documentKey: 'doc_gone' }) }),
-  );
+    for (const item of await itemsOf(type)) await deleteItem(engine, item);
+  await putItem(engine, { ...name, documentKey: 'doc_gone' });
   expect(await unreact('thumb')).toEqual({ thumb: { success: false, message: 'Reaction does not exist.' } });
   expect(await react(thumb({ icon: '🎉' }))).toEqual({ thumb: added('thumb') });
   expect(await react(thumb({ icon: '🎉', from: bob }))).toEqual({ thumb: added('thumb') });

@@ -8,7 +8,7 @@ import { startEngine } from '../../support/engine.ts';
 import { restartFunctions } from '../../support/functionHandlers.ts';
 import { outcome, paths } from '../../support/webhooks.ts';
 
-forAllTests(startEngine);
+forAllTests(() => startEngine({ table: 'memory' }));
 
 async function offer(customer: Customer, offered: boolean): Promise<void> {
   await setAdvancedWebhooks({ apiKey: customer.apiKey, offered, env: environment(process.env) });
