@@ -13,7 +13,8 @@ import {
 } from './folders/folders.ts';
 import { OrganizationEntity } from './organizations.ts';
 import type { ResourceType } from './rules/access.ts';
-import { documentResource, folderResource, organizationResource, type Resource, type ScopedResource } from './users.ts';
+import { documentResource, folderResource, organizationResource, type Resource } from './users.ts';
+import { type ScopedResource } from './userWriter.ts';
 
 /**
  * Returns the document or folder that a request names. Returns the organization if the request names neither. Throws NOT_FOUND if

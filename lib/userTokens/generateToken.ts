@@ -3,7 +3,7 @@ import { combine } from '../app/capability.ts';
 import { findResources } from '../directory/resources.ts';
 import { type AccessRole, defaultAccessRole } from '../directory/rules/access.ts';
 import type { NamedResource } from '../directory/rules/namedResource.ts';
-import { writeUsers } from '../directory/users.ts';
+import { writeUsers } from '../directory/userWriter.ts';
 import { ApiError, invalid } from '../shared/errors.ts';
 import { issueUserTokens } from './issuer.ts';
 import { USER_TOKEN_SECONDS } from './rules/claims.ts';

@@ -5,7 +5,7 @@ import { writeDocuments } from '../../../lib/directory/documents.ts';
 import { organizationScope, writeFolders } from '../../../lib/directory/folders/folders.ts';
 import { ensureResource } from '../../../lib/directory/resources.ts';
 import { accessRoles } from '../../../lib/directory/rules/access.ts';
-import { writeUsers } from '../../../lib/directory/users.ts';
+import { writeUsers } from '../../../lib/directory/userWriter.ts';
 import { toLambdaWithTwin } from '../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../lib/http/twin.ts';
 import { distinctBy } from '../../../lib/shared/collections.ts';

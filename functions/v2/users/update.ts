@@ -5,7 +5,7 @@ import { readDocuments } from '../../../lib/directory/documents.ts';
 import { organizationScope, readFolders } from '../../../lib/directory/folders/folders.ts';
 import { requireResource } from '../../../lib/directory/resources.ts';
 import { accessRoles } from '../../../lib/directory/rules/access.ts';
-import { type ScopedResource, writeUsers } from '../../../lib/directory/users.ts';
+import { type ScopedResource, writeUsers } from '../../../lib/directory/userWriter.ts';
 import { toLambdaWithTwin } from '../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../lib/http/twin.ts';
 import { distinctBy } from '../../../lib/shared/collections.ts';

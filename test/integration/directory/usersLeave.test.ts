@@ -7,7 +7,8 @@ import { changeFoldersStep } from '../../../lib/directory/folders/changeFoldersS
 import { FolderEntity, organizationScope } from '../../../lib/directory/folders/folders.ts';
 import { OrganizationEntity } from '../../../lib/directory/organizations.ts';
 import { MAX_REVOCATIONS } from '../../../lib/directory/rules/access.ts';
-import { type ScopedGrant, UserEntity, UserWriter } from '../../../lib/directory/users.ts';
+import { UserEntity } from '../../../lib/directory/users.ts';
+import { type ScopedGrant, UserWriter } from '../../../lib/directory/userWriter.ts';
 import { JobStore, REQUESTS_ENDED_MS, type StoredJob } from '../../../lib/jobs/jobStore.ts';
 import { runJob, type RunJobDeps } from '../../../lib/jobs/runJob.ts';
 import { replace, Table } from '../../../lib/table/table.ts';

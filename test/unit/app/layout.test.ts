@@ -91,6 +91,7 @@ const interfaces: Readonly<Record<string, readonly string[]>> = {
     'organizations',
     'resources',
     'users',
+    'userWriter',
   ],
   editors: ['deleteEditors', 'entities', 'storedBytes'],
   liveState: ['liveStates'],

@@ -3,7 +3,7 @@ import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { findResources } from '../../../../lib/directory/resources.ts';
 import { accessFields, accessRoles, defaultAccessRole } from '../../../../lib/directory/rules/access.ts';
 import { NamedResource } from '../../../../lib/directory/rules/namedResource.ts';
-import { grantAccess } from '../../../../lib/directory/users.ts';
+import { grantAccess } from '../../../../lib/directory/userWriter.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
 import { AccessContext, Id, limits, list, optional, UnixSeconds } from '../../../../lib/shared/schema.ts';
 

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { findResources } from '../../../../lib/directory/resources.ts';
 import { NamedResource } from '../../../../lib/directory/rules/namedResource.ts';
-import { revokeGrants } from '../../../../lib/directory/users.ts';
+import { revokeGrants } from '../../../../lib/directory/userWriter.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
 import { Id, limits, list } from '../../../../lib/shared/schema.ts';
 
