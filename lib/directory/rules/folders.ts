@@ -158,14 +158,16 @@ interface RequestedFolder {
 
 /**
  * Splits the folders of one request into waves. A folder's parent is in an earlier wave, so a request can list a tree in any
- * order. `circular` has the folders that fit no wave, because their parents form a circle.
+ * order. The parent `root` is no folder, even if the request lists a folder with this id. `circular` has the folders that fit no
+ * wave, because their parents form a circle.
  */
 export function splitIntoWaves<F extends RequestedFolder>(folders: readonly F[]): { waves: F[][]; circular: F[] } {
   const waves: F[][] = [];
   let waiting = [...folders];
   while (waiting.length > 0) {
     const waitingIds = new Set(waiting.map(({ folderId }) => folderId));
-    const isReady = ({ parentFolderId }: F) => parentFolderId === undefined || !waitingIds.has(parentFolderId);
+    const isReady = ({ parentFolderId = rootFolderId }: F) =>
+      parentFolderId === rootFolderId || !waitingIds.has(parentFolderId);
     const ready = waiting.filter(isReady);
     if (ready.length === 0) return { waves, circular: waiting };
     waves.push(ready);

@@ -45,6 +45,12 @@ describe('splitIntoWaves', () => {
     expect(splitIntoWaves(folders).circular.sort(byId)).toEqual(folders.filter(endless).sort(byId));
   });
 
+  test('does not wait for a folder with the reserved id root', () => {
+    const root = { folderId: rootFolderId, parentFolderId: rootFolderId };
+    const top = { folderId: 'top', parentFolderId: rootFolderId };
+    expect(splitIntoWaves([root, top])).toEqual({ waves: [[root, top]], circular: [] });
+  });
+
   const byId = (a: { folderId: string }, b: { folderId: string }) => a.folderId.localeCompare(b.folderId);
 });
 
