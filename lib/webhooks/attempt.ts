@@ -11,7 +11,13 @@ import type { Stored } from '../table/entity.ts';
 import type { QueueSender } from '../workers/sender.ts';
 import * as sendTo from '../workers/sendTo.ts';
 import { attemptDeliveries, type DeliveryStore, type StoredDelivery, toDelivery } from './deliveries.ts';
-import { ALL_FIRST_ATTEMPTS, type DeliveryMessage, deliveryTiming, nextAttemptMessages } from './deliveryMessage.ts';
+import {
+  ALL_FIRST_ATTEMPTS,
+  type DeliveryMessage,
+  deliveryTiming,
+  nextAttemptMessages,
+  TEST_ATTEMPT,
+} from './deliveryMessage.ts';
 import { disableEndpoints } from './disableEndpoints.ts';
 import { writeEndpointHealth } from './endpointHealth.ts';
 import { exhaustedEvent, isExhaustion, type LastAttempt } from './exhaustedEvent.ts';
@@ -271,8 +277,8 @@ class DeliveryAttempt {
 
   /**
    * Returns `closed` if the circuit breaker lets the attempt pass, or `probe` if the attempt can be the probe of an open breaker.
-   * Otherwise parks the delivery and returns undefined. A resend always passes, because the customer wants to know whether the
-   * endpoint works.
+   * Otherwise parks the delivery and returns undefined. A resend and the first attempt of a test always pass, because the customer
+   * wants to know whether the endpoint works.
    */
   async #checkBreaker({
     delivery,
@@ -282,7 +288,7 @@ class DeliveryAttempt {
   }: LoadedDelivery): Promise<'closed' | 'probe' | undefined> {
     const state = checkBreaker(healthAt(health, target._r).breaker, this.#call.clock());
     if (typeof state === 'string') return state;
-    if (delivery.otherwise) return 'closed';
+    if (delivery.otherwise || this.#message.group === TEST_ATTEMPT) return 'closed';
     await this.#ports.ownTurn();
     // No message is sent here. Each open breaker has a job that releases its parked deliveries.
     if (!wasParked && (await this.#ports.deliveries.replace(delivery, parkDelivery(delivery))) !== 'lost')

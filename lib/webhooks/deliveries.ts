@@ -9,7 +9,7 @@ import { retryOnConflict } from '../table/retryOnConflict.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 import { insert, itemOf, replace, type Table, upsert, type WriteOp } from '../table/table.ts';
 import type { DueIndex } from '../workers/dueShards.ts';
-import type { DueDelivery } from './deliveryMessage.ts';
+import { type DueDelivery, TEST_ATTEMPT } from './deliveryMessage.ts';
 import { type FirstAttemptGroup, insertFirstAttempts, toFirstAttempts } from './firstAttempts.ts';
 import {
   Delivery,
@@ -175,8 +175,8 @@ export function toDelivery(
 }
 
 /**
- * Returns the operations that write an event for one endpoint only, for example a test event. They also store `group`, which
- * contains the event's only first attempt.
+ * Returns the operations that write a test event for one endpoint only. They also store `group`, which contains the event's only
+ * first attempt.
  */
 export function emitTo(
   tenant: string,
@@ -186,7 +186,7 @@ export function emitTo(
   timing: Timing,
 ): { group: FirstAttemptGroup; ops: WriteOp[] } {
   const recorded = recordEvent(tenant, event, now, { fannedOut: true });
-  const group = toFirstAttempts({ ...recorded.event, tenant }, [endpointId], now, timing);
+  const group = { ...toFirstAttempts({ ...recorded.event, tenant }, [endpointId], now, timing), group: TEST_ATTEMPT };
   return { group, ops: [...recorded.ops, insertFirstAttempts(group)] };
 }
 

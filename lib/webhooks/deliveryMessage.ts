@@ -12,6 +12,9 @@ import { parseSchedule, planAttempt, type Timing } from './rules/schedule.ts';
  */
 export const ALL_FIRST_ATTEMPTS = 'all';
 
+/** The name of the group that a call of `endpoints/test` stores. */
+export const TEST_ATTEMPT = 'test';
+
 /**
  * A queue message about the next attempt of a delivery, or about the first attempts of an event at several endpoints. It contains
  * only ids and numbers, because the state is in the table.

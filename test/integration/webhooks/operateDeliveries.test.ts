@@ -137,6 +137,25 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/test', () => {
     expect(hooks.received.map(({ body }) => JSON.parse(body).event)).toEqual([event]);
   });
 
+  test('sends the sample at once while the circuit breaker is open, and parks it if the attempt fails', async () => {
+    const endpointId = await createEndpoint('/a', { filterTypes: ['huddle.join'] });
+    hooks.answer('/a', { status: 500 });
+    for (let i = 0; i < 11; i++) await system.publish(tenant, { event: 'huddle.join' });
+    for (const { body } of system.firstQueue.messages) await system.processMessage(body);
+    expect(hooks.received).toHaveLength(10);
+    const { messageId: failing } = await customer.ok(TEST, { endpointId });
+    await workOn('deliver');
+    hooks.answer('/a', { status: 200 });
+    const { messageId: working } = await customer.ok(TEST, { endpointId });
+    await workOn('deliver');
+    expect(hooks.received).toHaveLength(12);
+    expect(await stateOf(failing, endpointId)).toEqual(['PENDING', 1]);
+    expect(await stateOf(working, endpointId)).toEqual(['DELIVERED', 1]);
+    system.now += 10 * SECOND;
+    await system.processMessage({ tenant, eventId: failing, endpointId, attemptNo: 2 });
+    expect(hooks.received).toHaveLength(12);
+  });
+
   test('sends one message if a call is repeated with its Idempotency-Key', async () => {
     const endpointId = await createEndpoint('/a');
     const ids = await Promise.all(
