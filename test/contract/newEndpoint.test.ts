@@ -5,9 +5,12 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { projectDir } from '../../infra/build/build.ts';
 import { createEndpoint } from '../../infra/commands/newEndpoint.ts';
+import { installTool } from '../../infra/tools/installTool.ts';
 
 const copy = mkdtempSync(join(tmpdir(), 'project-'));
-beforeAll(() => {
+let compiler: string;
+beforeAll(async () => {
+  compiler = join(await installTool('nativeCompiler'), 'typescript/bin/tsc');
   for (const part of ['functions', 'lib', 'infra', 'package.json', 'tsconfig.json'])
     cpSync(join(projectDir, part), join(copy, part), { recursive: true });
   symlinkSync(join(projectDir, 'node_modules'), join(copy, 'node_modules'));
@@ -24,7 +27,7 @@ const registered = () =>
 function compile(files: string[]): string[] {
   const { compilerOptions } = JSON.parse(read('tsconfig.json'));
   writeFileSync(join(copy, 'tsconfig.some.json'), JSON.stringify({ compilerOptions, files }));
-  const { stdout } = run(['node_modules/typescript/bin/tsc', '-p', 'tsconfig.some.json', '--pretty', 'false']);
+  const { stdout } = run([compiler, '-p', 'tsconfig.some.json', '--pretty', 'false', '--singleThreaded']);
   return files.map((file) =>
     stdout
       .split(/^(?=\S)/m)

@@ -3,6 +3,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
+import type { Reply } from '../../infra/local/table/connections.ts';
+import { EngineForwarder } from './engineForwarder.ts';
 import { openTablesWithSdk } from './leanClient.ts';
 
 /** The capacity that DynamoDB calls consumed, and the least that their items can cost. */
@@ -67,24 +69,31 @@ export async function startRecorder(): Promise<Recorder> {
   openTablesWithSdk();
   const { AWS_ENDPOINT_URL_DYNAMODB: dynamoDb = '', AWS_ENDPOINT_URL_SECRETS_MANAGER: secretsManager = '' } =
     process.env;
+  const engine = new EngineForwarder(dynamoDb);
   const waves = new Waves();
   let calls: AwsCall[] = [];
 
   async function forward(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const { host: _, connection: __, 'content-length': ___, ...headers } = request.headers;
-    const target = String(headers['x-amz-target']);
+    const target = String(request.headers['x-amz-target']);
     const operation = target.split('.').at(-1) ?? '';
     const toTable = target.startsWith('DynamoDB');
     const body = JSON.parse(await text(request)) as Json;
     const wave = await waves.next();
-    const upstream = await fetch(toTable ? dynamoDb : secretsManager, {
-      method: 'POST',
-      headers: headers as Record<string, string>,
-      body: JSON.stringify(toTable ? { ...body, ReturnConsumedCapacity: 'INDEXES' } : body),
+    const answer = toTable
+      ? await engine.forward(request.headers, JSON.stringify({ ...body, ReturnConsumedCapacity: 'INDEXES' }))
+      : await readSecret(target, body);
+    calls.push({
+      operation,
+      wave,
+      ...(toTable ? consumption(operation, body, JSON.parse(answer.body) as Json) : nothing),
     });
-    const answer = await upstream.text();
-    calls.push({ operation, wave, ...(toTable ? consumption(operation, body, JSON.parse(answer) as Json) : nothing) });
-    response.writeHead(upstream.status, { 'content-type': 'application/x-amz-json-1.0' }).end(answer);
+    response.writeHead(answer.status, { 'content-type': 'application/x-amz-json-1.0' }).end(answer.body);
+  }
+
+  async function readSecret(target: string, body: Json): Promise<Reply> {
+    const headers = { 'content-type': 'application/x-amz-json-1.1', 'x-amz-target': target };
+    const answer = await fetch(secretsManager, { method: 'POST', headers, body: JSON.stringify(body) });
+    return { status: answer.status, body: await answer.text() };
   }
 
   const proxy = createServer({ keepAliveTimeout: 0 }, (request, response) => {
@@ -100,6 +109,7 @@ export async function startRecorder(): Promise<Recorder> {
       return { result, calls: inOrder(calls) };
     },
     async stop() {
+      engine.stop();
       proxy.close();
       proxy.closeAllConnections();
       await once(proxy, 'close');

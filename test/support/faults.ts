@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { EngineForwarder } from './engineForwarder.ts';
 import { openTablesWithSdk } from './leanClient.ts';
 
 export interface Faults {
@@ -21,19 +22,22 @@ export interface Faults {
 export async function startFaults(): Promise<Faults> {
   // Uses the SDK's client as in a deployment, because its retries are part of what is tested.
   openTablesWithSdk();
-  const engine = process.env.AWS_ENDPOINT_URL_DYNAMODB ?? '';
+  const engine = new EngineForwarder(process.env.AWS_ENDPOINT_URL_DYNAMODB ?? '');
   let failing: { operation: string; passing: number } | undefined;
   const respond = async (request: IncomingMessage, response: ServerResponse) => {
-    const { host: _, connection: __, 'content-length': ___, ...headers } = request.headers;
     const body = await text(request);
-    if (failing && String(headers['x-amz-target']).endsWith(`.${failing.operation}`) && failing.passing-- <= 0) {
+    if (
+      failing &&
+      String(request.headers['x-amz-target']).endsWith(`.${failing.operation}`) &&
+      failing.passing-- <= 0
+    ) {
       response
         .writeHead(500, { 'content-type': 'application/x-amz-json-1.0' })
         .end('{"__type":"com.amazonaws.dynamodb.v20120810#InternalServerError"}');
       return;
     }
-    const answer = await fetch(engine, { method: 'POST', headers: headers as Record<string, string>, body });
-    response.writeHead(answer.status, { 'content-type': 'application/x-amz-json-1.0' }).end(await answer.text());
+    const answer = await engine.forward(request.headers, body);
+    response.writeHead(answer.status, { 'content-type': 'application/x-amz-json-1.0' }).end(answer.body);
   };
   const proxy = createServer({ keepAliveTimeout: 0 }, (request, response) => void respond(request, response)).listen(
     0,
@@ -53,6 +57,7 @@ export async function startFaults(): Promise<Faults> {
       failing = undefined;
     },
     async stop() {
+      engine.stop();
       proxy.close();
       proxy.closeAllConnections();
       await once(proxy, 'close');
