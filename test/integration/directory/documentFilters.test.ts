@@ -134,15 +134,15 @@ describe('documents/count/get', () => {
   });
 
   test('counts all documents and returns filtersApplied: false if there are too many documents to filter', async () => {
-    const search = {
-      ...searchDocuments,
-      open: (env: Parameters<typeof searchDocuments.open>[0]) => new DocumentSearch(openTable(env), 500),
+    const count = async (organizationId: string, limit: number) => {
+      const open = (env: Parameters<typeof searchDocuments.open>[0]) => new DocumentSearch(openTable(env), limit);
+      const search = { ...searchDocuments, open };
+      const handler = endpointHandler({ ...countEndpoint, uses: { ...countEndpoint.uses, search } });
+      return (await post(handler, customer.headers, { organizationId, filters: isDraft })).body.result.data;
     };
-    const handler = endpointHandler({ ...countEndpoint, uses: { ...countEndpoint.uses, search } });
-    const count = async (organizationId: string) =>
-      (await post(handler, customer.headers, { organizationId, filters: isDraft })).body.result.data;
-    expect(await count('crowd')).toEqual({ count: 2_600, filtersApplied: false });
-    expect(await count('acme')).toEqual({ count: 2, filtersApplied: true });
+    expect(await count('crowd', 500)).toEqual({ count: 2_600, filtersApplied: false });
+    expect(await count('crowd', 2_600)).toEqual({ count: 26, filtersApplied: true });
+    expect(await count('acme', 500)).toEqual({ count: 2, filtersApplied: true });
   });
 
   test('counts only documents at the top level with excludeFolderDocs', async () => {

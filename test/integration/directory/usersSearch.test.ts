@@ -237,6 +237,19 @@ describe('users/count/get', () => {
     expect(await count({ allDocuments: true, userId: 'nobody' })).toEqual({ count: 0 });
   });
 
+  test('does not count a user who was just removed, with userId', async () => {
+    const removed = { userId: 'removed' };
+    await customer.addDocuments(['left', 'kept']);
+    for (const documentId of ['left', 'kept']) await add({ documentId }, removed);
+    const count = async (data: object) => customer.ok(COUNT, { ...acme, ...removed, ...data });
+    expect(await count({ allDocuments: true })).toEqual({ count: 2 });
+    await customer.ok('/v2/users/delete', { ...acme, documentId: 'left', userIds: ['removed'] });
+    expect([await count({ allDocuments: true }), await count({ documentIds: ['left', 'kept'] })]).toEqual([
+      { count: 1 },
+      { left: { count: 0 }, kept: { count: 1 } },
+    ]);
+  });
+
   test.each([
     [{ ...nda, allDocuments: true }, 'allDocuments must not be given together with documentId, documentIds, folderId'],
     [{ ...nda, documentIds: ['nda'] }, 'documentId must not be given together with documentIds, folderId'],
