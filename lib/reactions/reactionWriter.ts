@@ -51,6 +51,12 @@ interface ReactionState {
   readonly target: { readonly thread: Stored<Thread>; readonly comment: Stored<Comment> } | undefined;
 }
 
+interface AdditionOptions {
+  /** Whether the caller may read a comment. */
+  readonly isReadable: (comment: Comment) => boolean;
+  readonly now: number;
+}
+
 /**
  * `actor` is the actor of the events. `onlyOf` is the id of a user. If it is given, only this user is removed from the reactions.
  * A reaction is then deleted only if it has no other user.
@@ -82,15 +88,24 @@ export class ReactionWriter {
   /**
    * Adds reactions, or adds users to existing reactions. The same transaction writes the comment of the reaction, and emits
    * `comment.reaction_add` for each user. Returns one result per reaction. A refused reaction fails in its own result only. The
-   * others are added.
+   * others are added. A comment for which `isReadable` returns false is treated like one that does not exist.
    */
-  async add(context: DocumentContext, reactions: readonly ReactionRequest[], now: number): Promise<ReactionResult[]> {
+  async add(
+    context: DocumentContext,
+    reactions: readonly ReactionRequest[],
+    options: AdditionOptions,
+  ): Promise<ReactionResult[]> {
+    // A request without a comment can be about an existing reaction on a comment.
+    const firstRead = await this.#readById(
+      context,
+      reactions.filter(({ on }) => !on),
+    );
     const steps = reactions.flatMap((request) =>
       request.users.map((user): ReactionStep => ({ ...request, stepUsers: [user] })),
     );
     const waves = groupIntoWaves(
       steps,
-      ({ annotationId, on }) => lockOf(annotationId, on),
+      ({ annotationId, on }) => lockOf(annotationId, on ?? firstRead.get(annotationId)?.reaction?.on),
       () => OPS_PER_USER,
     );
     const results = new Map<string, ReactionResult>();
@@ -98,9 +113,10 @@ export class ReactionWriter {
       await this.#write(
         wave.map(mergeSteps),
         results,
-        (group) => this.#read(context, group),
-        (group, states) => decideAddition(context, group, states, now),
+        (keys) => this.#readRest(context, keys, firstRead),
+        (group, states) => decideAddition(context, group, states, options),
       );
+      firstRead.clear();
     }
     return reactions.map(({ annotationId }) => results.get(annotationId) as ReactionResult);
   }
@@ -117,22 +133,20 @@ export class ReactionWriter {
     options: DeletionOptions,
   ): Promise<ReactionResult[]> {
     const keys = annotationIds.map((annotationId) => ({ annotationId }));
-    const states = await this.#read(context, keys);
-    const firstRead = new Map(keys.map((key, index) => [key, states[index] as ReactionState]));
+    const firstRead = await this.#readById(context, keys);
     const waves = groupIntoWaves(
       keys,
-      (key) => lockOf(key.annotationId, firstRead.get(key)?.reaction?.on),
-      (key) => OPS_PER_DELETION + (firstRead.get(key)?.reaction?.fromUsers.length ?? 0),
+      ({ annotationId }) => lockOf(annotationId, firstRead.get(annotationId)?.reaction?.on),
+      ({ annotationId }) => OPS_PER_DELETION + (firstRead.get(annotationId)?.reaction?.fromUsers.length ?? 0),
     );
-    // The transactions of the first wave use the states that were read above. Retries and later waves read again.
-    const read = async (group: readonly ReactionKey[]) => {
-      const firstStates = group.map((key) => firstRead.get(key));
-      for (const key of group) firstRead.delete(key);
-      return firstStates.every((state) => state !== undefined) ? firstStates : this.#read(context, group);
-    };
     const results = new Map<string, ReactionResult>();
     for (const wave of waves) {
-      await this.#write(wave, results, read, (group, states) => decideDeletion(context, group, states, options));
+      await this.#write(
+        wave,
+        results,
+        (group) => this.#readRest(context, group, firstRead),
+        (group, states) => decideDeletion(context, group, states, options),
+      );
       firstRead.clear();
     }
     return annotationIds.map((annotationId) => results.get(annotationId) as ReactionResult);
@@ -161,6 +175,26 @@ export class ReactionWriter {
     });
     for (const result of written.flat())
       if (results.get(result.annotationId)?.success !== false) results.set(result.annotationId, result);
+  }
+
+  async #readById(context: DocumentContext, keys: readonly ReactionKey[]): Promise<Map<string, ReactionState>> {
+    const states = keys.length > 0 ? await this.#read(context, keys) : [];
+    return new Map(keys.map(({ annotationId }, index) => [annotationId, states[index] as ReactionState]));
+  }
+
+  /**
+   * Returns the states of reactions with distinct ids. Takes those in `firstRead` out of it, and reads the others. Retries
+   * therefore read again.
+   */
+  async #readRest(
+    context: DocumentContext,
+    keys: readonly ReactionKey[],
+    firstRead: Map<string, ReactionState>,
+  ): Promise<readonly ReactionState[]> {
+    const rest = keys.filter(({ annotationId }) => !firstRead.has(annotationId));
+    const states = new Map([...firstRead, ...(await this.#readById(context, rest))]);
+    for (const { annotationId } of keys) firstRead.delete(annotationId);
+    return keys.map(({ annotationId }) => states.get(annotationId) as ReactionState);
   }
 
   async #read({ scope, document }: DocumentContext, keys: readonly ReactionKey[]): Promise<ReactionState[]> {
@@ -207,7 +241,7 @@ function decideAddition(
   context: DocumentContext,
   steps: readonly ReactionStep[],
   states: readonly ReactionState[],
-  now: number,
+  { isReadable, now }: AdditionOptions,
 ): Decision<ReactionResult[]> {
   const { scope } = context;
   const { documentId } = context.document;
@@ -216,7 +250,8 @@ function decideAddition(
   const result = steps.map((step, index): ReactionResult => {
     const { position, reaction: stored, target } = states[index] as ReactionState;
     const { annotationId } = step;
-    if ((stored ?? step).on && !target) return failed(annotationId, 'Comment does not exist.');
+    if ((stored ?? step).on && !(target && isReadable(target.comment)))
+      return failed(annotationId, 'Comment does not exist.');
     const on = target && {
       annotationId: target.comment.annotationId,
       commentId: target.comment.commentId,

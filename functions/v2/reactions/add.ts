@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { CommentId } from '../../../lib/comments/rules/comments.ts';
+import { commentFilter } from '../../../lib/comments/visibleThreads.ts';
 import { findWritableDocument } from '../../../lib/content/documentScope.ts';
 import { ContentUser } from '../../../lib/content/rules/contentUser.ts';
 import { Location } from '../../../lib/content/rules/location.ts';
@@ -66,7 +67,8 @@ export const endpoint = defineEndpoint(
   },
   async ({ input, caller, deps, now, newId }) => {
     const document = await deps.findWritableDocument(caller.tenant, input);
-    await deps.visibleReactions.requireTargets(document, viewerOf(caller), input.reactions, now);
+    const viewer = viewerOf(caller);
+    await deps.visibleReactions.requireTargets(document, viewer, input.reactions, now);
     const reactions = groupEntries(
       input.reactions.map(({ annotationId = newId('rct'), commentAnnotationId, commentId, ...entry }) => ({
         ...entry,
@@ -77,7 +79,7 @@ export const endpoint = defineEndpoint(
             : { annotationId: commentAnnotationId, commentId },
       })),
     );
-    const results = await deps.reactions.add(document, reactions, now);
+    const results = await deps.reactions.add(document, reactions, { isReadable: commentFilter(viewer), now });
     return { data: byIdOf(reactions, ({ annotationId }) => annotationId, results) };
   },
 );

@@ -260,6 +260,20 @@ describe('POST /v2/reactions/add on a comment', () => {
     expect((await emitted()).map(({ data }) => data.actionUser.userId).toSorted()).toEqual(['ada', 'bob']);
   });
 
+  test('adds users to several reactions of a thread without naming their comments', async () => {
+    await addThread();
+    await react(thumb(onComment), thumb({ ...onComment, annotationId: 'heart' }));
+    expect(
+      await react(
+        thumb({ from: bob }),
+        thumb({ annotationId: 'heart', from: bob }),
+        thumb({ ...onComment, annotationId: 'star' }),
+      ),
+    ).toEqual({ thumb: added('thumb'), heart: added('heart'), star: added('star') });
+    const [{ reactionAnnotations }] = await getComments();
+    expect(reactionAnnotations.map(({ fromUsers }: any) => fromUsers.length)).toEqual([2, 2, 1]);
+  });
+
   test('stores the location of the thread for a reaction without a location', async () => {
     await addThread({ location: { id: 'page-1' } });
     await react(thumb(onComment), thumb({ ...onComment, annotationId: 'own', location: { id: 'page-2' } }));
