@@ -1,4 +1,5 @@
 import { combine } from '../app/capability.ts';
+import type { Thread } from '../comments/rules/threads.ts';
 import { visibleThreads } from '../comments/visibleThreads.ts';
 import type { ListedDocument } from '../content/recordListing.ts';
 import type { Viewer } from '../content/rules/viewer.ts';
@@ -33,18 +34,33 @@ export const visibleActivities = /* @__PURE__ */ combine(
       );
       const { scope, documentId } = document;
       const context = { scope, organization: { organizationId }, document: { documentId } };
-      const visible = new Set(
-        (await threads.find(context, viewer, threadIds, now)).map((thread) => thread.annotationId),
+      const visible = new Map(
+        (await threads.find(context, viewer, threadIds, now)).map((thread) => [thread.annotationId, thread]),
       );
       const allowed = accessContext(viewer.access);
       return activities.filter(
-        ({ featureType, targetEntityId, entityTargetData }) =>
+        ({ featureType, targetEntityId, entityData, entityTargetData }) =>
           !threadFeatures.includes(featureType) ||
           targetEntityId === undefined ||
-          (visible.has(targetEntityId) && contextAllows({ accessFields: fieldsOfComment(entityTargetData) }, allowed)),
+          (isOf(visible.get(targetEntityId), entityData) &&
+            contextAllows({ accessFields: fieldsOfComment(entityTargetData) }, allowed)),
       );
     },
 );
+
+/**
+ * Returns whether an activity is about this thread. It can be about a deleted thread with the same id, which other users could
+ * see. The recorded thread (`entityData`) then has another creation time.
+ */
+function isOf(thread: Thread | undefined, recorded: unknown): boolean {
+  if (!thread) return false;
+  return (
+    !isObject(recorded) ||
+    recorded.annotationId !== thread.annotationId ||
+    typeof recorded.createdAt !== 'number' ||
+    recorded.createdAt === thread.createdAt
+  );
+}
 
 /** Returns the access context that the comment in an activity requires, as `field:value` items. */
 function fieldsOfComment(comment: unknown): string[] {

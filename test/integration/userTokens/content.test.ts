@@ -193,28 +193,57 @@ describe('reactions with a user token', () => {
     await bob.ok('/v2/reactions/delete', { ...nda, annotationIds: ['up'] });
     expect(await reactors()).toEqual([]);
   });
+
+  test('cannot be added to a comment whose access context the user does not have', async () => {
+    await start(ada, 't');
+    await customer.ok(`${comments}/add`, {
+      ...nda,
+      annotationId: 't',
+      commentData: [{ commentText: 'x', from: { userId: 'grace' }, context: { access: { department: 'legal' } } }],
+    });
+    const hidden = { icon: '👍', commentAnnotationId: 't', commentId: 2 };
+    await customer.addReactions([{ ...hidden, annotationId: 'old', from: { userId: 'grace' } }]);
+    const result = { success: false, message: 'Comment does not exist.' };
+    expect(
+      await bob.ok('/v2/reactions/add', {
+        ...nda,
+        reactions: [
+          { ...hidden, annotationId: 'new' },
+          { annotationId: 'old', icon: '👍' },
+        ],
+      }),
+    ).toMatchObject({ new: result, old: result });
+  });
 });
 
 describe('activities with a user token', () => {
+  beforeEach(() => customer.ok('/v2/workspace/activityconfig/update', { activityServiceConfig: { isEnabled: true } }));
+  const add = (annotationId: string, fields: object = {}) =>
+    customer.ok(`${threads}/add`, {
+      ...nda,
+      commentAnnotations: [
+        {
+          annotationId,
+          commentData: [{ commentText: 'x', from: { userId: 'grace' }, triggerActivities: true }],
+          ...fields,
+        },
+      ],
+    });
+  const targets = async (user: TestUser) =>
+    ((await user.ok('/v2/activities/get', nda)) as any[]).map(({ targetEntityId }) => targetEntityId).sort();
+
   test('do not contain activities about threads that the user may not read', async () => {
-    await customer.ok('/v2/workspace/activityconfig/update', { activityServiceConfig: { isEnabled: true } });
-    const add = (annotationId: string, fields: object = {}) =>
-      customer.ok(`${threads}/add`, {
-        ...nda,
-        commentAnnotations: [
-          {
-            annotationId,
-            commentData: [{ commentText: 'x', from: { userId: 'grace' }, triggerActivities: true }],
-            ...fields,
-          },
-        ],
-      });
     await add('open');
     await add('secret', privateTo('ada'));
-    const targets = async (user: TestUser) =>
-      ((await user.ok('/v2/activities/get', nda)) as any[]).map(({ targetEntityId }) => targetEntityId).sort();
     expect(await targets(ada)).toEqual(['open', 'secret']);
     expect(await targets(bob)).toEqual(['open']);
+  });
+
+  test('do not contain activities about a deleted thread whose id is used again', async () => {
+    await add('t', privateTo('ada'));
+    await customer.ok(`${threads}/delete`, { ...nda, annotationIds: ['t'] });
+    await add('t');
+    expect(await targets(bob)).toEqual(['t']);
   });
 });
 
