@@ -35,7 +35,17 @@ export function threadDeletedEvent(
   { actor = thread.from, notify, log }: ChangeOptions,
 ): ContentChange {
   const comment = thread.commentCount === 1 ? comments[0] : undefined;
-  return { verb: 'deleted', actor, thread, revision: thread._r, comment, comments, notify, log };
+  return {
+    verb: 'deleted',
+    isThreadDeletion: true,
+    actor,
+    thread,
+    revision: thread._r,
+    comment,
+    comments,
+    notify,
+    log,
+  };
 }
 
 /** Returns the operations that write the events and activities of changes. Write them in the transaction of the changes. */

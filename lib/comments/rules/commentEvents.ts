@@ -20,6 +20,8 @@ export type CommentVerb = keyof typeof commentVerbs;
 /** A change of a thread or of one of its comments. Its event and its activity are made from it. */
 export interface ContentChange {
   readonly verb: CommentVerb;
+  /** Whether a deletion deletes the thread, and not only `comment`. */
+  readonly isThreadDeletion?: boolean | undefined;
   readonly actor: ContentUser;
   /** The thread after the change. For a deletion, the thread before the change. */
   readonly thread: Thread;
@@ -131,8 +133,7 @@ export function toActivities(
   return changes
     .filter(({ log, verb }) => log && isEnabled(verb))
     .map((change) => {
-      const { verb, actor, thread, comment, from, to } = change;
-      const isThreadDeletion = verb === 'deleted' && !comment;
+      const { verb, isThreadDeletion, actor, thread, comment, from, to } = change;
       const [field, phrase] = phrases[verb];
       return {
         cause: causeOf(change, eventScope),

@@ -202,7 +202,7 @@ describe('POST /v2/commentannotations/delete', () => {
         .toSorted(),
     ).toEqual([
       ['many', 'comment_annotation.delete', 'bob'],
-      ['single', 'comment.delete', 'bob'],
+      ['single', 'comment_annotation.delete', 'bob'],
     ]);
   });
 

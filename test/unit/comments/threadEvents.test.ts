@@ -311,9 +311,9 @@ describe('toActivities', () => {
       comments: [comment],
     } = make();
     expect(
-      [activity({ verb: 'deleted', comment }), activity({ verb: 'deleted' })].map(
-        ([contentEvent]) => contentEvent!.actionType,
+      [{ comment }, { comment, isThreadDeletion: true }, { isThreadDeletion: true }].map(
+        (change) => activity({ verb: 'deleted', ...change })[0]!.actionType,
       ),
-    ).toEqual(['comment.delete', 'comment_annotation.delete']);
+    ).toEqual(['comment.delete', 'comment_annotation.delete', 'comment_annotation.delete']);
   });
 });
