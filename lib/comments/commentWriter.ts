@@ -125,7 +125,6 @@ export class CommentWriter {
       annotationId: key.annotationId,
       threadCreatedAt: thread.createdAt,
       createdAt: now,
-      now,
     });
     const ops = [...additionOps(addition, thread, comments), ...agents.recordRuns(named, now).ops];
     if (!fitsTransaction(ops)) throw tooLargeError();

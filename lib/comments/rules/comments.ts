@@ -297,14 +297,13 @@ function toStored(sent: CommentChange | NewComment): Partial<Comment> {
 }
 
 /**
- * The values that new comments get from their thread and request. `createdAt` is the creation time of comments that were sent
- * without one. All times are epoch ms.
+ * The values that new comments get from their thread and request. `createdAt` is the time of comments that were sent without
+ * one. All times are epoch ms.
  */
 export interface NewCommentContext {
   readonly annotationId: string;
   readonly threadCreatedAt: number;
   readonly createdAt: number;
-  readonly now: number;
 }
 
 /**
@@ -321,7 +320,7 @@ export function newComments(sent: readonly NewComment[], lastCommentId: number, 
     from: comment.from,
     isEdited: false,
     createdAt: comment.createdAt ?? context.createdAt,
-    lastUpdated: comment.lastUpdated ?? comment.createdAt ?? context.now,
+    lastUpdated: comment.lastUpdated ?? comment.createdAt ?? context.createdAt,
   }));
 }
 

@@ -304,7 +304,7 @@ export function newThread(
   { annotationId, documentId, now }: { annotationId: string; documentId: string; now: number },
 ): { thread: Thread; comments: Comment[] } | Refused {
   const createdAt = sent.createdAt ?? now;
-  const comments = newComments(sent.commentData, 0, { annotationId, threadCreatedAt: createdAt, createdAt, now });
+  const comments = newComments(sent.commentData, 0, { annotationId, threadCreatedAt: createdAt, createdAt });
   const [{ from, agent }] = comments as [Comment];
   const status = sent.status === undefined ? initialStatus : resolveStatus(sent.status);
   const type = sent.type ?? (sent.suggestion ? 'suggestion' : 'comment');

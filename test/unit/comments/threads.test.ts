@@ -84,7 +84,7 @@ describe('newThread', () => {
     });
     expect(thread).toMatchObject({ createdAt: 5, lastUpdated: 5, first: { commentId: 1, createdAt: 5 } });
     expect(comments).toMatchObject([
-      { createdAt: 5, threadCreatedAt: 5 },
+      { createdAt: 5, lastUpdated: 5, threadCreatedAt: 5 },
       { createdAt: 7, lastUpdated: 9, threadCreatedAt: 5 },
     ]);
   });
@@ -231,7 +231,6 @@ describe('rules of comments', () => {
       annotationId: 'a',
       threadCreatedAt: NOW,
       createdAt: NOW,
-      now: NOW,
     })[0]!;
 
   test.each([
@@ -399,7 +398,6 @@ describe('counts of a thread', () => {
             annotationId: 'a',
             threadCreatedAt: NOW,
             createdAt: NOW,
-            now: NOW,
           });
           for (const { commentId } of added) expect(sentIds.has(commentId)).toBe(false);
           for (const { commentId } of added) sentIds.add(commentId);
@@ -476,7 +474,7 @@ describe('counts of a thread', () => {
           }),
         ],
         1,
-        { annotationId: 'a', threadCreatedAt: NOW, createdAt: NOW, now: NOW },
+        { annotationId: 'a', threadCreatedAt: NOW, createdAt: NOW },
       );
     const grown = done(addComments(thread, crowd(0), LATER));
     expect(addComments(grown, crowd(30), LATER)).toEqual({ refused: 'Annotation would involve too many users.' });
