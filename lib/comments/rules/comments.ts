@@ -33,11 +33,14 @@ export const MAX_COMMENTS = 1_000;
 const MAX_COMMENT_BYTES = 256 * 1024;
 const MAX_ATTACHMENTS = 50;
 
+/** The id of a comment. */
+export const CommentId = /* @__PURE__ */ defineSchema(() => z.int().min(0));
+
 /**
- * The id of a comment. The largest id that a request can send has 15 digits. Sort keys have room for 16 digits, so larger ids can
- * follow it.
+ * The id that a request can choose for a new comment. It has at most 15 digits. Sort keys have room for 16 digits, so generated
+ * ids can follow the largest one.
  */
-export const CommentId = /* @__PURE__ */ defineSchema(() => z.int().min(0).max(999_999_999_999_999));
+const ChosenCommentId = /* @__PURE__ */ defineSchema(() => CommentId.max(999_999_999_999_999));
 
 /** The fields with which a request selects comments of a thread. */
 export const commentSelectors = /* @__PURE__ */ defineSchema(() => ({
@@ -163,7 +166,7 @@ const involvesFew = /* @__PURE__ */ defineSchema(() =>
 export const NewComment = /* @__PURE__ */ defineSchema(() =>
   z
     .object({
-      commentId: optional(CommentId),
+      commentId: optional(ChosenCommentId),
       ...fields,
       from: ContentUser,
       ...importedTimes,

@@ -46,6 +46,13 @@ describe('POST /v2/commentannotations/comments/add', () => {
     ]);
   });
 
+  test('adds comments after the largest id that a request can send. Requests find them by id', async () => {
+    const largest = 999_999_999_999_999;
+    expect(await add(reply('a', { commentId: largest }), reply('b'))).toEqual([largest, largest + 1]);
+    expect(await get({ commentIds: [largest + 1] })).toMatchObject([{ commentText: 'b' }]);
+    expect(await remove({ commentIds: [largest + 1] })).toMatchObject({ [largest + 1]: { success: true } });
+  });
+
   test('requires exactly one of commentData and comments', async () => {
     expect(await customer.ok(`${COMMENTS}/add`, { ...inThread, comments: [reply('alias')] })).toEqual([2]);
     for (const data of [{}, { comments: [reply('a')], commentData: [reply('b')] }]) {
