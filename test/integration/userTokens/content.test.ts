@@ -53,6 +53,26 @@ describe('comment threads with a user token', () => {
     expect(await ada.status(`${comments}/add`, reply)).toBe('PERMISSION_DENIED');
   });
 
+  test('accept verifyUserPermissions from users who have access by their token only', async () => {
+    const verified = { ...nda, verifyUserPermissions: true };
+    const commentData = [{ commentText: 'x' }];
+    const added = { t: expect.objectContaining({ success: true }) };
+    expect(
+      await ada.ok(`${threads}/add`, { ...verified, commentAnnotations: [{ annotationId: 't', commentData }] }),
+    ).toEqual(added);
+    expect(await ada.ok(`${comments}/add`, { ...verified, annotationId: 't', commentData })).toEqual([2]);
+    const notification = { notificationId: 'n', displayHeadlineMessageTemplate: 'x', displayBodyMessage: 'y' };
+    await customer.ok('/v2/notifications/add', {
+      ...nda,
+      ...notification,
+      actionUser: { userId: 'bob' },
+      notifyUsers: [],
+    });
+    const update = { organizationId: 'acme', verifyUserPermissions: true };
+    await ada.ok('/v2/notifications/update', { ...update, notifications: [{ id: 'n', readByUserIds: ['ada'] }] });
+    expect(await ada.ok('/v2/notifications/get', nda)).toMatchObject([{ id: 'n', readByUserIds: ['ada'] }]);
+  });
+
   test('require access to the document', async () => {
     await start(ada, 't');
     expect(await eve.status(`${threads}/get`, nda)).toBe('PERMISSION_DENIED');
