@@ -109,7 +109,10 @@ export async function openUserListing(
   const userIds = query.userIds && distinct(query.userIds);
   const matches = searchKey === undefined ? undefined : matchesUser(searchKey);
   const isMatch = isPublic && matches ? (user: ListedUser) => matches({ ...user, email: undefined }) : matches;
-  const searchId = searchKey === undefined ? [] : ['search', searchKey];
+  const searchId = [
+    ...(searchKey === undefined ? [] : ['search', searchKey]),
+    ...(userIds ? ['users', ...userIds] : []),
+  ];
   if (!groupIds && query.allDocuments)
     return {
       id: [scope.organizationKey, 'documents', ...searchId],

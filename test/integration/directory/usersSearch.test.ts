@@ -93,10 +93,12 @@ describe('searchKey of users/get', () => {
     expect(rare).toEqual([[], ['c2599']]);
   });
 
-  test('must be the same in a request with a page token', async () => {
+  test('must be the same in a request with a page token, as userIds must', async () => {
     const { body } = await customer.call(GET, { ...acme, searchKey: 'love', pageSize: 1 });
     for (const searchKey of [undefined, 'ada'])
       expect((await customer.call(GET, { ...acme, searchKey, pageToken: body.result.nextPageToken })).status).toBe(400);
+    const { nextPageToken: pageToken } = await customer.result(GET, { ...acme, pageSize: 1 });
+    expect((await customer.call(GET, { ...acme, userIds: ['u1'], pageToken })).status).toBe(400);
   });
 
   test.each([
