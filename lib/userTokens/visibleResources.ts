@@ -1,6 +1,6 @@
 import type { ApiKeyCaller, UserCaller } from '../app/callers.ts';
 import type { FolderTree } from '../directory/folders/folderTree.ts';
-import type { DocumentAccess, UserAccess } from '../directory/rules/access.ts';
+import { deniedEntry, type DocumentAccess, type UserAccess } from '../directory/rules/access.ts';
 import { type RequestedResources, type UserPermissions, userPermissions } from '../directory/rules/permissions.ts';
 import { dict } from '../shared/collections.ts';
 import { morePermissive, tokenDocumentPermission, tokenFolderPermission } from './rules/tokenAccess.ts';
@@ -23,15 +23,20 @@ export function onlyVisibleFolders(caller: Caller, trees: readonly FolderTree[])
     .map(({ folder, subFolders }) => ({ folder, subFolders: onlyVisibleFolders(caller, subFolders) }));
 }
 
-/** Returns a user's permissions. If the caller has a user token, the token's grants count too. */
+/**
+ * Returns a user's permissions. If the caller has a user token, the token's grants count too, and unknown folders and documents
+ * have the same entries as forbidden ones, so that ids cannot be guessed.
+ */
 export function permissionsOf(caller: Caller, user: UserAccess, requested: RequestedResources): UserPermissions {
   if (caller.level !== 'user') return userPermissions(user, requested);
   const { stored, token, all } = caller.user.access;
   const [byStored, byToken] = [userPermissions(stored, requested), userPermissions(token, requested)];
   const { context } = userPermissions(all, requested);
   return {
-    ...(byStored.folders && { folders: mergeEntries(byStored.folders, byToken.folders) }),
-    ...(byStored.documents && { documents: mergeEntries(byStored.documents, byToken.documents) }),
+    ...(byStored.folders && { folders: withoutUnknown('folder', mergeEntries(byStored.folders, byToken.folders)) }),
+    ...(byStored.documents && {
+      documents: withoutUnknown('document', mergeEntries(byStored.documents, byToken.documents)),
+    }),
     organization: mergeEntries(byStored.organization, byToken.organization),
     ...(context && { context }),
   };
@@ -41,4 +46,12 @@ type Entries = UserPermissions['organization'];
 
 function mergeEntries(stored: Entries, token: Entries = {}): Entries {
   return dict(Object.entries(stored).map(([id, entry]) => [id, morePermissive(entry, token[id] ?? entry)] as const));
+}
+
+function withoutUnknown(type: 'folder' | 'document', entries: Entries): Entries {
+  return dict(
+    Object.entries(entries).map(
+      ([id, entry]) => [id, entry.errorCode === undefined ? entry : deniedEntry(type)] as const,
+    ),
+  );
 }

@@ -222,7 +222,8 @@ function grantedEntry(grant: Grant, accessType?: AccessType): PermissionEntry {
   };
 }
 
-function deniedEntry(resourceType: ResourceType, accessType?: AccessType): PermissionEntry {
+/** Returns the permission entry of a resource to which a user has no access. */
+export function deniedEntry(resourceType: ResourceType, accessType?: AccessType): PermissionEntry {
   return {
     error: `User does not have access to ${resourceType}`,
     errorCode: 'permission_denied',

@@ -428,6 +428,19 @@ describe('listings with a user token', () => {
     expect(await ids('/v2/organizations/folders/get', 'folderId')).toEqual(['contracts']);
   });
 
+  test('contain the same permissions for unknown and forbidden resources', async () => {
+    await customer.addFolders([{ folderId: 'secret', accessType: 'restricted' }]);
+    const ada = await newUser(customer, 'ada');
+    const request = { organizationId: 'acme', documentIds: ['nda', 'unknown'], folderIds: ['secret', 'unknown'] };
+    const { documents, folders } = (await ada.ok('/v2/auth/permissions/get', request)).ada;
+    const denied = (type: string) => ({
+      error: `User does not have access to ${type}`,
+      errorCode: 'permission_denied',
+    });
+    expect(documents).toEqual({ nda: denied('document'), unknown: denied('document') });
+    expect(folders).toEqual({ secret: denied('folder'), unknown: denied('folder') });
+  });
+
   test('contain names and avatars of users, but no e-mail addresses', async () => {
     await customer.addUsers([{ userId: 'bob', name: 'Bob', email: 'bob@example.com' }], nda);
     const ada = await newUser(customer, 'ada', [document]);

@@ -86,7 +86,7 @@ export const endpoint = defineEndpoint(
       }),
     );
     const allExist = [...folders, ...documents].every((resource) => resource !== undefined);
-    if (!allExist && !input.skipResourceExistenceValidation)
+    if (!allExist && !input.skipResourceExistenceValidation && caller.level !== 'user')
       throw new ApiError('NOT_FOUND', 'Folder or document does not exist', { details: data });
     return { data };
   },
