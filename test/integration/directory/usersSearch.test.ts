@@ -239,16 +239,17 @@ describe('users/count/get', () => {
     expect(await count({ allDocuments: true, userId: 'nobody' })).toEqual({ count: 0 });
   });
 
-  test('does not count a user who was just removed, with userId', async () => {
+  test('with userId, does not count a user who was just removed from a folder above', async () => {
     const removed = { userId: 'removed' };
-    await customer.addDocuments(['left', 'kept']);
-    for (const documentId of ['left', 'kept']) await add({ documentId }, removed);
+    await customer.addDocuments(['inside'], { folderId: 'contracts' });
+    await customer.addDocuments(['outside']);
+    for (const documentId of ['inside', 'outside']) await add({ documentId }, removed);
     const count = async (data: object) => customer.ok(COUNT, { ...acme, ...removed, ...data });
     expect(await count({ allDocuments: true })).toEqual({ count: 2 });
-    await customer.ok('/v2/users/delete', { ...acme, documentId: 'left', userIds: ['removed'] });
-    expect([await count({ allDocuments: true }), await count({ documentIds: ['left', 'kept'] })]).toEqual([
+    await customer.ok('/v2/users/delete', { ...acme, folderId: 'contracts', userIds: ['removed'] });
+    expect([await count({ allDocuments: true }), await count({ documentIds: ['inside', 'outside'] })]).toEqual([
       { count: 1 },
-      { left: { count: 0 }, kept: { count: 1 } },
+      { inside: { count: 0 }, outside: { count: 1 } },
     ]);
   });
 
