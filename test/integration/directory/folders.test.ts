@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { FolderChanger, type FolderRequest } from '../../../lib/directory/folders/folderChanger.ts';
 import { FolderEntity, FolderEntryEntity, organizationScope } from '../../../lib/directory/folders/folders.ts';
 import { OrganizationEntity } from '../../../lib/directory/organizations.ts';
@@ -158,6 +158,26 @@ describe('POST /v2/organizations/folders/get', () => {
     ['an invalid token', { pageToken: 'x' }, invalid('pageToken is not a token of this listing, or has expired')],
   ])('refuses %s', async (_what, data, expected) => {
     expect(await error(GET, data)).toEqual(expected);
+  });
+});
+
+describe('a list of a folder', () => {
+  test.each([
+    [GET, [{ folderId: 'a', subFolders: [] }]],
+    ['/v2/organizations/documents/get', []],
+  ])('of %s leaves out what is moved away while it is read', async (path, expected) => {
+    await customer.addDocuments(['nda'], { folderId: 'a' });
+    const query = Table.prototype.query;
+    const spy = jest
+      .spyOn(Table.prototype, 'query')
+      .mockImplementation(async function (this: Table, ...call: Parameters<Table['query']>) {
+        const entries = await query.apply(this, call);
+        spy.mockRestore();
+        await update({ folderId: 'b', parentFolderId: 'root' });
+        await customer.ok('/v2/organizations/documents/move', { ...acme, documentIds: ['nda'], folderId: 'root' });
+        return entries;
+      });
+    expect(await customer.ok(path, { ...acme, folderId: 'a' })).toMatchObject(expected);
   });
 });
 
