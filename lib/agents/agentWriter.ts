@@ -179,7 +179,15 @@ export const createAgents: Capability<Pick<AgentWriter, 'create'>> = /* @__PURE_
 export const changeAgents: Capability<Pick<AgentWriter, 'update' | 'updateBuiltIn' | 'addVersion'>> =
   /* @__PURE__ */ storeCapability(AgentWriter, ['GetItem', 'PutItem']);
 
-export const deleteAgents: Capability<Pick<AgentWriter, 'restore' | 'delete'>> = /* @__PURE__ */ storeCapability(
-  AgentWriter,
-  ['GetItem', 'Query', 'PutItem', 'DeleteItem'],
-);
+export const restoreAgents: Capability<Pick<AgentWriter, 'restore'>> = /* @__PURE__ */ storeCapability(AgentWriter, [
+  'GetItem',
+  'PutItem',
+  'DeleteItem',
+]);
+
+export const deleteAgents: Capability<Pick<AgentWriter, 'delete'>> = /* @__PURE__ */ storeCapability(AgentWriter, [
+  'GetItem',
+  'Query',
+  'PutItem',
+  'DeleteItem',
+]);

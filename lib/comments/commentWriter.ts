@@ -470,7 +470,12 @@ function tooLargeError(): ApiError {
   return invalid({ path: ['commentData'], code: 'too_big', message });
 }
 
-export const writeComments: Capability<Pick<CommentWriter, 'add' | 'update' | 'delete'>> = /* @__PURE__ */ combine(
+export const addCommentsToThreads: Capability<Pick<CommentWriter, 'add'>> = /* @__PURE__ */ combine(
+  { readThreads, readActivityConfig, table: /* @__PURE__ */ tableWith(['PutItem']) },
+  ({ table }) => new CommentWriter(table),
+);
+
+export const writeComments: Capability<Pick<CommentWriter, 'update' | 'delete'>> = /* @__PURE__ */ combine(
   { readThreads, readActivityConfig, table: /* @__PURE__ */ tableWith(['PutItem', 'DeleteItem']) },
   ({ table }) => new CommentWriter(table),
 );

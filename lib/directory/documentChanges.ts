@@ -1,3 +1,4 @@
+import type { Capability } from '../app/capability.ts';
 import { ApiError } from '../shared/errors.ts';
 import { mergeMetadata } from '../shared/metadata.ts';
 import { type DocumentResult, failedDocument } from '../shared/results.ts';
@@ -237,9 +238,10 @@ function rejectIf<T>(
   if (issues.length > 0) throw new ApiError(status, message, { details: { issues } });
 }
 
-export const changeDocuments = /* @__PURE__ */ storeCapability(DocumentChanger, [
-  'BatchGetItem',
-  'Query',
-  'PutItem',
-  'DeleteItem',
-]);
+export const changeDocuments: Capability<Pick<DocumentChanger, 'update' | 'updateAccess' | 'disable'>> =
+  /* @__PURE__ */ storeCapability(DocumentChanger, ['BatchGetItem', 'Query', 'PutItem']);
+
+export const moveDocuments: Capability<Pick<DocumentChanger, 'move'>> = /* @__PURE__ */ storeCapability(
+  DocumentChanger,
+  ['BatchGetItem', 'Query', 'PutItem', 'DeleteItem'],
+);

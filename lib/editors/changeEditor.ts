@@ -1,9 +1,16 @@
 import { type Capability, combine } from '../app/capability.ts';
 import type { Log } from '../app/endpoint.ts';
-import { type DocumentContext, type DocumentReference, findWritableDocument } from '../content/documentScope.ts';
+import {
+  type DocumentContext,
+  type DocumentReference,
+  type DocumentScope,
+  type FindDocument,
+  findWritableDocument,
+} from '../content/documentScope.ts';
 import { notifyJobs } from '../jobs/jobStore.ts';
 import * as logMessages from '../observability/logMessages.ts';
 import { tableWith } from '../table/storeCapability.ts';
+import type { QueueSender } from '../workers/sender.ts';
 import * as sendTo from '../workers/sendTo.ts';
 import { compactLog } from './compaction.ts';
 import { type Author, type Changed, changeEditors, type EditorLog } from './editorLog.ts';
@@ -37,18 +44,36 @@ export const changeEditor: Capability<ChangeEditor> = /* @__PURE__ */ combine(
     table: /* @__PURE__ */ tableWith(['Query', 'PutItem', 'BatchWriteItem']),
     jobs: sendTo.jobs,
   },
-  ({ findDocument, editors, table, jobs }) =>
-    async (tenant, request, change, { now, log }) => {
-      const context = await findDocument(tenant, request);
-      const changed = await change(editors, context, { ...request, now });
-      const { eventJob, isDueForCompaction } = changed;
-      await Promise.all([
-        eventJob && notifyJobs(jobs, [eventJob], log, DEBOUNCE_MS / 1000),
-        isDueForCompaction &&
-          compactLog(table, context.scope, request.editorId, now).catch((error: unknown) => {
-            log.error(logMessages.editorCompactionFailed, { error });
-          }),
-      ]);
-      return changed;
-    },
+  (ports) => changeWith(ports, (...log) => compactLog(ports.table, ...log)),
 );
+
+/** Makes the first change of an editor. The log is then never long, so no permission to remove items from it is needed. */
+export const createEditor: Capability<ChangeEditor> = /* @__PURE__ */ combine(
+  { findDocument: findWritableDocument, editors: changeEditors, jobs: sendTo.jobs },
+  (ports) => changeWith(ports, () => Promise.resolve()),
+);
+
+interface ChangePorts {
+  readonly findDocument: FindDocument;
+  readonly editors: EditorLog;
+  readonly jobs: QueueSender;
+}
+
+function changeWith(
+  { findDocument, editors, jobs }: ChangePorts,
+  compact: (scope: DocumentScope, editorId: string, now: number) => Promise<void>,
+): ChangeEditor {
+  return async (tenant, request, change, { now, log }) => {
+    const context = await findDocument(tenant, request);
+    const changed = await change(editors, context, { ...request, now });
+    const { eventJob, isDueForCompaction } = changed;
+    await Promise.all([
+      eventJob && notifyJobs(jobs, [eventJob], log, DEBOUNCE_MS / 1000),
+      isDueForCompaction &&
+        compact(context.scope, request.editorId, now).catch((error: unknown) => {
+          log.error(logMessages.editorCompactionFailed, { error });
+        }),
+    ]);
+    return changed;
+  };
+}

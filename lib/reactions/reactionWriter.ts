@@ -1,3 +1,4 @@
+import type { Capability } from '../app/capability.ts';
 import { changeEventOps } from '../comments/changeEvents.ts';
 import type { ContentChange } from '../comments/rules/commentEvents.ts';
 import type { Comment } from '../comments/rules/comments.ts';
@@ -430,8 +431,12 @@ async function readDefined<K, V>(
   return keys.map((key) => (key === undefined ? undefined : values.next().value));
 }
 
-export const writeReactions = /* @__PURE__ */ storeCapability(ReactionWriter, [
+export const addReactions: Capability<Pick<ReactionWriter, 'add'>> = /* @__PURE__ */ storeCapability(ReactionWriter, [
   'BatchGetItem',
   'PutItem',
-  'DeleteItem',
 ]);
+
+export const deleteReactions: Capability<Pick<ReactionWriter, 'delete'>> = /* @__PURE__ */ storeCapability(
+  ReactionWriter,
+  ['BatchGetItem', 'PutItem', 'DeleteItem'],
+);

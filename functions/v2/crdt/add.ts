@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
-import { changeEditor, type EditorUpdate } from '../../../lib/editors/changeEditor.ts';
+import { createEditor, type EditorUpdate } from '../../../lib/editors/changeEditor.ts';
 import { requireFitting, ValueRequest } from '../../../lib/editors/rules/valueRequest.ts';
 import { addEditor } from '../../../lib/editors/writeValue.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
@@ -17,7 +17,7 @@ export const endpoint = defineEndpoint(
     message: 'CRDT data added successfully.',
     fixedMessages: { required: { editorId: 'Editor ID is required.' } },
     errors: ['NOT_FOUND', 'ALREADY_EXISTS', 'FAILED_PRECONDITION', 'ABORTED'],
-    uses: { changeEditor },
+    uses: { createEditor },
     impact: 'customers cannot add data of collaborative editors',
     example: {
       data: {
@@ -35,7 +35,7 @@ export const endpoint = defineEndpoint(
   async ({ input, caller, deps, now, log }) => {
     requireFitting(input);
     const change: EditorUpdate = (editors, context, author) => addEditor(editors, context, input, author);
-    await deps.changeEditor(caller.tenant, input, change, { now, log });
+    await deps.createEditor(caller.tenant, input, change, { now, log });
     return {};
   },
 );

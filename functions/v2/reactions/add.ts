@@ -7,7 +7,7 @@ import { ContentUser } from '../../../lib/content/rules/contentUser.ts';
 import { Location } from '../../../lib/content/rules/location.ts';
 import { viewerOf } from '../../../lib/content/viewer.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
-import { writeReactions } from '../../../lib/reactions/reactionWriter.ts';
+import { addReactions } from '../../../lib/reactions/reactionWriter.ts';
 import { groupEntries } from '../../../lib/reactions/rules.ts';
 import { visibleReactions } from '../../../lib/reactions/visibleReactions.ts';
 import { byIdOf } from '../../../lib/shared/results.ts';
@@ -46,7 +46,7 @@ export const endpoint = defineEndpoint(
     }),
     message: 'Reaction(s) added successfully.',
     errors: ['NOT_FOUND', 'FAILED_PRECONDITION'],
-    uses: { findWritableDocument, reactions: writeReactions, visibleReactions },
+    uses: { findWritableDocument, reactions: addReactions, visibleReactions },
     impact: 'customers cannot add reactions',
     example: {
       data: {

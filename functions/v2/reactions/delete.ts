@@ -4,7 +4,7 @@ import { findWritableDocument } from '../../../lib/content/documentScope.ts';
 import { ContentUser } from '../../../lib/content/rules/contentUser.ts';
 import { viewerOf } from '../../../lib/content/viewer.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
-import { writeReactions } from '../../../lib/reactions/reactionWriter.ts';
+import { deleteReactions } from '../../../lib/reactions/reactionWriter.ts';
 import { visibleReactions } from '../../../lib/reactions/visibleReactions.ts';
 import { distinct } from '../../../lib/shared/collections.ts';
 import { byId, ItemOutcome } from '../../../lib/shared/results.ts';
@@ -30,7 +30,7 @@ export const endpoint = defineEndpoint(
     output: z.object({ data: z.record(z.string(), ItemOutcome) }),
     message: 'Reaction(s) deleted successfully.',
     errors: ['NOT_FOUND', 'FAILED_PRECONDITION'],
-    uses: { findWritableDocument, reactions: writeReactions, visibleReactions },
+    uses: { findWritableDocument, reactions: deleteReactions, visibleReactions },
     impact: 'customers cannot delete reactions',
     example: {
       data: { organizationId: 'acme', documentId: 'nda', annotationIds: ['thumbs-up'] },

@@ -1,4 +1,4 @@
-import { combine } from '../../app/capability.ts';
+import { type Capability, combine } from '../../app/capability.ts';
 import type { Log } from '../../app/endpoint.ts';
 import { notifyJobs, startJob } from '../../jobs/jobStore.ts';
 import { ApiError } from '../../shared/errors.ts';
@@ -384,7 +384,12 @@ function refusedResult({ folderId }: FolderUpdate, message: string): AddedResult
   return { success: false, id: folderId, message };
 }
 
-export const changeFolders = /* @__PURE__ */ combine(
+export const changeFolderAccess: Capability<Pick<FolderChanger, 'updateAccess'>> = /* @__PURE__ */ combine(
+  { table: /* @__PURE__ */ tableWith([readFolders, findOrganization, 'PutItem']), queue: sendTo.jobs },
+  ({ table, queue }) => new FolderChanger(table, queue),
+);
+
+export const changeFolders: Capability<Pick<FolderChanger, 'update' | 'delete'>> = /* @__PURE__ */ combine(
   {
     table: /* @__PURE__ */ tableWith([readFolders, findOrganization, 'Query', 'PutItem', 'DeleteItem']),
     queue: sendTo.jobs,

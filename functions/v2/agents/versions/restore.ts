@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { deleteAgents } from '../../../../lib/agents/agentWriter.ts';
+import { restoreAgents } from '../../../../lib/agents/agentWriter.ts';
 import { onlyCustomAgents, unknownAgent } from '../../../../lib/agents/rules/agents.ts';
 import { findBuiltInAgent } from '../../../../lib/agents/rules/builtIn.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
@@ -17,7 +17,7 @@ export const endpoint = defineEndpoint(
     output: z.object({ data: z.object({ version: z.number() }) }),
     message: 'Version restored successfully',
     errors: ['NOT_FOUND', 'FAILED_PRECONDITION', 'ABORTED'],
-    uses: { agents: deleteAgents },
+    uses: { agents: restoreAgents },
     impact: 'customers cannot restore versions of their review agents',
     example: {
       data: { agentId: 'agt_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ' },

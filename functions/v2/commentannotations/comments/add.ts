@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { serviceName } from '../../../../lib/app/serviceName.ts';
-import { writeComments } from '../../../../lib/comments/commentWriter.ts';
+import { addCommentsToThreads } from '../../../../lib/comments/commentWriter.ts';
 import { requireAgentSources } from '../../../../lib/comments/rules/commentAgents.ts';
 import { commentLists, oneCommentList, sentComments } from '../../../../lib/comments/rules/comments.ts';
 import { newCommentsByUsers } from '../../../../lib/comments/rules/userCalls.ts';
@@ -36,7 +36,7 @@ export const endpoint = defineEndpoint(
     output: z.object({ data: z.array(z.number()) }),
     message: 'Comment(s) added successfully.',
     errors: ['NOT_FOUND', 'ALREADY_EXISTS', 'FAILED_PRECONDITION', 'PERMISSION_DENIED', 'ABORTED'],
-    uses: { findWritableDocument, comments: writeComments, visibleThreads, serviceName },
+    uses: { findWritableDocument, comments: addCommentsToThreads, visibleThreads, serviceName },
     impact: 'customers cannot reply to annotations',
     example: {
       data: {

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { findWritableOrganization } from '../../../../lib/content/documentScope.ts';
-import { changeDocuments } from '../../../../lib/directory/documentChanges.ts';
+import { moveDocuments } from '../../../../lib/directory/documentChanges.ts';
 import { organizationScope, readFolders } from '../../../../lib/directory/folders/folders.ts';
 import { rootFolderId } from '../../../../lib/directory/rules/folders.ts';
 import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
@@ -20,7 +20,7 @@ export const endpoint = defineEndpoint(
     message: 'Documents moved successfully.',
     // If one document cannot be moved, none is moved, because the answer cannot report failures of single documents.
     errors: ['NOT_FOUND', 'FAILED_PRECONDITION', 'ABORTED'],
-    uses: { findWritableOrganization, folders: readFolders, documents: changeDocuments },
+    uses: { findWritableOrganization, folders: readFolders, documents: moveDocuments },
     impact: 'customers cannot move documents between folders',
     example: {
       data: { organizationId: 'acme', documentIds: ['nda'], folderId: 'contracts' },

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { defineEndpoint } from '../../../../../lib/app/endpoint.ts';
 import { findWritableOrganization } from '../../../../../lib/content/documentScope.ts';
-import { changeFolders } from '../../../../../lib/directory/folders/folderChanger.ts';
+import { changeFolderAccess } from '../../../../../lib/directory/folders/folderChanger.ts';
 import { accessTypes } from '../../../../../lib/directory/rules/access.ts';
 import { toLambdaWithTwin } from '../../../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../../../lib/http/twin.ts';
@@ -46,7 +46,7 @@ export const endpoint = defineEndpoint(
     message: (_output, { inheritFromParent }) =>
       inheritFromParent ? 'Folder access type updated.' : 'Updated access for folders successfully.',
     errors: ['FAILED_PRECONDITION', 'ABORTED'],
-    uses: { findWritableOrganization, folders: changeFolders },
+    uses: { findWritableOrganization, folders: changeFolderAccess },
     impact: 'customers cannot change who can open folders',
     example: {
       data: { organizationId: 'acme', folderIds: ['contracts'], accessType: 'restricted' },
