@@ -90,6 +90,20 @@ export const Activity = /* @__PURE__ */ defineSchema(() =>
 );
 export type Activity = z.output<typeof Activity>;
 
+/** Features whose activities are about threads. `targetEntityId` of such an activity is the id of the thread. */
+const threadFeatures: readonly string[] = ['comment', 'reaction'];
+
+/** Returns the id of the thread that an activity is about, or undefined for any other activity. */
+export function threadIdOf({
+  featureType,
+  targetEntityId,
+}: {
+  readonly featureType: string;
+  readonly targetEntityId?: string | undefined;
+}): string | undefined {
+  return threadFeatures.includes(featureType) ? targetEntityId : undefined;
+}
+
 export const ActivityResponse = /* @__PURE__ */ defineSchema(() =>
   z.object({
     ...Activity.omit({ documentId: true, createdAt: true }).shape,

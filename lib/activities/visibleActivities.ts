@@ -6,10 +6,7 @@ import type { Viewer } from '../content/rules/viewer.ts';
 import { accessContext, contextAllows } from '../directory/rules/access.ts';
 import { distinct } from '../shared/collections.ts';
 import { isObject } from '../shared/schema.ts';
-import type { ActivityResponse } from './rules.ts';
-
-/** Features whose activities are about threads. `targetEntityId` of such an activity is the id of the thread. */
-const threadFeatures: readonly string[] = ['comment', 'reaction'];
+import { type ActivityResponse, threadIdOf } from './rules.ts';
 
 /**
  * Returns the activities that a user may see. An activity about a comment or reaction is included only if the user may see the
@@ -27,24 +24,21 @@ export const visibleActivities = /* @__PURE__ */ combine(
   ({ threads }): FindVisibleActivities =>
     async ({ organizationId, document }, viewer, activities, now) => {
       if (!viewer || !document) return [...activities];
-      const threadIds = distinct(
-        activities.flatMap(({ featureType, targetEntityId }) =>
-          threadFeatures.includes(featureType) && targetEntityId !== undefined ? [targetEntityId] : [],
-        ),
-      );
+      const threadIds = distinct(activities.flatMap((activity) => threadIdOf(activity) ?? []));
       const { scope, documentId } = document;
       const context = { scope, organization: { organizationId }, document: { documentId } };
       const visible = new Map(
         (await threads.find(context, viewer, threadIds, now)).map((thread) => [thread.annotationId, thread]),
       );
       const allowed = accessContext(viewer.access);
-      return activities.filter(
-        ({ featureType, targetEntityId, entityData, entityTargetData }) =>
-          !threadFeatures.includes(featureType) ||
-          targetEntityId === undefined ||
-          (isOf(visible.get(targetEntityId), entityData) &&
-            contextAllows({ accessFields: fieldsOfComment(entityTargetData) }, allowed)),
-      );
+      return activities.filter((activity) => {
+        const threadId = threadIdOf(activity);
+        if (threadId === undefined) return true;
+        return (
+          isOf(visible.get(threadId), activity.entityData) &&
+          contextAllows({ accessFields: fieldsOfComment(activity.entityTargetData) }, allowed)
+        );
+      });
     },
 );
 

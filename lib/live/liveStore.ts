@@ -1,6 +1,7 @@
 import type { Capability } from '../app/capability.ts';
 import { findUsersWhoCanSee, readAccessEnds, readThreadAccess } from '../content/accessChecks.ts';
 import type { DocumentContext, DocumentScope } from '../content/documentScope.ts';
+import { findRecordIds } from '../content/recordIds.ts';
 import type { ThreadAccess } from '../content/rules/visibility.ts';
 import { DocumentEntity, DocumentReader, type DocumentWithFolder } from '../directory/documents.ts';
 import { type OrganizationScope, organizationScope } from '../directory/folders/folders.ts';
@@ -408,6 +409,23 @@ export class LiveStore {
       ),
     );
     return new Set(allowed.flatMap((userIds) => [...userIds]));
+  }
+
+  /** Returns the positions of the threads with these ids in a document. `documentId` is the id that the customer chose. */
+  async threadPositions(
+    document: DocumentKeys,
+    documentId: string,
+    annotationIds: readonly string[],
+  ): Promise<ReadonlyMap<string, ThreadPosition>> {
+    if (annotationIds.length === 0) return new Map();
+    const recordIds = annotationIds.map((id) => ({ kind: 'thread', id, within: documentId }) as const);
+    const positions = await findRecordIds(this.#table, document, recordIds);
+    return new Map(
+      annotationIds.flatMap((annotationId, index) => {
+        const position = positions[index];
+        return position ? [[annotationId, { annotationId, createdAt: position.createdAt }] as const] : [];
+      }),
+    );
   }
 
   /** Returns the access rules of threads, in the order of `threads`. An entry is undefined if its thread is deleted. */

@@ -8,7 +8,7 @@ import { liveStateMessage } from '../liveState/rules.ts';
 import * as logMessages from '../observability/logMessages.ts';
 import { PresenceEntity } from '../presence/presences.ts';
 import { presenceMessage } from '../presence/rules.ts';
-import { distinctBy } from '../shared/collections.ts';
+import { distinct, distinctBy } from '../shared/collections.ts';
 import { inParallel } from '../shared/inParallel.ts';
 import { ChannelPublisher, type PublishCall } from './channelPublisher.ts';
 import { toEditorPush } from './editorPushes.ts';
@@ -197,9 +197,18 @@ interface HiddenHint extends PositionedHint {
 async function splitByAudience(
   { store }: LivePorts,
   document: DocumentKeys,
-  { organizationId }: LiveChannel,
-  hints: readonly PositionedHint[],
+  { organizationId, documentId }: LiveChannel,
+  sent: readonly PositionedHint[],
 ): Promise<{ open: PositionedHint[]; hidden: HiddenHint[] }> {
+  const named = sent.flatMap(({ audience }) => (audience.kind === 'namedThread' ? [audience.annotationId] : []));
+  const positions = await store.threadPositions(document, documentId, distinct(named));
+  const hints = sent.flatMap((hint) => {
+    const { audience } = hint;
+    if (audience.kind !== 'namedThread') return [hint];
+    const thread = positions.get(audience.annotationId);
+    // Users cannot read activities about a thread that does not exist.
+    return thread ? [{ ...hint, audience: { kind: 'thread', thread } as const }] : [];
+  });
   const threads = hints.flatMap(({ audience }) =>
     audience.kind === 'formerReaders' || (audience.kind === 'thread' && !audience.access) ? [audience.thread] : [],
   );

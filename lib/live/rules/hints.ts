@@ -1,3 +1,4 @@
+import { threadIdOf } from '../../activities/rules.ts';
 import type { ThreadAccess } from '../../content/rules/visibility.ts';
 
 /** The types of hints, which are messages about changes without their text. */
@@ -81,12 +82,14 @@ export interface ThreadPosition {
  * Who gets a hint:
  * - `document`: everybody who may open the document
  * - `thread`: users who may see the thread. A deleted private thread can no longer be read, so `access` has its rules
+ * - `namedThread`: the same, for a thread of which only the id is known
  * - `formerReaders`: users who could see the thread and no longer can
  * - `users`: the recipients of a notification
  */
 export type HintAudience =
   | { readonly kind: 'document' }
   | { readonly kind: 'thread'; readonly thread: ThreadPosition; readonly access?: ThreadAccess | undefined }
+  | { readonly kind: 'namedThread'; readonly annotationId: string }
   | { readonly kind: 'formerReaders'; readonly thread: ThreadPosition; readonly formerAccess: ThreadAccess }
   | { readonly kind: 'users'; readonly userIds: readonly string[] };
 
@@ -120,8 +123,7 @@ const hintsOfWritten: Readonly<Record<string, HintOfWritten>> = {
   Reaction: (change: Written<{ annotationId: string; on?: OnThread }>) => reactionHint(change),
   Recording: (change: Written<{ annotationId: string }>) =>
     addressed(change, `recording.${verbs[change.change]}`, { annotationId: change.item.annotationId }),
-  Activity: (change: Written<{ id: string }>) =>
-    addressed(change, `activity.${verbs[change.change]}`, { activityId: change.item.id }),
+  Activity: (change: Written<{ id: string; featureType: string; targetEntityId?: string }>) => activityHint(change),
   Notification: (change: Written<{ id: string; documentId: string; notifyUsers: readonly { userId: string }[] }>) =>
     notificationHint(change),
   Editor: (change: Written<{ editorId: string }>) =>
@@ -207,6 +209,12 @@ function reactionHint(change: Written<{ annotationId: string; on?: OnThread }>):
   if (on === undefined) return addressed(change, type, { reactionId });
   const { annotationId, commentId, threadCreatedAt: createdAt } = on;
   return threadHint(change, type, { annotationId, createdAt }, { commentId, reactionId });
+}
+
+function activityHint(change: Written<{ id: string; featureType: string; targetEntityId?: string }>): AddressedHint {
+  const toEverybody = addressed(change, `activity.${verbs[change.change]}`, { activityId: change.item.id });
+  const annotationId = threadIdOf(change.item);
+  return annotationId === undefined ? toEverybody : { ...toEverybody, audience: { kind: 'namedThread', annotationId } };
 }
 
 function notificationHint({

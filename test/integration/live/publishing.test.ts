@@ -225,6 +225,24 @@ describe('the publisher', () => {
     ]);
   });
 
+  test('publishes hints about activities only to connected users who may read their threads', async () => {
+    await customer.ok('/v2/workspace/activityconfig/update', { activityServiceConfig: { isEnabled: true } });
+    for (const userId of ['bob', 'eve']) await connect(userId);
+    await addThread('open');
+    await addThread('private', { visibility: { type: 'restricted', userIds: ['bob'] } });
+    const actionUser = { userId: 'ada' };
+    for (const targetEntityId of ['open', 'private', 'unknown'])
+      await customer.ok('/v2/activities/add', {
+        ...nda,
+        activities: [{ id: targetEntityId, featureType: 'comment', actionType: 'x', actionUser, targetEntityId }],
+      });
+    await publish(await insertionsOf('Activity'));
+    expect(published.map(({ channel, event }) => [channel, event.ids.activityId])).toEqual([
+      [channelOf(), 'open'],
+      [userChannel('bob'), 'private'],
+    ]);
+  });
+
   test('publishes the deletion of a private thread to the users who could read it', async () => {
     for (const userId of ['bob', 'eve']) await connect(userId);
     await addThread('private', { visibility: { type: 'restricted', userIds: ['bob'] } });

@@ -73,7 +73,12 @@ describe('hintOf', () => {
       'recording.add',
       { annotationId: 'x' },
     ],
-    ['an activity', written('Activity', 'insert', 'ACTIVITIES', { id: 'x' }), 'activity.add', { activityId: 'x' }],
+    [
+      'an activity that is not about a thread',
+      written('Activity', 'insert', 'ACTIVITIES', { id: 'x', featureType: 'custom', targetEntityId: 'a' }),
+      'activity.add',
+      { activityId: 'x' },
+    ],
     ['a new editor', written('Editor', 'insert', 'EDITORS', { editorId: 'e' }), 'editor.add', { editorId: 'e' }],
     ['a deleted editor', removed('EDITORS', 'e#META'), 'editor.delete', { editorId: 'e' }],
     [
