@@ -168,15 +168,16 @@ describe('a list of a folder', () => {
   ])('of %s leaves out what is moved away while it is read', async (path, expected) => {
     await customer.addDocuments(['nda'], { folderId: 'a' });
     const query = Table.prototype.query;
-    const spy = jest
-      .spyOn(Table.prototype, 'query')
-      .mockImplementation(async function (this: Table, ...call: Parameters<Table['query']>) {
-        const entries = await query.apply(this, call);
-        spy.mockRestore();
-        await update({ folderId: 'b', parentFolderId: 'root' });
-        await customer.ok('/v2/organizations/documents/move', { ...acme, documentIds: ['nda'], folderId: 'root' });
-        return entries;
-      });
+    const spy = jest.spyOn(Table.prototype, 'query').mockImplementation(async function (
+      this: Table,
+      ...call: Parameters<Table['query']>
+    ) {
+      const entries = await query.apply(this, call);
+      spy.mockRestore();
+      await update({ folderId: 'b', parentFolderId: 'root' });
+      await customer.ok('/v2/organizations/documents/move', { ...acme, documentIds: ['nda'], folderId: 'root' });
+      return entries;
+    });
     expect(await customer.ok(path, { ...acme, folderId: 'a' })).toMatchObject(expected);
   });
 });
