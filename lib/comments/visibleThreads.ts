@@ -11,7 +11,7 @@ import { accessDenied } from '../userTokens/rules/accessDenied.ts';
 import { accessFieldsOf, type Comment } from './rules/comments.ts';
 import { matchesFilters, type ThreadFilters } from './rules/threadFilters.ts';
 import { type Thread, threadAccessOf, type ThreadWithComments, withoutComments } from './rules/threads.ts';
-import { CommentEntity, ThreadEntity } from './threads.ts';
+import { ThreadEntity } from './threads.ts';
 
 /** The organization of the threads. `organizationId` is the id that the customer chose. */
 interface OrganizationOfThreads {
@@ -101,28 +101,6 @@ export class VisibleThreads {
     const ids = distinct(annotationIds);
     const threads = await this.find({ scope, organization, document }, viewer, ids, now);
     if (threads.length < ids.length || !threads.every(mayChange)) throw accessDenied();
-  }
-
-  /** Throws PERMISSION_DENIED if a comment does not exist in the document, or if the user may not see it. */
-  async requireComments(
-    document: DocumentOfThreads,
-    viewer: Viewer,
-    comments: readonly { readonly annotationId: string; readonly commentId: number }[],
-    now: number,
-  ): Promise<void> {
-    const ids = distinct(comments.map(({ annotationId }) => annotationId));
-    const threads = await this.find(document, viewer, ids, now);
-    const createdAt = new Map(threads.map((thread) => [thread.annotationId, thread.createdAt] as const));
-    if (createdAt.size < ids.length) throw accessDenied();
-    const stored = await this.#table.getMany(
-      CommentEntity,
-      comments.map(({ annotationId, commentId }) => ({
-        ...{ ...document.scope, annotationId, commentId },
-        threadCreatedAt: createdAt.get(annotationId) as number,
-      })),
-    );
-    const isReadable = commentFilter(viewer);
-    if (!stored.every((comment) => comment && isReadable(comment))) throw accessDenied();
   }
 
   /** Returns the threads with these ids that exist in the document and that the user may see. Ids must be distinct. */

@@ -15,8 +15,6 @@ import type { Reaction } from './rules.ts';
 interface SentReaction {
   readonly annotationId?: string | undefined;
   readonly commentAnnotationId?: string | undefined;
-  /** Present if `commentAnnotationId` is. */
-  readonly commentId?: number | undefined;
 }
 
 /** Checks the reactions in the requests of users. Calls with an API key have no `viewer`, and nothing is checked. */
@@ -29,7 +27,7 @@ export class VisibleReactions {
     this.#threads = threads;
   }
 
-  /** Throws PERMISSION_DENIED if the user may not see a comment that gets a reaction. */
+  /** Throws PERMISSION_DENIED if the user may not see the thread of a comment that gets a reaction. */
   async requireTargets(
     context: DocumentContext,
     viewer: Viewer | undefined,
@@ -38,13 +36,11 @@ export class VisibleReactions {
   ): Promise<void> {
     if (!viewer) return;
     const stored = await this.#find(context, distinct(sent.flatMap(({ annotationId }) => annotationId ?? [])));
-    const targets = [
-      ...sent.flatMap(({ commentAnnotationId: annotationId, commentId }) =>
-        annotationId === undefined || commentId === undefined ? [] : [{ annotationId, commentId }],
-      ),
-      ...stored.flatMap((reaction) => reaction?.on ?? []),
+    const threadIds = [
+      ...sent.flatMap(({ commentAnnotationId }) => commentAnnotationId ?? []),
+      ...stored.flatMap((reaction) => reaction?.on?.annotationId ?? []),
     ];
-    await this.#threads.requireComments(context, viewer, targets, now);
+    await this.#threads.require(context, viewer, distinct(threadIds), { now });
   }
 
   /** Throws PERMISSION_DENIED if a reaction does not exist, if the user has not made it, or if the user may not see its thread. */
