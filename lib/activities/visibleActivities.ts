@@ -35,7 +35,7 @@ export const visibleActivities = /* @__PURE__ */ combine(
         const threadId = threadIdOf(activity);
         if (threadId === undefined) return true;
         return (
-          isOf(visible.get(threadId), activity.entityData) &&
+          isAboutThread(activity.entityData, visible.get(threadId)) &&
           contextAllows({ accessFields: fieldsOfComment(activity.entityTargetData) }, allowed)
         );
       });
@@ -43,10 +43,10 @@ export const visibleActivities = /* @__PURE__ */ combine(
 );
 
 /**
- * Returns whether an activity is about this thread. It can be about a deleted thread with the same id, which other users could
- * see. The recorded thread (`entityData`) then has another creation time.
+ * Returns whether an activity is about this thread. `recorded` is the thread that the activity recorded (`entityData`). An activity
+ * about a deleted thread with the same id recorded another creation time, and other users could see that thread.
  */
-function isOf(thread: Thread | undefined, recorded: unknown): boolean {
+function isAboutThread(recorded: unknown, thread: Thread | undefined): boolean {
   if (!thread) return false;
   return (
     !isObject(recorded) ||

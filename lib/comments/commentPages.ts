@@ -68,8 +68,8 @@ export class CommentPages {
   }
 
   /**
-   * Finds a thread. Throws INVALID_ARGUMENT for an unknown organization, and NOT_FOUND for an unknown document or thread. With a
-   * `viewer`, an unknown thread is PERMISSION_DENIED, like a thread that the viewer may not see. Ids can then not be guessed.
+   * Finds a thread. Throws INVALID_ARGUMENT for an unknown organization, and NOT_FOUND for an unknown document or thread. For a
+   * `viewer`, an unknown thread is PERMISSION_DENIED, like a thread that the viewer may not see, so that ids cannot be guessed.
    */
   async findThread(
     tenant: string,

@@ -11,7 +11,7 @@ import { inParallel } from '../shared/inParallel.ts';
 import { tableWith } from '../table/storeCapability.ts';
 import type { Table } from '../table/table.ts';
 import type { ThreadFilters } from './rules/threadFilters.ts';
-import { type CommentAuthor, lastAuthors, threadAccessOf } from './rules/threads.ts';
+import { lastAuthors, threadAccessOf } from './rules/threads.ts';
 import { readThreads, ThreadReader } from './threads.ts';
 
 /** The number of a document's threads that a user can see, and how many of them are unread. */
@@ -89,27 +89,26 @@ export class ThreadCounter {
     scope: DocumentScope,
     { organizationId, document, checks, userId, filters }: CountOptions,
   ): Promise<ThreadCount> {
-    const matching: { access: RecordAccess; authors: CommentAuthor[] }[] = [];
+    const matching: { access: RecordAccess; authors: { userId: string; access: RecordAccess }[] }[] = [];
     for await (const threads of new ThreadReader(this.#deps.table).pages(scope, filters, PAGE_SIZE)) {
       for (const found of threads) {
         const access = { document, thread: threadAccessOf(found.thread, organizationId) };
-        matching.push({ access, authors: lastAuthors(found) });
+        const authors = lastAuthors(found).map(({ accessFields, ...author }) => ({
+          ...author,
+          access: { ...access, accessFields },
+        }));
+        matching.push({ access, authors });
       }
     }
-    const records = matching.flatMap(({ access, authors }) => [
-      access,
-      ...authors.map(({ accessFields }) => ({ ...access, accessFields })),
-    ]);
-    const isVisible = (await checks.canSee(records)).values();
-    const count = { total: 0, unread: 0 };
-    for (const { authors } of matching) {
-      const isThreadVisible = isVisible.next().value;
-      const [last] = authors.filter(() => isVisible.next().value);
-      if (!isThreadVisible) continue;
-      count.total += 1;
-      if (last && last.userId !== userId) count.unread += 1;
-    }
-    return count;
+    const records = matching.flatMap(({ access, authors }) => [access, ...authors.map((author) => author.access)]);
+    const isVisible = await checks.canSee(records);
+    const visible = new Set(records.filter((_record, index) => isVisible[index]));
+    const counted = matching.filter(({ access }) => visible.has(access));
+    const unread = counted.filter(({ authors }) => {
+      const last = authors.find(({ access }) => visible.has(access));
+      return last !== undefined && last.userId !== userId;
+    });
+    return { total: counted.length, unread: unread.length };
   }
 }
 

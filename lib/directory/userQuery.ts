@@ -88,9 +88,8 @@ export function toPublicUsers(data: UserData): UserData {
 }
 
 /**
- * Returns the listing that a query selects. If `isPublic` is true, the search ignores e-mail addresses. Otherwise a caller who
- * may not see the addresses could guess them by searches. Throws NOT_FOUND if the document or folder in the query does not
- * exist.
+ * Returns the listing that a query selects. If `isPublic` is true, the search ignores e-mail addresses, so that a caller who may
+ * not see them cannot guess them by searches. Throws NOT_FOUND if the document or folder in the query does not exist.
  */
 export async function openUserListing(
   stores: UserQueryStores,

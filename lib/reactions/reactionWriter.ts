@@ -114,7 +114,7 @@ export class ReactionWriter {
       await this.#write(
         wave.map(mergeSteps),
         results,
-        (keys) => this.#readRest(context, keys, firstRead),
+        (keys) => this.#takeOrRead(context, keys, firstRead),
         (group, states) => decideAddition(context, group, states, options),
       );
       firstRead.clear();
@@ -145,7 +145,7 @@ export class ReactionWriter {
       await this.#write(
         wave,
         results,
-        (group) => this.#readRest(context, group, firstRead),
+        (group) => this.#takeOrRead(context, group, firstRead),
         (group, states) => decideDeletion(context, group, states, options),
       );
       firstRead.clear();
@@ -184,10 +184,10 @@ export class ReactionWriter {
   }
 
   /**
-   * Returns the states of reactions with distinct ids. Takes those in `firstRead` out of it, and reads the others. Retries
-   * therefore read again.
+   * Returns the states of reactions with distinct ids. Takes states out of `firstRead`, and reads the others. A retry therefore
+   * reads all of them again.
    */
-  async #readRest(
+  async #takeOrRead(
     context: DocumentContext,
     keys: readonly ReactionKey[],
     firstRead: Map<string, ReactionState>,

@@ -485,15 +485,15 @@ export interface ThreadWithComments {
 }
 
 /** A user who wrote a comment, and the access context that the comment requires. */
-export interface CommentAuthor {
+interface CommentAuthor {
   readonly userId: string;
   readonly accessFields?: readonly string[] | undefined;
 }
 
 /**
- * Returns the authors of the comments that can be the last one for a user, the latest comment first. This is the author of the
- * last comment, unless comments require an access context. In a thread with too many comments for one read, it is always that
- * author.
+ * Returns the authors of comments, the latest comment first. The first author whose comment a user can see wrote the last comment
+ * for this user. Returns only the author of the last comment if no comment requires an access context, or if the thread has more
+ * comments than were read.
  */
 export function lastAuthors({ thread, comments, more }: ThreadWithComments): CommentAuthor[] {
   const authors = comments.map(({ from, context }) => ({ userId: from.userId, accessFields: accessFieldsOf(context) }));

@@ -450,7 +450,7 @@ describe('counts of a thread', () => {
     expect(involvedUserIds(make({ assignedTo: { userId: 'zoe' } }).thread)).toEqual(['ada', 'zoe']);
   });
 
-  test('lastAuthors returns the author of the last comment, or of all comments if one requires an access context', () => {
+  test('lastAuthors returns the authors of all comments only if one requires an access context and all were read', () => {
     const authorsOf = (context: object, more = false) => {
       const last = { commentText: 'y', from: { userId: 'bob' }, ...context };
       const { thread, comments } = make({ commentData: [{ commentText: 'x', from: { userId: 'ada' } }, last] });
