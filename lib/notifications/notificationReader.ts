@@ -219,8 +219,10 @@ export class NotificationReader {
       );
       const isTheirs = ({ notification }: Candidate) =>
         notifiesUser(notification, userId) && (isAtLocation?.(notification) ?? true);
-      for await (const { candidates } of batches)
-        yield candidates.filter(isTheirs).map(({ notification }) => notification.id);
+      for await (const { candidates } of batches) {
+        const existing = await this.#inLiveDocuments(scope, candidates.filter(isTheirs));
+        yield existing.map(({ notification }) => notification.id);
+      }
       return;
     }
     const options = { limit: READ_AT_ONCE, ascending: true };
@@ -343,27 +345,31 @@ export class NotificationReader {
     { organization, scope, userId, checks }: Viewing,
     candidates: readonly Candidate[],
   ): Promise<Candidate[]> {
+    const existing = await this.#inLiveDocuments(scope, candidates);
+    const forUser = existing.filter(({ notification }) => notifiesUser(notification, userId) || notification.notifyAll);
+    const guards = await notificationGuards(this.#table, scope, organization.organizationId, forUser);
+    const allowed = await checks.canSee(
+      forUser.map(({ notification, document }, index) => {
+        const guard = guards[index];
+        const isNamed = notifiesUser(notification, userId);
+        // A user whom a notification names needs no access to the document, unless the notification is about a thread.
+        return { ...guard, document: guard?.thread || !isNamed ? document : undefined, knownUsersOnly: !isNamed };
+      }),
+    );
+    return forUser.filter((_candidate, index) => allowed[index]);
+  }
+
+  /** Returns the notifications of documents that exist, with these documents. */
+  async #inLiveDocuments(scope: OrganizationScope, candidates: readonly Candidate[]) {
     const documents = await findLiveDocuments(
       new DocumentReader(this.#table),
       scope,
       candidates.map(({ notification }) => notification.documentId),
     );
-    const forUser = candidates.filter(
-      ({ documentKey, notification }) =>
-        documents.get(notification.documentId)?.internalId === documentKey &&
-        (notifiesUser(notification, userId) || notification.notifyAll),
-    );
-    const guards = await notificationGuards(this.#table, scope, organization.organizationId, forUser);
-    const allowed = await checks.canSee(
-      forUser.map(({ notification }, index) => {
-        const guard = guards[index];
-        const isNamed = notifiesUser(notification, userId);
-        // A user whom a notification names needs no access to the document, unless the notification is about a thread.
-        const document = guard?.thread || !isNamed ? documents.get(notification.documentId) : undefined;
-        return { ...guard, document, knownUsersOnly: !isNamed };
-      }),
-    );
-    return forUser.filter((_candidate, index) => allowed[index]);
+    return candidates.flatMap((candidate) => {
+      const document = documents.get(candidate.notification.documentId);
+      return document?.internalId === candidate.documentKey ? [{ ...candidate, document }] : [];
+    });
   }
 }
 

@@ -495,6 +495,15 @@ describe('POST /v2/notifications/delete', () => {
     expect(await ids({})).toEqual([]);
   });
 
+  test("skips a user's notifications in deleted documents, also if their ids were used again", async () => {
+    for (const id of ['a', 'b', 'c']) await add(id, { documentId: 'offer' });
+    await customer.ok('/v2/organizations/documents/delete', { organizationId: 'acme', documentIds: ['offer'] });
+    await add('a');
+    await add('b', { notifyUsers: [{ userId: 'lin' }] });
+    expect(await remove({ userId: 'grace' })).toEqual({ a: deleted });
+    expect(await ids({})).toEqual(['b']);
+  });
+
   test('deletes all items of a notification, so that its id can be used again', async () => {
     await add('a', { location: { id: 'l1' }, notifyAll: true });
     await remove({ notificationIds: ['a'] });
