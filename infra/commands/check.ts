@@ -9,8 +9,8 @@ import { installTool } from '../tools/installTool.ts';
 
 const compiler = join(await installTool('nativeCompiler'), 'typescript/bin/tsc');
 for (const project of ['.', 'infra/local/console/page']) {
-  // The compiler needs most of its memory until its end, so garbage collection would take time and free little. With
-  // several checkers, each computes types that the others compute too. Two need half more CPU time than one.
+  // The compiler needs most of its memory until its end, so garbage collection would take time and free little. Two
+  // checkers need 50 % more CPU time than one, because each computes types that the other computes too.
   const { status } = spawnSync(process.execPath, [compiler, '-p', project, '--singleThreaded'], {
     cwd: projectDir,
     env: { GOGC: 'off', ...process.env },

@@ -44,13 +44,13 @@ export const changeEditor: Capability<ChangeEditor> = /* @__PURE__ */ combine(
     table: /* @__PURE__ */ tableWith(['Query', 'PutItem', 'BatchWriteItem']),
     jobs: sendTo.jobs,
   },
-  (ports) => changeWith(ports, (...log) => compactLog(ports.table, ...log)),
+  ({ table, ...ports }) => changeEditorWith(ports, (scope, editorId, now) => compactLog(table, scope, editorId, now)),
 );
 
-/** Makes the first change of an editor. The log is then never long, so no permission to remove items from it is needed. */
+/** Makes the first change of an editor. A log with one change is never compacted, so this needs no permission to delete items. */
 export const createEditor: Capability<ChangeEditor> = /* @__PURE__ */ combine(
   { findDocument: findWritableDocument, editors: changeEditors, jobs: sendTo.jobs },
-  (ports) => changeWith(ports, () => Promise.resolve()),
+  (ports) => changeEditorWith(ports),
 );
 
 interface ChangePorts {
@@ -59,9 +59,9 @@ interface ChangePorts {
   readonly jobs: QueueSender;
 }
 
-function changeWith(
+function changeEditorWith(
   { findDocument, editors, jobs }: ChangePorts,
-  compact: (scope: DocumentScope, editorId: string, now: number) => Promise<void>,
+  compact?: (scope: DocumentScope, editorId: string, now: number) => Promise<void>,
 ): ChangeEditor {
   return async (tenant, request, change, { now, log }) => {
     const context = await findDocument(tenant, request);
@@ -70,7 +70,7 @@ function changeWith(
     await Promise.all([
       eventJob && notifyJobs(jobs, [eventJob], log, DEBOUNCE_MS / 1000),
       isDueForCompaction &&
-        compact(context.scope, request.editorId, now).catch((error: unknown) => {
+        compact?.(context.scope, request.editorId, now).catch((error: unknown) => {
           log.error(logMessages.editorCompactionFailed, { error });
         }),
     ]);

@@ -388,8 +388,8 @@ export class LiveStore {
   }
 
   /**
-   * Returns the ids of the connected users who may see a thread. A user without stored access to the document has access by the
-   * user token of the session.
+   * Returns the ids of the connected users who may see a thread. The document is not checked for users without stored access to
+   * it, because the user token of their session gives them access.
    */
   async usersWhoCanSee(
     { scope, organization, documentInFolder }: OpenDocument,
@@ -399,12 +399,12 @@ export class LiveStore {
   ): Promise<ReadonlySet<string>> {
     const byStoredAccess = Map.groupBy(sessions, ({ hasStoredAccess }) => hasStoredAccess);
     const allowed = await Promise.all(
-      [...byStoredAccess].map(([isStored, some]) =>
+      [...byStoredAccess].map(([isStored, group]) =>
         findUsersWhoCanSee(
           this.#table,
           { scope, organization, now },
           { thread, knownUsersOnly: true, ...(isStored && { document: documentInFolder }) },
-          some.map(({ userId }) => userId),
+          group.map(({ userId }) => userId),
         ),
       ),
     );

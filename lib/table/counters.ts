@@ -43,8 +43,8 @@ export async function increment<P, K>(
 
 /**
  * Adds `by` to a stored number atomically and returns the number before the addition. A missing number, or a number below
- * `least`, counts as `from`. So does a number that was stored with a lower `revision`, if a revision is given. The item expires at
- * `expiresAt` (epoch seconds). Costs one call if the stored number counts, otherwise two.
+ * `least`, counts as `from`. If a `revision` is given, so does a number that was stored with a lower revision or without one. The
+ * item expires at `expiresAt` (epoch seconds). Costs one call if the stored number counts, otherwise two.
  */
 export async function advanceNumber<P, K>(
   table: Table,

@@ -167,7 +167,7 @@ class DeliveryAttempt {
   readonly #healthUpdater: HealthUpdater;
   /** The number of slots of the rate limit that this run reserved and that expired before it could use them. */
   #expiredSlots = 0;
-  /** The revision of the endpoint for which the last slot was reserved, by this run or before it. Undefined if no slot was. */
+  /** The revision of the endpoint for which the last slot was reserved, by this run or an earlier one. Undefined without a slot. */
   #slotRevision: number | undefined;
   /** The stored event. Undefined before it is read, and if it has expired. */
   event: StoredEvent | undefined;
@@ -297,8 +297,9 @@ class DeliveryAttempt {
   }
 
   /**
-   * Returns the attempt's slot in the rate limit (epoch ms): the reserved slot, or a new slot if it has expired or if the endpoint
-   * was changed since. Returns undefined for an endpoint without a rate limit. If the slot is more than 2 s away, defers the message and returns `deferred`.
+   * Returns the attempt's slot in the rate limit (epoch ms). This is the reserved slot, or a new slot if the reserved slot has
+   * expired or is older than the last change of the endpoint. Returns undefined for an endpoint without a rate limit. If the slot
+   * is more than 2 s away, defers the message and returns `deferred`.
    */
   async #reserveSlot(
     delivery: StoredDelivery<PendingDelivery>,

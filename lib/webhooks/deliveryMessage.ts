@@ -12,7 +12,7 @@ import { parseSchedule, planAttempt, type Timing } from './rules/schedule.ts';
  */
 export const ALL_FIRST_ATTEMPTS = 'all';
 
-/** The name of the group that a call of `endpoints/test` stores. */
+/** The `group` of a message with the attempt of a test event, which `endpoints/test` stores. */
 export const TEST_ATTEMPT = 'test';
 
 /**

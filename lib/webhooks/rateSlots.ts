@@ -48,8 +48,10 @@ export class RateSlots {
 
   /**
    * Reserves the next free slot of an endpoint and returns its time, epoch ms. Slots that were reserved before the endpoint's last
-   * change do not count, because they can follow another limit, or belong to deliveries that were cancelled since. Callers in this process that arrive during a
-   * reservation share the next write, because DynamoDB allows about 1,000 writes of one item per second.
+   * change do not count. They can follow another limit, or belong to deliveries that were cancelled since.
+   *
+   * Callers in this process that arrive during a reservation share the next write, because DynamoDB allows about 1,000 writes of
+   * one item per second.
    */
   async reserve(key: EndpointKey, { rateLimit, revision }: RevisionLimit, clock: () => number): Promise<number> {
     const name = `${EndpointSlotsEntity.partition(key)} ${revision}`;

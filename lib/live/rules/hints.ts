@@ -82,7 +82,7 @@ export interface ThreadPosition {
  * Who gets a hint:
  * - `document`: everybody who may open the document
  * - `thread`: users who may see the thread. A deleted private thread can no longer be read, so `access` has its rules
- * - `namedThread`: the same, for a thread of which only the id is known
+ * - `namedThread`: users who may see the thread, if only its id is known
  * - `formerReaders`: users who could see the thread and no longer can
  * - `users`: the recipients of a notification
  */

@@ -84,8 +84,8 @@ export function tokenAccess(
       })),
   ];
   const stored = { ...user, revocations };
-  // Everybody who exists in the tenant is an editor of a public document without a grant. This must come from the stored access
-  // only. Otherwise each token would make an editor of a user whose stored grant has the role viewer.
+  // A user who exists in the tenant is an editor of a public document, unless a grant says otherwise. Only the stored access may
+  // give this role. Otherwise each token would make an editor of a user whose stored grant has the role viewer.
   const token = { ...stored, exists: false, grants: wasDisabled ? [] : tokenGrants };
   return { stored, token, all: { ...stored, grants: [...stored.grants, ...token.grants] } };
 }
