@@ -133,8 +133,15 @@ const MAX_REMEMBERED_HINTS = 1_000;
  * service may use the former access for up to 10 s.
  */
 const ACCESS_MILLISECONDS = 11_000;
-/** The largest number of requests for reading all missed changes. Each answer has up to 500 changes. */
+/** The largest number of requests for reading all missed changes. */
 const MAX_READS = 100;
+/** The largest number of hints of the user's own channel in an answer. The service leaves out older ones. */
+const MAX_CHANGES = 500;
+/**
+ * How long the service keeps hints, in milliseconds. Versions show which hints of the document are missing, but hints of
+ * the user's own channel have no versions.
+ */
+const LOG_MILLISECONDS = 2 * 60 * 60_000;
 /** The event for hints whose type begins with another name: `comment_annotation.add` is sent as `comment`. */
 const eventOfFamily: Readonly<Record<string, keyof LiveEvents>> = { comment_annotation: 'comment' };
 
@@ -155,6 +162,8 @@ export class LiveDocument {
   readonly #states = new LiveStateView();
   readonly #order = new VersionOrder<Versioned>();
   readonly #reportedHints = new Set<string>();
+  /** When the last complete read of missed changes began, epoch milliseconds. */
+  #readAt = 0;
   readonly #own: OwnPresence;
   #status: LiveStatus = 'connecting';
   #socket: EventSocket | undefined;
@@ -378,11 +387,15 @@ export class LiveDocument {
 
   async #readChanges(): Promise<void> {
     const { methods, document } = this.#ports;
-    let needsReload = this.#order.version === undefined;
+    const now = Date.now();
+    let needsReload = this.#order.version === undefined || now - this.#readAt > LOG_MILLISECONDS;
     for (let reads = 1; ; reads++) {
       const { data } = await methods.v2.live.changes({ ...document, after: this.#order.version ?? 0 });
+      const hasUserGap =
+        data.userHints.length >= MAX_CHANGES &&
+        !data.userHints.some((hint) => this.#reportedHints.has(JSON.stringify(hint)));
       for (const hint of data.userHints) this.#showUserHint(hint as LiveHint);
-      needsReload ||= !data.complete;
+      needsReload ||= !data.complete || hasUserGap;
       const released = needsReload
         ? this.#order.restart(data.version)
         : this.#order.catchUp(data.hints as Versioned[], data.version);
@@ -390,18 +403,19 @@ export class LiveDocument {
       if (!data.hasMore && !this.#order.isWaiting) break;
       if (reads === MAX_READS) throw new Error('The log does not contain all missed changes of the document');
     }
+    this.#readAt = now;
     if (needsReload) this.#events.emit('reload', undefined);
   }
 
   /** Reports a hint of the user's own channel once. Hints about threads in other documents are skipped. */
   #showUserHint(hint: LiveHint): void {
-    const documentId = hint.ids?.documentId ?? this.#ports.document.documentId;
-    if (documentId !== this.#ports.document.documentId && !hint.type.startsWith('notification.')) return;
     const text = JSON.stringify(hint);
     if (this.#reportedHints.has(text)) return;
     this.#reportedHints.add(text);
     const [oldest] = this.#reportedHints;
     if (this.#reportedHints.size > MAX_REMEMBERED_HINTS && oldest !== undefined) this.#reportedHints.delete(oldest);
+    const documentId = hint.ids?.documentId ?? this.#ports.document.documentId;
+    if (documentId !== this.#ports.document.documentId && !hint.type.startsWith('notification.')) return;
     this.#show(hint);
     if (hint.type === 'access.update') this.#scheduleReload();
   }

@@ -33,7 +33,7 @@ import {
 } from './entities.ts';
 import { TOKEN_SECONDS } from './liveKeys.ts';
 import { type Changes, changesSince, LOG_SECONDS, MAX_CHANGES } from './rules/changes.ts';
-import type { DocumentKeys, Hint, ThreadPosition, VersionedHint } from './rules/hints.ts';
+import type { DocumentKeys, Hint, ThreadPosition, UserHint, VersionedHint } from './rules/hints.ts';
 import type { SessionAccess } from './rules/sessionAccess.ts';
 
 /**
@@ -225,7 +225,7 @@ export class LiveStore {
     document: DocumentKeys,
     userId: string,
     after: number,
-  ): Promise<Changes & { readonly userHints: Hint[] }> {
+  ): Promise<Changes & { readonly userHints: UserHint[] }> {
     const [channel, logged, userHints] = await Promise.all([
       this.#table.get(LiveChannelEntity, document),
       this.#logged(document, after),
@@ -240,17 +240,21 @@ export class LiveStore {
   }
 
   /** Returns the newest hints of a user's own channel, oldest first. */
-  async #userHints(tenant: string, userId: string): Promise<Hint[]> {
+  async #userHints(tenant: string, userId: string): Promise<UserHint[]> {
     const { values } = await this.#table.query(
       UserHintEntity,
       { tenant, userId },
       { limit: MAX_CHANGES, descending: true },
     );
-    return values.reverse().map(({ hint }) => JSON.parse(hint) as Hint);
+    return values.reverse().map(({ hint }) => JSON.parse(hint) as UserHint);
   }
 
   /** Records a hint for a user's own channel. A second call with the same hint changes nothing. */
-  async recordForUser(tenant: string, userId: string, { hint, position }: RecordedChange): Promise<void> {
+  async recordForUser(
+    tenant: string,
+    userId: string,
+    { hint, position }: { readonly hint: UserHint; readonly position: StreamPosition },
+  ): Promise<void> {
     const value = { tenant, userId, at: hint.at, id: markOf(position), hint: JSON.stringify(hint) };
     await this.#table.write([upsert(UserHintEntity, value)]);
   }

@@ -31,6 +31,7 @@ import {
   hintOf,
   type ItemChange,
   partitionName,
+  type UserHint,
   withoutRepetitions,
 } from './rules/hints.ts';
 
@@ -317,9 +318,10 @@ async function publishToUsers(
 ): Promise<void> {
   if (userIds.length === 0) return;
   const [names, tokenRevocations] = await Promise.all([keys.names(), store.tokenRevocations(tenant)]);
+  const hint: UserHint = { ...change.hint, id: change.position.sequence };
   await inParallel(userIds, PARALLEL, async (userId) => {
-    await store.recordForUser(tenant, userId, change);
-    await publisher.publish(names.ofUser({ tenant, userId, tokenRevocations }), [change.hint], call);
+    await store.recordForUser(tenant, userId, { hint, position: change.position });
+    await publisher.publish(names.ofUser({ tenant, userId, tokenRevocations }), [hint], call);
   });
 }
 

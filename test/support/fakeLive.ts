@@ -173,7 +173,7 @@ export class FakeLive {
           .filter((hint) => hint.version > data.after && hint.version >= this.oldest)
           .map(({ update: _update, ...hint }) => hint);
         const complete = data.after <= version && Number(data.after) + hints.length === version;
-        return { hints: complete ? hints : [], userHints: this.userLog, version, complete, hasMore: false };
+        return { hints: complete ? hints : [], userHints: this.userLog.slice(-500), version, complete, hasMore: false };
       }
       case '/v2/presence/get':
         return { users: [...this.users.values()] };

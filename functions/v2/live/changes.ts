@@ -41,7 +41,8 @@ export const endpoint = defineEndpoint(
     output: z.object({
       data: z.object({
         hints: z.array(Hint.extend({ version: z.number() })),
-        userHints: z.array(Hint),
+        // Hints that were stored before hints had ids are kept for two hours.
+        userHints: z.array(Hint.extend({ id: z.string().optional() })),
         version: z.number(),
         complete: z.boolean(),
         hasMore: z.boolean(),

@@ -61,6 +61,12 @@ export type Hint = ContentHint | EditorHint;
 /** A hint with its version in the document channel. A client that misses a version calls `/v2/live/changes`. */
 export type VersionedHint = Hint & { readonly version: number };
 
+/**
+ * A hint of a user's own channel. It has no version. `id` is the sequence number of the stream record. Without it, two
+ * changes of the same content within a second would have equal hints, and clients would skip the second.
+ */
+export type UserHint = Hint & { readonly id: string };
+
 /** A changed item, as a record of the table's stream describes it. */
 export interface ItemChange {
   readonly change: 'insert' | 'modify' | 'remove';

@@ -269,12 +269,26 @@ describe('the publisher', () => {
         channel: userChannel('eve'),
         event: {
           type: 'comment_annotation.hide',
+          id: expect.any(String),
           at: expect.any(Number),
           ids: { annotationId: 'private', documentId: nda.documentId },
         },
       },
     ]);
   });
+
+  test('publishes different hints for two changes of a private comment in the same second', () =>
+    withStillClock(async () => {
+      await addThread('private', { visibility: { type: 'restricted', userIds: ['bob'] } });
+      const bob = await newUser(customer, 'bob');
+      await bob.ok('/v2/live/connect', nda);
+      const [comment] = await itemsOf('Comment');
+      for (let n = 0; n < 2; n++) await publish([changeOf('modify', comment!)]);
+      const pushed = eventsOn(userChannel('bob'));
+      expect(new Set(pushed.map((hint) => JSON.stringify(hint))).size).toBe(2);
+      const { userHints } = await bob.ok('/v2/live/changes', { ...nda, after: 0 });
+      expect(userHints).toEqual(pushed);
+    }));
 
   test('publishes a hint to hide a thread to each user who lost access in one of several changes', async () => {
     for (const userId of ['ada', 'bob', 'eve', 'dan']) await connect(userId);
@@ -440,7 +454,10 @@ describe('a user who loses access', () => {
     const changed = (await itemsOf('Grant')).filter(({ resourceType }) => resourceType === 'document');
     await publish(changed.map((item) => changeOf('modify', item)));
     expect(published).toEqual([
-      { channel: userChannel('ada'), event: { type: 'access.update', at: expect.any(Number), ids: {} } },
+      {
+        channel: userChannel('ada'),
+        event: { type: 'access.update', id: expect.any(String), at: expect.any(Number), ids: {} },
+      },
     ]);
     restartFunctions();
     expect(await (await newUser(customer, 'ada', [])).ok(READ, nda)).toEqual([]);

@@ -133,6 +133,30 @@ describe('a live document', () => {
     expect(events.slice(2)).toEqual(['offline', 'connecting', 'reload', 'live', 'a.2']);
   });
 
+  test('asks for a reload after more than two hours, because hints of the user have expired', async () => {
+    const { events } = open();
+    await wait();
+    service.isDown = true;
+    service.disconnect();
+    await wait(2 * 60 * 60_000 + 60_000);
+    service.isDown = false;
+    await longWait();
+    expect(events.slice(-3)).toEqual(['connecting', 'reload', 'live']);
+  });
+
+  test('asks for one reload if an answer cannot have all missed hints of the user', async () => {
+    const { events } = open();
+    await wait();
+    service.disconnect();
+    for (let n = 0; n < 501; n++) service.hintForUser({ type: `user.${n}` });
+    await longWait();
+    expect(events.at(-2)).toBe('reload');
+    service.hintForUser({ type: 'user.501' });
+    await wait(400_000);
+    expect(events.filter((each) => each === 'reload')).toHaveLength(2);
+    expect(events.at(-1)).toBe('user.501');
+  });
+
   test('ends its connection when the browser goes offline, and connects when it is online again', async () => {
     await inBrowser(async (window) => {
       const { live, events } = open();
