@@ -7,3 +7,14 @@ export function viewerOf(caller: ApiKeyCaller | UserCaller): Viewer | undefined 
   const { userId, role, access } = caller.user;
   return { userId, role, access: access.all };
 }
+
+/**
+ * Returns whether the access of the users whom a request names must be checked. In a call with a user token, this is the user of
+ * the token, whose access is checked already.
+ */
+export function mustVerifyUsers(
+  caller: ApiKeyCaller | UserCaller,
+  { verifyUserPermissions = false }: { readonly verifyUserPermissions?: boolean | undefined },
+): boolean {
+  return verifyUserPermissions && caller.level !== 'user';
+}

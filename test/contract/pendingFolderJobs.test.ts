@@ -13,7 +13,7 @@ beforeAll(async () => {
   engine = await startEngine();
   const workspace = await newWorkspace();
   headers = { ...headersOf(workspace), user: await userHeadersOf(workspace) };
-  // The second time, each example finds the data of all others.
+  // In the second round, each example finds the data of all others.
   for (const [path] of [...keeping, ...keeping]) await callExample(path);
   await startFolderJobs();
 });
@@ -29,8 +29,8 @@ async function callExample(path: string) {
 }
 
 /**
- * Moves a folder, and removes a user from it. It contains the document of the examples. No test runs the jobs of these changes, so
- * readers must query the recorded changes. Without the jobs, readers send no such queries.
+ * Moves the folder that contains the document of the examples, and removes a user from the folder. No test runs the jobs of these
+ * changes, so readers must query the recorded changes.
  */
 async function startFolderJobs(): Promise<void> {
   const [folder, user] = [{ folderId: 'shelf' }, { userId: 'bob' }];
@@ -51,11 +51,11 @@ async function startFolderJobs(): Promise<void> {
   }
 }
 
-test.each(keeping)('%s permits its function to read while jobs change folders', async (path) => {
+test.each(keeping)('%s grants its function all reads that it needs while a folder is changed', async (path) => {
   expect((await callExample(path)).body.error?.status).not.toBe('INTERNAL');
 });
 
-test.each(deleting)('%s permits its function to read while jobs change folders', async (path) => {
+test.each(deleting)('%s grants its function all reads that it needs while a folder is changed', async (path) => {
   await startFolderJobs();
   expect((await callExample(path)).body.error?.status).not.toBe('INTERNAL');
 });

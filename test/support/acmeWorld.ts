@@ -67,17 +67,17 @@ export const invalid = (message: string) => [400, 'INVALID_ARGUMENT', message];
 
 /** Creates an object before the tests of this file. Calls its method `stop`, if any, after them. */
 export function forAllTests<T extends object>(create: () => T | Promise<T>): T {
-  return between(beforeAll, afterAll, create);
+  return createInHooks(beforeAll, afterAll, create);
 }
 
 /** Creates an object before each test of this file. Calls its method `stop`, if any, after the test. */
 export function forEachTest<T extends object>(create: () => T | Promise<T>): T {
-  return between(beforeEach, afterEach, create);
+  return createInHooks(beforeEach, afterEach, create);
 }
 
 type Hook = (run: () => Promise<void>) => void;
 
-function between<T extends object>(before: Hook, after: Hook, create: () => T | Promise<T>): T {
+function createInHooks<T extends object>(before: Hook, after: Hook, create: () => T | Promise<T>): T {
   let current: (T & { stop?: () => unknown }) | undefined;
   before(async () => {
     current = await create();

@@ -6,6 +6,7 @@ import { NewThread } from '../../../lib/comments/rules/threads.ts';
 import { newThreadsByUsers } from '../../../lib/comments/rules/userCalls.ts';
 import { addThreads } from '../../../lib/comments/threadWriter.ts';
 import { ensureDocument } from '../../../lib/content/documentScope.ts';
+import { mustVerifyUsers } from '../../../lib/content/viewer.ts';
 import { toLambdaWithTwin } from '../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../lib/http/twin.ts';
 import { distinctBy } from '../../../lib/shared/collections.ts';
@@ -85,9 +86,7 @@ export const endpoint = defineEndpoint(
       sent,
     }));
     const threads = distinctBy(identified, ({ annotationId }) => annotationId);
-    // The author in a call with a user token is its user, whose access is checked already.
-    const verify = caller.level !== 'user' && input.verifyUserPermissions === true;
-    const results = await deps.threads.add(document, threads, { verify, now });
+    const results = await deps.threads.add(document, threads, { verify: mustVerifyUsers(caller, input), now });
     return { data: byIdOf(threads, ({ annotationId }) => annotationId, results) };
   },
 );

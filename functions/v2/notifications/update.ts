@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { findWritableSelection } from '../../../lib/content/documentScope.ts';
-import { viewerOf } from '../../../lib/content/viewer.ts';
+import { mustVerifyUsers, viewerOf } from '../../../lib/content/viewer.ts';
 import { toLambdaWithTwin } from '../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../lib/http/twin.ts';
 import { notificationReader } from '../../../lib/notifications/notificationReader.ts';
@@ -45,8 +45,7 @@ export const endpoint = defineEndpoint(
     await deps.reader.requireOwn(caller.tenant, organization, viewerOf(caller), ids, now);
     const results = await deps.notifications.update(caller.tenant, organization, changes, {
       isInSelection: (placed) => isSelected(document, input, placed),
-      // The reader in a call with a user token is its user, whose access is checked already.
-      verifiedAt: input.verifyUserPermissions && caller.level !== 'user' ? now : undefined,
+      verifiedAt: mustVerifyUsers(caller, input) ? now : undefined,
     });
     return { data: byIdOf(changes, ({ id }) => id, results) };
   },

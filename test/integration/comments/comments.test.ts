@@ -46,7 +46,7 @@ describe('POST /v2/commentannotations/comments/add', () => {
     ]);
   });
 
-  test('adds comments after the largest id that a request can send. Requests find them by id', async () => {
+  test('generates an id after the largest id that a request can choose, and finds the comment by it', async () => {
     const largest = 999_999_999_999_999;
     expect(await add(reply('a', { commentId: largest }), reply('b'))).toEqual([largest, largest + 1]);
     expect(await get({ commentIds: [largest + 1] })).toMatchObject([{ commentText: 'b' }]);

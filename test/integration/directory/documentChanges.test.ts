@@ -38,7 +38,6 @@ beforeEach(async () => {
 const ok = (path: string, data: object) => customer.ok(path, { ...acme, ...data });
 const read = async (...documentIds: string[]) => ok(GET, { documentIds });
 const error = (path: string, data: object) => customer.error(path, { ...acme, ...data });
-const INVALID = (message: string) => invalid(message);
 const absent = { success: false, message: 'Document does not exist' };
 const ids = (count: number) => times(count, (i) => `d${String(i).padStart(3, '0')}`);
 
@@ -185,9 +184,9 @@ describe('documents/move', () => {
       'Folder does not exist',
     ]);
     expect(await error(MOVE, { documentIds: ids(31), folderId: 'f' })).toEqual(
-      INVALID('documentIds must have at most 30 items'),
+      invalid('documentIds must have at most 30 items'),
     );
-    expect(await error(MOVE, { documentIds: [], folderId: 'f' })).toEqual(INVALID('documentIds must not be empty'));
+    expect(await error(MOVE, { documentIds: [], folderId: 'f' })).toEqual(invalid('documentIds must not be empty'));
     expect((await read('a'))[0].folderId).toBeUndefined();
   });
 
@@ -216,7 +215,7 @@ describe('documents/access/disablestate/update', () => {
       a: { success: true, disabled: false, message: 'Document disabled state updated.' },
     });
     expect((await read('a'))[0].disabled).toBe(false);
-    expect(await error(DISABLE, { documentIds: ['a'] })).toEqual(INVALID('disabled is required'));
+    expect(await error(DISABLE, { documentIds: ['a'] })).toEqual(invalid('disabled is required'));
   });
 
   test('refuses updates of a disabled document only, and allows reads and deletion', async () => {
@@ -265,6 +264,6 @@ test('documents/count/get counts the documents of an organization, and those dir
   ).toEqual([123, 1, 120, 0].map((count) => ({ count })));
   expect(await error(COUNT, { folderId: 'none' })).toEqual([404, 'NOT_FOUND', 'Folder does not exist']);
   expect(await error(COUNT, { organizationId: 'none' })).toEqual(
-    INVALID('organizationId: the organization does not exist'),
+    invalid('organizationId: the organization does not exist'),
   );
 });

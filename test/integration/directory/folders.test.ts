@@ -161,11 +161,11 @@ describe('POST /v2/organizations/folders/get', () => {
   });
 });
 
-describe('a list of a folder', () => {
+describe('folders/get and documents/get with a folder', () => {
   test.each([
     [GET, [{ folderId: 'a', subFolders: [] }]],
     ['/v2/organizations/documents/get', []],
-  ])('of %s leaves out what is moved away while it is read', async (path, expected) => {
+  ])('%s leaves out folders and documents that are moved away during the call', async (path, expected) => {
     await customer.addDocuments(['nda'], { folderId: 'a' });
     const query = Table.prototype.query;
     const spy = jest.spyOn(Table.prototype, 'query').mockImplementation(async function (

@@ -60,11 +60,11 @@ describe('the unsupported field context', () => {
   });
 });
 
-describe('a request that creates what is missing, while other requests delete it', () => {
+describe('users/add with createOrganization, createDocument and createFolder', () => {
   test.each([
     ['Document', { documentId: 'reset' }, 'documents/delete', { documentIds: ['reset'] }],
     ['Folder', { folderId: 'reset' }, 'folders/delete', { folderId: 'reset' }],
-  ])('adds the %s again', async (type, scope, path, deleted) => {
+  ])('creates the %s again if another request deletes it during the call', async (type, scope, path, deleted) => {
     const data = { ...acme, users, ...scope, createDocument: true, createFolder: true };
     await customer.ok(ADD, data);
     const get = Table.prototype.get;
@@ -72,7 +72,7 @@ describe('a request that creates what is missing, while other requests delete it
       this: Table,
       ...call: Parameters<Table['get']>
     ) {
-      // The request has read that the item exists. It reads the item once more, to use it.
+      // The call has already found that the item exists, and created nothing. Now it reads the item to use it.
       if (call[0].type === type) {
         spy.mockRestore();
         await customer.ok(`/v2/organizations/${path}`, { ...acme, ...deleted });
@@ -83,7 +83,7 @@ describe('a request that creates what is missing, while other requests delete it
     expect(await customer.ok('/v2/users/get', { ...acme, ...scope })).toMatchObject([{ userId: 'bob' }]);
   });
 
-  test('adds the organization again', async () => {
+  test('creates the Organization again if another request deletes it during the call', async () => {
     const organizationId = 'beta';
     const write = Table.prototype.write;
     const spy = jest.spyOn(Table.prototype, 'write').mockImplementation(async function (this: Table, ops) {

@@ -93,7 +93,7 @@ describe('searchKey of users/get', () => {
     expect(rare).toEqual([[], ['c2599']]);
   });
 
-  test('must be the same in a request with a page token, as userIds must', async () => {
+  test('must not change between the pages of a listing, like userIds', async () => {
     const { body } = await customer.call(GET, { ...acme, searchKey: 'love', pageSize: 1 });
     for (const searchKey of [undefined, 'ada'])
       expect((await customer.call(GET, { ...acme, searchKey, pageToken: body.result.nextPageToken })).status).toBe(400);

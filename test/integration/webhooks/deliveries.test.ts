@@ -641,9 +641,9 @@ describe('the rate limit of an endpoint', () => {
   });
 
   test.each([
-    ['raised', { rateLimit: 10 }],
-    ['the limit of an endpoint that was enabled again', { disabled: false }],
-  ])('does not delay new deliveries behind earlier ones if it is %s', async (_what, change) => {
+    ['gets a higher limit', { rateLimit: 10 }],
+    ['is enabled again', { disabled: false }],
+  ])('does not delay new deliveries behind earlier ones after the endpoint %s', async (_title, change) => {
     const endpointId = await createEndpoint('/limited', { rateLimit: 1 });
     for (let i = 0; i < 30; i++) await system.publish(tenant);
     const messages = system.firstQueue.messages.splice(0);

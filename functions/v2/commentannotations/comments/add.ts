@@ -7,7 +7,7 @@ import { commentLists, oneCommentList, sentComments } from '../../../../lib/comm
 import { newCommentsByUsers } from '../../../../lib/comments/rules/userCalls.ts';
 import { visibleThreads } from '../../../../lib/comments/visibleThreads.ts';
 import { findWritableDocument } from '../../../../lib/content/documentScope.ts';
-import { viewerOf } from '../../../../lib/content/viewer.ts';
+import { mustVerifyUsers, viewerOf } from '../../../../lib/content/viewer.ts';
 import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../../lib/http/twin.ts';
 import { Id, optional } from '../../../../lib/shared/schema.ts';
@@ -57,8 +57,7 @@ export const endpoint = defineEndpoint(
     await deps.visibleThreads.require(document, viewerOf(caller), [input.annotationId], { now });
     return {
       data: await deps.comments.add(document, input.annotationId, comments, {
-        // The author in a call with a user token is its user, whose access is checked already.
-        verify: caller.level !== 'user' && input.verifyUserPermissions === true,
+        verify: mustVerifyUsers(caller, input),
         now,
       }),
     };
