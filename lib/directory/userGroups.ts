@@ -115,7 +115,7 @@ export class GroupReader {
       { ...scope, groupKey: group.internalId },
       options,
     );
-    return { values: [...(await this.#users(scope, values)).values()], next };
+    return { values: [...(await usersOf(this.#table, scope, values)).values()], next };
   }
 
   /**
@@ -127,7 +127,7 @@ export class GroupReader {
     const members = (await this.#table.getMany(GroupMemberEntity, keys)).filter((member) => member !== undefined);
     // A user who was removed and added again can have an old membership in one group and a new one in another. The old one does
     // not count.
-    const users = await this.#users(scope, members);
+    const users = await usersOf(this.#table, scope, members);
     const byUserId = new Map([...users.values()].map((user) => [user.userId, user]));
     return userIds.flatMap((userId) => byUserId.get(userId) ?? []);
   }
@@ -155,7 +155,8 @@ export class GroupReader {
         cursor = cursorAfter;
         continue;
       }
-      const users = await this.#users(
+      const users = await usersOf(
+        this.#table,
         scope,
         listed.flatMap(({ members }) => members),
       );
@@ -210,26 +211,27 @@ export class GroupReader {
       }),
     );
   }
+}
 
-  /**
-   * Returns the user of each group member. Leaves out users who were erased, or who were removed from the organization after they
-   * were added to the group.
-   */
-  async #users<M extends GroupMember>(
-    { tenant, organizationKey }: OrganizationScope,
-    members: readonly M[],
-  ): Promise<Map<M, Stored<User>>> {
-    const users = await this.#table.getMany(
-      UserEntity,
-      members.map(({ userId }) => ({ tenant, userId })),
-    );
-    return new Map(
-      members.flatMap((member, index) => {
-        const user = users[index];
-        return user && !hasEnded(user.revocations, [organizationKey], member.addedAt) ? [[member, user] as const] : [];
-      }),
-    );
-  }
+/**
+ * Returns the user of each group member. Leaves out users who were erased, or who were removed from the organization after they
+ * were added to the group.
+ */
+async function usersOf<M extends GroupMember>(
+  table: Table,
+  { tenant, organizationKey }: OrganizationScope,
+  members: readonly M[],
+): Promise<Map<M, Stored<User>>> {
+  const users = await table.getMany(
+    UserEntity,
+    members.map(({ userId }) => ({ tenant, userId })),
+  );
+  return new Map(
+    members.flatMap((member, index) => {
+      const user = users[index];
+      return user && !hasEnded(user.revocations, [organizationKey], member.addedAt) ? [[member, user] as const] : [];
+    }),
+  );
 }
 
 export interface NewGroup {
@@ -365,19 +367,23 @@ export class GroupMemberRemover {
 
   /**
    * Removes users from a group. Ids must be distinct. A user who is not a member fails in its own result only. The others are
-   * removed.
+   * removed. A user who was removed from the organization is no member, although a job may not have purged the stored item yet.
    */
   async remove(scope: OrganizationScope, group: Group, userIds: readonly string[]): Promise<MemberChanged[]> {
     const keys = userIds.map((userId) => ({ ...scope, groupKey: group.internalId, userId }));
-    const members = await this.#table.getMany(GroupMemberEntity, keys);
-    await this.#table.removeKeys(keys.filter((_key, index) => members[index]).map((key) => GroupMemberEntity.key(key)));
-    return members.map((member) => (member ? memberRemoved : NOT_A_MEMBER));
+    const stored = await this.#table.getMany(GroupMemberEntity, keys);
+    const members = stored.filter((member) => member !== undefined);
+    const [users] = await Promise.all([
+      usersOf(this.#table, scope, members),
+      this.#table.removeKeys(keys.filter((_key, index) => stored[index]).map((key) => GroupMemberEntity.key(key))),
+    ]);
+    return stored.map((member) => (member && users.has(member) ? memberRemoved : NOT_A_MEMBER));
   }
 
   /**
-   * Removes all users from a group and returns their ids. Throws UNAVAILABLE if the removal takes more than 20 s, or if the ids
-   * would not fit into one response. Users who were removed before the error stay removed. Send the request again to remove the
-   * remaining users.
+   * Removes all users from a group. Returns their ids, without users who were removed from the organization before. Throws
+   * UNAVAILABLE if the removal takes more than 20 s, or if the ids would not fit into one response. Users who were removed before
+   * the error stay removed. Send the request again to remove the remaining users.
    */
   async removeAll(scope: OrganizationScope, group: Group, clock: () => number = Date.now): Promise<string[]> {
     const deadline = clock() + REMOVAL_MILLISECONDS;
@@ -392,8 +398,11 @@ export class GroupMemberRemover {
       bytes += Buffer.byteLength(JSON.stringify(userIds)) + userIds.length * resultBytes;
       if (bytes > RESPONSE_BYTES || clock() > deadline)
         throw new ApiError('UNAVAILABLE', 'Not all users are deleted from the group yet. Send the request again.');
-      await this.#table.removeKeys(userIds.map((userId) => GroupMemberEntity.key({ ...partition, userId })));
-      removed.push(...userIds);
+      const [users] = await Promise.all([
+        usersOf(this.#table, scope, values),
+        this.#table.removeKeys(userIds.map((userId) => GroupMemberEntity.key({ ...partition, userId }))),
+      ]);
+      removed.push(...[...users.keys()].map(({ userId }) => userId));
     }
     return removed;
   }

@@ -45,9 +45,10 @@ async function withGroup(groupId: string, userIds: readonly string[]): Promise<v
 async function manyMembers(userIds: readonly string[], groupId = 'lawyers'): Promise<Group> {
   await withGroup(groupId, []);
   const group = (await new GroupReader(table).getByIds(scope(), [groupId]))[0]!;
-  const writes = userIds.map((userId) =>
+  const writes = userIds.flatMap((userId) => [
+    upsert(UserEntity, { tenant: customer.apiKey, userId, internalId: userId, createdAt: 1, lastUpdated: 1 }),
     upsert(GroupMemberEntity, { ...scope(), groupKey: group.internalId, userId, addedAt: 1 }),
-  );
+  ]);
   const slices = times(Math.ceil(writes.length / 100), (index) => writes.slice(index * 100, (index + 1) * 100));
   await inParallel(slices, 4, async (slice) => void (await table.write(slice)));
   return group;
@@ -440,6 +441,16 @@ describe('usergroups/users/delete', () => {
       .map(({ userId }) => userId);
     expect(remainingUserIds).toEqual(['ada']);
     expect(await customer.ok(DELETE_USERS, { ...lawyers, deleteAll: true, userIds: [] })).toEqual({});
+  });
+
+  test.each([
+    ['userIds', { userIds: ['ada', 'bob'] }],
+    ['deleteAll', { deleteAll: true }],
+  ])('reports with %s only current members, not users who were removed from the organization', async (_name, which) => {
+    await withGroup('lawyers', ['ada', 'bob']);
+    await customer.ok('/v2/users/delete', { ...acme, userIds: ['ada'] });
+    const data = await customer.ok(DELETE_USERS, { ...lawyers, ...which });
+    expect(Object.keys(data).filter((userId) => data[userId].success)).toEqual(['bob']);
   });
 
   test('stops deleteAll after 20 s and continues if the call is repeated', async () => {

@@ -85,7 +85,7 @@ const writesOfOneThing: Costs = {
   // Writes the member, which is indexed by user.
   '/v2/organizations/usergroups/users/add one': [5, 4, 4, 2],
   '/v2/organizations/usergroups/users/add one who exists': [4, 3, 4, 0],
-  '/v1/organizations/usergroups/users/delete one': [4, 4, 3, 2],
+  '/v1/organizations/usergroups/users/delete one': [5, 4, 4, 2],
   '/v2/users/add one who exists, unchanged': [4, 2, 4, 0],
   '/v2/users/update one': [3, 3, 2, 1],
   '/v2/users/update a role': [4, 3, 3, 1],
@@ -183,7 +183,7 @@ const writesOfSeveralThings: Costs = {
   '/v2/reactions/add one that exists, unchanged': [4, 3, 4, 0],
   '/v2/reactions/delete one': [5, 4, 4, 6],
   '/v2/reactions/delete one on a comment': [7, 5, 6, 20],
-  '/v1/organizations/usergroups/users/delete all of fifty': [5, 4, 7, 100],
+  '/v1/organizations/usergroups/users/delete all of fifty': [6, 4, 57, 100],
   '/v2/organizations/add two': [2, 2, 2, 4],
   // Writes the folder or document, and its entry in the folder above it.
   '/v2/organizations/folders/add one at the top': [3, 3, 2, 4],
