@@ -150,6 +150,7 @@ export async function folderChangesOf(table: Table, scope: OrganizationScope): P
   return readAll((after) => table.query(FolderChangeEntity, scope, { limit: CHANGES_PER_PAGE, after }));
 }
 
+const EXISTS = 'Folder already exists.';
 const PARENT_ABSENT = 'Parent folder does not exist.';
 const TOO_DEEP = 'Folder would be too deep.';
 
@@ -255,7 +256,6 @@ export class FolderWriter {
   async add(scope: OrganizationScope, folders: readonly NewFolder[], now: number): Promise<AddedResult[]> {
     const results = new Map<NewFolder, AddedResult>();
     const { waves, circular } = splitIntoWaves(folders);
-    for (const folder of circular) results.set(folder, failedResult(folder, 'Parent folders form a circle.'));
     for (const wave of waves) {
       const added = await writeEach<NewFolder, AddState, AddedResult>({
         table: this.#table,
@@ -266,7 +266,28 @@ export class FolderWriter {
       });
       wave.forEach((folder, index) => results.set(folder, added[index] as AddedResult));
     }
+    const others = await this.#addCircular(scope, circular, now);
+    circular.forEach((folder, index) => results.set(folder, others[index] as AddedResult));
     return folders.map((folder) => results.get(folder) as AddedResult);
+  }
+
+  /**
+   * Creates folders whose parents form a circle in the request. A folder that exists already keeps its stored parent, so it is
+   * not part of a circle. The folders below it are created.
+   */
+  async #addCircular(scope: OrganizationScope, folders: readonly NewFolder[], now: number): Promise<AddedResult[]> {
+    if (folders.length === 0) return [];
+    const stored = await new FolderReader(this.#table).getByIds(
+      scope,
+      folders.map(({ folderId }) => folderId),
+    );
+    const missing = folders.filter((_folder, index) => !stored[index]);
+    if (missing.length === folders.length)
+      return folders.map((folder) => failedResult(folder, 'Parent folders form a circle.'));
+    const added = (await this.add(scope, missing, now)).values();
+    return folders.map((folder, index) =>
+      stored[index] ? failedResult(folder, EXISTS) : (added.next().value as AddedResult),
+    );
   }
 
   /**
@@ -324,7 +345,7 @@ function decideAddition(
 ): Decision<AddedResult> {
   const refuse = (message: string) => ({ result: failedResult(folder, message), ops: [] });
   if (folder.folderId === rootFolderId) return refuse('The id root is reserved.');
-  if (existing.current) return refuse('Folder already exists.');
+  if (existing.current) return refuse(EXISTS);
   if (parentIdOf(folder) !== undefined && !parent) return refuse(PARENT_ABSENT);
   const internalId = newId('fld', now);
   const { folderId, folderName, accessType } = folder;

@@ -74,6 +74,12 @@ describe('documents/update', () => {
     ]);
   });
 
+  test('returns no metadata for a document with an empty object, however it got it', async () => {
+    await ok(ADD, { documents: [{ documentId: 'empty', metadata: {} }] });
+    await ok(UPDATE, { documents: [{ documentId: 'a', metadata: {} }] });
+    expect((await read('empty', 'a')).map(({ metadata }: any) => metadata)).toEqual([undefined, undefined]);
+  });
+
   test('fails only for a document whose merged metadata exceed 64 KB, and keeps its old metadata', async () => {
     await ok(UPDATE, { documents: [{ documentId: 'a', metadata: { first: 'x'.repeat(40_000) } }] });
     const result = await ok(UPDATE, {

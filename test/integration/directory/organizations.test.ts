@@ -250,6 +250,25 @@ describe('folders/add', () => {
     });
   });
 
+  test('finds existing folders as parents, also if the request names other parents for them that form a circle', async () => {
+    await add([{ folderId: 'a' }, { folderId: 'b' }]);
+    expect(
+      await add([
+        { folderId: 'below', parentFolderId: 'c' },
+        { folderId: 'c', parentFolderId: 'a' },
+        { folderId: 'a', parentFolderId: 'c' },
+        { folderId: 'b', parentFolderId: 'b' },
+        { folderId: 'x', parentFolderId: 'x' },
+      ]),
+    ).toEqual({
+      below: { success: true, id: 'below', message: 'Folder added.' },
+      c: { success: true, id: 'c', message: 'Folder added.' },
+      a: { success: false, id: 'a', message: 'Folder already exists.' },
+      b: { success: false, id: 'b', message: 'Folder already exists.' },
+      x: { success: false, id: 'x', message: 'Parent folders form a circle.' },
+    });
+  });
+
   test('adds 500 folders', async () => {
     const folderIds = ids('f', 500);
     const results = await add(

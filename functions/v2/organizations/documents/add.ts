@@ -56,7 +56,8 @@ export const endpoint = defineEndpoint(
       ({ documentId, documentName, metadata }) => ({
         documentId,
         documentName,
-        metadata: metadata && JSON.stringify(metadata),
+        // Like an update to `{}`, which leaves the document without metadata.
+        metadata: metadata && Object.keys(metadata).length > 0 ? JSON.stringify(metadata) : undefined,
       }),
     );
     const results = await deps.documents.add(scope, documents, { accessType, folder }, now);
