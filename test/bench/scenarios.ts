@@ -108,7 +108,7 @@ const readConfigs = [
 ] as const;
 
 /** Every endpoint has at least one scenario. Reads come before the writes that would add to their results. */
-const table: readonly (readonly [Scenario['path'], variant: string, Scenario['data']])[] = [
+const rows: readonly (readonly [Scenario['path'], variant: string, Scenario['data']])[] = [
   [
     '/v2/organizations/add',
     'one',
@@ -641,7 +641,7 @@ const table: readonly (readonly [Scenario['path'], variant: string, Scenario['da
   ['/v2/workspace/advancedwebhook/endpoints/delete', 'one', (n, { endpointIds }) => ({ endpointId: endpointIds[n] })],
 ];
 
-export const scenarios: readonly Scenario[] = table.map(([path, variant, data]) => ({ path, variant, data }));
+export const scenarios: readonly Scenario[] = rows.map(([path, variant, data]) => ({ path, variant, data }));
 
 /** Creates the workspace. Each organization gets the data of the examples, and further data that scenarios read. */
 export async function prepare(): Promise<Subject> {

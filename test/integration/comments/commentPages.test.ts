@@ -20,20 +20,20 @@ const addThread = (thread: object = {}) =>
 const add = (...commentData: object[]) => customer.ok(`${COMMENTS}/add`, { ...inThread, commentData });
 const react = (reactions: object[]) => customer.addReactions(reactions);
 const reply = (commentText: string, changes: object = {}) => ({ commentText, from: bob, ...changes });
-const refusal = (path: string, data: object) => customer.error(`${COMMENTS}/${path}`, { ...inThread, ...data });
+const error = (path: string, data: object) => customer.error(`${COMMENTS}/${path}`, { ...inThread, ...data });
 
 beforeEach(() => addThread());
 
 test('rejects a call that would exceed 1,000 comments in a thread', async () => {
   for (let count = 1; count < 1_000; count += 27) await add(...times(27, () => reply('x')));
-  expect(await refusal('add', { commentData: [reply('x')] })).toEqual([
+  expect(await error('add', { commentData: [reply('x')] })).toEqual([
     400,
     'FAILED_PRECONDITION',
     'A thread takes at most 1000 comments',
   ]);
   expect(await customer.ok(`${COMMENTS}/get`, inThread)).toHaveLength(1_000);
   expect(Object.keys(await customer.ok(`${COMMENTS}/delete`, inThread))).toHaveLength(1_000);
-  expect(await refusal('get', {})).toEqual([404, 'NOT_FOUND', 'Annotation does not exist']);
+  expect(await error('get', {})).toEqual([404, 'NOT_FOUND', 'Annotation does not exist']);
 });
 
 describe('pages of POST /v2/commentannotations/comments/get', () => {
@@ -123,9 +123,9 @@ describe('pages of POST /v2/commentannotations/comments/get', () => {
     const { body } = await customer.call(`${COMMENTS}/get`, { ...inThread, pageSize: 1 });
     const pageToken = body.result.nextPageToken;
     for (const other of [{ annotationId: 'other' }, { userIds: ['bob'] }])
-      expect((await refusal('get', { ...other, pageToken }))[1]).toBe('INVALID_ARGUMENT');
+      expect((await error('get', { ...other, pageToken }))[1]).toBe('INVALID_ARGUMENT');
     await customer.ok('/v2/commentannotations/delete', { ...nda, annotationIds: ['thread'] });
     await addThread({ commentData: [reply('a'), reply('b'), reply('c')] });
-    expect((await refusal('get', { pageToken }))[1]).toBe('INVALID_ARGUMENT');
+    expect((await error('get', { pageToken }))[1]).toBe('INVALID_ARGUMENT');
   });
 });

@@ -27,7 +27,7 @@ const events = async () =>
   (await emitted())
     .map(({ event, data }) => [event, data.targetComment?.commentId, data.actionUser.userId])
     .toSorted((a, b) => (String(a) < String(b) ? -1 : 1));
-const errorOf = (path: string, data: object) => customer.error(`${COMMENTS}/${path}`, { ...inThread, ...data });
+const error = (path: string, data: object) => customer.error(`${COMMENTS}/${path}`, { ...inThread, ...data });
 
 beforeEach(() => addThread());
 
@@ -56,7 +56,7 @@ describe('POST /v2/commentannotations/comments/add', () => {
   test('requires exactly one of commentData and comments', async () => {
     expect(await customer.ok(`${COMMENTS}/add`, { ...inThread, comments: [reply('alias')] })).toEqual([2]);
     for (const data of [{}, { comments: [reply('a')], commentData: [reply('b')] }]) {
-      expect(await errorOf('add', data)).toEqual(invalid('commentData must be given, or comments, and not both'));
+      expect(await error('add', data)).toEqual(invalid('commentData must be given, or comments, and not both'));
     }
     expect((await get()).map(({ commentText }: any) => commentText)).toEqual(['First', 'alias']);
   });
@@ -82,7 +82,7 @@ describe('POST /v2/commentannotations/comments/add', () => {
 
   test('rejects a taken id and writes no comment of the call', async () => {
     expect(
-      await errorOf('add', { commentData: [reply('a'), reply('b', { commentId: 1, triggerNotification: true })] }),
+      await error('add', { commentData: [reply('a'), reply('b', { commentId: 1, triggerNotification: true })] }),
     ).toEqual([409, 'ALREADY_EXISTS', 'Comment 1 already exists']);
     expect(await get()).toHaveLength(1);
     expect(await thread()).toMatchObject({ commentCount: 1, involvedUserIds: ['ada'] });
@@ -111,7 +111,7 @@ describe('POST /v2/commentannotations/comments/add', () => {
   test('accepts eight comments with ten mentioned users each and rejects nine', async () => {
     const mentioned = times(10, (index) => ({ userId: `user-${index}` }));
     const replies = (count: number) => times(count, () => reply('a', { taggedUserContacts: mentioned }));
-    expect((await errorOf('add', { commentData: replies(9) })).slice(0, 2)).toEqual([400, 'INVALID_ARGUMENT']);
+    expect((await error('add', { commentData: replies(9) })).slice(0, 2)).toEqual([400, 'INVALID_ARGUMENT']);
     for (let i = 0; i < 6; i++) expect(await add(...replies(8))).toHaveLength(8);
     expect(await thread()).toMatchObject({
       commentCount: 49,
@@ -135,7 +135,7 @@ describe('POST /v2/commentannotations/comments/add', () => {
       await customer.ok(`${COMMENTS}/add`, { ...inThread, verifyUserPermissions: true, commentData: [reply('a')] }),
     ).toEqual([2]);
     expect(
-      await errorOf('add', { verifyUserPermissions: true, commentData: [reply('b'), reply('c', { from: eve })] }),
+      await error('add', { verifyUserPermissions: true, commentData: [reply('b'), reply('c', { from: eve })] }),
     ).toEqual([403, 'PERMISSION_DENIED', 'User does not have access to document']);
     expect(await get()).toHaveLength(2);
   });
@@ -160,7 +160,7 @@ describe('POST /v2/commentannotations/comments/add', () => {
       invalid('commentData[1].commentId is given twice'),
     ],
   ])('rejects %s', async (_what, data, expected) => {
-    expect(await errorOf('add', { commentData: [reply('a')], ...data })).toEqual(expected);
+    expect(await error('add', { commentData: [reply('a')], ...data })).toEqual(expected);
   });
 });
 
@@ -259,7 +259,7 @@ describe('POST /v2/commentannotations/comments/get', () => {
     const [stored] = (await itemsOf('Thread')) as [any];
     await deleteItem(engine, stored);
     for (const data of [{}, { commentIds: [1] }])
-      expect(await errorOf('get', data)).toEqual([404, 'NOT_FOUND', 'Annotation does not exist']);
+      expect(await error('get', data)).toEqual([404, 'NOT_FOUND', 'Annotation does not exist']);
   });
 
   test.each([
@@ -269,7 +269,7 @@ describe('POST /v2/commentannotations/comments/get', () => {
     ['an id that is a text', { commentIds: ['1'] }, invalid('commentIds[0] must be a number')],
     ['an invalid page token', { pageToken: 'x' }, invalid('pageToken is not a token of this listing, or has expired')],
   ])('rejects %s', async (_what, data, expected) => {
-    expect(await errorOf('get', data)).toEqual(expected);
+    expect(await error('get', data)).toEqual(expected);
   });
 });
 
@@ -372,7 +372,7 @@ describe('POST /v2/commentannotations/comments/update', () => {
     expect([comment.progress, comment.actions]).toEqual([{ state: 'failed' }, actions]);
     await update({ commentIds: [2], updatedData: { actions: [{ id: 'retry' }] } });
     expect((await get({ commentIds: [2] }))[0].actions).toEqual([{ id: 'retry' }]);
-    expect(await errorOf('update', { updatedData: { progress: { state: 'done' } } })).toEqual(
+    expect(await error('update', { updatedData: { progress: { state: 'done' } } })).toEqual(
       invalid('updatedData.progress.state must be "active" or "completed" or "failed" or "cancelled"'),
     );
   });
@@ -417,7 +417,7 @@ describe('POST /v2/commentannotations/comments/update', () => {
     ['an empty list of ids', { commentIds: [] }, invalid('commentIds must not be empty')],
     ['an empty list of authors', { userIds: [] }, invalid('userIds must not be empty')],
   ])('rejects %s', async (_what, data, expected) => {
-    expect(await errorOf('update', { updatedData: { commentText: 'x' }, ...data })).toEqual(expected);
+    expect(await error('update', { updatedData: { commentText: 'x' }, ...data })).toEqual(expected);
   });
 });
 
@@ -474,7 +474,7 @@ describe('POST /v2/commentannotations/comments/delete', () => {
     ]);
     expect(Object.keys(await remove())).toHaveLength(31);
     expect(await thread()).toBeNull();
-    expect(await errorOf('get', {})).toEqual([404, 'NOT_FOUND', 'Annotation does not exist']);
+    expect(await error('get', {})).toEqual([404, 'NOT_FOUND', 'Annotation does not exist']);
     for (const type of ['Thread', 'Comment', 'Reaction', 'Involvement', 'RecordId', 'Job'])
       expect(await itemsOf(type)).toEqual([]);
     await addThread({ commentData: [reply('new')] });
@@ -500,6 +500,6 @@ describe('POST /v2/commentannotations/comments/delete', () => {
     ['an empty list of ids', { commentIds: [] }, invalid('commentIds must not be empty')],
     ['an empty list of authors', { userIds: [] }, invalid('userIds must not be empty')],
   ])('rejects %s', async (_what, data, expected) => {
-    expect(await errorOf('delete', data)).toEqual(expected);
+    expect(await error('delete', data)).toEqual(expected);
   });
 });

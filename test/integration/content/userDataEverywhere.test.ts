@@ -32,7 +32,7 @@ beforeAll(async () => {
   }
 }, 60_000);
 
-const refusal = (data: object) => customer.error(GET, data);
+const error = (data: object) => customer.error(GET, data);
 
 describe('POST /v2/users/data/get with svcAllOrganizations', () => {
   test('returns the comments of a user in all organizations, each once', async () => {
@@ -84,7 +84,7 @@ describe('POST /v2/users/data/get with svcAllOrganizations', () => {
       'svcUserIds must be left out: this service has no user ids of its own. Send userId',
     ],
   ])('rejects the request %j', async (data, message) => {
-    expect(await refusal(data)).toEqual(invalid(message));
+    expect(await error(data)).toEqual(invalid(message));
   });
 });
 
@@ -94,7 +94,7 @@ test('POST /v2/users/data/get returns the uniqueId of the request', async () => 
   expect('uniqueId' in (await customer.call(GET, { userId: 'ada', organizationId: orgId(24) })).body.result).toBe(
     false,
   );
-  expect(await refusal({ userId: 'ada', organizationId: orgId(24), uniqueId: 7 })).toEqual(
+  expect(await error({ userId: 'ada', organizationId: orgId(24), uniqueId: 7 })).toEqual(
     invalid('uniqueId must be a string'),
   );
 });

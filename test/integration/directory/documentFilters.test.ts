@@ -50,7 +50,7 @@ beforeAll(async () => {
 /** Returns the document ids of each page. */
 const pages = async (data: object) => (await customer.pages(GET, { ...acme, ...data })).map(ids);
 
-const refusal = (path: string, data: object) => customer.error(path, { ...acme, ...data });
+const error = (path: string, data: object) => customer.error(path, { ...acme, ...data });
 
 describe('filters of documents/get', () => {
   test('return the documents whose metadata match all filters', async () => {
@@ -98,7 +98,7 @@ describe('filters of documents/get', () => {
       [{ key: 'status', operator: '==', value: 'x'.repeat(4_100) }],
     ],
   ] as const)('are refused by documents/get and documents/count/get: %s', async (message, filters) => {
-    expect([await refusal(GET, { filters }), await refusal(COUNT, { filters })]).toEqual([
+    expect([await error(GET, { filters }), await error(COUNT, { filters })]).toEqual([
       invalid(message),
       invalid(message),
     ]);
@@ -106,7 +106,7 @@ describe('filters of documents/get', () => {
 });
 
 test('documents/get refuses orderByCommentViews, because the service records no comment views', async () => {
-  expect(await refusal(GET, { orderByCommentViews: true })).toEqual(
+  expect(await error(GET, { orderByCommentViews: true })).toEqual(
     invalid(
       'orderByCommentViews must not be true: this service does not record who viewed comments, so documents have no such order',
     ),
@@ -151,7 +151,7 @@ describe('documents/count/get', () => {
   });
 
   test.each([{ filters: isDraft }, { folderId: 'f' }])('refuses excludeFolderDocs together with %j', async (data) => {
-    expect(await refusal(COUNT, { excludeFolderDocs: true, ...data })).toEqual(
+    expect(await error(COUNT, { excludeFolderDocs: true, ...data })).toEqual(
       invalid('excludeFolderDocs must not be given together with filters, folderId'),
     );
   });
@@ -176,7 +176,7 @@ describe('merge of documents/update', () => {
     expect(await read()).toEqual({ c: 4 });
     await update({}, { metadata: {} });
     expect(await read()).toBeUndefined();
-    expect(await refusal(UPDATE, { merge: 'yes', documents: [{ documentId: 'd' }] })).toEqual(
+    expect(await error(UPDATE, { merge: 'yes', documents: [{ documentId: 'd' }] })).toEqual(
       invalid('merge must be a boolean'),
     );
   });

@@ -9,7 +9,7 @@ const users = [{ userId: 'ada' }];
 const { customer } = acmeWorld({ isShared: true });
 beforeAll(() => customer.addFolders(['parent', 'there']));
 
-const refusal = (path: string, data: object) => customer.error(path, { ...acme, ...data });
+const error = (path: string, data: object) => customer.error(path, { ...acme, ...data });
 const parentOf = async (folderId: string) =>
   (await customer.ok('/v2/organizations/folders/get', { ...acme, folderId }))[0].parentFolderId;
 
@@ -26,12 +26,12 @@ describe('parentFolderId of users/add', () => {
   });
 
   test('returns NOT_FOUND for an unknown parent', async () => {
-    expect(await refusal(ADD, { users, folderId: 'newer', createFolder: true, parentFolderId: 'nothing' })).toEqual([
+    expect(await error(ADD, { users, folderId: 'newer', createFolder: true, parentFolderId: 'nothing' })).toEqual([
       404,
       'NOT_FOUND',
       'Parent folder does not exist',
     ]);
-    expect(await refusal('/v2/users/get', { folderId: 'newer' })).toEqual([404, 'NOT_FOUND', 'Folder does not exist']);
+    expect(await error('/v2/users/get', { folderId: 'newer' })).toEqual([404, 'NOT_FOUND', 'Folder does not exist']);
   });
 
   test.each([
@@ -40,7 +40,7 @@ describe('parentFolderId of users/add', () => {
     { documentId: 'd', createFolder: true },
     { folderId: 'newer', createFolder: false },
   ])('is rejected together with %j, and no folder is created', async (data) => {
-    expect(await refusal(ADD, { users, parentFolderId: 'parent', ...data })).toEqual(
+    expect(await error(ADD, { users, parentFolderId: 'parent', ...data })).toEqual(
       invalid(
         'parentFolderId must be given together with folderId and createFolder: true, because it is the parent of the folder that the call creates',
       ),
@@ -53,7 +53,7 @@ describe('the unsupported field context', () => {
     [ADD, { users }],
     ['/v2/users/delete', { userIds: ['ada'] }],
   ])('is rejected by %s', async (path, data) => {
-    expect(await refusal(path, { ...data, context: { access: { team: 'x' } } })).toEqual(
+    expect(await error(path, { ...data, context: { access: { team: 'x' } } })).toEqual(
       invalid('context must be left out: no webhook and no resolver of this service reports added or removed users'),
     );
     expect((await customer.call(path, { ...acme, ...data, context: null })).status).toBe(200);

@@ -50,7 +50,7 @@ beforeAll(async () => {
 /** Returns the user ids of each page. */
 const pages = async (data: object) => (await customer.pages(GET, { ...acme, ...data })).map(ids);
 
-const refusal = (path: string, data: object) => customer.error(path, { ...acme, ...data });
+const error = (path: string, data: object) => customer.error(path, { ...acme, ...data });
 
 describe('searchKey of users/get', () => {
   test.each([
@@ -107,7 +107,7 @@ describe('searchKey of users/get', () => {
     ['searchKey must be a string', 7],
     ['searchKey must have at most 512 characters', 'x'.repeat(513)],
   ])('is rejected: %s', async (message, searchKey) => {
-    expect(await refusal(GET, { searchKey })).toEqual(invalid(message));
+    expect(await error(GET, { searchKey })).toEqual(invalid(message));
   });
 });
 
@@ -120,7 +120,7 @@ describe('organizationUserGroupIds together with userIds in users/get', () => {
   });
 
   test('returns NOT_FOUND for a group that does not exist', async () => {
-    expect(await refusal(GET, { organizationUserGroupIds: ['three'], userIds: ['u1'] })).toEqual([
+    expect(await error(GET, { organizationUserGroupIds: ['three'], userIds: ['u1'] })).toEqual([
       404,
       'NOT_FOUND',
       'Organization user group does not exist',
@@ -202,7 +202,7 @@ describe('includeInvolvedDocuments of users/get', () => {
     [{ userIds: undefined, includeInvolvedDocuments: true }],
     [{ userIds: ['1', '2', '3', '4', '5', '6'], includeInvolvedDocumentsCount: true }],
   ])('requires one to five user ids and rejects %j', async (data) => {
-    expect(await refusal(GET, data)).toEqual(
+    expect(await error(GET, data)).toEqual(
       invalid('userIds must name 1 to 5 users together with includeInvolvedDocuments or includeInvolvedDocumentsCount'),
     );
   });
@@ -216,7 +216,7 @@ describe('users/count/get', () => {
       message: 'Users count retrieved successfully.',
       data: { count: 2 },
     });
-    expect(await refusal(COUNT, { documentId: 'nothing' })).toEqual([404, 'NOT_FOUND', 'Document does not exist']);
+    expect(await error(COUNT, { documentId: 'nothing' })).toEqual([404, 'NOT_FOUND', 'Document does not exist']);
   });
 
   test('counts a user once for each document with allDocuments', async () => {
@@ -259,6 +259,6 @@ describe('users/count/get', () => {
     [{ allDocuments: 'yes' }, 'allDocuments must be a boolean'],
     [{ userId: '' }, 'userId must not be empty'],
   ])('rejects %j', async (data, message) => {
-    expect(await refusal(COUNT, data)).toEqual(invalid(message));
+    expect(await error(COUNT, data)).toEqual(invalid(message));
   });
 });

@@ -29,7 +29,7 @@ async function roles() {
   };
 }
 
-const refusal = (data: object) => customer.error(UPDATE, data);
+const error = (data: object) => customer.error(UPDATE, data);
 
 describe('accessRole of users/update', () => {
   test.each([
@@ -71,7 +71,7 @@ describe('accessRole of users/update', () => {
   });
 
   test('rejects an unknown role', async () => {
-    expect(await refusal({ ...acme, users: [{ ...ada, accessRole: 'owner' }] })).toEqual(
+    expect(await error({ ...acme, users: [{ ...ada, accessRole: 'owner' }] })).toEqual(
       invalid('users[0].accessRole must be "editor" or "viewer"'),
     );
   });
@@ -114,6 +114,6 @@ describe('users/update options', () => {
       'users must not have an accessRole together with options.all or options.allDocuments: a role is set on one named resource',
     ],
   ])('rejects %j', async (data, message) => {
-    expect(await refusal({ users: [ada], ...data })).toEqual(invalid(message));
+    expect(await error({ users: [ada], ...data })).toEqual(invalid(message));
   });
 });

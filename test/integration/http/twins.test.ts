@@ -14,7 +14,7 @@ const result = async (path: string, data: object) => {
   expect([path, status, body.error]).toEqual([path, 200, undefined]);
   return body.result;
 };
-const refusal = (path: string, data: object) => customer.error(path, data);
+const error = (path: string, data: object) => customer.error(path, data);
 
 describe('POST /v1/commentannotations/get', () => {
   beforeEach(async () => {
@@ -92,7 +92,7 @@ describe('POST /v1/commentannotations/get', () => {
   });
 
   test('requires a documentId', async () => {
-    expect(await refusal('/v1/commentannotations/get', acme)).toEqual(invalid('documentId is required'));
+    expect(await error('/v1/commentannotations/get', acme)).toEqual(invalid('documentId is required'));
   });
 
   test('ignores groupByDocumentId and deletedAfter', async () => {
@@ -112,7 +112,7 @@ describe('POST /v1/commentannotations/get', () => {
     const [row] = (await result('/v1/commentannotations/get', { ...nda, annotationIds: ['first'] })).data;
     expect(row.status).toEqual({ id: 'IN_PROGRESS', name: 'In Progress', type: 'ongoing' });
     expect(
-      await refusal('/v1/commentannotations/update', {
+      await error('/v1/commentannotations/update', {
         ...nda,
         annotationIds: ['first'],
         updatedData: { status: { type: 'other' } },
@@ -244,9 +244,9 @@ describe('the endpoints of notification settings under /v1', () => {
     });
     await result('/v1/users/add', { ...acme, users: [{ userId: 'ada' }] });
     const settings = { ...acme, userIds: ['ada'], config: { inbox: 'MINE' } };
-    expect(await refusal('/v1/notifications/config/set', settings)).toEqual(invalid('documentIds is required'));
+    expect(await error('/v1/notifications/config/set', settings)).toEqual(invalid('documentIds is required'));
     expect(
-      await refusal('/v1/notifications/config/get', { ...acme, userId: 'ada', getOrganizationConfig: true }),
+      await error('/v1/notifications/config/get', { ...acme, userId: 'ada', getOrganizationConfig: true }),
     ).toEqual(invalid('documentIds is required'));
     await result('/v1/notifications/config/set', { ...settings, documentIds: ['nda'] });
     const { data } = await result('/v1/notifications/config/get', {

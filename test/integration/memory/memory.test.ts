@@ -43,7 +43,7 @@ const query = async (data: object): Promise<{ ids: string[]; total: number }> =>
   const { body } = await customer.call(QUERY, data);
   return { ids: body.result.results.map(({ recordId }: { recordId: string }) => recordId), total: body.result.total };
 };
-const failure = (path: string, data: object) => customer.error(path, data);
+const error = (path: string, data: object) => customer.error(path, data);
 const stored = (type: string) => itemsOf(engine, customer, type);
 
 describe('POST /v2/memory/judgments/add', () => {
@@ -154,14 +154,14 @@ describe('POST /v2/memory/judgments/add', () => {
   });
 
   test('rejects missing documents and disabled organizations', async () => {
-    expect(await failure(ADD, { ...acme, documentId: 'nowhere', judgments: [judgment()] })).toEqual([
+    expect(await error(ADD, { ...acme, documentId: 'nowhere', judgments: [judgment()] })).toEqual([
       404,
       'NOT_FOUND',
       'Document does not exist',
     ]);
     await customer.ok('/v2/organizations/access/disablestate/update', { organizationIds: ['acme'], disabled: true });
     for (const scope of [acme, nda])
-      expect(await failure(ADD, { ...scope, judgments: [judgment()] })).toEqual([
+      expect(await error(ADD, { ...scope, judgments: [judgment()] })).toEqual([
         400,
         'FAILED_PRECONDITION',
         'The organization is disabled',
@@ -187,7 +187,7 @@ describe('POST /v2/memory/judgments/add with an invalid request', () => {
     ['an invalid time', { ...nda, judgments: [judgment({ createdAt: 1.5 })] }, 'createdAt'],
     ['an organization that does not exist', { organizationId: 'nobody', judgments: [judgment()] }, 'organizationId'],
   ])('rejects %s', async (_what, data, field) => {
-    expect(await failure(ADD, data)).toEqual([400, 'INVALID_ARGUMENT', expect.stringContaining(field)]);
+    expect(await error(ADD, data)).toEqual([400, 'INVALID_ARGUMENT', expect.stringContaining(field)]);
     expect(await stored('Judgment')).toEqual([]);
   });
 });
@@ -396,7 +396,7 @@ describe('POST /v2/memory/search', () => {
     ['an unknown type of judge', { query: 'x', filters: { judgeType: 'robot' } }, 'judgeType'],
     ['an organization that does not exist', { query: 'x', organizationId: 'nobody' }, 'organizationId'],
   ])('rejects %s', async (_what, data, field) => {
-    expect(await failure(SEARCH, data)).toEqual([400, 'INVALID_ARGUMENT', expect.stringContaining(field)]);
+    expect(await error(SEARCH, data)).toEqual([400, 'INVALID_ARGUMENT', expect.stringContaining(field)]);
   });
 
   test('returns no judgments of another API key', async () => {
@@ -451,7 +451,7 @@ describe('POST /v2/memory/search', () => {
       ['a document without an organization', { documentId: 'nda' }, 'organizationId'],
       ['a thread without an organization', { annotationId: 'thread' }, 'organizationId'],
     ])('rejects %s', async (_what, data, field) => {
-      expect(await failure(QUERY, data)).toEqual([400, 'INVALID_ARGUMENT', expect.stringContaining(field)]);
+      expect(await error(QUERY, data)).toEqual([400, 'INVALID_ARGUMENT', expect.stringContaining(field)]);
     });
   });
 });

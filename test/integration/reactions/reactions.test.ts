@@ -260,7 +260,7 @@ describe('POST /v2/reactions/add on a comment', () => {
     expect((await emitted()).map(({ data }) => data.actionUser.userId).toSorted()).toEqual(['ada', 'bob']);
   });
 
-  test('adds users to several reactions of a thread without naming their comments', async () => {
+  test('adds users to several reactions of a thread if the request names no comments', async () => {
     await addThread();
     await react(thumb(onComment), thumb({ ...onComment, annotationId: 'heart' }));
     expect(

@@ -168,7 +168,7 @@ describe('a user token', () => {
     expect(await roleOf(await newUser(customer, 'bob', []))).toBe('editor');
   });
 
-  test('leaves a stored viewer of a public document a viewer if the token has no grant on the document', async () => {
+  test('does not make an editor of a stored viewer of a public document', async () => {
     await customer.setAccess('public', ['nda']);
     for (const [userId, resource] of [
       ['ada', document],

@@ -643,7 +643,7 @@ describe('the rate limit of an endpoint', () => {
   test.each([
     ['gets a higher limit', { rateLimit: 10 }],
     ['is enabled again', { disabled: false }],
-  ])('does not delay new deliveries behind earlier ones after the endpoint %s', async (_title, change) => {
+  ])('does not delay new deliveries behind earlier ones after the endpoint %s', async (_what, change) => {
     const endpointId = await createEndpoint('/limited', { rateLimit: 1 });
     for (let i = 0; i < 30; i++) await system.publish(tenant);
     const messages = system.firstQueue.messages.splice(0);

@@ -4,7 +4,7 @@ import { acmeWorld, invalid } from '../../support/acmeWorld.ts';
 import type { Customer } from '../../support/customer.ts';
 import { handlerOf } from '../../support/functionHandlers.ts';
 import { everyItem } from '../../support/items.ts';
-import { eventOf, post, send } from '../../support/requests.ts';
+import { errorOf, eventOf, post, send } from '../../support/requests.ts';
 
 const { engine, customer } = acmeWorld();
 
@@ -256,11 +256,13 @@ describe('permissionproviderconfig get and update', () => {
     'https://example.com:25/',
     'https://example.com/\n',
   ])('rejects the URL %j and does not store it', async (url) => {
-    const { status, body } = await customer.call(pathOf('permissionproviderconfig', 'update'), {
+    const answer = await customer.call(pathOf('permissionproviderconfig', 'update'), {
       permissionProviderConfig: { permissionProviderUrl: url },
     });
-    expect([status, body.error.status, body.error.message]).toEqual(invalid('Please enter a valid URL'));
-    expect(body.error.details.issues).toMatchObject([{ path: ['permissionProviderConfig', 'permissionProviderUrl'] }]);
+    expect(errorOf(answer)).toEqual(invalid('Please enter a valid URL'));
+    expect(answer.body.error.details.issues).toMatchObject([
+      { path: ['permissionProviderConfig', 'permissionProviderUrl'] },
+    ]);
     expect(await get('permissionproviderconfig')).toEqual(initial.permissionproviderconfig);
   });
 
@@ -331,9 +333,9 @@ describe('invalid updates of configurations', () => {
       ],
     ],
   ])('%s rejects an update without fields: %j', async (config, data, message, paths) => {
-    const { status, body } = await customer.call(pathOf(config, 'update'), data);
-    expect([status, body.error.status, body.error.message]).toEqual(invalid(message));
-    expect(body.error.details.issues.map(({ path }: { path: unknown }) => path)).toEqual(paths);
+    const answer = await customer.call(pathOf(config, 'update'), data);
+    expect(errorOf(answer)).toEqual(invalid(message));
+    expect(answer.body.error.details.issues.map(({ path }: { path: unknown }) => path)).toEqual(paths);
   });
 
   const email = (emailServiceConfig: unknown) => ({ useEmailService: true, emailServiceConfig });
@@ -415,13 +417,13 @@ describe('invalid updates of configurations', () => {
       'permissionProviderConfig.permissionProviderUrl must have at most 2048 characters',
     ],
   ])('%s rejects %j', async (config, data, message) => {
-    const { status, body } = await customer.call(pathOf(config, 'update'), data);
+    const answer = await customer.call(pathOf(config, 'update'), data);
     const general =
       config === 'emailconfig' && / must be an? (boolean|string|object)$/.test(message)
         ? ['Invalid email service configuration.']
         : [];
-    expect([status, body.error.status, body.error.message]).toEqual([400, 'INVALID_ARGUMENT', general[0] ?? message]);
-    const issue = body.error.details.issues[general.length];
+    expect(errorOf(answer)).toEqual(invalid(general[0] ?? message));
+    const issue = answer.body.error.details.issues[general.length];
     expect([issue.message, issue.path.length > 0]).toEqual([message, true]);
     expect(await get(config)).toEqual(initial[config]);
     expect(await itemsOf(customer)).toEqual([]);

@@ -126,7 +126,7 @@ describe('findUpdateFault for malformed updates', () => {
       'deletions with a length that is too large to encode',
       encodeUpdate({ clients: [], deletions: [{ client: 1, ranges: [[0, 2 ** 51]] }] }),
     ],
-  ])('rejects what Yjs reads differently or not at all after it was stored: %s', (_what, update) => {
+  ])('rejects an update that Yjs reads differently, or not at all, after it was stored: %s', (_what, update) => {
     expect(findUpdateFault(doc, 'map', 'content', update)).toMatch(malformed);
   });
 });
@@ -590,7 +590,7 @@ describe('findUpdateFault for changes with client ids of the service', () => {
       );
   });
 
-  test('rejects changes after, before and in changes of the service that do not exist yet', () => {
+  test('rejects content that refers to changes of the service that do not exist yet', () => {
     const doc = stored('map', { a: 1 });
     const [[client, clock]] = [...Y.decodeStateVector(stateVectorOf(doc))] as [[number, number]];
     const content = contents.values('x');
