@@ -64,7 +64,7 @@ export interface OpenApiDocument {
 const description = [
   'Every endpoint is called with POST and takes its parameters as the `data` of a JSON object.',
   'Unknown fields are ignored, and `null` for an optional field means the same as a missing field.',
-  'Deletions, and updates that select items by filters, refuse unknown fields: their schemas have `additionalProperties: false`.',
+  'Deletions and some other writes refuse unknown fields: their schemas have `additionalProperties: false`.',
   'Later versions may add fields to answers.',
   'Calls of an API key are limited per second, separately for reads, writes and expensive calls. Above the limit the answer is RESOURCE_EXHAUSTED with a `retry-after` header.',
 ].join(' ');
