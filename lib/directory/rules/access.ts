@@ -32,6 +32,8 @@ export interface Grant {
    * grants in user tokens have this field.
    */
   readonly unmovedSince?: number | undefined;
+  /** Revocations that end only this grant, beside those of the user. Only grants in user tokens have this field. */
+  readonly revocations?: readonly Revocation[] | undefined;
 }
 
 /**
@@ -203,9 +205,11 @@ function findActiveGrant(user: UserAccess, internalId: string, above: readonly s
  * Returns whether a grant counts: it has not expired, and the user was not removed from its resource since the grant was written.
  */
 function isInForce(user: UserAccess, grant: Grant, above: readonly string[] = []): boolean {
+  const within = [grant.internalId, ...above, user.organizationKey];
   return (
     isUnexpired(grant, user.now) &&
-    !hasEnded(user.revocations, [grant.internalId, ...above, user.organizationKey], grant.grantedAt)
+    !hasEnded(user.revocations, within, grant.grantedAt) &&
+    !hasEnded(grant.revocations, within, grant.grantedAt)
   );
 }
 

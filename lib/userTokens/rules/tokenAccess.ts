@@ -69,25 +69,23 @@ export function tokenAccess(
   // Only the last removal from a folder is stored, so the folder of an earlier removal is not known. A grant of the
   // token is therefore not valid for anything that was moved after the token was issued.
   const unmovedSince = leftFolder ? issuedAt - MAX_MOVE_MILLISECONDS : undefined;
+  // Records of removals end only the grants of tokens. Stored grants end by the user's revocations until a job has purged them. A
+  // stored grant from before a removal still counts if its resource was moved into the folder after the removal.
+  const revocations = removals
+    .filter(({ isRevocation }) => isRevocation)
+    .map(({ internalId, removedAt }) => ({
+      organizationKey: user.organizationKey,
+      resource: internalId,
+      at: removedAt,
+      jobId: '',
+    }));
   const tokenGrants = grants
     .filter(({ organizationKey, internalId }) => organizationKey === user.organizationKey && !removed.has(internalId))
-    .map((grant) => ({ ...grant, grantedAt: issuedAt, unmovedSince }));
-  const revocations = [
-    ...(user.revocations ?? []),
-    ...removals
-      .filter(({ isRevocation }) => isRevocation)
-      .map(({ internalId, removedAt }) => ({
-        organizationKey: user.organizationKey,
-        resource: internalId,
-        at: removedAt,
-        jobId: '',
-      })),
-  ];
-  const stored = { ...user, revocations };
+    .map((grant) => ({ ...grant, grantedAt: issuedAt, unmovedSince, revocations }));
   // A user who exists in the tenant is an editor of a public document, unless a grant says otherwise. Only the stored access may
   // give this role. Otherwise each token would make an editor of a user whose stored grant has the role viewer.
-  const token = { ...stored, exists: false, grants: wasDisabled ? [] : tokenGrants };
-  return { stored, token, all: { ...stored, grants: [...stored.grants, ...token.grants] } };
+  const token = { ...user, exists: false, grants: wasDisabled ? [] : tokenGrants };
+  return { stored: user, token, all: { ...user, grants: [...user.grants, ...token.grants] } };
 }
 
 /** The fields of a permission that decide which of two is more permissive. */

@@ -178,6 +178,12 @@ describe('the access of a user with a token', () => {
     expect(roleWith([grantOn('doc_1')], stored(), before)).toBe('editor');
   });
 
+  test('keeps the stored role on a document that was moved into a folder that the user was removed from', () => {
+    const user = stored({ grants: [grantOn('doc_1', { accessRole: 'viewer', grantedAt: NOW - 1 })] });
+    const removals = [removal('fol_1', { isRevocation: true, folder: true })];
+    expect(roleWith([], user, removals)).toBe('viewer');
+  });
+
   describe('when the user was removed from a folder after the token was issued', () => {
     const MINUTE = 60_000;
     const fromFolder = removal('fol_9', { isRevocation: true, folder: true, removedAt: NOW + MINUTE });
