@@ -28,7 +28,7 @@ export function matches(
   );
 }
 
-/** Searches documents by their metadata. No index contains metadata, so a search reads every document in its scope. */
+/** Searches documents, for example by their metadata. No index contains metadata, so a search reads every document in its scope. */
 export class DocumentSearch {
   readonly #documents: DocumentReader;
   readonly #maxCounted: number;
@@ -39,21 +39,21 @@ export class DocumentSearch {
   }
 
   /**
-   * Returns a page of the matching documents, ordered by id. Without filters, all documents match. With filters, one page reads
+   * Returns a page of the matching documents, ordered by id. Without `isMatch`, all documents match. With `isMatch`, one page reads
    * about 2,000 documents. The page can then be short or empty and still have a `next`.
    */
   async page(
     searched: SearchScope,
-    filters: readonly MetadataFilter[] | undefined,
+    isMatch: ((document: DocumentWithFolder) => boolean) | undefined,
     { limit, after }: { limit: number; after: string | undefined },
   ): Promise<QueryPage<DocumentWithFolder>> {
-    if (!filters) return this.#read(searched, { limit, after });
+    if (!isMatch) return this.#read(searched, { limit, after });
     return searchPage(
       async (from) => {
         const { values, next } = await this.#read(searched, { limit: RECORDS_PER_READ, after: from });
         return { records: values.map((value) => ({ key: sortKey(searched, value.documentId), value })), next };
       },
-      { limit, after, isMatch: (document) => matches(filters, document) },
+      { limit, after, isMatch },
     );
   }
 

@@ -1,6 +1,5 @@
 import type { ApiKeyCaller, UserCaller } from '../app/callers.ts';
-import type { FolderTree } from '../directory/folders/folderTree.ts';
-import { deniedEntry, type DocumentAccess, type UserAccess } from '../directory/rules/access.ts';
+import { deniedEntry, type DocumentAccess, type FolderAccess, type UserAccess } from '../directory/rules/access.ts';
 import { type RequestedResources, type UserPermissions, userPermissions } from '../directory/rules/permissions.ts';
 import { dict } from '../shared/collections.ts';
 import { morePermissive, tokenDocumentPermission, tokenFolderPermission } from './rules/tokenAccess.ts';
@@ -14,13 +13,11 @@ export function maySeeDocument(caller: Caller): (document: DocumentAccess) => bo
   return (document) => tokenDocumentPermission(access, document).errorCode === undefined;
 }
 
-/** Returns the folders and subfolders that a caller may see. A caller with an API key may see all. */
-export function onlyVisibleFolders(caller: Caller, trees: readonly FolderTree[]): FolderTree[] {
-  if (caller.level !== 'user') return [...trees];
+/** Returns a function that says whether a user may see a folder. Returns undefined for an API key, which may see all folders. */
+export function folderFilter(caller: Caller): ((folder: FolderAccess) => boolean) | undefined {
+  if (caller.level !== 'user') return undefined;
   const { access } = caller.user;
-  return trees
-    .filter(({ folder }) => tokenFolderPermission(access, folder).errorCode === undefined)
-    .map(({ folder, subFolders }) => ({ folder, subFolders: onlyVisibleFolders(caller, subFolders) }));
+  return (folder) => tokenFolderPermission(access, folder).errorCode === undefined;
 }
 
 /**

@@ -4,6 +4,7 @@ import type { Stored } from '../../table/entity.ts';
 import { storeCapability } from '../../table/storeCapability.ts';
 import type { PageOptions, Table } from '../../table/table.ts';
 import { parentOf, rootFolderId } from '../rules/folders.ts';
+import { RECORDS_PER_READ, type SearchOptions, searchPage } from '../searchPage.ts';
 import { type Folder, FolderEntryEntity, FolderReader, type OrganizationScope, readFolders } from './folders.ts';
 
 export interface FolderTree {
@@ -17,6 +18,11 @@ export interface TreeOptions {
   /** The largest number of folders on the first level of a page. */
   readonly limit: number;
   readonly after?: string | undefined;
+  /**
+   * Returns whether the caller may see a folder. Other folders are left out with everything in them, and do not make a page
+   * shorter. Undefined if the caller may see all folders.
+   */
+  readonly isVisible?: ((folder: Folder) => boolean) | undefined;
 }
 
 /** The largest number of folders in one response. It keeps responses fast and below 5 MB. */
@@ -43,9 +49,12 @@ export class FolderTreeReader {
   async readBelow(
     scope: OrganizationScope,
     folder: Folder | undefined,
-    { maxDepth, limit, after }: TreeOptions,
+    { maxDepth, limit, after, isVisible }: TreeOptions,
   ): Promise<{ trees: readonly FolderTree[]; next: string | undefined }> {
-    const first = await this.#children(scope, folder?.internalId ?? rootFolderId, { limit, after });
+    const parentKey = folder?.internalId ?? rootFolderId;
+    const first = await (isVisible
+      ? this.#visibleChildren(scope, parentKey, { limit, after, isMatch: isVisible })
+      : this.#children(scope, parentKey, { limit, after }));
     const byParent = new Map<string, Stored<Folder>[]>();
     let level = first.folders;
     let room = MAX_FOLDERS - level.length;
@@ -60,7 +69,8 @@ export class FolderTreeReader {
         return ids;
       });
       const parentKeys = new Set(level.map(({ internalId }) => internalId));
-      level = await this.#foldersIn(scope, folderIds, (parentKey) => parentKeys.has(parentKey));
+      level = await this.#foldersIn(scope, folderIds, (key) => parentKeys.has(key));
+      if (isVisible) level = level.filter(isVisible);
       for (const child of level) byParent.set(parentOf(child), [...(byParent.get(parentOf(child)) ?? []), child]);
     }
     const toTree = (root: Stored<Folder>): FolderTree => ({
@@ -84,6 +94,22 @@ export class FolderTreeReader {
     const folders = await this.#foldersIn(scope, folderIds, (parent) => parent === parentKey);
     if (folders.length > 0 || next === undefined) return { folders, next };
     return this.#children(scope, parentKey, { limit, after: next });
+  }
+
+  /** Like `#children`, for the folders that match. A page reads about 2,000 entries, so it can be short or empty. */
+  async #visibleChildren(
+    scope: OrganizationScope,
+    parentKey: string,
+    options: SearchOptions<Stored<Folder>>,
+  ): Promise<{ folders: Stored<Folder>[]; next: string | undefined }> {
+    const { values, next } = await searchPage(async (after) => {
+      const entries = await this.#readEntries(scope, parentKey, { limit: RECORDS_PER_READ, after });
+      const folderIds = entries.values.map(({ id }) => id);
+      const folders = await this.#foldersIn(scope, folderIds, (parent) => parent === parentKey);
+      const keyOf = (id: string) => FolderEntryEntity.key({ ...scope, folderKey: parentKey, kind: 'folder', id }).SK;
+      return { records: folders.map((value) => ({ key: keyOf(value.folderId), value })), next: entries.next };
+    }, options);
+    return { folders: values, next };
   }
 
   /**

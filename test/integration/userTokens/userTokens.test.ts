@@ -428,6 +428,28 @@ describe('listings with a user token', () => {
     expect(await ids('/v2/organizations/folders/get', 'folderId')).toEqual(['contracts']);
   });
 
+  test('have full pages, so that hidden documents and folders cannot be counted', async () => {
+    const restricted = (ids: string[]) => ids.map((folderId) => ({ folderId, accessType: 'restricted' }));
+    await customer.addFolders([...restricted(['a', 'b', 'z']), 'open', { folderId: 'own', accessType: 'public' }]);
+    await customer.addDocuments(['a', 'b', 'z'], { folderId: 'a' });
+    await customer.addDocuments(['first', 'second']);
+    const ada = await newUser(customer, 'ada', [acme]);
+    const pages = async (path: string, token: string) => {
+      const first = (await ada.call(path, { organizationId: 'acme', pageSize: 1 })).body.result;
+      const second = (await ada.call(path, { organizationId: 'acme', pageSize: 1, pageToken: first[token] })).body
+        .result;
+      return [first, second].map(({ data, [token]: next }) => [data.map((row: any) => row.id ?? row.folderId), !next]);
+    };
+    expect(await pages('/v2/organizations/documents/get', 'pageToken')).toEqual([
+      [['first'], false],
+      [['second'], true],
+    ]);
+    expect(await pages('/v2/organizations/folders/get', 'nextPageToken')).toEqual([
+      [['open'], false],
+      [['own'], true],
+    ]);
+  });
+
   test('contain the same permissions for unknown and forbidden resources', async () => {
     await customer.addFolders([{ folderId: 'secret', accessType: 'restricted' }]);
     const ada = await newUser(customer, 'ada');

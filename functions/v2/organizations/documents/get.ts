@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
-import { readDocuments } from '../../../../lib/directory/documents.ts';
+import { type DocumentWithFolder, readDocuments } from '../../../../lib/directory/documents.ts';
 import { matches, searchDocuments } from '../../../../lib/directory/documentSearch.ts';
 import { type OrganizationScope, organizationScope, readFolders } from '../../../../lib/directory/folders/folders.ts';
 import { findOrganization } from '../../../../lib/directory/organizations.ts';
@@ -11,7 +11,7 @@ import { defineUnpagedTwin } from '../../../../lib/http/twin.ts';
 import { distinct } from '../../../../lib/shared/collections.ts';
 import { Id, limits, list, MetadataFilters, optional, PageSize, PageToken } from '../../../../lib/shared/schema.ts';
 import { openToUsers } from '../../../../lib/userTokens/openToUsers.ts';
-import { maySeeDocument as maySee } from '../../../../lib/userTokens/visibleResources.ts';
+import { maySeeDocument } from '../../../../lib/userTokens/visibleResources.ts';
 
 const path = '/v2/organizations/documents/get';
 
@@ -64,6 +64,8 @@ export const endpoint = defineEndpoint(
   },
   async ({ input, caller, deps, now }) => {
     const { organizationId, documentIds, folderId, filters } = input;
+    const isVisible = maySeeDocument(caller);
+    const isMatch = (document: DocumentWithFolder) => (!filters || matches(filters, document)) && isVisible(document);
     const { content } = await deps.organizations.readWithin(caller.tenant, organizationId, (keys) => {
       const scope = organizationScope(caller.tenant, keys);
       return documentIds ? readByIds(scope, distinct(documentIds)) : readPage(scope);
@@ -75,8 +77,8 @@ export const endpoint = defineEndpoint(
       const matching = documents
         .filter((document) => document !== undefined)
         .filter(({ folder }) => folderId === undefined || folder?.folderId === folderId)
-        .filter((document) => !filters || matches(filters, document));
-      return { data: matching.filter(maySee(caller)).map(toDocumentResponse), pageToken: null };
+        .filter(isMatch);
+      return { data: matching.map(toDocumentResponse), pageToken: null };
     }
 
     async function readPage(scope: OrganizationScope) {
@@ -84,8 +86,10 @@ export const endpoint = defineEndpoint(
       const pages = paging(caller, listing, input, now);
       const options = { limit: input.pageSize ?? limits.pageSize, after: pages.after };
       const folder = folderId === undefined ? undefined : await deps.folders.require(scope, folderId);
-      const { values, next } = await deps.search.page({ scope, folder }, filters, options);
-      return { data: values.filter(maySee(caller)).map(toDocumentResponse), pageToken: pages.next(next) };
+      // A page for a user goes on after hidden documents. Otherwise short pages would tell how many there are.
+      const isSearch = filters !== undefined || caller.level === 'user';
+      const { values, next } = await deps.search.page({ scope, folder }, isSearch ? isMatch : undefined, options);
+      return { data: values.map(toDocumentResponse), pageToken: pages.next(next) };
     }
   },
 );

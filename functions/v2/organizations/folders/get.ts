@@ -10,7 +10,7 @@ import { paging } from '../../../../lib/http/paging.ts';
 import { defineUnpagedTwin } from '../../../../lib/http/twin.ts';
 import { Id, limits, optional, PageSize, PageToken } from '../../../../lib/shared/schema.ts';
 import { openToUsers } from '../../../../lib/userTokens/openToUsers.ts';
-import { onlyVisibleFolders } from '../../../../lib/userTokens/visibleResources.ts';
+import { folderFilter } from '../../../../lib/userTokens/visibleResources.ts';
 
 const path = '/v2/organizations/folders/get';
 
@@ -76,12 +76,12 @@ export const endpoint = defineEndpoint(
         folderId === undefined || folderId === rootFolderId ? undefined : await deps.folders.require(scope, folderId);
       const listing = [path, scope.organizationKey, folder?.internalId ?? rootFolderId, String(maxDepth)];
       const pages = paging(caller, listing, input, now);
-      const options = { maxDepth, limit: pageSize, after: pages.after };
+      const options = { maxDepth, limit: pageSize, after: pages.after, isVisible: folderFilter(caller) };
       const { trees, next } = await deps.folders.readBelow(scope, folder, options);
       // If the request names a folder, the answer contains this folder with one page of its subfolders.
       const page = folder ? [{ folder, subFolders: trees }] : trees;
       const names = { organizationId, apiKey: caller.tenant };
-      const data = onlyVisibleFolders(caller, page).map((tree) => toFolderResponse(tree, names));
+      const data = page.map((tree) => toFolderResponse(tree, names));
       return { data, nextPageToken: pages.next(next) };
     });
     return content;
