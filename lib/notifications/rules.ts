@@ -26,7 +26,7 @@ export const NotificationId = /* @__PURE__ */ defineSchema(() =>
 /** Users may read their own notifications. `userId` always selects the calling user. */
 export const ownNotifications: UserRule = {
   needs: 'self',
-  on: 'organization',
+  on: 'selection',
   actor: [{ path: 'userId', holds: 'userId' }],
 };
 
@@ -44,7 +44,7 @@ const serverFields = [
 /** Users may mark their own notifications as read. */
 export const notificationChangesByUsers: UserRule = {
   needs: 'self',
-  on: 'organization',
+  on: 'selection',
   actor: [
     { path: 'userId', holds: 'userId', keepMissing: true },
     { path: 'notifications.*.readByUserIds', holds: 'userIds', keepMissing: true },

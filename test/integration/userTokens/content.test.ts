@@ -294,6 +294,15 @@ describe('notifications with a user token', () => {
     expect(await ada.status('/v2/notifications/update', read('theirs', 'ada'))).toBe('PERMISSION_DENIED');
   });
 
+  test.each(['hidden', 'unknown'])('are PERMISSION_DENIED for a document that is %s', async (documentId) => {
+    await customer.addDocuments(['hidden']);
+    await customer.setAccess('restricted', ['hidden']);
+    const scope = { organizationId: 'acme', documentId };
+    expect(await ada.status('/v2/notifications/get', scope)).toBe('PERMISSION_DENIED');
+    const notifications = [{ id: 'n', readByUserIds: ['ada'] }];
+    expect(await ada.status('/v2/notifications/update', { ...scope, notifications })).toBe('PERMISSION_DENIED');
+  });
+
   test('have settings that only the user can change', async () => {
     const set = { ...{ organizationId: 'acme', documentIds: ['nda'] }, config: { inbox: 'NONE' } };
     await ada.ok('/v2/notifications/config/set', set);
