@@ -87,7 +87,6 @@ const interfaces: Readonly<Record<string, readonly string[]>> = {
     'documents',
     'folders/folderRevocations',
     'folders/folders',
-    'folders/folderTree',
     'organizations',
     'resources',
     'users',
