@@ -6,6 +6,7 @@ import type { ListedRecord, RecordPage } from '../content/recordListing.ts';
 import type { OrganizationScope } from '../directory/folders/folders.ts';
 import { ApiError } from '../shared/errors.ts';
 import { isoTime } from '../shared/isoTime.ts';
+import { readDefined } from '../shared/readDefined.ts';
 import { increment } from '../table/counters.ts';
 import { defineEntity, type Stored } from '../table/entity.ts';
 import { keyPrefix } from '../table/keys.ts';
@@ -130,12 +131,11 @@ export class ThreadReader {
       scope,
       annotationIds.map((id) => ({ kind: 'thread', id, within: documentId })),
     );
-    const keys = annotationIds.flatMap((annotationId, index) => {
+    const keys = annotationIds.map((annotationId, index) => {
       const position = positions[index];
-      return position ? [{ ...scope, annotationId, createdAt: position.createdAt }] : [];
+      return position && { ...scope, annotationId, createdAt: position.createdAt };
     });
-    const threads = (await this.#table.getMany(ThreadEntity, keys)).values();
-    return positions.map((position) => position && threads.next().value);
+    return readDefined(keys, (defined) => this.#table.getMany(ThreadEntity, defined));
   }
 
   /** Returns a page of a thread's comments, ordered by id. */

@@ -9,6 +9,7 @@ import { addInvolvement } from '../content/involvements.ts';
 import { claimRecordId, findRecordIds, type RecordPosition } from '../content/recordIds.ts';
 import type { ContentUser } from '../content/rules/contentUser.ts';
 import { distinct } from '../shared/collections.ts';
+import { readDefined } from '../shared/readDefined.ts';
 import type { Stored } from '../table/entity.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 import { insert, OPS_PER_TRANSACTION, replace, type Table, type WriteOp } from '../table/table.ts';
@@ -420,15 +421,6 @@ function groupIntoWaves<T>(items: readonly T[], lock: (item: T) => string, count
     }
   }
   return waves;
-}
-
-/** Returns the values of keys, in the order of the keys. The value of an undefined key is undefined. Only defined keys are read. */
-async function readDefined<K, V>(
-  keys: readonly (K | undefined)[],
-  read: (keys: K[]) => Promise<(V | undefined)[]>,
-): Promise<(V | undefined)[]> {
-  const values = (await read(keys.filter((key) => key !== undefined))).values();
-  return keys.map((key) => (key === undefined ? undefined : values.next().value));
 }
 
 export const addReactions: Capability<Pick<ReactionWriter, 'add'>> = /* @__PURE__ */ storeCapability(ReactionWriter, [

@@ -4,6 +4,7 @@ import type { DocumentContext } from '../content/documentScope.ts';
 import { findRecordIds } from '../content/recordIds.ts';
 import type { Viewer } from '../content/rules/viewer.ts';
 import { distinct } from '../shared/collections.ts';
+import { readDefined } from '../shared/readDefined.ts';
 import type { Stored } from '../table/entity.ts';
 import { tableWith } from '../table/storeCapability.ts';
 import type { Table } from '../table/table.ts';
@@ -70,13 +71,7 @@ export class VisibleReactions {
         ? { ...scope, annotationId: annotationIds[index] as string, createdAt: position.createdAt }
         : undefined,
     );
-    const stored = (
-      await this.#table.getMany(
-        ReactionEntity,
-        keys.filter((key) => key !== undefined),
-      )
-    ).values();
-    return keys.map((key) => (key ? stored.next().value : undefined));
+    return readDefined(keys, (defined) => this.#table.getMany(ReactionEntity, defined));
   }
 }
 
