@@ -41,8 +41,7 @@ export const endpoint = defineEndpoint(
     output: z.object({
       data: z.object({
         hints: z.array(Hint.extend({ version: z.number() })),
-        // Hints that were stored before hints had ids are kept for two hours.
-        userHints: z.array(Hint.extend({ id: z.string().optional() })),
+        userHints: z.array(Hint.extend({ id: z.string() })),
         version: z.number(),
         complete: z.boolean(),
         hasMore: z.boolean(),
