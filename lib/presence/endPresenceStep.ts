@@ -18,7 +18,7 @@ const Data = z.object({
   documentKey: z.string(),
   userId: z.string(),
   /** Epoch milliseconds. */
-  joinedAt: z.number(),
+  startedAt: z.number(),
 });
 
 /**
@@ -32,38 +32,38 @@ export interface StartedJob {
 }
 
 /**
- * Returns a job that ends the presence of a user who joins. Returns undefined for a long lease, which the sweep ends. If nobody was
- * present before, the next run of the sweep can be a minute away, so it would end a short lease too late.
+ * Returns a job that ends the presence of a user whose lease starts at `startedAt`. Returns undefined for a long lease, which the
+ * sweep ends. The next run of the sweep can be a minute away, so it would end a short lease too late.
  */
-export function watchJoin(
+export function watchLease(
   { tenant, organizationKey, documentKey }: DocumentScope,
   { userId, leaseEndsAt }: Presence,
-  joinedAt: number,
+  startedAt: number,
 ): StartedJob | undefined {
-  if (leaseEndsAt === undefined || leaseEndsAt >= joinedAt + SWEPT_MILLISECONDS) return undefined;
+  if (leaseEndsAt === undefined || leaseEndsAt >= startedAt + SWEPT_MILLISECONDS) return undefined;
   const job: NewJob = {
     jobId: JSON.stringify(['presence', documentKey, userId]),
     kind: 'endPresence',
-    data: { organizationKey, documentKey, userId, joinedAt } satisfies z.output<typeof Data>,
+    data: { organizationKey, documentKey, userId, startedAt } satisfies z.output<typeof Data>,
     dueAt: leaseEndsAt + MARGIN,
   };
   return {
-    op: restartJob(tenant, job, joinedAt),
+    op: restartJob(tenant, job, startedAt),
     message: { tenant, jobId: job.jobId },
-    delaySeconds: Math.ceil((job.dueAt - joinedAt) / 1000),
+    delaySeconds: Math.ceil((job.dueAt - startedAt) / 1000),
   };
 }
 
-/** Runs a step of the job that `watchJoin` starts. Ends the presence, or waits until a renewed lease ends. */
+/** Runs a step of the job that `watchLease` starts. Ends the presence, or waits until a renewed lease ends. */
 export async function endPresenceStep(
   table: Table,
   { tenant, data }: Pick<StoredJob, 'tenant' | 'data'>,
   clock: () => number,
 ): Promise<StepResult> {
-  const { joinedAt, userId, ...keys } = Data.parse(JSON.parse(data));
+  const { startedAt, userId, ...keys } = Data.parse(JSON.parse(data));
   const scope = { tenant, ...keys };
   const presence = await table.get(PresenceEntity, { ...scope, userId });
-  if (presence?.leaseEndsAt === undefined || presence.leaseEndsAt >= joinedAt + SWEPT_MILLISECONDS) return 'done';
+  if (presence?.leaseEndsAt === undefined || presence.leaseEndsAt >= startedAt + SWEPT_MILLISECONDS) return 'done';
   if (presence.leaseEndsAt > clock()) return { progress: {}, notBefore: presence.leaseEndsAt + MARGIN };
   return (await endIfExpired(table, scope, presence, clock())) === 'done' ? 'done' : { progress: {} };
 }

@@ -93,17 +93,19 @@ export class PresenceStore {
 
   /**
    * Adds users to a document, or renews their leases. If a user occurs several times, the last entry counts. `watch` is called
-   * for each user who was not present. The operation that it returns is written in the same transaction as the presence.
+   * for each user who was not present or gets a shorter lease. The operation that it returns is written in the same transaction as
+   * the presence.
    */
   async renew(
     scope: DocumentScope,
     users: readonly SentUser[],
-    { watch, ...renewal }: Renewal & { readonly watch?: (joining: Presence) => WriteOp | undefined },
+    { watch, ...renewal }: Renewal & { readonly watch?: (presence: Presence) => WriteOp | undefined },
   ): Promise<void> {
     const byUser = new Map(users.map((user) => [user.userId, user]));
     await this.#changeEach(scope, [...byUser.keys()], (stored, userId) => {
       const presence = renewPresence(stored, byUser.get(userId) as SentUser, renewal);
-      const op = stored?.leaseEndsAt === undefined ? watch?.(presence) : undefined;
+      const endsEarlier = Number(presence.leaseEndsAt) < (stored?.leaseEndsAt ?? Infinity);
+      const op = endsEarlier ? watch?.(presence) : undefined;
       return { presence, ops: op ? [op] : [] };
     });
   }

@@ -3,7 +3,7 @@ import type { Log } from '../app/endpoint.ts';
 import { type DocumentReference, findWritableDocument } from '../content/documentScope.ts';
 import { notifyJobs } from '../jobs/jobStore.ts';
 import * as sendTo from '../workers/sendTo.ts';
-import { type StartedJob, watchJoin } from './endPresenceStep.ts';
+import { type StartedJob, watchLease } from './endPresenceStep.ts';
 import { changePresence, type Renewal } from './presences.ts';
 import type { SentUser } from './rules.ts';
 
@@ -27,9 +27,9 @@ export const renewPresences: Capability<RenewPresence> = /* @__PURE__ */ combine
       const jobs = new Map<string, StartedJob>();
       await presences.renew(scope, users, {
         ...renewal,
-        watch(joining) {
-          const job = watchJoin(scope, joining, renewal.now);
-          if (job) jobs.set(joining.userId, job);
+        watch(presence) {
+          const job = watchLease(scope, presence, renewal.now);
+          if (job) jobs.set(presence.userId, job);
           return job?.op;
         },
       });

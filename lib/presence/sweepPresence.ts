@@ -14,7 +14,7 @@ export interface PresenceSweepPorts {
 
 /**
  * Returns the sweep that ends presences whose leases have ended. While anybody is present, it makes passes until the next run
- * starts. Otherwise it makes one pass. If a lease is so short that no run may see it, a job ends it (`watchJoin`).
+ * starts. Otherwise it makes one pass. If a lease is so short that no run may see it, a job ends it (`watchLease`).
  */
 export function sweepPresences({ sweeper, sleep }: PresenceSweepPorts): Sweep {
   return async (call) => {

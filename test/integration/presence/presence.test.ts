@@ -258,6 +258,16 @@ describe('the job that ends a presence', () => {
     expect(await jobs()).toEqual([job]);
   });
 
+  test('is started by an update that shortens a long lease', async () => {
+    await call('add', { users: [{ userId: 'ada', leaseSeconds: 75 }] });
+    expect(await jobs()).toEqual([]);
+    await call('update', { users: [{ userId: 'ada', leaseSeconds: 5 }] });
+    const [job] = await jobs();
+    expect(job).toMatchObject({ kind: 'endPresence' });
+    await call('update', { users: [{ userId: 'ada', leaseSeconds: 6 }] });
+    expect(await jobs()).toEqual([job]);
+  });
+
   test('waits for the end of the lease and then ends the presence', () =>
     withStillClock(async () => {
       await call('add', { users: [{ userId: 'ada', leaseSeconds: 5 }] });
