@@ -51,7 +51,8 @@ export const InvolvementEntity = defineEntity({
     isoTime(key.at),
     key.documentKey,
     key.id,
-    ...(key.commentId === undefined ? [] : [String(key.commentId)]),
+    // Comments that one request adds have the same time. The zeros keep them in the order of their ids.
+    ...(key.commentId === undefined ? [] : [String(key.commentId).padStart(16, '0')]),
   ],
 });
 

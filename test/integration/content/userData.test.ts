@@ -262,6 +262,7 @@ describe('POST /v2/users/data/get', () => {
       [0, 0, 100],
       [0, 0, 20],
     ]);
+    expect(dataPages[0]!.comments.map(({ commentId }) => commentId)).toEqual(times(50, (i) => i + 1));
     expect(new Set(dataPages.flatMap(({ notifications }) => notifications.map(({ id }) => id))).size).toBe(220);
   });
 
@@ -269,7 +270,9 @@ describe('POST /v2/users/data/get', () => {
     const large = { metadata: { x: 'x'.repeat(60_000) } };
     await thread('t1', [{ commentText: 'first', from: grace }]);
     for (let i = 0; i < 60; i++) await comment('t1', [{ commentText: `${i}`, from: grace, ...large }]);
-    for (let i = 0; i < 60; i++) await notify(`n${i}`, { ...large, notificationSourceData: large.metadata });
+    // Ids of equal length, because notifications of the same millisecond are ordered by their ids.
+    const notificationIds = times(60, (i) => `n${100 + i}`);
+    for (const id of notificationIds) await notify(id, { ...large, notificationSourceData: large.metadata });
     await react('r1', grace);
     const dataPages = await pages('grace');
     expect(dataPages.length).toBeGreaterThan(1);
@@ -278,9 +281,7 @@ describe('POST /v2/users/data/get', () => {
     expect(dataPages.flatMap(({ comments }) => comments.map(({ commentId }) => commentId))).toEqual(
       times(61, (i) => i + 1),
     );
-    expect(dataPages.flatMap(({ notifications }) => notifications.map(({ id }) => id))).toEqual(
-      times(60, (i) => `n${i}`),
-    );
+    expect(dataPages.flatMap(({ notifications }) => notifications.map(({ id }) => id))).toEqual(notificationIds);
   });
 
   test('rejects a page token of another user or organization', async () => {
