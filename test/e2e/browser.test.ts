@@ -477,6 +477,19 @@ describe('the API reference', () => {
     expect(problems).toEqual([]);
   });
 
+  test('shows the shared parts of a webhook, and its own description of a shared field', async () => {
+    const { page, problems } = tab;
+    const webhook = page.locator('.webhooks .opblock').filter({ has: page.locator('[data-path="comment.add"]') });
+    await webhook.locator('.opblock-summary-control').click();
+    await webhook.locator('[data-param-name="webhook-id"]').waitFor();
+    await webhook.getByRole('tab', { name: 'Schema' }).first().click();
+    const schema = webhook.locator('.opblock-section-request-body').getByRole('tabpanel');
+    await schema.getByRole('button', { name: 'Expand all' }).last().click();
+    await schema.getByText('annotationId', { exact: true }).first().waitFor();
+    await schema.getByText('The comment that the event is about. Missing if the event is about the thread.').waitFor();
+    expect(problems).toEqual([]);
+  });
+
   test('runs only its own scripts', () => expectNoInlineScripts(tab));
 });
 
