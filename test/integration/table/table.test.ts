@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream';
 import { DynamoDBClient, TransactionCanceledException, TransactionConflictException } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
@@ -149,6 +150,8 @@ function loseFirstAnswer(): Table {
       const result = await next(args);
       if (lost) return result;
       lost = true;
+      // An unread answer would keep its connection open, and so the process of the tests running.
+      (result.response as { readonly body: Readable }).body.destroy();
       throw Object.assign(new Error('the answer was lost'), { name: 'TimeoutError' });
     },
     { step: 'deserialize', priority: 'low', name: 'loseFirstAnswer' },
