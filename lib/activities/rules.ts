@@ -104,6 +104,19 @@ export function threadIdOf({
   return threadFeatures.includes(featureType) ? targetEntityId : undefined;
 }
 
+/**
+ * Returns the id of the comment that an activity is about. Returns undefined if it is not about a comment, or if
+ * `targetSubEntityId` is not the id of a comment.
+ */
+export function commentIdOf({
+  featureType,
+  targetSubEntityId,
+}: Pick<Activity, 'featureType' | 'targetSubEntityId'>): number | undefined {
+  return featureType === 'comment' && /^[1-9]\d{0,14}$/.test(targetSubEntityId ?? '')
+    ? Number(targetSubEntityId)
+    : undefined;
+}
+
 export const ActivityResponse = /* @__PURE__ */ defineSchema(() =>
   z.object({
     ...Activity.omit({ documentId: true, createdAt: true }).shape,

@@ -6,11 +6,13 @@ import type { Viewer } from '../content/rules/viewer.ts';
 import { accessContext, contextAllows } from '../directory/rules/access.ts';
 import { distinct } from '../shared/collections.ts';
 import { isObject } from '../shared/schema.ts';
-import { type ActivityResponse, threadIdOf } from './rules.ts';
+import { type ActivityResponse, commentIdOf, threadIdOf } from './rules.ts';
 
 /**
  * Returns the activities that a user may see. An activity about a comment or reaction is included only if the user may see the
- * thread and the comment. Activities of deleted threads are left out. If `viewer` is undefined, returns all activities.
+ * thread and the comment. Activities of deleted threads and comments are left out. Threads in activities lack `commentCount`,
+ * `involvedUserIds` and `mentionedUserIds`, because comments that the user may not see count in them. If `viewer` is undefined,
+ * returns all activities unchanged.
  */
 type FindVisibleActivities = (
   listing: { readonly organizationId: string; readonly document: ListedDocument | undefined },
@@ -30,14 +32,22 @@ export const visibleActivities = /* @__PURE__ */ combine(
       const visible = new Map(
         (await threads.find(context, viewer, threadIds, now)).map((thread) => [thread.annotationId, thread]),
       );
+      const references = activities.flatMap((activity) => {
+        const [thread, commentId] = [visible.get(threadIdOf(activity) ?? ''), commentIdOf(activity)];
+        return thread && commentId !== undefined ? [{ thread, commentId }] : [];
+      });
+      const comments = await threads.findComments(scope, viewer, references);
+      const readable = new Set(comments.map(({ annotationId, commentId }) => `${commentId} ${annotationId}`));
       const allowed = accessContext(viewer.access);
-      return activities.filter((activity) => {
+      return activities.flatMap((activity) => {
         const threadId = threadIdOf(activity);
-        if (threadId === undefined) return true;
-        return (
+        if (threadId === undefined) return [activity];
+        const commentId = commentIdOf(activity);
+        const isVisible =
           isAboutThread(activity.entityData, visible.get(threadId)) &&
-          contextAllows({ accessFields: fieldsOfComment(activity.entityTargetData) }, allowed)
-        );
+          (commentId === undefined || readable.has(`${commentId} ${threadId}`)) &&
+          contextAllows({ accessFields: fieldsOfComment(activity.entityTargetData) }, allowed);
+        return isVisible ? [withoutCommentSums(activity)] : [];
       });
     },
 );
@@ -54,6 +64,18 @@ function isAboutThread(recorded: unknown, thread: Thread | undefined): boolean {
     typeof recorded.createdAt !== 'number' ||
     recorded.createdAt === thread.createdAt
   );
+}
+
+/** Returns an activity without the fields of its thread that count or name the users of all comments. */
+function withoutCommentSums(activity: ActivityResponse): ActivityResponse {
+  if (!isObject(activity.entityData)) return activity;
+  const {
+    commentCount: _count,
+    involvedUserIds: _involved,
+    mentionedUserIds: _mentioned,
+    ...thread
+  } = activity.entityData;
+  return { ...activity, entityData: thread };
 }
 
 /** Returns the access context that the comment in an activity requires, as `field:value` items. */

@@ -11,7 +11,7 @@ import { accessDenied } from '../userTokens/rules/accessDenied.ts';
 import { accessFieldsOf, type Comment } from './rules/comments.ts';
 import { matchesFilters, type ThreadFilters } from './rules/threadFilters.ts';
 import { type Thread, threadAccessOf, type ThreadWithComments, withoutComments } from './rules/threads.ts';
-import { ThreadEntity } from './threads.ts';
+import { CommentEntity, ThreadEntity } from './threads.ts';
 
 /** The organization of the threads. `organizationId` is the id that the customer chose. */
 interface OrganizationOfThreads {
@@ -125,6 +125,22 @@ export class VisibleThreads {
     const threads = (await this.#table.getMany(ThreadEntity, keys)).filter((thread) => thread !== undefined);
     const isVisible = await findVisible(this.#table, { scope, organizationId }, viewer, threads, now);
     return threads.filter((_thread, index) => isVisible[index]);
+  }
+
+  /** Returns those of the comments that exist and that the user may see. The user may see their threads. */
+  async findComments(
+    scope: DocumentScope,
+    viewer: Viewer,
+    references: readonly { readonly thread: Thread; readonly commentId: number }[],
+  ): Promise<Comment[]> {
+    const keys = references.map(({ thread: { annotationId, createdAt }, commentId }) => ({
+      ...scope,
+      annotationId,
+      threadCreatedAt: createdAt,
+      commentId,
+    }));
+    const comments = (await this.#table.getMany(CommentEntity, keys)).filter((comment) => comment !== undefined);
+    return comments.filter(commentFilter(viewer));
   }
 }
 

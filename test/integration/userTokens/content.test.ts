@@ -264,6 +264,55 @@ describe('activities with a user token', () => {
     await add('t');
     expect(await targets(bob)).toEqual(['t']);
   });
+
+  test('do not count or name users of comments that the user may not read', async () => {
+    await add('t');
+    const comment = {
+      commentText: 'y',
+      from: { userId: 'eve' },
+      taggedUserContacts: [{ userId: 'carl' }],
+      context: { access: { team: 1 } },
+    };
+    await customer.ok(`${comments}/add`, { ...nda, annotationId: 't', commentData: [comment] });
+    const change = { annotationIds: ['t'], updatedData: { priority: 'high' }, triggerActivities: true };
+    await customer.ok(`${threads}/update`, { ...nda, ...change });
+    const [{ entityData }] = await bob.ok('/v2/activities/get', nda);
+    expect(entityData).toMatchObject({ annotationId: 't', priority: 'high', from: { userId: 'grace' } });
+    for (const field of ['commentCount', 'involvedUserIds', 'mentionedUserIds'])
+      expect(entityData).not.toHaveProperty(field);
+    expect((await customer.ok('/v2/activities/get', nda))[0].entityData).toMatchObject({ commentCount: 2 });
+  });
+
+  test('do not contain activities about comments that were hidden or deleted afterwards', async () => {
+    await add('t');
+    const reply = { commentText: 'y', from: { userId: 'grace' }, triggerActivities: true };
+    const added = { annotationId: 't', commentData: [reply, reply, reply] };
+    await customer.ok(`${comments}/add`, { ...nda, ...added });
+    const read = async (fields: object = {}) => {
+      const activities = (await bob.ok('/v2/activities/get', { ...nda, ...fields })) as any[];
+      return activities.map(({ targetSubEntityId }) => targetSubEntityId).sort();
+    };
+    expect(await read()).toEqual(['1', '2', '3', '4']);
+    const activityIds = (await customer.ok('/v2/activities/get', nda)).map(({ id }: any) => id);
+    const hiding = { commentIds: [2], updatedData: { context: { access: { team: 1 } } } };
+    await customer.ok(`${comments}/update`, { ...nda, annotationId: 't', ...hiding });
+    await customer.ok(`${comments}/delete`, { ...nda, annotationId: 't', commentIds: [3] });
+    expect(await read()).toEqual(['1', '4']);
+    expect(await read({ activityIds })).toEqual(['1', '4']);
+    const showing = { commentIds: [2], updatedData: { context: { access: {} } } };
+    await customer.ok(`${comments}/update`, { ...nda, annotationId: 't', ...showing });
+    expect(await read()).toEqual(['1', '2', '4']);
+  });
+
+  test('contain activities whose sub-entity is not a comment of the service', async () => {
+    await add('t');
+    const own = { featureType: 'comment', actionType: 'read', actionUser: { userId: 'grace' }, targetEntityId: 't' };
+    await customer.ok('/v2/activities/add', {
+      ...nda,
+      activities: [{ ...own, id: 'own', targetSubEntityId: 'line-3', displayMessageTemplate: 'Read' }],
+    });
+    expect(((await bob.ok('/v2/activities/get', nda)) as any[]).map(({ id }) => id)).toContain('own');
+  });
 });
 
 describe('notifications with a user token', () => {
