@@ -79,7 +79,7 @@ export interface Methods {
         readonly add: Method<typeof registry.documentsAddV1>;
         /** Delete documents with everything in them. */
         readonly delete: Method<typeof registry.documentsDeleteV1>;
-        /** Get documents by id, or the documents of an organization or a folder in pages, optionally filtered by metadata. */
+        /** Get documents by id, or those of an organization or folder in pages, optionally filtered by metadata. */
         readonly get: Method<typeof registry.documentsGetV1>;
         readonly locations: {
           readonly data: {
@@ -326,7 +326,7 @@ export interface Methods {
         };
         /** Delete documents with everything in them. */
         readonly delete: Method<typeof registry.documentsDelete>;
-        /** Get documents by id, or the documents of an organization or a folder in pages, optionally filtered by metadata. */
+        /** Get documents by id, or those of an organization or folder in pages, optionally filtered by metadata. */
         readonly get: Method<typeof registry.documentsGet>;
         /** Move all given documents, or none, into a folder or to the top level (`root`). */
         readonly move: Method<typeof registry.documentsMove>;
@@ -569,7 +569,7 @@ export interface UserMethods {
     };
     readonly organizations: {
       readonly documents: {
-        /** Get documents by id, or the documents of an organization or a folder in pages, optionally filtered by metadata. */
+        /** Get documents by id, or those of an organization or folder in pages, optionally filtered by metadata. */
         readonly get: Method<typeof registry.documentsGetV1>;
       };
       readonly folders: {
@@ -653,7 +653,7 @@ export interface UserMethods {
     };
     readonly organizations: {
       readonly documents: {
-        /** Get documents by id, or the documents of an organization or a folder in pages, optionally filtered by metadata. */
+        /** Get documents by id, or those of an organization or folder in pages, optionally filtered by metadata. */
         readonly get: Method<typeof registry.documentsGet>;
       };
       readonly folders: {

@@ -61,10 +61,10 @@ export class DocumentSearch {
    * Returns the number of matching documents. Returns undefined if the count gives up, because there are too many documents or
    * too much metadata to read.
    */
-  async count(searched: SearchScope, filters: readonly MetadataFilter[]): Promise<number | undefined> {
+  async count(searched: SearchScope, isMatch: (document: DocumentWithFolder) => boolean): Promise<number | undefined> {
     let [count, documentsRead, characters] = [0, 0, 0];
     for await (const { values, next } of pages((after) => this.#read(searched, { limit: RECORDS_PER_READ, after }))) {
-      count += values.filter((document) => matches(filters, document)).length;
+      count += values.filter(isMatch).length;
       documentsRead += values.length;
       for (const { metadata = '' } of values) characters += metadata.length;
       if (next !== undefined && (documentsRead >= this.#maxCounted || characters > MAX_COUNTED_CHARACTERS))

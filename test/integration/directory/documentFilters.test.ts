@@ -157,6 +157,28 @@ describe('documents/count/get', () => {
   });
 });
 
+describe('the folderId root', () => {
+  const root = { folderId: 'root' };
+
+  test('selects the documents that are in no folder', async () => {
+    expect((await pages({ ...root, pageSize: 2 })).flat()).toEqual(['a', 'b', 'bare']);
+    expect(await pages({ ...root, filters: isDraft })).toEqual([['a']]);
+    expect(await pages({ ...root, documentIds: ['filed', 'b'] })).toEqual([['b']]);
+    expect(await customer.ok(COUNT, { ...acme, ...root })).toEqual({ count: 3 });
+    expect(await customer.ok(COUNT, { ...acme, ...root, filters: isDraft })).toEqual({
+      count: 1,
+      filtersApplied: true,
+    });
+  });
+
+  test('adds documents to no folder', async () => {
+    const data = { organizationId: 'rooted', createOrganization: true, createFolder: true, ...root };
+    await customer.ok(ADD, { ...data, documents: [{ documentId: 'd' }] });
+    const [document] = await customer.ok(GET, { organizationId: 'rooted' });
+    expect([document.id, document.folderId]).toEqual(['d', undefined]);
+  });
+});
+
 describe('merge of documents/update', () => {
   const read = async () => (await customer.ok(GET, { organizationId: 'merging', documentIds: ['d'] }))[0].metadata;
   const update = (data: object, document: object) =>

@@ -3,6 +3,7 @@ import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { ensureOrganization } from '../../../../lib/content/documentScope.ts';
 import { writeDocuments } from '../../../../lib/directory/documents.ts';
 import { organizationScope, writeFolders } from '../../../../lib/directory/folders/folders.ts';
+import { rootFolderId } from '../../../../lib/directory/rules/folders.ts';
 import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../../lib/http/twin.ts';
 import { distinctBy } from '../../../../lib/shared/collections.ts';
@@ -49,7 +50,7 @@ export const endpoint = defineEndpoint(
     ]);
     const scope = organizationScope(caller.tenant, organization);
     const folder =
-      input.folderId === undefined
+      input.folderId === undefined || input.folderId === rootFolderId
         ? undefined
         : await deps.folders.ensure(scope, input.folderId, input.createFolder ?? false, now);
     const documents = distinctBy(input.documents, ({ documentId }) => documentId).map(

@@ -5,6 +5,7 @@ import { matches, searchDocuments } from '../../../../lib/directory/documentSear
 import { type OrganizationScope, organizationScope, readFolders } from '../../../../lib/directory/folders/folders.ts';
 import { findOrganization } from '../../../../lib/directory/organizations.ts';
 import { DocumentResponse, toDocumentResponse } from '../../../../lib/directory/rules/documentResponse.ts';
+import { rootFolderId } from '../../../../lib/directory/rules/folders.ts';
 import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
 import { paging } from '../../../../lib/http/paging.ts';
 import { defineUnpagedTwin } from '../../../../lib/http/twin.ts';
@@ -18,8 +19,7 @@ const path = '/v2/organizations/documents/get';
 export const endpoint = defineEndpoint(
   {
     path,
-    summary:
-      'Get documents by id, or the documents of an organization or a folder in pages, optionally filtered by metadata',
+    summary: 'Get documents by id, or those of an organization or folder in pages, optionally filtered by metadata',
     auth: 'apiKey',
     user: openToUsers({ needs: 'viewer', on: 'selection' }),
     kind: 'read',
@@ -63,9 +63,13 @@ export const endpoint = defineEndpoint(
     },
   },
   async ({ input, caller, deps, now }) => {
-    const { organizationId, documentIds, folderId, filters } = input;
+    const { organizationId, documentIds, folderId, filters, pageSize = limits.pageSize } = input;
     const isVisible = maySeeDocument(caller);
-    const isMatch = (document: DocumentWithFolder) => (!filters || matches(filters, document)) && isVisible(document);
+    const isAtTop = folderId === rootFolderId;
+    const isMatch = (document: DocumentWithFolder) =>
+      (folderId === undefined || folderId === (document.folder?.folderId ?? rootFolderId)) &&
+      (!filters || matches(filters, document)) &&
+      isVisible(document);
     const { content } = await deps.organizations.readWithin(caller.tenant, organizationId, (keys) => {
       const scope = organizationScope(caller.tenant, keys);
       return documentIds ? readByIds(scope, distinct(documentIds)) : readPage(scope);
@@ -74,21 +78,18 @@ export const endpoint = defineEndpoint(
 
     async function readByIds(scope: OrganizationScope, ids: readonly string[]) {
       const documents = await deps.documents.attachFolders(scope, await deps.documents.getByIds(scope, ids));
-      const matching = documents
-        .filter((document) => document !== undefined)
-        .filter(({ folder }) => folderId === undefined || folder?.folderId === folderId)
-        .filter(isMatch);
-      return { data: matching.map(toDocumentResponse), pageToken: null };
+      const existing = documents.filter((document) => document !== undefined);
+      return { data: existing.filter(isMatch).map(toDocumentResponse), pageToken: null };
     }
 
     async function readPage(scope: OrganizationScope) {
       const listing = [path, scope.organizationKey, folderId ?? '', ...(filters ? [JSON.stringify(filters)] : [])];
       const pages = paging(caller, listing, input, now);
-      const options = { limit: input.pageSize ?? limits.pageSize, after: pages.after };
-      const folder = folderId === undefined ? undefined : await deps.folders.require(scope, folderId);
+      const folder = folderId === undefined || isAtTop ? undefined : await deps.folders.require(scope, folderId);
       // A page for a user goes on after hidden documents. Otherwise short pages would tell how many there are.
-      const isSearch = filters !== undefined || caller.level === 'user';
-      const { values, next } = await deps.search.page({ scope, folder }, isSearch ? isMatch : undefined, options);
+      const filter = filters || isAtTop || caller.level === 'user' ? isMatch : undefined;
+      const page = { limit: pageSize, after: pages.after };
+      const { values, next } = await deps.search.page({ scope, folder }, filter, page);
       return { data: values.map(toDocumentResponse), pageToken: pages.next(next) };
     }
   },

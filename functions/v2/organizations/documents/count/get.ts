@@ -1,9 +1,10 @@
 import * as z from 'zod';
 import { defineEndpoint } from '../../../../../lib/app/endpoint.ts';
 import { countDocuments } from '../../../../../lib/directory/documentCounts.ts';
-import { searchDocuments } from '../../../../../lib/directory/documentSearch.ts';
+import { matches, searchDocuments } from '../../../../../lib/directory/documentSearch.ts';
 import { organizationScope, readFolders } from '../../../../../lib/directory/folders/folders.ts';
 import { findOrganization } from '../../../../../lib/directory/organizations.ts';
+import { rootFolderId } from '../../../../../lib/directory/rules/folders.ts';
 import { toLambda } from '../../../../../lib/http/lambda.ts';
 import { Id, MetadataFilters, optional } from '../../../../../lib/shared/schema.ts';
 
@@ -41,14 +42,18 @@ export const endpoint = defineEndpoint(
   async ({ input: { organizationId, folderId, filters, excludeFolderDocs }, caller, deps }) => {
     const { content } = await deps.organizations.readWithin(caller.tenant, organizationId, async (keys) => {
       const scope = organizationScope(caller.tenant, keys);
+      const isAtTop = folderId === rootFolderId;
       if (filters) {
-        const folder = folderId === undefined ? undefined : await deps.folders.require(scope, folderId);
-        const count = await deps.search.count({ scope, folder }, filters);
+        const folder = folderId === undefined || isAtTop ? undefined : await deps.folders.require(scope, folderId);
+        const count = await deps.search.count(
+          { scope, folder },
+          (document) => matches(filters, document) && (!isAtTop || document.folder === undefined),
+        );
         if (count !== undefined) return { data: { count, filtersApplied: true } };
       }
       const count =
-        folderId === undefined
-          ? await deps.documents.all(scope, { outsideFolders: excludeFolderDocs ?? false })
+        folderId === undefined || isAtTop
+          ? await deps.documents.all(scope, { outsideFolders: isAtTop || excludeFolderDocs })
           : await deps.documents.inFolder(scope, folderId);
       return { data: { count, ...(filters && { filtersApplied: false }) } };
     });
