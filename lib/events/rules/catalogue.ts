@@ -46,6 +46,10 @@ const recorderTypes = withGroup('recorder', recorder);
 export const triggerTypes = [...commentTypes, ...huddleTypes, ...crdtTypes, ...recorderTypes] as const;
 export type TriggerType = (typeof triggerTypes)[number];
 
+/** The event types that can be mailed. Events of other types have no recipients. */
+export const mailedTypes = [...commentTypes, ...huddleTypes] as const;
+export type MailedType = (typeof mailedTypes)[number];
+
 /** All event types. Advanced webhook endpoints can subscribe to each of them. */
 export const eventTypes = [...triggerTypes, ...workflow, ...operational] as const;
 export type EventType = (typeof eventTypes)[number];

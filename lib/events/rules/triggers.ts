@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { defineSchema, optional } from '../../shared/schema.ts';
-import { type EventType, eventTypes, type TriggerType, triggerTypes } from './catalogue.ts';
+import { type EventType, eventTypes, mailedTypes, type TriggerType, triggerTypes } from './catalogue.ts';
 
 /** The triggers in a request: whether each trigger is on, by event type. The schema rejects unknown event types. */
 export const TriggerMap = /* @__PURE__ */ defineSchema(() =>
@@ -11,6 +11,21 @@ export const TriggerMap = /* @__PURE__ */ defineSchema(() =>
     >,
   ),
 );
+
+const mailedTypeSet: ReadonlySet<string> = new Set(mailedTypes);
+
+/**
+ * The triggers of e-mail in a request. `true` is rejected for an event type that is never mailed. `false` is accepted, so the
+ * triggers of webhooks can be copied.
+ */
+export const EmailTriggerMap = /* @__PURE__ */ defineSchema(() => {
+  const neverMailed = z.literal(false, { error: 'must be false: only events of comments and huddles are mailed' });
+  return z.strictObject(
+    Object.fromEntries(
+      triggerTypes.map((type) => [type, optional(mailedTypeSet.has(type) ? z.boolean() : neverMailed)]),
+    ) as Record<TriggerType, z.ZodOptional<z.ZodBoolean>>,
+  );
+});
 
 const eventTypeSet: ReadonlySet<string> = new Set(eventTypes);
 

@@ -1,7 +1,8 @@
 import * as z from 'zod';
+import type { MailedType } from '../../events/rules/catalogue.ts';
 import { parseHttpUrl } from '../../net/httpUrl.ts';
 import { defineSchema } from '../../shared/schema.ts';
-import { headline, type MailedType } from './headlines.ts';
+import { headline } from './headlines.ts';
 import { htmlToText, oneLine, toQuote } from './plainText.ts';
 
 /**

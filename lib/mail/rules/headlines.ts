@@ -1,14 +1,6 @@
-import { type TriggerType, triggerTypes } from '../../events/rules/catalogue.ts';
+import { type MailedType, mailedTypes } from '../../events/rules/catalogue.ts';
 
-/** The event types that can be mailed: those of comments and huddles. Events of other types have no recipients. */
-export type MailedType = Extract<
-  TriggerType,
-  `comment_annotation.${string}` | `comment.${string}` | `huddle.${string}`
->;
-
-const mailed: ReadonlySet<string> = new Set(
-  triggerTypes.filter((type) => /^(comment_annotation|comment|huddle)\./.test(type)),
-);
+const mailed: ReadonlySet<string> = new Set(mailedTypes);
 
 export function isMailed(event: string): event is MailedType {
   return mailed.has(event);

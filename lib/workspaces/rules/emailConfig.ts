@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { defaultEmailTriggers } from '../../events/rules/catalogue.ts';
-import { TriggerMap } from '../../events/rules/triggers.ts';
+import { EmailTriggerMap } from '../../events/rules/triggers.ts';
 import { defineSchema, optional } from '../../shared/schema.ts';
 import { type Change, HeaderSecret, Line, merge } from './mergeConfig.ts';
 
@@ -48,7 +48,7 @@ export const EmailConfigChange = /* @__PURE__ */ defineSchema(() =>
         fromCompany: optional(Line),
         commentTemplateId: optional(Line),
         tagTemplateId: optional(Line),
-        triggers: optional(TriggerMap),
+        triggers: optional(EmailTriggerMap),
       }),
     ),
   }),

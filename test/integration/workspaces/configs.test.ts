@@ -379,6 +379,11 @@ describe('invalid updates of configurations', () => {
       email({ triggers: { 'comment.add': 'true' } }),
       'emailServiceConfig.triggers.comment.add must be a boolean',
     ],
+    ...['crdt.update_data', 'recorder.done'].map((type): [string, object, string] => [
+      'emailconfig',
+      email({ triggers: { [type]: true } }),
+      `emailServiceConfig.triggers.${type} must be false: only events of comments and huddles are mailed`,
+    ]),
     ['activityconfig', {}, 'activityServiceConfig is required'],
     ['activityconfig', activity({ enabledTime: '2026-01-01' }), 'activityServiceConfig.enabledTime must be a number'],
     [
@@ -451,9 +456,9 @@ describe('concurrent updates of configurations', () => {
     'comment.reaction_delete',
     'huddle.create',
     'huddle.join',
-    'crdt.update_data',
-    'recorder.done',
     'comment_annotation.add',
+    'comment_annotation.assign',
+    'comment_annotation.status_change',
   ];
   const on = (names: readonly string[]) => Object.fromEntries(names.map((name) => [name, true]));
 

@@ -1,11 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { defaultEmailTriggers, triggerTypes } from '../../../lib/events/rules/catalogue.ts';
+import { defaultEmailTriggers, type MailedType, mailedTypes } from '../../../lib/events/rules/catalogue.ts';
 import { sampleEvent } from '../../../lib/events/rules/samples.ts';
 import { eventMail, templateData } from '../../../lib/mail/rendering/eventMail.ts';
 import { ownerMail } from '../../../lib/mail/rendering/ownerMail.ts';
 import { eventMailContent, findPerson, parseEventContent } from '../../../lib/mail/rules/eventMailContent.ts';
-import { isMailed, type MailedType } from '../../../lib/mail/rules/headlines.ts';
+import { isMailed } from '../../../lib/mail/rules/headlines.ts';
 import { mailAddressOf } from '../../../lib/mail/rules/mailAddress.ts';
 import {
   applyMailResult,
@@ -189,7 +189,6 @@ describe('isEventMailed and providerOf', () => {
   });
 });
 
-const mailedTypes = triggerTypes.filter(isMailed);
 const unsubscribeLink = 'https://api.test/v2/notifications/email/unsubscribe?token=1.a&b';
 const contentOf = (event: MailedType, userId = 'grace', changes: object = {}) =>
   eventMailContent(event, parseEventContent({ ...sampleEvent(event, 'key').payload.data, ...changes }), userId);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { defaultEmailTriggers, triggerTypes } from '../../../lib/events/rules/catalogue.ts';
+import { defaultEmailTriggers, mailedTypes, triggerTypes } from '../../../lib/events/rules/catalogue.ts';
 import {
   changeEmailConfig,
   type EmailConfig,
@@ -14,7 +14,7 @@ const configured = (useEmailService: boolean, fields: Partial<EmailConfig['email
   emailServiceConfig: { ...initialEmailConfig.emailServiceConfig, ...fields },
 });
 
-const own = { 'comment.add': false, 'crdt.update_data': true };
+const own = { 'comment.add': false, 'huddle.join': true };
 const provider = {
   apiKey: 'sealed',
   fromEmail: 'a@example.com',
@@ -181,7 +181,8 @@ describe('EmailConfigChange', () => {
     { fromCompany: 'Müller & Söhne “GmbH”' },
     { apiKey: '~'.repeat(4_096) },
     { fromCompany: 'x'.repeat(512) },
-    { triggers: Object.fromEntries(triggerTypes.map((type) => [type, true])) },
+    { triggers: Object.fromEntries(mailedTypes.map((type) => [type, true])) },
+    { triggers: Object.fromEntries(triggerTypes.map((type) => [type, false])) },
   ])('accepts %j', (fields) => {
     expect(issuesOf(fields)).toBeUndefined();
   });
