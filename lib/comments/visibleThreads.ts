@@ -67,7 +67,6 @@ export async function onlyVisible<R extends { readonly value: ThreadWithComments
 
 function onlyReadable(value: ThreadWithComments, isReadable: (comment: Comment) => boolean): ThreadWithComments {
   const hidden = value.comments.filter((comment) => !isReadable(comment));
-  if (hidden.length === 0) return value;
   return { ...value, thread: withoutComments(value.thread, hidden), comments: value.comments.filter(isReadable) };
 }
 

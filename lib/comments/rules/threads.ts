@@ -397,12 +397,13 @@ export function removeComments(
 
 /**
  * Returns a thread as it is for a user who may not see some of its comments. Their number, their authors and the users whom they
- * mention are left out.
+ * mention are left out. Users are ordered by id, because the order of their first comments would tell who wrote hidden ones.
  */
 export function withoutComments(thread: Thread, hidden: readonly Comment[]): Thread {
+  const byId = participantsOf(thread).toSorted(([a], [b]) => (a < b ? -1 : 1));
   return {
     ...thread,
-    participants: countParticipants(participantsOf(thread), [], hidden),
+    participants: countParticipants(byId, [], hidden),
     commentCount: thread.commentCount - hidden.length,
   };
 }

@@ -141,6 +141,26 @@ describe('comment threads with a user token', () => {
     expect(await reactTo(2)).toBe(true);
   });
 
+  test('name their users in the same order with and without hidden comments', async () => {
+    const add = (annotationId: string, userId: string, fields: object = {}) =>
+      customer.ok(`${comments}/add`, {
+        ...nda,
+        annotationId,
+        commentData: [{ commentText: 'x', from: { userId }, ...fields }],
+      });
+    for (const annotationId of ['plain', 'mixed']) {
+      await start(bob, annotationId);
+      if (annotationId === 'mixed') await add(annotationId, 'eve', { context: { access: { department: 'legal' } } });
+      await add(annotationId, 'carl');
+      await add(annotationId, 'eve');
+    }
+    const rows = (await bob.ok(`${threads}/get`, nda)) as any[];
+    expect(rows.map(({ involvedUserIds }) => involvedUserIds)).toEqual([
+      ['bob', 'carl', 'eve'],
+      ['bob', 'carl', 'eve'],
+    ]);
+  });
+
   test('can be resolved by their author or by an editor', async () => {
     const resolve = { ...nda, annotationIds: ['t'], updatedData: { status: 'RESOLVED' } };
     await start(bob, 't');
