@@ -63,6 +63,7 @@ export const functionVariables = {
   WORKSPACE_CREATION: 'open',
   WORKSPACE_CREATION_PER_MINUTE: '1000',
   POWERTOOLS_LOG_LEVEL: 'SILENT',
+  POWERTOOLS_METRICS_DISABLED: 'true',
 };
 
 /** A mail that the fake SES received. */

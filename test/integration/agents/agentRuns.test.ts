@@ -1,4 +1,4 @@
-import { afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import fc from 'fast-check';
 import { JobEntity, type StoredJob } from '../../../lib/jobs/jobStore.ts';
 import { Table } from '../../../lib/table/table.ts';
@@ -18,10 +18,6 @@ const [ADD_COMMENTS, UPDATE_COMMENTS] = [
 
 const { engine, customer, itemsOf } = acmeWorld({ table: 'memory' });
 let agentId: string;
-beforeAll(() => {
-  // Otherwise the metrics of failures would appear in the test output.
-  process.env.POWERTOOLS_METRICS_DISABLED = 'true';
-});
 beforeEach(async () => {
   agentId = await create();
 });

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { describe, expect, jest, test } from '@jest/globals';
 import { AgentGroupStore } from '../../../lib/agents/agentGroups.ts';
 import { purgeAgentStep } from '../../../lib/agents/agentJobs.ts';
 import { AgentEntity } from '../../../lib/agents/entities.ts';
@@ -17,10 +17,6 @@ import { times } from '../../support/times.ts';
 const builtIn = publicBuiltInAgents.map(({ id }) => id);
 
 const { engine, table, customer } = acmeWorld({ table: 'memory' });
-beforeAll(() => {
-  // Otherwise the metrics of failures would appear in the test output.
-  process.env.POWERTOOLS_METRICS_DISABLED = 'true';
-});
 
 const { call, create, ok, status } = agentCalls(customer);
 const createGroup = async (agentIds: string[], fields: object = {}): Promise<string> =>

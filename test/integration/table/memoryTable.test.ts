@@ -40,11 +40,7 @@ async function send(command: Command): Promise<Item> {
 }
 
 beforeAll(() => {
-  Object.assign(process.env, {
-    ALLOW_LOOPBACK_DELIVERY: 'true',
-    POWERTOOLS_METRICS_DISABLED: 'true',
-    POWERTOOLS_DEV: 'true',
-  });
+  Object.assign(process.env, { ALLOW_LOOPBACK_DELIVERY: 'true', POWERTOOLS_DEV: 'true' });
   // Powertools warns about metrics that are disabled.
   jest.spyOn(console, 'warn').mockImplementation(() => undefined);
   client = DynamoDBDocumentClient.from(new DynamoDBClient({}), { marshallOptions: { removeUndefinedValues: true } });

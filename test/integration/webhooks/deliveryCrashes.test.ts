@@ -44,7 +44,7 @@ const arrivals = new Map<string, number>();
 let haveRecovered: boolean;
 
 beforeAll(async () => {
-  Object.assign(process.env, { ALLOW_LOOPBACK_DELIVERY: 'true', POWERTOOLS_METRICS_DISABLED: 'true' });
+  process.env.ALLOW_LOOPBACK_DELIVERY = 'true';
   receiver = await startHttp((request, response) => {
     const [, mode, endpointId] = request.url!.split('/');
     const name = `${String(request.headers['webhook-id'])} ${endpointId}`;

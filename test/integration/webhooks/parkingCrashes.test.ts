@@ -29,7 +29,7 @@ let cloud: Cloud;
 let healthy: boolean;
 
 beforeAll(async () => {
-  Object.assign(process.env, { ALLOW_LOOPBACK_DELIVERY: 'true', POWERTOOLS_METRICS_DISABLED: 'true' });
+  process.env.ALLOW_LOOPBACK_DELIVERY = 'true';
   receiver = await startHttp((request, response) => {
     request.resume();
     response.writeHead(healthy ? 200 : 500).end();

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { Context } from 'aws-lambda';
 import { retryOnConflict } from '../../../lib/table/retryOnConflict.ts';
 import { testHandler } from '../../support/endpoint.ts';
@@ -9,6 +9,7 @@ import { virtualTime } from '../../support/virtualTime.ts';
 const conflict = async (): Promise<'conflict'> => 'conflict';
 const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0);
 
+beforeAll(() => void (process.env.POWERTOOLS_LOG_LEVEL = 'SILENT'));
 // The real clock stands still, so only the virtual one advances.
 beforeEach(() => void jest.spyOn(Date, 'now').mockReturnValue(1_800_000_000_000));
 afterEach(() => void jest.restoreAllMocks());
