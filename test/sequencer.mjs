@@ -1,38 +1,52 @@
 import TestSequencer from '@jest/test-sequencer';
 
 /**
- * Files that take long, nearly in the order of their time. If they ran last, one core would still be busy when the others
- * have nothing to do. Only one of the first three needs the templates and bundles at its start. On a fresh clone, two such files
- * would make them twice.
+ * Files that compute for long, nearly in the order of their time. If they ran last, one core would still be busy when the
+ * others have nothing to do. Only one of the first three needs the templates and bundles at its start. On a fresh clone, two
+ * such files would make them twice.
  */
-const LONG = [
+const COMPUTING = [
   'e2e/reference',
   'contract/properties',
   'infra/bundles',
-  'e2e/browser',
-  'e2e/localRun',
-  'integration/table/capacity',
+  'integration/webhooks/deliveries',
+  'integration/webhooks/deliveryCrashes',
   'infra/types',
+  'infra/rules',
+  'infra/propertyTypes',
+  'integration/memory/memoryRecall',
+  'integration/editors/crdtLog',
+  'contract/openapi',
+  'e2e/customerPages',
+  'integration/memory/memoryEmbedding',
+  'integration/comments/threadsFaults',
+  'unit/local/localState',
+  'contract/twins',
+  'unit/editors/crdtUpdates',
+  'integration/webhooks/parkingCrashes',
+  'integration/content/contentFixture',
+  'unit/agents/agentExtractionXlsx',
+];
+
+/** Long files that mostly wait, for other processes or the clock. One at a time runs beside the others, so that both cores stay busy. */
+const WAITING = [
+  'e2e/browser',
+  'integration/table/capacity',
   'e2e/outages',
   'e2e/liveClient',
   'e2e/demo',
+  'e2e/localRun',
   'e2e/deliveries',
-  'integration/webhooks/deliveryCrashes',
   'e2e/live',
-  'contract/openapi',
-  'integration/webhooks/parkingCrashes',
-  'e2e/heartbeat',
-  'e2e/localWorkers',
-  'integration/content/contentFixture',
+  'integration/webhooks/deliveryConsumption',
   'integration/webhooks/parkingCost',
+  'e2e/localWorkers',
   'e2e/crdt',
-  'integration/comments/threadsFaults',
-  'integration/editors/crdtLog',
-  'integration/webhooks/deliveries',
-  'integration/memory/memoryRecall',
-  'unit/agents/agentExtractionXlsx',
-  'infra/rules',
+  'e2e/heartbeat',
 ];
+
+/** How many other files start after a waiting one: few while they take about 10 s, more when they take 2 s. */
+const [FIRST_GAP, GAP] = [5, 12];
 
 /**
  * Runs the long files first, and then all others in Jest's own order: by their last duration, or by size if it is
@@ -40,10 +54,20 @@ const LONG = [
  */
 export default class Sequencer extends TestSequencer {
   sort(tests) {
-    const rank = ({ path }) => {
-      const index = LONG.findIndex((name) => path.endsWith(`/test/${name}.test.ts`));
-      return index < 0 ? LONG.length : index;
+    const rankIn = (files, { path }) => {
+      const index = files.findIndex((name) => path.endsWith(`/test/${name}.test.ts`));
+      return index < 0 ? files.length : index;
     };
-    return super.sort(tests).toSorted((a, b) => rank(a) - rank(b));
+    const isWaiting = (test) => rankIn(WAITING, test) < WAITING.length;
+    const byRank = (files) => (a, b) => rankIn(files, a) - rankIn(files, b);
+    const sorted = super.sort(tests);
+    const waiting = sorted.filter(isWaiting).toSorted(byRank(WAITING));
+    const others = sorted.filter((test) => !isWaiting(test)).toSorted(byRank(COMPUTING));
+    const order = others.splice(0, 3);
+    for (const test of waiting) {
+      const isEarly = others.length > 0 && rankIn(COMPUTING, others[0]) < COMPUTING.length;
+      order.push(test, ...others.splice(0, isEarly ? FIRST_GAP : GAP));
+    }
+    return [...order, ...others];
   }
 }
