@@ -28,7 +28,7 @@ const COMPUTING = [
   'unit/agents/agentExtractionXlsx',
 ];
 
-/** Long files that mostly wait, for other processes or the clock. One at a time runs beside the others, so that both cores stay busy. */
+/** Long files that mostly wait, for other processes or the clock. One at a time runs beside the others, so both cores are busy. */
 const WAITING = [
   'e2e/browser',
   'integration/table/capacity',
