@@ -35,6 +35,7 @@ export const endpoint = defineEndpoint(
     //   message  the message of a success
     //   impact   what is broken for whom when the endpoint fails, in lower case, for the text of its alarm
     //   example  { data, result }, for the reference
+    //   cost     { calls, roundTrips, readUnits, writeUnits } of a warm request. The first run of its tests prints them
 
     // The schema of the request's data. A deletion uses \`closedObject\` of lib/shared/schema.ts. So does an update of several
     // items that the request selects.
@@ -61,7 +62,6 @@ describeEndpoint('${path}', {
   // Replace this list by the fields:
   //   data         (n) => the data of a request that succeeds. Use \`n\` for ids that must be new
   //   foreignData  the data with which another customer tries to reach the items that \`prepare\` made
-  //   cost         { calls, roundTrips, readUnits, writeUnits } of a warm request. The first run prints them
 
   // Creates the items that the requests need, by calls of other endpoints with \`send\`. Put \`mark\` into names and texts.
   prepare: async (send, mark) => {},

@@ -66,6 +66,14 @@ export interface Example {
   result: unknown;
 }
 
+/** What a warm request with the example uses: AWS calls, sequential round trips, and capacity units of the table. */
+export interface RequestCost {
+  readonly calls: number;
+  readonly roundTrips: number;
+  readonly readUnits: number;
+  readonly writeUnits: number;
+}
+
 /** An endpoint. Its route, function, IAM policy, environment, bundle, alarm and OpenAPI operation derive from this declaration. */
 export interface Declaration<I extends z.ZodType, O extends z.ZodType, U extends Uses, A extends AuthLevel> {
   readonly path: `/v1/${string}` | `/v2/${string}`;
@@ -111,6 +119,8 @@ export interface Declaration<I extends z.ZodType, O extends z.ZodType, U extends
   /** The text of the endpoint's alarm: what is broken when the endpoint fails, and for whom. */
   readonly impact: string;
   readonly example: Example;
+  /** The tests of the endpoint expect exactly this, and `npm run cost` computes dollars from it. Older endpoints are in its list. */
+  readonly cost?: RequestCost;
   readonly timeoutSeconds?: number;
   readonly memoryMb?: number;
   /** The deployment setting without which the endpoint is not deployed. */

@@ -65,7 +65,6 @@ describe('npm run new:endpoint', () => {
       'prepare:',
       '//   data ',
       '//   foreignData ',
-      '//   cost ',
     ])
       expect(read(tests)).toContain(text);
   });

@@ -70,6 +70,7 @@ export const endpoint = defineEndpoint(
         },
       },
     },
+    cost: { calls: 5, roundTrips: 2, readUnits: 5, writeUnits: 0 },
   },
   async ({ input: { after, ...reference }, caller, deps }) => {
     const { scope } = await deps.findDocument(caller.tenant, reference);

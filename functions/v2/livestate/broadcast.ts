@@ -40,6 +40,7 @@ export const endpoint = defineEndpoint(
       },
       result: { data: { success: true } },
     },
+    cost: { calls: 4, roundTrips: 3, readUnits: 3, writeUnits: 1 },
   },
   async ({ input: { liveStateDataId, data, merge = false, ...reference }, caller, deps, now }) => {
     const { scope } = await deps.findWritableDocument(caller.tenant, reference);

@@ -31,6 +31,7 @@ export const endpoint = defineEndpoint(
         data: { states: [{ liveStateDataId: 'selected-clause', data: { clause: 4 }, at: 1767225600000 }] },
       },
     },
+    cost: { calls: 3, roundTrips: 2, readUnits: 3, writeUnits: 0 },
   },
   async ({ input: { liveStateDataIds, ...reference }, caller, deps }) => {
     const { scope } = await deps.findDocument(caller.tenant, reference);

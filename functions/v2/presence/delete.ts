@@ -23,6 +23,7 @@ export const endpoint = defineEndpoint(
       data: { organizationId: 'acme', documentId: 'nda', userIds: ['ada'] },
       result: { data: { success: true } },
     },
+    cost: { calls: 4, roundTrips: 3, readUnits: 3, writeUnits: 2 },
   },
   async ({ input: { userIds, ...reference }, caller, deps, now }) => {
     const { scope } = await deps.findDocument(caller.tenant, reference);

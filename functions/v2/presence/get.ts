@@ -37,6 +37,7 @@ export const endpoint = defineEndpoint(
         },
       },
     },
+    cost: { calls: 3, roundTrips: 2, readUnits: 3, writeUnits: 0 },
   },
   async ({ input, caller, deps, now }) => {
     const { scope } = await deps.findDocument(caller.tenant, input);

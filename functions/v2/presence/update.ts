@@ -26,6 +26,7 @@ export const endpoint = defineEndpoint(
       },
       result: { data: { success: true } },
     },
+    cost: { calls: 4, roundTrips: 3, readUnits: 3, writeUnits: 1 },
   },
   async ({ input: { users, ...reference }, caller, deps, now, log }) => {
     const sent = caller.level === 'user' ? users.map((user) => withProfile(user, caller.user.profile)) : users;

@@ -1,9 +1,7 @@
 /** The cost of a million calls. The table calls and capacity units are values that tests assert. */
-import { globSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import type { Endpoint } from '../../../lib/app/endpoint.ts';
-import { projectDir } from '../../build/build.ts';
 import { byteDollars, lambdaDollars, MILLION, prices, startDollars, tableDollars } from './prices.ts';
+import { requestCosts } from './requests.ts';
 
 /** What one request uses: table calls that wait for each other (`roundTrips`), and capacity units. */
 export interface RequestConsumption {
@@ -56,38 +54,20 @@ export interface CallCost extends RequestConsumption {
 }
 
 /**
- * Returns the consumption of each request by name. Reads it from the texts of tests, which assert it:
- * test/integration/table/capacity.test.ts, and the tests in test/endpoints.
+ * Returns the consumption of each request by name, from the list of requests and from the declarations of newer endpoints. A
+ * twin has no row: it costs what its endpoint costs.
  */
-export function pinnedCapacity(
-  source = readFileSync(join(projectDir, 'test/integration/table/capacity.test.ts'), 'utf8'),
-  ownTests: readonly string[] = testsOfEndpoints(),
-): Map<string, RequestConsumption> {
-  const pinned = [...source.matchAll(/^ {2}'(\/v[^']+)': \[(\d+), (\d+), ([\d.]+), ([\d.]+)\],$/gm)].map(
-    ([, name = '', , roundTrips, read, written]) =>
-      [name, { roundTrips: Number(roundTrips), read: Number(read), written: Number(written) }] as const,
-  );
-  const lines = source.match(/^ {2}'\/v.*: \[/gm)?.length ?? 0;
-  if (pinned.length !== lines || lines === 0)
-    throw new Error(
-      `test/integration/table/capacity.test.ts pins ${lines} requests, of which ${pinned.length} can be read.`,
-    );
-  return new Map([...pinned, ...ownTests.map(capacityOfTests)]);
-}
-
-/** Returns the texts of the tests in test/endpoints, which `npm run new:endpoint` creates. */
-function testsOfEndpoints(): string[] {
-  return globSync('test/endpoints/**/*.test.ts', { cwd: projectDir }).map((file) =>
-    readFileSync(join(projectDir, file), 'utf8'),
-  );
-}
-
-function capacityOfTests(source: string): [name: string, consumed: RequestConsumption] {
-  const [, path] = /describeEndpoint\('([^']+)'/.exec(source) ?? [];
-  const [, roundTrips, read, written] =
-    /roundTrips: (\d+), readUnits: ([\d.]+), writeUnits: ([\d.]+) \}/.exec(source) ?? [];
-  if (!path || !written) throw new Error('The tests of an endpoint have no path or no cost.');
-  return [`${path} one`, { roundTrips: Number(roundTrips), read: Number(read), written: Number(written) }];
+export function consumptionOfRequests(endpoints: readonly Endpoint[]): Map<string, RequestConsumption> {
+  return new Map([
+    ...Object.entries(requestCosts).map(
+      ([name, [, roundTrips, read, written]]) => [name, { roundTrips, read, written }] as const,
+    ),
+    ...endpoints.flatMap(({ path, cost, twinOf }) =>
+      cost && twinOf === undefined
+        ? [[`${path} one`, { roundTrips: cost.roundTrips, read: cost.readUnits, written: cost.writeUnits }] as const]
+        : [],
+    ),
+  ]);
 }
 
 /**
@@ -151,9 +131,12 @@ export function startCost(share: number, memoryMb = 512): number {
  * Returns the cost of each request with a known consumption. Assumes that answers have the size of the documented
  * examples.
  */
-export function costsOfCalls(endpoints: readonly Endpoint[], pinned = pinnedCapacity()): CallCost[] {
+export function costsOfCalls(
+  endpoints: readonly Endpoint[],
+  consumption = consumptionOfRequests(endpoints),
+): CallCost[] {
   return endpoints.flatMap((endpoint) =>
-    [...pinned]
+    [...consumption]
       .filter(([name]) => name.startsWith(`${endpoint.path} `))
       .map(([name, consumed]) => {
         const sends = Object.values(endpoint.uses).some(({ grants }) =>

@@ -1,5 +1,5 @@
 /** The cost of a month without calls, computed from the templates of a deployment. */
-import { costOfCall, pinnedCapacity } from './calls.ts';
+import { consumptionOfRequests, costOfCall } from './calls.ts';
 import { byteDollars, lambdaDollars, MILLION, MINUTES_PER_MONTH, prices, tableDollars } from './prices.ts';
 
 interface Resource {
@@ -88,10 +88,10 @@ export function heartbeatBill(): CostLine[] {
 
 /** Returns the cost of heartbeats: runs and logs, and one write and one read through the API for each. */
 function heartbeatLine(heartbeats: number): CostLine {
-  const pinned = pinnedCapacity();
+  const consumption = consumptionOfRequests([]);
   const calls = ['/v2/organizations/update one', '/v2/organizations/get by id'].map((name) => {
-    const consumed = pinned.get(name);
-    if (!consumed) throw new Error(`test/integration/table/capacity.test.ts has no request "${name}".`);
+    const consumed = consumption.get(name);
+    if (!consumed) throw new Error(`requests.ts has no request "${name}".`);
     return costOfCall(name, consumed).total / MILLION;
   });
   return {

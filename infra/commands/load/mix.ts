@@ -4,7 +4,7 @@
  */
 import type { Endpoint } from '../../../lib/app/endpoint.ts';
 import { takesIdempotencyKey } from '../../../lib/http/capabilities.ts';
-import { type CallCost, costsOfCalls, pinnedCapacity, withIdempotencyKey } from '../cost/calls.ts';
+import { type CallCost, consumptionOfRequests, costsOfCalls, withIdempotencyKey } from '../cost/calls.ts';
 
 /** A call in the call mix. */
 export interface MixedCall {
@@ -40,11 +40,14 @@ export interface PricedCall {
  * Returns the calls of the call mix with their costs from `npm run cost`. Writes have an `Idempotency-Key`, as the
  * typed client sends them. Throws if the cost of a call is unknown.
  */
-export function costsOfMix(endpoints: readonly Endpoint[], pinned = pinnedCapacity()): PricedCall[] {
+export function costsOfMix(
+  endpoints: readonly Endpoint[],
+  consumption = consumptionOfRequests(endpoints),
+): PricedCall[] {
   const total = callMix.reduce((sum, { weight }) => sum + weight, 0);
   return callMix.map(({ path, weight, cost: suffix }) => {
     const name = `${path} ${suffix}`;
-    const consumed = pinned.get(name);
+    const consumed = consumption.get(name);
     const endpoint = endpoints.find((declared) => declared.path === path);
     if (!consumed || !endpoint) throw new Error(`npm run cost has no "${name}"`);
     const [cost] = costsOfCalls(

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { pinnedCapacity } from '../../../infra/commands/cost/calls.ts';
+import { consumptionOfRequests } from '../../../infra/commands/cost/calls.ts';
 import { callMix } from '../../../infra/commands/load/mix.ts';
 import { callFootprints, type Footprint } from '../../../infra/commands/simulate/footprints.ts';
 import { measureCallFootprints } from '../../bench/callFootprints.ts';
@@ -21,7 +21,7 @@ describe('the footprints of calls that npm run simulate uses', () => {
         read: footprints.reduce((units, { read }) => units + read, 0),
         written: footprints.reduce((units, { written }) => units + written, 0),
       };
-      const { read, written } = pinnedCapacity().get(`${path} ${cost}`) ?? {};
+      const { read, written } = consumptionOfRequests([]).get(`${path} ${cost}`) ?? {};
       expect(sum).toEqual({ read, written });
     },
   );

@@ -4,7 +4,7 @@ import { describe, expect, test } from '@jest/globals';
 import { projectDir } from '../../../infra/build/build.ts';
 import { registeredEndpoints, registeredWorkers } from '../../../infra/build/registry.ts';
 import { costOptions, costReport, deployedResources } from '../../../infra/commands/cost.ts';
-import { costOfCall, costsOfCalls, pinnedCapacity, startCost } from '../../../infra/commands/cost/calls.ts';
+import { consumptionOfRequests, costOfCall, costsOfCalls, startCost } from '../../../infra/commands/cost/calls.ts';
 import { deliveryConsumption, deliveryCost, deliveryDollars } from '../../../infra/commands/cost/deliveries.ts';
 import { heartbeatBill, idleBill, totalOf } from '../../../infra/commands/cost/idle.ts';
 import { liveBill, workday } from '../../../infra/commands/cost/live.ts';
@@ -96,22 +96,14 @@ describe('idleBill', () => {
 });
 
 describe('costsOfCalls', () => {
-  test('covers every endpoint, with the capacity that capacity.test.ts expects', () => {
-    const pinned = pinnedCapacity();
-    const costs = costsOfCalls(registeredEndpoints(), pinned);
-    expect(costs.map(({ name }) => name).sort()).toEqual([...pinned.keys()].sort());
+  test('has a row for each known request, and one or more for every endpoint', () => {
+    const costs = costsOfCalls(registeredEndpoints());
+    expect(costs.map(({ name }) => name).sort()).toEqual(
+      [...consumptionOfRequests(registeredEndpoints()).keys()].sort(),
+    );
     // Twins have no rows. A twin runs in the function of its endpoint, at the same cost.
     for (const { path } of registeredEndpoints().filter(({ twinOf }) => twinOf === undefined))
       expect(costs.filter(({ name }) => name.startsWith(`${path} `)).length).toBeGreaterThan(0);
-  });
-
-  test('reads the capacity from endpoint test files too', () => {
-    const tests = (cost: string) => `describeEndpoint('/v2/a/b', {\n  cost: ${cost},\n});`;
-    const line = "  '/v2/a/c one': [1, 2, 3.5, 4],\n";
-    expect(
-      pinnedCapacity(line, [tests('{ calls: 3, roundTrips: 2, readUnits: 1.5, writeUnits: 4 }')]).get('/v2/a/b one'),
-    ).toEqual({ roundTrips: 2, read: 1.5, written: 4 });
-    expect(() => pinnedCapacity(line, [tests('{}')])).toThrow('The tests of an endpoint have no path or no cost.');
   });
 
   test('adds up gateway, function, table, messages and logs', () => {
@@ -146,16 +138,6 @@ describe('costsOfCalls', () => {
   test('bills the start of an instance for every call, if calls are rare', () => {
     expect(startCost(1)).toBeCloseTo(0.3 * 0.5 * 13.3334, 6);
     expect(startCost(1, 1_024)).toBeCloseTo(2 * startCost(1), 9);
-  });
-
-  test('throws if an expected cost cannot be read', () => {
-    expect(pinnedCapacity("  '/v2/a/b one': [1, 2, 3.5, 4],\n", [])).toEqual(
-      new Map([['/v2/a/b one', { roundTrips: 2, read: 3.5, written: 4 }]]),
-    );
-    expect(() => pinnedCapacity("  '/v2/a/b one': [1, 2, 3, 4],\n  '/v2/a/c one': [1, 2, 3, MANY],\n")).toThrow(
-      'pins 2 requests, of which 1 can be read',
-    );
-    expect(() => pinnedCapacity('')).toThrow('pins 0 requests');
   });
 });
 
@@ -231,7 +213,7 @@ describe('vectorDollars', () => {
 describe('costReport', () => {
   test('lists every request, and the dollars of vectors only if their prices are given', () => {
     const report = costReport([]);
-    for (const name of pinnedCapacity().keys()) expect(report).toContain(`\n${name} `);
+    for (const name of consumptionOfRequests(registeredEndpoints()).keys()) expect(report).toContain(`\n${name} `);
     expect(report).toMatch(/^ +written +searched$/m);
     expect(costReport([], { vectorPrices: { written: 1, searched: 1 } })).toMatch(/^ +written +searched +dollars$/m);
     expect(report).not.toMatch(/NaN|undefined/);

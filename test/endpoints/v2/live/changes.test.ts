@@ -9,5 +9,4 @@ describeEndpoint('/v2/live/changes', {
   },
   data: () => ({ ...nda, after: 0 }),
   foreignData: [{ ...nda, after: 0 }],
-  cost: { calls: 5, roundTrips: 2, readUnits: 5, writeUnits: 0 },
 });

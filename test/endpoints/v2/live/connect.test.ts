@@ -7,5 +7,4 @@ describeEndpoint('/v2/live/connect', {
   prepare: async () => {},
   data: () => nda,
   foreignData: [nda],
-  cost: { calls: 7, roundTrips: 6, readUnits: 7, writeUnits: 2 },
 });

@@ -9,5 +9,4 @@ describeEndpoint('/v2/livestate/broadcast', {
   },
   data: (n) => ({ ...nda, liveStateDataId: 'clause', data: { n } }),
   foreignData: [{ ...nda, liveStateDataId: 'clause', data: {}, merge: true }],
-  cost: { calls: 4, roundTrips: 3, readUnits: 3, writeUnits: 1 },
 });

@@ -9,5 +9,4 @@ describeEndpoint('/v2/livestate/get', {
   },
   data: () => ({ ...nda, liveStateDataIds: ['clause'] }),
   foreignData: [nda, { ...nda, liveStateDataIds: ['clause'] }],
-  cost: { calls: 3, roundTrips: 2, readUnits: 3, writeUnits: 0 },
 });

@@ -9,5 +9,4 @@ describeEndpoint('/v2/presence/add', {
   },
   data: (n) => ({ ...nda, users: [{ userId: `user-${n}` }] }),
   foreignData: [{ ...nda, users: [{ userId: 'ada' }] }],
-  cost: { calls: 4, roundTrips: 3, readUnits: 3, writeUnits: 2 },
 });

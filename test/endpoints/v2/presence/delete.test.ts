@@ -10,5 +10,4 @@ describeEndpoint('/v2/presence/delete', {
   },
   data: (n) => ({ ...nda, userIds: [`user-${n}`] }),
   foreignData: [{ ...nda, userIds: ['user-0'] }],
-  cost: { calls: 4, roundTrips: 3, readUnits: 3, writeUnits: 2 },
 });

@@ -9,5 +9,4 @@ describeEndpoint('/v2/presence/get', {
   },
   data: () => nda,
   foreignData: [nda],
-  cost: { calls: 3, roundTrips: 2, readUnits: 3, writeUnits: 0 },
 });
