@@ -67,8 +67,7 @@ export class AgentGroupStore {
       const stored = await this.#table.get(AgentGroupEntity, { tenant, groupId });
       const changed = stored && change(stored);
       if (!stored || !changed || changed === stored) return stored;
-      const outcome = await this.#table.write([replace(AgentGroupEntity, { tenant, ...changed }, stored._r)]);
-      return outcome === 'done' ? changed : 'conflict';
+      return this.#table.tryWrite([replace(AgentGroupEntity, { tenant, ...changed }, stored._r)], changed);
     });
   }
 
@@ -80,11 +79,7 @@ export class AgentGroupStore {
         readCount(this.#table, tenant, 'GROUPS'),
       ]);
       if (!stored) throw unknownGroup();
-      const outcome = await this.#table.write([
-        remove(AgentGroupEntity, { tenant, groupId }, stored._r),
-        groups.add(-1),
-      ]);
-      return outcome === 'done' ? 'done' : 'conflict';
+      return this.#table.tryWrite([remove(AgentGroupEntity, { tenant, groupId }, stored._r), groups.add(-1)]);
     });
   }
 

@@ -62,12 +62,11 @@ async function countNextRuns(table: Table, tenant: string, agentId: string): Pro
     newRuns.map(({ executionId }) => ({ tenant, agentId, state: 'COUNTED' as const, executionId })),
   );
   const uncountedRuns = newRuns.filter((_run, index) => !countedRuns[index]);
-  const outcome = await table.write([
+  return table.tryWrite([
     ...newRuns.map(({ executionId, _r }) => remove(AgentRunEntity, { tenant, agentId, state: 'NEW', executionId }, _r)),
     ...uncountedRuns.map((run) => insert(AgentRunEntity, { tenant, agentId, state: 'COUNTED', ...run })),
     ...(uncountedRuns.length > 0 ? [countRuns(uncountedRuns)] : []),
   ]);
-  return outcome === 'done' ? 'done' : 'conflict';
 }
 
 /** Returns the write that adds runs to the count of an agent. */

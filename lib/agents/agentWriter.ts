@@ -3,7 +3,7 @@ import { type JobMessage, REQUESTS_ENDED_MS, startJob } from '../jobs/jobStore.t
 import { ApiError } from '../shared/errors.ts';
 import { retryOnConflict } from '../table/retryOnConflict.ts';
 import { storeCapability } from '../table/storeCapability.ts';
-import { insert, remove, replace, type Table, type WriteOp } from '../table/table.ts';
+import { insert, remove, replace, type Table } from '../table/table.ts';
 import { createCounted, readCount } from './agentCounts.ts';
 import { AgentReader } from './agentReader.ts';
 import { AgentEntity, AgentVersionEntity, BuiltInChangeEntity } from './entities.ts';
@@ -66,7 +66,7 @@ export class AgentWriter {
     return retryOnConflict(async () => {
       const agent = await this.#table.get(AgentEntity, { tenant, agentId });
       if (!agent) return 'unknown';
-      return this.#write([replace(AgentEntity, { tenant, ...changeIdentity(agent, change, now) }, agent._r)], 'done');
+      return this.#table.tryWrite([replace(AgentEntity, { tenant, ...changeIdentity(agent, change, now) }, agent._r)]);
     });
   }
 
@@ -76,7 +76,7 @@ export class AgentWriter {
       const stored = await this.#table.get(BuiltInChangeEntity, { tenant, agentId: change.agentId });
       const value = { tenant, ...stored, ...change };
       const op = stored ? replace(BuiltInChangeEntity, value, stored._r) : insert(BuiltInChangeEntity, value);
-      return this.#write([op], 'done');
+      return this.#table.tryWrite([op]);
     });
   }
 
@@ -98,7 +98,7 @@ export class AgentWriter {
       if (current.versionId === callId) return current.version;
       const version = current.version + 1;
       const next: AgentVersion = { ...(await change(current)), version, versionId: callId, createdAt: now };
-      return this.#write(
+      return this.#table.tryWrite(
         [
           replace(AgentEntity, { tenant, ...withVersion(agent, next) }, agent._r),
           insert(AgentVersionEntity, { tenant, agentId, ...next }),
@@ -132,7 +132,7 @@ export class AgentWriter {
       // The previous version is missing only if another call has removed the agent or its current version since the agent was read.
       if (!before) return 'conflict';
       const restored = { ...withVersion(agent, before), updatedAt: now, restoredBy: callId };
-      return this.#write(
+      return this.#table.tryWrite(
         [
           replace(AgentEntity, { tenant, ...restored }, agent._r),
           remove(AgentVersionEntity, { tenant, agentId, version: current.version }),
@@ -158,15 +158,11 @@ export class AgentWriter {
         { jobId: callId, kind: 'purgeAgent', data: { agentId }, dueAt: now + SWEEP_DELAY_MS },
         now,
       );
-      return this.#write([remove(AgentEntity, { tenant, agentId }, agent._r), agents.add(-1), job], {
+      return this.#table.tryWrite([remove(AgentEntity, { tenant, agentId }, agent._r), agents.add(-1), job], {
         tenant,
         jobId: callId,
       });
     });
-  }
-
-  async #write<const R>(ops: readonly WriteOp[], result: R): Promise<R | 'conflict'> {
-    return (await this.#table.write(ops)) === 'done' ? result : 'conflict';
   }
 }
 

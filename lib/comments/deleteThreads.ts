@@ -156,7 +156,7 @@ async function deleteReactions(
     await retryOnConflict(async () => {
       const reactions = await readCommentReactions(table, scope, [reference]);
       const ops = reactionDeletionOps(scope, documentId, reactions);
-      return (await table.write(ops)) === 'done' ? 'done' : 'conflict';
+      return table.tryWrite(ops);
     });
   });
 }

@@ -312,7 +312,7 @@ export class ThreadWriter {
       ...threadAccessOps(scope, thread, next, now),
       ...firstCommentOps(scope, thread, next, first),
     ];
-    return (await this.#table.write(ops)) === 'done' ? 'done' : 'conflict';
+    return this.#table.tryWrite(ops);
   }
 
   /**

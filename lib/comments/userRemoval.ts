@@ -14,7 +14,6 @@ import {
   type Outcome,
   RECORDS_PER_PAGE,
   type RemoveInvolved,
-  writeOnce,
 } from '../content/userRemoval.ts';
 import { reactionDeletionOps, readCommentReactions } from '../reactions/reactions.ts';
 import { inParallel } from '../shared/inParallel.ts';
@@ -92,9 +91,7 @@ async function eraseFromWholeThread(
     if (!current) return 'done';
     const erased = eraseFromThread(current, removedUsers);
     if (erased === current) return 'done';
-    return (await table.write([replace(ThreadEntity, { ...scope, ...erased }, current._r)])) === 'done'
-      ? 'done'
-      : 'conflict';
+    return table.tryWrite([replace(ThreadEntity, { ...scope, ...erased }, current._r)]);
   });
 }
 
@@ -116,14 +113,14 @@ async function changeComment(
   );
   // Another worker or request is deleting the thread or the comment, with the items which say that the comment involves a user.
   // Only `extraOps` remain to be written.
-  if (!thread || !comment) return writeOnce(table, extraOps);
+  if (!thread || !comment) return table.tryWrite(extraOps);
   if (isThreadOf(thread, removedUsers)) return removeThread(removal, thread, extraOps);
   if (mode === 'erase' && isCommentOf(comment, removedUsers)) return removeComment(removal, thread, comment, extraOps);
   const [head, after] =
     mode === 'remove'
       ? [removeFromThread(thread, removedUsers), removeFromComment(comment, removedUsers)]
       : [eraseFromThread(thread, removedUsers), eraseFromComment(comment, removedUsers)];
-  return writeOnce(table, [
+  return table.tryWrite([
     ...(head === thread ? [] : [replace(ThreadEntity, { ...scope, ...head }, thread._r)]),
     ...(after === comment ? [] : [replace(CommentEntity, { ...scope, ...after }, comment._r)]),
     ...extraOps,
@@ -138,7 +135,7 @@ async function removeThread(
 ): Promise<Outcome> {
   const [outcome] = await deleteThreads(table, scope, [thread], clock());
   // The deletion and `extraOps` can contain the same item. One transaction must not contain an item twice.
-  return outcome === 'removed' ? writeOnce(table, extraOps) : 'conflict';
+  return outcome === 'removed' ? table.tryWrite(extraOps) : 'conflict';
 }
 
 /** Tries once to delete a comment with its reactions. Deletes the whole thread if it has no other comment. */
@@ -173,7 +170,7 @@ async function removeComment(
   const reactions = (await readCommentReactions(table, scope, references)).filter((reaction) => reaction !== undefined);
   const reactionOps = reactionDeletionOps(scope, thread.documentId, reactions);
   if (ops.length + otherOps.length + reactionOps.length <= MAX_OPERATIONS)
-    return writeOnce(table, [...ops, ...otherOps, ...reactionOps]);
+    return table.tryWrite([...ops, ...otherOps, ...reactionOps]);
   const { op, unfinished } = startLeftoverPurge(
     scope,
     { documentId: thread.documentId, reactions: references },

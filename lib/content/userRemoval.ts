@@ -49,11 +49,6 @@ export interface EraseHook {
  */
 export type RemoveInvolved = (removal: DocumentRemoval, involvement: Involvement) => Promise<Outcome>;
 
-/** Tries once to write operations in one transaction. */
-export async function writeOnce(table: Table, ops: readonly WriteOp[]): Promise<Outcome> {
-  return (await table.write(ops)) === 'done' ? 'done' : 'conflict';
-}
-
 /** Returns whether two operations remove the same item. A transaction must not contain an item twice. */
 export function isSameKey(a: WriteOp, b: WriteOp): boolean {
   return 'remove' in a && 'remove' in b && a.remove.PK === b.remove.PK && a.remove.SK === b.remove.SK;
@@ -99,6 +94,6 @@ export async function writeEachRecord<T>(
   opsOf: (record: T) => Promise<readonly WriteOp[]>,
 ): Promise<void> {
   await inParallel(records, PARALLEL, async (record) => {
-    await retryOnConflict(async () => writeOnce(table, await opsOf(record)));
+    await retryOnConflict(async () => table.tryWrite(await opsOf(record)));
   });
 }

@@ -109,7 +109,7 @@ export class LocationRemover {
       );
       if (!reaction) return 'done';
       const referringComment = comment?.reactions?.some(({ id }) => id === annotationId) ? comment : undefined;
-      const outcome = await this.#table.write([
+      return this.#table.tryWrite([
         ...reactionDeletionOps(scope, documentId, [reaction]),
         ...(referringComment
           ? [
@@ -125,7 +125,6 @@ export class LocationRemover {
             ]
           : []),
       ]);
-      return outcome === 'done' ? 'done' : 'conflict';
     });
   }
 }

@@ -246,15 +246,11 @@ class ErasureStep {
     const { organizations, at } = this.#data;
     const wasAddedAgain = user.lastUpdated > at || user.createdAt > at || this.#progress.kept.includes(index);
     if (!organizations && !wasAddedAgain)
-      return (await this.#table.write([remove(UserEntity, { tenant, userId }, user._r)])) === 'done'
-        ? 'done'
-        : 'conflict';
+      return this.#table.tryWrite([remove(UserEntity, { tenant, userId }, user._r)]);
     const revocations = user.revocations?.filter((revocation) => revocation.jobId !== jobId);
     if (revocations === undefined || revocations.length === user.revocations?.length) return 'done';
     const next: Stored<User> = { ...user, revocations: revocations.length > 0 ? revocations : undefined };
-    return (await this.#table.write([replace(UserEntity, { tenant, ...next }, user._r)])) === 'done'
-      ? 'done'
-      : 'conflict';
+    return this.#table.tryWrite([replace(UserEntity, { tenant, ...next }, user._r)]);
   }
 
   /**

@@ -93,6 +93,6 @@ export async function purgeUserAccess(
 
   /** Writes each operation separately, so a conflict affects only one of them. */
   async function removeEach(ops: readonly WriteOp[]): Promise<void> {
-    await inParallel(ops, PARALLEL, async (op) => void (await table.write([op])));
+    await inParallel(ops, PARALLEL, (op) => table.write([op]));
   }
 }

@@ -234,10 +234,10 @@ async function endRevocations(step: RemovalStep, progress: Progress): Promise<St
     retryOnConflict(async () => {
       const key = { tenant: scope.tenant, userId };
       const user = await table.get(UserEntity, key);
-      if (!user?.revocations?.some(isOwn)) return undefined;
+      if (!user?.revocations?.some(isOwn)) return 'done';
       const revocations = user.revocations.filter((revocation) => !isOwn(revocation));
       const next = { ...key, ...user, revocations: revocations.length > 0 ? revocations : undefined };
-      return (await table.write([replace(UserEntity, next, user._r)])) === 'done' ? undefined : 'conflict';
+      return table.tryWrite([replace(UserEntity, next, user._r)]);
     }),
   );
   if (resource.resourceType !== 'folder') return 'done';

@@ -136,7 +136,7 @@ export class DocumentChanger {
       const documents = storedDocuments.filter((document) => document !== undefined);
       const ops = documents.flatMap((document) => moveOps(scope, document, folder, now));
       const crossings = ops.length > 0 ? await this.#recordCrossings(scope, documents, folder, now) : [];
-      return (await this.#table.write([...ops, ...crossings])) === 'done' ? 'done' : 'conflict';
+      return this.#table.tryWrite([...ops, ...crossings]);
     });
   }
 

@@ -265,8 +265,7 @@ export class OrganizationWriter {
       if (stored) return stored;
       if (!create) throw unknownOrganization('; send createOrganization: true to create it');
       const organization = newOrganization({ organizationId }, now);
-      const outcome = await this.#table.write([insert(OrganizationEntity, { tenant, ...organization })]);
-      return outcome === 'done' ? organization : 'conflict';
+      return this.#table.tryWrite([insert(OrganizationEntity, { tenant, ...organization })], organization);
     });
   }
 }

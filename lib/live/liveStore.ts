@@ -136,22 +136,23 @@ export class LiveStore {
         ? replace(DocumentSessionEntity, value, stored._r)
         : // An expired session may still be stored, so an insert could fail.
           putUnlessNewer(DocumentSessionEntity, value, 1);
-      return (await this.#table.write([op])) === 'done' ? 'done' : 'conflict';
+      return this.#table.tryWrite([op]);
     });
     await this.#table.write([upsert(UserSessionEntity, { tenant, ...session })]);
     return retryOnConflict(async (): Promise<StoredChannel | 'conflict'> => {
       const stored = await this.#table.get(LiveChannelEntity, scope);
       if (!stored) {
         const created = { documentKey, ...ids, version: 0, epoch: 1, activeUntil, marks: {} };
-        const outcome = await this.#table.write([insert(LiveChannelEntity, { ...scope, ...created })]);
-        return outcome === 'done' ? { ...created, _r: 1 } : 'conflict';
+        return this.#table.tryWrite([insert(LiveChannelEntity, { ...scope, ...created })], { ...created, _r: 1 });
       }
       // Another client connected less than 15 minutes ago, so the channels already stay open for long enough.
       if (stored.activeUntil > activeUntil - TOKEN_SECONDS * 1000) return stored;
       const hasLapsed = stored.activeUntil <= now;
       const next = { ...stored, ...ids, activeUntil, version: stored.version + (hasLapsed ? 1 : 0) };
-      const outcome = await this.#table.write([replace(LiveChannelEntity, { ...scope, ...next }, stored._r)]);
-      return outcome === 'done' ? { ...next, _r: stored._r + 1 } : 'conflict';
+      return this.#table.tryWrite([replace(LiveChannelEntity, { ...scope, ...next }, stored._r)], {
+        ...next,
+        _r: stored._r + 1,
+      });
     });
   }
 
@@ -348,8 +349,7 @@ export class LiveStore {
       const session = await this.#table.get(DocumentSessionEntity, key);
       if (!session || session.endedAt !== undefined || session.tokenRevocations >= revocations) return 'done';
       const marked = { ...session, tenant: key.tenant, hasExpired: true };
-      const outcome = await this.#table.write([replace(DocumentSessionEntity, marked, session._r)]);
-      return outcome === 'done' ? 'done' : 'conflict';
+      return this.#table.tryWrite([replace(DocumentSessionEntity, marked, session._r)]);
     });
   }
 
@@ -467,20 +467,19 @@ export class LiveStore {
   ): Promise<'done' | 'conflict'> {
     const revoking = [...(channel.revoking ?? []), { epoch: channel.epoch, by }];
     const next = { ...channel, epoch: channel.epoch + 1, revoking };
-    const outcome = await this.#table.write([
+    return this.#table.tryWrite([
       replace(LiveChannelEntity, { ...document, ...next }, channel._r),
       ...lost.map((session) =>
         replace(DocumentSessionEntity, { ...document, ...session, accessEndsAt: undefined, endedAt: now }, session._r),
       ),
     ]);
-    return outcome === 'done' ? 'done' : 'conflict';
   }
 
   /** Writes sessions whose end or reason of access has changed. Returns `conflict` if one of them has changed since it was read. */
   async updateSessions(document: DocumentKeys, sessions: readonly Stored<LiveSession>[]): Promise<'done' | 'conflict'> {
     if (sessions.length === 0) return 'done';
     const ops = sessions.map((session) => replace(DocumentSessionEntity, { ...document, ...session }, session._r));
-    return (await this.#table.write(ops)) === 'done' ? 'done' : 'conflict';
+    return this.#table.tryWrite(ops);
   }
 
   /**
@@ -492,10 +491,7 @@ export class LiveStore {
       const channel = await this.#table.get(LiveChannelEntity, document);
       const revoking = channel?.revoking?.filter((each) => !by.has(each.by));
       if (!channel || revoking?.length === channel.revoking?.length) return 'done';
-      const outcome = await this.#table.write([
-        replace(LiveChannelEntity, { ...document, ...channel, revoking }, channel._r),
-      ]);
-      return outcome === 'done' ? 'done' : 'conflict';
+      return this.#table.tryWrite([replace(LiveChannelEntity, { ...document, ...channel, revoking }, channel._r)]);
     });
   }
 }

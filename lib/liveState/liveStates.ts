@@ -54,7 +54,7 @@ export class LiveStateStore {
         });
       const value = { ...scope, ...next };
       const op = stored ? replace(LiveStateEntity, value, stored._r) : insert(LiveStateEntity, value);
-      return (await this.#table.write([op])) === 'done' ? 'done' : 'conflict';
+      return this.#table.tryWrite([op]);
     });
   }
 

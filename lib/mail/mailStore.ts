@@ -109,7 +109,7 @@ export class MailStore {
       ...newMail({ ...mail, shard: shardOf(mail.mailId, mailShards) }, now, timing),
       tenant,
     }));
-    await inParallel(created, PARALLEL, async (mail) => void (await this.#table.write([insert(MailEntity, mail)])));
+    await inParallel(created, PARALLEL, (mail) => this.#table.write([insert(MailEntity, mail)]));
     return created;
   }
 

@@ -140,10 +140,10 @@ export class JudgmentWriter {
       const message = stored ? 'Judgment updated.' : 'Judgment added.';
       if (stored && isSame(judgment, stored)) return { judgment: stored, message };
       const value = { tenant, ...judgment };
-      const outcome = await this.#table.write([
-        stored ? replace(JudgmentEntity, value, stored._r) : insert(JudgmentEntity, value),
-      ]);
-      return outcome === 'done' ? { judgment: { ...judgment, _r: (stored?._r ?? 0) + 1 }, message } : 'conflict';
+      return this.#table.tryWrite(
+        [stored ? replace(JudgmentEntity, value, stored._r) : insert(JudgmentEntity, value)],
+        { judgment: { ...judgment, _r: (stored?._r ?? 0) + 1 }, message },
+      );
     });
   }
 }

@@ -40,9 +40,8 @@ export async function eraseReviewers(
     retryOnConflict(async () => {
       const stored = await table.get(JudgmentEntity, { ...scope, ...judgment });
       const changed = stored && eraseFromJudgment(stored, erased);
-      if (!stored || !changed || changed === stored) return undefined;
-      const outcome = await table.write([replace(JudgmentEntity, { ...scope, ...changed }, stored._r)]);
-      return outcome === 'done' ? undefined : 'conflict';
+      if (!stored || !changed || changed === stored) return 'done';
+      return table.tryWrite([replace(JudgmentEntity, { ...scope, ...changed }, stored._r)]);
     });
   const read = (after = from) => table.query(JudgmentEntity, scope, { limit: PAGE_JUDGMENTS, after });
   for await (const { values, next } of pages(read)) {

@@ -57,10 +57,9 @@ export class Unsubscriber {
       const stored = await this.#table.get(NotificationSettingsEntity, { ...user, ...scope });
       if (stored?.email === 'NONE') return 'done';
       const value = { ...stored, ...user, ...scope, email: 'NONE' as const, setAt: now };
-      const outcome = await this.#table.write([
+      return this.#table.tryWrite([
         stored ? replace(NotificationSettingsEntity, value, stored._r) : insert(NotificationSettingsEntity, value),
       ]);
-      return outcome === 'done' ? 'done' : 'conflict';
     });
   }
 }

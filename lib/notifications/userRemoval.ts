@@ -6,13 +6,7 @@ import {
   quotedComment,
   removeFromNotification,
 } from '../content/rules/removedUsers.ts';
-import {
-  type EraseHook,
-  recordsUpTo,
-  type RemoveInvolved,
-  writeEachRecord,
-  writeOnce,
-} from '../content/userRemoval.ts';
+import { type EraseHook, recordsUpTo, type RemoveInvolved, writeEachRecord } from '../content/userRemoval.ts';
 import type { Stored } from '../table/entity.ts';
 import { replace } from '../table/table.ts';
 import { NotificationEntity, notificationRemovalOps } from './notifications.ts';
@@ -69,13 +63,13 @@ export const removeNotifiedUser: RemoveInvolved = async (removal, involvement) =
     id: involvement.id,
     createdAt: involvement.createdAt,
   });
-  if (!notification) return writeOnce(table, [removeInvolvement(scope, involvement)]);
+  if (!notification) return table.tryWrite([removeInvolvement(scope, involvement)]);
   const remaining =
     mode === 'remove'
       ? removeFromNotification(notification, removedUsers)
       : eraseFromNotification(notification, removedUsers);
-  if (!remaining) return writeOnce(table, notificationRemovalOps(scope, notification));
-  return writeOnce(table, [
+  if (!remaining) return table.tryWrite(notificationRemovalOps(scope, notification));
+  return table.tryWrite([
     ...(remaining === notification ? [] : [replace(NotificationEntity, { ...scope, ...remaining }, notification._r)]),
     removeInvolvement(scope, involvement),
   ]);

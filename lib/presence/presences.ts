@@ -138,7 +138,7 @@ export class PresenceStore {
         const next = decide(stored, userId);
         if (!next) return 'done';
         const ops = [presenceWrite(scope, next.presence, stored), ...next.ops];
-        return (await this.#table.write(ops)) === 'done' ? 'done' : 'conflict';
+        return this.#table.tryWrite(ops);
       });
     });
   }
@@ -158,9 +158,7 @@ export async function endIfExpired(
   now: number,
 ): Promise<'done' | 'conflict'> {
   if (isPresent(presence, now)) return 'done';
-  return (await table.write([presenceWrite(scope, endPresence(presence, now), presence)])) === 'done'
-    ? 'done'
-    : 'conflict';
+  return table.tryWrite([presenceWrite(scope, endPresence(presence, now), presence)]);
 }
 
 /** Ends presences whose leases have ended. */

@@ -9,7 +9,6 @@ import {
   type Outcome,
   recordsUpTo,
   type RemoveInvolved,
-  writeOnce,
 } from '../content/userRemoval.ts';
 import { retryOnConflict } from '../table/retryOnConflict.ts';
 import { replace, type Table, type WriteOp } from '../table/table.ts';
@@ -48,11 +47,10 @@ async function changeReaction(
   const { table, scope, removedUsers } = removal;
   const reaction = await table.get(ReactionEntity, { ...scope, ...key });
   const remaining = reaction && removeReactors(reaction, removedUsers);
-  if (!reaction || remaining === reaction) return writeOnce(table, extraOps);
-  if (remaining)
-    return writeOnce(table, [replace(ReactionEntity, { ...scope, ...remaining }, reaction._r), ...extraOps]);
+  if (!reaction || remaining === reaction) return table.tryWrite(extraOps);
+  if (remaining) return table.tryWrite([replace(ReactionEntity, { ...scope, ...remaining }, reaction._r), ...extraOps]);
   const ops = reactionDeletionOps(scope, reaction.documentId, [reaction]);
-  return writeOnce(table, [
+  return table.tryWrite([
     ...ops,
     ...extraOps.filter((extraOp) => !ops.some((op) => isSameKey(op, extraOp))),
     ...(await commentReferenceRemoval(table, scope, reaction)),

@@ -1,6 +1,6 @@
 import { removeInvolvement } from '../content/involvements.ts';
 import { eraseFromRecording, isRecordingOf } from '../content/rules/removedUsers.ts';
-import { type EraseHook, erasePage, type RemoveInvolved, writeOnce } from '../content/userRemoval.ts';
+import { type EraseHook, erasePage, type RemoveInvolved } from '../content/userRemoval.ts';
 import { replace } from '../table/table.ts';
 import { recordingDeletionOps, RecordingEntity } from './recordings.ts';
 
@@ -37,8 +37,7 @@ export const removeRecordingUser: RemoveInvolved = async (removal, involvement) 
     annotationId: involvement.id,
     createdAt: involvement.createdAt,
   });
-  return writeOnce(
-    table,
+  return table.tryWrite(
     recording && isRecordingOf(recording, removedUsers)
       ? recordingDeletionOps(scope, [recording])
       : [removeInvolvement(scope, involvement)],

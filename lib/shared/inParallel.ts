@@ -2,7 +2,7 @@
 export async function inParallel<T>(
   values: readonly T[],
   width: number,
-  work: (value: T) => Promise<void>,
+  work: (value: T) => Promise<unknown>,
 ): Promise<void> {
   // All loops share one iterator, so each value is processed once.
   const remaining = values.values();

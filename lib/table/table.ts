@@ -393,14 +393,20 @@ export class Table {
   }
 
   /**
+   * Writes like `write`, for an attempt of `retryOnConflict`. Returns `result`, or `conflict` if nothing was written. The default
+   * result is `done`.
+   */
+  async tryWrite<const R = 'done'>(ops: readonly WriteOp[], result = 'done' as R): Promise<R | 'conflict'> {
+    return (await this.write(ops)) === 'done' ? result : 'conflict';
+  }
+
+  /**
    * Writes any number of operations without conditions, in one transaction after the other. Retries a transaction that conflicts
    * with another writer, and throws ABORTED if the conflict stays. The caller can repeat a failed call.
    */
   async writeAll(ops: readonly WriteOp[]): Promise<void> {
     for (const group of inTransactions(ops.map((op) => ({ ops: [op] })))) {
-      await retryOnConflict(async () =>
-        (await this.write(group.flatMap((write) => write.ops))) === 'done' ? 'done' : 'conflict',
-      );
+      await retryOnConflict(() => this.tryWrite(group.flatMap((write) => write.ops)));
     }
   }
 

@@ -36,7 +36,7 @@ export class EndpointDisabler {
         settingsRevision(this.#table, tenant),
       ]);
       if (endpoint?._r !== revision) return 'lost';
-      const outcome = await this.#table.write([
+      return this.#table.tryWrite([
         replace(
           WebhookEndpointEntity,
           { ...endpoint, tenant, disabled: true, disabling: { at: now, by: 'failures' }, updatedAt: now },
@@ -53,7 +53,6 @@ export class EndpointDisabler {
           now,
         ),
       ]);
-      return outcome === 'done' ? 'done' : 'conflict';
     });
   }
 }

@@ -73,12 +73,11 @@ export class WebhookEndpointStore {
       ]);
       if (existingUid) return 'taken';
       if (settings && settings.endpoints >= MAX_ENDPOINTS) return 'full';
-      const outcome = await this.#table.write([
+      return this.#table.tryWrite([
         insert(WebhookEndpointEntity, { tenant, ...endpoint }),
         reviseSettings(tenant, settings, 1),
         ...(uid === undefined ? [] : [insert(WebhookEndpointUidEntity, { tenant, uid, endpointId })]),
       ]);
-      return outcome === 'done' ? 'done' : 'conflict';
     });
   }
 
@@ -98,11 +97,10 @@ export class WebhookEndpointStore {
       ]);
       if (!stored) return undefined;
       const changed = change(stored);
-      const outcome = await this.#table.write([
-        replace(WebhookEndpointEntity, { ...changed, tenant }, stored._r),
-        revision,
-      ]);
-      return outcome === 'done' ? changed : 'conflict';
+      return this.#table.tryWrite(
+        [replace(WebhookEndpointEntity, { ...changed, tenant }, stored._r), revision],
+        changed,
+      );
     });
   }
 
@@ -114,12 +112,11 @@ export class WebhookEndpointStore {
         this.#table.get(WebhookSettingsEntity, { tenant }),
       ]);
       if (!endpoint) return 'unknown';
-      const outcome = await this.#table.write([
+      return this.#table.tryWrite([
         remove(WebhookEndpointEntity, { tenant, endpointId }, endpoint._r),
         reviseSettings(tenant, settings, -1),
         ...(endpoint.uid === undefined ? [] : [remove(WebhookEndpointUidEntity, { tenant, uid: endpoint.uid })]),
       ]);
-      return outcome === 'done' ? 'done' : 'conflict';
     });
   }
 

@@ -103,12 +103,14 @@ export class OwnerVerifier {
       const workspace = link && (await this.#table.get(WorkspaceEntity, link));
       if (!link || !workspace) return undefined;
       const { verifiedAt = now } = workspace;
-      const outcome = await this.#table.write([
-        remove(LoginLinkEntity, linkKey(token), 1),
-        // A concurrent creation of an API key conflicts with this revision. Its retry creates a key without expiry.
-        replace(WorkspaceEntity, { ...workspace, verifiedAt }, workspace._r),
-      ]);
-      return outcome === 'done' ? link : 'conflict';
+      return this.#table.tryWrite(
+        [
+          remove(LoginLinkEntity, linkKey(token), 1),
+          // A concurrent creation of an API key conflicts with this revision. Its retry creates a key without expiry.
+          replace(WorkspaceEntity, { ...workspace, verifiedAt }, workspace._r),
+        ],
+        link,
+      );
     });
   }
 }

@@ -173,12 +173,10 @@ export class WorkspaceWriter {
       if (present.length >= MAX_API_KEYS) return 'full';
       const { apiKey, authToken, ops } = await this.#keys.apiKey(workspaceId, fields, expiresAt, now);
       // The write conflicts if another request has created a key or verified the owner since the workspace was read.
-      const outcome = await this.#table.write([
-        replace(WorkspaceEntity, workspace, workspace._r),
-        ...ops,
-        ...(await settings(apiKey)),
-      ]);
-      return outcome === 'done' ? { apiKey, authToken } : 'conflict';
+      return this.#table.tryWrite(
+        [replace(WorkspaceEntity, workspace, workspace._r), ...ops, ...(await settings(apiKey))],
+        { apiKey, authToken },
+      );
     });
   }
 
@@ -200,16 +198,18 @@ export class WorkspaceWriter {
         { prefix: ['TOKEN'], limit: MAX_TOKENS },
       );
       const token = await this.#keys.defaultToken(apiKey, now);
-      const outcome = await this.#table.write([
-        replace(
-          ApiKeyEntity,
-          { ...key, tokenHashes: [token.hash], ...(revokeUserTokens && withoutUserTokens(key)) },
-          key._r,
-        ),
-        ...tokens.map(({ tokenId }) => remove(AuthTokenEntity, { apiKey, tokenId })),
-        token.op,
-      ]);
-      return outcome === 'done' ? { token: token.text, name: DEFAULT_TOKEN_NAME, domains: [] } : 'conflict';
+      return this.#table.tryWrite(
+        [
+          replace(
+            ApiKeyEntity,
+            { ...key, tokenHashes: [token.hash], ...(revokeUserTokens && withoutUserTokens(key)) },
+            key._r,
+          ),
+          ...tokens.map(({ tokenId }) => remove(AuthTokenEntity, { apiKey, tokenId })),
+          token.op,
+        ],
+        { token: token.text, name: DEFAULT_TOKEN_NAME, domains: [] },
+      );
     });
   }
 }
@@ -277,10 +277,7 @@ export class ApiKeyRenamer {
     return retryOnConflict(async () => {
       const stored = await this.#table.get(WorkspaceApiKeyEntity, { workspaceId, apiKey });
       if (!stored) return 'unknown';
-      const outcome = await this.#table.write([
-        replace(WorkspaceApiKeyEntity, { ...stored, workspaceId, apiKeyName }, stored._r),
-      ]);
-      return outcome === 'done' ? 'done' : 'conflict';
+      return this.#table.tryWrite([replace(WorkspaceApiKeyEntity, { ...stored, workspaceId, apiKeyName }, stored._r)]);
     });
   }
 }

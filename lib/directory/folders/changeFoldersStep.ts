@@ -103,10 +103,8 @@ export async function changeFoldersStep(
       notBefore: clock() + CHECK_INTERVAL,
     };
 
-  await inParallel(
-    ownChanges,
-    PARALLEL,
-    async ({ folderKey, _r }) => void (await table.write([remove(FolderChangeEntity, { ...scope, folderKey }, _r)])),
+  await inParallel(ownChanges, PARALLEL, ({ folderKey, _r }) =>
+    table.write([remove(FolderChangeEntity, { ...scope, folderKey }, _r)]),
   );
   return endCountedJob(
     table,

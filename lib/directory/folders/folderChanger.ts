@@ -206,9 +206,7 @@ export class FolderChanger {
       if (!folder) return refusedResult(update, 'Folder does not exist.');
       if (parentId !== undefined && !parent) return refusedResult(update, 'Parent folder does not exist.');
       if (parentOf(folder) === (parent?.internalId ?? rootFolderId)) {
-        return (await this.#table.write(renameOps(scope, folder, update, change.now))) === 'done'
-          ? updatedResult(update)
-          : 'conflict';
+        return this.#table.tryWrite(renameOps(scope, folder, update, change.now), updatedResult(update));
       }
       if (parent && isWithin(parent, folder.internalId))
         return refusedResult(update, 'Folder cannot be moved into itself.');

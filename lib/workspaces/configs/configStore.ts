@@ -103,11 +103,13 @@ export class ConfigStore<S extends z.ZodObject> {
       ]);
       const changed = change(stored && withoutRevision(stored), sealed);
       const value = { ...changed, tenant };
-      const outcome = await this.#table.write([
-        stored ? replace(this.#entity, value, stored._r) : insert(this.#entity, value),
-        ...(additionalOp ? [additionalOp] : []),
-      ]);
-      return outcome === 'done' ? changed : 'conflict';
+      return this.#table.tryWrite(
+        [
+          stored ? replace(this.#entity, value, stored._r) : insert(this.#entity, value),
+          ...(additionalOp ? [additionalOp] : []),
+        ],
+        changed,
+      );
     });
   }
 }
