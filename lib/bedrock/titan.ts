@@ -44,7 +44,7 @@ export class TitanEmbedder {
     const vectors: Float32Array[] = [];
     // The first failure aborts the other calls. Their results would not be used, and calls cost money.
     const failure = new AbortController();
-    await inParallel([...texts.entries()], PARALLEL_CALLS, async ([index, text]) => {
+    await inParallel(texts, PARALLEL_CALLS, async (text, index) => {
       if (failure.signal.aborted) return;
       try {
         vectors[index] = await this.#embedOne(text, deadline, failure.signal);

@@ -222,18 +222,16 @@ async function loadThreads(
   threads: readonly (Stored<Thread> | undefined)[],
 ): Promise<(LoadedThread | undefined)[]> {
   const reader = new ThreadReader(table);
-  const loaded: (LoadedThread | undefined)[] = threads.map(() => undefined);
-  await inParallel([...threads.entries()], PARALLEL, async ([index, thread]) => {
-    if (!thread) return;
+  return inParallel(threads, PARALLEL, async (thread) => {
+    if (!thread) return undefined;
     const options = { limit: MAX_COMMENTS_IN_TRANSACTION, bytes: MAX_BYTES_IN_TRANSACTION };
     const { values: comments, next } = await reader.listComments(scope, thread, options);
     const references = comments.flatMap((comment) => comment.reactions ?? []);
     const isComplete = next === undefined && references.length <= MAX_COMMENTS_IN_TRANSACTION;
     const reactions = isComplete ? await readCommentReactions(table, scope, references) : [];
     const reactionOps = reactionDeletionOps(scope, thread.documentId, reactions);
-    loaded[index] = { thread, comments, isComplete, reactionOps };
+    return { thread, comments, isComplete, reactionOps };
   });
-  return loaded;
 }
 
 interface DeletionResult {

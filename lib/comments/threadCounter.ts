@@ -72,17 +72,13 @@ export class ThreadCounter {
     const checks = new AccessChecks(table, { scope, organization, now: user.now }, user.userId, user.viewer?.access);
     const liveDocuments = [...(await findLiveDocuments(documents, scope, documentIds)).values()];
     const allowed = await checks.canSee(liveDocuments.map((document) => ({ document })));
-    const counts = new Map<string, ThreadCount>();
-    await inParallel(
-      liveDocuments.filter((_document, index) => allowed[index]),
-      PARALLEL,
-      async (document) => {
-        const documentScope = { ...scope, documentKey: document.internalId };
-        const count = await this.#countDocument(documentScope, { organizationId, document, checks, ...user });
-        counts.set(document.documentId, count);
-      },
-    );
-    return documentIds.map((documentId) => counts.get(documentId) ?? { total: 0, unread: 0 });
+    const visible = liveDocuments.filter((_document, index) => allowed[index]);
+    const counts = await inParallel(visible, PARALLEL, (document) => {
+      const documentScope = { ...scope, documentKey: document.internalId };
+      return this.#countDocument(documentScope, { organizationId, document, checks, ...user });
+    });
+    const byId = new Map(visible.map(({ documentId }, index) => [documentId, counts[index]]));
+    return documentIds.map((documentId) => byId.get(documentId) ?? { total: 0, unread: 0 });
   }
 
   async #countDocument(

@@ -153,12 +153,11 @@ export async function findUsersWhoCanSee(
   const candidates = checkedUsers.filter((checkedUser) => canSeeWithoutContext(record, checkedUser));
   if (requiredContext(record).length === 0) return new Set(candidates.map(({ userId }) => userId));
   const reader = new UserReader(table);
-  const allowed = new Set<string>();
-  await inParallel(candidates, PARALLEL_USERS, async (checkedUser) => {
+  const allowed = await inParallel(candidates, PARALLEL_USERS, async (checkedUser) => {
     const grants = await reader.grants(scope, checkedUser.userId);
-    if (canSee(record, { ...checkedUser, access: { ...checkedUser.access, grants } })) allowed.add(checkedUser.userId);
+    return canSee(record, { ...checkedUser, access: { ...checkedUser.access, grants } });
   });
-  return new Set(userIds.filter((userId) => allowed.has(userId)));
+  return new Set(candidates.filter((_candidate, index) => allowed[index]).map(({ userId }) => userId));
 }
 
 /** Checks which records one user may see, by the rule `canSee`. */

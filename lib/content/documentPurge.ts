@@ -122,7 +122,7 @@ async function purgeRecordIds(table: Table, document: DeletedDocument, ids: read
   if (document.withOrganization)
     return table.removeKeys(ids.map((id) => RecordIdEntity.key({ tenant, organizationKey, ...id })));
   const stored = await findRecordIds(table, document, ids);
-  await inParallel([...ids.entries()], PARALLEL, async ([index, id]) => {
+  await inParallel(ids, PARALLEL, async (id, index) => {
     const position = stored[index];
     // A conflict means that the id now belongs to a new record. The id must then stay.
     if (position) await table.write([releaseRecordId(document, id, position._r)]);

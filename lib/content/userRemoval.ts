@@ -93,7 +93,5 @@ export async function writeEachRecord<T>(
   records: readonly T[],
   opsOf: (record: T) => Promise<readonly WriteOp[]>,
 ): Promise<void> {
-  await inParallel(records, PARALLEL, async (record) => {
-    await retryOnConflict(async () => table.tryWrite(await opsOf(record)));
-  });
+  await inParallel(records, PARALLEL, (record) => retryOnConflict(async () => table.tryWrite(await opsOf(record))));
 }

@@ -168,13 +168,13 @@ class ErasureStep {
     }
     const batch = userIds.slice(users, users + PARALLEL);
     const withNewAccess: number[] = [];
-    const finished: boolean[] = [];
-    await inParallel([...batch.entries()], PARALLEL, async ([index, userId]) => {
-      finished[index] = await this.#eraseUser(scope, userId);
-      if (pass === 2 && finished[index] && (await this.#hasAccess(scope, userId))) withNewAccess.push(users + index);
+    const finished = await inParallel(batch, PARALLEL, async (userId, index) => {
+      const isFinished = await this.#eraseUser(scope, userId);
+      if (pass === 2 && isFinished && (await this.#hasAccess(scope, userId))) withNewAccess.push(users + index);
+      return isFinished;
     });
     // The next step repeats unfinished users. Erasing erased data again writes nothing.
-    if (!finished.every(Boolean)) return true;
+    if (finished.includes(false)) return true;
     const isLast = users + batch.length >= userIds.length;
     this.#progress = {
       ...this.#progress,
@@ -232,9 +232,7 @@ class ErasureStep {
    */
   async #end(): Promise<void> {
     const { userIds } = this.#data;
-    await inParallel([...userIds.entries()], PARALLEL, async ([index, userId]) => {
-      await retryOnConflict(() => this.#endUser(userId, index));
-    });
+    await inParallel(userIds, PARALLEL, (userId, index) => retryOnConflict(() => this.#endUser(userId, index)));
     this.#progress = { ...this.#progress, doneAt: this.#clock() };
     await this.#storeTasksLeft(Infinity);
   }

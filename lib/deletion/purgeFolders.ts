@@ -32,7 +32,7 @@ export function purgeFolders({ table, scope, clock, deadline }: Walk): FolderVis
       ]);
       let complete = true as boolean;
       const removed: FolderEntry[] = [];
-      await inParallel([...documents.entries()], PARALLEL, async ([index, entry]) => {
+      await inParallel(documents, PARALLEL, async (entry, index) => {
         const stored = storedDocuments[index];
         // A new document with the same id stays, and only the content of the deleted document is purged. A document that is in
         // another folder now was moved just before the deletion, and stays.
@@ -53,7 +53,7 @@ export function purgeFolders({ table, scope, clock, deadline }: Walk): FolderVis
       });
       await table.removeKeys(removed.map((entry) => key(folder, entry)));
       const subfolders = new Set<string>();
-      await inParallel([...folders.entries()], PARALLEL, async ([index, entry]) => {
+      await inParallel(folders, PARALLEL, async (entry, index) => {
         const stored = storedFolders[index];
         if (stored?.internalId === entry.internalId) {
           if (parentOf(stored) !== folder.internalId) return;

@@ -141,17 +141,12 @@ export class UserRemover {
         userIds.map((userId) => ({ ...scope, resource: resource.internalId, userId })),
       ),
     ]);
-    const withItems = new Set<string>();
-    const unknown = userIds.filter((_userId, index) => !users[index]);
-    await inParallel(unknown, PARALLEL, async (userId) => {
+    return inParallel(userIds, PARALLEL, async (userId, index) => {
+      const [user, contact] = [users[index], contacts[index]];
+      if (user) return { user, contact, hasItems: false };
       const { values } = await this.#table.query(anyItemOfUser, { ...scope, userId }, { limit: 1 });
-      if (values.length > 0) withItems.add(userId);
+      return { user, contact, hasItems: values.length > 0 };
     });
-    return userIds.map((userId, index) => ({
-      user: users[index],
-      contact: contacts[index],
-      hasItems: withItems.has(userId),
-    }));
   }
 }
 

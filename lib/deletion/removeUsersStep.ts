@@ -181,7 +181,7 @@ async function purgeUsers(
     const batch = userIds.slice(first, first + USERS_AT_A_TIME);
     const users = await readUsers(step, batch);
     const stops = new Map<number, string>();
-    await inParallel([...batch.entries()], PARALLEL, async ([index, userId]) => {
+    await inParallel(batch, PARALLEL, async (userId, index) => {
       const removedAt = purgeLimit(step, users[index]);
       if (removedAt === undefined) return;
       await purgeUserAccess(table, { ...scope, userId }, { removedAt, within: keys });

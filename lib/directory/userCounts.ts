@@ -59,12 +59,10 @@ export class UserCounter {
   }
 
   async #countAll(scope: OrganizationScope, documents: readonly DocumentWithFolder[]): Promise<number> {
-    let count = 0;
-    await inParallel(documents, PARALLEL, async (document) => {
-      const users = await this.#deps.users.count(scope, documentResource(document));
-      count += users;
-    });
-    return count;
+    const counts = await inParallel(documents, PARALLEL, (document) =>
+      this.#deps.users.count(scope, documentResource(document)),
+    );
+    return counts.reduce((sum, count) => sum + count, 0);
   }
 
   /**

@@ -95,7 +95,7 @@ export async function publishChanges(
       documents.map(({ document }) => document),
       now,
     );
-    await inParallel([...documents.entries()], PARALLEL, async ([index, { document, changes: some }]) => {
+    await inParallel(documents, PARALLEL, async ({ document, changes: some }, index) => {
       const channel = channels[index];
       await run(some, async () => {
         if (channel) await publishDocument(ports, document, channel, some, call);

@@ -100,7 +100,7 @@ export class JudgmentWriter {
     const written = new Map<string, WrittenJudgment>();
     const [{ vectors, failure, unavailableModel }] = await Promise.all([
       embedJudgments(this.#embedders, state, drafts),
-      inParallel([...drafts.entries()], PARALLEL_WRITES, async ([index, draft]) => {
+      inParallel(drafts, PARALLEL_WRITES, async (draft, index) => {
         const isDated = judgments[index]?.sent.createdAt !== undefined;
         written.set(draft.recordId, await this.#write(tenant, draft, isDated, before[index]));
       }),

@@ -130,7 +130,7 @@ export class PresenceStore {
       PresenceEntity,
       userIds.map((userId) => ({ ...scope, userId })),
     );
-    await inParallel([...userIds.entries()], PARALLEL, async ([index, userId]) => {
+    await inParallel(userIds, PARALLEL, async (userId, index) => {
       let firstRead: { readonly stored: Stored<PresenceItem> | undefined } | undefined = { stored: presences[index] };
       await retryOnConflict(async () => {
         const { stored } = firstRead ?? { stored: await this.#table.get(PresenceEntity, { ...scope, userId }) };

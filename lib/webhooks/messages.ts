@@ -131,14 +131,12 @@ export class MessageReader {
     const matches = (delivery: Delivery) => status === undefined || toMessageStatus(delivery.status) === status;
     const keys = entries.map(({ key }) => key);
     if (endpointId !== undefined) return this.#readByDeliveries(tenant, keys, matches);
-    const messages: (Message | undefined)[] = keys.map(() => undefined);
     const events = await this.#table.getByKeys(EventEntity, keys);
-    await inParallel([...events.entries()], PARALLEL, async ([index, event]) => {
-      if (!event) return;
+    return inParallel(events, PARALLEL, async (event) => {
+      if (!event) return undefined;
       const deliveries = (await this.#deliveries.listOfEvent(tenant, event.eventId)).filter(matches).map(withoutLog);
-      if (status === undefined || deliveries.length > 0) messages[index] = { event, deliveries };
+      return status === undefined || deliveries.length > 0 ? { event, deliveries } : undefined;
     });
-    return messages;
   }
 
   async #readByDeliveries(

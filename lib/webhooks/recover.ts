@@ -9,7 +9,7 @@ import { retryOnConflict } from '../table/retryOnConflict.ts';
 import type { QueueSender } from '../workers/sender.ts';
 import * as sendTo from '../workers/sendTo.ts';
 import { countFailedDeliveries, type DeliveryStore, recoverDeliveries } from './deliveries.ts';
-import { deliveryTiming, type DueDelivery, nextAttemptMessages } from './deliveryMessage.ts';
+import { deliveryTiming, nextAttemptMessages } from './deliveryMessage.ts';
 import type { Timing } from './rules/schedule.ts';
 import type { EndpointKey } from './targets.ts';
 
@@ -113,12 +113,11 @@ export async function recoverStep(
       ? { startedAt: clock(), recovered: 0, after: undefined }
       : Progress.parse(JSON.parse(progress));
   const page = await deliveries.listFailed({ tenant, endpointId, since, until }, { limit: PAGE, after });
-  const due: DueDelivery[] = [];
-  await inParallel([...page.values.entries()], PARALLEL, async ([index, delivery]) => {
+  const outcomes = await inParallel(page.values, PARALLEL, async (delivery, index) => {
     const attemptAt = startedAt + Math.floor((recovered + index) / PER_SECOND) * 1000;
-    const stored = await deliveries.recover(delivery, Math.max(clock(), attemptAt), timing);
-    if (stored) due.push(stored);
+    return deliveries.recover(delivery, Math.max(clock(), attemptAt), timing);
   });
+  const due = outcomes.filter((outcome) => outcome !== undefined);
   const now = clock();
   await retryQueue.send(due.flatMap((delivery) => nextAttemptMessages(delivery, now)));
   if (page.next === undefined) return 'done';

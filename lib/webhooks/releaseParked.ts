@@ -7,7 +7,7 @@ import { inParallel } from '../shared/inParallel.ts';
 import type { QueueSender } from '../workers/sender.ts';
 import * as sendTo from '../workers/sendTo.ts';
 import { type DeliveryStore, dueDeliveries } from './deliveries.ts';
-import { deliveryTiming, type DueDelivery, nextAttemptMessages } from './deliveryMessage.ts';
+import { deliveryTiming, nextAttemptMessages } from './deliveryMessage.ts';
 import { disableEndpoints } from './disableEndpoints.ts';
 import { ParkingJob, writeEndpointHealth } from './endpointHealth.ts';
 import { exhaustedEvent, isExhaustion } from './exhaustedEvent.ts';
@@ -168,11 +168,10 @@ class ParkedRelease {
     const { deliveries, isEmpty } = await parked.listOldest(this.#key, Math.max(1, count));
     if (isEmpty) return 'empty';
     if (count === 0) return { notBefore: now + STALE_INDEX };
-    const released: DueDelivery[] = [];
-    await inParallel([...deliveries.entries()], PARALLEL, async ([position, delivery]) => {
-      const stored = await store.replace(delivery, unparkDelivery(delivery, attemptAt(position), now, timing));
-      if (stored !== 'lost') released.push(stored);
-    });
+    const outcomes = await inParallel(deliveries, PARALLEL, (delivery, position) =>
+      store.replace(delivery, unparkDelivery(delivery, attemptAt(position), now, timing)),
+    );
+    const released = outcomes.filter((outcome) => outcome !== 'lost');
     this.#call.measures.count('DeliveriesReleased', released.length);
     await this.#ports.retryQueue.send(released.flatMap((delivery) => nextAttemptMessages(delivery, this.#clock())));
     const notBefore = Math.max(attemptAt(deliveries.length), now + 1_000);

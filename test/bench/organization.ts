@@ -71,7 +71,7 @@ interface Removed {
   readonly units: number;
 }
 
-async function measured(client: LeanClient, work: (meter: Meter, until: number) => Promise<void>): Promise<Removed> {
+async function measured(client: LeanClient, work: (meter: Meter, until: number) => Promise<unknown>): Promise<Removed> {
   const meter = new Meter(client);
   const before = cpuTime(process.pid);
   const startedAt = performance.now();

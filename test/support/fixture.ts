@@ -665,10 +665,8 @@ function involvedIn({ comments, assignee }: WrittenThread, comment: WrittenComme
 }
 
 /** Sends changes, at most four at the same time. */
-export function runChanges(changes: readonly PlannedChange[]): Promise<void> {
-  return inParallel(changes, PARALLEL, async (change) => {
-    await change();
-  });
+export async function runChanges(changes: readonly PlannedChange[]): Promise<void> {
+  await inParallel(changes, PARALLEL, (change) => change());
 }
 
 /**

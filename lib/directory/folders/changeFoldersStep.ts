@@ -181,7 +181,7 @@ function rewriteVisitor(walk: Walk): FolderVisitor {
           return new Set();
         }
         const conflicted: FolderEntry[] = [];
-        await inParallel([...waiting.entries()], PARALLEL, async ([index, entry]) => {
+        await inParallel(waiting, PARALLEL, async (entry, index) => {
           const child = children[index];
           if (child?.internalId !== entry.internalId) walk.missed = true;
           else if (parentOf(child) === parent.internalId) {

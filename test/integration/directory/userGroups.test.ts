@@ -50,7 +50,7 @@ async function manyMembers(userIds: readonly string[], groupId = 'lawyers'): Pro
     upsert(GroupMemberEntity, { ...scope(), groupKey: group.internalId, userId, addedAt: 1 }),
   ]);
   const slices = times(Math.ceil(writes.length / 100), (index) => writes.slice(index * 100, (index + 1) * 100));
-  await inParallel(slices, 4, async (slice) => void (await table.write(slice)));
+  await inParallel(slices, 4, (slice) => table.write(slice));
   return group;
 }
 
