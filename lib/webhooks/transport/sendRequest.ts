@@ -110,6 +110,10 @@ export function sendRequest(
       message.on('end', () => end(toResult(current), request.writableFinished));
       message.on('error', handleError);
     });
+    // Without a listener, Node closes the connection without an `error` event, and the request would wait for its deadline.
+    request.on('upgrade', (message) => {
+      end(isWritten ? toResult({ message, firstByteAt: now(), chunks: [], bytes: 0 }) : 'stale');
+    });
     request.on('error', (error: NodeJS.ErrnoException) => {
       // An error after a complete response is ignored. The `end` event of the response follows.
       if (response?.message.complete) return;

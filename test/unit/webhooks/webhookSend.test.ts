@@ -51,6 +51,7 @@ const textOf = ({ responseBody }: AttemptResult) => Buffer.from(responseBody ?? 
 /** Returns a connection handler that writes a text when it receives the first data. */
 const answering = (text: string) => (socket: Socket) => socket.once('data', () => socket.write(text));
 const head = (...lines: string[]) => `${lines.join('\r\n')}\r\n\r\n`;
+const switchingProtocols = head('HTTP/1.1 101 Switching Protocols', 'connection: upgrade', 'upgrade: websocket');
 
 describe('a response of a receiver', () => {
   test.each([200, 201, 202, 204, 299])('is a delivery with status %i in time', async (status) => {
@@ -396,11 +397,14 @@ describe('the outcome of a webhook request', () => {
     expect(await post(url, { timeoutMs: SHORT })).toMatchObject({ outcome: 'timeout', error: 'no answer in time' });
   });
 
-  test('is a timeout when the receiver switches to another protocol', async () => {
-    const { url } = await tcp(
-      answering(head('HTTP/1.1 101 Switching Protocols', 'connection: upgrade', 'upgrade: websocket')),
-    );
-    expect(await post(url, { timeoutMs: SHORT })).toMatchObject({ outcome: 'timeout', error: 'no answer in time' });
+  test('is a failure with its status when the receiver switches to another protocol', async () => {
+    const closed = Promise.withResolvers<true>();
+    const { url } = await tcp((socket) => {
+      socket.once('end', () => closed.resolve(true));
+      answering(switchingProtocols)(socket);
+    });
+    expect(await post(url)).toMatchObject({ outcome: 'failed', responseStatus: 101, error: 'status 101' });
+    await closed.promise;
   });
 
   test.each([
@@ -571,6 +575,7 @@ describe('the connections of a webhook client', () => {
       'answers 408 on and ends',
       (socket) => socket.end(head('HTTP/1.1 408 Request Timeout', 'content-length: 0', 'connection: close')),
     ],
+    ['switches the protocol on', (socket) => socket.write(switchingProtocols)],
   ])(
     'are replaced when the receiver %s just before the next request, and the receiver gets one POST',
     async (_what, close) => {
