@@ -243,25 +243,27 @@ function reducedDataOf(change: ContentChange, { names }: EventScope): Record<str
  * Returns the recipients of an event:
  * - `addressed`: the users whom the event's comments mention, the assignee, and the author of the thread. For a reaction, only
  *   the author of the comment.
- * - `following`: the other participants and the subscribers. Users who unsubscribed are left out.
+ * - `following`: the other participants and the subscribers.
+ *
+ * Leaves out users who unsubscribed, unless the event mentions them or assigns the thread to them.
  */
 function audienceOf(change: ContentChange, { names, scope }: EventScope): Audience {
-  const { actor, thread, comment, reaction } = change;
+  const { verb, actor, thread, comment, reaction } = change;
   const comments = commentsOf(change);
-  const concerned = distinct([
-    ...comments.flatMap(commentMentions),
-    ...(thread.assignedTo ? [thread.assignedTo.userId] : []),
-    thread.from.userId,
-  ]);
+  const mentioned = comments.flatMap(commentMentions);
+  const assignee = thread.assignedTo ? [thread.assignedTo.userId] : [];
+  const concerned = distinct([...mentioned, ...assignee, thread.from.userId]);
   const addressed = reaction && comment ? [comment.from.userId] : concerned;
-  const unsubscribed = userIdsIn(thread.unsubscribedUsers);
+  const assigns = verb === 'assigned' || verb === 'newlyAdded';
+  const named = reaction ? [] : [...mentioned, ...(assigns ? assignee : [])];
+  const unsubscribed = userIdsIn(thread.unsubscribedUsers).filter((userId) => !named.includes(userId));
   const others = distinct([...concerned, ...involvedUserIds(thread), ...userIdsIn(thread.subscribedUsers)]);
   const accessFields = distinct(
     [...comments, ...(comment ? [comment] : [])].flatMap(({ context }) => accessFieldsOf(context) ?? []),
   );
   return {
     actorId: actor.userId,
-    addressed,
+    addressed: addressed.filter((userId) => !unsubscribed.includes(userId)),
     following: others.filter((userId) => !addressed.includes(userId) && !unsubscribed.includes(userId)),
     thread: {
       ...threadAccessOf(thread, names.organization.organizationId),

@@ -209,6 +209,34 @@ describe('toEvents', () => {
     });
   });
 
+  test('leaves out users who unsubscribed, unless it mentions them or assigns the thread to them', () => {
+    const { thread, comments } = make({
+      assignedTo: { userId: 'zoe' },
+      unsubscribedUsers: [ada, { userId: 'zoe' }, { userId: 'bob' }],
+      commentData: [
+        { commentText: 'x', from: ada },
+        { commentText: 'y', from: { userId: 'eve' }, to: [{ userId: 'bob' }] },
+      ],
+    });
+    const [byAda, byEve] = comments;
+    const reaction = {
+      annotationId: 'r',
+      type: 'reaction' as const,
+      icon: 'up',
+      fromUsers: [],
+      createdAt: NOW,
+      lastUpdated: NOW,
+      metadata: { apiKey: 'key', organizationId: 'acme', documentId: 'nda' },
+    };
+    const addressed = (change: Partial<ContentChange>) =>
+      event({ thread, actor: { userId: 'eve' }, ...change }).payload.audience?.addressed;
+    expect(addressed({ verb: 'added', comment: byEve })).toEqual(['bob']);
+    expect(addressed({ verb: 'statusChanged', from: { id: 'OPEN' }, to: { id: 'X' } })).toEqual([]);
+    expect(addressed({ verb: 'assigned' })).toEqual(['zoe']);
+    expect(addressed({ verb: 'newlyAdded', comment: byEve })).toEqual(['bob', 'zoe']);
+    expect(addressed({ verb: 'reactionAdded', comment: byAda, reaction })).toEqual([]);
+  });
+
   test('gives every change, comment, document and time a distinct cause', () => {
     const {
       thread,
