@@ -12,7 +12,10 @@ function isObject(value: unknown): value is Json {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Returns a copy of event data in which `change` has replaced the actor and the authors of the thread and its comments. */
+/**
+ * Returns a copy of event data in which `change` has replaced the actor, the assignee of the thread, and the authors of the thread
+ * and its comments.
+ */
 function mapActors(data: Json, change: (user: NamedUser & { readonly userId: string }) => unknown): Json {
   const user = (value: unknown) =>
     isObject(value) && typeof value.userId === 'string' ? change({ ...value, userId: value.userId }) : value;
@@ -20,7 +23,12 @@ function mapActors(data: Json, change: (user: NamedUser & { readonly userId: str
     isObject(value) && 'from' in value ? { ...value, from: user(value.from) } : value;
   const thread = (value: unknown) => {
     const own = authored(value);
-    return isObject(own) && Array.isArray(own.comments) ? { ...own, comments: own.comments.map(authored) } : own;
+    if (!isObject(own)) return own;
+    return {
+      ...own,
+      ...('assignedTo' in own && { assignedTo: user(own.assignedTo) }),
+      ...(Array.isArray(own.comments) && { comments: own.comments.map(authored) }),
+    };
   };
   return {
     ...data,
@@ -32,8 +40,8 @@ function mapActors(data: Json, change: (user: NamedUser & { readonly userId: str
 }
 
 /**
- * Returns the ids of the actor and authors whose name or e-mail address is missing. Returns none for a `truncated` payload, which
- * has only ids.
+ * Returns the ids of the actor, authors and assignee whose name or e-mail address is missing. Returns none for a `truncated`
+ * payload, which has only ids.
  */
 export function incompleteActors({ data }: EventPayload): string[] {
   const userIds: string[] = [];
@@ -42,8 +50,8 @@ export function incompleteActors({ data }: EventPayload): string[] {
 }
 
 /**
- * Returns the payload with missing fields of its actor and authors filled in. `profiles` has the stored profiles by user id.
- * Returns the payload unchanged if it would become larger than 256 KB.
+ * Returns the payload with missing fields of its actor, authors and assignee filled in. `profiles` has the stored profiles by user
+ * id. Returns the payload unchanged if it would become larger than 256 KB.
  */
 export function completeActors(payload: EventPayload, profiles: ReadonlyMap<string, ProfileResponse>): EventPayload {
   if (profiles.size === 0) return payload;

@@ -98,6 +98,19 @@ describe('the mails of an event', () => {
     ).toEqual(['Bob mentioned you in NDA', 'Countess Lovelace mentioned you in NDA']);
   });
 
+  test('name the assignee by the stored profile if the request has only the user id', async () => {
+    await addThread();
+    await customer.ok('/v2/commentannotations/update', {
+      ...nda,
+      annotationIds: ['thread'],
+      updatedData: { assignedTo: { userId: 'bob' } },
+      actionUser: ada,
+      triggerNotification: true,
+    });
+    await system.deliver();
+    expect(system.mails.map(({ subject }) => subject)).toContain('Ada assigned a comment to Bob in NDA');
+  });
+
   test('are sent only if the e-mail service and the trigger are on', async () => {
     await configure({ emailServiceConfig: { triggers: { 'comment_annotation.add': false } } });
     await addThread();

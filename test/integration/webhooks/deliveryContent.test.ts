@@ -167,13 +167,13 @@ describe('the body of a webhook delivery', () => {
     });
   });
 
-  test('contains the stored profiles of actor and author if the call sent only user ids', async () => {
+  test('contains the stored profiles of actor, author and assignee if the call sent only user ids', async () => {
     await customer.ok(paths.updateBasic, {
       useWebhookService: true,
       webhookServiceConfig: { rawNotificationUrl: hooks.url('/raw') },
     });
     await customer.addUsers([{ ...ada, photoUrl: 'https://example.com/ada.png', plan: 'free' }]);
-    await thread({}, { userId: 'ada', email: 'countess@example.com' });
+    await thread({ assignedTo: { userId: 'ada' } }, { userId: 'ada', email: 'countess@example.com' });
     await system.drain();
     const completed = {
       userId: 'ada',
@@ -190,6 +190,7 @@ describe('the body of a webhook delivery', () => {
       bodyAt('/raw').actionUser,
     ])
       expect(user).toEqual(completed);
+    expect(data.commentAnnotation.assignedTo).toEqual({ ...completed, email: ada.email });
   });
 
   test('contains the stored profile of the actor of a published event', async () => {
