@@ -56,7 +56,7 @@ interface EventLocation {
  * Reads the organization and document of an event. Returns undefined if the event has no organization, or if its organization or
  * document was deleted.
  */
-async function readLocation(
+export async function readEventLocation(
   table: Table,
   { tenant, organizationId, documentId, payload }: OccurredEvent,
 ): Promise<EventLocation | undefined> {
@@ -118,7 +118,7 @@ export async function readRecipientRules(
   const { audience } = event.payload;
   const userIds = audience ? audienceMembers(audience) : [];
   if (userIds.length === 0) return nobody;
-  const [location, access] = await Promise.all([readLocation(table, event), readEventAccess(table, event)]);
+  const [location, access] = await Promise.all([readEventLocation(table, event), readEventAccess(table, event)]);
   if (!location || !access) return nobody;
 
   const { organization, document } = location;

@@ -1,30 +1,40 @@
 import * as z from 'zod';
 import { type Capability, combine } from '../app/capability.ts';
+import type { DocumentScope } from '../content/documentScope.ts';
 import { type ContentUser, MAX_INVOLVED_USERS, StoredUser } from '../content/rules/contentUser.ts';
 import { Location } from '../content/rules/location.ts';
 import { profilesOf, UserEntity } from '../directory/users.ts';
-import { type AudienceDeps, type EventConsumer, type OccurredEvent, readRecipientRules } from '../events/audience.ts';
+import {
+  type AudienceDeps,
+  type EventConsumer,
+  type OccurredEvent,
+  readEventLocation,
+  readRecipientRules,
+} from '../events/audience.ts';
 import { completeActors, incompleteActors } from '../events/rules/actors.ts';
+import type { AudienceThread, EventPayload } from '../events/rules/payload.ts';
 import { recipientsOf } from '../events/rules/recipients.ts';
 import { dict } from '../shared/collections.ts';
 import { derivedId } from '../shared/ids.ts';
 import { AccessContext, optional } from '../shared/schema.ts';
 import { BatchReader } from '../table/batchReader.ts';
 import { tableWith } from '../table/storeCapability.ts';
+import type { Table } from '../table/table.ts';
 import { NotificationConfigEntity } from '../workspaces/configs/notificationConfig.ts';
-import { commentVerbs } from '../workspaces/rules/groupedTriggers.ts';
+import { commentVerbs, huddleVerbs } from '../workspaces/rules/groupedTriggers.ts';
 import type { NotificationConfig } from '../workspaces/rules/notificationConfig.ts';
 import { addNotifications, type NotificationWriter } from './notifications.ts';
-import { newNotification, type Notification } from './rules.ts';
+import { type NewNotification, newNotification, type Notification, type ThreadReference } from './rules.ts';
 
 /** The largest size of a comment's text in a notification, in bytes of UTF-8. */
 const TEXT_BYTES = 4 * 1024;
 
-type Verb = keyof typeof commentVerbs;
+type Verb = keyof typeof commentVerbs | keyof typeof huddleVerbs;
 
 const verbOf: ReadonlyMap<string, Verb> = /* @__PURE__ */ new Map(
-  Object.entries(commentVerbs).map(([verb, type]) => [type, verb as Verb]),
+  Object.entries({ ...commentVerbs, ...huddleVerbs }).map(([verb, type]) => [type, verb as Verb]),
 );
+const isHuddle = (verb: Verb) => verb in huddleVerbs;
 
 /** The headline template of each kind of event. */
 const headlines: Readonly<Record<Verb, string>> = {
@@ -46,6 +56,8 @@ const headlines: Readonly<Record<Verb, string>> = {
   customListChanged: '{actionUser} changed the list of a comment',
   subscribed: '{actionUser} subscribed to a comment',
   unsubscribed: '{actionUser} unsubscribed from a comment',
+  created: '{actionUser} started a huddle',
+  join: '{actionUser} joined a huddle',
 };
 
 const Context = optional(z.object({ access: optional(AccessContext) }));
@@ -64,6 +76,9 @@ const CommentData = z.object({
   targetComment: Comment.optional(),
 });
 
+/** The data of a published huddle. Fields that are not listed here are the publisher's own. */
+const HuddleData = z.looseObject({ actionUser: StoredUser, metadata: z.unknown(), notifyUsers: z.unknown() });
+
 /**
  * Returns whether an event creates in-app notifications. The notification service must be on, and so must the trigger for this
  * kind of event.
@@ -73,62 +88,80 @@ export function createsNotifications(config: NotificationConfig | undefined, eve
   return (
     verb !== undefined &&
     config?.useNotificationService === true &&
-    config.notificationServiceConfig.triggers?.comment?.[verb] === true
+    config.notificationServiceConfig.triggers?.[isHuddle(verb) ? 'huddle' : 'comment']?.[verb] === true
   );
 }
 
 /**
- * Returns the notifications for a comment event, one for each group of at most 50 recipients. Returns none for an event without a
- * thread. The same event always gives the same notifications, so it may be consumed more than once.
+ * Returns the notifications for an event, one for each group of at most 50 recipients. Returns none for a comment event without a
+ * stored thread. The same event always gives the same notifications, so it may be consumed more than once.
  */
 export function toInAppNotifications(
   { eventId, event, documentId, createdAt, payload }: OccurredEvent,
   recipients: readonly ContentUser[],
 ): Notification[] {
   const verb = verbOf.get(event);
-  const { success, data } = CommentData.safeParse(payload.data);
-  const thread = payload.audience?.thread;
-  if (!verb || !success || !thread || documentId === undefined) return [];
-  const {
-    actionUser,
-    commentAnnotation: { annotationId, type, location, context, comments },
-    targetComment = comments?.[0],
-  } = data;
-  const { createdAt: threadCreatedAt, authorId, visibility, accessFields } = thread;
-  const about = {
-    annotationId: thread.annotationId,
-    createdAt: threadCreatedAt,
-    authorId,
-    visibility,
-    accessFields: accessFields && [...accessFields],
-  };
-  // The notification of a deletion must not repeat the deleted text.
-  const text = verb === 'deleted' ? '' : clipText(targetComment?.commentText ?? '');
+  const content = verb && (isHuddle(verb) ? huddleContent(payload) : commentContent(verb, payload));
+  if (!content || documentId === undefined) return [];
   const groups = Array.from({ length: Math.ceil(recipients.length / MAX_INVOLVED_USERS) }, (_each, index) =>
     recipients.slice(index * MAX_INVOLVED_USERS, (index + 1) * MAX_INVOLVED_USERS),
   );
   return groups.map((notifyUsers, index) =>
     newNotification(
       {
-        notificationSource: 'comment',
-        notificationSourceData: {
-          annotationId,
-          ...(type && { type }),
-          ...(targetComment && { commentId: targetComment.commentId, commentText: text }),
-          ...(location && { location }),
-        },
-        actionUser,
+        ...content,
         notifyUsers,
         notifyAll: false,
         displayHeadlineMessageTemplate: headlines[verb],
-        displayHeadlineMessageTemplateData: { actionUser },
-        displayBodyMessage: text,
-        context: contextOf([context, ...(targetComment ? [targetComment.context] : [])]),
-        location,
+        displayHeadlineMessageTemplateData: { actionUser: content.actionUser },
       },
-      { id: derivedId('ntf', createdAt, [eventId, index]), documentId, now: createdAt, thread: about },
+      {
+        id: derivedId('ntf', createdAt, [eventId, index]),
+        documentId,
+        now: createdAt,
+        thread: payload.audience?.thread && referenceTo(payload.audience.thread),
+      },
     ),
   );
+}
+
+/** The fields of a notification that come from the event's data. */
+type Content = Omit<NewNotification, 'notifyUsers'>;
+
+function commentContent(verb: Verb, { data: sent, audience }: EventPayload): Content | undefined {
+  const { success, data } = CommentData.safeParse(sent);
+  if (!success || !audience?.thread) return undefined;
+  const {
+    actionUser,
+    commentAnnotation: { annotationId, type, location, context, comments },
+    targetComment = comments?.[0],
+  } = data;
+  // The notification of a deletion must not repeat the deleted text.
+  const text = verb === 'deleted' ? '' : clipText(targetComment?.commentText ?? '');
+  return {
+    notificationSource: 'comment',
+    notificationSourceData: {
+      annotationId,
+      ...(type && { type }),
+      ...(targetComment && { commentId: targetComment.commentId, commentText: text }),
+      ...(location && { location }),
+    },
+    actionUser,
+    displayBodyMessage: text,
+    context: contextOf([context, ...(targetComment ? [targetComment.context] : [])]),
+    location,
+  };
+}
+
+function huddleContent({ data: sent }: EventPayload): Content | undefined {
+  const { success, data } = HuddleData.safeParse(sent);
+  if (!success) return undefined;
+  const { actionUser, metadata: _metadata, notifyUsers: _notifyUsers, ...own } = data;
+  return { notificationSource: 'huddle', notificationSourceData: own, actionUser, displayBodyMessage: '' };
+}
+
+function referenceTo({ annotationId, createdAt, authorId, visibility, accessFields }: AudienceThread): ThreadReference {
+  return { annotationId, createdAt, authorId, visibility, accessFields: accessFields && [...accessFields] };
 }
 
 /** Returns the access context of a notification. It has all fields of the contexts of the thread and the comment, with all values of each field. */
@@ -148,6 +181,24 @@ function contextOf(
 /** Returns the beginning of a text, at most 4 KB. The cut never splits a character. */
 function clipText(text: string): string {
   return new TextDecoder().decode(Buffer.from(text).subarray(0, TEXT_BYTES), { stream: true });
+}
+
+/**
+ * Reads the internal ids of the organization and document of a huddle event. Returns undefined for other events, and for a huddle
+ * without a document.
+ */
+async function readHuddleKeys(
+  table: Table,
+  event: OccurredEvent,
+): Promise<Pick<DocumentScope, 'organizationKey' | 'documentKey'> | undefined> {
+  const verb = verbOf.get(event.event);
+  const location = verb && isHuddle(verb) ? await readEventLocation(table, event) : undefined;
+  return (
+    location?.document && {
+      organizationKey: location.organization.internalId,
+      documentKey: location.document.internalId,
+    }
+  );
 }
 
 export interface InAppDeps extends AudienceDeps {
@@ -174,7 +225,9 @@ export function fanOutInApp({ table, clock, notifications }: InAppDeps): () => E
         tenant,
         payload: { audience },
       } = event;
-      if (!audience?.thread || !(await concerns(event))) return;
+      if (!audience || !(await concerns(event))) return;
+      const keys = audience.thread ?? (await readHuddleKeys(table, event));
+      if (!keys) return;
       const userIds = recipientsOf(audience, 'inbox', await readRecipientRules({ table, clock }, tenant, event));
       if (userIds.length === 0) return;
       const users = await table.getMany(
@@ -183,7 +236,7 @@ export function fanOutInApp({ table, clock, notifications }: InAppDeps): () => E
       );
       const recipients = userIds.map((userId, index) => ({ userId, email: users[index]?.email }));
       const completed = { ...event, payload: completeActors(event.payload, profilesOf(users)) };
-      const { organizationKey, documentKey } = audience.thread;
+      const { organizationKey, documentKey } = keys;
       for (const notification of toInAppNotifications(completed, recipients))
         await notifications.add({ tenant, organizationKey, documentKey }, notification);
     };

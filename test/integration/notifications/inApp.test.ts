@@ -145,6 +145,54 @@ describe('the in-app notification of a comment event', () => {
   });
 });
 
+describe('the in-app notification of a published huddle event', () => {
+  const huddle = (more: object = {}) =>
+    customer.ok('/v2/events/publish', {
+      ...nda,
+      event: 'huddle.create',
+      actionUser: ada,
+      data: { room: 'blue', notifyUsers: [{ userId: 'grace' }] },
+      ...more,
+    });
+
+  test("contains source, named users and the publisher's data", async () => {
+    await huddle();
+    await huddle({ event: 'huddle.join' });
+    await fanOutAll();
+    const notifications = await inbox('grace');
+    expect(notifications).toMatchObject([
+      {
+        notificationSource: 'huddle',
+        notificationSourceData: { room: 'blue' },
+        actionUser: ada,
+        displayHeadlineMessageTemplate: '{actionUser} started a huddle',
+        displayHeadlineMessageTemplateData: { actionUser: ada },
+        displayBodyMessage: '',
+        metadata: { apiKey: customer.apiKey, ...nda },
+        notifyUsersByUserId: { '15e5c87b18c1289d45bb4a72961b58e8': true },
+        notifyAll: false,
+      },
+      { displayHeadlineMessageTemplate: '{actionUser} joined a huddle' },
+    ]);
+    expect(notifications[0].notificationSourceData).toEqual({ room: 'blue' });
+    expect(await inbox('lin')).toEqual([]);
+  });
+
+  test('is not created without a document, without access to it, or if its trigger is off', async () => {
+    await huddle({ documentId: undefined });
+    await customer.ok('/v2/workspace/notificationconfig/update', {
+      notificationServiceConfig: { triggers: { huddle: { join: false } } },
+    });
+    await huddle({ event: 'huddle.join' });
+    await fanOutAll();
+    expect(await inbox('grace')).toEqual([]);
+    await customer.setAccess('restricted', ['nda']);
+    await huddle();
+    await fanOutAll();
+    expect(await customer.ok('/v2/notifications/get', nda)).toEqual([]);
+  });
+});
+
 describe('a comment event creates no in-app notification', () => {
   test('if the notification service is off or no trigger is on', async () => {
     await customer.ok('/v2/workspace/notificationconfig/update', {
@@ -247,7 +295,7 @@ describe('a comment event creates no in-app notification', () => {
     expect(JSON.stringify(await inbox('grace'))).not.toContain('Look');
   });
 
-  test('if the published event has no thread or another source', async () => {
+  test('if the published event has no thread, or is a huddle without an actor', async () => {
     const audience = { addressed: ['grace'], following: [] };
     for (const payload of [
       { source: 'comment', data: {} },

@@ -200,10 +200,11 @@ describe('in-app notifications of an event', () => {
     });
   });
 
-  test('need recipients, a thread, a document and valid data', () => {
+  test('need recipients, a document and valid data, and for comments a thread', () => {
     expect(toInAppNotifications(event(), [])).toEqual([]);
     expect(toInAppNotifications(event({}, { documentId: undefined }), recipients)).toEqual([]);
-    expect(toInAppNotifications(event({}, { event: 'huddle.create' }), recipients)).toEqual([]);
+    expect(toInAppNotifications(event({}, { event: 'recorder.done' }), recipients)).toEqual([]);
+    expect(toInAppNotifications(event({ actionUser: undefined }, { event: 'huddle.join' }), recipients)).toEqual([]);
     expect(toInAppNotifications(event({ actionUser: undefined }), recipients)).toEqual([]);
     expect(
       toInAppNotifications(
@@ -219,6 +220,7 @@ describe('in-app notifications of an event', () => {
     expect(createsNotifications(initialNotificationConfig, 'comment.add')).toBe(false);
     expect(createsNotifications(on, 'comment.add')).toBe(true);
     expect(createsNotifications(on, 'comment_annotation.suggestion_accept')).toBe(false);
+    expect(createsNotifications(on, 'huddle.create')).toBe(true);
     expect(createsNotifications(on, 'recorder.done')).toBe(false);
     expect(createsNotifications({ ...on, useNotificationService: false }, 'comment.add')).toBe(false);
   });
