@@ -110,17 +110,26 @@ const behaviourFields = /* @__PURE__ */ defineSchema(() => ({
   ),
 }));
 
-/** A single agent in a response. The schema is loose, because the behaviour of a custom agent can contain the caller's own fields. */
-export const AgentResponse = /* @__PURE__ */ defineSchema(() =>
+/** A custom agent in a response. The schema is loose, because the behaviour can contain the caller's own fields. */
+const CustomAgentResponse = /* @__PURE__ */ defineSchema(() =>
   z.looseObject({
     ...agentRowFields,
     ...behaviourFields,
-    inputRequirements: AnyObject.optional(),
-    userContextFields: z.array(AnyObject).optional(),
-    createdAt: z.number().optional(),
-    updatedAt: z.number().optional(),
+    createdAt: z.number(),
+    updatedAt: z.number(),
   }),
 );
+
+const BuiltInAgentResponse = /* @__PURE__ */ defineSchema(() =>
+  z.object({
+    ...agentRowFields,
+    inputRequirements: AnyObject,
+    userContextFields: z.array(AnyObject),
+  }),
+);
+
+/** A single agent in a response. */
+export const AgentResponse = /* @__PURE__ */ defineSchema(() => z.union([CustomAgentResponse, BuiltInAgentResponse]));
 export type AgentResponse = z.output<typeof AgentResponse>;
 
 /** A version in a list. */

@@ -37,6 +37,9 @@ describe('POST /v2/agents/create and /v2/agents/get', () => {
     contextGathering: { strategies: ['web-page-text'] },
     execution: { executionStrategy: 'ai' },
     payloadSchema: { type: 'object' },
+    // A built-in agent has these two fields as an object and a list. In a custom agent they are the caller's own.
+    inputRequirements: 'none',
+    userContextFields: 7,
     postProcess: { pinResolution: { enabled: false } },
     setup: { checklistOrigin: { checklistId: 'c' } },
     'of our own': [1, null],
