@@ -38,7 +38,8 @@ const USAGE = `Usage: npm run deliveries -- status
        npm run deliveries -- recover <apiKey> <endpointId> <since>
        npm run deliveries -- redrive ${queueNames.join('|')}
 
-status    Shows due and overdue deliveries, unhealthy endpoints, and the messages in each queue and dead-letter queue.
+status    Shows due and overdue deliveries, due jobs, unhealthy endpoints, and the messages in each queue and dead-letter
+          queue.
 endpoint  Shows the configuration and health of an endpoint, and its last messages. <endpointId> is its id or uid, or a
           URL of basic webhooks: ${Object.keys(basicTargets).join(', ')}
 message   Shows the deliveries of a message to each endpoint, with every attempt.
@@ -184,7 +185,7 @@ async function countsOf(
   { sqs, urlOf }: OperatorContext,
   queue: QueueName,
   deadLetters = false,
-): Promise<[waiting: number, inWork: number, delayed: number]> {
+): Promise<[waiting: number, inFlight: number, delayed: number]> {
   const AttributeNames = [
     'ApproximateNumberOfMessages',
     'ApproximateNumberOfMessagesNotVisible',

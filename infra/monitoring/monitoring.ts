@@ -142,12 +142,12 @@ function accountAlarms({ settings: { accountConcurrency: limit, mailFrom } }: Mo
   if (mailFrom === undefined) return [concurrency];
   return [
     concurrency,
-    mailReputationAlarm('BounceRate', 'bounce', 'pause the mails of the workspace that sends to wrong addresses.'),
-    mailReputationAlarm('ComplaintRate', 'are reported as spam', 'find the workspace whose mails recipients report.'),
+    mailReputationAlarm('BounceRate', 'bounce'),
+    mailReputationAlarm('ComplaintRate', 'are reported as spam'),
   ];
 }
 
-function mailReputationAlarm(name: keyof typeof REVIEWED, verb: string, firstStep: string): AlarmDeclaration {
+function mailReputationAlarm(name: keyof typeof REVIEWED, verb: string): AlarmDeclaration {
   return {
     id: name === 'BounceRate' ? 'MailBounces' : 'MailComplaints',
     metric: mailReputation(name),
@@ -156,7 +156,7 @@ function mailReputationAlarm(name: keyof typeof REVIEWED, verb: string, firstSte
       broken: `Too many mails of this AWS account ${verb}.`,
       impacts: ['Amazon SES may stop sending the mails of all workspaces'],
       threshold: `${REVIEWED[name] * 100} % of the mails that AWS counts. At this share AWS reviews an account.`,
-      firstStep,
+      firstStep: 'open "Reputation metrics" in the SES console. Since when does the share rise?',
       runbook: runbooks.mailReputation,
       severity: 'high',
     },
