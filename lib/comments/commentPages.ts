@@ -1,15 +1,13 @@
-import { type Capability, combine } from '../app/capability.ts';
 import type { DocumentContext, DocumentReference, DocumentScope } from '../content/documentScope.ts';
 import { findRecordIds } from '../content/recordIds.ts';
-import type { ContentNames } from '../content/rules/eventMetadata.ts';
 import type { Viewer } from '../content/rules/viewer.ts';
-import { type DocumentReader, readDocuments } from '../directory/documents.ts';
+import { DocumentReader, readDocuments } from '../directory/documents.ts';
 import { organizationScope } from '../directory/folders/folders.ts';
-import { findOrganization, type OrganizationReader } from '../directory/organizations.ts';
+import { findOrganization, OrganizationReader } from '../directory/organizations.ts';
 import { readCommentReactions } from '../reactions/reactions.ts';
 import type { Reaction } from '../reactions/rules.ts';
 import type { Stored } from '../table/entity.ts';
-import { tableWith } from '../table/storeCapability.ts';
+import { storeCapability } from '../table/storeCapability.ts';
 import type { Table } from '../table/table.ts';
 import { accessDenied } from '../userTokens/rules/accessDenied.ts';
 import { type Comment, MAX_COMMENTS } from './rules/comments.ts';
@@ -44,27 +42,22 @@ export interface ThreadReference extends DocumentReference {
   readonly annotationId: string;
 }
 
-/** A thread that was found. `names` has the ids that responses contain. */
-export interface LocatedThread {
-  readonly names: ContentNames;
-  readonly context: DocumentContext;
-  readonly scope: DocumentScope;
+/** A thread that was found, with its document. */
+export interface LocatedThread extends DocumentContext {
   readonly key: ThreadKey;
 }
 
-interface CommentPagesDeps {
-  readonly table: Table;
-  readonly organizations: Pick<OrganizationReader, 'readWithin'>;
-  readonly documents: Pick<DocumentReader, 'require'>;
-}
-
 export class CommentPages {
-  readonly #deps: CommentPagesDeps;
+  readonly #table: Table;
+  readonly #organizations: OrganizationReader;
+  readonly #documents: DocumentReader;
   readonly #threads: ThreadReader;
 
-  constructor(deps: CommentPagesDeps) {
-    this.#deps = deps;
-    this.#threads = new ThreadReader(deps.table);
+  constructor(table: Table) {
+    this.#table = table;
+    this.#organizations = new OrganizationReader(table);
+    this.#documents = new DocumentReader(table);
+    this.#threads = new ThreadReader(table);
   }
 
   /**
@@ -76,25 +69,19 @@ export class CommentPages {
     { organizationId, documentId, annotationId }: ThreadReference,
     viewer: Viewer | undefined,
   ): Promise<LocatedThread> {
-    const { organizations, documents, table } = this.#deps;
-    const { organization, content } = await organizations.readWithin(tenant, organizationId, (keys) => {
+    const { organization, content } = await this.#organizations.readWithin(tenant, organizationId, (keys) => {
       const scope = organizationScope(tenant, keys);
       // The key of a thread's position contains the customer's `documentId`, so the position can be read at the same time as the
       // document.
       return Promise.all([
-        documents.require(scope, documentId),
-        findRecordIds(table, scope, [{ kind: 'thread', id: annotationId, within: documentId }]),
+        this.#documents.require(scope, documentId),
+        findRecordIds(this.#table, scope, [{ kind: 'thread', id: annotationId, within: documentId }]),
       ]);
     });
-    const scope = organizationScope(tenant, organization);
     const [document, [position]] = content;
     if (position?.documentKey !== document.internalId) throw viewer ? accessDenied() : threadNotFound();
-    return {
-      names: { apiKey: tenant, organization, document },
-      context: { organization, document, scope: { ...scope, documentKey: document.internalId } },
-      scope: { ...scope, documentKey: document.internalId },
-      key: { annotationId, createdAt: position.createdAt },
-    };
+    const scope = { ...organizationScope(tenant, organization), documentKey: document.internalId };
+    return { organization, document, scope, key: { annotationId, createdAt: position.createdAt } };
   }
 
   /**
@@ -147,7 +134,7 @@ export class CommentPages {
    * then being deleted.
    */
   async #withThread<T>(scope: DocumentScope, key: ThreadKey, reading: Promise<T>): Promise<T> {
-    const [read, thread] = await Promise.all([reading, this.#deps.table.get(ThreadEntity, { ...scope, ...key })]);
+    const [read, thread] = await Promise.all([reading, this.#table.get(ThreadEntity, { ...scope, ...key })]);
     if (!thread) throw threadNotFound();
     return read;
   }
@@ -162,7 +149,7 @@ export class CommentPages {
   ): AsyncGenerator<CommentWithReactions> {
     for (const group of groupByReactions(comments)) {
       const references = group.flatMap((comment) => comment.reactions ?? []);
-      const reactions = (await readCommentReactions(this.#deps.table, scope, references)).values();
+      const reactions = (await readCommentReactions(this.#table, scope, references)).values();
       for (const comment of group) {
         const own = (comment.reactions ?? []).map(() => reactions.next().value);
         yield { comment, reactions: limitReactions(own) };
@@ -197,12 +184,8 @@ function limitReactions(reactions: readonly (Reaction | undefined)[]): Reaction[
     .filter((reaction) => (bytes += Buffer.byteLength(JSON.stringify(reaction))) <= REACTION_BYTES);
 }
 
-export const readCommentPages: Capability<CommentPages> = /* @__PURE__ */ combine(
-  {
-    readThreads,
-    organizations: findOrganization,
-    documents: readDocuments,
-    table: /* @__PURE__ */ tableWith([]),
-  },
-  (deps) => new CommentPages(deps),
-);
+export const readCommentPages = /* @__PURE__ */ storeCapability(CommentPages, [
+  readThreads,
+  findOrganization,
+  readDocuments,
+]);

@@ -1,5 +1,5 @@
 import { findAgents } from '../agents/agentRuns.ts';
-import { type Capability, combine } from '../app/capability.ts';
+import type { Capability } from '../app/capability.ts';
 import { findUsersWithAccess } from '../content/accessChecks.ts';
 import type { DocumentContext } from '../content/documentScope.ts';
 import { findRecordIds } from '../content/recordIds.ts';
@@ -10,7 +10,7 @@ import { inSlices } from '../shared/inSlices.ts';
 import type { ItemOutcome } from '../shared/results.ts';
 import type { Stored } from '../table/entity.ts';
 import { retryOnConflict } from '../table/retryOnConflict.ts';
-import { tableWith } from '../table/storeCapability.ts';
+import { storeCapability } from '../table/storeCapability.ts';
 import { insert, inTransactions, itemOf, replace, type Table, type WriteOp } from '../table/table.ts';
 import { readActivityConfig } from '../workspaces/configs/activityConfig.ts';
 import { changeEventOps, type LoggedVerbs, readLoggedVerbs, threadDeletedEvent } from './changeEvents.ts';
@@ -470,12 +470,12 @@ function tooLargeError(): ApiError {
   return invalid({ path: ['commentData'], code: 'too_big', message });
 }
 
-export const addCommentsToThreads: Capability<Pick<CommentWriter, 'add'>> = /* @__PURE__ */ combine(
-  { readThreads, readActivityConfig, table: /* @__PURE__ */ tableWith(['PutItem']) },
-  ({ table }) => new CommentWriter(table),
+export const addCommentsToThreads: Capability<Pick<CommentWriter, 'add'>> = /* @__PURE__ */ storeCapability(
+  CommentWriter,
+  [readThreads, readActivityConfig, 'PutItem'],
 );
 
-export const writeComments: Capability<Pick<CommentWriter, 'update' | 'delete'>> = /* @__PURE__ */ combine(
-  { readThreads, readActivityConfig, table: /* @__PURE__ */ tableWith(['PutItem', 'DeleteItem']) },
-  ({ table }) => new CommentWriter(table),
+export const writeComments: Capability<Pick<CommentWriter, 'update' | 'delete'>> = /* @__PURE__ */ storeCapability(
+  CommentWriter,
+  [readThreads, readActivityConfig, 'PutItem', 'DeleteItem'],
 );

@@ -1,14 +1,13 @@
-import { type Capability, combine } from '../app/capability.ts';
 import { AccessChecks } from '../content/accessChecks.ts';
 import type { DocumentScope } from '../content/documentScope.ts';
 import { findLiveDocuments } from '../content/recordListing.ts';
 import type { RecordAccess } from '../content/rules/threadAccess.ts';
 import type { Viewer } from '../content/rules/viewer.ts';
-import { type DocumentReader, type DocumentWithFolder, readDocuments } from '../directory/documents.ts';
+import { DocumentReader, type DocumentWithFolder, readDocuments } from '../directory/documents.ts';
 import { type OrganizationScope, organizationScope } from '../directory/folders/folders.ts';
-import { findOrganization, type OrganizationKeys, type OrganizationReader } from '../directory/organizations.ts';
+import { findOrganization, type OrganizationKeys, OrganizationReader } from '../directory/organizations.ts';
 import { inParallel } from '../shared/inParallel.ts';
-import { tableWith } from '../table/storeCapability.ts';
+import { storeCapability } from '../table/storeCapability.ts';
 import type { Table } from '../table/table.ts';
 import type { ThreadFilters } from './rules/threadFilters.ts';
 import { lastAuthors, threadAccessOf } from './rules/threads.ts';
@@ -20,28 +19,30 @@ export interface ThreadCount {
   readonly unread: number;
 }
 
+/** The user for whom threads are counted. `now` is the time of the request in epoch ms. */
 interface CountOptions {
+  readonly userId: string;
+  readonly filters: ThreadFilters;
+  readonly viewer?: Viewer | undefined;
+  readonly now: number;
+}
+
+interface CountedDocument extends CountOptions {
   readonly organizationId: string;
   readonly document: DocumentWithFolder;
   readonly checks: AccessChecks;
-  readonly userId: string;
-  readonly filters: ThreadFilters;
-}
-
-interface ThreadCounterDeps {
-  readonly table: Table;
-  readonly organizations: Pick<OrganizationReader, 'readWithin'>;
-  readonly documents: DocumentReader;
 }
 
 const PARALLEL = 4;
 const PAGE_SIZE = 1_000;
 
 export class ThreadCounter {
-  readonly #deps: ThreadCounterDeps;
+  readonly #table: Table;
+  readonly #organizations: OrganizationReader;
 
-  constructor(deps: ThreadCounterDeps) {
-    this.#deps = deps;
+  constructor(table: Table) {
+    this.#table = table;
+    this.#organizations = new OrganizationReader(table);
   }
 
   /**
@@ -53,9 +54,9 @@ export class ThreadCounter {
     tenant: string,
     organizationId: string,
     documentIds: readonly string[],
-    user: { userId: string; filters: ThreadFilters; viewer?: Viewer | undefined; now: number },
+    user: CountOptions,
   ): Promise<ThreadCount[]> {
-    const { content } = await this.#deps.organizations.readWithin(tenant, organizationId, (organization) =>
+    const { content } = await this.#organizations.readWithin(tenant, organizationId, (organization) =>
       this.#countIn(organizationScope(tenant, organization), organization, documentIds, user),
     );
     return content;
@@ -65,12 +66,12 @@ export class ThreadCounter {
     scope: OrganizationScope,
     organization: OrganizationKeys,
     documentIds: readonly string[],
-    user: { userId: string; filters: ThreadFilters; viewer?: Viewer | undefined; now: number },
+    user: CountOptions,
   ): Promise<ThreadCount[]> {
-    const { documents, table } = this.#deps;
+    const table = this.#table;
     const { organizationId } = organization;
     const checks = new AccessChecks(table, { scope, organization, now: user.now }, user.userId, user.viewer?.access);
-    const liveDocuments = [...(await findLiveDocuments(documents, scope, documentIds)).values()];
+    const liveDocuments = [...(await findLiveDocuments(new DocumentReader(table), scope, documentIds)).values()];
     const allowed = await checks.canSee(liveDocuments.map((document) => ({ document })));
     const visible = liveDocuments.filter((_document, index) => allowed[index]);
     const counts = await inParallel(visible, PARALLEL, (document) => {
@@ -83,10 +84,10 @@ export class ThreadCounter {
 
   async #countDocument(
     scope: DocumentScope,
-    { organizationId, document, checks, userId, filters }: CountOptions,
+    { organizationId, document, checks, userId, filters }: CountedDocument,
   ): Promise<ThreadCount> {
     const matching: { access: RecordAccess; authors: { userId: string; access: RecordAccess }[] }[] = [];
-    for await (const threads of new ThreadReader(this.#deps.table).pages(scope, filters, PAGE_SIZE)) {
+    for await (const threads of new ThreadReader(this.#table).pages(scope, filters, PAGE_SIZE)) {
       for (const found of threads) {
         const access = { document, thread: threadAccessOf(found.thread, organizationId) };
         const authors = lastAuthors(found).map(({ accessFields, ...author }) => ({
@@ -108,7 +109,8 @@ export class ThreadCounter {
   }
 }
 
-export const countThreads: Capability<ThreadCounter> = /* @__PURE__ */ combine(
-  { readThreads, organizations: findOrganization, documents: readDocuments, table: /* @__PURE__ */ tableWith([]) },
-  (deps) => new ThreadCounter(deps),
-);
+export const countThreads = /* @__PURE__ */ storeCapability(ThreadCounter, [
+  readThreads,
+  findOrganization,
+  readDocuments,
+]);

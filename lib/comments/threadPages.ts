@@ -1,4 +1,3 @@
-import { type Capability, combine } from '../app/capability.ts';
 import type { DocumentScope } from '../content/documentScope.ts';
 import { findRecordIds, RecordIdEntity } from '../content/recordIds.ts';
 import {
@@ -14,16 +13,11 @@ import {
 } from '../content/recordListing.ts';
 import type { ContentNames } from '../content/rules/eventMetadata.ts';
 import type { Viewer } from '../content/rules/viewer.ts';
-import { type DocumentReader, readDocuments } from '../directory/documents.ts';
-import {
-  type FolderReader,
-  type OrganizationScope,
-  organizationScope,
-  readFolders,
-} from '../directory/folders/folders.ts';
-import { findOrganization, type OrganizationReader } from '../directory/organizations.ts';
+import { DocumentReader, readDocuments } from '../directory/documents.ts';
+import { FolderReader, type OrganizationScope, organizationScope, readFolders } from '../directory/folders/folders.ts';
+import { findOrganization, OrganizationReader } from '../directory/organizations.ts';
 import { dict } from '../shared/collections.ts';
-import { tableWith } from '../table/storeCapability.ts';
+import { storeCapability } from '../table/storeCapability.ts';
 import type { Table } from '../table/table.ts';
 import { type DeletedThread, listDeletedThreads } from './deletedThreads.ts';
 import { matchesFilters, type ThreadFilters } from './rules/threadFilters.ts';
@@ -74,13 +68,6 @@ export interface ThreadListingScope {
   readonly documents: DocumentSource;
 }
 
-interface ThreadPagesDeps {
-  readonly table: Table;
-  readonly organizations: Pick<OrganizationReader, 'readWithin'>;
-  readonly documents: DocumentReader;
-  readonly folders: FolderReader;
-}
-
 /** The largest size of all comments in a response to a request for threads by id, in bytes. */
 const MAX_COMMENT_BYTES = 4_000_000;
 /**
@@ -90,12 +77,18 @@ const MAX_COMMENT_BYTES = 4_000_000;
 const MAX_THREADS_PER_ID = 100;
 
 export class ThreadPages {
-  readonly #deps: ThreadPagesDeps;
+  readonly #table: Table;
+  readonly #organizations: OrganizationReader;
+  readonly #documents: DocumentReader;
+  readonly #folders: FolderReader;
   readonly #threads: ThreadReader;
 
-  constructor(deps: ThreadPagesDeps) {
-    this.#deps = deps;
-    this.#threads = new ThreadReader(deps.table);
+  constructor(table: Table) {
+    this.#table = table;
+    this.#organizations = new OrganizationReader(table);
+    this.#documents = new DocumentReader(table);
+    this.#folders = new FolderReader(table);
+    this.#threads = new ThreadReader(table);
   }
 
   /**
@@ -104,8 +97,7 @@ export class ThreadPages {
    */
   async resolveScope(tenant: string, selection: ThreadSelection): Promise<ThreadListingScope> {
     const { organizationId } = selection;
-    const { organizations } = this.#deps;
-    const { content } = await organizations.readWithin(tenant, organizationId, async (keys) => {
+    const { content } = await this.#organizations.readWithin(tenant, organizationId, async (keys) => {
       const scope = organizationScope(tenant, keys);
       return { organizationId, scope, documents: await this.#documentsOf(scope, selection) };
     });
@@ -116,13 +108,14 @@ export class ThreadPages {
     scope: OrganizationScope,
     { documentId, documentIds, folderId }: ThreadSelection,
   ): Promise<DocumentSource> {
-    const { documents, folders } = this.#deps;
+    const documents = this.#documents;
     if (documentId !== undefined) return givenDocuments([toListed(scope, await documents.require(scope, documentId))]);
     if (documentIds) {
       const live = await findLiveDocuments(documents, scope, documentIds);
       return givenDocuments([...live.values()].map((document) => toListed(scope, document)));
     }
-    if (folderId !== undefined) return documentsInFolder(documents, scope, await folders.require(scope, folderId));
+    if (folderId !== undefined)
+      return documentsInFolder(documents, scope, await this.#folders.require(scope, folderId));
     return allDocuments(documents, scope);
   }
 
@@ -142,7 +135,7 @@ export class ThreadPages {
         const page = await this.#threads.list(scope, { ...options, filters, descending });
         const names = namesOf(scopeOfAll.tenant, organizationId, documentId);
         const organization = { scope: scopeOfAll, organizationId };
-        const visible = await onlyVisible(this.#deps.table, organization, { viewer, filters, now }, page.records);
+        const visible = await onlyVisible(this.#table, organization, { viewer, filters, now }, page.records);
         return {
           ...page,
           records: visible.map(({ key, value }) => ({ key, value: toListedThread(names, value, parts) })),
@@ -163,7 +156,7 @@ export class ThreadPages {
       documents,
       from,
       limit,
-      read: ({ scope }, options) => listDeletedThreads(this.#deps.table, scope, deletedAfter, options),
+      read: ({ scope }, options) => listDeletedThreads(this.#table, scope, deletedAfter, options),
     });
   }
 
@@ -177,7 +170,7 @@ export class ThreadPages {
     annotationIds: readonly string[],
     options: Pick<ThreadPageOptions, 'filters' | 'parts' | 'viewer' | 'now'>,
   ): Promise<ListedThread[][]> {
-    const { content } = await this.#deps.organizations.readWithin(tenant, selection.organizationId, (keys) =>
+    const { content } = await this.#organizations.readWithin(tenant, selection.organizationId, (keys) =>
       this.#findInOrganization(organizationScope(tenant, keys), selection, annotationIds, options),
     );
     return content;
@@ -190,18 +183,17 @@ export class ThreadPages {
     { filters, parts, viewer, now }: Pick<ThreadPageOptions, 'filters' | 'parts' | 'viewer' | 'now'>,
   ): Promise<ListedThread[][]> {
     const { organizationId } = selection;
-    const { table } = this.#deps;
     const keys = await this.#findKeys(scope, selection, annotationIds);
     const bytesPerThread = Math.floor(MAX_COMMENT_BYTES / Math.max(keys.length, 1));
     const [threads, comments] = await Promise.all([
-      table.getMany(ThreadEntity, keys),
+      this.#table.getMany(ThreadEntity, keys),
       Promise.all(keys.map((key) => this.#threads.firstComments(key, key, bytesPerThread))),
     ]);
     const matching = threads.flatMap((thread, index) => {
       if (!thread || !matchesFilters(thread, filters)) return [];
       return [{ value: { thread, ...(comments[index] as FirstComments) } }];
     });
-    const visible = await onlyVisible(table, { scope, organizationId }, { viewer, filters, now }, matching);
+    const visible = await onlyVisible(this.#table, { scope, organizationId }, { viewer, filters, now }, matching);
     const listed = visible.map(({ value }) =>
       toListedThread(namesOf(scope.tenant, organizationId, value.thread.documentId), value, parts),
     );
@@ -217,7 +209,6 @@ export class ThreadPages {
   ): Promise<(DocumentScope & ThreadKey)[]> {
     const documentIds = documentId === undefined ? sentDocumentIds : [documentId];
     if (!documentIds) return this.#findKeysAnywhere(scope, folderId, annotationIds);
-    const { documents, table } = this.#deps;
     const recordIds = documentIds.flatMap((within) =>
       annotationIds.map((id) => ({ kind: 'thread', id, within }) as const),
     );
@@ -225,9 +216,9 @@ export class ThreadPages {
     // documents.
     const [live, positions] = await Promise.all([
       documentId === undefined
-        ? findLiveDocuments(documents, scope, documentIds)
-        : documents.require(scope, documentId).then((document) => new Map([[documentId, document]])),
-      findRecordIds(table, scope, recordIds),
+        ? findLiveDocuments(this.#documents, scope, documentIds)
+        : this.#documents.require(scope, documentId).then((document) => new Map([[documentId, document]])),
+      findRecordIds(this.#table, scope, recordIds),
     ]);
     return recordIds.flatMap(({ id: annotationId, within }, index) => {
       const position = positions[index];
@@ -243,20 +234,19 @@ export class ThreadPages {
     folderId: string | undefined,
     annotationIds: readonly string[],
   ): Promise<(DocumentScope & ThreadKey)[]> {
-    const { documents, folders, table } = this.#deps;
     const findAll = async (annotationId: string) => {
       const recordId = { ...scope, kind: 'thread', id: annotationId } as const;
-      const { values } = await table.query(RecordIdEntity, recordId, { limit: MAX_THREADS_PER_ID });
+      const { values } = await this.#table.query(RecordIdEntity, recordId, { limit: MAX_THREADS_PER_ID });
       return values.map(({ documentKey, createdAt }) => ({ ...scope, documentKey, annotationId, createdAt }));
     };
     const [folder, keysOfIds] = await Promise.all([
-      folderId === undefined ? undefined : folders.require(scope, folderId),
+      folderId === undefined ? undefined : this.#folders.require(scope, folderId),
       Promise.all(annotationIds.map(findAll)),
     ]);
     const keys = keysOfIds.flat();
-    const threads = await table.getMany(ThreadEntity, keys);
+    const threads = await this.#table.getMany(ThreadEntity, keys);
     const documentIds = threads.flatMap((thread) => thread?.documentId ?? []);
-    const liveDocuments = await findLiveDocuments(documents, scope, documentIds);
+    const liveDocuments = await findLiveDocuments(this.#documents, scope, documentIds);
     return keys.filter(({ documentKey }, index) => {
       const document = liveDocuments.get(threads[index]?.documentId ?? '');
       return document?.internalId === documentKey && (!folder || document.folder?.internalId === folder.internalId);
@@ -286,13 +276,9 @@ function namesOf(apiKey: string, organizationId: string, documentId: string): Co
   return { apiKey, organization: { organizationId }, document: { documentId } };
 }
 
-export const readThreadPages: Capability<ThreadPages> = /* @__PURE__ */ combine(
-  {
-    readThreads,
-    organizations: findOrganization,
-    documents: readDocuments,
-    folders: readFolders,
-    table: /* @__PURE__ */ tableWith([]),
-  },
-  (deps) => new ThreadPages(deps),
-);
+export const readThreadPages = /* @__PURE__ */ storeCapability(ThreadPages, [
+  readThreads,
+  findOrganization,
+  readDocuments,
+  readFolders,
+]);

@@ -1,5 +1,5 @@
 import { type AgentLookup, agentNotFound, findAgents } from '../agents/agentRuns.ts';
-import { type Capability, combine } from '../app/capability.ts';
+import type { Capability } from '../app/capability.ts';
 import { findUsersWithAccess } from '../content/accessChecks.ts';
 import type { DocumentContext, DocumentScope } from '../content/documentScope.ts';
 import { claimRecordId, findRecordIds, type RecordPosition } from '../content/recordIds.ts';
@@ -15,7 +15,7 @@ import { limits } from '../shared/schema.ts';
 import type { Stored } from '../table/entity.ts';
 import { pages } from '../table/pages.ts';
 import { retryOnConflict } from '../table/retryOnConflict.ts';
-import { tableWith } from '../table/storeCapability.ts';
+import { storeCapability } from '../table/storeCapability.ts';
 import { insert, replace, type Table, type WriteOp } from '../table/table.ts';
 import { type Decision, writeEach } from '../table/writeEach.ts';
 import { readActivityConfig } from '../workspaces/configs/activityConfig.ts';
@@ -463,12 +463,14 @@ function unknownResult(annotationId: string): ThreadWritten {
   return failedResult(annotationId, 'Annotation not found.');
 }
 
-export const addThreads: Capability<Pick<ThreadWriter, 'add'>> = /* @__PURE__ */ combine(
-  { readThreads, readActivityConfig, table: /* @__PURE__ */ tableWith(['PutItem', 'UpdateItem']) },
-  ({ table }) => new ThreadWriter(table),
-);
+export const addThreads: Capability<Pick<ThreadWriter, 'add'>> = /* @__PURE__ */ storeCapability(ThreadWriter, [
+  readThreads,
+  readActivityConfig,
+  'PutItem',
+  'UpdateItem',
+]);
 
-export const writeThreads: Capability<Pick<ThreadWriter, 'update' | 'delete'>> = /* @__PURE__ */ combine(
-  { readThreads, readActivityConfig, table: /* @__PURE__ */ tableWith(['PutItem', 'DeleteItem']) },
-  ({ table }) => new ThreadWriter(table),
+export const writeThreads: Capability<Pick<ThreadWriter, 'update' | 'delete'>> = /* @__PURE__ */ storeCapability(
+  ThreadWriter,
+  [readThreads, readActivityConfig, 'PutItem', 'DeleteItem'],
 );

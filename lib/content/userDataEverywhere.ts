@@ -1,6 +1,7 @@
-import { type Capability, combine } from '../app/capability.ts';
-import { type OrganizationReader, readOrganizations } from '../directory/organizations.ts';
-import { readUserData, type UserDataCursor, type UserDataPage, type UserDataReader } from './userData.ts';
+import { OrganizationReader, readOrganizations } from '../directory/organizations.ts';
+import { storeCapability } from '../table/storeCapability.ts';
+import type { Table } from '../table/table.ts';
+import { readUserData, type UserDataCursor, type UserDataPage, UserDataReader } from './userData.ts';
 
 /** The position in a listing of a user's data in all organizations. */
 export interface EverywhereCursor {
@@ -18,12 +19,12 @@ const ORGANIZATIONS_PER_PAGE = 10;
 
 /** Reads the data of a user in all organizations of a tenant, one organization after another. */
 export class UserDataEverywhereReader {
-  readonly #organizations: Pick<OrganizationReader, 'list'>;
+  readonly #organizations: OrganizationReader;
   readonly #data: UserDataReader;
 
-  constructor(organizations: Pick<OrganizationReader, 'list'>, data: UserDataReader) {
-    this.#organizations = organizations;
-    this.#data = data;
+  constructor(table: Table) {
+    this.#organizations = new OrganizationReader(table);
+    this.#data = new UserDataReader(table);
   }
 
   /**
@@ -62,7 +63,7 @@ export class UserDataEverywhereReader {
 
 const empty = { comments: [], reactions: [], recordings: [], notifications: [] };
 
-export const readUserDataEverywhere: Capability<UserDataEverywhereReader> = /* @__PURE__ */ combine(
-  { organizations: readOrganizations, data: readUserData },
-  ({ organizations, data }) => new UserDataEverywhereReader(organizations, data),
-);
+export const readUserDataEverywhere = /* @__PURE__ */ storeCapability(UserDataEverywhereReader, [
+  readOrganizations,
+  readUserData,
+]);

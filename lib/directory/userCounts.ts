@@ -1,41 +1,35 @@
-import { combine } from '../app/capability.ts';
 import { ApiError } from '../shared/errors.ts';
 import { inParallel } from '../shared/inParallel.ts';
 import { pages } from '../table/pages.ts';
-import { tableWith } from '../table/storeCapability.ts';
+import { storeCapability } from '../table/storeCapability.ts';
 import type { Table } from '../table/table.ts';
-import { type DocumentReader, type DocumentWithFolder, readDocuments } from './documents.ts';
+import { DocumentReader, type DocumentWithFolder, readDocuments } from './documents.ts';
 import { readRevocations } from './folders/folderRevocations.ts';
 import type { OrganizationScope } from './folders/folders.ts';
 import { folderChain, hasEnded } from './rules/access.ts';
-import { ContactEntity, documentResource, readUsers, type Resource, UserEntity, type UserReader } from './users.ts';
+import { ContactEntity, documentResource, readUsers, type Resource, UserEntity, UserReader } from './users.ts';
 
 /** The largest number of documents whose contact lists one request counts. Each list takes a query of its own. */
 export const MAX_COUNTED_DOCUMENTS = 2_000;
 const DOCUMENTS_PER_PAGE = 1_000;
 const PARALLEL = 16;
 
-interface CounterDeps {
-  readonly table: Table;
-  readonly users: UserReader;
-  readonly documents: DocumentReader;
-}
-
 /** Counts the users in contact lists. With a user id, the methods count only this user. */
 export class UserCounter {
-  readonly #deps: CounterDeps;
+  readonly #table: Table;
+  readonly #users: UserReader;
 
-  constructor(deps: CounterDeps) {
-    this.#deps = deps;
+  constructor(table: Table) {
+    this.#table = table;
+    this.#users = new UserReader(table);
   }
 
   /**
    * Returns the number of users in a resource's contact list. With `userId`, returns 1 if this user is in the list, otherwise 0.
    */
   async of(scope: OrganizationScope, resource: Resource, userId: string | undefined): Promise<number> {
-    const { users } = this.#deps;
-    if (userId === undefined) return users.count(scope, resource);
-    return (await users.contactsNamed(scope, resource, [userId])).length;
+    if (userId === undefined) return this.#users.count(scope, resource);
+    return (await this.#users.contactsNamed(scope, resource, [userId])).length;
   }
 
   /**
@@ -44,7 +38,8 @@ export class UserCounter {
    */
   async ofAllDocuments(scope: OrganizationScope, userId: string | undefined): Promise<number> {
     let [count, documentsRead] = [0, 0];
-    const read = (after: string | undefined) => this.#deps.documents.list(scope, { limit: DOCUMENTS_PER_PAGE, after });
+    const documents = new DocumentReader(this.#table);
+    const read = (after: string | undefined) => documents.list(scope, { limit: DOCUMENTS_PER_PAGE, after });
     for await (const { values } of pages(read)) {
       documentsRead += values.length;
       if (documentsRead > MAX_COUNTED_DOCUMENTS) {
@@ -60,7 +55,7 @@ export class UserCounter {
 
   async #countAll(scope: OrganizationScope, documents: readonly DocumentWithFolder[]): Promise<number> {
     const counts = await inParallel(documents, PARALLEL, (document) =>
-      this.#deps.users.count(scope, documentResource(document)),
+      this.#users.count(scope, documentResource(document)),
     );
     return counts.reduce((sum, count) => sum + count, 0);
   }
@@ -69,7 +64,7 @@ export class UserCounter {
    * Returns the number of documents whose contact list has the user. A contact from before a removal of the user does not count.
    */
   async #countOne(scope: OrganizationScope, documents: readonly DocumentWithFolder[], userId: string): Promise<number> {
-    const { table } = this.#deps;
+    const table = this.#table;
     const [[user], contacts] = await Promise.all([
       table.getMany(UserEntity, [{ tenant: scope.tenant, userId }]),
       table.getMany(
@@ -93,7 +88,4 @@ export class UserCounter {
   }
 }
 
-export const countUsers = /* @__PURE__ */ combine(
-  { table: /* @__PURE__ */ tableWith([]), users: readUsers, documents: readDocuments },
-  (deps) => new UserCounter(deps),
-);
+export const countUsers = /* @__PURE__ */ storeCapability(UserCounter, [readUsers, readDocuments]);

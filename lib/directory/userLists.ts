@@ -1,4 +1,3 @@
-import { combine } from '../app/capability.ts';
 import {
   allDocuments,
   listAcrossDocuments,
@@ -8,12 +7,14 @@ import {
 } from '../content/recordListing.ts';
 import { dict } from '../shared/collections.ts';
 import { ApiError } from '../shared/errors.ts';
-import { type DocumentReader, readDocuments } from './documents.ts';
+import { storeCapability } from '../table/storeCapability.ts';
+import type { Table } from '../table/table.ts';
+import { DocumentReader, readDocuments } from './documents.ts';
 import type { OrganizationScope } from './folders/folders.ts';
 import { mergePages } from './rules/userLists.ts';
 import { RECORDS_PER_READ, searchPage } from './searchPage.ts';
-import { GroupMemberEntity, type GroupReader, readGroups } from './userGroups.ts';
-import { type ListedUser, readUsers, type Resource, type UserReader } from './users.ts';
+import { GroupMemberEntity, GroupReader, readGroups } from './userGroups.ts';
+import { type ListedUser, readUsers, type Resource, UserReader } from './users.ts';
 
 export interface ListOptions {
   readonly limit: number;
@@ -55,17 +56,15 @@ export interface UserOfDocument {
   readonly user: ListedUser;
 }
 
-interface UserListsDeps {
-  readonly users: UserReader;
-  readonly documents: DocumentReader;
-  readonly groups: GroupReader;
-}
-
 export class UserLists {
-  readonly #deps: UserListsDeps;
+  readonly #users: UserReader;
+  readonly #documents: DocumentReader;
+  readonly #groups: GroupReader;
 
-  constructor(deps: UserListsDeps) {
-    this.#deps = deps;
+  constructor(table: Table) {
+    this.#users = new UserReader(table);
+    this.#documents = new DocumentReader(table);
+    this.#groups = new GroupReader(table);
   }
 
   /** Returns a page of the selected users. Throws NOT_FOUND if a group does not exist. */
@@ -76,7 +75,7 @@ export class UserLists {
   ): Promise<UserPage> {
     if (!userIds) return from ? this.ofResource(scope, from, options) : this.ofGroups(scope, groupIds, options);
     const users = from
-      ? await this.#deps.users.contactsNamed(scope, from, userIds)
+      ? await this.#users.contactsNamed(scope, from, userIds)
       : await this.namedInGroups(scope, groupIds, userIds);
     return { values: options.isMatch ? users.filter(options.isMatch) : users, next: undefined };
   }
@@ -87,9 +86,8 @@ export class UserLists {
     resource: Resource,
     { limit, after, isMatch }: ListOptions,
   ): Promise<UserPage> {
-    const { users } = this.#deps;
-    if (!isMatch) return users.contacts(scope, resource, { limit, after });
-    return searchPage((from) => users.contactRecords(scope, resource, { limit: RECORDS_PER_READ, after: from }), {
+    if (!isMatch) return this.#users.contacts(scope, resource, { limit, after });
+    return searchPage((from) => this.#users.contactRecords(scope, resource, { limit: RECORDS_PER_READ, after: from }), {
       limit,
       after,
       isMatch,
@@ -105,10 +103,9 @@ export class UserLists {
     groupIds: readonly string[],
     { limit, after, isMatch }: ListOptions,
   ): Promise<UserPage> {
-    const { groups } = this.#deps;
     const read = async (from: string | undefined, pageLimit: number) => {
       const pages = await Promise.all(
-        groupIds.map((groupId) => groups.members(scope, groupId, { limit: pageLimit, after: from })),
+        groupIds.map((groupId) => this.#groups.members(scope, groupId, { limit: pageLimit, after: from })),
       );
       const { values, next } = mergePages(
         pages.map((page) => ({
@@ -122,7 +119,7 @@ export class UserLists {
       return { records: values, next };
     };
     const [storedGroups, page] = await Promise.all([
-      groups.getByIds(scope, groupIds),
+      this.#groups.getByIds(scope, groupIds),
       isMatch
         ? searchPage((from) => read(from, Math.ceil(RECORDS_PER_READ / groupIds.length)), { limit, after, isMatch })
         : read(after, limit).then(({ records, next }) => ({ values: records.map(({ value }) => value), next })),
@@ -140,9 +137,9 @@ export class UserLists {
     groupIds: readonly string[],
     userIds: readonly string[],
   ): Promise<ListedUser[]> {
-    const groups = await this.#deps.groups.getByIds(scope, groupIds);
+    const groups = await this.#groups.getByIds(scope, groupIds);
     if (groups.includes(undefined)) throw unknownGroup();
-    return this.#deps.groups.membersNamed(
+    return this.#groups.membersNamed(
       scope,
       groups.flatMap((group) => group?.internalId ?? []),
       userIds,
@@ -157,9 +154,8 @@ export class UserLists {
     scope: OrganizationScope,
     { limit, after, isMatch }: ListOptions,
   ): Promise<{ values: UserOfDocument[]; next: string | undefined }> {
-    const { users, documents } = this.#deps;
     const { values, next } = await listAcrossDocuments({
-      documents: allDocuments(documents, scope),
+      documents: allDocuments(this.#documents, scope),
       from: listingCursor.position(after),
       limit,
       read: async (document, options) => {
@@ -168,7 +164,7 @@ export class UserLists {
           internalId: document.scope.documentKey,
           folderId: () => this.#folderOf(scope, document),
         };
-        const contacts = await users.contactRecords(
+        const contacts = await this.#users.contactRecords(
           scope,
           resource,
           isMatch ? { ...options, limit: RECORDS_PER_READ } : options,
@@ -182,7 +178,7 @@ export class UserLists {
   }
 
   async #folderOf(scope: OrganizationScope, { documentId }: ListedDocument): Promise<string | undefined> {
-    const [document] = await this.#deps.documents.getByIds(scope, [documentId]);
+    const [document] = await this.#documents.getByIds(scope, [documentId]);
     return document?.folder?.folderId;
   }
 }
@@ -214,7 +210,4 @@ export function groupByDocument<U>(
   return map;
 }
 
-export const listUsers = /* @__PURE__ */ combine(
-  { users: readUsers, documents: readDocuments, groups: readGroups },
-  (deps) => new UserLists(deps),
-);
+export const listUsers = /* @__PURE__ */ storeCapability(UserLists, [readUsers, readDocuments, readGroups]);

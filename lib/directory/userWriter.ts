@@ -1,8 +1,8 @@
-import { type Capability, combine } from '../app/capability.ts';
+import type { Capability } from '../app/capability.ts';
 import { mailableAddress } from '../mail/rules/mailAddress.ts';
 import { newId } from '../shared/ids.ts';
 import type { Stored } from '../table/entity.ts';
-import { storeCapability, tableWith } from '../table/storeCapability.ts';
+import { storeCapability } from '../table/storeCapability.ts';
 import { insert, remove, replace, type Table, type WriteOp } from '../table/table.ts';
 import { writeEach } from '../table/writeEach.ts';
 import { recordRemoval } from './accessRemovals.ts';
@@ -337,10 +337,7 @@ function contactWrite(
 }
 
 // Access depends on the folders above a resource, so this store also reads folders.
-export const writeUsers = /* @__PURE__ */ combine(
-  { table: /* @__PURE__ */ tableWith(['BatchGetItem', 'PutItem']), folders: readFolders },
-  ({ table }) => new UserWriter(table),
-);
+export const writeUsers = /* @__PURE__ */ storeCapability(UserWriter, [readFolders, 'BatchGetItem', 'PutItem']);
 
 export const grantAccess: Capability<Pick<UserWriter, 'find' | 'grant'>> = /* @__PURE__ */ storeCapability(UserWriter, [
   'BatchGetItem',

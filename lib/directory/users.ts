@@ -1,10 +1,9 @@
 import * as z from 'zod';
-import { combine } from '../app/capability.ts';
 import type { RecordPage } from '../content/recordListing.ts';
 import { StoredProfile } from '../shared/schema.ts';
 import { defineEntity, type Stored } from '../table/entity.ts';
 import { readAll } from '../table/pages.ts';
-import { tableWith } from '../table/storeCapability.ts';
+import { storeCapability } from '../table/storeCapability.ts';
 import type { PageOptions, Table } from '../table/table.ts';
 import { readRevocations } from './folders/folderRevocations.ts';
 import { FolderReader, organizationPartition, type OrganizationScope, readFolders } from './folders/folders.ts';
@@ -306,7 +305,4 @@ export class UserReader {
 }
 
 // Access depends on the folders above a resource, so this store also reads folders.
-export const readUsers = /* @__PURE__ */ combine(
-  { table: /* @__PURE__ */ tableWith(['BatchGetItem', 'Query']), folders: readFolders },
-  ({ table }) => new UserReader(table),
-);
+export const readUsers = /* @__PURE__ */ storeCapability(UserReader, [readFolders, 'BatchGetItem', 'Query']);

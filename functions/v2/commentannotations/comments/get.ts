@@ -70,10 +70,10 @@ export const endpoint = defineEndpoint(
     const { annotationId, userIds, commentIds, pageSize: limit = limits.pageSize } = input;
     const viewer = viewerOf(caller);
     const thread = await deps.comments.findThread(caller.tenant, input, viewer);
-    await deps.visibleThreads.require(thread.context, viewer, [annotationId], { now });
+    await deps.visibleThreads.require(thread, viewer, [annotationId], { now });
     const names = { apiKey: caller.tenant, organizationId: input.organizationId };
     const toResponse = ({ comment, reactions }: CommentWithReactions) => ({
-      ...toCommentRow(toCommentResponse(thread.names, comment)),
+      ...toCommentRow(toCommentResponse({ ...thread, ...names }, comment)),
       reactionAnnotations: reactions.map((reaction) => toReactionResponse(names, reaction)),
     });
     if (commentIds) {
