@@ -1,12 +1,13 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Code } from 'aws-cdk-lib/aws-lambda';
 import { App } from 'aws-cdk-lib/core';
 import { Backend } from '../stacks/backend.ts';
 import { readSettings, type Settings, STACK } from '../stacks/settings.ts';
-import { type Build, buildFunctions, bundleEntries, projectDir } from './build.ts';
+import { type Build, buildFunctions, bundleEntries } from './build.ts';
 import { fileText } from './files.ts';
+import { projectContext } from './projectContext.ts';
 import { registeredAssets, registeredRoutes, registeredWorkers } from './registry.ts';
 
 /** Bundles the functions of all registered endpoints, pages, assets and workers. */
@@ -45,9 +46,6 @@ export async function synthesise(options: {
   settings?: Partial<Settings>;
   built?: Build;
 }): Promise<{ assemblyDir: string }> {
-  const { context } = JSON.parse(await readFile(join(projectDir, 'cdk.json'), 'utf8')) as {
-    context: Record<string, unknown>;
-  };
   const app = new App({
     outdir: options.outdir,
     // Validation is off. It would take half of the time, and `cdk synth` and the tests already validate.
@@ -56,7 +54,7 @@ export async function synthesise(options: {
     treeMetadata: false,
     // With this option, the templates contain the file names of assets, as with the CLI. `npm run check:deploy` finds
     // the templates of nested stacks by these names.
-    context: { 'aws:cdk:enable-asset-metadata': true, ...context, ...options.settings },
+    context: { 'aws:cdk:enable-asset-metadata': true, ...projectContext(), ...options.settings },
   });
   // Settings are checked before bundling, so that invalid settings fail at once.
   const settings = settingsOf(app);

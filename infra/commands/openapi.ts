@@ -2,15 +2,11 @@
  * `npm run openapi`: prints the OpenAPI document with the settings of cdk.json. The server URL in the document is the
  * environment variable `PUBLIC_URL`. Its default is the URL of `npm start`.
  */
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { projectDir } from '../build/build.ts';
+import { projectContext } from '../build/projectContext.ts';
 import { referenceDocument } from '../build/reference.ts';
 import { readSettings } from '../stacks/settings.ts';
 
-const { context } = JSON.parse(readFileSync(join(projectDir, 'cdk.json'), 'utf8')) as {
-  context: Record<string, unknown>;
-};
+const context = projectContext();
 const { serviceName } = readSettings((name) => context[name]);
 const { PUBLIC_URL: url = 'http://127.0.0.1:3000' } = process.env;
 console.log(JSON.stringify(await referenceDocument({ url, serviceName }), null, 2));

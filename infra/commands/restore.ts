@@ -3,7 +3,8 @@
  * the commands.
  */
 import { parseArgs } from 'node:util';
-import { STACK } from '../stacks/settings.ts';
+import { projectContext } from '../build/projectContext.ts';
+import { readSettings, STACK } from '../stacks/settings.ts';
 import { runCommand } from './operator.ts';
 import { sourceTemplates } from './sourceTemplates.ts';
 import type { DeployedResource, StackTemplates } from './templateChanges.ts';
@@ -177,8 +178,11 @@ function singleResource(...[resources, isWanted]: Parameters<typeof findResource
   return resource;
 }
 
-/** Runs the command and returns its output. Throws an error whose message is for the operator. */
-async function run(args: string[]): Promise<string> {
+/**
+ * Runs the command and returns its output. `context` has the settings of the deployment. Throws an error whose message
+ * is for the operator.
+ */
+export async function run(args: string[], context = projectContext()): Promise<string> {
   const commands: Readonly<Record<string, typeof tableCommands>> = { table: tableCommands, stream: streamCommands };
   const {
     values: { stack, help },
@@ -191,7 +195,7 @@ async function run(args: string[]): Promise<string> {
   if (help) return USAGE;
   const execute = Object.hasOwn(commands, part) ? commands[part] : undefined;
   if (!execute || more.length > 0) throw new Error(USAGE);
-  return execute(await sourceTemplates(), stack);
+  return execute(await sourceTemplates(readSettings((name) => context[name])), stack);
 }
 
 if (import.meta.main) await runCommand(() => run(process.argv.slice(2)));

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll } from '@jest/globals';
 import { Code } from 'aws-cdk-lib/aws-lambda';
 import { App, type IPolicyValidationPlugin, Validations } from 'aws-cdk-lib/core';
-import { projectDir } from '../../infra/build/build.ts';
+import { projectContext } from '../../infra/build/projectContext.ts';
 import { Backend } from '../../infra/stacks/backend.ts';
 import { readSettings, type Settings } from '../../infra/stacks/settings.ts';
 import type { Routed } from '../../lib/app/page.ts';
@@ -58,7 +58,7 @@ export function appOf(
   settings: Partial<Settings> = {},
   { workers = allWorkers, outdir = unnamedApps, validatePlugin }: AppOptions = {},
 ): { app: App; backend: Backend } {
-  const { context } = JSON.parse(readFileSync(join(projectDir, 'cdk.json'), 'utf8'));
+  const context = projectContext();
   // Turns off stack traces of constructs, because collecting them is slow.
   const app = new App({
     context: { 'aws:cdk:disable-stack-trace': true, 'aws:cdk:enable-asset-metadata': true, ...context },

@@ -12,6 +12,7 @@ import {
   projectDir,
   readBuilt,
 } from '../../infra/build/build.ts';
+import { projectContext } from '../../infra/build/projectContext.ts';
 import { registeredAssets, registeredRoutes, registeredWorkers } from '../../infra/build/registry.ts';
 import { synthesise } from '../../infra/build/synthesise.ts';
 import { cachedAssembly } from '../../infra/local/assembly/assemblyCache.ts';
@@ -52,10 +53,7 @@ function runApp(outdir: string, context: Record<string, unknown>): void {
 let built: Build;
 beforeAll(async () => {
   // All tests share the app's bundles, because bundling takes as long as ten tests.
-  const { context } = JSON.parse(readFileSync(join(projectDir, 'cdk.json'), 'utf8')) as {
-    context: Record<string, unknown>;
-  };
-  runApp(deployed, context);
+  runApp(deployed, projectContext());
   built = await readBuilt('dist/functions');
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

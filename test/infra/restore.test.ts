@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { streamCommands, tableCommands } from '../../infra/commands/restore.ts';
+import { run, streamCommands, tableCommands } from '../../infra/commands/restore.ts';
 import { sourceTemplates } from '../../infra/commands/sourceTemplates.ts';
 import type { StackTemplates } from '../../infra/commands/templateChanges.ts';
 
@@ -176,6 +176,14 @@ describe('restore stream', () => {
         },
       },
     ]);
+  });
+
+  test('connects the workers that the settings of the deployment add', async () => {
+    const script = await run(['stream'], { live: 'on', streamBatchesPerShard: '7' });
+    const created = calls(script, { ...answers, 'lambda list-event-source-mappings': '' }).filter(
+      ({ command }) => command === 'lambda create-event-source-mapping',
+    );
+    expect(created.map(({ options }) => options['cli-input-json'].ParallelizationFactor)).toEqual([7, 7]);
   });
 
   test('creates a missing connection, and changes nothing if the connection exists', () => {

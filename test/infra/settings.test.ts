@@ -1,7 +1,5 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { projectDir } from '../../infra/build/build.ts';
+import { projectContext } from '../../infra/build/projectContext.ts';
 import { readSettings, settingNames } from '../../infra/stacks/settings.ts';
 
 const read = (context: Record<string, unknown>) => readSettings((name) => context[name], Object.keys(context));
@@ -182,9 +180,7 @@ describe('readSettings', () => {
   });
 
   test('accepts the settings of cdk.json', () => {
-    const { context } = JSON.parse(readFileSync(join(projectDir, 'cdk.json'), 'utf8')) as {
-      context: Record<string, unknown>;
-    };
+    const context = projectContext();
     expect(() => read(context)).not.toThrow();
     // Names with this prefix belong to the CDK.
     expect(settingNames).toEqual(expect.arrayContaining(Object.keys(context).filter((key) => !key.startsWith('@'))));
