@@ -289,6 +289,7 @@ export class LiveDocument {
     return { ended };
   }
 
+  /** Ends the connection. `#run` then connects again, unless the document is closed or denied. */
   #disconnect(): void {
     clearTimeout(this.#renewal);
     clearTimeout(this.#check);
@@ -304,7 +305,7 @@ export class LiveDocument {
         const { data } = await this.#ports.methods.v2.live.connect(this.#ports.document);
         if (socket !== this.#socket) return;
         // The document has new channels after a user lost access. A new connection subscribes to them.
-        if (JSON.stringify(data.channels) !== JSON.stringify(channels)) this.#reconnect();
+        if (JSON.stringify(data.channels) !== JSON.stringify(channels)) this.#disconnect();
         else {
           socket.renewToken(data.token);
           this.#scheduleRenewal(data, socket);
@@ -312,7 +313,7 @@ export class LiveDocument {
       } catch (error) {
         if (socket !== this.#socket) return;
         if (isFinal(error)) this.#stop('denied');
-        else this.#reconnect();
+        else this.#disconnect();
       }
     };
     this.#renewal = setTimeout(() => void renew(), Math.max(expiresAt - Date.now() - RENEW_MILLISECONDS, 1_000));
@@ -325,7 +326,7 @@ export class LiveDocument {
         await this.#synchronise();
         if (socket === this.#socket) this.#scheduleCheck(socket);
       } catch {
-        if (socket === this.#socket) this.#reconnect();
+        if (socket === this.#socket) this.#disconnect();
       }
     };
     this.#check = setTimeout(() => void check(), CHECK_MILLISECONDS * (0.75 + Math.random() / 2));
@@ -335,31 +336,26 @@ export class LiveDocument {
     if (socket !== this.#socket || typeof event !== 'object' || event === null) return;
     const { channels } = this.#connection as Connection;
     if (channel === channels.awareness) {
-      if ((event as DocumentMessage).type === 'system.revoked') this.#reconnect();
+      if ((event as DocumentMessage).type === 'system.revoked') this.#disconnect();
       else this.#events.emit('awareness', event);
     } else if (channel === channels.user) this.#showUserHint(event as LiveHint);
     else this.#receiveOfDocument(event as DocumentMessage);
   }
 
   #receiveOfDocument(message: DocumentMessage): void {
-    if (message.type === 'system.revoked') this.#reconnect();
+    if (message.type === 'system.revoked') this.#disconnect();
     else if (isPresence(message)) {
       if (this.#users.apply(message)) this.#showPresence();
     } else if (isLiveState(message)) this.#showState(message);
     else if (typeof (message as Partial<Versioned>).version === 'number') {
-      const { messages: messages, hasGap } = this.#order.take(message as Versioned);
+      const { messages, hasGap } = this.#order.take(message as Versioned);
       for (const hint of messages) this.#show(hint);
       if (hasGap && !this.#catchUp) this.#fillGap();
     }
   }
 
-  #reconnect(): void {
-    // `#run` connects again when the connection has ended.
-    this.#disconnect();
-  }
-
   #fillGap(): void {
-    this.#synchronise().catch(() => this.#reconnect());
+    this.#synchronise().catch(() => this.#disconnect());
   }
 
   /** Reads missed changes, the users who are present, and the live states. */

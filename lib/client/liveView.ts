@@ -88,7 +88,7 @@ export class VersionOrder<M extends VersionedMessage> {
   take(message: M): { readonly messages: readonly M[]; readonly hasGap: boolean } {
     if (this.version === undefined || message.version > this.version) this.#waiting.set(message.version, message);
     const messages = this.#release();
-    return { messages: messages, hasGap: this.#waiting.size > 0 };
+    return { messages, hasGap: this.#waiting.size > 0 };
   }
 
   /** Adds the messages of a catch-up, which include all changes up to `version`. Returns the messages that can be shown now. */

@@ -108,7 +108,7 @@ export function createUserClient({ token: source, WebSocket: Socket, ...settings
       const shared: SharedDocument = documents.get(name) ?? {
         users: 0,
         live: new LiveDocument({
-          methods: methods,
+          methods,
           document: { organizationId, documentId },
           WebSocket: Socket ?? (globalThis.WebSocket as unknown as SocketConstructor),
           userId: () => token.userId,

@@ -20,7 +20,7 @@ import { DEBOUNCE_MS } from './eventJob.ts';
 type EditorChange = DocumentReference & Omit<Author, 'now'> & { readonly editorId: string };
 
 /** Writes one change of an editor to its log (`editors`), and returns what the change did. */
-export type EditorUpdate = (editors: EditorLog, context: DocumentContext, author: Author) => Promise<Changed>;
+export type WriteChange = (editors: EditorLog, context: DocumentContext, author: Author) => Promise<Changed>;
 
 /**
  * Changes an editor of a document. Throws the errors of `FindDocument` and of `change`, and FAILED_PRECONDITION for a
@@ -33,7 +33,7 @@ export type EditorUpdate = (editors: EditorLog, context: DocumentContext, author
 type ChangeEditor = (
   tenant: string,
   request: EditorChange,
-  change: EditorUpdate,
+  change: WriteChange,
   call: { readonly now: number; readonly log: Log },
 ) => Promise<Changed>;
 

@@ -102,7 +102,7 @@ export function defineEntity<S extends z.ZodObject, P, K>(
     scope: definition.scope,
     ownedBy: definition.ownedBy,
     purpose: definition.purpose,
-    definition: definition,
+    definition,
     key,
     partition,
     toItem(value, revision = 1) {

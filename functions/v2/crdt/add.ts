@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
-import { createEditor, type EditorUpdate } from '../../../lib/editors/changeEditor.ts';
+import { createEditor, type WriteChange } from '../../../lib/editors/changeEditor.ts';
 import { requireFitting, ValueRequest } from '../../../lib/editors/rules/valueRequest.ts';
 import { addEditor } from '../../../lib/editors/writeValue.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
@@ -34,7 +34,7 @@ export const endpoint = defineEndpoint(
   },
   async ({ input, caller, deps, now, log }) => {
     requireFitting(input);
-    const change: EditorUpdate = (editors, context, author) => addEditor(editors, context, input, author);
+    const change: WriteChange = (editors, context, author) => addEditor(editors, context, input, author);
     await deps.createEditor(caller.tenant, input, change, { now, log });
     return {};
   },

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
-import { changeEditor, type EditorUpdate } from '../../../../lib/editors/changeEditor.ts';
+import { changeEditor, type WriteChange } from '../../../../lib/editors/changeEditor.ts';
 import { pushUpdate } from '../../../../lib/editors/pushUpdate.ts';
 import { authorFields, Base64, editorName } from '../../../../lib/editors/rules/editors.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
@@ -50,7 +50,7 @@ export const endpoint = defineEndpoint(
     memoryMb: 1024,
   },
   async ({ input, caller, deps, now, log }) => {
-    const change: EditorUpdate = (editors, context, author) =>
+    const change: WriteChange = (editors, context, author) =>
       pushUpdate(editors, context, input.editorId, input.update, author);
     const { version } = await deps.changeEditor(caller.tenant, input, change, { now, log });
     return { data: { version } };
