@@ -4,15 +4,24 @@ import { isLongerThan } from '../shared/bytes.ts';
 import { definedFields } from '../shared/collections.ts';
 import { ApiError } from '../shared/errors.ts';
 import { fromJsonFields, toJsonFields } from '../shared/jsonFields.ts';
-import { defineSchema, Id, JsonValue, limits, Name, OpenObject, optional, Text } from '../shared/schema.ts';
+import {
+  AnyObject,
+  defineSchema,
+  Id,
+  isObject,
+  JsonValue,
+  limits,
+  Name,
+  OpenObject,
+  optional,
+  Text,
+} from '../shared/schema.ts';
 import { type ActivityConfig, initialActivityConfig } from '../workspaces/rules/activityConfig.ts';
 import type { commentVerbs } from '../workspaces/rules/groupedTriggers.ts';
 
 /** The features that activities are about. */
 export const featureTypes = ['comment', 'reaction', 'recorder', 'crdt', 'custom'] as const;
 export type FeatureType = (typeof featureTypes)[number];
-
-const isObject = (value: unknown) => typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** The changed fields by name, each with `{ from, to }`. They are stored unchanged. */
 const Changes = /* @__PURE__ */ defineSchema(() =>
@@ -120,10 +129,10 @@ export function commentIdOf({
 export const ActivityResponse = /* @__PURE__ */ defineSchema(() =>
   z.object({
     ...Activity.omit({ documentId: true, createdAt: true }).shape,
-    changes: z.record(z.string(), z.unknown()).optional(),
+    changes: AnyObject.optional(),
     entityData: z.unknown().optional(),
     entityTargetData: z.unknown().optional(),
-    displayMessageTemplateData: z.record(z.string(), z.unknown()).optional(),
+    displayMessageTemplateData: AnyObject.optional(),
     metadata: z.object({ apiKey: z.string(), documentId: z.string(), organizationId: z.string() }),
     /** When the activity was first added, in epoch ms. */
     timestamp: z.number(),

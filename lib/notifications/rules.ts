@@ -7,7 +7,18 @@ import { accessFields } from '../directory/rules/access.ts';
 import { isLongerThan } from '../shared/bytes.ts';
 import { definedFields, dict, distinct, distinctBy } from '../shared/collections.ts';
 import { fromJsonFields, toJsonFields } from '../shared/jsonFields.ts';
-import { AccessContext, defineSchema, Id, limits, list, Name, OpenObject, optional, Text } from '../shared/schema.ts';
+import {
+  AccessContext,
+  AnyObject,
+  defineSchema,
+  Id,
+  limits,
+  list,
+  Name,
+  OpenObject,
+  optional,
+  Text,
+} from '../shared/schema.ts';
 import type { UserRule } from '../userTokens/rules/userRule.ts';
 
 /** The largest size of a notification in a request, and of a stored notification, in bytes. DynamoDB limits an item to 400 KB. */
@@ -281,24 +292,22 @@ export function notifiesUser({ notifyUsers }: Notification, userId: string): boo
   return notifyUsers.some((notified) => notified.userId === userId);
 }
 
-const OpenMap = /* @__PURE__ */ defineSchema(() => z.record(z.string(), z.unknown()));
-
 export const NotificationResponse = /* @__PURE__ */ defineSchema(() =>
   z.object({
     ...Notification.omit({ accessFields: true, locationKey: true, thread: true, documentId: true, createdAt: true })
       .shape,
-    notificationSourceData: OpenMap.optional(),
-    displayHeadlineMessageTemplateData: OpenMap.optional(),
-    displayBodyMessageTemplateData: OpenMap.optional(),
-    metadata: OpenMap,
+    notificationSourceData: AnyObject.optional(),
+    displayHeadlineMessageTemplateData: AnyObject.optional(),
+    displayBodyMessageTemplateData: AnyObject.optional(),
+    metadata: AnyObject,
     /**
      * The notified users. The keys are MD5 hashes of their e-mail addresses in lower case. In `notifyUsersByUserId`, the keys are
      * hashes of their user ids.
      */
     notifyUsers: z.record(z.string(), z.boolean()),
     notifyUsersByUserId: z.record(z.string(), z.boolean()),
-    context: z.object({ access: OpenMap, accessFields: z.array(z.string()) }).optional(),
-    location: OpenMap.optional(),
+    context: z.object({ access: AnyObject, accessFields: z.array(z.string()) }).optional(),
+    location: AnyObject.optional(),
     locationId: z.string().optional(),
     /** When the notification was created, in epoch ms. */
     timestamp: z.number(),

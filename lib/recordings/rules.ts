@@ -5,7 +5,17 @@ import { Location, locationKey } from '../content/rules/location.ts';
 import { type EventPayload, MAX_PAYLOAD_BYTES } from '../events/rules/payload.ts';
 import { isLongerThan } from '../shared/bytes.ts';
 import { fromJsonFields, pickFields, readJson, toStoredFields } from '../shared/jsonFields.ts';
-import { defineSchema, Id, list, Name, OpenObject, optional, Text, unchangedObject } from '../shared/schema.ts';
+import {
+  AnyObject,
+  defineSchema,
+  Id,
+  list,
+  Name,
+  OpenObject,
+  optional,
+  Text,
+  unchangedObject,
+} from '../shared/schema.ts';
 
 export const recordingTypes = ['audio', 'video', 'screen'] as const;
 /** Where clients show a recording. */
@@ -102,8 +112,6 @@ export function toRecording(
     lastUpdated: now,
   };
 }
-
-const AnyObject = /* @__PURE__ */ defineSchema(() => z.record(z.string(), z.unknown()));
 
 export const RecordingResponse = /* @__PURE__ */ defineSchema(() =>
   z.object({

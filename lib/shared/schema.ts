@@ -126,6 +126,9 @@ export const JsonValue = /* @__PURE__ */ defineSchema(() =>
   z.custom<unknown>((value) => value !== undefined).check(...jsonLimits(limits.objectBytes)),
 );
 
+/** A JSON object in a response. */
+export const AnyObject = /* @__PURE__ */ defineSchema(() => z.record(z.string(), z.unknown()));
+
 /** Returns whether a value is a JSON object. */
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);

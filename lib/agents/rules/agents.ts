@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { ApiError, invalid } from '../../shared/errors.ts';
-import { defineSchema } from '../../shared/schema.ts';
+import { AnyObject, defineSchema } from '../../shared/schema.ts';
 import type { OpenKeys } from './behaviourShape.ts';
 import type { BuiltInAgent } from './builtIn.ts';
 import { runCount, toRunCountResponse } from './runs.ts';
@@ -75,8 +75,6 @@ export function changeIdentity(agent: Agent, change: IdentityChange, now: number
   const { name = agent.name, description = agent.description, enabled = agent.enabled } = change;
   return { ...agent, name, ...(description !== undefined && { description }), enabled, updatedAt: now };
 }
-
-const AnyObject = /* @__PURE__ */ defineSchema(() => z.record(z.string(), z.unknown()));
 
 const agentRowFields = /* @__PURE__ */ defineSchema(() => ({
   id: z.string(),

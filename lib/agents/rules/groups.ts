@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { distinct } from '../../shared/collections.ts';
 import { ApiError } from '../../shared/errors.ts';
-import { defineSchema, Id, limits, list, OpenObject, optional, Text } from '../../shared/schema.ts';
+import { AnyObject, defineSchema, Id, limits, list, OpenObject, optional, Text } from '../../shared/schema.ts';
 import { toMetadataResponse } from './agents.ts';
 
 /** The largest number of groups of an API key. */
@@ -98,7 +98,7 @@ const responseShape = /* @__PURE__ */ defineSchema(() => ({
   id: z.string(),
   name: z.string(),
   description: z.string().optional(),
-  metadata: z.record(z.string(), z.unknown()),
+  metadata: AnyObject,
   /** Epoch ms, like `updatedAt`. */
   createdAt: z.number(),
   updatedAt: z.number(),

@@ -9,6 +9,7 @@ import { isoTime } from '../../shared/isoTime.ts';
 import { fromJsonFields, pickFields, readJson, toStoredFields } from '../../shared/jsonFields.ts';
 import {
   AccessContext,
+  AnyObject,
   defineSchema,
   Id,
   IsoTime,
@@ -403,14 +404,12 @@ function readList<T>(text: string | undefined): T[] {
   return readJson<T[]>(text) ?? [];
 }
 
-const OpenResponse = /* @__PURE__ */ defineSchema(() => z.record(z.string(), z.unknown()));
-
 /**
  * An access context in a response. `access` is as it was sent. `accessFields` has the same items as a list of `field:value`
  * texts.
  */
 export const ContextResponse = /* @__PURE__ */ defineSchema(() =>
-  z.object({ access: OpenResponse.optional(), accessFields: z.array(z.string()) }),
+  z.object({ access: AnyObject.optional(), accessFields: z.array(z.string()) }),
 );
 
 export const CommentResponse = /* @__PURE__ */ defineSchema(() =>
@@ -422,12 +421,12 @@ export const CommentResponse = /* @__PURE__ */ defineSchema(() =>
     commentHtml: z.string().optional(),
     from: StoredUser,
     to: z.array(StoredUser).optional(),
-    taggedUserContacts: z.array(OpenResponse).optional(),
-    attachments: z.array(OpenResponse).optional(),
+    taggedUserContacts: z.array(AnyObject).optional(),
+    attachments: z.array(AnyObject).optional(),
     context: ContextResponse.optional(),
-    agent: OpenResponse.optional(),
-    progress: OpenResponse.optional(),
-    actions: z.array(OpenResponse).optional(),
+    agent: AnyObject.optional(),
+    progress: AnyObject.optional(),
+    actions: z.array(AnyObject).optional(),
     isCommentResolverUsed: z.boolean().optional(),
     isCommentTextAvailable: z.boolean().optional(),
     isEdited: z.boolean(),
@@ -436,7 +435,7 @@ export const CommentResponse = /* @__PURE__ */ defineSchema(() =>
     createdAt: z.number(),
     /** The time of the last change, as ISO 8601 text. */
     lastUpdated: IsoTime,
-    metadata: OpenResponse,
+    metadata: AnyObject,
   }),
 );
 export type CommentResponse = z.output<typeof CommentResponse>;
@@ -460,11 +459,11 @@ export const CommentRow = /* @__PURE__ */ defineSchema(() =>
   CommentResponse.extend({
     isDraft: z.literal(false),
     to: z.array(StoredUser),
-    toOrganizationUserGroup: z.array(OpenResponse),
-    taggedUserContacts: z.array(OpenResponse),
-    attachments: z.array(OpenResponse),
-    recorders: z.array(OpenResponse),
-    customList: z.array(OpenResponse),
+    toOrganizationUserGroup: z.array(AnyObject),
+    taggedUserContacts: z.array(AnyObject),
+    attachments: z.array(AnyObject),
+    recorders: z.array(AnyObject),
+    customList: z.array(AnyObject),
     isCommentTextAvailable: z.boolean(),
   }),
 );

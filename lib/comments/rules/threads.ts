@@ -7,7 +7,7 @@ import { type ThreadAccess, Visibility } from '../../content/rules/visibility.ts
 import { isLongerThan } from '../../shared/bytes.ts';
 import { distinct } from '../../shared/collections.ts';
 import { fromJsonFields, pickFields, readJson, toStoredFields } from '../../shared/jsonFields.ts';
-import { defineSchema, Id, list, OpenObject, optional, unchangedObject } from '../../shared/schema.ts';
+import { AnyObject, defineSchema, Id, list, OpenObject, optional, unchangedObject } from '../../shared/schema.ts';
 import { importedTimes, Instant } from '../../shared/times.ts';
 import { Actions, Progress } from './commentProgress.ts';
 import {
@@ -502,8 +502,6 @@ export function lastAuthors({ thread, comments, more }: ThreadWithComments): Com
   return hasContext && !more ? authors.toReversed() : [{ userId: thread.last.userId }];
 }
 
-const OpenResponse = /* @__PURE__ */ defineSchema(() => z.record(z.string(), z.unknown()));
-
 export const ThreadResponse = /* @__PURE__ */ defineSchema(() =>
   z.object({
     annotationId: z.string(),
@@ -519,22 +517,22 @@ export const ThreadResponse = /* @__PURE__ */ defineSchema(() =>
     commentCount: z.number(),
     hasMoreComments: z.boolean(),
     from: StoredUser,
-    status: OpenResponse,
+    status: AnyObject,
     statusUpdatedByUserId: z.string().optional(),
     resolvedByUserId: z.string().optional(),
     assignedTo: StoredUser.optional(),
-    priority: z.union([z.string(), OpenResponse]).optional(),
+    priority: z.union([z.string(), AnyObject]).optional(),
     context: ContextResponse.optional(),
     visibility: Visibility.optional(),
-    location: OpenResponse.optional(),
+    location: AnyObject.optional(),
     locationId: z.string().optional(),
-    targetElement: OpenResponse.optional(),
-    suggestion: OpenResponse.optional(),
-    customList: z.array(OpenResponse).optional(),
-    pageInfo: OpenResponse.optional(),
+    targetElement: AnyObject.optional(),
+    suggestion: AnyObject.optional(),
+    customList: z.array(AnyObject).optional(),
+    pageInfo: AnyObject.optional(),
     ...storedPosition,
-    progress: OpenResponse.optional(),
-    actions: z.array(OpenResponse).optional(),
+    progress: AnyObject.optional(),
+    actions: z.array(AnyObject).optional(),
     subscribedUsers: z.array(StoredUser).optional(),
     unsubscribedUsers: z.array(StoredUser).optional(),
     involvedUserIds: z.array(z.string()),
@@ -542,7 +540,7 @@ export const ThreadResponse = /* @__PURE__ */ defineSchema(() =>
     /** The times of creation and of the last change, in epoch ms. */
     createdAt: z.number(),
     lastUpdated: z.number(),
-    metadata: OpenResponse,
+    metadata: AnyObject,
   }),
 );
 export type ThreadResponse = z.output<typeof ThreadResponse>;
@@ -593,12 +591,12 @@ export const ThreadRow = /* @__PURE__ */ defineSchema(() =>
     context: ContextResponse,
     visibilityConfig: Visibility,
     locationId: z.string().nullable(),
-    customList: z.array(OpenResponse),
+    customList: z.array(AnyObject),
     subscribedUsers: z.array(StoredUser),
     unsubscribedUsers: z.array(StoredUser),
-    subscribedGroups: z.array(OpenResponse),
+    subscribedGroups: z.array(AnyObject),
     hasDraftComments: z.literal(false),
-    metadata: OpenResponse.optional(),
+    metadata: AnyObject.optional(),
   }),
 );
 export type ThreadRow = z.output<typeof ThreadRow>;
