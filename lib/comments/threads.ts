@@ -9,7 +9,7 @@ import { isoTime } from '../shared/isoTime.ts';
 import { readDefined } from '../shared/readDefined.ts';
 import { increment } from '../table/counters.ts';
 import { defineEntity, type Stored } from '../table/entity.ts';
-import { keyPrefix } from '../table/keys.ts';
+import { keyAfter } from '../table/keys.ts';
 import { pages } from '../table/pages.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 import type { QueryableEntity, QueryOptions, QueryPage, Table } from '../table/table.ts';
@@ -300,8 +300,7 @@ function groupByThread(items: readonly Stored<Thread | Comment>[], descending: b
  */
 function sortKeyAfter(key: ThreadKey, descending: boolean): string {
   if (descending) return ThreadEntity.key({ tenant: '', organizationKey: '', documentKey: '', ...key }).SK;
-  // `$` sorts directly after the separator `#`, and therefore after all keys of this thread.
-  return `${keyPrefix(threadKey(key)).slice(0, -1)}$`;
+  return keyAfter(threadKey(key));
 }
 
 /**

@@ -8,7 +8,7 @@ import type { Reaction } from '../reactions/rules.ts';
 import { RecordingEntity } from '../recordings/recordings.ts';
 import type { Recording } from '../recordings/rules.ts';
 import { type Entity, indexPartition, type Key, type Stored } from '../table/entity.ts';
-import { joinKey } from '../table/keys.ts';
+import { keyAfter, keyPrefix } from '../table/keys.ts';
 import type { Table } from '../table/table.ts';
 import type { DocumentScope } from './documentScope.ts';
 
@@ -52,9 +52,7 @@ export async function readLocationRecords(
 ): Promise<LocationRecords> {
   const { tenant, documentId, key, organizationKey } = location;
   const between =
-    organizationKey === undefined
-      ? undefined
-      : ([`${joinKey([organizationKey])}#`, `${joinKey([organizationKey])}#~`] as const);
+    organizationKey === undefined ? undefined : ([keyPrefix([organizationKey]), keyAfter([organizationKey])] as const);
   const { keys, next } = await table.queryIndex(
     'gsi2',
     indexPartition('tenant', [tenant, 'LOCATION', documentId, key]),

@@ -1,7 +1,7 @@
 import { inParallel } from '../shared/inParallel.ts';
 import { isoTime } from '../shared/isoTime.ts';
 import type { Entity } from '../table/entity.ts';
-import { keyPrefix } from '../table/keys.ts';
+import { keyAfter } from '../table/keys.ts';
 import { retryOnConflict } from '../table/retryOnConflict.ts';
 import type { QueryPage, Table, WriteOp } from '../table/table.ts';
 import type { DocumentScope } from './documentScope.ts';
@@ -60,9 +60,8 @@ export function recordsUpTo<T, K>(
   entity: Entity<T, DocumentScope, K>,
   after: string | undefined,
 ): Promise<QueryPage<T>> {
-  // `$` sorts directly after the separator `#`. The range therefore includes all keys that begin with the time of the removal.
   return table.query(entity, scope, {
-    between: [isoTime(0), `${keyPrefix([isoTime(removedUsers.removedAt)]).slice(0, -1)}$`],
+    between: [isoTime(0), keyAfter([isoTime(removedUsers.removedAt)])],
     limit: RECORDS_PER_PAGE,
     after,
   });

@@ -8,7 +8,7 @@ import {
 } from '../notifications/notificationSettings.ts';
 import { inParallel } from '../shared/inParallel.ts';
 import { type Entity, indexPartition } from '../table/entity.ts';
-import { keyPrefix } from '../table/keys.ts';
+import { keyAfter, keyPrefix } from '../table/keys.ts';
 import { pages } from '../table/pages.ts';
 import { remove, type Table, type WriteOp } from '../table/table.ts';
 
@@ -59,8 +59,7 @@ export async function purgeUserAccess(
       table.queryIndex('gsi1', indexPartition('tenant', userIndex(user)), {
         limit: PAGE,
         after,
-        // The upper bound sorts after all keys with the prefix, because a tilde sorts after all characters of internal ids.
-        between: [prefix, `${prefix}~`],
+        between: [prefix, keyAfter([kind])],
       });
     for await (const { positions } of pages(read)) {
       const keys = positions

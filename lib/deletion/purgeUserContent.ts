@@ -8,7 +8,7 @@ import { removeReactor } from '../reactions/userRemoval.ts';
 import { removeRecordingUser } from '../recordings/userRemoval.ts';
 import { inParallel } from '../shared/inParallel.ts';
 import { isoTime } from '../shared/isoTime.ts';
-import { keyPrefix } from '../table/keys.ts';
+import { keyAfter, keyPrefix } from '../table/keys.ts';
 import { retryOnConflict } from '../table/retryOnConflict.ts';
 import type { Table } from '../table/table.ts';
 
@@ -100,7 +100,5 @@ export async function purgeUserContent(
 
 /** Returns the range of sort keys for a user's involvements of one kind up to `removedAt` (epoch ms). */
 function keysUpTo(kind: InvolvedKind, removedAt: number): [string, string] {
-  // The upper bound ends with the character that follows the separator `#`. It therefore sorts after all keys with the time
-  // `removedAt`.
-  return [keyPrefix(['DATA', kind]), `${keyPrefix(['DATA', kind, isoTime(removedAt)]).slice(0, -1)}$`];
+  return [keyPrefix(['DATA', kind]), keyAfter(['DATA', kind, isoTime(removedAt)])];
 }

@@ -26,6 +26,11 @@ export function keyPrefix(parts: readonly string[]): string {
   return parts.length === 0 ? '' : joinKey(parts) + SEPARATOR;
 }
 
+/** Returns a key that sorts directly after all keys that begin with these parts. `$` sorts directly after the separator. */
+export function keyAfter(parts: readonly string[]): string {
+  return `${joinKey(parts)}$`;
+}
+
 /** Returns the tenant in a key. The service generates tenant ids, and they are too short to be hashed. */
 export function tenantOf({ PK }: { readonly PK: string }): string {
   return (PK.split(SEPARATOR)[1] ?? '').replace(/%([0-9a-f]{2})/g, (_escaped, code: string) =>
