@@ -4,10 +4,10 @@ import {
   ORGANIZATION_BUSY,
   OrganizationEntity,
   OrganizationReader,
-  type OrganizationResult,
   unknownOrganizationResult,
 } from '../directory/organizations.ts';
 import { type JobMessage, notifyJobs } from '../jobs/jobStore.ts';
+import type { ItemResult } from '../shared/results.ts';
 import { tableWith } from '../table/storeCapability.ts';
 import { remove } from '../table/table.ts';
 import { writeEach } from '../table/writeEach.ts';
@@ -23,7 +23,7 @@ type DeleteOrganizations = (
   tenant: string,
   organizationIds: readonly string[],
   call: { readonly now: number; readonly log: Log },
-) => Promise<OrganizationResult[]>;
+) => Promise<ItemResult[]>;
 
 export const deleteOrganizations: Capability<DeleteOrganizations> = /* @__PURE__ */ combine(
   { table: /* @__PURE__ */ tableWith(['BatchGetItem', 'PutItem', 'DeleteItem']), queue: sendTo.jobs },

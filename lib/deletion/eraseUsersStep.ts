@@ -1,11 +1,11 @@
 import * as z from 'zod';
 import type { OrganizationScope } from '../directory/folders/folders.ts';
 import { OrganizationEntity } from '../directory/organizations.ts';
-import { GrantEntity, type User, UserEntity } from '../directory/users.ts';
+import { withoutRevocations } from '../directory/rules/access.ts';
+import { GrantEntity, UserEntity } from '../directory/users.ts';
 import { REQUESTS_ENDED_MS, type StepResult, type StoredJob } from '../jobs/jobStore.ts';
 import { eraseReviewers } from '../memory/eraseReviewers.ts';
 import { inParallel } from '../shared/inParallel.ts';
-import type { Stored } from '../table/entity.ts';
 import { retryOnConflict } from '../table/retryOnConflict.ts';
 import { remove, replace, type Table } from '../table/table.ts';
 import { ContentPosition, eraseContent, type ErasedRecords } from './eraseContent.ts';
@@ -245,9 +245,8 @@ class ErasureStep {
     const wasAddedAgain = user.lastUpdated > at || user.createdAt > at || this.#progress.kept.includes(index);
     if (!organizations && !wasAddedAgain)
       return this.#table.tryWrite([remove(UserEntity, { tenant, userId }, user._r)]);
-    const revocations = user.revocations?.filter((revocation) => revocation.jobId !== jobId);
-    if (revocations === undefined || revocations.length === user.revocations?.length) return 'done';
-    const next: Stored<User> = { ...user, revocations: revocations.length > 0 ? revocations : undefined };
+    const next = withoutRevocations(user, jobId);
+    if (next === user) return 'done';
     return this.#table.tryWrite([replace(UserEntity, { tenant, ...next }, user._r)]);
   }
 

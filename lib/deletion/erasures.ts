@@ -7,7 +7,6 @@ import { type User, UserEntity } from '../directory/users.ts';
 import { notifyJobs, startJob } from '../jobs/jobStore.ts';
 import { inSlices } from '../shared/inSlices.ts';
 import { defineEntity, type Stored } from '../table/entity.ts';
-import { pages } from '../table/pages.ts';
 import { storeCapability, tableWith } from '../table/storeCapability.ts';
 import { insert, replace, type Table } from '../table/table.ts';
 import { writeEach } from '../table/writeEach.ts';
@@ -19,7 +18,6 @@ const LIFETIME_SECONDS = 90 * 24 * 60 * 60;
  * milliseconds.
  */
 const SWEPT_AFTER = 5 * 60_000;
-const ORGANIZATIONS_PER_PAGE = 1_000;
 const USERS_AT_A_TIME = 100;
 
 const Schema = z.object({
@@ -91,7 +89,9 @@ export const startErasure: Capability<StartErasure> = /* @__PURE__ */ combine(
   { table: /* @__PURE__ */ tableWith(['GetItem', 'BatchGetItem', 'Query', 'PutItem']), queue: sendTo.jobs },
   ({ table, queue }) =>
     async ({ tenant, jobId, userIds, organizations, now, log }) => {
-      const tasksPerUser = organizations ? organizations.length : (await countOrganizations(table, tenant)) + 1;
+      const tasksPerUser = organizations
+        ? organizations.length
+        : (await table.count(OrganizationEntity, { tenant })) + 1;
       const tasksCount = userIds.length * tasksPerUser;
       const data: ErasureJob = {
         userIds: [...userIds],
@@ -147,14 +147,6 @@ async function hideUsers(
       conflicted: () => false,
     }),
   );
-}
-
-async function countOrganizations(table: Table, tenant: string): Promise<number> {
-  let count = 0;
-  const read = (after: string | undefined) =>
-    table.query(OrganizationEntity, { tenant }, { limit: ORGANIZATIONS_PER_PAGE, after });
-  for await (const { values } of pages(read)) count += values.length;
-  return count;
 }
 
 export const readErasures = /* @__PURE__ */ storeCapability(ErasureReader, ['GetItem']);

@@ -3,7 +3,7 @@ import { endFolderRevocation, readRevokedFolders } from '../directory/folders/fo
 import type { OrganizationScope } from '../directory/folders/folders.ts';
 import { type FolderVisitor, walkFolders, walkFrom, WalkStack } from '../directory/folders/folderWalk.ts';
 import { endCountedJob } from '../directory/organizationLock.ts';
-import { type MovedKeys, resourceTypes, type Revocation } from '../directory/rules/access.ts';
+import { type MovedKeys, resourceTypes, withoutRevocations } from '../directory/rules/access.ts';
 import { type User, UserEntity } from '../directory/users.ts';
 import { REQUESTS_ENDED_MS, type StepResult, type StoredJob } from '../jobs/jobStore.ts';
 import { eraseReviewers } from '../memory/eraseReviewers.ts';
@@ -226,18 +226,16 @@ async function endRevocations(step: RemovalStep, progress: Progress): Promise<St
   const { table, scope, job, removal } = step;
   const { jobId } = job;
   const { userIds, resource, ...ids } = removal;
-  const isOwn = (revocation: Revocation) => revocation.jobId === jobId;
   const revoked = (await readUsers(step, userIds)).flatMap((user) =>
-    user?.revocations?.some(isOwn) ? [user.userId] : [],
+    user && withoutRevocations(user, jobId) !== user ? [user.userId] : [],
   );
   await inParallel(revoked, PARALLEL, (userId) =>
     retryOnConflict(async () => {
       const key = { tenant: scope.tenant, userId };
       const user = await table.get(UserEntity, key);
-      if (!user?.revocations?.some(isOwn)) return 'done';
-      const revocations = user.revocations.filter((revocation) => !isOwn(revocation));
-      const next = { ...key, ...user, revocations: revocations.length > 0 ? revocations : undefined };
-      return table.tryWrite([replace(UserEntity, next, user._r)]);
+      const next = user && withoutRevocations(user, jobId);
+      if (!next || next === user) return 'done';
+      return table.tryWrite([replace(UserEntity, { ...key, ...next }, user._r)]);
     }),
   );
   if (resource.resourceType !== 'folder') return 'done';

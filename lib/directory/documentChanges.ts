@@ -1,4 +1,5 @@
 import type { Capability } from '../app/capability.ts';
+import { hasFields } from '../shared/collections.ts';
 import { ApiError } from '../shared/errors.ts';
 import { mergeMetadata } from '../shared/metadata.ts';
 import { type DocumentResult, failedDocument } from '../shared/results.ts';
@@ -202,8 +203,9 @@ function changeOps(
   changes: Partial<Document>,
   now: number,
 ): WriteOp[] {
-  const unchanged = Object.entries(changes).every(([field, value]) => stored[field as keyof Document] === value);
-  return unchanged ? [] : [replace(DocumentEntity, { ...scope, ...stored, ...changes, lastUpdated: now }, stored._r)];
+  return hasFields<Document>(stored, changes)
+    ? []
+    : [replace(DocumentEntity, { ...scope, ...stored, ...changes, lastUpdated: now }, stored._r)];
 }
 
 function moveOps(

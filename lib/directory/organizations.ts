@@ -1,8 +1,10 @@
 import * as z from 'zod';
 import type { Capability } from '../app/capability.ts';
+import { hasFields } from '../shared/collections.ts';
 import { invalid } from '../shared/errors.ts';
 import { newId } from '../shared/ids.ts';
 import { mergeMetadata } from '../shared/metadata.ts';
+import type { ItemResult } from '../shared/results.ts';
 import { defineEntity, type Stored } from '../table/entity.ts';
 import { retryOnConflict } from '../table/retryOnConflict.ts';
 import { storeCapability } from '../table/storeCapability.ts';
@@ -62,21 +64,11 @@ export interface OrganizationChange {
   readonly open: Readonly<Record<string, unknown>>;
 }
 
-export type OrganizationResult = AddedResult;
-
-export const unknownOrganizationResult: OrganizationResult = {
+export const unknownOrganizationResult: ItemResult = {
   success: false,
   id: '',
   message: 'Organization does not exist',
 };
-
-/** The result for one item of a request that adds or changes a list of items. */
-export interface AddedResult {
-  readonly success: boolean;
-  /** The id of the added or changed item. Usually this is its internal id. Empty if the item failed and its id is not known. */
-  readonly id: string;
-  readonly message: string;
-}
 
 export const ORGANIZATION_BUSY = 'Organization is being changed by another request.';
 
@@ -168,7 +160,7 @@ export class OrganizationWriter {
    * Creates organizations. Ids must be distinct. An organization that already exists is not changed and fails in its own result
    * only.
    */
-  async add(tenant: string, organizations: readonly NewOrganization[], now: number): Promise<AddedResult[]> {
+  async add(tenant: string, organizations: readonly NewOrganization[], now: number): Promise<ItemResult[]> {
     return this.#writeEach(tenant, organizations, (item, stored) => {
       if (stored) return { result: failedResult('Organization already exists.', stored), ops: [] };
       const organization = newOrganization(item, now);
@@ -183,7 +175,7 @@ export class OrganizationWriter {
    * Changes organizations. Sent fields replace the stored fields, and other fields stay. Ids must be distinct. An organization
    * that is unknown, or whose fields would become too large, fails in its own result only. The others are changed.
    */
-  async update(tenant: string, changes: readonly OrganizationChange[], now: number): Promise<OrganizationResult[]> {
+  async update(tenant: string, changes: readonly OrganizationChange[], now: number): Promise<ItemResult[]> {
     return this.#change(
       tenant,
       changes,
@@ -205,7 +197,7 @@ export class OrganizationWriter {
     organizationIds: readonly string[],
     disabled: boolean,
     now: number,
-  ): Promise<OrganizationResult[]> {
+  ): Promise<ItemResult[]> {
     const message = 'Updated disable state for organization Successfully';
     const items = organizationIds.map((organizationId) => ({ organizationId }));
     return this.#change(tenant, items, message, now, (stored) => ({
@@ -221,18 +213,15 @@ export class OrganizationWriter {
     message: string,
     now: number,
     rule: (stored: Organization, change: C) => Partial<Organization> | { readonly refused: string },
-  ): Promise<OrganizationResult[]> {
+  ): Promise<ItemResult[]> {
     return this.#writeEach(tenant, changes, (change, stored) => {
       if (!stored) return { result: unknownOrganizationResult, ops: [] };
       const changed = rule(stored, change);
       if ('refused' in changed) return { result: failedResult(changed.refused, stored), ops: [] };
-      const unchanged = Object.entries(changed).every(
-        ([field, value]) => stored[field as keyof Organization] === value,
-      );
       const next = { tenant, ...stored, ...changed, lastUpdated: now };
       return {
         result: { success: true, id: stored.internalId, message },
-        ops: unchanged ? [] : [replace(OrganizationEntity, next, stored._r)],
+        ops: hasFields<Organization>(stored, changed) ? [] : [replace(OrganizationEntity, next, stored._r)],
       };
     });
   }
@@ -240,9 +229,9 @@ export class OrganizationWriter {
   async #writeEach<I extends { readonly organizationId: string }>(
     tenant: string,
     items: readonly I[],
-    decide: (item: I, stored: Stored<Organization> | undefined) => Decision<OrganizationResult>,
-  ): Promise<OrganizationResult[]> {
-    return writeEach<I, Stored<Organization> | undefined, OrganizationResult>({
+    decide: (item: I, stored: Stored<Organization> | undefined) => Decision<ItemResult>,
+  ): Promise<ItemResult[]> {
+    return writeEach<I, Stored<Organization> | undefined, ItemResult>({
       table: this.#table,
       items,
       read: (unread) =>
@@ -250,7 +239,7 @@ export class OrganizationWriter {
           tenant,
           unread.map(({ organizationId }) => organizationId),
         ),
-      decide: decide,
+      decide,
       conflicted: () => failedResult(ORGANIZATION_BUSY),
     });
   }
@@ -270,7 +259,7 @@ export class OrganizationWriter {
   }
 }
 
-function failedResult(message: string, stored?: Organization): OrganizationResult {
+function failedResult(message: string, stored?: Organization): ItemResult {
   return { success: false, id: stored?.internalId ?? '', message };
 }
 

@@ -2,13 +2,13 @@ import * as z from 'zod';
 import type { Capability } from '../app/capability.ts';
 import { ApiError, invalid } from '../shared/errors.ts';
 import { newId } from '../shared/ids.ts';
+import type { ItemOutcome, ItemResult } from '../shared/results.ts';
 import { defineEntity, type Stored } from '../table/entity.ts';
 import { pages } from '../table/pages.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 import { insert, type QueryPage, replace, type Table } from '../table/table.ts';
 import { writeEach } from '../table/writeEach.ts';
 import { organizationPartition, type OrganizationScope } from './folders/folders.ts';
-import type { AddedResult } from './organizations.ts';
 import { accessTimeAfter, hasEnded } from './rules/access.ts';
 import { fillPage, type GroupCursor, type ReadGroup } from './rules/userGroups.ts';
 import { type User, UserEntity, userIndex } from './users.ts';
@@ -239,11 +239,6 @@ export interface NewGroup {
   readonly groupName?: string | undefined;
 }
 
-export interface MemberChanged {
-  readonly success: boolean;
-  readonly message: string;
-}
-
 interface MemberState {
   readonly user: Stored<User> | undefined;
   readonly member: Stored<GroupMember> | undefined;
@@ -259,8 +254,8 @@ export class GroupWriter {
   }
 
   /** Creates groups. Ids must be distinct. A group that already exists is not changed and fails in its own result only. */
-  async add(scope: OrganizationScope, groups: readonly NewGroup[], now: number): Promise<AddedResult[]> {
-    return writeEach<NewGroup, Stored<Group> | undefined, AddedResult>({
+  async add(scope: OrganizationScope, groups: readonly NewGroup[], now: number): Promise<ItemResult[]> {
+    return writeEach<NewGroup, Stored<Group> | undefined, ItemResult>({
       table: this.#table,
       items: groups,
       read: (items) =>
@@ -297,11 +292,11 @@ export class GroupWriter {
     groupId: string,
     userIds: readonly string[],
     now: number,
-  ): Promise<MemberChanged[]> {
+  ): Promise<ItemOutcome[]> {
     const [group] = await this.#groups.getByIds(scope, [groupId]);
     if (!group) throw new ApiError('NOT_FOUND', 'Organization user group does not exist');
     const groupScope = { ...scope, groupKey: group.internalId };
-    return writeEach<string, MemberState, MemberChanged>({
+    return writeEach<string, MemberState, ItemOutcome>({
       table: this.#table,
       items: userIds,
       read: async (items) => {
@@ -343,8 +338,8 @@ const MEMBERS_PER_READ = 500;
 const RESPONSE_BYTES = 4_400_000;
 const RESULT_BYTES = 120;
 
-export const memberRemoved: MemberChanged = { success: true, message: 'User deleted from organization user group.' };
-const NOT_A_MEMBER: MemberChanged = { success: false, message: 'User is not in the organization user group.' };
+export const memberRemoved: ItemOutcome = { success: true, message: 'User deleted from organization user group.' };
+const NOT_A_MEMBER: ItemOutcome = { success: false, message: 'User is not in the organization user group.' };
 
 export class GroupMemberRemover {
   readonly #table: Table;
@@ -369,7 +364,7 @@ export class GroupMemberRemover {
    * Removes users from a group. Ids must be distinct. A user who is not a member fails in its own result only. The others are
    * removed. A user who was removed from the organization is no member, although a job may not have purged the stored item yet.
    */
-  async remove(scope: OrganizationScope, group: Group, userIds: readonly string[]): Promise<MemberChanged[]> {
+  async remove(scope: OrganizationScope, group: Group, userIds: readonly string[]): Promise<ItemOutcome[]> {
     const keys = userIds.map((userId) => ({ ...scope, groupKey: group.internalId, userId }));
     const stored = await this.#table.getMany(GroupMemberEntity, keys);
     const members = stored.filter((member) => member !== undefined);

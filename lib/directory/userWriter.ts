@@ -1,13 +1,14 @@
 import type { Capability } from '../app/capability.ts';
 import { mailableAddress } from '../mail/rules/mailAddress.ts';
+import { hasFields } from '../shared/collections.ts';
 import { newId } from '../shared/ids.ts';
+import type { ItemResult } from '../shared/results.ts';
 import type { Stored } from '../table/entity.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 import { insert, remove, replace, type Table, type WriteOp } from '../table/table.ts';
 import { writeEach } from '../table/writeEach.ts';
 import { recordRemoval } from './accessRemovals.ts';
 import { type OrganizationScope, readFolders } from './folders/folders.ts';
-import type { AddedResult } from './organizations.ts';
 import { type AccessRole, accessTimeAfter, defaultAccessRole, type Grant, isUnexpired } from './rules/access.ts';
 import { mergeProfile } from './rules/users.ts';
 import {
@@ -83,7 +84,7 @@ export class UserWriter {
     users: readonly NewUser[],
     now: number,
     newGrant: Partial<Pick<Grant, 'accessRole' | 'expiresAt'>> = {},
-  ): Promise<AddedResult[]> {
+  ): Promise<ItemResult[]> {
     return this.#writeEach(users, {
       read: (userIds) => this.#readState(scope, resource, userIds),
       decide: (item, state) => {
@@ -109,7 +110,7 @@ export class UserWriter {
     user: Pick<NewUser, 'userId' | 'profile'>,
     memberships: readonly NewMembership[],
     now: number,
-  ): Promise<AddedResult[]> {
+  ): Promise<ItemResult[]> {
     if (memberships.length === 0)
       return this.#writeEach([user], {
         read: (userIds) => this.#readProfiles(tenant, userIds),
@@ -118,7 +119,7 @@ export class UserWriter {
           return { result: { success: true, id: written.internalId, message: 'User added.' }, ops: [op] };
         },
       });
-    const results: AddedResult[] = [];
+    const results: ItemResult[] = [];
     // Memberships are added one after another, because each write also writes the user.
     for (const { scope, ...membership } of memberships)
       results.push(...(await this.add(scope, organizationResource(scope), [user], now, membership)));
@@ -135,7 +136,7 @@ export class UserWriter {
     target: ScopedResource | undefined,
     users: readonly NewUser[],
     now: number,
-  ): Promise<AddedResult[]> {
+  ): Promise<ItemResult[]> {
     return this.#writeEach(users, {
       read: (userIds, items) =>
         target && items.some(({ accessRole }) => accessRole !== undefined)
@@ -213,10 +214,10 @@ export class UserWriter {
       decide,
     }: {
       read: (userIds: readonly string[], items: readonly NewUser[]) => Promise<UserState[]>;
-      decide: (item: NewUser, state: UserState) => { result: AddedResult; ops: readonly (WriteOp | undefined)[] };
+      decide: (item: NewUser, state: UserState) => { result: ItemResult; ops: readonly (WriteOp | undefined)[] };
     },
-  ): Promise<AddedResult[]> {
-    return writeEach<NewUser, UserState, AddedResult>({
+  ): Promise<ItemResult[]> {
+    return writeEach<NewUser, UserState, ItemResult>({
       table: this.#table,
       items: users,
       read: (items) =>
@@ -268,7 +269,7 @@ export class UserWriter {
   }
 }
 
-const unmailable: AddedResult = { success: false, id: '', message: 'email must be an address that can receive mail.' };
+const unmailable: ItemResult = { success: false, id: '', message: 'email must be an address that can receive mail.' };
 
 /**
  * Returns the user with the e-mail address in the form that mail needs (domain in punycode). Returns undefined if the address
@@ -296,10 +297,11 @@ function profileWrite(
     return { user, op: insert(UserEntity, { tenant, ...user }) };
   }
   const merged = mergeProfile<Profile>(stored, profile);
-  const unchanged = Object.entries(merged).every(([field, value]) => stored[field as keyof User] === value);
   return {
     user: stored,
-    op: unchanged ? undefined : replace(UserEntity, { tenant, ...stored, ...merged, lastUpdated: now }, stored._r),
+    op: hasFields<Profile>(stored, merged)
+      ? undefined
+      : replace(UserEntity, { tenant, ...stored, ...merged, lastUpdated: now }, stored._r),
   };
 }
 

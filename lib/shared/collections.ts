@@ -24,3 +24,8 @@ export function distinct<T extends string>(ids: readonly T[]): T[] {
 export function definedFields<T extends object>(value: T): Partial<T> {
   return Object.fromEntries(Object.entries(value).filter(([, field]) => field !== undefined)) as Partial<T>;
 }
+
+/** Returns whether an object has these fields already, with the same values. */
+export function hasFields<T extends object>(object: T, fields: Partial<T>): boolean {
+  return Object.entries(fields).every(([name, value]) => object[name as keyof T] === value);
+}

@@ -2,10 +2,14 @@ import * as z from 'zod';
 import { dict } from './collections.ts';
 import { defineSchema } from './schema.ts';
 
-/** The result for one item of a request that changes a list of items. Some items can fail in a request that succeeds. */
+/**
+ * The result for one item of a request that adds or changes a list of items. Some items can fail in a request that succeeds. `id` is
+ * usually the internal id of the item. It is empty if the item failed and its id is not known.
+ */
 export const ItemResult = /* @__PURE__ */ defineSchema(() =>
   z.object({ success: z.boolean(), id: z.string(), message: z.string() }),
 );
+export type ItemResult = z.output<typeof ItemResult>;
 
 /** The reasons why a document of a request can fail. */
 export const documentErrorCodes = ['already-exists', 'not-found', 'internal'] as const;

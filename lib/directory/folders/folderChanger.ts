@@ -4,6 +4,7 @@ import { notifyJobs, startJob } from '../../jobs/jobStore.ts';
 import { ApiError } from '../../shared/errors.ts';
 import { newId } from '../../shared/ids.ts';
 import { inSlices } from '../../shared/inSlices.ts';
+import type { ItemResult } from '../../shared/results.ts';
 import type { Stored } from '../../table/entity.ts';
 import { retryOnConflict } from '../../table/retryOnConflict.ts';
 import { tableWith } from '../../table/storeCapability.ts';
@@ -12,7 +13,7 @@ import { writeEach } from '../../table/writeEach.ts';
 import type { QueueSender } from '../../workers/sender.ts';
 import * as sendTo from '../../workers/sendTo.ts';
 import { OrganizationLock } from '../organizationLock.ts';
-import { type AddedResult, findOrganization, type Organization } from '../organizations.ts';
+import { findOrganization, type Organization } from '../organizations.ts';
 import { type AccessType, folderChain } from '../rules/access.ts';
 import {
   computePosition,
@@ -92,17 +93,17 @@ export class FolderChanger {
    * folder that cannot be changed fails in its own result only. This happens if the folder or the new parent is unknown, if the
    * folder would be too deep, or if the new parent is the folder itself or below it.
    */
-  async update(request: FolderRequest, updates: readonly FolderUpdate[]): Promise<AddedResult[]> {
+  async update(request: FolderRequest, updates: readonly FolderUpdate[]): Promise<ItemResult[]> {
     const { tenant, organization, now } = request;
     const renames = updates.filter(({ parentFolderId }) => parentFolderId === undefined);
     const renamed = await this.#rename(organizationScope(tenant, organization), renames, now);
-    const results = new Map(renames.map((rename, index) => [rename, renamed[index] as AddedResult]));
+    const results = new Map(renames.map((rename, index) => [rename, renamed[index] as ItemResult]));
     await this.#changeTree(request, async (change) => {
       // Moves run one after another, because a move can change the ancestors of the next folder's new parent.
       for (const update of updates)
         if (update.parentFolderId !== undefined) results.set(update, await this.#move(change, update));
     });
-    return updates.map((update) => results.get(update) as AddedResult);
+    return updates.map((update) => results.get(update) as ItemResult);
   }
 
   /**
@@ -177,8 +178,8 @@ export class FolderChanger {
     }
   }
 
-  async #rename(scope: OrganizationScope, renames: readonly FolderUpdate[], now: number): Promise<AddedResult[]> {
-    return writeEach<FolderUpdate, Stored<Folder> | undefined, AddedResult>({
+  async #rename(scope: OrganizationScope, renames: readonly FolderUpdate[], now: number): Promise<ItemResult[]> {
+    return writeEach<FolderUpdate, Stored<Folder> | undefined, ItemResult>({
       table: this.#table,
       items: renames,
       read: (items) =>
@@ -194,7 +195,7 @@ export class FolderChanger {
     });
   }
 
-  async #move(change: TreeChange, update: FolderUpdate): Promise<AddedResult> {
+  async #move(change: TreeChange, update: FolderUpdate): Promise<ItemResult> {
     const isToRoot = update.parentFolderId === null || update.parentFolderId === rootFolderId;
     const parentId = isToRoot ? undefined : (update.parentFolderId ?? undefined);
     return retryOnConflict(async () => {
@@ -374,11 +375,11 @@ function renameOps(
   return [replace(FolderEntity, { ...scope, ...folder, folderName, lastUpdated: now }, folder._r)];
 }
 
-function updatedResult({ folderId }: FolderUpdate): AddedResult {
+function updatedResult({ folderId }: FolderUpdate): ItemResult {
   return { success: true, id: folderId, message: 'Folder Updated.' };
 }
 
-function refusedResult({ folderId }: FolderUpdate, message: string): AddedResult {
+function refusedResult({ folderId }: FolderUpdate, message: string): ItemResult {
   return { success: false, id: folderId, message };
 }
 

@@ -1,13 +1,14 @@
 import * as z from 'zod';
 import { ApiError } from '../../shared/errors.ts';
 import { newId } from '../../shared/ids.ts';
+import type { ItemResult } from '../../shared/results.ts';
 import { defineEntity, type Stored } from '../../table/entity.ts';
 import { readAll } from '../../table/pages.ts';
 import { retryOnConflict } from '../../table/retryOnConflict.ts';
 import { storeCapability } from '../../table/storeCapability.ts';
 import { insert, replace, type Table } from '../../table/table.ts';
 import { type Decision, writeEach } from '../../table/writeEach.ts';
-import type { AddedResult, Organization } from '../organizations.ts';
+import type { Organization } from '../organizations.ts';
 import { type AccessType, accessTypes } from '../rules/access.ts';
 import {
   computePosition,
@@ -253,29 +254,29 @@ export class FolderWriter {
    * A folder that cannot be created fails in its own result only. This happens if its id exists already, if its parent is
    * unknown, or if it would be too deep.
    */
-  async add(scope: OrganizationScope, folders: readonly NewFolder[], now: number): Promise<AddedResult[]> {
-    const results = new Map<NewFolder, AddedResult>();
+  async add(scope: OrganizationScope, folders: readonly NewFolder[], now: number): Promise<ItemResult[]> {
+    const results = new Map<NewFolder, ItemResult>();
     const { waves, circular } = splitIntoWaves(folders);
     for (const wave of waves) {
-      const added = await writeEach<NewFolder, AddState, AddedResult>({
+      const added = await writeEach<NewFolder, AddState, ItemResult>({
         table: this.#table,
         items: wave,
         read: (items) => this.#readWithParents(scope, items),
         decide: (folder, state) => decideAddition(scope, folder, state, now),
         conflicted: (folder) => failedResult(folder, 'Folder is being changed by another request.'),
       });
-      wave.forEach((folder, index) => results.set(folder, added[index] as AddedResult));
+      wave.forEach((folder, index) => results.set(folder, added[index] as ItemResult));
     }
     const others = await this.#addCircular(scope, circular, now);
-    circular.forEach((folder, index) => results.set(folder, others[index] as AddedResult));
-    return folders.map((folder) => results.get(folder) as AddedResult);
+    circular.forEach((folder, index) => results.set(folder, others[index] as ItemResult));
+    return folders.map((folder) => results.get(folder) as ItemResult);
   }
 
   /**
    * Creates folders whose parents form a circle in the request. A folder that exists already keeps its stored parent, so it is
    * not part of a circle. The folders below it are created.
    */
-  async #addCircular(scope: OrganizationScope, folders: readonly NewFolder[], now: number): Promise<AddedResult[]> {
+  async #addCircular(scope: OrganizationScope, folders: readonly NewFolder[], now: number): Promise<ItemResult[]> {
     if (folders.length === 0) return [];
     const stored = await new FolderReader(this.#table).getByIds(
       scope,
@@ -286,7 +287,7 @@ export class FolderWriter {
       return folders.map((folder) => failedResult(folder, 'Parent folders form a circle.'));
     const added = (await this.add(scope, missing, now)).values();
     return folders.map((folder, index) =>
-      stored[index] ? failedResult(folder, EXISTS) : (added.next().value as AddedResult),
+      stored[index] ? failedResult(folder, EXISTS) : (added.next().value as ItemResult),
     );
   }
 
@@ -342,7 +343,7 @@ function decideAddition(
   folder: NewFolder,
   { folder: existing, parent }: AddState,
   now: number,
-): Decision<AddedResult> {
+): Decision<ItemResult> {
   const refuse = (message: string) => ({ result: failedResult(folder, message), ops: [] });
   if (folder.folderId === rootFolderId) return refuse('The id root is reserved.');
   if (existing.current) return refuse(EXISTS);
@@ -376,7 +377,7 @@ function decideAddition(
   };
 }
 
-function failedResult({ folderId }: NewFolder, message: string): AddedResult {
+function failedResult({ folderId }: NewFolder, message: string): ItemResult {
   return { success: false, id: folderId, message };
 }
 

@@ -154,6 +154,16 @@ export function addRevocation(
   return next.length > MAX_REVOCATIONS ? undefined : next;
 }
 
+/** Returns a user without the revocations of a job. Returns the same object if the user has none of them. */
+export function withoutRevocations<U extends { readonly revocations?: readonly Revocation[] | undefined }>(
+  user: U,
+  jobId: string,
+): U {
+  const revocations = (user.revocations ?? []).filter((revocation) => revocation.jobId !== jobId);
+  if (revocations.length === (user.revocations ?? []).length) return user;
+  return { ...user, revocations: revocations.length > 0 ? revocations : undefined };
+}
+
 /** A document or folder. `movedAt` is the time of its last move in epoch ms, or undefined if it was never moved. */
 interface MovableResource {
   readonly internalId: string;
