@@ -19,7 +19,6 @@ export interface WorldOptions extends EngineOptions {
 
 export interface World {
   readonly engine: Engine;
-  readonly table: Table;
   /** The customer of the running test. */
   readonly customer: Customer;
   /** Replaces the customer by a new one. */
@@ -49,11 +48,8 @@ export function acmeWorld({
   };
   (isShared ? beforeAll : beforeEach)(useNewCustomer);
   const customer = standIn(() => current);
-  let table: Table | undefined;
   return {
     engine,
-    // The table is opened at its first use, so a test file can start a proxy of the engine before.
-    table: standIn(() => (table ??= openTable(environment(process.env)))),
     customer,
     useNewCustomer,
     itemsOf: (type) => itemsOf(engine, customer, type),
@@ -61,6 +57,14 @@ export function acmeWorld({
     involvements: (userId) => involvements(engine, customer, userId),
   };
 }
+
+let openedTable: Table | undefined;
+
+/**
+ * The table of the engine that the test file starts. It is opened at its first use, so a file can start a proxy of the
+ * engine before.
+ */
+export const table: Table = standIn(() => (openedTable ??= openTable(environment(process.env))));
 
 /** Returns what `customer.error` returns for invalid input. */
 export const invalid = (message: string) => [400, 'INVALID_ARGUMENT', message];

@@ -3,7 +3,7 @@ import { AccessRemovalEntity } from '../../lib/directory/accessRemovals.ts';
 import { JobEntity, type JobKindOn, JobStore, type StoredJob } from '../../lib/jobs/jobStore.ts';
 import { runJob } from '../../lib/jobs/runJob.ts';
 import { runsJobs } from '../../lib/jobs/steps.ts';
-import { openTable } from '../../lib/table/table.ts';
+import { table } from './acmeWorld.ts';
 import type { Customer } from './customer.ts';
 import {
   accessTypeOf,
@@ -63,7 +63,7 @@ export class DirectorySimulation {
   readonly #engine: Engine;
   readonly #queues: Queues;
   readonly #customer: Customer;
-  readonly #store = new JobStore(openTable(process.env as never));
+  readonly #store = new JobStore(table);
   readonly #jobs = runsJobs.open(process.env as never);
 
   constructor(engine: Engine, queues: Queues, customer: Customer, now: number) {

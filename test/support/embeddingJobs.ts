@@ -2,8 +2,8 @@ import { environment } from '../../lib/app/capability.ts';
 import { type JobMessage, JobStore, type StoredJob } from '../../lib/jobs/jobStore.ts';
 import { runJob, type RunJobDeps } from '../../lib/jobs/runJob.ts';
 import { runEmbeddingJobs } from '../../lib/memory/runEmbeddingJobs.ts';
-import { openTable } from '../../lib/table/table.ts';
 import type { QueueMessage } from '../../lib/workers/sender.ts';
+import { table } from './acmeWorld.ts';
 import { roleOf } from './permissions.ts';
 import { recordingMeasures } from './workers.ts';
 
@@ -34,7 +34,7 @@ export class EmbeddingWorker {
   };
 
   job(message: JobMessage): Promise<StoredJob | undefined> {
-    return new JobStore(openTable(environment(process.env))).get(message);
+    return new JobStore(table).get(message);
   }
 
   /** Runs a job until `deadline` (epoch milliseconds). With 0, runs a single step. */

@@ -7,8 +7,9 @@ import type { JobMessage } from '../../lib/jobs/jobStore.ts';
 import { runJob, type RunJobDeps } from '../../lib/jobs/runJob.ts';
 import { runsJobs } from '../../lib/jobs/steps.ts';
 import { LiveChannelEntity } from '../../lib/live/entities.ts';
-import { openTable, upsert } from '../../lib/table/table.ts';
+import { upsert } from '../../lib/table/table.ts';
 import type { QueueMessage } from '../../lib/workers/sender.ts';
+import { table } from './acmeWorld.ts';
 import type { Customer } from './customer.ts';
 import { type Engine, TABLE_NAME } from './engine.ts';
 import { everyItem } from './items.ts';
@@ -21,7 +22,6 @@ type Stored = Record<string, any>;
 
 /** Writes a push channel for a document, as if a user had connected to it. */
 async function openChannel({ apiKey: tenant }: Customer, ids: { organizationId: string; documentId: string }) {
-  const table = openTable(environment(process.env));
   const organization = await table.get(OrganizationEntity, { tenant, organizationId: ids.organizationId });
   const scope = { tenant, organizationKey: organization!.internalId };
   const document = await table.get(DocumentEntity, { ...scope, documentId: ids.documentId });

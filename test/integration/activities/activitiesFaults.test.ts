@@ -5,7 +5,7 @@ import { ActivityEntity, activityOps, ActivityWriter } from '../../../lib/activi
 import { DocumentEntity } from '../../../lib/directory/documents.ts';
 import { OrganizationEntity } from '../../../lib/directory/organizations.ts';
 import { remove, replace, Table } from '../../../lib/table/table.ts';
-import { acmeWorld, forAllTests } from '../../support/acmeWorld.ts';
+import { acmeWorld, forAllTests, table } from '../../support/acmeWorld.ts';
 import { activity, activityCalls, manyActivities } from '../../support/activities.ts';
 import { TABLE_NAME } from '../../support/engine.ts';
 import { startFaults } from '../../support/faults.ts';
@@ -14,7 +14,7 @@ import { times } from '../../support/times.ts';
 
 const ADD = '/v2/activities/add';
 
-const { engine, table, customer } = acmeWorld({ documents: ['nda'] });
+const { engine, customer } = acmeWorld({ documents: ['nda'] });
 const faults = forAllTests(startFaults);
 const { get } = activityCalls(customer);
 

@@ -4,8 +4,8 @@ import { AgentReader } from '../../../lib/agents/agentReader.ts';
 import { openVersion } from '../../../lib/agents/agentSecrets.ts';
 import { AgentWriter } from '../../../lib/agents/agentWriter.ts';
 import { secretBox } from '../../../lib/crypto/secretBox.ts';
-import { openTable, Table } from '../../../lib/table/table.ts';
-import { acmeWorld } from '../../support/acmeWorld.ts';
+import { Table } from '../../../lib/table/table.ts';
+import { acmeWorld, table } from '../../support/acmeWorld.ts';
 import { agentCalls, beforeWrite } from '../../support/agents.ts';
 import { capturedLog } from '../../support/capturedLog.ts';
 import { newCustomer } from '../../support/customer.ts';
@@ -25,7 +25,7 @@ const change = async (agentId: string, fields: object): Promise<number> =>
 const versions = async (agentId: string) => (await ok('versions/list', { agentId })).versions;
 /** Returns the behaviour of an agent's current version as stored, with decrypted secrets. */
 async function storedBehaviour(agentId: string): Promise<any> {
-  const agent = await new AgentReader(openTable(process.env as never)).get(customer.apiKey, agentId);
+  const agent = await new AgentReader(table).get(customer.apiKey, agentId);
   return (await openVersion(secretBox.open(process.env as never), customer.apiKey, agentId, agent!.current)).behaviour;
 }
 
@@ -402,7 +402,7 @@ describe('a repeated call', () => {
   });
 
   test('AgentWriter writes each change once if a call is repeated after a crash', async () => {
-    const writer = new AgentWriter(openTable(process.env as never));
+    const writer = new AgentWriter(table);
     const call = (callId: string) => ({ callId, now: Date.now() });
     const twice = async <T>(work: () => Promise<T>): Promise<T[]> => [await work(), await work()];
     const tenant = customer.apiKey;
@@ -519,7 +519,7 @@ describe('the secrets of an agent', () => {
 
   test('cannot be decrypted for another agent or another customer', async () => {
     const agentId = await create(sent);
-    const agent = await new AgentReader(openTable(process.env as never)).get(customer.apiKey, agentId);
+    const agent = await new AgentReader(table).get(customer.apiKey, agentId);
     const box = secretBox.open(process.env as never);
     await expect(openVersion(box, customer.apiKey, await create(), agent!.current)).rejects.toThrow('does not open');
     await expect(openVersion(box, (await newCustomer()).apiKey, agentId, agent!.current)).rejects.toThrow(

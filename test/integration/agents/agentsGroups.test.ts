@@ -7,7 +7,7 @@ import { publicBuiltInAgents } from '../../../lib/agents/rules/builtIn.ts';
 import { JobEntity } from '../../../lib/jobs/jobStore.ts';
 import { newId } from '../../../lib/shared/ids.ts';
 import { Table, upsert } from '../../../lib/table/table.ts';
-import { acmeWorld } from '../../support/acmeWorld.ts';
+import { acmeWorld, table } from '../../support/acmeWorld.ts';
 import { agentCalls, beforeWrite } from '../../support/agents.ts';
 import { itemsOf } from '../../support/content.ts';
 import { newCustomer } from '../../support/customer.ts';
@@ -16,7 +16,7 @@ import { times } from '../../support/times.ts';
 
 const builtIn = publicBuiltInAgents.map(({ id }) => id);
 
-const { engine, table, customer } = acmeWorld({ table: 'memory' });
+const { engine, customer } = acmeWorld({ table: 'memory' });
 
 const { call, create, ok, status } = agentCalls(customer);
 const createGroup = async (agentIds: string[], fields: object = {}): Promise<string> =>

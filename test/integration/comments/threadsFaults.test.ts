@@ -1,10 +1,9 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { environment } from '../../../lib/app/capability.ts';
 import { deleteThreads, purgeLeftover } from '../../../lib/comments/deleteThreads.ts';
 import { ThreadEntity } from '../../../lib/comments/threads.ts';
 import { lazy } from '../../../lib/shared/lazy.ts';
-import { openTable, type Table, type WriteOp } from '../../../lib/table/table.ts';
-import { acmeWorld, forAllTests } from '../../support/acmeWorld.ts';
+import { type Table, type WriteOp } from '../../../lib/table/table.ts';
+import { acmeWorld, forAllTests, table } from '../../support/acmeWorld.ts';
 import { nda } from '../../support/content.ts';
 import { startFaults } from '../../support/faults.ts';
 import {
@@ -95,8 +94,6 @@ describe('POST /v2/commentannotations/delete of a large thread with a failing tr
       });
       const [job, ...more] = await itemsOf('Job');
       expect([job!.kind, job!.dueAt - job!.createdAt, more]).toEqual(['purgeLeftover', 300_000, []]);
-
-      const table = openTable(environment(process.env));
       const run = () => purgeLeftover(table, customer.apiKey, JSON.parse(job!.data));
       await Promise.all([run(), run()]);
       expect(await contentOf(engine, customer)).toEqual({ ...NOTHING_ELSE, Job: 1 });
@@ -212,7 +209,6 @@ describe('the limit of 1,000 comments in a thread', () => {
 describe('parallel calls on one thread', () => {
   /** Returns a table that runs `first` before its first write, like a parallel request would. */
   function racing(first: () => Promise<unknown>): Table {
-    const table = openTable(environment(process.env));
     const done = lazy(first);
     return new Proxy(table, {
       get(target, name) {

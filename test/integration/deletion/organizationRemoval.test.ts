@@ -1,6 +1,5 @@
 import '../../../functions/index.ts';
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { environment } from '../../../lib/app/capability.ts';
 import { documentPurges } from '../../../lib/deletion/documentPurges.ts';
 import { purgeDocumentsStep } from '../../../lib/deletion/purgeDocuments.ts';
 import { organizationPurges, purgeOrganizationStep } from '../../../lib/deletion/purgeOrganizations.ts';
@@ -9,8 +8,8 @@ import { DocumentEntity } from '../../../lib/directory/documents.ts';
 import type { JobMessage } from '../../../lib/jobs/jobStore.ts';
 import { LiveChannelEntity } from '../../../lib/live/entities.ts';
 import { entities, type Entity } from '../../../lib/table/entity.ts';
-import { insert, openTable, remove, Table } from '../../../lib/table/table.ts';
-import { acmeWorld, forAllTests } from '../../support/acmeWorld.ts';
+import { insert, remove, Table } from '../../../lib/table/table.ts';
+import { acmeWorld, forAllTests, table } from '../../support/acmeWorld.ts';
 import { asDocumentClient, type Command } from '../../support/leanClient.ts';
 import { startQueues } from '../../support/queues.ts';
 import {
@@ -56,7 +55,6 @@ const containsDocument = ({ _t, ...item }: Record<string, any>, document: string
   !['Event', 'EventPayload', 'Job'].includes(_t) && JSON.stringify(item).includes(document);
 
 async function removeDocument(organizationId: string, documentId: string): Promise<JobMessage> {
-  const table = openTable(environment(process.env));
   const scope = { tenant: customer.apiKey, organizationKey: await internalId(organizationId) };
   const document = (await table.get(DocumentEntity, { ...scope, documentId }))!;
   const { tenant, organizationKey } = scope;
@@ -73,7 +71,7 @@ async function openChannels(organizationKey: string): Promise<void> {
     ({ _t, PK }) => _t === 'Document' && PK.includes(organizationKey),
   );
   const channel = { organizationId: 'acme', version: 0, epoch: 1, activeUntil: Date.now(), marks: {} };
-  await openTable(environment(process.env)).write(
+  await table.write(
     documents.map(({ internalId: documentKey, documentId }) =>
       insert(LiveChannelEntity, { ...scope, ...channel, documentKey, documentId }),
     ),
@@ -168,8 +166,7 @@ describe('purge of a deleted organization', () => {
     // The clock advances by a second each time it is read.
     let now = MINUTE;
     let steps = 1;
-    while ((await purgeOrganizationStep(openTable(environment(process.env)), job, () => (now += 1_000))) !== 'done')
-      steps += 1;
+    while ((await purgeOrganizationStep(table, job, () => (now += 1_000))) !== 'done') steps += 1;
     expect(steps).toBeGreaterThan(2);
     expect(itemsOfOrganization(await items(), acme)).toEqual([]);
   });
@@ -306,11 +303,7 @@ describe('purge of deleted documents', () => {
     const remainingCounts: number[] = [];
     let progress: string | undefined;
     for (;;) {
-      const result = await purgeDocumentsStep(
-        openTable(environment(process.env)),
-        { ...job, ...(progress && { progress }) },
-        () => (now += 250),
-      );
+      const result = await purgeDocumentsStep(table, { ...job, ...(progress && { progress }) }, () => (now += 250));
       if (result === 'done') break;
       progress = JSON.stringify(result.progress);
       remainingCounts.push((result.progress as { left: unknown[] }).left.length);
@@ -337,7 +330,6 @@ describe('purge of deleted documents', () => {
       documentId: 'nda',
       thread: { annotationId, createdAt, first, assignedTo },
     };
-    const table = openTable(environment(process.env));
     await table.write([{ remove: { PK: head.PK, SK: head.SK } }]);
     const runner = new JobRunner(Date.now());
     await runner.finish(await removeDocument('acme', 'nda'));

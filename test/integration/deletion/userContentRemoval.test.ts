@@ -4,7 +4,7 @@ import { addInvolvement, type Involvement } from '../../../lib/content/involveme
 import { purgeUserContent } from '../../../lib/deletion/purgeUserContent.ts';
 import type { OrganizationScope } from '../../../lib/directory/folders/folders.ts';
 import { Table } from '../../../lib/table/table.ts';
-import { acmeWorld } from '../../support/acmeWorld.ts';
+import { acmeWorld, table } from '../../support/acmeWorld.ts';
 import { TABLE_NAME } from '../../support/engine.ts';
 import { everyItem } from '../../support/items.ts';
 import { asDocumentClient, type Command } from '../../support/leanClient.ts';
@@ -13,7 +13,7 @@ import { ada, createUserRecords, grace, max, saidToGrace } from '../../support/u
 
 type Item = Record<string, any>;
 
-const { engine, table, customer, itemsOf, emitted, involvements } = acmeWorld({ table: 'memory' });
+const { engine, customer, itemsOf, emitted, involvements } = acmeWorld({ table: 'memory' });
 
 const acme = { organizationId: 'acme', documentId: 'nda' };
 let scope: OrganizationScope;

@@ -4,7 +4,7 @@ import { purgeFolders } from '../../../lib/deletion/purgeFolders.ts';
 import { changeFoldersStep } from '../../../lib/directory/folders/changeFoldersStep.ts';
 import { JobEntity, JobStore, REQUESTS_ENDED_MS, type StoredJob } from '../../../lib/jobs/jobStore.ts';
 import type { Table } from '../../../lib/table/table.ts';
-import { acmeWorld } from '../../support/acmeWorld.ts';
+import { acmeWorld, table } from '../../support/acmeWorld.ts';
 import { everyItem } from '../../support/items.ts';
 import { runAsJob } from '../../support/removal.ts';
 import { times } from '../../support/times.ts';
@@ -12,7 +12,7 @@ import { times } from '../../support/times.ts';
 const acme = { organizationId: 'acme' };
 const [FOLDERS, DOCUMENTS] = ['/v2/organizations/folders', '/v2/organizations/documents'];
 
-const { engine, table, customer, itemsOf } = acmeWorld({ table: 'memory' });
+const { engine, customer, itemsOf } = acmeWorld({ table: 'memory' });
 let now: number;
 beforeEach(() => {
   now = Date.now();

@@ -6,7 +6,7 @@ import { computePosition } from '../../../lib/directory/rules/folders.ts';
 import { inSlices } from '../../../lib/shared/inSlices.ts';
 import { Table, upsert, type WriteOp } from '../../../lib/table/table.ts';
 import type { QueueSender } from '../../../lib/workers/sender.ts';
-import { acmeWorld, invalid } from '../../support/acmeWorld.ts';
+import { acmeWorld, invalid, table } from '../../support/acmeWorld.ts';
 import { TABLE_NAME } from '../../support/engine.ts';
 import { asDocumentClient } from '../../support/leanClient.ts';
 import { times } from '../../support/times.ts';
@@ -17,7 +17,7 @@ const [ADD, GET, UPDATE, DELETE, ACCESS] = ['add', 'get', 'update', 'delete', 'a
 ) as [string, string, string, string, string];
 const acme = { organizationId: 'acme' };
 
-const { engine, table, customer, itemsOf } = acmeWorld({ table: 'memory' });
+const { engine, customer, itemsOf } = acmeWorld({ table: 'memory' });
 beforeEach(() =>
   customer.ok(ADD, {
     ...acme,

@@ -11,7 +11,7 @@ import {
 import { UserEntity } from '../../../lib/directory/users.ts';
 import { inParallel } from '../../../lib/shared/inParallel.ts';
 import { replace, upsert } from '../../../lib/table/table.ts';
-import { acmeWorld } from '../../support/acmeWorld.ts';
+import { acmeWorld, table } from '../../support/acmeWorld.ts';
 import { everyItem } from '../../support/items.ts';
 import { withStillClock } from '../../support/stillClock.ts';
 import { times } from '../../support/times.ts';
@@ -21,7 +21,7 @@ const GET = '/v2/organizations/usergroups/get';
 const ADD_USERS = '/v2/organizations/usergroups/users/add';
 const DELETE_USERS = '/v1/organizations/usergroups/users/delete';
 
-const { engine, table, customer } = acmeWorld({ table: 'memory' });
+const { engine, customer } = acmeWorld({ table: 'memory' });
 let internalId: string;
 beforeEach(async () => {
   await customer.ok('/v2/organizations/add', { organizations: [{ organizationId: 'acme' }] });

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import { emitEditorUpdateStep } from '../../../lib/editors/emitEditorUpdate.ts';
 import { sampleEvent } from '../../../lib/events/rules/samples.ts';
 import { JobEntity, type StoredJob } from '../../../lib/jobs/jobStore.ts';
-import { acmeWorld, forAllTests } from '../../support/acmeWorld.ts';
+import { acmeWorld, forAllTests, table } from '../../support/acmeWorld.ts';
 import { nda } from '../../support/content.ts';
 import { restartFunctions } from '../../support/functionHandlers.ts';
 import { startQueues } from '../../support/queues.ts';
@@ -10,7 +10,7 @@ import { runAsJob } from '../../support/removal.ts';
 
 const [ADD, UPDATE, DELETE] = ['/v2/crdt/add', '/v2/crdt/update', '/v2/crdt/delete'] as const;
 
-const { table, customer, itemsOf, emitted } = acmeWorld({ documents: [{ documentId: 'nda', documentName: 'NDA' }] });
+const { customer, itemsOf, emitted } = acmeWorld({ documents: [{ documentId: 'nda', documentName: 'NDA' }] });
 const queues = forAllTests(startQueues);
 beforeAll(() => {
   restartFunctions();

@@ -1,15 +1,13 @@
 import { GetItemCommand, QueryCommand } from '@aws-sdk/client-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import { describe, expect, test } from '@jest/globals';
-import { environment } from '../../../lib/app/capability.ts';
 import { OrganizationEntity } from '../../../lib/directory/organizations.ts';
 import { emit, EventEntity, EventPayloadEntity, type NewEvent } from '../../../lib/events/outbox.ts';
-import { insert, openTable } from '../../../lib/table/table.ts';
-import { forAllTests } from '../../support/acmeWorld.ts';
+import { insert } from '../../../lib/table/table.ts';
+import { forAllTests, table } from '../../support/acmeWorld.ts';
 import { startEngine, TABLE_NAME } from '../../support/engine.ts';
 
 const engine = forAllTests(startEngine);
-const table = forAllTests(() => openTable(environment(process.env)));
 
 const tenant = 'key_1';
 const now = Date.UTC(2099, 0, 2, 3, 4, 5);

@@ -4,7 +4,7 @@ import { DocumentEntity } from '../../../lib/directory/documents.ts';
 import { OrganizationEntity } from '../../../lib/directory/organizations.ts';
 import { LiveStateStore } from '../../../lib/liveState/liveStates.ts';
 import { eraseLiveStates } from '../../../lib/liveState/userRemoval.ts';
-import { acmeWorld } from '../../support/acmeWorld.ts';
+import { acmeWorld, table } from '../../support/acmeWorld.ts';
 import { nda } from '../../support/content.ts';
 import { handlerOf } from '../../support/functionHandlers.ts';
 import { eventOf, post, resultOf, send } from '../../support/requests.ts';
@@ -12,7 +12,7 @@ import { times } from '../../support/times.ts';
 
 const BROADCAST = '/v2/livestate/broadcast';
 
-const { table, customer, itemsOf } = acmeWorld({ documents: ['nda'] });
+const { customer, itemsOf } = acmeWorld({ documents: ['nda'] });
 
 const broadcast = (data: object, fields: object = {}) =>
   customer.call(BROADCAST, { ...nda, liveStateDataId: 'clause', data, ...fields });

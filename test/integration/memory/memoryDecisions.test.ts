@@ -4,7 +4,7 @@ import { runJob } from '../../../lib/jobs/runJob.ts';
 import { EmbeddingStateEntity } from '../../../lib/memory/entities.ts';
 import { runEmbeddingJobs } from '../../../lib/memory/runEmbeddingJobs.ts';
 import { insert, putUnlessNewer } from '../../../lib/table/table.ts';
-import { acmeWorld } from '../../support/acmeWorld.ts';
+import { acmeWorld, table } from '../../support/acmeWorld.ts';
 import { nda } from '../../support/content.ts';
 import { recordingMeasures } from '../../support/workers.ts';
 
@@ -16,7 +16,7 @@ const grace = {
   photoUrl: 'https://example.com/grace.png',
 };
 
-const { table, customer, itemsOf } = acmeWorld({ isShared: true, documents: ['nda'] });
+const { customer, itemsOf } = acmeWorld({ isShared: true, documents: ['nda'] });
 
 const threads = (...annotationIds: string[]) =>
   customer.ok('/v2/commentannotations/add', {

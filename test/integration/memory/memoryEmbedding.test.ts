@@ -14,8 +14,7 @@ import { startEmbedding } from '../../../lib/memory/embeddingJobs.ts';
 import { EmbeddingStateEntity } from '../../../lib/memory/entities.ts';
 import { LEXICAL_MODEL } from '../../../lib/memory/rules/lexical.ts';
 import { shardNumbers } from '../../../lib/table/queryShards.ts';
-import { openTable } from '../../../lib/table/table.ts';
-import { acmeWorld, forAllTests } from '../../support/acmeWorld.ts';
+import { acmeWorld, forAllTests, table } from '../../support/acmeWorld.ts';
 import { EmbeddingWorker } from '../../support/embeddingJobs.ts';
 import { TABLE_NAME } from '../../support/engine.ts';
 import { restartFunctions } from '../../support/functionHandlers.ts';
@@ -178,7 +177,7 @@ describe('a judgment whose embedding failed', () => {
       const { PK } = (await stored()).judgments[0]!;
       const [message, now] = [{ tenant: customer.apiKey, jobId: 'left' }, Date.now()];
       const refs = judged.map(({ recordId }) => ({ organizationKey: PK.split('#')[3]!, recordId }));
-      await openTable(environment(process.env)).write([startEmbedding(customer.apiKey, 'left', refs, now)]);
+      await table.write([startEmbedding(customer.apiKey, 'left', refs, now)]);
       let steps = 0;
       const crashing = new EmbeddingWorker(now, (deps) => ({
         ...deps,
@@ -204,7 +203,7 @@ describe('a judgment whose embedding failed', () => {
     ];
     await engine.lean.send(new DeleteCommand({ TableName: TABLE_NAME, Key: { PK, SK } }));
     const refs = [{ organizationKey: (await stored()).judgments[0]!.PK.split('#')[3]!, recordId: 'liability' }];
-    await openTable(environment(process.env)).write([startEmbedding(customer.apiKey, message.jobId, refs, Date.now())]);
+    await table.write([startEmbedding(customer.apiKey, message.jobId, refs, Date.now())]);
     deployWith(TITAN_MODEL);
     await new EmbeddingWorker(Date.now()).run(message);
     expect(await stored()).toEqual(stateAtRest(TITAN_MODEL, both(3, 1)));

@@ -1,7 +1,5 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { environment } from '../../../lib/app/capability.ts';
-import { openTable } from '../../../lib/table/table.ts';
-import { acmeWorld } from '../../support/acmeWorld.ts';
+import { acmeWorld, table } from '../../support/acmeWorld.ts';
 import { newCustomer } from '../../support/customer.ts';
 import {
   FIRST_DAY,
@@ -24,7 +22,7 @@ let searches = 0;
 const judgments = manyJudgments(COUNT);
 let stored: readonly SentJudgment[] = [];
 beforeAll(() => {
-  const { client } = openTable(environment(process.env)).connection;
+  const { client } = table.connection;
   const send = client.send.bind(client) as (command: unknown) => Promise<unknown>;
   Object.assign(client, {
     send: (command: object) => {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import { OrganizationEntity } from '../../../lib/directory/organizations.ts';
 import { NotificationDeleter } from '../../../lib/notifications/deleteNotifications.ts';
-import { acmeWorld, invalid } from '../../support/acmeWorld.ts';
+import { acmeWorld, invalid, table } from '../../support/acmeWorld.ts';
 import { everyItem } from '../../support/items.ts';
 import { withStillClock } from '../../support/stillClock.ts';
 import { times } from '../../support/times.ts';
@@ -13,7 +13,7 @@ const GET_V1 = '/v1/notifications/get';
 const UPDATE = '/v2/notifications/update';
 const DELETE = '/v2/notifications/delete';
 
-const { engine, table, customer } = acmeWorld({ table: 'memory', documents: ['nda', 'offer'] });
+const { engine, customer } = acmeWorld({ table: 'memory', documents: ['nda', 'offer'] });
 
 const nda = { organizationId: 'acme', documentId: 'nda' };
 const ada = { userId: 'ada', name: 'Ada', email: 'Ada@Example.com' };

@@ -3,8 +3,7 @@ import { worker as sendEmailWorker } from '../../../functions/workers/sendEmail.
 import { environment } from '../../../lib/app/capability.ts';
 import { deriveKey, sealBytes } from '../../../lib/crypto/sealing.ts';
 import { unsubscribeLinks } from '../../../lib/mail/unsubscribeLinks.ts';
-import { openTable } from '../../../lib/table/table.ts';
-import { acmeWorld } from '../../support/acmeWorld.ts';
+import { acmeWorld, table } from '../../support/acmeWorld.ts';
 import { nda } from '../../support/content.ts';
 import { openLink, type PageAnswer } from '../../support/email.ts';
 import { handlerOf, workerHandler } from '../../support/functionHandlers.ts';
@@ -231,7 +230,7 @@ describe('the mail worker and the unsubscribe link', () => {
   });
 
   test('throws on errors of the table, so that SQS redelivers the message', async () => {
-    jest.spyOn(openTable(environment(process.env)), 'get').mockRejectedValueOnce(new Error('out of order'));
+    jest.spyOn(table, 'get').mockRejectedValueOnce(new Error('out of order'));
     const answer = await sendEmail(
       messagesEvent([
         { tenant: customer.apiKey, mailId: 'mail_1' },

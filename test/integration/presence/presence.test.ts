@@ -7,7 +7,7 @@ import { PresenceEntity, PresenceStore, PresenceSweeper } from '../../../lib/pre
 import { presenceSweep, sweepPresences } from '../../../lib/presence/sweepPresence.ts';
 import { erasePresence } from '../../../lib/presence/userRemoval.ts';
 import type { SweepCall } from '../../../lib/workers/sweep.ts';
-import { acmeWorld } from '../../support/acmeWorld.ts';
+import { acmeWorld, table } from '../../support/acmeWorld.ts';
 import { nda } from '../../support/content.ts';
 import { handlerOf } from '../../support/functionHandlers.ts';
 import { roleOf } from '../../support/permissions.ts';
@@ -16,7 +16,7 @@ import { post, resultOf } from '../../support/requests.ts';
 import { withStillClock } from '../../support/stillClock.ts';
 import { times } from '../../support/times.ts';
 
-const { table, customer, itemsOf } = acmeWorld({ documents: ['nda'] });
+const { customer, itemsOf } = acmeWorld({ documents: ['nda'] });
 
 const call = async (name: string, data: object) => customer.call(`/v2/presence/${name}`, { ...nda, ...data });
 const users = async (data: object = {}): Promise<any[]> =>

@@ -6,7 +6,7 @@ import { EventEntity, EventPayloadEntity } from '../../../lib/events/outbox.ts';
 import { readRecordings, recordingDeletionOps, RecordingEntity } from '../../../lib/recordings/recordings.ts';
 import { indexPartition } from '../../../lib/table/entity.ts';
 import { remove } from '../../../lib/table/table.ts';
-import { acmeWorld, forAllTests, invalid } from '../../support/acmeWorld.ts';
+import { acmeWorld, forAllTests, invalid, table } from '../../support/acmeWorld.ts';
 import { startFaults } from '../../support/faults.ts';
 import { everyItem } from '../../support/items.ts';
 import { times } from '../../support/times.ts';
@@ -14,7 +14,7 @@ import { times } from '../../support/times.ts';
 const ADD = '/v2/recordings/add';
 const GET = '/v2/recordings/get';
 
-const { engine, table, customer } = acmeWorld({ documents: [{ documentId: 'nda', documentName: 'NDA' }, 'tos'] });
+const { engine, customer } = acmeWorld({ documents: [{ documentId: 'nda', documentName: 'NDA' }, 'tos'] });
 const faults = forAllTests(startFaults);
 
 const nda = { organizationId: 'acme', documentId: 'nda' };

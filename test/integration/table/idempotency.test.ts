@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { environment } from '../../../lib/app/capability.ts';
 import { deriveKey, openBytes } from '../../../lib/crypto/sealing.ts';
 import { tokenHash } from '../../../lib/crypto/tokenHash.ts';
 import {
@@ -10,9 +9,9 @@ import {
   type IdempotentAnswer,
   type IdempotentCall,
 } from '../../../lib/http/idempotency.ts';
-import { openTable, replace } from '../../../lib/table/table.ts';
+import { replace } from '../../../lib/table/table.ts';
 import { ApiKeyEntity } from '../../../lib/workspaces/entities.ts';
-import { forAllTests } from '../../support/acmeWorld.ts';
+import { forAllTests, table } from '../../support/acmeWorld.ts';
 import { startEngine } from '../../support/engine.ts';
 import { handlerOf } from '../../support/functionHandlers.ts';
 import { storedItem } from '../../support/items.ts';
@@ -28,7 +27,6 @@ const getKeys = handlerOf('/v2/workspace/apikeys/get');
 const createWorkspace = handlerOf('/v2/workspace/create');
 
 const engine = forAllTests(startEngine);
-const table = forAllTests(() => openTable(environment(process.env)));
 let workspace: TestWorkspace;
 beforeEach(async () => {
   workspace = await newWorkspace();

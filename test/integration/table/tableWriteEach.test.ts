@@ -2,11 +2,10 @@ import { TransactionCanceledException } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, test } from '@jest/globals';
 import * as z from 'zod';
-import { environment } from '../../../lib/app/capability.ts';
 import { defineEntity, type Stored } from '../../../lib/table/entity.ts';
-import { insert, openTable, replace, Table, upsert } from '../../../lib/table/table.ts';
+import { insert, replace, Table, upsert } from '../../../lib/table/table.ts';
 import { writeEach } from '../../../lib/table/writeEach.ts';
-import { forAllTests } from '../../support/acmeWorld.ts';
+import { forAllTests, table } from '../../support/acmeWorld.ts';
 import { startEngine } from '../../support/engine.ts';
 import { times } from '../../support/times.ts';
 import { virtualTime } from '../../support/virtualTime.ts';
@@ -24,7 +23,6 @@ const Tally = defineEntity({
 type StoredTally = Stored<{ id: string; count: number }> | undefined;
 
 forAllTests(() => startEngine({ sdk: true }));
-const table = forAllTests(() => openTable(environment(process.env)));
 
 const names = (count: number) => times(count, (i) => `${i}`);
 

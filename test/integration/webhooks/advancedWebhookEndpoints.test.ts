@@ -1,11 +1,9 @@
 import { describe, expect, jest, test } from '@jest/globals';
 import { endpoint as createEndpoint } from '../../../functions/v2/workspace/advancedwebhook/endpoints/create.ts';
-import { environment } from '../../../lib/app/capability.ts';
 import { eventTypes } from '../../../lib/events/rules/catalogue.ts';
-import { openTable } from '../../../lib/table/table.ts';
 import { WebhookEndpointEntity, WebhookEndpointUidEntity } from '../../../lib/webhooks/endpoints.ts';
 import { WebhookSettingsEntity } from '../../../lib/webhooks/webhookSettings.ts';
-import { acmeWorld, invalid } from '../../support/acmeWorld.ts';
+import { acmeWorld, invalid, table } from '../../support/acmeWorld.ts';
 import { endpointHandler } from '../../support/functionHandlers.ts';
 import { everyItem, storedItem } from '../../support/items.ts';
 import { post } from '../../support/requests.ts';
@@ -412,7 +410,7 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/update', () => {
 describe('POST /v2/workspace/advancedwebhook/endpoints/delete', () => {
   test('deletes the endpoint, its secrets, its uid and its list entry in one write', async () => {
     const [other, made] = [await create(), await create({ uid: 'mine' })];
-    const write = jest.spyOn(openTable(environment(process.env)), 'write');
+    const write = jest.spyOn(table, 'write');
     const { status, body } = await customer.call(paths.delete, { endpointId: made.id });
     expect(write).toHaveBeenCalledTimes(1);
     write.mockRestore();

@@ -1,9 +1,8 @@
 import { describe, expect, jest, test } from '@jest/globals';
 import fc from 'fast-check';
-import { environment } from '../../../lib/app/capability.ts';
-import { insert, openTable, remove } from '../../../lib/table/table.ts';
+import { insert, remove } from '../../../lib/table/table.ts';
 import { WebhookEndpointEntity } from '../../../lib/webhooks/endpoints.ts';
-import { acmeWorld } from '../../support/acmeWorld.ts';
+import { acmeWorld, table } from '../../support/acmeWorld.ts';
 import { times } from '../../support/times.ts';
 import { newWebhookCustomer, outcome, paths } from '../../support/webhooks.ts';
 
@@ -23,12 +22,11 @@ async function list(data: object = {}): Promise<Page> {
 
 const idOf = (n: number) => `ep_${String(n).padStart(27, '0')}`;
 const ids = (from: number, to: number) => times(to - from, (i) => idOf(from + i));
-const table = () => openTable(environment(process.env));
 
 /** Creates endpoints with these ids. Lists are in the order of the ids. */
 async function add(...endpointIds: string[]): Promise<void> {
   for (const endpointId of endpointIds) {
-    await table().write([
+    await table.write([
       insert(WebhookEndpointEntity, {
         tenant: customer.apiKey,
         endpointId,
@@ -44,7 +42,7 @@ async function add(...endpointIds: string[]): Promise<void> {
 
 async function drop(...endpointIds: string[]): Promise<void> {
   for (const endpointId of endpointIds)
-    await table().write([remove(WebhookEndpointEntity, { tenant: customer.apiKey, endpointId })]);
+    await table.write([remove(WebhookEndpointEntity, { tenant: customer.apiKey, endpointId })]);
 }
 
 describe('POST /v2/workspace/advancedwebhook/endpoints/get', () => {

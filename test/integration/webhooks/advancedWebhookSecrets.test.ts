@@ -1,9 +1,8 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { environment } from '../../../lib/app/capability.ts';
-import { openTable, replace } from '../../../lib/table/table.ts';
+import { replace } from '../../../lib/table/table.ts';
 import { WebhookEndpointEntity } from '../../../lib/webhooks/endpoints.ts';
 import { ApiKeyEntity } from '../../../lib/workspaces/entities.ts';
-import { acmeWorld } from '../../support/acmeWorld.ts';
+import { acmeWorld, table } from '../../support/acmeWorld.ts';
 import { storedItem } from '../../support/items.ts';
 import { times } from '../../support/times.ts';
 import { virtualTime } from '../../support/virtualTime.ts';
@@ -59,7 +58,6 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/secret/get', () => {
 
   test('returns no secret for an auth token that was just replaced', async () => {
     const secret = await secretNow();
-    const table = openTable(environment(process.env));
     const key = (await table.get(ApiKeyEntity, { apiKey: customer.apiKey }))!;
     await table.write([replace(ApiKeyEntity, { ...key, tokenHashes: [] }, key._r)]);
     for (const path of [paths.getSecret, paths.rotate, paths.delete, paths.getBasic, paths.updateBasic]) {
@@ -131,7 +129,6 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/secret/rotate', () => {
   });
 
   test('succeeds if the write was stored but its response was lost', async () => {
-    const table = openTable(environment(process.env));
     const real = table.write.bind(table);
     jest.spyOn(table, 'write').mockImplementationOnce(async (ops) => {
       await real(ops);
@@ -149,7 +146,6 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/secret/rotate', () => {
   });
 
   test('returns ABORTED if every write conflicts', async () => {
-    const table = openTable(environment(process.env));
     const before = await stored();
     jest.spyOn(table, 'write').mockResolvedValue({ conflicts: [0] });
     expect((await virtualTime().run(() => outcome(customer, paths.rotate, { endpointId })))[0]).toBe('ABORTED');

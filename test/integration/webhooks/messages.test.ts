@@ -5,7 +5,7 @@ import { inTransactions, upsert, type WriteOp } from '../../../lib/table/table.t
 import { AttemptEntity, DeliveryEntity } from '../../../lib/webhooks/deliveries.ts';
 import { MessageReader } from '../../../lib/webhooks/messages.ts';
 import type { Delivery } from '../../../lib/webhooks/rules/delivery.ts';
-import { acmeWorld } from '../../support/acmeWorld.ts';
+import { acmeWorld, table } from '../../support/acmeWorld.ts';
 import { times } from '../../support/times.ts';
 import { newWebhookCustomer, outcome, paths } from '../../support/webhooks.ts';
 
@@ -14,7 +14,7 @@ const [MESSAGES, ATTEMPTS] = [`${ADVANCED}/messages/get`, `${ADVANCED}/attempts/
 const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
 
-const { table, customer, useNewCustomer } = acmeWorld({ table: 'memory', newCustomer: newWebhookCustomer });
+const { customer, useNewCustomer } = acmeWorld({ table: 'memory', newCustomer: newWebhookCustomer });
 let tenant: string;
 let causes = 0;
 beforeEach(() => {

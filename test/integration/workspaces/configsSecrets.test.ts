@@ -1,11 +1,11 @@
 import { describe, expect, jest, test } from '@jest/globals';
 import * as registry from '../../../functions/index.ts';
-import { environment, mergeGrants } from '../../../lib/app/capability.ts';
+import { mergeGrants } from '../../../lib/app/capability.ts';
 import type { Endpoint } from '../../../lib/app/endpoint.ts';
 import { capabilitiesOf } from '../../../lib/http/capabilities.ts';
-import { openTable, replace } from '../../../lib/table/table.ts';
+import { replace } from '../../../lib/table/table.ts';
 import { EmailConfigEntity } from '../../../lib/workspaces/configs/emailConfig.ts';
-import { acmeWorld } from '../../support/acmeWorld.ts';
+import { acmeWorld, table } from '../../support/acmeWorld.ts';
 import { capturedLog } from '../../support/capturedLog.ts';
 import { newCustomer } from '../../support/customer.ts';
 import { everyItem } from '../../support/items.ts';
@@ -110,7 +110,6 @@ describe('secrets of configurations', () => {
       expect(status).toBe(400);
       expectNoSecret(JSON.stringify(body));
     }
-    const table = openTable(environment(process.env));
     jest.spyOn(table, 'write').mockRejectedValue(new Error('The table is broken'));
     for (const [config, data] of [
       ['emailconfig', { emailServiceConfig: { apiKey: EMAIL_KEY } }],
@@ -129,7 +128,6 @@ describe('secrets of configurations', () => {
     await storeSecrets();
     const other = await newCustomer();
     await other.ok(update('emailconfig'), { emailServiceConfig: { apiKey: 'another' } });
-    const table = openTable(environment(process.env));
     const [own, foreign] = [
       await table.get(EmailConfigEntity, { tenant: customer.apiKey }),
       await table.get(EmailConfigEntity, { tenant: other.apiKey }),

@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { endpoint } from '../../../functions/v2/workspace/email/send-login-link.ts';
-import { environment } from '../../../lib/app/capability.ts';
 import { SesMailer } from '../../../lib/mail/senders/ses.ts';
-import { openTable, upsert } from '../../../lib/table/table.ts';
+import { upsert } from '../../../lib/table/table.ts';
 import { AllowedDomainsEntity } from '../../../lib/workspaces/allowedDomains.ts';
 import { LoginLinkEntity } from '../../../lib/workspaces/verification.ts';
-import { forAllTests } from '../../support/acmeWorld.ts';
+import { forAllTests, table } from '../../support/acmeWorld.ts';
 import { CONTINUE_URL, mailedToken, openLink, postFrom, pressButton, tokenIn } from '../../support/email.ts';
 import { startEngine } from '../../support/engine.ts';
 import { endpointHandler, handlerOf } from '../../support/functionHandlers.ts';
@@ -31,7 +30,7 @@ const someone = () => `someone-${randomUUID()}@example.com`;
 const sendLink = (email: string, continueUrl: string, to = handler) => post(to, {}, { email, continueUrl });
 
 async function allow(apiKey: string, domains: string[]): Promise<void> {
-  await openTable(environment(process.env)).write([upsert(AllowedDomainsEntity, { tenant: apiKey, domains })]);
+  await table.write([upsert(AllowedDomainsEntity, { tenant: apiKey, domains })]);
 }
 
 describe('a login link', () => {

@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import { endpoint } from '../../../functions/v2/workspace/email/status.ts';
-import { environment } from '../../../lib/app/capability.ts';
 import { RateLimits } from '../../../lib/table/rateLimits.ts';
-import { openTable, upsert } from '../../../lib/table/table.ts';
+import { upsert } from '../../../lib/table/table.ts';
 import { ApiKeyEntity, WorkspaceApiKeyEntity } from '../../../lib/workspaces/entities.ts';
-import { forAllTests } from '../../support/acmeWorld.ts';
+import { forAllTests, table } from '../../support/acmeWorld.ts';
 import { CONTINUE_URL, mailedToken, postFrom, pressButton } from '../../support/email.ts';
 import { startEngine } from '../../support/engine.ts';
 import { endpointHandler, handlerOf } from '../../support/functionHandlers.ts';
@@ -26,7 +25,6 @@ const LIMITED = {
 };
 
 const engine = forAllTests(startEngine);
-const table = forAllTests(() => openTable(environment(process.env)));
 afterEach(() => {
   jest.restoreAllMocks();
 });

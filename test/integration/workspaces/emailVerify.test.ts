@@ -1,12 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import { page } from '../../../functions/v2/workspace/email/verify.ts';
-import { environment } from '../../../lib/app/capability.ts';
-import { openTable, upsert } from '../../../lib/table/table.ts';
+import { upsert } from '../../../lib/table/table.ts';
 import { AllowedDomainsEntity } from '../../../lib/workspaces/allowedDomains.ts';
 import { ApiKeyEntity, WorkspaceEntity } from '../../../lib/workspaces/entities.ts';
 import { LoginLinkEntity } from '../../../lib/workspaces/verification.ts';
-import { forAllTests } from '../../support/acmeWorld.ts';
+import { forAllTests, table } from '../../support/acmeWorld.ts';
 import { CONTINUE_URL, mailedToken, openLink, type PageAnswer, pressButton } from '../../support/email.ts';
 import { startEngine } from '../../support/engine.ts';
 import { handlerOf, pageHandler } from '../../support/functionHandlers.ts';
@@ -19,7 +18,6 @@ import { newWorkspace, type TestWorkspace } from '../../support/workspaces.ts';
 const createApiKey = handlerOf('/v2/workspace/apikey/create');
 
 const engine = forAllTests(startEngine);
-const table = forAllTests(() => openTable(environment(process.env)));
 afterEach(() => {
   jest.restoreAllMocks();
 });

@@ -1,10 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
-import { environment } from '../../../lib/app/capability.ts';
 import { defaultEmailTriggers, defaultWebhookTriggers } from '../../../lib/events/rules/catalogue.ts';
-import { openTable } from '../../../lib/table/table.ts';
 import { AllowedDomainsEntity } from '../../../lib/workspaces/allowedDomains.ts';
 import { defaultNotificationTriggers } from '../../../lib/workspaces/rules/notificationConfig.ts';
-import { forAllTests, forEachTest } from '../../support/acmeWorld.ts';
+import { forAllTests, forEachTest, table } from '../../support/acmeWorld.ts';
 import { MASTER_KEY_SECRET_ARN, startEngine } from '../../support/engine.ts';
 import { handlerOf } from '../../support/functionHandlers.ts';
 import { everyItem } from '../../support/items.ts';
@@ -14,7 +12,6 @@ import { newWorkspace } from '../../support/workspaces.ts';
 const createKey = handlerOf('/v2/workspace/apikey/create');
 
 const engine = forAllTests(startEngine);
-const table = forAllTests(() => openTable(environment(process.env)));
 const workspace = forEachTest(newWorkspace);
 
 const create = (data: object) =>

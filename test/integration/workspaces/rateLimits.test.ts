@@ -2,12 +2,11 @@ import type { DynamoDBDocumentClient, UpdateCommand } from '@aws-sdk/lib-dynamod
 import { describe, expect, jest, test } from '@jest/globals';
 import { endpoint as getOrganizations } from '../../../functions/v2/organizations/get.ts';
 import { run as command } from '../../../infra/commands/workspace.ts';
-import { environment } from '../../../lib/app/capability.ts';
-import { openTable, Table } from '../../../lib/table/table.ts';
+import { Table } from '../../../lib/table/table.ts';
 import { RateBucketEntity, RateBuckets } from '../../../lib/workspaces/rateBuckets.ts';
 import { limitClasses } from '../../../lib/workspaces/rules/rateLimit.ts';
 import { cases } from '../../contract/contract.ts';
-import { forAllTests } from '../../support/acmeWorld.ts';
+import { forAllTests, table } from '../../support/acmeWorld.ts';
 import { startEngine } from '../../support/engine.ts';
 import { endpointHandler } from '../../support/functionHandlers.ts';
 import { post } from '../../support/requests.ts';
@@ -20,7 +19,6 @@ const limit = { perSecond: 20, burstSeconds: 2 };
 const limits = { read: limit, write: limit, expensive: limit };
 
 forAllTests(startEngine);
-const table = forAllTests(() => openTable(environment(process.env)));
 const workspace = forAllTests(newWorkspace);
 
 /**

@@ -1,12 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, jest, test } from '@jest/globals';
 import { endpoint } from '../../../functions/v2/workspace/create.ts';
-import { environment } from '../../../lib/app/capability.ts';
 import type { Handler } from '../../../lib/http/stack.ts';
 import { RateLimitEntity, RateLimits } from '../../../lib/table/rateLimits.ts';
-import { openTable } from '../../../lib/table/table.ts';
 import { ApiKeyEntity, OwnerEmailEntity } from '../../../lib/workspaces/entities.ts';
-import { forAllTests } from '../../support/acmeWorld.ts';
+import { forAllTests, table } from '../../support/acmeWorld.ts';
 import { startEngine } from '../../support/engine.ts';
 import { endpointHandler, handlerOf } from '../../support/functionHandlers.ts';
 import { storedItem } from '../../support/items.ts';
@@ -130,9 +128,7 @@ describe('POST /v2/workspace/create', () => {
   );
 
   test('returns its own message for an unexpected failure', async () => {
-    const write = jest
-      .spyOn(openTable(environment(process.env)), 'write')
-      .mockRejectedValueOnce(new Error('unexpected'));
+    const write = jest.spyOn(table, 'write').mockRejectedValueOnce(new Error('unexpected'));
     try {
       const { status, body } = await post(handler, {}, { ownerEmail: someone() });
       expect([status, body.error]).toEqual([500, { status: 'INTERNAL', message: 'Failed to create workspace' }]);
@@ -235,7 +231,7 @@ describe('POST /v2/workspace/create with an invalid request', () => {
   });
 
   test('retries conflicting transactions for at most 3 s', async () => {
-    const write = jest.spyOn(openTable(environment(process.env)), 'write');
+    const write = jest.spyOn(table, 'write');
     try {
       write.mockResolvedValueOnce({ conflicts: [1] }).mockResolvedValueOnce({ conflicts: [1] });
       expect((await post(handler, {}, { ownerEmail: someone() })).status).toBe(200);
@@ -314,7 +310,7 @@ describe('the rate limit of workspace/create per source address', () => {
   });
 
   test('allows as many of 50 concurrent requests as the limit', async () => {
-    const limits = new RateLimits(openTable(environment(process.env)));
+    const limits = new RateLimits(table);
     const allow = (subject: string, now: number) => limits.allow('test', subject, { limit: 7, windowSeconds: 60, now });
     const answers = await Promise.all(times(50, () => allow('198.51.100.9', START)));
     expect(answers.filter(Boolean)).toHaveLength(7);
@@ -324,7 +320,7 @@ describe('the rate limit of workspace/create per source address', () => {
   });
 
   test('stores counters that expire after their window', async () => {
-    const limits = new RateLimits(openTable(environment(process.env)));
+    const limits = new RateLimits(table);
     await limits.allow('expiring', 'subject', { limit: 1, windowSeconds: 60, now: START + 30_000 });
     const item = await storedItem(
       engine,

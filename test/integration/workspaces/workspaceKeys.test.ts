@@ -2,10 +2,10 @@ import { describe, expect, jest, test } from '@jest/globals';
 import { environment } from '../../../lib/app/capability.ts';
 import { sealPageToken } from '../../../lib/http/paging.ts';
 import { ApiError } from '../../../lib/shared/errors.ts';
-import { insert, openTable, replace } from '../../../lib/table/table.ts';
+import { insert, replace } from '../../../lib/table/table.ts';
 import { ApiKeyEntity, WorkspaceApiKeyEntity, WorkspaceEntity } from '../../../lib/workspaces/entities.ts';
 import { renameApiKeys } from '../../../lib/workspaces/workspaces.ts';
-import { forAllTests, forEachTest } from '../../support/acmeWorld.ts';
+import { forAllTests, forEachTest, table } from '../../support/acmeWorld.ts';
 import { startEngine } from '../../support/engine.ts';
 import { handlerOf } from '../../support/functionHandlers.ts';
 import { storedItem } from '../../support/items.ts';
@@ -21,7 +21,6 @@ const getKeys = handlerOf('/v2/workspace/apikeys/get');
 const getWorkspace = handlerOf('/v2/workspace/get');
 
 const engine = forAllTests(startEngine);
-const table = forAllTests(() => openTable(environment(process.env)));
 const workspace = forEachTest(newWorkspace);
 
 const DAY = 86_400_000;

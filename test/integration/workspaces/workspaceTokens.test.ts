@@ -2,9 +2,9 @@ import { describe, expect, jest, test } from '@jest/globals';
 import { environment } from '../../../lib/app/capability.ts';
 import { secretBox } from '../../../lib/crypto/secretBox.ts';
 import { tokenHash } from '../../../lib/crypto/tokenHash.ts';
-import { openTable, upsert } from '../../../lib/table/table.ts';
+import { upsert } from '../../../lib/table/table.ts';
 import { ApiKeyEntity, AuthTokenEntity, WorkspaceEntity } from '../../../lib/workspaces/entities.ts';
-import { forAllTests, forEachTest } from '../../support/acmeWorld.ts';
+import { forAllTests, forEachTest, table } from '../../support/acmeWorld.ts';
 import { startEngine } from '../../support/engine.ts';
 import { handlerOf } from '../../support/functionHandlers.ts';
 import { everyItem, storedItem } from '../../support/items.ts';
@@ -19,7 +19,6 @@ const resetToken = handlerOf('/v2/workspace/authtoken/reset');
 const listTokens = handlerOf('/v2/workspace/authtokens/get');
 
 const engine = forAllTests(startEngine);
-const table = forAllTests(() => openTable(environment(process.env)));
 const workspace = forEachTest(newWorkspace);
 
 const list = (apiKey: unknown, of = workspace) => post(listTokens, of.headers, { apiKey });
