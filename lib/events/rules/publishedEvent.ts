@@ -29,8 +29,6 @@ export interface PublishedEvent {
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-const NotifyUsers = z.array(z.object({ userId: z.unknown() }).catch({ userId: undefined })).catch([]);
-
 /**
  * Returns the users whom a published event addresses: users that its comments mention, the assignee, and `notifyUsers`. Throws
  * INVALID_ARGUMENT for more than `MAX_INVOLVED_USERS` users.
@@ -44,7 +42,7 @@ function addressedUsers(data: PublishedEvent['data']): string[] {
   const named = [
     ...mentioned,
     content.commentAnnotation?.assignedTo?.userId,
-    ...NotifyUsers.parse(data.notifyUsers).map(({ userId }) => userId),
+    ...content.notifyUsers.map(({ userId }) => userId),
   ];
   const userIds = distinct(named.flatMap((userId) => Id.safeParse(userId).data ?? []));
   if (userIds.length > MAX_INVOLVED_USERS)

@@ -49,6 +49,7 @@ const EventContent = /* @__PURE__ */ defineSchema(() =>
       z.object({ from: lenient(Person), assignedTo: lenient(Person), comments: listOf(Comment), pageInfo: Page }),
     ),
     targetComment: lenient(Comment),
+    notifyUsers: listOf(Person),
     metadata: lenient(
       z.object({
         organization: lenient(z.object({ organizationName: Text })),
@@ -73,16 +74,16 @@ export function commentsOf({ targetComment, commentAnnotation }: EventContent): 
 }
 
 /**
- * Returns the name and e-mail address that an event contains for a user: as mentioned user, as assignee or as author of the thread.
- * Callers use them if the user's profile has no name or no address.
+ * Returns the name and e-mail address that an event contains for a user: as mentioned user, as assignee, as author of the thread or
+ * in `notifyUsers`. Callers use them if the user's profile has no name or no address.
  */
 export function findPerson(event: EventContent, userId: string): Pick<Person, 'name' | 'email'> {
-  const { commentAnnotation } = event;
+  const { commentAnnotation, notifyUsers } = event;
   const tagged = commentsOf(event).flatMap(({ to, taggedUserContacts }) => [
     ...taggedUserContacts.map(({ contact }) => contact),
     ...to,
   ]);
-  const people = [...tagged, commentAnnotation?.assignedTo, commentAnnotation?.from].filter(
+  const people = [...tagged, commentAnnotation?.assignedTo, commentAnnotation?.from, ...notifyUsers].filter(
     (person) => person?.userId === userId,
   );
   return { name: people.find((person) => person?.name)?.name, email: people.find((person) => person?.email)?.email };

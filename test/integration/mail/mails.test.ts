@@ -139,6 +139,19 @@ describe('the mails of an event', () => {
     expect(system.mailed).toEqual(['guest@example.org']);
   });
 
+  test('use the name and address in notifyUsers of a published event for an unknown user', async () => {
+    await customer.ok('/v2/events/publish', {
+      ...nda,
+      event: 'huddle.create',
+      actionUser: ada,
+      data: { notifyUsers: [{ userId: 'guest', name: 'Guest', email: 'guest@example.org' }, 'nobody'] },
+    });
+    await system.deliver();
+    expect(system.mails).toMatchObject([
+      { to: 'guest@example.org', toName: 'Guest', subject: 'Ada started a huddle in NDA' },
+    ]);
+  });
+
   test("follow the user's level: ALL, MINE or NONE", async () => {
     await settings('grace', 'MINE');
     await settings('linus', 'MINE');
