@@ -57,7 +57,7 @@ export const deliveryConsumption = {
   },
   exhausted: {
     label: 'deliveries that are exhausted behind a dead endpoint',
-    consumed: { calls: 4.04, read: 5, written: 9, sqs: 0.3, postingRuns: 0, otherRuns: 0.02, posts: 0 },
+    consumed: { calls: 4.04, read: 4.9, written: 9, sqs: 0.3, postingRuns: 0, otherRuns: 0.02, posts: 0 },
   },
 } as const satisfies Readonly<Record<string, { readonly label: string; readonly consumed: DeliveryConsumption }>>;
 
