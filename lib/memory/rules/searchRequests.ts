@@ -64,10 +64,16 @@ export const QueryRequest = z
   })
   .check(checkWith(checkScope));
 
-/** The request of `/v2/memory/search`. If it has `recencyDays`, its date range is ignored, even if it is invalid. */
+/**
+ * The request of `/v2/memory/search`. If it has `recencyDays` and names no thread, its date range is ignored, even if
+ * the range is invalid. If it names a thread, `recencyDays` is ignored.
+ */
 export const SearchRequest = z.preprocess(
   (data) =>
-    isObject(data) && isObject(data.filters) && typeof data.recencyDays === 'number'
+    isObject(data) &&
+    isObject(data.filters) &&
+    typeof data.recencyDays === 'number' &&
+    typeof data.filters.annotationId !== 'string'
       ? { ...data, filters: { ...data.filters, dateRange: undefined } }
       : data,
   z

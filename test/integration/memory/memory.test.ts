@@ -339,9 +339,9 @@ describe('POST /v2/memory/search', () => {
     expect(await searchIds({ ...acme, limit: 1, filters: { annotationId: 'thread', judgeType: 'agent' } })).toEqual([
       'agent',
     ]);
-    expect(
-      await searchIds({ ...acme, filters: { annotationId: 'thread', dateRange: { start: timeAfterDays(10) } } }),
-    ).toEqual(['agent', 'colour']);
+    const filters = { annotationId: 'thread', dateRange: { start: timeAfterDays(10) } };
+    expect(await searchIds({ ...acme, filters })).toEqual(['agent', 'colour']);
+    expect(await searchIds({ ...acme, filters, recencyDays: 1 })).toEqual(['agent', 'colour']);
     expect(await searchIds({ ...acme, filters: { annotationId: 'thread 2' } })).toEqual([]);
   });
 
