@@ -3,7 +3,6 @@ import type { Capability } from '../app/capability.ts';
 import { findUsersWithAccess } from '../content/accessChecks.ts';
 import type { DocumentContext } from '../content/documentScope.ts';
 import { findRecordIds } from '../content/recordIds.ts';
-import { reactionDeletionOps, readCommentReactions } from '../reactions/reactions.ts';
 import { distinct } from '../shared/collections.ts';
 import { ApiError, invalid } from '../shared/errors.ts';
 import { inSlices } from '../shared/inSlices.ts';
@@ -16,14 +15,8 @@ import { readActivityConfig } from '../workspaces/configs/activityConfig.ts';
 import { changeEventOps, type LoggedVerbs, readLoggedVerbs, threadDeletedEvent } from './changeEvents.ts';
 import { type ChangedComment, changeOps, fitsTransaction, OPS_BESIDE_HEAD, writeChanges } from './commentChanges.ts';
 import { commentInvolvementOps } from './commentInvolvements.ts';
-import {
-  commentDeletionOps,
-  type DeletableThread,
-  deleteThreads,
-  finishLeftoverPurge,
-  startLeftoverPurge,
-  type UnfinishedLeftover,
-} from './deleteThreads.ts';
+import { deleteComments } from './deleteComments.ts';
+import { commentDeletionOps, type DeletableThread, deleteThreads } from './deleteThreads.ts';
 import type { ChangeOptions } from './rules/changeOptions.ts';
 import { agentsOfComments } from './rules/commentAgents.ts';
 import type { ContentChange } from './rules/commentEvents.ts';
@@ -36,7 +29,7 @@ import {
   type NewComment,
   newComments,
 } from './rules/comments.ts';
-import { addComments, removeComments, type Thread } from './rules/threads.ts';
+import { addComments, type Thread } from './rules/threads.ts';
 import { CommentEntity, readThreads, ThreadEntity, type ThreadKey, threadNotFound, ThreadReader } from './threads.ts';
 
 /** The result for one comment of a request. */
@@ -270,66 +263,14 @@ export class CommentWriter {
     // Three operations are kept free. One can start a job. Two can move the assignee's involvement to the new first comment. It
     // is the item which says that the first comment involves the assignee.
     for (const group of inTransactions(units, { operations: OPS_BESIDE_HEAD - 3 })) {
-      const current = head;
       const removed = group.map(({ comment }) => comment);
-      const ends = await this.#findNewEnds(call, current, removed);
-      const next = removeComments(current, removed, ends, now);
-      const { first } = ends;
-      const ops = [
-        replace(ThreadEntity, { ...scope, ...next }, current._r),
-        ...(first
-          ? commentInvolvementOps(scope, { thread: current, comment: first }, { thread: next, comment: first })
-          : []),
-        ...group.flatMap(({ comment, eventOps }) => [...commentDeletionOps(scope, current, comment), ...eventOps]),
-      ];
-      const room = OPS_BESIDE_HEAD + 1 - ops.length;
-      const { reactionOps, unfinished } = await this.#reactionsOf(call, removed, room);
-      if ((await this.#table.write([...ops, ...reactionOps])) !== 'done') return 'conflict';
+      const extraOps = group.flatMap(({ eventOps }) => eventOps);
+      const outcome = await deleteComments(this.#table, scope, head, removed, { extraOps, now });
+      if (outcome === 'conflict') return 'conflict';
       for (const { commentId } of removed) deletedIds.add(commentId);
-      if (unfinished) await finishLeftoverPurge(this.#table, scope.tenant, unfinished);
-      head = { ...next, _r: current._r + 1 };
+      head = outcome;
     }
     return 'done';
-  }
-
-  /** Returns the comments that become the first and the last comment of the thread. Each is undefined if the current one stays. */
-  async #findNewEnds(
-    { context }: CommentCall,
-    thread: Thread,
-    removed: readonly Comment[],
-  ): Promise<{ first?: Comment | undefined; last?: Comment | undefined }> {
-    const removedIds = new Set(removed.map(({ commentId }) => commentId));
-    const findEnd = async (commentId: number, descending: boolean) => {
-      if (!removedIds.has(commentId)) return undefined;
-      const options = { limit: removed.length + 1, descending };
-      const { values } = await this.#threads.listComments(context.scope, thread, options);
-      return values.find((comment) => !removedIds.has(comment.commentId));
-    };
-    const [first, last] = await Promise.all([
-      findEnd(thread.first.commentId, false),
-      findEnd(thread.last.commentId, true),
-    ]);
-    return { first, last };
-  }
-
-  /**
-   * Returns the operations that delete the reactions on comments. If these are more than `room` operations, returns one operation
-   * instead, which starts a job that deletes the reactions.
-   */
-  async #reactionsOf(
-    { context, options }: CommentCall,
-    comments: readonly Comment[],
-    room: number,
-  ): Promise<{ reactionOps: WriteOp[]; unfinished?: UnfinishedLeftover }> {
-    const { documentId } = context.document;
-    const references = comments.flatMap(({ reactions = [] }) => reactions);
-    if (references.length === 0) return { reactionOps: [] };
-    const reactions = await readCommentReactions(this.#table, context.scope, references);
-    const reactionOps = reactionDeletionOps(context.scope, documentId, reactions);
-    if (reactionOps.length <= room) return { reactionOps };
-    const leftover = { documentId, reactions: references };
-    const { op, unfinished } = startLeftoverPurge(context.scope, leftover, options.now);
-    return { reactionOps: [op], unfinished };
   }
 
   async #beginCall(context: DocumentContext, annotationId: string, options: ChangeOptions): Promise<CommentCall> {

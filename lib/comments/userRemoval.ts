@@ -10,27 +10,23 @@ import {
 import {
   type DocumentRemoval,
   type EraseHook,
-  isSameKey,
   type Outcome,
   RECORDS_PER_PAGE,
   type RemoveInvolved,
 } from '../content/userRemoval.ts';
-import { reactionDeletionOps, readCommentReactions } from '../reactions/reactions.ts';
 import { inParallel } from '../shared/inParallel.ts';
 import type { Stored } from '../table/entity.ts';
 import { retryOnConflict } from '../table/retryOnConflict.ts';
 import { itemOf, replace, type WriteOp } from '../table/table.ts';
-import { commentInvolvementOps } from './commentInvolvements.ts';
-import { commentDeletionOps, deleteThreads, finishLeftoverPurge, startLeftoverPurge } from './deleteThreads.ts';
+import { deleteComments } from './deleteComments.ts';
+import { deleteThreads } from './deleteThreads.ts';
 import type { Comment } from './rules/comments.ts';
-import { removeComments, type Thread } from './rules/threads.ts';
+import type { Thread } from './rules/threads.ts';
 import { CommentEntity, type StoredThread, ThreadEntity, type ThreadKey, ThreadReader } from './threads.ts';
 
 const PARALLEL = 4;
 /** The number of comments of a thread that one read returns. */
 const COMMENTS_PER_PAGE = 200;
-/** The largest number of operations in one DynamoDB transaction. */
-const MAX_OPERATIONS = 100;
 
 /** Erases users from the threads of a document, page by page. */
 export const eraseThreads: EraseHook = {
@@ -145,38 +141,12 @@ async function removeComment(
   comment: Stored<Comment>,
   extraOps: readonly WriteOp[],
 ): Promise<Outcome> {
+  if (thread.commentCount === 1) return removeThread(removal, thread, extraOps);
   const { table, scope, removedUsers, clock } = removal;
-  const reader = new ThreadReader(table);
-  const findOther = async (descending: boolean) =>
-    (await reader.listComments(scope, thread, { limit: 2, descending })).values.find(
-      ({ commentId }) => commentId !== comment.commentId,
-    );
-  const [isFirst, isLast] = [comment.commentId === thread.first.commentId, comment.commentId === thread.last.commentId];
-  const [first, last] = await Promise.all([
-    isFirst ? findOther(false) : undefined,
-    isLast ? findOther(true) : undefined,
-  ]);
-  if ((isFirst && !first) || (isLast && !last)) return removeThread(removal, thread, extraOps);
-  const next = eraseFromThread(removeComments(thread, [comment], { first, last }, thread.lastUpdated), removedUsers);
-  const ops = [
-    replace(ThreadEntity, { ...scope, ...next }, thread._r),
-    ...commentDeletionOps(scope, thread, comment),
-    // The assignee's involvement is the item which says that the first comment involves the assignee. If that comment is deleted,
-    // the involvement moves to the next comment.
-    ...(first ? commentInvolvementOps(scope, { thread, comment: first }, { thread: next, comment: first }) : []),
-  ];
-  const otherOps = extraOps.filter((extraOp) => !ops.some((op) => isSameKey(op, extraOp)));
-  const references = comment.reactions ?? [];
-  const reactions = (await readCommentReactions(table, scope, references)).filter((reaction) => reaction !== undefined);
-  const reactionOps = reactionDeletionOps(scope, thread.documentId, reactions);
-  if (ops.length + otherOps.length + reactionOps.length <= MAX_OPERATIONS)
-    return table.tryWrite([...ops, ...otherOps, ...reactionOps]);
-  const { op, unfinished } = startLeftoverPurge(
-    scope,
-    { documentId: thread.documentId, reactions: references },
-    clock(),
-  );
-  if ((await table.write([...ops, ...otherOps, op])) !== 'done') return 'conflict';
-  await finishLeftoverPurge(table, scope.tenant, unfinished);
-  return 'done';
+  const outcome = await deleteComments(table, scope, thread, [comment], {
+    changeThread: (next) => eraseFromThread({ ...next, lastUpdated: thread.lastUpdated }, removedUsers),
+    extraOps,
+    now: clock(),
+  });
+  return outcome === 'conflict' ? 'conflict' : 'done';
 }

@@ -1,6 +1,5 @@
 import { AccessChecks } from '../content/accessChecks.ts';
 import type { DocumentScope } from '../content/documentScope.ts';
-import { findRecordIds } from '../content/recordIds.ts';
 import type { Viewer } from '../content/rules/viewer.ts';
 import type { OrganizationScope } from '../directory/folders/folders.ts';
 import { accessContext, contextAllows } from '../directory/rules/access.ts';
@@ -11,7 +10,7 @@ import { accessDenied } from '../userTokens/rules/accessDenied.ts';
 import { accessFieldsOf, type Comment } from './rules/comments.ts';
 import { matchesFilters, type ThreadFilters } from './rules/threadFilters.ts';
 import { type Thread, threadAccessOf, type ThreadWithComments, withoutComments } from './rules/threads.ts';
-import { CommentEntity, ThreadEntity } from './threads.ts';
+import { CommentEntity, ThreadReader } from './threads.ts';
 
 /** The organization of the threads. `organizationId` is the id that the customer chose. */
 interface OrganizationOfThreads {
@@ -110,18 +109,8 @@ export class VisibleThreads {
     now: number,
   ): Promise<Thread[]> {
     if (annotationIds.length === 0) return [];
-    const within = documentId;
-    const positions = await findRecordIds(
-      this.#table,
-      scope,
-      annotationIds.map((id) => ({ kind: 'thread', id, within }) as const),
-    );
-    const keys = positions.flatMap((position, index) =>
-      position?.documentKey === scope.documentKey
-        ? [{ ...scope, annotationId: annotationIds[index] as string, createdAt: position.createdAt }]
-        : [],
-    );
-    const threads = (await this.#table.getMany(ThreadEntity, keys)).filter((thread) => thread !== undefined);
+    const found = await new ThreadReader(this.#table).findByIds(scope, documentId, annotationIds);
+    const threads = found.filter((thread) => thread !== undefined);
     const isVisible = await findVisible(this.#table, { scope, organizationId }, viewer, threads, now);
     return threads.filter((_thread, index) => isVisible[index]);
   }

@@ -49,9 +49,12 @@ export interface EraseHook {
  */
 export type RemoveInvolved = (removal: DocumentRemoval, involvement: Involvement) => Promise<Outcome>;
 
-/** Returns whether two operations remove the same item. A transaction must not contain an item twice. */
-export function isSameKey(a: WriteOp, b: WriteOp): boolean {
-  return 'remove' in a && 'remove' in b && a.remove.PK === b.remove.PK && a.remove.SK === b.remove.SK;
+/** Returns both lists in one. Leaves out extra operations that remove the same item as an operation of `ops`. */
+export function joinOps(ops: readonly WriteOp[], extraOps: readonly WriteOp[]): WriteOp[] {
+  const keyOf = (op: WriteOp) => ('remove' in op ? JSON.stringify([op.remove.PK, op.remove.SK]) : undefined);
+  // A transaction must not contain an item twice.
+  const removed = new Set(ops.map(keyOf));
+  return [...ops, ...extraOps.filter((op) => !('remove' in op) || !removed.has(keyOf(op)))];
 }
 
 /** Returns a page of a document's records that were created before or at the time of the removal. */

@@ -1,17 +1,17 @@
 import { deleteThreads } from '../comments/deleteThreads.ts';
-import { CommentEntity } from '../comments/threads.ts';
 import type { DocumentScope } from '../content/documentScope.ts';
 import { type LocatedRecord, type LocationRecords, readLocationRecords } from '../content/locationRecords.ts';
 import { type Location, locationKey } from '../content/rules/location.ts';
 import { notificationRemovalOps } from '../notifications/notifications.ts';
 import { reactionDeletionOps, ReactionEntity } from '../reactions/reactions.ts';
 import type { Reaction } from '../reactions/rules.ts';
+import { commentReferenceRemoval } from '../reactions/userRemoval.ts';
 import { recordingDeletionOps } from '../recordings/recordings.ts';
 import { ApiError } from '../shared/errors.ts';
 import { inParallel } from '../shared/inParallel.ts';
 import { retryOnConflict } from '../table/retryOnConflict.ts';
 import { storeCapability } from '../table/storeCapability.ts';
-import { inTransactions, itemOf, replace, type Table } from '../table/table.ts';
+import { inTransactions, type Table } from '../table/table.ts';
 
 /** How long one call runs, in milliseconds. The function times out some seconds later. */
 const REMOVES_FOR_MILLISECONDS = 20_000;
@@ -96,34 +96,13 @@ export class LocationRemover {
   }
 
   /** Removes a reaction, and the reference to it in its comment. */
-  async #removeReaction(scope: DocumentScope, { annotationId, createdAt, on, documentId }: Reaction): Promise<void> {
+  async #removeReaction(scope: DocumentScope, { annotationId, createdAt, documentId }: Reaction): Promise<void> {
     await retryOnConflict(async () => {
-      const [reaction, comment] = await this.#table.batchGet(
-        itemOf(ReactionEntity, { ...scope, annotationId, createdAt }),
-        itemOf(CommentEntity, {
-          ...scope,
-          annotationId: on?.annotationId ?? '',
-          threadCreatedAt: on?.threadCreatedAt ?? 0,
-          commentId: on?.commentId ?? 0,
-        }),
-      );
+      const reaction = await this.#table.get(ReactionEntity, { ...scope, annotationId, createdAt });
       if (!reaction) return 'done';
-      const referringComment = comment?.reactions?.some(({ id }) => id === annotationId) ? comment : undefined;
       return this.#table.tryWrite([
         ...reactionDeletionOps(scope, documentId, [reaction]),
-        ...(referringComment
-          ? [
-              replace(
-                CommentEntity,
-                {
-                  ...scope,
-                  ...referringComment,
-                  reactions: referringComment.reactions?.filter(({ id }) => id !== annotationId),
-                },
-                referringComment._r,
-              ),
-            ]
-          : []),
+        ...(await commentReferenceRemoval(this.#table, scope, reaction)),
       ]);
     });
   }

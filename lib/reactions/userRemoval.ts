@@ -5,7 +5,7 @@ import { removeReactors } from '../content/rules/removedUsers.ts';
 import {
   type DocumentRemoval,
   type EraseHook,
-  isSameKey,
+  joinOps,
   type Outcome,
   recordsUpTo,
   type RemoveInvolved,
@@ -50,17 +50,13 @@ async function changeReaction(
   if (!reaction || remaining === reaction) return table.tryWrite(extraOps);
   if (remaining) return table.tryWrite([replace(ReactionEntity, { ...scope, ...remaining }, reaction._r), ...extraOps]);
   const ops = reactionDeletionOps(scope, reaction.documentId, [reaction]);
-  return table.tryWrite([
-    ...ops,
-    ...extraOps.filter((extraOp) => !ops.some((op) => isSameKey(op, extraOp))),
-    ...(await commentReferenceRemoval(table, scope, reaction)),
-  ]);
+  return table.tryWrite([...joinOps(ops, extraOps), ...(await commentReferenceRemoval(table, scope, reaction))]);
 }
 
 /**
  * Returns the operation that removes the reference to a reaction from its comment. Returns none if the comment does not have it.
  */
-async function commentReferenceRemoval(
+export async function commentReferenceRemoval(
   table: Table,
   scope: DocumentScope,
   { annotationId, on }: Reaction,
