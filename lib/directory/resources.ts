@@ -1,5 +1,5 @@
 import { requireWritable } from '../content/documentScope.ts';
-import { ApiError, invalid } from '../shared/errors.ts';
+import { ApiError, invalid, type Issue } from '../shared/errors.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 import type { Table } from '../table/table.ts';
 import { type Document, DocumentEntity, DocumentReader, type DocumentWriter } from './documents.ts';
@@ -95,12 +95,9 @@ export class ResourceFinder {
       OrganizationEntity,
       organizationIds.map((organizationId) => ({ tenant, organizationId })),
     );
-    const [unknown, ...others] = missingIssues(organizations, (index) => [
-      'permissions',
-      'resources',
-      index,
+    const [unknown, ...others] = missingIssues(organizations, (index) =>
       named[index]?.type === 'organization' ? 'id' : 'organizationId',
-    ]);
+    );
     if (unknown) throw invalid(unknown, ...others);
 
     const scopes = organizations.map((organization) =>
@@ -108,7 +105,7 @@ export class ResourceFinder {
     );
     if (writable) organizations.forEach((organization) => requireWritable({ organization }));
     const internalIds = await this.#internalIds(named, scopes, writable);
-    const issues = missingIssues(internalIds, (index) => ['permissions', 'resources', index, 'id']);
+    const issues = missingIssues(internalIds, () => 'id');
     if (issues.length > 0)
       throw new ApiError('NOT_FOUND', 'Folder or document does not exist', { details: { issues } });
     return named.map(({ type }, index) => ({
@@ -199,19 +196,16 @@ function organizationOf({ type, id, organizationId }: ResourceReference): string
   return type === 'organization' ? id : (organizationId as string);
 }
 
-/**
- * Returns an issue for each undefined value. `path` returns the path of a value in the request: `permissions`, `resources`, an
- * index and a field.
- */
-function missingIssues(values: readonly unknown[], path: (index: number) => (string | number)[]) {
+/** Returns an issue for each undefined value. `fieldOf` returns the field that names the resource with this index in the request. */
+function missingIssues(values: readonly unknown[], fieldOf: (index: number) => string): Issue[] {
   return values.flatMap((value, index) => {
     if (value !== undefined) return [];
-    const [permissions, resources, position, field] = path(index);
+    const field = fieldOf(index);
     return [
       {
-        path: path(index),
+        path: ['permissions', 'resources', index, field],
         code: 'does_not_exist',
-        message: `${permissions}.${resources}[${position}].${field} does not exist`,
+        message: `permissions.resources[${index}].${field} does not exist`,
       },
     ];
   });
