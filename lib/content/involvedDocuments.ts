@@ -4,7 +4,7 @@ import { DocumentReader } from '../directory/documents.ts';
 import { readRevocations } from '../directory/folders/folderRevocations.ts';
 import type { OrganizationScope } from '../directory/folders/folders.ts';
 import { folderChain, hasEnded } from '../directory/rules/access.ts';
-import { UserEntity } from '../directory/users.ts';
+import { findUsers } from '../directory/users.ts';
 import { readNotifications } from '../notifications/notifications.ts';
 import { readReactions } from '../reactions/reactions.ts';
 import { readRecordings } from '../recordings/recordings.ts';
@@ -92,10 +92,7 @@ export class InvolvedDocumentsReader {
   async read(scope: OrganizationScope, userIds: readonly string[]): Promise<InvolvedDocuments[]> {
     const [latestRecords, users] = await Promise.all([
       Promise.all(userIds.map((userId) => this.#readLatest(scope, userId))),
-      this.#table.getMany(
-        UserEntity,
-        userIds.map((userId) => ({ tenant: scope.tenant, userId })),
-      ),
+      findUsers(this.#table, scope.tenant, userIds),
     ]);
     const documentIds = latestRecords.flatMap(({ latest }) => latest.map(({ documentId }) => documentId));
     const liveDocuments = await findLiveDocuments(new DocumentReader(this.#table), scope, documentIds);

@@ -3,7 +3,7 @@ import { type Capability, combine } from '../app/capability.ts';
 import type { Log } from '../app/endpoint.ts';
 import { type Organization, OrganizationEntity } from '../directory/organizations.ts';
 import { addRevocation, everywhere } from '../directory/rules/access.ts';
-import { type User, UserEntity } from '../directory/users.ts';
+import { findUsers, type User, UserEntity } from '../directory/users.ts';
 import { notifyJobs, startJob } from '../jobs/jobStore.ts';
 import { inSlices } from '../shared/inSlices.ts';
 import { defineEntity, type Stored } from '../table/entity.ts';
@@ -128,11 +128,7 @@ async function hideUsers(
     writeEach<string, Stored<User> | undefined, boolean>({
       table,
       items: slice,
-      read: (ids) =>
-        table.getMany(
-          UserEntity,
-          ids.map((userId) => ({ tenant, userId })),
-        ),
+      read: (ids) => findUsers(table, tenant, ids),
       decide: (userId, user) => {
         let revocations: User['revocations'] = user?.revocations ?? [];
         for (const organizationKey of organizations)

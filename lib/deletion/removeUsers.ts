@@ -6,7 +6,7 @@ import { type OrganizationScope, organizationScope } from '../directory/folders/
 import { OrganizationLock } from '../directory/organizationLock.ts';
 import type { Organization } from '../directory/organizations.ts';
 import { addRevocation, type Revocation } from '../directory/rules/access.ts';
-import { ContactEntity, GrantEntity, type Resource, type User, UserEntity } from '../directory/users.ts';
+import { ContactEntity, findUsers, GrantEntity, type Resource, type User, UserEntity } from '../directory/users.ts';
 import { endJob, notifyJobs, startJob } from '../jobs/jobStore.ts';
 import { newId } from '../shared/ids.ts';
 import { inParallel } from '../shared/inParallel.ts';
@@ -132,10 +132,7 @@ export class UserRemover {
 
   async #read(scope: OrganizationScope, resource: Resource, userIds: readonly string[]): Promise<UserState[]> {
     const [users, contacts] = await Promise.all([
-      this.#table.getMany(
-        UserEntity,
-        userIds.map((userId) => ({ tenant: scope.tenant, userId })),
-      ),
+      findUsers(this.#table, scope.tenant, userIds),
       this.#table.getMany(
         ContactEntity,
         userIds.map((userId) => ({ ...scope, resource: resource.internalId, userId })),

@@ -4,7 +4,7 @@ import type { OrganizationScope } from '../directory/folders/folders.ts';
 import { type FolderVisitor, walkFolders, walkFrom, WalkStack } from '../directory/folders/folderWalk.ts';
 import { endCountedJob } from '../directory/organizationLock.ts';
 import { type MovedKeys, resourceTypes, withoutRevocations } from '../directory/rules/access.ts';
-import { type User, UserEntity } from '../directory/users.ts';
+import { findUsers, type User, UserEntity } from '../directory/users.ts';
 import { REQUESTS_ENDED_MS, type StepResult, type StoredJob } from '../jobs/jobStore.ts';
 import { eraseReviewers } from '../memory/eraseReviewers.ts';
 import { inParallel } from '../shared/inParallel.ts';
@@ -204,10 +204,7 @@ async function readUsers(
   { table, scope }: RemovalStep,
   userIds: readonly string[],
 ): Promise<(Stored<User> | undefined)[]> {
-  return table.getMany(
-    UserEntity,
-    userIds.map((userId) => ({ tenant: scope.tenant, userId })),
-  );
+  return findUsers(table, scope.tenant, userIds);
 }
 
 /**

@@ -11,7 +11,7 @@ import { writeEach } from '../table/writeEach.ts';
 import { organizationPartition, type OrganizationScope } from './folders/folders.ts';
 import { accessTimeAfter, hasEnded } from './rules/access.ts';
 import { fillPage, type GroupCursor, type ReadGroup } from './rules/userGroups.ts';
-import { type User, UserEntity, userIndex } from './users.ts';
+import { findUsers, type User, userIndex } from './users.ts';
 
 const GroupSchema = z.object({
   groupId: z.string(),
@@ -222,9 +222,10 @@ async function usersOf<M extends GroupMember>(
   { tenant, organizationKey }: OrganizationScope,
   members: readonly M[],
 ): Promise<Map<M, Stored<User>>> {
-  const users = await table.getMany(
-    UserEntity,
-    members.map(({ userId }) => ({ tenant, userId })),
+  const users = await findUsers(
+    table,
+    tenant,
+    members.map(({ userId }) => userId),
   );
   return new Map(
     members.flatMap((member, index) => {
@@ -301,10 +302,7 @@ export class GroupWriter {
       items: userIds,
       read: async (items) => {
         const [users, members] = await Promise.all([
-          this.#table.getMany(
-            UserEntity,
-            items.map((userId) => ({ tenant: scope.tenant, userId })),
-          ),
+          findUsers(this.#table, scope.tenant, items),
           this.#table.getMany(
             GroupMemberEntity,
             items.map((userId) => ({ ...groupScope, userId })),

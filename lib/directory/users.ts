@@ -53,6 +53,14 @@ export const UserEntity = defineEntity({
   sk: (_key: unknown) => ['PROFILE'],
 });
 
+/** Returns one user per id, in the order of the ids. The value is undefined for a user who does not exist in the tenant. */
+export async function findUsers(table: Table, tenant: string, userIds: readonly string[]): Promise<MaybeUser[]> {
+  return table.getMany(
+    UserEntity,
+    userIds.map((userId) => ({ tenant, userId })),
+  );
+}
+
 /** Returns the users that exist, by user id. */
 export function profilesOf(users: readonly (User | undefined)[]): ReadonlyMap<string, User> {
   return new Map(users.flatMap((user) => (user ? [[user.userId, user] as const] : [])));
@@ -182,10 +190,7 @@ export class UserReader {
 
   /** Returns one user per id, in the order of the ids. The value is undefined for a user who does not exist in the tenant. */
   async find(tenant: string, userIds: readonly string[]): Promise<MaybeUser[]> {
-    return this.#table.getMany(
-      UserEntity,
-      userIds.map((userId) => ({ tenant, userId })),
-    );
+    return findUsers(this.#table, tenant, userIds);
   }
 
   /** Returns all grants of a user in an organization. Sends one query per 1,000 grants. */

@@ -1,5 +1,5 @@
 import { type Capability, combine } from '../app/capability.ts';
-import { UserEntity } from '../directory/users.ts';
+import { findUsers } from '../directory/users.ts';
 import { type AudienceDeps, type EventConsumer, readRecipientRules } from '../events/audience.ts';
 import { recipientsOf } from '../events/rules/recipients.ts';
 import { BatchReader } from '../table/batchReader.ts';
@@ -55,10 +55,7 @@ export function fanOutMails(deps: MailFanOutDeps): () => EventConsumer {
       const { audience, data } = payload;
       if (!audience || !(await concerns(event))) return;
       const userIds = recipientsOf(audience, 'email', await readRecipientRules(deps, tenant, event));
-      const users = await table.getMany(
-        UserEntity,
-        userIds.map((userId) => ({ tenant, userId })),
-      );
+      const users = await findUsers(table, tenant, userIds);
       const content = parseEventContent(data);
       const reachable = userIds.filter(
         (userId, index) => mailAddressOf(users[index], findPerson(content, userId)) !== undefined,

@@ -3,7 +3,7 @@ import { type Capability, combine } from '../app/capability.ts';
 import type { DocumentScope } from '../content/documentScope.ts';
 import { type ContentUser, MAX_INVOLVED_USERS, StoredUser } from '../content/rules/contentUser.ts';
 import { Location } from '../content/rules/location.ts';
-import { profilesOf, UserEntity } from '../directory/users.ts';
+import { findUsers, profilesOf } from '../directory/users.ts';
 import {
   type AudienceDeps,
   type EventConsumer,
@@ -230,10 +230,7 @@ export function fanOutInApp({ table, clock, notifications }: InAppDeps): () => E
       if (!keys) return;
       const userIds = recipientsOf(audience, 'inbox', await readRecipientRules({ table, clock }, tenant, event));
       if (userIds.length === 0) return;
-      const users = await table.getMany(
-        UserEntity,
-        [...userIds, ...incompleteActors(event.payload)].map((userId) => ({ tenant, userId })),
-      );
+      const users = await findUsers(table, tenant, [...userIds, ...incompleteActors(event.payload)]);
       const recipients = userIds.map((userId, index) => ({ userId, email: users[index]?.email }));
       const completed = { ...event, payload: completeActors(event.payload, profilesOf(users)) };
       const { organizationKey, documentKey } = keys;

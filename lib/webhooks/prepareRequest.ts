@@ -4,7 +4,7 @@ import { isPrivate, type Visibility } from '../content/rules/visibility.ts';
 import { type SecretBox, secretBox } from '../crypto/secretBox.ts';
 import { DocumentEntity } from '../directory/documents.ts';
 import { OrganizationEntity } from '../directory/organizations.ts';
-import { profilesOf, type User, UserEntity } from '../directory/users.ts';
+import { findUsers, profilesOf, type User, UserEntity } from '../directory/users.ts';
 import { audienceMembers, type OccurredEvent, readRecipientRules } from '../events/audience.ts';
 import { completeActors, incompleteActors } from '../events/rules/actors.ts';
 import type { Audience, EventPayload } from '../events/rules/payload.ts';
@@ -203,10 +203,7 @@ export class WebhookRequests {
   /** Reads the profiles of the users whom an event notifies in the inbox or by mail. */
   async #readRecipients(tenant: string, audience: Audience, rules: RecipientRules): Promise<Recipient[]> {
     const userIds = distinct([...recipientsOf(audience, 'inbox', rules), ...recipientsOf(audience, 'email', rules)]);
-    const users = await this.#table.getMany(
-      UserEntity,
-      userIds.map((userId) => ({ tenant, userId })),
-    );
+    const users = await findUsers(this.#table, tenant, userIds);
     return userIds.map((userId, index) => ({ userId, name: users[index]?.name, email: users[index]?.email }));
   }
 
