@@ -98,8 +98,11 @@ function standIn<T extends object>(current: () => T): T {
     get(_target, key) {
       const object = current();
       const value = Reflect.get(object, key);
-      // Methods must run on the object itself, because a proxy has no private fields. `jest.spyOn` needs the spy itself.
-      return typeof value === 'function' && !('mock' in value) ? value.bind(object) : value;
+      // Methods must run on the object itself, because a proxy has no private fields. `bind` would hide that a method is
+      // a spy.
+      return typeof value === 'function'
+        ? new Proxy(value, { apply: (method, _this, args) => Reflect.apply(method, object, args) })
+        : value;
     },
     set: (_target, key, value) => Reflect.set(current(), key, value),
     deleteProperty: (_target, key) => Reflect.deleteProperty(current(), key),

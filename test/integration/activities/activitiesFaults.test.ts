@@ -1,12 +1,13 @@
-import { DynamoDBClient, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
-import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { describe, expect, test } from '@jest/globals';
 import { ActivityEntity, activityOps, ActivityWriter } from '../../../lib/activities/activities.ts';
 import { DocumentEntity } from '../../../lib/directory/documents.ts';
 import { OrganizationEntity } from '../../../lib/directory/organizations.ts';
-import { remove, replace, Table } from '../../../lib/table/table.ts';
+import { remove, replace } from '../../../lib/table/table.ts';
 import { acmeWorld, forAllTests, table } from '../../support/acmeWorld.ts';
 import { activity, activityCalls, manyActivities } from '../../support/activities.ts';
+import { beforeWrite } from '../../support/beforeWrite.ts';
+import { nda } from '../../support/content.ts';
 import { TABLE_NAME } from '../../support/engine.ts';
 import { startFaults } from '../../support/faults.ts';
 import { everyItem } from '../../support/items.ts';
@@ -18,7 +19,6 @@ const { engine, customer } = acmeWorld({ documents: ['nda'] });
 const faults = forAllTests(startFaults);
 const { get } = activityCalls(customer);
 
-const nda = { organizationId: 'acme', documentId: 'nda' };
 const scope = async () => ({
   tenant: customer.apiKey,
   organizationKey: (await table.get(OrganizationEntity, { tenant: customer.apiKey, organizationId: 'acme' }))!
@@ -139,22 +139,11 @@ describe('races of activities', () => {
 
   test('a deletion is complete even if the activity is deleted and added again meanwhile', async () => {
     await customer.ok(ADD, { ...nda, activities: [activity({ id: 'a', entityData: 'old' })] });
-    class Racing extends Table {
-      raced = false;
-      override async write(ops: Parameters<Table['write']>[0]) {
-        if (!this.raced) {
-          this.raced = true;
-          await customer.ok('/v2/activities/delete', { organizationId: 'acme', activityIds: ['a'] });
-          await customer.ok(ADD, { ...nda, activities: [activity({ id: 'a', entityData: 'new' })] });
-        }
-        return super.write(ops);
-      }
-    }
-    const racing = new Racing(
-      DynamoDBDocumentClient.from(new DynamoDBClient({}), { marshallOptions: { removeUndefinedValues: true } }),
-      TABLE_NAME,
-    );
-    const { results } = await new ActivityWriter(racing).delete(await scope(), ['a']);
+    beforeWrite(async () => {
+      await customer.ok('/v2/activities/delete', { organizationId: 'acme', activityIds: ['a'] });
+      await customer.ok(ADD, { ...nda, activities: [activity({ id: 'a', entityData: 'new' })] });
+    });
+    const { results } = await new ActivityWriter(table).delete(await scope(), ['a']);
     expect(results).toEqual([['a', { success: true, message: 'Activity deleted.' }]]);
     expect([await get(), await get({ activityIds: ['a'] })]).toEqual([[], []]);
   });

@@ -3,7 +3,8 @@ import fc from 'fast-check';
 import { JobEntity, type StoredJob } from '../../../lib/jobs/jobStore.ts';
 import { Table } from '../../../lib/table/table.ts';
 import { acmeWorld } from '../../support/acmeWorld.ts';
-import { agentCalls, beforeWrite } from '../../support/agents.ts';
+import { agentCalls } from '../../support/agents.ts';
+import { beforeWrite, writesItem } from '../../support/beforeWrite.ts';
 import { nda } from '../../support/content.ts';
 import { type Customer, newCustomer } from '../../support/customer.ts';
 import { JobRunner } from '../../support/removal.ts';
@@ -312,8 +313,6 @@ describe('failures while executions are recorded and counted', () => {
 });
 
 describe('the count of executions while its agent changes', () => {
-  const writesAgent = (ops: Parameters<Table['write']>[0]) => ops.some((op) => 'put' in op && op.put._t === 'Agent');
-
   test.each([
     [
       'its version',
@@ -324,7 +323,7 @@ describe('the count of executions while its agent changes', () => {
   ])('is kept together with a concurrent change of %s', async (_what, change, expected) => {
     await addThreads(customer, [finding('other', 'run-1')]);
     let countedJobs = 0;
-    beforeWrite(async () => (countedJobs = await count()), writesAgent);
+    beforeWrite(async () => (countedJobs = await count()), writesItem('Agent'));
     await change();
     expect(countedJobs).toBe(1);
     expect((await ok('get', { agentId })).agent).toMatchObject({ ...expected, executionCount: 1 });
@@ -332,7 +331,7 @@ describe('the count of executions while its agent changes', () => {
 
   test('is stored by a retry after a concurrent change of the agent', async () => {
     await addThreads(customer, [finding('other', 'run-1')]);
-    beforeWrite(() => ok('update', { agentId, description: 'New' }), writesAgent);
+    beforeWrite(() => ok('update', { agentId, description: 'New' }), writesItem('Agent'));
     await count();
     expect((await ok('get', { agentId })).agent).toMatchObject({ description: 'New', executionCount: 1 });
     await ok('version/update', { agentId, instructions: 'Look.' });

@@ -8,7 +8,8 @@ import { JobEntity } from '../../../lib/jobs/jobStore.ts';
 import { newId } from '../../../lib/shared/ids.ts';
 import { Table, upsert } from '../../../lib/table/table.ts';
 import { acmeWorld, table } from '../../support/acmeWorld.ts';
-import { agentCalls, beforeWrite } from '../../support/agents.ts';
+import { agentCalls } from '../../support/agents.ts';
+import { beforeWrite } from '../../support/beforeWrite.ts';
 import { itemsOf } from '../../support/content.ts';
 import { newCustomer } from '../../support/customer.ts';
 import { runAsJob } from '../../support/removal.ts';
@@ -210,9 +211,8 @@ describe('POST /v2/agents/delete', () => {
 
   test('makes a concurrent version update fail with NOT_FOUND', async () => {
     const agentId = await create();
-    const spy = beforeWrite(() => ok('delete', { agentId }));
+    beforeWrite(() => ok('delete', { agentId }));
     expect(await status('version/update', { agentId, instructions: 'late' })).toBe('NOT_FOUND');
-    spy.mockRestore();
     await runJobs();
     expect(await itemsOf(engine, customer, 'AgentVersion')).toEqual([]);
   });

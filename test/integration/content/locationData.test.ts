@@ -3,7 +3,7 @@ import { LocationRemover } from '../../../lib/deletion/deleteLocationData.ts';
 import { DocumentEntity } from '../../../lib/directory/documents.ts';
 import { OrganizationEntity } from '../../../lib/directory/organizations.ts';
 import { Table } from '../../../lib/table/table.ts';
-import { acmeWorld, invalid } from '../../support/acmeWorld.ts';
+import { acmeWorld, invalid, table } from '../../support/acmeWorld.ts';
 import { newCustomer } from '../../support/customer.ts';
 import { TABLE_NAME } from '../../support/engine.ts';
 import { handlerOf } from '../../support/functionHandlers.ts';
@@ -315,7 +315,7 @@ describe('POST /v1/organizations/documents/locations/data/delete', () => {
     const calls = { left: 8 };
     // The clock shows the same time for the first calls. After them, the deadline is over.
     const clock = () => (calls.left-- > 0 ? 0 : 60_000);
-    const remover = new LocationRemover(new Table(client(), TABLE_NAME));
+    const remover = new LocationRemover(table);
     await expect(remover.remove(customer.apiKey, 'nda', chapter, clock)).rejects.toMatchObject({
       status: 'UNAVAILABLE',
       message: 'Not everything is deleted yet. Send the request again.',

@@ -1,11 +1,10 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { LocationUpdater } from '../../../lib/content/locationUpdater.ts';
-import { Table, type WriteOp } from '../../../lib/table/table.ts';
-import { acmeWorld, invalid } from '../../support/acmeWorld.ts';
+import { acmeWorld, invalid, table } from '../../support/acmeWorld.ts';
+import { beforeWrite, writesItem } from '../../support/beforeWrite.ts';
+import { nda } from '../../support/content.ts';
 import { type Customer, newCustomer } from '../../support/customer.ts';
-import { TABLE_NAME } from '../../support/engine.ts';
 import { everyItem } from '../../support/items.ts';
-import { asDocumentClient } from '../../support/leanClient.ts';
 import { errorOf } from '../../support/requests.ts';
 import { withStillClock } from '../../support/stillClock.ts';
 import { times } from '../../support/times.ts';
@@ -33,7 +32,6 @@ const update = (more: object = {}) =>
       ...more,
     }),
   );
-const table = () => asDocumentClient(engine.lean);
 
 /** Adds one record of each kind at a location. */
 async function addRecords(location: object = oldLocation, scope: object = {}, suffix = '', to = customer) {
@@ -244,7 +242,7 @@ describe('POST /v1/organizations/documents/locations/update', () => {
     });
     const calls = { left: 20 };
     const clock = () => (calls.left-- > 0 ? 0 : 60_000);
-    const updater = new LocationUpdater(new Table(table(), TABLE_NAME), clock);
+    const updater = new LocationUpdater(table, clock);
     await expect(
       updater.update(customer.apiKey, { documentId: 'nda', oldLocation, newLocation, merge: false }),
     ).rejects.toMatchObject({
@@ -260,23 +258,16 @@ describe('POST /v1/organizations/documents/locations/update', () => {
 
   test('keeps the changes that another request writes between its read and its write', async () => {
     await addRecords();
-    /** Changes the thread just before the update's first write. */
-    class Contended extends Table {
-      #contended = false;
-      override async write(ops: readonly WriteOp[]) {
-        if (!this.#contended && ops.some((op) => 'put' in op && op.put._t === 'Thread')) {
-          this.#contended = true;
-          await customer.ok('/v2/commentannotations/update', {
-            organizationId: 'acme',
-            documentId: 'nda',
-            annotationIds: ['t'],
-            updatedData: { priority: { id: 'P0' } },
-          });
-        }
-        return super.write(ops);
-      }
-    }
-    await new LocationUpdater(new Contended(table(), TABLE_NAME)).update(customer.apiKey, {
+    beforeWrite(
+      () =>
+        customer.ok('/v2/commentannotations/update', {
+          ...nda,
+          annotationIds: ['t'],
+          updatedData: { priority: { id: 'P0' } },
+        }),
+      writesItem('Thread'),
+    );
+    await new LocationUpdater(table).update(customer.apiKey, {
       documentId: 'nda',
       oldLocation,
       newLocation,
@@ -293,22 +284,16 @@ describe('POST /v1/organizations/documents/locations/update', () => {
 
   test('keeps a record that another request moves elsewhere between its read and its write', async () => {
     await addRecords();
-    class Contended extends Table {
-      #contended = false;
-      override async write(ops: readonly WriteOp[]) {
-        if (!this.#contended && ops.some((op) => 'put' in op && op.put._t === 'Thread')) {
-          this.#contended = true;
-          await customer.ok('/v2/commentannotations/update', {
-            organizationId: 'acme',
-            documentId: 'nda',
-            annotationIds: ['t'],
-            updatedData: { location: { id: 'elsewhere' } },
-          });
-        }
-        return super.write(ops);
-      }
-    }
-    await new LocationUpdater(new Contended(table(), TABLE_NAME)).update(customer.apiKey, {
+    beforeWrite(
+      () =>
+        customer.ok('/v2/commentannotations/update', {
+          ...nda,
+          annotationIds: ['t'],
+          updatedData: { location: { id: 'elsewhere' } },
+        }),
+      writesItem('Thread'),
+    );
+    await new LocationUpdater(table).update(customer.apiKey, {
       documentId: 'nda',
       oldLocation,
       newLocation,

@@ -6,13 +6,13 @@ import { eraseUsersStep } from '../../../lib/deletion/eraseUsersStep.ts';
 import { purgeUserContent } from '../../../lib/deletion/purgeUserContent.ts';
 import { JobEntity, REQUESTS_ENDED_MS, type StoredJob } from '../../../lib/jobs/jobStore.ts';
 import { Table } from '../../../lib/table/table.ts';
-import { forAllTests, forEachTest } from '../../support/acmeWorld.ts';
+import { forAllTests, forEachTest, table } from '../../support/acmeWorld.ts';
 import { involvements, itemsOf } from '../../support/content.ts';
 import { type Fault, InjectedError, Invocation, Trial } from '../../support/crashes.ts';
 import { type Customer, newCustomer } from '../../support/customer.ts';
 import { startEngine, TABLE_NAME } from '../../support/engine.ts';
 import { everyItem } from '../../support/items.ts';
-import { asDocumentClient, type Command, type TableClient } from '../../support/leanClient.ts';
+import { asDocumentClient, type Command } from '../../support/leanClient.ts';
 import { runAsJob } from '../../support/removal.ts';
 import { times } from '../../support/times.ts';
 import { ada, createUserRecords, saidToGrace, traces } from '../../support/userTraces.ts';
@@ -23,12 +23,6 @@ const STATUS = '/v2/users/data/delete/status';
 type Item = Record<string, any>;
 
 const engine = forAllTests(() => startEngine({ table: 'memory' }));
-let lean: TableClient;
-let table: Table;
-beforeAll(() => {
-  lean = engine.lean;
-  table = new Table(asDocumentClient(lean), TABLE_NAME);
-});
 
 const EXPIRING_TYPES = ['Event', 'EventPayload', 'Idempotency', 'Erasure', 'Job'];
 
@@ -435,7 +429,7 @@ describe('erasure with faults', () => {
   async function outcomeOf(name: string, trial: Trial): Promise<Record<string, Item>> {
     const copies = fixture.map((item) => JSON.parse(JSON.stringify(item).replaceAll(source, name)) as Item);
     for (let i = 0; i < copies.length; i += 100) {
-      await lean.send(
+      await engine.lean.send(
         new TransactWriteCommand({
           TransactItems: copies.slice(i, i + 100).map((Item) => ({ Put: { TableName: TABLE_NAME, Item } })),
         }),
@@ -445,7 +439,7 @@ describe('erasure with faults', () => {
     for (;;) {
       const invocation = new Invocation(trial);
       const client = {
-        send: (command: Command) => invocation.call(command.constructor.name, () => lean.send(command)),
+        send: (command: Command) => invocation.call(command.constructor.name, () => engine.lean.send(command)),
       };
       try {
         await Promise.race([invocation.crashed, runner.run(new Table(asDocumentClient(client), TABLE_NAME))]);

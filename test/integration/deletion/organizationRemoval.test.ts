@@ -374,7 +374,6 @@ async function killedAtEveryCall(
   step: (table: Table) => Promise<unknown>,
   all: readonly Record<string, any>[],
 ): Promise<void> {
-  const table = new Table(asDocumentClient(engine.lean), 'table');
   const keys = all.map(({ PK, SK }) => ({ PK, SK }));
   const remainingKeys = async () =>
     (await table.getByKeys(AnyEntity, keys)).filter((item) => item !== undefined).map(({ PK, SK }) => [PK, SK]);

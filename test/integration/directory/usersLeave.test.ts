@@ -1,4 +1,4 @@
-import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { purgeFolders } from '../../../lib/deletion/purgeFolders.ts';
 import { removeUsersStep } from '../../../lib/deletion/removeUsersStep.ts';
 import { AccessRemovalEntity } from '../../../lib/directory/accessRemovals.ts';
@@ -12,7 +12,7 @@ import { type ScopedGrant, UserWriter } from '../../../lib/directory/userWriter.
 import { JobStore, REQUESTS_ENDED_MS, type StoredJob } from '../../../lib/jobs/jobStore.ts';
 import { runJob, type RunJobDeps } from '../../../lib/jobs/runJob.ts';
 import { replace, Table } from '../../../lib/table/table.ts';
-import { acmeWorld, forAllTests } from '../../support/acmeWorld.ts';
+import { acmeWorld, forAllTests, table } from '../../support/acmeWorld.ts';
 import { TABLE_NAME } from '../../support/engine.ts';
 import { everyItem } from '../../support/items.ts';
 import { asDocumentClient, type TableClient } from '../../support/leanClient.ts';
@@ -27,14 +27,8 @@ const nda = { ...acme, documentId: 'nda' };
 
 const { engine, customer } = acmeWorld({ table: 'memory' });
 const queues = forAllTests(startQueues);
-let client: TableClient;
-let table: Table;
 /** How far the clock of jobs is ahead, in milliseconds. */
 let clockOffset: number;
-beforeAll(() => {
-  client = engine.lean;
-  table = new Table(asDocumentClient(client), TABLE_NAME);
-});
 
 /**
  * Creates a customer for each test. In acme there are nested folders with one document in the inner folder, and two
@@ -665,7 +659,7 @@ function breakingAfter(calls: number) {
   let remainingCalls = calls;
   return async (command: Parameters<TableClient['send']>[0]) => {
     if (remainingCalls-- <= 0) throw new Error('broken off');
-    return client.send(command);
+    return engine.lean.send(command);
   };
 }
 

@@ -9,7 +9,7 @@ import type { DocumentKeys } from '../../../lib/live/rules/hints.ts';
 import { liveSessionSweep, SessionSweeper } from '../../../lib/live/sweepSessions.ts';
 import { Table } from '../../../lib/table/table.ts';
 import { ApiKeyEntity } from '../../../lib/workspaces/entities.ts';
-import { acmeWorld } from '../../support/acmeWorld.ts';
+import { acmeWorld, table } from '../../support/acmeWorld.ts';
 import { nda } from '../../support/content.ts';
 import { everyFault, Invocation, Trial } from '../../support/crashes.ts';
 import type { Customer } from '../../support/customer.ts';
@@ -389,7 +389,7 @@ describe('a user who loses access', () => {
       await customer.addDocuments([documentId]);
       const stored = (await itemsOf('Document')).find((item) => item.documentId === documentId)!;
       const keys = { ...document, documentKey: stored.internalId as string };
-      const store = new LiveStore(new Table(asDocumentClient(engine.lean), TABLE_NAME));
+      const store = new LiveStore(table);
       const ids = { organizationId: nda.organizationId, documentId };
       await store.connect(keys, ids, { userId: 'ada', tokenRevocations: 0, hasStoredAccess: true }, Date.now());
       await customer.setAccess('restricted', [documentId]);
@@ -408,7 +408,7 @@ describe('a user who loses access', () => {
   });
 
   test('makes the publisher wait once for running publishes, even if access to 20 documents ends', async () => {
-    const store = new LiveStore(new Table(asDocumentClient(engine.lean), TABLE_NAME));
+    const store = new LiveStore(table);
     const documents = times(20, (index) => ({ ...document, documentKey: `doc_${index}` }));
     const session = { userId: 'ada', tokenRevocations: 0, hasStoredAccess: true };
     for (const keys of documents)
@@ -488,7 +488,7 @@ describe('access that expires', () => {
     (await itemsOf('DocumentSession')).find((session) => session.userId === userId)!;
   const sweep = async (now: number) =>
     runSweep(() =>
-      new SessionSweeper(new Table(asDocumentClient(engine.lean), TABLE_NAME)).markExpired({
+      new SessionSweeper(table).markExpired({
         clock: () => now,
         deadline: now + 55_000,
       }),
@@ -621,7 +621,7 @@ describe('revoked user tokens', () => {
   const sessionsAsChanges = async () =>
     (await itemsOf('DocumentSession')).map((session) => changeOf('modify', session));
   const apiKeyAsChange = async () => {
-    const apiKey = await new Table(asDocumentClient(engine.lean), TABLE_NAME).get(ApiKeyEntity, customer);
+    const apiKey = await table.get(ApiKeyEntity, customer);
     return changeOf('modify', { PK: `T#${customer.apiKey}`, SK: 'KEY', _t: 'ApiKey', ...apiKey });
   };
   /** Publishes the change of the API key, and then the changes of the sessions that it marked. */
@@ -683,7 +683,7 @@ describe('revoked user tokens', () => {
   });
 
   test('are rejected by the authorizer, because the session from before the revocation is hidden', async () => {
-    const store = new LiveStore(new Table(asDocumentClient(engine.lean), TABLE_NAME));
+    const store = new LiveStore(table);
     await connect('ada', [member]);
     expect(await store.session(document, 'ada', Date.now())).toBeDefined();
     await revoke();
