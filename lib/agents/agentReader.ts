@@ -10,6 +10,7 @@ import {
   type AgentListItem,
   AgentListItems,
   AgentVersionEntity,
+  BUILT_IN,
   BuiltInChangeEntity,
 } from './entities.ts';
 import type { Agent, AgentVersion, AgentWithVersion, BuiltInChange } from './rules/agents.ts';
@@ -53,12 +54,16 @@ export class AgentReader {
     return this.#table.get(BuiltInChangeEntity, { tenant, agentId });
   }
 
-  /** Returns all agents of a tenant. Throws INVALID_ARGUMENT if they are too large for one answer. */
-  async list(tenant: string): Promise<TenantAgents> {
+  /**
+   * Returns all agents of a tenant. With `builtInOnly`, reads no custom agents. Throws INVALID_ARGUMENT if the agents are
+   * too large for one answer.
+   */
+  async list(tenant: string, { builtInOnly = false } = {}): Promise<TenantAgents> {
     const items: AgentListItem[] = [];
     let remainingBytes = MAX_BYTES;
+    const prefix = builtInOnly ? [BUILT_IN] : [];
     const read = (after: string | undefined) =>
-      this.#table.query(AgentListItems, { tenant }, { limit: PAGE_AGENTS, after });
+      this.#table.query(AgentListItems, { tenant }, { prefix, limit: PAGE_AGENTS, after });
     for await (const { values, bytes } of pages(read)) {
       items.push(...values);
       remainingBytes -= bytes;

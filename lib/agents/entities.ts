@@ -10,6 +10,8 @@ import { AgentRun } from './rules/runs.ts';
  * partition, so one query reads the list of agents.
  */
 const agentPartition = (of: { tenant: string }) => [of.tenant, 'AGENTS'];
+/** The first part of the sort keys of a tenant's settings of built-in agents. */
+export const BUILT_IN = 'BUILT_IN';
 const VERSION_DIGITS = 10;
 
 export const AgentEntity = defineEntity({
@@ -31,7 +33,7 @@ export const BuiltInChangeEntity = defineEntity({
   purpose: "A tenant's settings of a built-in agent, and its number of runs for this tenant",
   schema: BuiltInChange,
   pk: agentPartition,
-  sk: (key: { agentId: string }) => ['BUILT_IN', key.agentId],
+  sk: (key: { agentId: string }) => [BUILT_IN, key.agentId],
 });
 
 export const AgentVersionEntity = defineEntity({

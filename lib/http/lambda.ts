@@ -163,7 +163,7 @@ function toResult(answer: IdempotentAnswer, headers: Record<string, string> = {}
 }
 
 function tooLarge(narrowBy: string | undefined, limit: string): ApiError {
-  const hint = narrowBy ? `: ask for fewer ${narrowBy}` : '';
+  const hint = narrowBy ? `: narrow it by ${narrowBy}` : '';
   return invalid({
     path: narrowBy ? [narrowBy] : [],
     code: 'answer_too_large',

@@ -64,8 +64,10 @@ export const endpoint = defineEndpoint(
       if (!agent) throw unknownAgent();
       return { data: { agent: toAgentResponse(tenant, agent) } };
     }
-    const rows = groupId === undefined ? toRows(await deps.agents.list(tenant)) : await rowsOfGroup(groupId);
-    const agents = rows.filter(({ system = false }) => filter === undefined || system === (filter === 'defaultOnly'));
+    const builtInOnly = filter === 'defaultOnly';
+    const rows =
+      groupId === undefined ? toRows(await deps.agents.list(tenant, { builtInOnly })) : await rowsOfGroup(groupId);
+    const agents = rows.filter(({ system = false }) => filter === undefined || system === builtInOnly);
     return { data: { agents } };
 
     function toRows({ agents, changes }: TenantAgents): AgentRow[] {

@@ -426,7 +426,7 @@ describe('POST /v2/activities/get', () => {
     await add(bigs(20));
     const activityIds = times(30, (i) => `b${i}`);
     expect(await customer.error(GET, { organizationId: 'acme', activityIds })).toEqual(
-      invalid('The answer would be larger than 5000000 bytes: ask for fewer activityIds'),
+      invalid('The answer would be larger than 5000000 bytes: narrow it by activityIds'),
     );
     expect(await idsOf({ activityIds: activityIds.slice(0, 20) })).toHaveLength(20);
   });

@@ -122,6 +122,12 @@ describe('POST /v2/agents/get as a list', () => {
     expect(body.error).toMatchObject({ status: 'INVALID_ARGUMENT', message: expect.stringContaining('groupId') });
   });
 
+  test('lists built-in agents even if the custom agents are too large for a response', async () => {
+    await store(220, 'x'.repeat(30_000));
+    expect(await status('get', {})).toBe('INVALID_ARGUMENT');
+    expect(await listedIds({ filter: 'defaultOnly' })).toHaveLength(10);
+  });
+
   test('creates at most 1,000 custom agents', async () => {
     const [first] = await store(MAX_AGENTS - 1, 'An agent');
     expect(await status('create', { name: 'The last' })).toBe('success');

@@ -325,7 +325,7 @@ describe('POST /v2/crdt/get', () => {
     expect(await answer(GET, nda)).toMatchObject({
       http: 400,
       status: 'INVALID_ARGUMENT',
-      message: expect.stringContaining('ask for fewer editorId'),
+      message: expect.stringContaining('narrow it by editorId'),
     });
     expect((await values({ ...nda, editorId: 'b' }))[0]![1]).toHaveLength(2_000_000);
   });

@@ -266,7 +266,7 @@ describe('an answer', () => {
     expectRefused(
       await post(sized(5_000_001 - overhead, 'pageSize'), {}, {}),
       ['pageSize'],
-      /larger than 5000000 bytes: ask for fewer pageSize$/,
+      /larger than 5000000 bytes: narrow it by pageSize$/,
     );
     expectRefused(await post(sized(5_000_001 - overhead), {}, {}), [], /larger than 5000000 bytes$/);
   });
@@ -288,7 +288,7 @@ describe('an answer', () => {
     expectRefused(
       await post(quotes, {}, {}),
       ['ids'],
-      /^The answer would be larger than Lambda can carry.*: ask for fewer ids$/,
+      /^The answer would be larger than Lambda can carry.*: narrow it by ids$/,
     );
   });
 
