@@ -53,14 +53,11 @@ export function purgeItem(entity: {
   };
 }
 
-/** Returns a hook for an entity with one partition per document. */
-export function purgeItems(entity: {
-  readonly type: string;
-  partition(document: DocumentScope): string;
-}): PurgeHook<DeletedDocument> {
+/** Returns a hook for an entity with one partition per document or organization. */
+export function purgeItems<S>(entity: { readonly type: string; partition(scope: S): string }): PurgeHook<S> {
   return {
     entities: [entity],
-    purge: (table, document, budget) => purgePartition(table, entity.partition(document), budget),
+    purge: (table, scope, budget) => purgePartition(table, entity.partition(scope), budget),
   };
 }
 

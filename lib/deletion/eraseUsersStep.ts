@@ -105,31 +105,17 @@ class ErasureStep {
   async #startNextOrganization(): Promise<boolean> {
     const { organizations } = this.#data;
     const { organizationId, index } = this.#progress;
+    const started = { ...this.#progress, content: undefined, judgments: undefined, users: 0 };
     if (organizations) {
-      const organization = organizations[index];
-      this.#progress = {
-        ...this.#progress,
-        organizationKey: organization,
-        index: index + 1,
-        content: undefined,
-        judgments: undefined,
-        users: 0,
-      };
-      return organization !== undefined;
+      this.#progress = { ...started, organizationKey: organizations[index], index: index + 1 };
+      return index < organizations.length;
     }
     const { tenant } = this.#job;
     const after = organizationId === undefined ? undefined : OrganizationEntity.key({ tenant, organizationId }).SK;
     const {
       values: [next],
     } = await this.#table.query(OrganizationEntity, { tenant }, { limit: 1, after });
-    this.#progress = {
-      ...this.#progress,
-      organizationKey: next?.internalId,
-      organizationId: next?.organizationId,
-      content: undefined,
-      judgments: undefined,
-      users: 0,
-    };
+    this.#progress = { ...started, organizationKey: next?.internalId, organizationId: next?.organizationId };
     return next !== undefined;
   }
 
@@ -141,12 +127,13 @@ class ErasureStep {
     const scope: OrganizationScope = { tenant: this.#job.tenant, organizationKey: organization };
     const { pass, content, judgments, users } = this.#progress;
     const { userIds, at } = this.#data;
+    const removedUsers = { userIds: new Set(userIds), removedAt: at };
     if (content !== 'done') {
       const records: ErasedRecords = pass === 1 ? 'notifications' : 'everything';
       const position = await eraseContent(
         this.#table,
         scope,
-        { userIds: new Set(userIds), removedAt: at },
+        removedUsers,
         { records, from: content },
         this.#clock,
         this.#deadline,
@@ -158,7 +145,7 @@ class ErasureStep {
       const position = await eraseReviewers(
         this.#table,
         scope,
-        { userIds: new Set(userIds), removedAt: at },
+        removedUsers,
         judgments?.after,
         this.#clock,
         this.#deadline,
@@ -196,16 +183,9 @@ class ErasureStep {
   async #eraseUser(scope: OrganizationScope, userId: string): Promise<boolean> {
     const removedAt = await this.#accessEndedAt(userId, scope.organizationKey);
     await purgeUserAccess(this.#table, { ...scope, userId }, { removedAt });
-    return (
-      (await purgeUserContent(
-        this.#table,
-        scope,
-        userId,
-        { removedAt: this.#data.at, mode: 'erase' },
-        this.#clock,
-        this.#deadline,
-      )) === 'done'
-    );
+    const purge = { removedAt: this.#data.at, mode: 'erase' } as const;
+    const outcome = await purgeUserContent(this.#table, scope, userId, purge, this.#clock, this.#deadline);
+    return outcome === 'done';
   }
 
   /**

@@ -1,4 +1,4 @@
-import { type PurgeHook, runPurgeHooks } from '../content/documentPurge.ts';
+import { type PurgeHook, purgeItems, runPurgeHooks } from '../content/documentPurge.ts';
 import { DocumentEntity } from '../directory/documents.ts';
 import { FolderRevocationEntity } from '../directory/folders/folderRevocations.ts';
 import {
@@ -75,11 +75,6 @@ const purgeAccess: PurgeHook<OrganizationScope> = {
   purge: (table, scope, budget) => purgeResource(table, scope, scope.organizationKey, budget),
 };
 
-const purgeLiveChannels: PurgeHook<OrganizationScope> = {
-  entities: [LiveChannelEntity],
-  purge: (table, scope, budget) => purgePartition(table, LiveChannelEntity.partition(scope), budget),
-};
-
 const purgeFolderChanges: PurgeHook<OrganizationScope> = {
   entities: [FolderChangeEntity, FolderRevocationEntity],
   async purge(table, scope, budget) {
@@ -139,7 +134,7 @@ export const organizationPurges: readonly PurgeHook<OrganizationScope>[] = [
   purgeAccess,
   purgeFolderChanges,
   purgeOrganizationJudgments,
-  purgeLiveChannels,
+  purgeItems<OrganizationScope>(LiveChannelEntity),
 ];
 
 interface PurgedListing<T> {
