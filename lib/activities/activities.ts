@@ -1,7 +1,13 @@
 import type { Capability } from '../app/capability.ts';
 import type { DocumentContext, DocumentScope } from '../content/documentScope.ts';
 import { recordPartition, recordSortKey } from '../content/involvements.ts';
-import { claimRecordId, findRecordIds, type RecordPosition, releaseRecordId } from '../content/recordIds.ts';
+import {
+  claimRecordId,
+  findRecordIds,
+  recordIdKey,
+  type RecordPosition,
+  releaseRecordId,
+} from '../content/recordIds.ts';
 import {
   type DocumentSource,
   findLiveDocuments,
@@ -68,8 +74,6 @@ export const ActivityEntity = defineEntity({
   },
 });
 
-const recordName = (id: string) => ({ kind: 'activity', id, within: '' }) as const;
-
 /**
  * Returns the operations that add an activity about a change of content. Write them in the transaction of the change. The caller
  * must check `isActivityEnabled`. The same `cause` at the same time gives the same activity id.
@@ -85,7 +89,7 @@ export function activityOps(
   const id = derivedId('act', now, parts);
   return [
     insert(ActivityEntity, { ...scope, ...toServiceActivity(activity, { id, documentId, createdAt: now }) }),
-    claimRecordId(scope, { ...recordName(id), documentId }, now, undefined),
+    claimRecordId(scope, { ...recordIdKey('activity', id), documentId }, now, undefined),
   ];
 }
 
@@ -200,7 +204,15 @@ export class ActivityReader {
    * activity, or if its document is deleted.
    */
   async findPositions(scope: AnyScope, ids: readonly string[]): Promise<(ActivityPosition | undefined)[]> {
-    return this.#inLiveDocuments(scope, ids, await findRecordIds(this.#table, scope, ids.map(recordName)));
+    return this.#inLiveDocuments(
+      scope,
+      ids,
+      await findRecordIds(
+        this.#table,
+        scope,
+        ids.map((id) => recordIdKey('activity', id)),
+      ),
+    );
   }
 
   /**
@@ -209,7 +221,11 @@ export class ActivityReader {
    */
   async find(scope: AnyScope, ids: readonly string[]): Promise<(StoredActivity | undefined)[]> {
     const { tenant, organizationKey } = scope;
-    const positions = await findRecordIds(this.#table, scope, ids.map(recordName));
+    const positions = await findRecordIds(
+      this.#table,
+      scope,
+      ids.map((id) => recordIdKey('activity', id)),
+    );
     const keys = ids.flatMap((id, index) => {
       const position = positions[index];
       if (!position) return [];
@@ -318,7 +334,7 @@ export class ActivityWriter {
         activity,
         ops: [
           upsert(ActivityEntity, { ...scope, ...toActivity(sent, { id, documentId, createdAt }) }),
-          claimRecordId(scope, { ...recordName(id), documentId }, createdAt, position),
+          claimRecordId(scope, { ...recordIdKey('activity', id), documentId }, createdAt, position),
           ...(moves ? [remove(ActivityEntity, { ...scope, documentKey: position.documentKey, id, createdAt })] : []),
         ],
       };
@@ -361,7 +377,7 @@ export class ActivityWriter {
             result: { success: true, message: 'Activity updated.' },
             ops: [
               upsert(ActivityEntity, { ...stored.scope, ...activity }),
-              claimRecordId(stored.scope, { ...recordName(id), documentId }, createdAt, stored.position),
+              claimRecordId(stored.scope, { ...recordIdKey('activity', id), documentId }, createdAt, stored.position),
             ],
           };
         },
@@ -455,7 +471,10 @@ export class ActivityWriter {
           return { result: DELETION_FAILED, ops: [] };
         return {
           result: { success: true, message: 'Activity deleted.' },
-          ops: [remove(ActivityEntity, { ...stored.scope, id, createdAt }), releaseRecordId(scope, recordName(id), _r)],
+          ops: [
+            remove(ActivityEntity, { ...stored.scope, id, createdAt }),
+            releaseRecordId(scope, recordIdKey('activity', id), _r),
+          ],
         };
       },
       conflicted: () => DELETION_FAILED,
@@ -478,7 +497,7 @@ export class ActivityWriter {
     const positions = await findRecordIds(
       this.#table,
       { tenant, organizationKey },
-      activities.map(({ id }) => recordName(id)),
+      activities.map(({ id }) => recordIdKey('activity', id)),
     );
     const documents = await findLiveDocuments(
       new DocumentReader(this.#table),

@@ -1,4 +1,4 @@
-import { claimRecordId, findRecordIds, releaseRecordId } from '../content/recordIds.ts';
+import { claimRecordId, findRecordIds, recordIdKey, releaseRecordId } from '../content/recordIds.ts';
 import { eraseFromActivity } from '../content/rules/removedUsers.ts';
 import { type EraseHook, erasePage } from '../content/userRemoval.ts';
 import { remove, upsert } from '../table/table.ts';
@@ -20,7 +20,7 @@ export const eraseActivities: EraseHook = {
       async ({ id, createdAt }) => {
         // A change of an activity also writes the item of its id. This item is read before the activity, and is written only at
         // the revision that was read. A concurrent change of the activity therefore causes a conflict.
-        const [position] = await findRecordIds(table, scope, [{ kind: 'activity', id, within: '' }]);
+        const [position] = await findRecordIds(table, scope, [recordIdKey('activity', id)]);
         const activity = await table.get(ActivityEntity, { ...scope, id, createdAt });
         const erased = activity && eraseFromActivity(activity, removedUsers);
         if (!activity || erased === activity) return [];

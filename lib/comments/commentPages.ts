@@ -1,5 +1,5 @@
 import type { DocumentContext, DocumentReference, DocumentScope } from '../content/documentScope.ts';
-import { findRecordIds } from '../content/recordIds.ts';
+import { findRecordIds, recordIdKey } from '../content/recordIds.ts';
 import type { Viewer } from '../content/rules/viewer.ts';
 import { DocumentReader, readDocuments } from '../directory/documents.ts';
 import { organizationScope } from '../directory/folders/folders.ts';
@@ -75,7 +75,7 @@ export class CommentPages {
       // document.
       return Promise.all([
         this.#documents.require(scope, documentId),
-        findRecordIds(this.#table, scope, [{ kind: 'thread', id: annotationId, within: documentId }]),
+        findRecordIds(this.#table, scope, [recordIdKey('thread', annotationId, documentId)]),
       ]);
     });
     const [document, [position]] = content;

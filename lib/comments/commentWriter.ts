@@ -2,7 +2,7 @@ import { findAgents } from '../agents/agentRuns.ts';
 import type { Capability } from '../app/capability.ts';
 import { findUsersWithAccess } from '../content/accessChecks.ts';
 import type { DocumentContext } from '../content/documentScope.ts';
-import { findRecordIds } from '../content/recordIds.ts';
+import { findRecordIds, recordIdKey } from '../content/recordIds.ts';
 import { distinct } from '../shared/collections.ts';
 import { ApiError, invalid } from '../shared/errors.ts';
 import { inSlices } from '../shared/inSlices.ts';
@@ -312,7 +312,7 @@ export class CommentWriter {
   }
 
   async #requireThread({ scope, document }: DocumentContext, annotationId: string): Promise<ThreadKey> {
-    const recordId = { kind: 'thread', id: annotationId, within: document.documentId } as const;
+    const recordId = recordIdKey('thread', annotationId, document.documentId);
     const [position] = await findRecordIds(this.#table, scope, [recordId]);
     if (!position) throw threadNotFound();
     return { annotationId, createdAt: position.createdAt };

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import type { DocumentScope } from '../content/documentScope.ts';
 import { removeInvolvement } from '../content/involvements.ts';
-import { findRecordIds, releaseRecordId } from '../content/recordIds.ts';
+import { findRecordIds, recordIdKey, releaseRecordId } from '../content/recordIds.ts';
 import { isOpenToAll } from '../content/rules/threadAccess.ts';
 import { DeletedEditor, purgeEditor } from '../editors/deleteEditors.ts';
 import { endJob, startJob } from '../jobs/jobStore.ts';
@@ -122,7 +122,7 @@ async function purgeThread(
     for (const group of groups) await table.write(group.flatMap(({ ops }) => ops));
   }
   if (thread.assignedTo) await table.write([removeAssigneeInvolvement(scope, thread, thread.assignedTo)]);
-  const recordId = { kind: 'thread', id: thread.annotationId, within: documentId } as const;
+  const recordId = recordIdKey('thread', thread.annotationId, documentId);
   const [position] = await findRecordIds(table, scope, [recordId]);
   if (position?.createdAt === thread.createdAt) await table.write([releaseRecordId(scope, recordId, position._r)]);
 }
@@ -255,7 +255,7 @@ function decideDeletion(
     ...eventOps,
   ];
   const otherOps = [
-    releaseRecordId(scope, { kind: 'thread', id: annotationId, within: documentId }),
+    releaseRecordId(scope, recordIdKey('thread', annotationId, documentId)),
     ...comments.flatMap((comment) => commentDeletionOps(scope, thread, comment)),
     ...reactionOps,
   ];

@@ -6,7 +6,7 @@ import {
   purgeRecords,
 } from '../content/documentPurge.ts';
 import { InvolvementEntity } from '../content/involvements.ts';
-import { RecordIdEntity } from '../content/recordIds.ts';
+import { RecordIdEntity, recordIdKey } from '../content/recordIds.ts';
 import { distinct } from '../shared/collections.ts';
 import { BatchReader } from '../table/batchReader.ts';
 import { DeletedThreadEntity } from './deletedThreads.ts';
@@ -35,11 +35,9 @@ const purgeExistingThreads = purgeRecords(
   (document, items) => ({
     // A thread can have comments although its head (the item of the thread itself) is deleted. Its id stays reserved until its
     // last comment is purged, so ids are taken from comments too.
-    recordIds: distinct(items.map(({ annotationId }) => annotationId)).map((id) => ({
-      kind: 'thread',
-      id,
-      within: document.documentId,
-    })),
+    recordIds: distinct(items.map(({ annotationId }) => annotationId)).map((id) =>
+      recordIdKey('thread', id, document.documentId),
+    ),
     keys: items.flatMap(({ comment, thread }) => {
       if (comment) return involvementKeys(commentDeletionOps(document, noFirstComment, comment));
       return thread?.assignedTo ? keysOf([removeAssigneeInvolvement(document, thread, thread.assignedTo)]) : [];

@@ -1,5 +1,5 @@
 import type { DocumentScope } from '../content/documentScope.ts';
-import { findRecordIds, RecordIdEntity } from '../content/recordIds.ts';
+import { findRecordIds, RecordIdEntity, recordIdKey } from '../content/recordIds.ts';
 import {
   allDocuments,
   documentsInFolder,
@@ -209,9 +209,7 @@ export class ThreadPages {
   ): Promise<(DocumentScope & ThreadKey)[]> {
     const documentIds = documentId === undefined ? sentDocumentIds : [documentId];
     if (!documentIds) return this.#findKeysAnywhere(scope, folderId, annotationIds);
-    const recordIds = documentIds.flatMap((within) =>
-      annotationIds.map((id) => ({ kind: 'thread', id, within }) as const),
-    );
+    const recordIds = documentIds.flatMap((within) => annotationIds.map((id) => recordIdKey('thread', id, within)));
     // The key of a thread's position contains the customer's `documentId`, so positions can be read at the same time as the
     // documents.
     const [live, positions] = await Promise.all([

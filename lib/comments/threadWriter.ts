@@ -2,7 +2,7 @@ import { type AgentLookup, agentNotFound, findAgents } from '../agents/agentRuns
 import type { Capability } from '../app/capability.ts';
 import { findUsersWithAccess } from '../content/accessChecks.ts';
 import type { DocumentContext, DocumentScope } from '../content/documentScope.ts';
-import { claimRecordId, findRecordIds, type RecordPosition } from '../content/recordIds.ts';
+import { claimRecordId, findRecordIds, recordIdKey, type RecordPosition } from '../content/recordIds.ts';
 import type { ContentUser } from '../content/rules/contentUser.ts';
 import { judgmentFromThread } from '../memory/judgmentFromThread.ts';
 import { distinct } from '../shared/collections.ts';
@@ -157,7 +157,7 @@ export class ThreadWriter {
   async #addDrafts(context: DocumentContext, drafts: readonly ThreadDraft[], now: number): Promise<ThreadAdded[]> {
     const { scope, document } = context;
     const { tenant, organizationKey } = scope;
-    const recordIdOf = (id: string) => ({ kind: 'thread', id, within: document.documentId }) as const;
+    const keyOf = (annotationId: string) => recordIdKey('thread', annotationId, document.documentId);
     const agentsIn = (threads: readonly ThreadDraft[]) => threads.flatMap(({ agents }) => agents);
     // The thread numbers are reserved once per request, during the first reads. A thread that fails leaves its number unused.
     const reserveNumbers = lazy(() => reserveThreadNumbers(this.#table, scope, drafts.length));
@@ -167,7 +167,7 @@ export class ThreadWriter {
       table: this.#table,
       items: drafts,
       read: async (items) => {
-        const recordIds = items.map(({ annotationId }) => recordIdOf(annotationId));
+        const recordIds = items.map(({ annotationId }) => keyOf(annotationId));
         const [positions, foundAgents, firstNumber] = await Promise.all([
           findRecordIds(this.#table, { tenant, organizationKey }, recordIds),
           findAgents(this.#table, tenant, agentsIn(items)),
@@ -187,7 +187,7 @@ export class ThreadWriter {
         if (missing !== undefined) return refuse(agentNotFound(missing));
         const ops = [
           ...draft.toOps(numbers.get(annotationId) as number),
-          claimRecordId(scope, recordIdOf(annotationId), draft.createdAt, stored),
+          claimRecordId(scope, keyOf(annotationId), draft.createdAt, stored),
         ];
         const isSmall = fitsTransaction([...ops, ...agents.recordRuns(draft.agents, now).ops]);
         return isSmall ? { result: draft.result, ops } : refuse(TOO_LARGE);

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import type { DocumentScope } from '../content/documentScope.ts';
 import { type Involvement, locationIndex, recordPartition, recordSortKey } from '../content/involvements.ts';
-import { findRecordIds } from '../content/recordIds.ts';
+import { findRecordIds, recordIdKey } from '../content/recordIds.ts';
 import type { ListedRecord, RecordPage } from '../content/recordListing.ts';
 import type { OrganizationScope } from '../directory/folders/folders.ts';
 import { ApiError } from '../shared/errors.ts';
@@ -129,7 +129,7 @@ export class ThreadReader {
     const positions = await findRecordIds(
       this.#table,
       scope,
-      annotationIds.map((id) => ({ kind: 'thread', id, within: documentId })),
+      annotationIds.map((id) => recordIdKey('thread', id, documentId)),
     );
     const keys = annotationIds.map((annotationId, index) => {
       const position = positions[index];

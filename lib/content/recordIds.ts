@@ -51,6 +51,11 @@ export interface RecordIdKey {
   readonly within: string;
 }
 
+/** Returns the key of a record's id. Leave out `documentId` for kinds whose ids are unique in the organization. */
+export function recordIdKey(kind: RecordKind, id: string, documentId = ''): RecordIdKey {
+  return { kind, id, within: documentId };
+}
+
 /**
  * Returns the position of each record in `names`, in the same order. The value is undefined if there is no such record. If
  * `scope` is a document, it is also undefined for a record of another document. Sends one BatchGet per 100 records.

@@ -1,3 +1,4 @@
+import { readJson } from '../shared/jsonFields.ts';
 import type { Stored } from '../table/entity.ts';
 import { pages } from '../table/pages.ts';
 import { storeCapability } from '../table/storeCapability.ts';
@@ -22,10 +23,7 @@ export function matches(
   filters: readonly MetadataFilter[],
   { metadata }: Pick<DocumentWithFolder, 'metadata'>,
 ): boolean {
-  return matchesFilters(
-    filters,
-    metadata === undefined ? undefined : (JSON.parse(metadata) as Record<string, unknown>),
-  );
+  return matchesFilters(filters, readJson<Record<string, unknown>>(metadata));
 }
 
 /** Searches documents, for example by their metadata. No index contains metadata, so a search reads every document in its scope. */

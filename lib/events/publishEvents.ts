@@ -1,6 +1,6 @@
 import { threadAccessOf } from '../comments/rules/threads.ts';
 import { ThreadEntity } from '../comments/threads.ts';
-import { findRecordIds } from '../content/recordIds.ts';
+import { findRecordIds, recordIdKey } from '../content/recordIds.ts';
 import { type Document, DocumentReader, readDocuments } from '../directory/documents.ts';
 import { organizationScope } from '../directory/folders/folders.ts';
 import { findOrganization, type Organization, OrganizationReader } from '../directory/organizations.ts';
@@ -73,7 +73,7 @@ export class EventPublisher {
     if (annotationId === undefined) return undefined;
     const scope = { ...organizationScope(tenant, organization), documentKey: document.internalId };
     const [position] = await findRecordIds(this.#table, scope, [
-      { kind: 'thread', id: annotationId, within: document.documentId },
+      recordIdKey('thread', annotationId, document.documentId),
     ]);
     const thread =
       position && (await this.#table.get(ThreadEntity, { ...scope, annotationId, createdAt: position.createdAt }));

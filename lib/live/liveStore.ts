@@ -1,7 +1,7 @@
 import type { Capability } from '../app/capability.ts';
 import { findUsersWhoCanSee, readAccessEnds, readThreadAccess } from '../content/accessChecks.ts';
 import type { DocumentContext, DocumentScope } from '../content/documentScope.ts';
-import { findRecordIds } from '../content/recordIds.ts';
+import { findRecordIds, recordIdKey } from '../content/recordIds.ts';
 import type { ThreadAccess } from '../content/rules/visibility.ts';
 import { DocumentEntity, DocumentReader, type DocumentWithFolder } from '../directory/documents.ts';
 import { type OrganizationScope, organizationScope } from '../directory/folders/folders.ts';
@@ -422,7 +422,7 @@ export class LiveStore {
     annotationIds: readonly string[],
   ): Promise<ReadonlyMap<string, ThreadPosition>> {
     if (annotationIds.length === 0) return new Map();
-    const recordIds = annotationIds.map((id) => ({ kind: 'thread', id, within: documentId }) as const);
+    const recordIds = annotationIds.map((id) => recordIdKey('thread', id, documentId));
     const positions = await findRecordIds(this.#table, document, recordIds);
     return new Map(
       annotationIds.flatMap((annotationId, index) => {

@@ -1,6 +1,6 @@
 import { involvementKeys, purgeRecords } from '../content/documentPurge.ts';
 import { InvolvementEntity } from '../content/involvements.ts';
-import { RecordIdEntity } from '../content/recordIds.ts';
+import { RecordIdEntity, recordIdKey } from '../content/recordIds.ts';
 import { NotificationEntity, notificationRemovalOps } from './notifications.ts';
 
 /** Purges the notifications of a deleted document. */
@@ -8,7 +8,7 @@ export const purgeNotifications = purgeRecords(
   [NotificationEntity, InvolvementEntity, RecordIdEntity],
   NotificationEntity,
   (document, records) => ({
-    recordIds: records.map(({ id }) => ({ kind: 'notification', id, within: '' })),
+    recordIds: records.map(({ id }) => recordIdKey('notification', id)),
     keys: involvementKeys(records.flatMap((record) => notificationRemovalOps(document, record))),
   }),
 );

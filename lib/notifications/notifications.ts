@@ -14,7 +14,7 @@ import {
 import {
   claimRecordId,
   findRecordIds,
-  type RecordIdKey,
+  recordIdKey,
   type RecordPosition,
   releaseRecordId,
 } from '../content/recordIds.ts';
@@ -93,8 +93,6 @@ export function isSelected(
   );
 }
 
-const recordKey = (id: string): RecordIdKey => ({ kind: 'notification', id, within: '' });
-
 /** Returns the involvements of a notification: items that refer to it, one from each recipient and one from the actor. */
 function involvementsOf(
   documentKey: string,
@@ -119,7 +117,7 @@ function involvementsOf(
 export function notificationRemovalOps(scope: DocumentScope, notification: Stored<Notification>): WriteOp[] {
   return [
     remove(NotificationEntity, { ...scope, ...notification }, notification._r),
-    releaseRecordId(scope, recordKey(notification.id)),
+    releaseRecordId(scope, recordIdKey('notification', notification.id)),
     ...involvementsOf(scope.documentKey, notification).map((involvement) => removeInvolvement(scope, involvement)),
   ];
 }
@@ -148,7 +146,11 @@ export async function findNotifications(
   scope: OrganizationScope,
   ids: readonly string[],
 ): Promise<(NotificationInDocument | undefined)[]> {
-  const positions = await findRecordIds(table, scope, ids.map(recordKey));
+  const positions = await findRecordIds(
+    table,
+    scope,
+    ids.map((id) => recordIdKey('notification', id)),
+  );
   const existing = positions.flatMap((position, index) => (position ? [{ ...position, id: ids[index] ?? '' }] : []));
   const [notifications, documents] = await Promise.all([
     readNotifications(table, scope, existing),
@@ -228,13 +230,13 @@ export class NotificationWriter {
     let position: Stored<RecordPosition> | undefined;
     return retryOnConflict(async () => {
       const outcome = await this.#table.write([
-        claimRecordId(scope, { ...recordKey(id), documentId }, createdAt, position),
+        claimRecordId(scope, { ...recordIdKey('notification', id), documentId }, createdAt, position),
         insert(NotificationEntity, { ...scope, ...notification }),
         ...involvementsOf(scope.documentKey, notification).map((involvement) => addInvolvement(scope, involvement)),
       ]);
       if (outcome === 'done') return 'added';
       const organization = { tenant: scope.tenant, organizationKey: scope.organizationKey };
-      [position] = await findRecordIds(this.#table, organization, [recordKey(id)]);
+      [position] = await findRecordIds(this.#table, organization, [recordIdKey('notification', id)]);
       const [existing] = await findNotifications(this.#table, organization, [id]);
       if (existing) return existing.documentKey === scope.documentKey ? 'exists' : 'elsewhere';
       return 'conflict';
@@ -381,7 +383,7 @@ export class NotificationWriter {
     const positions = await findRecordIds(
       this.#table,
       { tenant, organizationKey },
-      commentSources.map(({ annotationId, documentId }) => ({ kind: 'thread', id: annotationId, within: documentId })),
+      commentSources.map(({ annotationId, documentId }) => recordIdKey('thread', annotationId, documentId)),
     );
     const located = commentSources.flatMap((source, sourceIndex) => {
       const position = positions[sourceIndex];

@@ -6,7 +6,7 @@ import type { Thread } from '../comments/rules/threads.ts';
 import { CommentEntity, ThreadEntity, ThreadReader } from '../comments/threads.ts';
 import type { DocumentContext } from '../content/documentScope.ts';
 import { addInvolvement } from '../content/involvements.ts';
-import { claimRecordId, findRecordIds, type RecordPosition } from '../content/recordIds.ts';
+import { claimRecordId, findRecordIds, recordIdKey, type RecordPosition } from '../content/recordIds.ts';
 import type { ContentUser } from '../content/rules/contentUser.ts';
 import { distinct } from '../shared/collections.ts';
 import { readDefined } from '../shared/readDefined.ts';
@@ -206,8 +206,8 @@ export class ReactionWriter {
     // The stored position can be that of a reaction in a deleted document with the same id. No reaction is then found in this
     // document.
     const positions = await findRecordIds(this.#table, { tenant, organizationKey }, [
-      ...keys.map(({ annotationId }) => ({ kind: 'reaction', id: annotationId, within }) as const),
-      ...threadIds.map((id) => ({ kind: 'thread', id, within }) as const),
+      ...keys.map(({ annotationId }) => recordIdKey('reaction', annotationId, within)),
+      ...threadIds.map((id) => recordIdKey('thread', id, within)),
     ]);
     const threads = new Map(threadIds.map((id, index) => [id, positions[keys.length + index]]));
     const reactions = await readDefined(
@@ -268,7 +268,7 @@ function decideAddition(
     const value = { ...scope, ...reaction };
     if (added.length > 0) ops.push(stored ? replace(ReactionEntity, value, stored._r) : insert(ReactionEntity, value));
     if (!stored) {
-      const recordId = { kind: 'reaction', id: annotationId, within: documentId } as const;
+      const recordId = recordIdKey('reaction', annotationId, documentId);
       ops.push(claimRecordId(scope, recordId, reaction.createdAt, position));
     }
     for (const user of added) {

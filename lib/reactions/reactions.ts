@@ -7,7 +7,7 @@ import {
   recordSortKey,
   removeInvolvement,
 } from '../content/involvements.ts';
-import { releaseRecordId } from '../content/recordIds.ts';
+import { recordIdKey, releaseRecordId } from '../content/recordIds.ts';
 import type { OrganizationScope } from '../directory/folders/folders.ts';
 import { defineEntity, type Stored } from '../table/entity.ts';
 import { remove, replace, type Table, type WriteOp } from '../table/table.ts';
@@ -66,7 +66,7 @@ export function reactionDeletionOps(
     reaction
       ? [
           remove(ReactionEntity, { ...scope, ...reaction }, reaction._r),
-          releaseRecordId(scope, { kind: 'reaction', id: reaction.annotationId, within: documentId }),
+          releaseRecordId(scope, recordIdKey('reaction', reaction.annotationId, documentId)),
           ...reaction.fromUsers.map(({ from, lastUpdated }) =>
             removeInvolvement(scope, {
               ...reactionInvolvement(scope, reaction),

@@ -1,7 +1,7 @@
 import { combine } from '../app/capability.ts';
 import { type VisibleThreads, visibleThreads } from '../comments/visibleThreads.ts';
 import type { DocumentContext } from '../content/documentScope.ts';
-import { findRecordIds } from '../content/recordIds.ts';
+import { findRecordIds, recordIdKey } from '../content/recordIds.ts';
 import type { Viewer } from '../content/rules/viewer.ts';
 import { distinct } from '../shared/collections.ts';
 import { readDefined } from '../shared/readDefined.ts';
@@ -64,7 +64,7 @@ export class VisibleReactions {
     { scope, document: { documentId } }: DocumentContext,
     annotationIds: readonly string[],
   ): Promise<(Stored<Reaction> | undefined)[]> {
-    const recordIds = annotationIds.map((id) => ({ kind: 'reaction', id, within: documentId }) as const);
+    const recordIds = annotationIds.map((id) => recordIdKey('reaction', id, documentId));
     const positions = await findRecordIds(this.#table, scope, recordIds);
     const keys = positions.map((position, index) =>
       position?.documentKey === scope.documentKey

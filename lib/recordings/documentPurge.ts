@@ -1,6 +1,6 @@
 import { involvementKeys, purgeRecords } from '../content/documentPurge.ts';
 import { InvolvementEntity } from '../content/involvements.ts';
-import { RecordIdEntity } from '../content/recordIds.ts';
+import { RecordIdEntity, recordIdKey } from '../content/recordIds.ts';
 import { recordingDeletionOps, RecordingEntity } from './recordings.ts';
 
 /** Purges the recordings of a deleted document. */
@@ -8,11 +8,7 @@ export const purgeRecordings = purgeRecords(
   [RecordingEntity, InvolvementEntity, RecordIdEntity],
   RecordingEntity,
   (document, records) => ({
-    recordIds: records.map(({ annotationId }) => ({
-      kind: 'recording',
-      id: annotationId,
-      within: document.documentId,
-    })),
+    recordIds: records.map(({ annotationId }) => recordIdKey('recording', annotationId, document.documentId)),
     keys: involvementKeys(recordingDeletionOps(document, records)),
   }),
 );

@@ -10,7 +10,13 @@ import {
   recordSortKey,
   removeInvolvement,
 } from '../content/involvements.ts';
-import { claimRecordId, findRecordIds, type RecordPosition, releaseRecordId } from '../content/recordIds.ts';
+import {
+  claimRecordId,
+  findRecordIds,
+  recordIdKey,
+  type RecordPosition,
+  releaseRecordId,
+} from '../content/recordIds.ts';
 import {
   type DocumentSource,
   type ListedDocument,
@@ -67,7 +73,7 @@ export function recordingDeletionOps(scope: DocumentScope, recordings: readonly 
 }
 
 function recordIdOf({ annotationId, documentId }: Pick<Recording, 'annotationId' | 'documentId'>) {
-  return { kind: 'recording', id: annotationId, within: documentId } as const;
+  return recordIdKey('recording', annotationId, documentId);
 }
 
 function involvementOf({ documentKey }: DocumentScope, { annotationId, createdAt, from }: Recording): Involvement {

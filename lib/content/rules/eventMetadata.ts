@@ -1,3 +1,4 @@
+import { readJson } from '../../shared/jsonFields.ts';
 import type { Location } from './location.ts';
 
 /** The id and name that the customer gave an organization. `metadata` has the customer's own fields as JSON text. */
@@ -29,7 +30,12 @@ export function recordMetadata(
   { apiKey, organization, document }: ContentNames,
   own?: string,
 ): Record<string, unknown> {
-  return { ...parsed(own), apiKey, organizationId: organization.organizationId, documentId: document.documentId };
+  return {
+    ...readJson<object>(own),
+    apiKey,
+    organizationId: organization.organizationId,
+    documentId: document.documentId,
+  };
 }
 
 /** The organization and document of an event. `document` is undefined if the event is not about a document. */
@@ -44,7 +50,7 @@ export function eventMetadata(
   return {
     apiKey,
     organization: {
-      ...parsed(organization.metadata),
+      ...readJson<object>(organization.metadata),
       organizationId,
       ...(organizationName !== undefined && { organizationName }),
     },
@@ -55,7 +61,7 @@ export function eventMetadata(
 
 function documentMetadata({ documentId, documentName, folder, metadata }: DocumentNames): Record<string, unknown> {
   return {
-    document: { ...parsed(metadata), documentId, ...(documentName !== undefined && { documentName }) },
+    document: { ...readJson<object>(metadata), documentId, ...(documentName !== undefined && { documentName }) },
     ...(folder && { folderId: folder.folderId }),
   };
 }
@@ -67,8 +73,4 @@ export function eventMetadataIds({
   document: { documentId },
 }: ContentNames): Record<string, unknown> {
   return { apiKey, organization: { organizationId }, document: { documentId } };
-}
-
-function parsed(text: string | undefined): Record<string, unknown> {
-  return text === undefined ? {} : (JSON.parse(text) as Record<string, unknown>);
 }

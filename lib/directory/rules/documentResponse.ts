@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { readJson } from '../../shared/jsonFields.ts';
 import { accessTypes } from './access.ts';
 
 export const DocumentResponse = z.object({
@@ -28,6 +29,6 @@ export function toDocumentResponse(document: RespondedDocument): DocumentRespons
     disabled,
     accessType: folder?.accessType ?? accessType,
     folderId: folder?.folderId,
-    metadata: metadata === undefined ? undefined : (JSON.parse(metadata) as Record<string, unknown>),
+    metadata: readJson<Record<string, unknown>>(metadata),
   };
 }
