@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { AuthLevel, Endpoint } from '../../lib/app/endpoint.ts';
 import type { JsonSchema } from '../../lib/openapi/document.ts';
+import { nda } from '../support/content.ts';
 import { slowdownNow } from '../support/cpu.ts';
 import { type Engine, startEngine } from '../support/engine.ts';
 import { handlerOf } from '../support/functionHandlers.ts';
@@ -353,7 +354,7 @@ describe('a request body that is expensive to parse', () => {
 
   test('endpoints that read documents and files answer within the CPU limit', async () => {
     const { headers } = callers.apiKey;
-    const editor = { organizationId: 'acme', documentId: 'nda', editorId: 'costly' };
+    const editor = { ...nda, editorId: 'costly' };
     const post = (label: string, path: string, data: object) =>
       expectCheap(label, path, headers, JSON.stringify({ data }));
     await post('blanks in XML', '/v2/crdt/add', { ...editor, type: 'xml', data: `<p>a</p>${'\n'.repeat(2_000_000)}x` });

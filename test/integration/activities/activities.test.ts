@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { acmeWorld, invalid } from '../../support/acmeWorld.ts';
 import { activity, activityCalls, enableActivities, manyActivities } from '../../support/activities.ts';
+import { nda } from '../../support/content.ts';
 import { times } from '../../support/times.ts';
 
 const ADD = '/v2/activities/add';
@@ -10,7 +11,6 @@ const UPDATE = '/v2/activities/update';
 const { customer, useNewCustomer } = acmeWorld({ table: 'memory', documents: ['nda', 'tos'] });
 const { add, get, idsOf } = activityCalls(customer);
 
-const nda = { organizationId: 'acme', documentId: 'nda' };
 const tos = { organizationId: 'acme', documentId: 'tos' };
 const ada = { userId: 'ada', name: 'Ada', email: 'ada@example.com' };
 

@@ -66,10 +66,7 @@ describe('deletedAfter of commentannotations/get', () => {
     expect((await page({ organizationId: 'second', deletedAfter: 0 })).ids).toEqual([]);
     const stranger = await newCustomer();
     await addThreads(stranger, [thread('theirs')]);
-    expect(
-      (await stranger.call(GET, { organizationId: 'acme', documentId: 'nda', deletedAfter: 0 })).body.result
-        .deletedAnnotations,
-    ).toEqual([]);
+    expect((await stranger.call(GET, { ...nda, deletedAfter: 0 })).body.result.deletedAnnotations).toEqual([]);
     await customer.ok('/v2/organizations/documents/delete', { organizationId: 'acme', documentIds: ['nda'] });
     expect((await page({ deletedAfter: 0 })).ids).toEqual([]);
   });

@@ -4,6 +4,7 @@ import { DocumentEntity } from '../../../lib/directory/documents.ts';
 import { OrganizationEntity } from '../../../lib/directory/organizations.ts';
 import { Table } from '../../../lib/table/table.ts';
 import { acmeWorld, invalid, table } from '../../support/acmeWorld.ts';
+import { nda } from '../../support/content.ts';
 import { newCustomer } from '../../support/customer.ts';
 import { TABLE_NAME } from '../../support/engine.ts';
 import { handlerOf } from '../../support/functionHandlers.ts';
@@ -28,7 +29,7 @@ const client = () => asDocumentClient(engine.lean);
 
 /** Adds one record of each kind at a location. */
 async function addRecords(location: object, scope: object = {}, suffix = '') {
-  const document = { organizationId: 'acme', documentId: 'nda', ...scope };
+  const document = { ...nda, ...scope };
   await customer.ok('/v2/commentannotations/add', {
     ...document,
     commentAnnotations: [
@@ -137,9 +138,8 @@ describe('POST /v1/organizations/documents/locations/data/delete', () => {
 
   test('deletes records in every organization with the document, but not of other tenants', async () => {
     const other = await newCustomer();
-    const theirs = { organizationId: 'acme', documentId: 'nda' };
     await other.addDocuments(['nda']);
-    await other.addRecordings([{ annotationId: 'rec', recordingType: 'audio', from: ada, location: chapter }], theirs);
+    await other.addRecordings([{ annotationId: 'rec', recordingType: 'audio', from: ada, location: chapter }]);
     await addRecords(chapter);
     await addRecords(chapter, { organizationId: 'beta' });
     await remove(chapter);
@@ -152,8 +152,7 @@ describe('POST /v1/organizations/documents/locations/data/delete', () => {
   test('keeps a thread that was moved to another location', async () => {
     await addRecords(chapter);
     await customer.ok('/v2/commentannotations/update', {
-      organizationId: 'acme',
-      documentId: 'nda',
+      ...nda,
       annotationIds: ['t'],
       updatedData: { location: { id: 'elsewhere' } },
     });
@@ -164,20 +163,16 @@ describe('POST /v1/organizations/documents/locations/data/delete', () => {
   });
 
   test('removes a reaction with the location from a comment without the location', async () => {
-    const document = { organizationId: 'acme', documentId: 'nda' };
     await customer.ok('/v2/commentannotations/add', {
-      ...document,
+      ...nda,
       commentAnnotations: [{ annotationId: 't', commentData: [{ commentText: 'a', from: ada }] }],
     });
     const on = { icon: 'heart', from: ada, commentAnnotationId: 't', commentId: 1 };
-    await customer.addReactions(
-      [
-        { annotationId: 'here', ...on, location: chapter },
-        { annotationId: 'too', ...on, location: chapter },
-        { annotationId: 'there', ...on },
-      ],
-      document,
-    );
+    await customer.addReactions([
+      { annotationId: 'here', ...on, location: chapter },
+      { annotationId: 'too', ...on, location: chapter },
+      { annotationId: 'there', ...on },
+    ]);
     await remove(chapter);
     const { comments, reactions } = await customer.ok('/v2/users/data/get', { organizationId: 'acme', userId: 'ada' });
     expect(comments).toMatchObject([{ reactionAnnotationIds: ['there'] }]);
@@ -192,7 +187,6 @@ describe('POST /v1/organizations/documents/locations/data/delete', () => {
   });
 
   test('deletes hundreds of records and long threads while others are added', async () => {
-    const document = { organizationId: 'acme', documentId: 'nda' };
     for (let i = 0; i < 250; i += 50) {
       await customer.addRecordings(
         times(50, (j) => ({
@@ -201,11 +195,10 @@ describe('POST /v1/organizations/documents/locations/data/delete', () => {
           from: ada,
           location: chapter,
         })),
-        document,
       );
     }
     await customer.ok('/v2/commentannotations/add', {
-      ...document,
+      ...nda,
       commentAnnotations: times(5, (i) => ({
         annotationId: `t${i}`,
         location: chapter,
@@ -214,7 +207,7 @@ describe('POST /v1/organizations/documents/locations/data/delete', () => {
     });
     const [{ status }] = await Promise.all([
       remove(chapter),
-      customer.addRecordings([{ annotationId: 'late', recordingType: 'audio', from: ada }], document),
+      customer.addRecordings([{ annotationId: 'late', recordingType: 'audio', from: ada }]),
     ]);
     expect(status).toBe(200);
     expect(await recordIds()).toEqual(['late']);
@@ -223,8 +216,7 @@ describe('POST /v1/organizations/documents/locations/data/delete', () => {
   test('deletes a record that another request changes at the same time', async () => {
     await addRecords(chapter);
     await customer.ok('/v2/recordings/add', {
-      organizationId: 'acme',
-      documentId: 'nda',
+      ...nda,
       recordings: times(130, (i) => ({
         annotationId: `rec${i}`,
         recordingType: 'audio',
@@ -245,8 +237,7 @@ describe('POST /v1/organizations/documents/locations/data/delete', () => {
   test('keeps a record that the index still lists under its old location, and deletes the others', async () => {
     await addRecords(chapter);
     await customer.ok('/v2/commentannotations/add', {
-      organizationId: 'acme',
-      documentId: 'nda',
+      ...nda,
       commentAnnotations: [{ annotationId: 'moved', commentData: [{ commentText: 'a', from: ada }] }],
     });
     const { PK, SK } = (await contentItems()).find(
@@ -294,15 +285,13 @@ describe('POST /v1/organizations/documents/locations/data/delete', () => {
     );
     expect(
       await customer.ok('/v2/commentannotations/get', {
-        organizationId: 'acme',
-        documentId: 'nda',
+        ...nda,
         annotationIds: ['t'],
       }),
     ).toMatchObject([{ annotationId: 't' }]);
   });
 
   test('returns UNAVAILABLE at its deadline, and the next call continues', async () => {
-    const document = { organizationId: 'acme', documentId: 'nda' };
     await customer.addRecordings(
       times(150, (i) => ({
         annotationId: `rec${i}`,
@@ -310,7 +299,6 @@ describe('POST /v1/organizations/documents/locations/data/delete', () => {
         from: ada,
         location: chapter,
       })),
-      document,
     );
     const calls = { left: 8 };
     // The clock shows the same time for the first calls. After them, the deadline is over.

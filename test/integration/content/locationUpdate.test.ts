@@ -35,7 +35,7 @@ const update = (more: object = {}) =>
 
 /** Adds one record of each kind at a location. */
 async function addRecords(location: object = oldLocation, scope: object = {}, suffix = '', to = customer) {
-  const document = { organizationId: 'acme', documentId: 'nda', ...scope };
+  const document = { ...nda, ...scope };
   await to.ok('/v2/commentannotations/add', {
     ...document,
     commentAnnotations: [{ annotationId: `t${suffix}`, location, commentData: [{ commentText: 'a', from: ada }] }],
@@ -104,13 +104,11 @@ describe('POST /v1/organizations/documents/locations/update', () => {
     await update();
     const idsAt = async (locationId: string) => {
       const threads = await customer.ok('/v2/commentannotations/get', {
-        organizationId: 'acme',
-        documentId: 'nda',
+        ...nda,
         locationIds: [locationId],
       });
       const notifications = await customer.ok('/v2/notifications/get', {
-        organizationId: 'acme',
-        documentId: 'nda',
+        ...nda,
         locationId,
       });
       return [...threads, ...notifications].map(({ annotationId, id, location }) => [annotationId ?? id, location]);
@@ -136,8 +134,7 @@ describe('POST /v1/organizations/documents/locations/update', () => {
     const read = async () =>
       (
         await customer.ok('/v2/commentannotations/get', {
-          organizationId: 'acme',
-          documentId: 'nda',
+          ...nda,
           annotationIds: ['t'],
         })
       )[0];
@@ -211,8 +208,7 @@ describe('POST /v1/organizations/documents/locations/update', () => {
   test('changes all records if they exceed one index page', async () => {
     for (let i = 0; i < 150; i += 50) {
       await customer.ok('/v2/recordings/add', {
-        organizationId: 'acme',
-        documentId: 'nda',
+        ...nda,
         recordings: times(50, (j) => ({
           annotationId: `rec${i + j}`,
           recordingType: 'audio',
@@ -231,8 +227,7 @@ describe('POST /v1/organizations/documents/locations/update', () => {
 
   test('returns UNAVAILABLE at its deadline, and the next call continues', async () => {
     await customer.ok('/v2/recordings/add', {
-      organizationId: 'acme',
-      documentId: 'nda',
+      ...nda,
       recordings: times(30, (i) => ({
         annotationId: `rec${i}`,
         recordingType: 'audio',
@@ -275,8 +270,7 @@ describe('POST /v1/organizations/documents/locations/update', () => {
     });
     expect(
       await customer.ok('/v2/commentannotations/get', {
-        organizationId: 'acme',
-        documentId: 'nda',
+        ...nda,
         annotationIds: ['t'],
       }),
     ).toMatchObject([{ location: newLocation, priority: { id: 'P0' } }]);

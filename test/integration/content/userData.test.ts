@@ -1,12 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
 import { acmeWorld, invalid } from '../../support/acmeWorld.ts';
+import { nda } from '../../support/content.ts';
 import { times } from '../../support/times.ts';
 
 const GET = '/v2/users/data/get';
 
 const { customer } = acmeWorld({ table: 'memory', documents: ['nda', 'offer'] });
 
-const nda = { organizationId: 'acme', documentId: 'nda' };
 const ada = { userId: 'ada', name: 'Ada' };
 const grace = { userId: 'grace' };
 const mention = (userId: string) => ({ taggedUserContacts: [{ userId, text: `@${userId}` }] });
@@ -93,7 +93,7 @@ describe('POST /v2/users/data/get', () => {
         commentId: 1,
         commentText: 'by Ada',
         from: ada,
-        metadata: { apiKey: customer.apiKey, organizationId: 'acme', documentId: 'nda' },
+        metadata: { apiKey: customer.apiKey, ...nda },
       },
     ]);
     expect([

@@ -7,7 +7,7 @@ import { purgeUserContent } from '../../../lib/deletion/purgeUserContent.ts';
 import { JobEntity, REQUESTS_ENDED_MS, type StoredJob } from '../../../lib/jobs/jobStore.ts';
 import { Table } from '../../../lib/table/table.ts';
 import { forAllTests, forEachTest, table } from '../../support/acmeWorld.ts';
-import { involvements, itemsOf } from '../../support/content.ts';
+import { involvements, itemsOf, nda } from '../../support/content.ts';
 import { type Fault, InjectedError, Invocation, Trial } from '../../support/crashes.ts';
 import { type Customer, newCustomer } from '../../support/customer.ts';
 import { startEngine, TABLE_NAME } from '../../support/engine.ts';
@@ -198,8 +198,7 @@ describe('users/data/delete', () => {
       expect.arrayContaining([[ada.userId, 0, 2]]),
     ]);
     const byGrace = await customer.ok('/v2/commentannotations/get', {
-      organizationId: 'acme',
-      documentId: 'nda',
+      ...nda,
       annotationIds: ['byGrace'],
     });
     expect(byGrace).toMatchObject([
@@ -217,7 +216,7 @@ describe('users/data/delete', () => {
         ],
       },
     ]);
-    const notifications = await customer.ok('/v2/notifications/get', { organizationId: 'acme', documentId: 'nda' });
+    const notifications = await customer.ok('/v2/notifications/get', nda);
     expect(notifications.find(({ id }: Item) => id === 'toAll')).toMatchObject({
       displayBodyMessage: '',
       notificationSourceData: { annotationId: 'byGrace', commentId: 2 },
@@ -286,14 +285,12 @@ describe('users/data/delete', () => {
     await customer.addUsers([{ userId: ada.userId, name: 'New name' }]);
     const comment = { commentText: 'Back again', from: { userId: ada.userId, name: 'New name' } };
     await customer.ok('/v2/commentannotations/comments/add', {
-      organizationId: 'acme',
-      documentId: 'nda',
+      ...nda,
       annotationId: 'byGrace',
       commentData: [comment],
     });
     await customer.ok('/v2/commentannotations/add', {
-      organizationId: 'acme',
-      documentId: 'nda',
+      ...nda,
       commentAnnotations: [{ annotationId: 'new', commentData: [comment] }],
     });
     await runner.run();

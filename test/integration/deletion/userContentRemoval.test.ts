@@ -5,6 +5,7 @@ import { purgeUserContent } from '../../../lib/deletion/purgeUserContent.ts';
 import type { OrganizationScope } from '../../../lib/directory/folders/folders.ts';
 import { Table } from '../../../lib/table/table.ts';
 import { acmeWorld, table } from '../../support/acmeWorld.ts';
+import { nda } from '../../support/content.ts';
 import { TABLE_NAME } from '../../support/engine.ts';
 import { everyItem } from '../../support/items.ts';
 import { asDocumentClient, type Command } from '../../support/leanClient.ts';
@@ -15,7 +16,6 @@ type Item = Record<string, any>;
 
 const { engine, customer, itemsOf, emitted, involvements } = acmeWorld({ table: 'memory' });
 
-const acme = { organizationId: 'acme', documentId: 'nda' };
 let scope: OrganizationScope;
 let until: number;
 beforeEach(async () => {
@@ -81,7 +81,7 @@ describe('purgeUserContent of a user who is removed from an organization', () =>
 
   test("keeps only the user's id as author, assignee and actor, removes subscriptions, and keeps mentions", async () => {
     await purgeUser();
-    const [byGrace] = await customer.ok('/v2/commentannotations/get', { ...acme, annotationIds: ['byGrace'] });
+    const [byGrace] = await customer.ok('/v2/commentannotations/get', { ...nda, annotationIds: ['byGrace'] });
     expect(byGrace.comments[1]).toMatchObject({ commentText: saidToGrace, reactionAnnotationIds: ['onAda'] });
     expect([byGrace.comments[1].from, byGrace.assignedTo, byGrace.subscribedUsers, byGrace.unsubscribedUsers]).toEqual([
       { userId: ada.userId },
@@ -94,7 +94,7 @@ describe('purgeUserContent of a user who is removed from an organization', () =>
       reactionAnnotationIds: ['both'],
     });
     expect([byGrace.commentCount, byGrace.involvedUserIds.sort()]).toEqual([3, [ada.userId, grace.userId, max.userId]]);
-    const notifications: Item[] = await customer.ok('/v2/notifications/get', acme);
+    const notifications: Item[] = await customer.ok('/v2/notifications/get', nda);
     expect(notifications.find(({ id }) => id === 'byAda')).toMatchObject({ actionUser: { userId: ada.userId } });
     expect(notifications.find(({ id }) => id === 'byAda')!.actionUser).toEqual({ userId: ada.userId });
     expect(Object.keys(notifications.find(({ id }) => id === 'toBoth')!.notifyUsersByUserId)).toHaveLength(1);
@@ -122,17 +122,14 @@ describe('purgeUserContent of a user who is removed from an organization', () =>
     );
     await new Promise((resolve) => setTimeout(resolve, 2));
     await customer.ok('/v2/commentannotations/add', {
-      ...acme,
+      ...nda,
       commentAnnotations: [{ annotationId: 'later', commentData: [{ commentText: 'later', from: ada }] }],
     });
-    await customer.addRecordings([{ annotationId: 'later', recordingType: 'audio', from: ada }], acme);
-    await customer.addReactions(
-      [
-        { annotationId: 'both', icon: 'heart', from: max },
-        { annotationId: 'ofGrace', icon: 'heart', from: ada },
-      ],
-      acme,
-    );
+    await customer.addRecordings([{ annotationId: 'later', recordingType: 'audio', from: ada }]);
+    await customer.addReactions([
+      { annotationId: 'both', icon: 'heart', from: max },
+      { annotationId: 'ofGrace', icon: 'heart', from: ada },
+    ]);
     await purgeUser();
     expect(await involvements(ada.userId)).toEqual([
       ['comment', 'later', 1, true],
@@ -201,13 +198,13 @@ describe('purgeUserContent of a user who is removed from an organization', () =>
           for (const name of names) met.set(name, (met.get(name) ?? 0) + 1);
           const n = seen.push(seen.length);
           await customer.ok('/v2/commentannotations/comments/update', {
-            ...acme,
+            ...nda,
             annotationId: 'byGrace',
             commentIds: [2, 3],
             updatedData: { metadata: { [`round${n}`]: true } },
           });
           await customer.ok('/v2/commentannotations/comments/add', {
-            ...acme,
+            ...nda,
             annotationId: 'byGrace',
             commentData: [{ commentText: `round${n}`, from: max }],
           });
@@ -215,7 +212,7 @@ describe('purgeUserContent of a user who is removed from an organization', () =>
             organizationId: 'acme',
             notifications: [{ id: 'toBoth', readByUserIds: [`reader${n}`] }],
           });
-          await customer.addReactions([{ annotationId: 'both', icon: 'heart', from: { userId: `reactor${n}` } }], acme);
+          await customer.addReactions([{ annotationId: 'both', icon: 'heart', from: { userId: `reactor${n}` } }]);
         }
         return engine.lean.send(command);
       },
@@ -228,7 +225,7 @@ describe('purgeUserContent of a user who is removed from an organization', () =>
       ['Thread byGrace', 2],
     ]);
     const rounds = (prefix: string) => seen.map((n) => `${prefix}${n + 1}`);
-    const { comments } = (await customer.ok('/v2/commentannotations/get', { ...acme, annotationIds: ['byGrace'] }))[0];
+    const { comments } = (await customer.ok('/v2/commentannotations/get', { ...nda, annotationIds: ['byGrace'] }))[0];
     expect(comments.slice(3).map(({ commentText }: Item) => commentText)).toEqual(rounds('round'));
     expect([comments[1].from, comments[1].metadata]).toEqual([
       { userId: ada.userId },

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { acmeWorld, forAllTests } from '../../support/acmeWorld.ts';
+import { nda } from '../../support/content.ts';
 import { newCustomer } from '../../support/customer.ts';
 import { startQueues } from '../../support/queues.ts';
 import { times } from '../../support/times.ts';
@@ -117,8 +118,7 @@ describe(UPDATE, () => {
 
 describe(DISABLE, () => {
   const comment = {
-    organizationId: 'acme',
-    documentId: 'nda',
+    ...nda,
     commentAnnotations: [{ commentData: [{ commentText: 'x', from: { userId: 'ada' } }] }],
   };
 

@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import { environment } from '../../../lib/app/capability.ts';
 import { fanOutCapability } from '../../../lib/events/fanOut.ts';
 import { forAllTests } from '../../support/acmeWorld.ts';
+import { nda } from '../../support/content.ts';
 import { everyItem } from '../../support/items.ts';
 import { startQueues } from '../../support/queues.ts';
 import { times } from '../../support/times.ts';
@@ -9,7 +10,6 @@ import { outcome, paths } from '../../support/webhooks.ts';
 import { webhookWorld } from '../../support/webhookWorld.ts';
 
 const PUBLISH = '/v2/events/publish';
-const document = { organizationId: 'acme', documentId: 'nda' };
 const ada = { userId: 'ada', name: 'Ada' };
 
 const { engine, customer, useNewCustomer, hooks, system, createEndpoint } = webhookWorld();
@@ -41,7 +41,7 @@ describe('POST /v2/events/publish', () => {
   test('delivers the sent data with actionUser and metadata of the service', async () => {
     await createEndpoint('/a');
     const eventId = await publish({
-      ...document,
+      ...nda,
       actionUser: ada,
       data: { huddleId: 'h', metadata: { room: 4, apiKey: 'forged' }, actionUser: 'forged' },
     });
@@ -100,14 +100,14 @@ describe('POST /v2/events/publish', () => {
     await customer.ok('/v2/workspace/notificationconfig/update', { useNotificationService: true });
     await customer.addUsers(
       ['ada', 'grace', 'lin'].map((userId) => ({ userId, email: `${userId}@example.com` })),
-      document,
+      nda,
     );
     await customer.ok('/v2/commentannotations/add', {
-      ...document,
+      ...nda,
       commentAnnotations: [{ annotationId: 't', commentData: [{ commentText: 'Look', from: ada }] }],
     });
     const eventId = await publish({
-      ...document,
+      ...nda,
       event: 'comment.add',
       actionUser: ada,
       data: {
@@ -135,10 +135,10 @@ describe('POST /v2/events/publish', () => {
     await customer.ok('/v2/workspace/emailconfig/update', { useEmailService: true });
     await customer.addUsers(
       ['grace', 'lin'].map((userId) => ({ userId, email: `${userId}@example.com` })),
-      document,
+      nda,
     );
     await customer.ok('/v2/commentannotations/add', {
-      ...document,
+      ...nda,
       commentAnnotations: [
         {
           annotationId: 't',
@@ -150,7 +150,7 @@ describe('POST /v2/events/publish', () => {
     system.replacedPorts.fanOut = { consumers: fanOutCapability.open(environment(process.env)).consumers };
     await deliver(
       await publish({
-        ...document,
+        ...nda,
         event: 'comment.add',
         actionUser: ada,
         data: {

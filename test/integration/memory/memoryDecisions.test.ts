@@ -46,8 +46,7 @@ describe('POST /v2/commentannotations/update with a reason', () => {
       decision: 'accepted',
       reasoning: 'The statute says shall',
       content: 'Say "shall" in one',
-      organizationId: 'acme',
-      documentId: 'nda',
+      ...nda,
       annotationId: 'one',
       actionUser: { userId: 'grace', name: 'Grace Hopper', email: 'grace@example.com' },
     });

@@ -6,6 +6,7 @@ import { fanOutInApp } from '../../../lib/notifications/inAppFanOut.ts';
 import { NotificationWriter } from '../../../lib/notifications/notifications.ts';
 import { Table } from '../../../lib/table/table.ts';
 import { acmeWorld } from '../../support/acmeWorld.ts';
+import { nda } from '../../support/content.ts';
 import { deliveryRoles } from '../../support/deliveryRoles.ts';
 import { TABLE_NAME } from '../../support/engine.ts';
 import { everyItem } from '../../support/items.ts';
@@ -30,7 +31,6 @@ beforeEach(async () => {
   await customer.ok('/v2/workspace/notificationconfig/update', { useNotificationService: true });
 });
 
-const nda = { organizationId: 'acme', documentId: 'nda' };
 const ada = { userId: 'ada', name: 'Ada' };
 const mention = (...userIds: string[]) => ({ taggedUserContacts: userIds.map((userId) => ({ userId })) });
 
@@ -137,7 +137,7 @@ describe('the in-app notification of a comment event', () => {
     await reply('t', {});
     const event = (await events()).at(-1)!;
     await fanOut(event);
-    const notifications: any[] = await customer.ok('/v2/notifications/get', { ...nda });
+    const notifications: any[] = await customer.ok('/v2/notifications/get', nda);
     expect(notifications.map(({ notifyUsersByUserId }) => Object.keys(notifyUsersByUserId).length).sort()).toEqual([
       21, 50,
     ]);

@@ -3,6 +3,7 @@ import { describe, expect, test } from '@jest/globals';
 import { OrganizationEntity } from '../../../lib/directory/organizations.ts';
 import { NotificationDeleter } from '../../../lib/notifications/deleteNotifications.ts';
 import { acmeWorld, invalid, table } from '../../support/acmeWorld.ts';
+import { nda } from '../../support/content.ts';
 import { everyItem } from '../../support/items.ts';
 import { withStillClock } from '../../support/stillClock.ts';
 import { times } from '../../support/times.ts';
@@ -15,7 +16,6 @@ const DELETE = '/v2/notifications/delete';
 
 const { engine, customer } = acmeWorld({ table: 'memory', documents: ['nda', 'offer'] });
 
-const nda = { organizationId: 'acme', documentId: 'nda' };
 const ada = { userId: 'ada', name: 'Ada', email: 'Ada@Example.com' };
 const grace = { userId: 'grace', email: 'grace@example.com' };
 const texts = { displayHeadlineMessageTemplate: '{actionUser} signed', displayBodyMessage: 'It is done.' };
@@ -84,7 +84,7 @@ describe('POST /v2/notifications/add', () => {
       displayHeadlineMessageTemplate: '{actionUser} asks {recipientUser} about {thing}',
       displayHeadlineMessageTemplateData: { actionUser: ada, recipientUser: grace, thing: 'the NDA' },
       displayBodyMessage: 'Due {day}',
-      metadata: { ticket: 'T-1', apiKey: customer.apiKey, organizationId: 'acme', documentId: 'nda' },
+      metadata: { ticket: 'T-1', apiKey: customer.apiKey, ...nda },
       notifyUsers: { [md5('ada@example.com')]: true, [md5('grace@example.com')]: true },
       notifyUsersByUserId: { [md5('ada')]: true, [md5('grace')]: true, [md5('lin')]: true },
       notifyAll: false,
@@ -313,7 +313,7 @@ describe('POST /v1/notifications/get', () => {
     await add('a', { location: { id: 'l1' } });
     await add('b', { notifyUsers: [{ userId: 'lin' }] });
     await add('c', { documentId: 'offer' });
-    const { body } = await customer.call(GET_V1, { organizationId: 'acme', documentId: 'nda' });
+    const { body } = await customer.call(GET_V1, nda);
     expect(Object.keys(body.result)).toEqual(['status', 'message', 'data']);
     expect(body.result.message).toBe('Notification(s) retrieved successfully.');
     expect(body.result.data.map(({ id }: any) => id)).toEqual(['b', 'a']);
@@ -339,7 +339,7 @@ describe('POST /v1/notifications/get', () => {
       displayHeadlineMessageTemplateData: { x: 'x'.repeat(64_000) },
     };
     for (let i = 0; i < 27; i++) await add(`n${i}`, large);
-    const { status, body } = await customer.call(GET_V1, { organizationId: 'acme', documentId: 'nda' });
+    const { status, body } = await customer.call(GET_V1, nda);
     expect(status).toBe(200);
     const listedIds = body.result.data.map(({ id }: any) => id);
     expect(listedIds.length).toBeLessThan(27);
@@ -517,7 +517,7 @@ describe('POST /v2/notifications/delete', () => {
 
   test('deletes 30 notifications of a document with one request', async () => {
     await Promise.all(times(30, (i) => add(`n${i}`)));
-    const { body } = await withStillClock(() => customer.call(DELETE, { organizationId: 'acme', documentId: 'nda' }));
+    const { body } = await withStillClock(() => customer.call(DELETE, nda));
     expect(body.result).toMatchObject({ hasMore: false, message: 'Notification(s) deleted successfully.' });
     expect(Object.keys(body.result.data)).toHaveLength(30);
   });

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { DocumentEntity } from '../../../lib/directory/documents.ts';
 import { acmeWorld } from '../../support/acmeWorld.ts';
+import { nda } from '../../support/content.ts';
 import { deleteItem, everyItem } from '../../support/items.ts';
 import { times } from '../../support/times.ts';
 
@@ -12,8 +13,7 @@ beforeEach(() => customer.addUsers(['ada', 'grace', 'lin']));
 
 const add = (notificationId: string, to: readonly string[] | 'everybody', more: object = {}) =>
   customer.ok(ADD, {
-    organizationId: 'acme',
-    documentId: 'nda',
+    ...nda,
     notificationId,
     actionUser: { userId: 'ada' },
     notifyUsers: to === 'everybody' ? [] : to.map((userId) => ({ userId })),
@@ -89,7 +89,7 @@ describe("a user's notifications", () => {
       },
     });
     expect(await notificationIds('grace')).toEqual(['1', '2', '3']);
-    expect(await customer.ok(GET, { organizationId: 'acme', documentId: 'nda' })).toHaveLength(3);
+    expect(await customer.ok(GET, nda)).toHaveLength(3);
   });
 
   test('contain no notification of a deleted document, even by id', async () => {
@@ -113,8 +113,7 @@ describe("a user's notifications", () => {
 describe('a notification about a thread', () => {
   const thread = (annotationId: string, visibility?: object) =>
     customer.ok('/v2/commentannotations/add', {
-      organizationId: 'acme',
-      documentId: 'nda',
+      ...nda,
       commentAnnotations: [
         { annotationId, visibility, commentData: [{ commentText: 'hello', from: { userId: 'ada' } }] },
       ],
@@ -132,7 +131,7 @@ describe('a notification about a thread', () => {
     expect(await notificationIds('grace')).toEqual(['1', '2', '3']);
     expect(await notificationIds('lin')).toEqual(['1']);
     expect(await notificationIds('lin', { notificationIds: ['1', '2', '3'] })).toEqual(['1']);
-    expect(await customer.ok(GET, { organizationId: 'acme', documentId: 'nda' })).toHaveLength(3);
+    expect(await customer.ok(GET, nda)).toHaveLength(3);
     expect(
       (await customer.ok('/v1/notifications/get', { organizationId: 'acme', userId: 'lin' })).map(({ id }: any) => id),
     ).toEqual(['1']);
@@ -161,8 +160,7 @@ describe('a notification about a thread', () => {
     await thread('u');
     await about('1', 't');
     await customer.ok('/v2/commentannotations/update', {
-      organizationId: 'acme',
-      documentId: 'nda',
+      ...nda,
       annotationIds: ['t', 'u'],
       updatedData: { context: { access: { region: 'eu' } } },
     });
@@ -173,8 +171,7 @@ describe('a notification about a thread', () => {
       permissions: { resources: [{ type: 'organization', id: 'acme', context: { access: { region: 'eu' } } }] },
     });
     await customer.ok('/v2/commentannotations/delete', {
-      organizationId: 'acme',
-      documentId: 'nda',
+      ...nda,
       annotationIds: ['u'],
     });
     expect([await notificationIds('ada'), await notificationIds('grace')]).toEqual([[], ['1', '2']]);
@@ -193,15 +190,13 @@ describe('a notification about a thread', () => {
     await thread('secret', { type: 'restricted', userIds: ['grace'] });
     await about('1', 'secret');
     await customer.ok('/v2/commentannotations/update', {
-      organizationId: 'acme',
-      documentId: 'nda',
+      ...nda,
       annotationIds: ['secret'],
       updatedData: { visibility: { type: 'restricted', userIds: ['lin'] } },
     });
     expect([await notificationIds('grace'), await notificationIds('lin')]).toEqual([[], ['1']]);
     await customer.ok('/v2/commentannotations/delete', {
-      organizationId: 'acme',
-      documentId: 'nda',
+      ...nda,
       annotationIds: ['secret'],
     });
     expect([await notificationIds('grace'), await notificationIds('lin')]).toEqual([['1'], []]);

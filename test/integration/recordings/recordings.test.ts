@@ -7,6 +7,7 @@ import { readRecordings, recordingDeletionOps, RecordingEntity } from '../../../
 import { indexPartition } from '../../../lib/table/entity.ts';
 import { remove } from '../../../lib/table/table.ts';
 import { acmeWorld, forAllTests, invalid, table } from '../../support/acmeWorld.ts';
+import { nda } from '../../support/content.ts';
 import { startFaults } from '../../support/faults.ts';
 import { everyItem } from '../../support/items.ts';
 import { times } from '../../support/times.ts';
@@ -17,7 +18,6 @@ const GET = '/v2/recordings/get';
 const { engine, customer } = acmeWorld({ documents: [{ documentId: 'nda', documentName: 'NDA' }, 'tos'] });
 const faults = forAllTests(startFaults);
 
-const nda = { organizationId: 'acme', documentId: 'nda' };
 const ada = { userId: 'ada', name: 'Ada', email: 'ada@example.com' };
 const recording = (fields: object = {}) => ({ recordingType: 'screen', from: ada, ...fields });
 const add = (recordings: object[], document: object = nda) => customer.ok(ADD, { ...document, recordings });

@@ -4,6 +4,7 @@ import { DocumentEntity } from '../../../lib/directory/documents.ts';
 import { OrganizationEntity } from '../../../lib/directory/organizations.ts';
 import { upsert } from '../../../lib/table/table.ts';
 import { ApiKeyEntity } from '../../../lib/workspaces/entities.ts';
+import { nda } from '../../support/content.ts';
 import { everyItem } from '../../support/items.ts';
 import { paths } from '../../support/webhooks.ts';
 import { webhookWorld } from '../../support/webhookWorld.ts';
@@ -12,7 +13,6 @@ const { engine, customer, hooks, system, createEndpoint } = webhookWorld();
 let tenant: string;
 let endpointId: string;
 
-const scope = { organizationId: 'acme', documentId: 'nda' };
 const ada = { userId: 'ada', name: 'Ada Lovelace', email: 'ada@example.com' };
 const grace = { userId: 'grace', name: 'Grace Hopper', email: 'grace@example.com' };
 
@@ -30,7 +30,7 @@ const eventsOf = async (type: string): Promise<string[]> =>
 /** Creates a thread with one comment, and fans out its event. Returns the id of the event. */
 async function thread(fields: object = {}, from: object = ada): Promise<string> {
   await customer.ok('/v2/commentannotations/add', {
-    ...scope,
+    ...nda,
     createOrganization: true,
     createDocument: true,
     commentAnnotations: [
@@ -54,7 +54,7 @@ async function thread(fields: object = {}, from: object = ada): Promise<string> 
 }
 
 const update = (updatedData: object, more: object = {}) =>
-  customer.ok('/v2/commentannotations/update', { ...scope, annotationIds: ['clause-4'], updatedData, ...more });
+  customer.ok('/v2/commentannotations/update', { ...nda, annotationIds: ['clause-4'], updatedData, ...more });
 const bodyAt = (path: string) => JSON.parse(hooks.at(path)[0]!.body);
 const status = async (eventId: string, id = endpointId) =>
   (await system.delivery({ tenant, eventId, endpointId: id }))?.status;
@@ -98,7 +98,7 @@ describe('the body of a webhook delivery', () => {
   test('is sent only for comment.delete if the thread was deleted', async () => {
     const added = await thread();
     await customer.ok('/v2/commentannotations/delete', {
-      ...scope,
+      ...nda,
       annotationIds: ['clause-4'],
       actionUser: ada,
       triggerNotification: true,

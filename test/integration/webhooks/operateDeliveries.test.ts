@@ -9,6 +9,7 @@ import type { DeliveryMessage } from '../../../lib/webhooks/deliveryMessage.ts';
 import { recoverStep, startRecovery } from '../../../lib/webhooks/recover.ts';
 import type { DeliveryStatus } from '../../../lib/webhooks/rules/delivery.ts';
 import { forAllTests } from '../../support/acmeWorld.ts';
+import { nda } from '../../support/content.ts';
 import { HOUR, MINUTE, SECOND } from '../../support/deliveries.ts';
 import { workerHandler } from '../../support/functionHandlers.ts';
 import { everyItem } from '../../support/items.ts';
@@ -480,7 +481,6 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/recover', () => {
 
 describe('POST /v2/commentannotations/delete', () => {
   test('is completed by a job if the function stops after its first transaction', async () => {
-    const nda = { organizationId: 'acme', documentId: 'nda' };
     await customer.addDocuments(['nda']);
     await customer.ok('/v2/commentannotations/add', {
       ...nda,
