@@ -176,10 +176,10 @@ export interface DeletableThread {
 }
 
 /**
- * `removed`: the thread was deleted. `absent`: the thread did not exist. `busy`: other requests changed the thread during every
+ * `deleted`: the thread was deleted. `absent`: the thread did not exist. `busy`: other requests changed the thread during every
  * try.
  */
-export type ThreadDeletion = 'removed' | 'absent' | 'busy';
+export type ThreadDeletion = 'deleted' | 'absent' | 'busy';
 
 /**
  * Deletes threads with their comments, reactions, ids and involvements. Returns one result per thread. Each thread disappears in
@@ -260,8 +260,8 @@ function decideDeletion(
     ...reactionOps,
   ];
   if (isComplete && headOps.length + otherOps.length <= MAX_OPERATIONS)
-    return { result: { outcome: 'removed' }, ops: [...headOps, ...otherOps] };
+    return { result: { outcome: 'deleted' }, ops: [...headOps, ...otherOps] };
   const leftThread = { annotationId, createdAt, first, assignedTo: assignedTo && { userId: assignedTo.userId } };
   const { op, unfinished } = startLeftoverPurge(scope, { documentId, thread: leftThread }, now);
-  return { result: { outcome: 'removed', unfinished }, ops: [...headOps, op] };
+  return { result: { outcome: 'deleted', unfinished }, ops: [...headOps, op] };
 }

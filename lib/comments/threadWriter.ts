@@ -331,7 +331,7 @@ export class ThreadWriter {
     return selected.map(({ annotationId, thread }): ThreadWritten => {
       const outcome = thread ? outcomes.next().value : 'absent';
       if (outcome === 'absent') return unknownResult(annotationId);
-      return outcome === 'removed'
+      return outcome === 'deleted'
         ? { annotationId, success: true, message: 'Deleted Successfully' }
         : failedResult(annotationId, BUSY);
     });

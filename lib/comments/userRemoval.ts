@@ -63,7 +63,7 @@ async function eraseFromWholeThread(
   if (isThreadOf(thread, removedUsers)) {
     await retryOnConflict(async () => {
       const current = await table.get(ThreadEntity, { ...scope, ...thread });
-      return current && isThreadOf(current, removedUsers) ? removeThread(removal, current) : 'done';
+      return current && isThreadOf(current, removedUsers) ? deleteWholeThread(removal, current) : 'done';
     });
     return;
   }
@@ -110,8 +110,8 @@ async function changeComment(
   // Another worker or request is deleting the thread or the comment, with the items which say that the comment involves a user.
   // Only `extraOps` remain to be written.
   if (!thread || !comment) return table.tryWrite(extraOps);
-  if (isThreadOf(thread, removedUsers)) return removeThread(removal, thread, extraOps);
-  if (mode === 'erase' && isCommentOf(comment, removedUsers)) return removeComment(removal, thread, comment, extraOps);
+  if (isThreadOf(thread, removedUsers)) return deleteWholeThread(removal, thread, extraOps);
+  if (mode === 'erase' && isCommentOf(comment, removedUsers)) return deleteComment(removal, thread, comment, extraOps);
   const [head, after] =
     mode === 'remove'
       ? [removeFromThread(thread, removedUsers), removeFromComment(comment, removedUsers)]
@@ -124,24 +124,24 @@ async function changeComment(
 }
 
 /** Tries once to delete a thread with all its records. Writes `extraOps` after the deletion has succeeded. */
-async function removeThread(
+async function deleteWholeThread(
   { table, scope, clock }: DocumentRemoval,
   thread: Stored<Thread>,
   extraOps: readonly WriteOp[] = [],
 ): Promise<Outcome> {
   const [outcome] = await deleteThreads(table, scope, [thread], clock());
   // The deletion and `extraOps` can contain the same item. One transaction must not contain an item twice.
-  return outcome === 'removed' ? table.tryWrite(extraOps) : 'conflict';
+  return outcome === 'deleted' ? table.tryWrite(extraOps) : 'conflict';
 }
 
 /** Tries once to delete a comment with its reactions. Deletes the whole thread if it has no other comment. */
-async function removeComment(
+async function deleteComment(
   removal: DocumentRemoval,
   thread: Stored<Thread>,
   comment: Stored<Comment>,
   extraOps: readonly WriteOp[],
 ): Promise<Outcome> {
-  if (thread.commentCount === 1) return removeThread(removal, thread, extraOps);
+  if (thread.commentCount === 1) return deleteWholeThread(removal, thread, extraOps);
   const { table, scope, removedUsers, clock } = removal;
   const outcome = await deleteComments(table, scope, thread, [comment], {
     changeThread: (next) => eraseFromThread({ ...next, lastUpdated: thread.lastUpdated }, removedUsers),

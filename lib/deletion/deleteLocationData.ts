@@ -2,7 +2,7 @@ import { deleteThreads } from '../comments/deleteThreads.ts';
 import type { DocumentScope } from '../content/documentScope.ts';
 import { type LocatedRecord, type LocationRecords, readLocationRecords } from '../content/locationRecords.ts';
 import { type Location, locationKey } from '../content/rules/location.ts';
-import { notificationRemovalOps } from '../notifications/notifications.ts';
+import { notificationDeletionOps } from '../notifications/notifications.ts';
 import { reactionDeletionOps, ReactionEntity } from '../reactions/reactions.ts';
 import type { Reaction } from '../reactions/rules.ts';
 import { commentReferenceRemoval } from '../reactions/userRemoval.ts';
@@ -14,12 +14,12 @@ import { storeCapability } from '../table/storeCapability.ts';
 import { inTransactions, type Table } from '../table/table.ts';
 
 /** How long one call runs, in milliseconds. The function times out some seconds later. */
-const REMOVES_FOR_MILLISECONDS = 20_000;
-/** The number of threads that are removed in parallel. A thread can have a thousand comments. */
+const DELETES_FOR_MILLISECONDS = 20_000;
+/** The number of threads that are deleted in parallel. A thread can have a thousand comments. */
 const THREADS_AT_ONCE = 10;
 const PARALLEL = 4;
 
-export class LocationRemover {
+export class LocationDeleter {
   readonly #table: Table;
 
   constructor(table: Table) {
@@ -27,15 +27,15 @@ export class LocationRemover {
   }
 
   /**
-   * Removes the threads, reactions, recordings and notifications of a location in a document. If several organizations of the
-   * tenant have a document with this id, removes the records in all of them, even in disabled organizations.
+   * Deletes the threads, reactions, recordings and notifications of a location in a document. If several organizations of the
+   * tenant have a document with this id, deletes the records in all of them, even in disabled organizations.
    *
    * Throws UNAVAILABLE after 20 seconds. A repeated call then continues. The index of locations is eventually consistent, so
    * records that were just written can stay.
    */
-  async remove(tenant: string, documentId: string, location: Location, clock: () => number = Date.now): Promise<void> {
+  async delete(tenant: string, documentId: string, location: Location, clock: () => number = Date.now): Promise<void> {
     const key = locationKey(location);
-    const deadline = clock() + REMOVES_FOR_MILLISECONDS;
+    const deadline = clock() + DELETES_FOR_MILLISECONDS;
     /** Returns the current time, epoch ms. Throws UNAVAILABLE after the deadline of the call. */
     const requireTime = () => {
       const now = clock();
@@ -45,39 +45,39 @@ export class LocationRemover {
     let [after, isComplete]: [string | undefined, boolean] = [undefined, true];
     for (;;) {
       const { next, ...records } = await readLocationRecords(this.#table, { tenant, documentId, key }, after);
-      const removed = await this.#removeRecords(records, requireTime);
-      isComplete = isComplete && removed;
+      const deleted = await this.#deleteRecords(records, requireTime);
+      isComplete = isComplete && deleted;
       if (next === undefined && isComplete) return;
       requireTime();
-      // After the last page, the search starts again from the first page if other requests changed records during their removal. It
+      // After the last page, the search starts again from the first page if other requests changed records during their deletion. It
       // then finds these records again.
       isComplete = next === undefined || isComplete;
       after = next;
     }
   }
 
-  /** Removes records. Returns false if some of them remain because of concurrent writes. */
-  async #removeRecords(
+  /** Deletes records. Returns false if some of them remain because of concurrent writes. */
+  async #deleteRecords(
     { threads, reactions, recordings, notifications }: Omit<LocationRecords, 'next'>,
     requireTime: () => number,
   ): Promise<boolean> {
     let isComplete = true;
     const independent = [
       ...recordings.map(({ scope, record }) => ({ ops: recordingDeletionOps(scope, [record]) })),
-      ...notifications.map(({ scope, record }) => ({ ops: notificationRemovalOps(scope, record) })),
+      ...notifications.map(({ scope, record }) => ({ ops: notificationDeletionOps(scope, record) })),
     ];
     await inParallel(inTransactions(independent), PARALLEL, async (group) => {
       requireTime();
       if ((await this.#table.write(group.flatMap(({ ops }) => ops))) !== 'done') isComplete = false;
     });
-    // Each removal changes the comment, so reactions to the same comment are removed one after the other.
+    // Each deletion changes the comment, so reactions to the same comment are deleted one after the other.
     await inParallel(
       [...Map.groupBy(reactions, ({ record: { on } }) => JSON.stringify(on)).values()],
       PARALLEL,
       async (group) => {
         for (const { scope, record } of group) {
           requireTime();
-          await this.#removeReaction(scope, record);
+          await this.#deleteReaction(scope, record);
         }
       },
     );
@@ -95,8 +95,8 @@ export class LocationRemover {
     return isComplete;
   }
 
-  /** Removes a reaction, and the reference to it in its comment. */
-  async #removeReaction(scope: DocumentScope, { annotationId, createdAt, documentId }: Reaction): Promise<void> {
+  /** Deletes a reaction, and the reference to it in its comment. */
+  async #deleteReaction(scope: DocumentScope, { annotationId, createdAt, documentId }: Reaction): Promise<void> {
     await retryOnConflict(async () => {
       const reaction = await this.#table.get(ReactionEntity, { ...scope, annotationId, createdAt });
       if (!reaction) return 'done';
@@ -108,8 +108,8 @@ export class LocationRemover {
   }
 }
 
-export const removeLocations = /* @__PURE__ */ storeCapability(
-  LocationRemover,
+export const deleteLocations = /* @__PURE__ */ storeCapability(
+  LocationDeleter,
   ['GetItem', 'BatchGetItem', 'Query', 'PutItem', 'DeleteItem'],
   ['gsi2'],
 );

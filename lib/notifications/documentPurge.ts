@@ -1,7 +1,7 @@
 import { involvementKeys, purgeRecords } from '../content/documentPurge.ts';
 import { InvolvementEntity } from '../content/involvements.ts';
 import { RecordIdEntity, recordIdKey } from '../content/recordIds.ts';
-import { NotificationEntity, notificationRemovalOps } from './notifications.ts';
+import { notificationDeletionOps, NotificationEntity } from './notifications.ts';
 
 /** Purges the notifications of a deleted document. */
 export const purgeNotifications = purgeRecords(
@@ -9,6 +9,6 @@ export const purgeNotifications = purgeRecords(
   NotificationEntity,
   (document, records) => ({
     recordIds: records.map(({ id }) => recordIdKey('notification', id)),
-    keys: involvementKeys(records.flatMap((record) => notificationRemovalOps(document, record))),
+    keys: involvementKeys(records.flatMap((record) => notificationDeletionOps(document, record))),
   }),
 );

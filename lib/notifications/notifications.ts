@@ -114,7 +114,7 @@ function involvementsOf(
  * Returns the operations that delete a notification with its id and involvements. They fail if the notification was changed after
  * it was read.
  */
-export function notificationRemovalOps(scope: DocumentScope, notification: Stored<Notification>): WriteOp[] {
+export function notificationDeletionOps(scope: DocumentScope, notification: Stored<Notification>): WriteOp[] {
   return [
     remove(NotificationEntity, { ...scope, ...notification }, notification._r),
     releaseRecordId(scope, recordIdKey('notification', notification.id)),
@@ -302,7 +302,7 @@ export class NotificationWriter {
           stored && !stored.document.disabled && isInSelection(stored)
             ? {
                 result: { success: true, message: 'Notification deleted.' },
-                ops: notificationRemovalOps({ ...scope, documentKey: stored.documentKey }, stored.notification),
+                ops: notificationDeletionOps({ ...scope, documentKey: stored.documentKey }, stored.notification),
               }
             : { result: failed, ops: [] },
         conflicted: () => failed,

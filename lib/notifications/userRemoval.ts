@@ -9,7 +9,7 @@ import {
 import { type EraseHook, recordsUpTo, type RemoveInvolved, writeEachRecord } from '../content/userRemoval.ts';
 import type { Stored } from '../table/entity.ts';
 import { replace } from '../table/table.ts';
-import { NotificationEntity, notificationRemovalOps } from './notifications.ts';
+import { notificationDeletionOps, NotificationEntity } from './notifications.ts';
 import type { Notification } from './rules.ts';
 
 /**
@@ -45,7 +45,7 @@ export const eraseNotifications: EraseHook = {
         if (!notification || erased === notification) return [];
         return erased
           ? [replace(NotificationEntity, { ...scope, ...erased }, notification._r)]
-          : notificationRemovalOps(scope, notification);
+          : notificationDeletionOps(scope, notification);
       },
     );
     return page.next;
@@ -68,7 +68,7 @@ export const removeNotifiedUser: RemoveInvolved = async (removal, involvement) =
     mode === 'remove'
       ? removeFromNotification(notification, removedUsers)
       : eraseFromNotification(notification, removedUsers);
-  if (!remaining) return table.tryWrite(notificationRemovalOps(scope, notification));
+  if (!remaining) return table.tryWrite(notificationDeletionOps(scope, notification));
   return table.tryWrite([
     ...(remaining === notification ? [] : [replace(NotificationEntity, { ...scope, ...remaining }, notification._r)]),
     removeInvolvement(scope, involvement),

@@ -237,7 +237,7 @@ describe('parallel calls on one thread', () => {
     const scope = { tenant: customer.apiKey, organizationKey, documentKey };
     const table = racing(first);
     const stored = await table.get(ThreadEntity, { ...scope, annotationId: 'a', createdAt: item!.createdAt });
-    expect(await deleteThreads(table, scope, [stored!], Date.now())).toEqual(['removed']);
+    expect(await deleteThreads(table, scope, [stored!], Date.now())).toEqual(['deleted']);
     expect(await contentOf(engine, customer)).toEqual(NOTHING_ELSE);
   });
 

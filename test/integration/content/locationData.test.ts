@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { LocationRemover } from '../../../lib/deletion/deleteLocationData.ts';
+import { LocationDeleter } from '../../../lib/deletion/deleteLocationData.ts';
 import { DocumentEntity } from '../../../lib/directory/documents.ts';
 import { OrganizationEntity } from '../../../lib/directory/organizations.ts';
 import { Table } from '../../../lib/table/table.ts';
@@ -230,7 +230,7 @@ describe('POST /v1/organizations/documents/locations/data/delete', () => {
         return this.conflicts-- > 0 ? { conflicts: [0] } : super.write(ops);
       }
     }
-    await new LocationRemover(new Contended(client(), TABLE_NAME)).remove(customer.apiKey, 'nda', chapter, () => 0);
+    await new LocationDeleter(new Contended(client(), TABLE_NAME)).delete(customer.apiKey, 'nda', chapter, () => 0);
     expect(await contentItems()).toEqual([]);
   });
 
@@ -261,7 +261,7 @@ describe('POST /v1/organizations/documents/locations/data/delete', () => {
         return super.queryIndex(index, partition, { ...options, after: undefined });
       }
     }
-    await new LocationRemover(new Lagging(client(), TABLE_NAME)).remove(customer.apiKey, 'nda', chapter, () => 0);
+    await new LocationDeleter(new Lagging(client(), TABLE_NAME)).delete(customer.apiKey, 'nda', chapter, () => 0);
     expect(await recordIds()).toEqual(['moved']);
   });
 
@@ -303,8 +303,8 @@ describe('POST /v1/organizations/documents/locations/data/delete', () => {
     const calls = { left: 8 };
     // The clock shows the same time for the first calls. After them, the deadline is over.
     const clock = () => (calls.left-- > 0 ? 0 : 60_000);
-    const remover = new LocationRemover(table);
-    await expect(remover.remove(customer.apiKey, 'nda', chapter, clock)).rejects.toMatchObject({
+    const deleter = new LocationDeleter(table);
+    await expect(deleter.delete(customer.apiKey, 'nda', chapter, clock)).rejects.toMatchObject({
       status: 'UNAVAILABLE',
       message: 'Not everything is deleted yet. Send the request again.',
     });

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { defineEndpoint } from '../../../../../../lib/app/endpoint.ts';
 import { Location } from '../../../../../../lib/content/rules/location.ts';
-import { removeLocations } from '../../../../../../lib/deletion/deleteLocationData.ts';
+import { deleteLocations } from '../../../../../../lib/deletion/deleteLocationData.ts';
 import { requireOwnCredentials } from '../../../../../../lib/http/credentials.ts';
 import { toLambda } from '../../../../../../lib/http/lambda.ts';
 import { closedObject, Id } from '../../../../../../lib/shared/schema.ts';
@@ -16,7 +16,7 @@ export const endpoint = defineEndpoint(
     output: z.object({ data: z.null() }),
     message: 'Data deleted successfully.',
     errors: ['ABORTED'],
-    uses: { locations: removeLocations },
+    uses: { locations: deleteLocations },
     impact: 'customers cannot delete the content of a location',
     example: {
       data: {
@@ -30,7 +30,7 @@ export const endpoint = defineEndpoint(
   },
   async ({ input: { apiKey, authToken, documentId, location }, caller, deps }) => {
     requireOwnCredentials(caller, { apiKey, authToken });
-    await deps.locations.remove(caller.tenant, documentId, location);
+    await deps.locations.delete(caller.tenant, documentId, location);
     return { data: null };
   },
 );
