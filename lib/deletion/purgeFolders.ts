@@ -4,15 +4,21 @@ import { FolderEntity, FolderEntryEntity } from '../directory/folders/folders.ts
 import type { FolderEntry, FolderVisitor, WalkedFolder } from '../directory/folders/folderWalk.ts';
 import { parentOf } from '../directory/rules/folders.ts';
 import { inParallel } from '../shared/inParallel.ts';
-import { remove } from '../table/table.ts';
+import { remove, type WriteOp } from '../table/table.ts';
 import { purgeDocument } from './purgeDocuments.ts';
 import { purgeResource } from './purgeResource.ts';
 
 const PARALLEL = 8;
 
+/**
+ * The result for one entry of a deleted folder. `moved`: the document or folder was moved just before the deletion, and stays.
+ * `unfinished`: a later visit must purge the entry again.
+ */
+type EntryOutcome = 'purged' | 'moved' | 'unfinished';
+
 /** Returns a visitor for `walkFolders`. The visitor purges the documents and folders in a deleted folder. */
 export function purgeFolders({ table, scope, clock, deadline }: Walk): FolderVisitor {
-  const key = (folder: WalkedFolder, { kind, id }: FolderEntry) =>
+  const keyOf = (folder: WalkedFolder, { kind, id }: FolderEntry) =>
     FolderEntryEntity.key({ ...scope, folderKey: folder.internalId, kind, id });
   return {
     async visit(folder, entries) {
@@ -30,44 +36,37 @@ export function purgeFolders({ table, scope, clock, deadline }: Walk): FolderVis
           folders.map(({ id }) => ({ ...scope, folderId: id })),
         ),
       ]);
-      let complete = true as boolean;
-      const removed: FolderEntry[] = [];
-      await inParallel(documents, PARALLEL, async (entry, index) => {
+      const documentOutcomes = await inParallel(documents, PARALLEL, async (entry, index): Promise<EntryOutcome> => {
         const stored = storedDocuments[index];
-        // A new document with the same id stays, and only the content of the deleted document is purged. A document that is in
-        // another folder now was moved just before the deletion, and stays.
+        // A new document with the same id stays, and only the content of the deleted document is purged.
         if (stored?.internalId === entry.internalId) {
-          if (stored.folder?.internalId !== folder.internalId) return;
-          if ((await table.write([remove(DocumentEntity, { ...scope, ...stored }, stored._r)])) !== 'done')
-            return void (complete = false);
+          const op = remove(DocumentEntity, { ...scope, ...stored }, stored._r);
+          const outcome = await deleteStored(folder, stored.folder?.internalId, op);
+          if (outcome !== 'purged') return outcome;
         }
-        if (
-          await purgeDocument(
-            table,
-            { ...scope, documentKey: entry.internalId, documentId: entry.id },
-            { clock, deadline },
-          )
-        )
-          removed.push(entry);
-        else complete = false;
+        const document = { ...scope, documentKey: entry.internalId, documentId: entry.id };
+        return (await purgeDocument(table, document, { clock, deadline })) ? 'purged' : 'unfinished';
       });
-      await table.removeKeys(removed.map((entry) => key(folder, entry)));
-      const subfolders = new Set<string>();
-      await inParallel(folders, PARALLEL, async (entry, index) => {
+      const purgedDocuments = documents.filter((_entry, index) => documentOutcomes[index] === 'purged');
+      await table.removeKeys(purgedDocuments.map((entry) => keyOf(folder, entry)));
+      const folderOutcomes = await inParallel(folders, PARALLEL, async (entry, index): Promise<EntryOutcome> => {
         const stored = storedFolders[index];
-        if (stored?.internalId === entry.internalId) {
-          if (parentOf(stored) !== folder.internalId) return;
-          if ((await table.write([remove(FolderEntity, { ...scope, ...stored }, stored._r)])) !== 'done')
-            return void (complete = false);
-        }
-        subfolders.add(entry.id);
+        if (stored?.internalId !== entry.internalId) return 'purged';
+        return deleteStored(folder, parentOf(stored), remove(FolderEntity, { ...scope, ...stored }, stored._r));
       });
-      return complete ? subfolders : 'stop';
+      if ([...documentOutcomes, ...folderOutcomes].includes('unfinished')) return 'stop';
+      return new Set(folders.filter((_entry, index) => folderOutcomes[index] === 'purged').map(({ id }) => id));
     },
     async afterFolder(folder, parent) {
       await purgeResource(table, scope, folder.internalId);
       // The folder's entry is removed last. If the walk is interrupted, the next walk therefore finds the folder again.
-      if (parent) await table.removeKeys([key(parent, { kind: 'folder', ...folder })]);
+      if (parent) await table.removeKeys([keyOf(parent, { kind: 'folder', ...folder })]);
     },
   };
+
+  /** Deletes the item of a document or folder that is still in the deleted folder. `parentKey` is the folder that contains it. */
+  async function deleteStored(folder: WalkedFolder, parentKey: string | undefined, op: WriteOp): Promise<EntryOutcome> {
+    if (parentKey !== folder.internalId) return 'moved';
+    return (await table.write([op])) === 'done' ? 'purged' : 'unfinished';
+  }
 }
