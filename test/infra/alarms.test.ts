@@ -34,7 +34,7 @@ import { WebhookReceiver } from '../support/hooks.ts';
 import { post } from '../support/requests.ts';
 import { times } from '../support/times.ts';
 import { newWebhookCustomer, paths } from '../support/webhooks.ts';
-import { lambdaContext } from '../support/workers.ts';
+import { lambdaContext, silentLog } from '../support/workers.ts';
 import { appOf } from './assembly.ts';
 import { registered } from './endpoints.ts';
 import { metricIdsOf } from './metricIds.ts';
@@ -357,11 +357,10 @@ describe('alarms on live pushes', () => {
     'LivePublishesFail becomes active at five publishes that failed after all tries: %i',
     async (failing, expected) => {
       const measures = new InvocationMeasures();
-      const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
       const events = { publish: () => Promise.reject(new Error('The Event API answered 500')) };
       const publisher = new ChannelPublisher(events, () => Promise.resolve());
       for (let i = 0; i < failing; i++)
-        await publisher.publish('/live/a', [{ i }], { clock: () => START, log, measures });
+        await publisher.publish('/live/a', [{ i }], { clock: () => START, log: silentLog, measures });
       measures.flush(serviceName);
       expect(contributorsAfterLines('LivePublishesFail')).toEqual(expected);
     },

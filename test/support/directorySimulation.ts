@@ -3,6 +3,7 @@ import { AccessRemovalEntity } from '../../lib/directory/accessRemovals.ts';
 import { JobEntity, type JobKindOn, JobStore, type StoredJob } from '../../lib/jobs/jobStore.ts';
 import { runJob } from '../../lib/jobs/runJob.ts';
 import { runsJobs } from '../../lib/jobs/steps.ts';
+import { silentLog } from '../support/workers.ts';
 import { table } from './acmeWorld.ts';
 import type { Customer } from './customer.ts';
 import {
@@ -16,8 +17,8 @@ import {
 } from './directoryModel.ts';
 import type { Engine } from './engine.ts';
 import { everyItem } from './items.ts';
+import { runAsJob } from './jobRunner.ts';
 import type { Queues } from './queues.ts';
-import { runAsJob } from './removal.ts';
 import { recordingMeasures } from './workers.ts';
 
 /** The ids that requests use. Their resources may exist or not. */
@@ -39,7 +40,7 @@ const everything = {
   skipResourceExistenceValidation: true,
 };
 const quiet = {
-  log: { info: () => undefined, warn: () => undefined, error: () => undefined },
+  log: silentLog,
   measures: recordingMeasures(),
 };
 const byId = (a: { readonly id: string }, b: { readonly id: string }) => (a.id < b.id ? -1 : 1);

@@ -3,6 +3,7 @@ import { type JobMessage, JobStore, type StoredJob } from '../../lib/jobs/jobSto
 import { runJob, type RunJobDeps } from '../../lib/jobs/runJob.ts';
 import { runEmbeddingJobs } from '../../lib/memory/runEmbeddingJobs.ts';
 import type { QueueMessage } from '../../lib/workers/sender.ts';
+import { silentLog } from '../support/workers.ts';
 import { table } from './acmeWorld.ts';
 import { roleOf } from './permissions.ts';
 import { recordingMeasures } from './workers.ts';
@@ -29,7 +30,7 @@ export class EmbeddingWorker {
   }
 
   readonly call = {
-    log: { info: () => undefined, warn: () => undefined, error: () => undefined },
+    log: silentLog,
     measures: recordingMeasures(),
   };
 

@@ -1,5 +1,14 @@
-import { DeleteCommand, GetCommand, PutCommand, ScanCommand, type ScanCommandInput } from '@aws-sdk/lib-dynamodb';
+import {
+  BatchWriteCommand,
+  DeleteCommand,
+  GetCommand,
+  PutCommand,
+  ScanCommand,
+  type ScanCommandInput,
+} from '@aws-sdk/lib-dynamodb';
+import type { Customer } from './customer.ts';
 import { type Engine, TABLE_NAME } from './engine.ts';
+import type { TableClient } from './leanClient.ts';
 
 /** Returns the item that is stored under a key. */
 export async function storedItem(
@@ -47,4 +56,28 @@ export async function scan(
 /** Replaces the table with an empty one. */
 export function clearTable(engine: Engine): Promise<void> {
   return engine.clear();
+}
+
+/** Returns a customer's items by `<PK> <SK>`. */
+export async function itemsByKey(engine: Engine, { apiKey }: Customer): Promise<Map<string, Record<string, any>>> {
+  const items = (await everyItem(engine)).filter(({ PK }) => PK.startsWith(`T#${apiKey}#`));
+  return new Map(items.map((item) => [`${item.PK} ${item.SK}`, item]));
+}
+
+/** Returns the items that belong to the organization with this internal id. */
+export function itemsOfOrganization(
+  items: ReadonlyMap<string, Record<string, any>>,
+  organization: string,
+): Record<string, any>[] {
+  return [...items.values()].filter(({ PK }) => PK.includes(`#ORGANIZATION#${organization}#`));
+}
+
+/** Writes items back that a test has read before. */
+export async function restoreItems(client: TableClient, items: readonly Record<string, any>[]): Promise<void> {
+  for (let i = 0; i < items.length; i += 25)
+    await client.send(
+      new BatchWriteCommand({
+        RequestItems: { [TABLE_NAME]: items.slice(i, i + 25).map((Item) => ({ PutRequest: { Item } })) },
+      }),
+    );
 }

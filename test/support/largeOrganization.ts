@@ -3,8 +3,9 @@ import { newId } from '../../lib/shared/ids.ts';
 import { inParallel } from '../../lib/shared/inParallel.ts';
 import type { Customer } from './customer.ts';
 import { type Engine, TABLE_NAME } from './engine.ts';
+import { fillDocument } from './fillOrganization.ts';
+import { itemsByKey, itemsOfOrganization } from './items.ts';
 import type { Command } from './leanClient.ts';
-import { fillDocument, itemsByKey, itemsOfOrganization } from './removal.ts';
 import { times } from './times.ts';
 
 type Stored = Record<string, any>;

@@ -61,6 +61,9 @@ function base64(_key: string, value: unknown): unknown {
   return value instanceof Uint8Array ? Buffer.from(value).toString('base64') : value;
 }
 
+/** A log that writes nothing. */
+export const silentLog = { info: () => undefined, warn: () => undefined, error: () => undefined };
+
 /** Returns measures that only keep the values in memory. */
 export function recordingMeasures(): Measures & {
   readonly counted: Map<CountedMetric, number>;

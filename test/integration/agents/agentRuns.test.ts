@@ -7,7 +7,7 @@ import { agentCalls } from '../../support/agents.ts';
 import { beforeWrite, writesItem } from '../../support/beforeWrite.ts';
 import { nda } from '../../support/content.ts';
 import { type Customer, newCustomer } from '../../support/customer.ts';
-import { JobRunner } from '../../support/removal.ts';
+import { JobRunner } from '../../support/jobRunner.ts';
 import { errorOf } from '../../support/requests.ts';
 import { addThreads, comment, contentOf, getThread, thread } from '../../support/threads.ts';
 import { times } from '../../support/times.ts';

@@ -12,7 +12,7 @@ import { agentCalls } from '../../support/agents.ts';
 import { beforeWrite } from '../../support/beforeWrite.ts';
 import { itemsOf } from '../../support/content.ts';
 import { newCustomer } from '../../support/customer.ts';
-import { runAsJob } from '../../support/removal.ts';
+import { runAsJob } from '../../support/jobRunner.ts';
 import { times } from '../../support/times.ts';
 
 const builtIn = publicBuiltInAgents.map(({ id }) => id);

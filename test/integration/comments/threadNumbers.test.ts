@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { acmeWorld } from '../../support/acmeWorld.ts';
 import { nda } from '../../support/content.ts';
-import { JobRunner } from '../../support/removal.ts';
+import { JobRunner } from '../../support/jobRunner.ts';
 import { addThreads, numbered, thread, threadPages } from '../../support/threads.ts';
 import { times } from '../../support/times.ts';
 

@@ -12,8 +12,8 @@ import { type Fault, InjectedError, Invocation, Trial } from '../../support/cras
 import { type Customer, newCustomer } from '../../support/customer.ts';
 import { startEngine, TABLE_NAME } from '../../support/engine.ts';
 import { everyItem } from '../../support/items.ts';
+import { runAsJob } from '../../support/jobRunner.ts';
 import { asDocumentClient, type Command } from '../../support/leanClient.ts';
-import { runAsJob } from '../../support/removal.ts';
 import { times } from '../../support/times.ts';
 import { ada, createUserRecords, saidToGrace, traces } from '../../support/userTraces.ts';
 

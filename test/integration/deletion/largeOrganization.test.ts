@@ -4,10 +4,11 @@ import type { JobMessage } from '../../../lib/jobs/jobStore.ts';
 import { Table } from '../../../lib/table/table.ts';
 import { acmeWorld, forAllTests } from '../../support/acmeWorld.ts';
 import { TABLE_NAME } from '../../support/engine.ts';
+import { itemsByKey, itemsOfOrganization } from '../../support/items.ts';
+import { JobRunner } from '../../support/jobRunner.ts';
 import { makeLargeOrganization, numbered } from '../../support/largeOrganization.ts';
 import { asDocumentClient, type Command, type TableClient } from '../../support/leanClient.ts';
 import { startQueues } from '../../support/queues.ts';
-import { itemsByKey, itemsOfOrganization, JobRunner } from '../../support/removal.ts';
 
 const OLD = { users: 2_000, documents: 500, folders: 20, contentEvery: 20, mark: 'old' };
 const NEW = { users: 200, documents: 50, folders: 4, contentEvery: 10, mark: 'new' };

@@ -10,16 +10,11 @@ import { LiveChannelEntity } from '../../../lib/live/entities.ts';
 import { entities, type Entity } from '../../../lib/table/entity.ts';
 import { insert, remove, Table } from '../../../lib/table/table.ts';
 import { acmeWorld, forAllTests, table } from '../../support/acmeWorld.ts';
+import { fillDocument, fillOrganization } from '../../support/fillOrganization.ts';
+import { itemsByKey, itemsOfOrganization, restoreItems } from '../../support/items.ts';
+import { JobRunner } from '../../support/jobRunner.ts';
 import { asDocumentClient, type Command } from '../../support/leanClient.ts';
 import { startQueues } from '../../support/queues.ts';
-import {
-  fillDocument,
-  fillOrganization,
-  itemsByKey,
-  itemsOfOrganization,
-  JobRunner,
-  restoreItems,
-} from '../../support/removal.ts';
 import { times } from '../../support/times.ts';
 
 const DELETE = '/v2/organizations/delete';

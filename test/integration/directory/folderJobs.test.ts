@@ -6,7 +6,7 @@ import { JobEntity, JobStore, REQUESTS_ENDED_MS, type StoredJob } from '../../..
 import type { Table } from '../../../lib/table/table.ts';
 import { acmeWorld, table } from '../../support/acmeWorld.ts';
 import { everyItem } from '../../support/items.ts';
-import { runAsJob } from '../../support/removal.ts';
+import { runAsJob } from '../../support/jobRunner.ts';
 import { times } from '../../support/times.ts';
 
 const acme = { organizationId: 'acme' };

@@ -11,6 +11,7 @@ import { TABLE_NAME } from '../../support/engine.ts';
 import { asDocumentClient } from '../../support/leanClient.ts';
 import { times } from '../../support/times.ts';
 import { virtualTime } from '../../support/virtualTime.ts';
+import { silentLog } from '../../support/workers.ts';
 
 const [ADD, GET, UPDATE, DELETE, ACCESS] = ['add', 'get', 'update', 'delete', 'access/update'].map(
   (verb) => `/v2/organizations/folders/${verb}`,
@@ -49,8 +50,7 @@ function changerOn(TableClass: typeof Table, send: QueueSender['send'] = async (
 async function folderRequest(): Promise<FolderRequest> {
   const tenant = customer.apiKey;
   const organization = (await table.get(OrganizationEntity, { tenant, organizationId: 'acme' }))!;
-  const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
-  return { tenant, organization, now: Date.now(), log };
+  return { tenant, organization, now: Date.now(), log: silentLog };
 }
 async function disable(): Promise<void> {
   await customer.ok('/v2/organizations/access/disablestate/update', { organizationIds: ['acme'], disabled: true });

@@ -15,9 +15,9 @@ import { replace, Table } from '../../../lib/table/table.ts';
 import { acmeWorld, forAllTests, table } from '../../support/acmeWorld.ts';
 import { TABLE_NAME } from '../../support/engine.ts';
 import { everyItem } from '../../support/items.ts';
+import { runAsJob } from '../../support/jobRunner.ts';
 import { asDocumentClient, type TableClient } from '../../support/leanClient.ts';
 import { startQueues } from '../../support/queues.ts';
-import { runAsJob } from '../../support/removal.ts';
 import { times } from '../../support/times.ts';
 import { recordingMeasures } from '../../support/workers.ts';
 

@@ -5,8 +5,8 @@ import { JobEntity, type StoredJob } from '../../../lib/jobs/jobStore.ts';
 import { acmeWorld, forAllTests, table } from '../../support/acmeWorld.ts';
 import { nda } from '../../support/content.ts';
 import { restartFunctions } from '../../support/functionHandlers.ts';
+import { runAsJob } from '../../support/jobRunner.ts';
 import { startQueues } from '../../support/queues.ts';
-import { runAsJob } from '../../support/removal.ts';
 
 const [ADD, UPDATE, DELETE] = ['/v2/crdt/add', '/v2/crdt/update', '/v2/crdt/delete'] as const;
 

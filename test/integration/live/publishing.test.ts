@@ -21,7 +21,7 @@ import { post } from '../../support/requests.ts';
 import { withStillClock } from '../../support/stillClock.ts';
 import { times } from '../../support/times.ts';
 import { newUser, type TestUser } from '../../support/userTokens.ts';
-import { recordingMeasures } from '../../support/workers.ts';
+import { recordingMeasures, silentLog } from '../../support/workers.ts';
 
 const runPublisher = roleOf('publishLive', [publishChangesCapability]);
 const runSweep = roleOf('sweep', [liveSessionSweep]);
@@ -74,7 +74,7 @@ function portsOf(invocation: Invocation) {
 
 const call = (now: number | undefined) => ({
   clock: now === undefined ? Date.now : () => now,
-  log: { info: () => undefined, warn: () => undefined, error: () => undefined },
+  log: silentLog,
   measures: recordingMeasures(),
 });
 

@@ -3,7 +3,7 @@ import { forAllTests } from '../../support/acmeWorld.ts';
 import { itemsOf, nda } from '../../support/content.ts';
 import { type Customer, newCustomer } from '../../support/customer.ts';
 import { startEngine } from '../../support/engine.ts';
-import { JobRunner } from '../../support/removal.ts';
+import { JobRunner } from '../../support/jobRunner.ts';
 import { times } from '../../support/times.ts';
 
 const ADD = '/v2/memory/judgments/add';

@@ -6,7 +6,7 @@ import { runEmbeddingJobs } from '../../../lib/memory/runEmbeddingJobs.ts';
 import { insert, putUnlessNewer } from '../../../lib/table/table.ts';
 import { acmeWorld, table } from '../../support/acmeWorld.ts';
 import { nda } from '../../support/content.ts';
-import { recordingMeasures } from '../../support/workers.ts';
+import { recordingMeasures, silentLog } from '../../support/workers.ts';
 
 const UPDATE = '/v2/commentannotations/update';
 const grace = {
@@ -60,13 +60,12 @@ describe('POST /v2/commentannotations/update with a reason', () => {
     const deps = { ...runEmbeddingJobs.open(environment(process.env)), queue: { send: async () => undefined } };
     const jobs = await itemsOf('Job');
     expect(jobs.map(({ kind }) => kind)).toEqual(['embedJudgments', 'embedJudgments']);
-    const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
     for (const { jobId } of jobs)
       await runJob(deps, {
         message: { tenant: customer.apiKey, jobId },
         clock: Date.now,
         deadline: Infinity,
-        log,
+        log: silentLog,
         measures: recordingMeasures(),
       });
     expect(

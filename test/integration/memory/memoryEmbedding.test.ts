@@ -22,7 +22,7 @@ import { startQueues } from '../../support/queues.ts';
 import { withStillClock } from '../../support/stillClock.ts';
 import { times } from '../../support/times.ts';
 import { startTitan, type TitanReply } from '../../support/titan.ts';
-import { recordingMeasures } from '../../support/workers.ts';
+import { recordingMeasures, silentLog } from '../../support/workers.ts';
 
 const MINUTE = 60_000;
 const acme = { organizationId: 'acme' };
@@ -363,8 +363,7 @@ describe('a change of the embedding model', () => {
 });
 
 async function sweepAt(now: number): Promise<void> {
-  const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
   const sweep = jobSweep.open(environment(process.env));
-  const call = { clock: () => now, deadline: now + MINUTE, log, measures: recordingMeasures() };
+  const call = { clock: () => now, deadline: now + MINUTE, log: silentLog, measures: recordingMeasures() };
   await Promise.all(shardNumbers(dueJobIndex.shards).map((shard) => sweep(shard, call)));
 }

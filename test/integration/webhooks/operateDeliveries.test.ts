@@ -18,7 +18,7 @@ import { withStillClock } from '../../support/stillClock.ts';
 import { times } from '../../support/times.ts';
 import { newWebhookCustomer, outcome, paths } from '../../support/webhooks.ts';
 import { webhookWorld } from '../../support/webhookWorld.ts';
-import { lambdaContext, messagesEvent } from '../../support/workers.ts';
+import { lambdaContext, messagesEvent, silentLog } from '../../support/workers.ts';
 import { recordingMeasures } from '../../support/workers.ts';
 
 const ADVANCED = '/v2/workspace/advancedwebhook';
@@ -308,8 +308,6 @@ async function deliveries(endpointId: string, from: number, statuses: readonly D
   return ids;
 }
 
-const quiet = { info: () => undefined, warn: () => undefined, error: () => undefined };
-
 describe('POST /v2/workspace/advancedwebhook/endpoints/recover', () => {
   let endpointId: string;
   let since: number;
@@ -347,7 +345,7 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/recover', () => {
         { deliveries: store(), jobs, queue: { send: async () => undefined } },
         { tenant, endpointId, since },
         system.now,
-        quiet,
+        silentLog,
         maxMessages,
       );
     await expect(begin(3)).rejects.toMatchObject({
@@ -401,7 +399,13 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/recover', () => {
           ++steps > 1 ? Promise.reject(new Error('killed')) : deps.steps.recoverDeliveries(...step),
       },
     };
-    const call = { message, clock: () => system.now, deadline: Infinity, log: quiet, measures: recordingMeasures() };
+    const call = {
+      message,
+      clock: () => system.now,
+      deadline: Infinity,
+      log: silentLog,
+      measures: recordingMeasures(),
+    };
     await expect(runJob(crashing, call)).rejects.toThrow('killed');
     const states = async () =>
       Promise.all(ids.map(async (eventId) => (await system.delivery({ tenant, eventId, endpointId }))?.status));
@@ -468,7 +472,7 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/recover', () => {
     const [message] = queuedJobs() as [JobMessage];
     queues.clear();
     const deps = openAll(runJobs.uses, environment(process.env)).runsJobs;
-    const call = { message, clock: () => Date.now(), log: quiet, measures: recordingMeasures() };
+    const call = { message, clock: () => Date.now(), log: silentLog, measures: recordingMeasures() };
     await runJob(deps, { ...call, deadline: Date.now() });
     expect(queuedJobs()).toEqual([message]);
     expect((await job(message))?.leaseUntil).toBeUndefined();

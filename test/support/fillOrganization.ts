@@ -1,24 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
-import { environment } from '../../lib/app/capability.ts';
 import { DocumentEntity } from '../../lib/directory/documents.ts';
 import { OrganizationEntity } from '../../lib/directory/organizations.ts';
-import type { JobMessage } from '../../lib/jobs/jobStore.ts';
-import { runJob, type RunJobDeps } from '../../lib/jobs/runJob.ts';
-import { runsJobs } from '../../lib/jobs/steps.ts';
 import { LiveChannelEntity } from '../../lib/live/entities.ts';
 import { upsert } from '../../lib/table/table.ts';
-import type { QueueMessage } from '../../lib/workers/sender.ts';
 import { table } from './acmeWorld.ts';
 import type { Customer } from './customer.ts';
-import { type Engine, TABLE_NAME } from './engine.ts';
-import { everyItem } from './items.ts';
-import type { TableClient } from './leanClient.ts';
-import { roleOf } from './permissions.ts';
 import { times } from './times.ts';
-import { recordingMeasures } from './workers.ts';
-
-type Stored = Record<string, any>;
 
 /** Writes a push channel for a document, as if a user had connected to it. */
 async function openChannel({ apiKey: tenant }: Customer, ids: { organizationId: string; documentId: string }) {
@@ -27,64 +14,6 @@ async function openChannel({ apiKey: tenant }: Customer, ids: { organizationId: 
   const document = await table.get(DocumentEntity, { ...scope, documentId: ids.documentId });
   const channel = { documentKey: document!.internalId, ...ids, version: 0, epoch: 1, activeUntil: 0, marks: {} };
   await table.write([upsert(LiveChannelEntity, { ...scope, ...channel })]);
-}
-
-/** Runs a step of a job with the permissions of the worker that runs jobs. */
-export const runAsJob = roleOf('runJobs', [runsJobs]);
-
-/** Runs jobs as the worker does. The clock jumps to the time of the next message. */
-export class JobRunner {
-  now: number;
-  readonly #deps: RunJobDeps;
-  readonly #sent: QueueMessage[] = [];
-
-  constructor(now: number, { steps }: { steps?: Partial<RunJobDeps['steps']> } = {}) {
-    this.now = now;
-    const deps = runsJobs.open(environment(process.env));
-    this.#deps = {
-      ...deps,
-      steps: { ...deps.steps, ...steps },
-      queue: { send: async (messages) => void this.#sent.push(...messages) },
-    };
-  }
-
-  /** Runs a job once. */
-  async run(message: JobMessage): Promise<void> {
-    const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
-    const call = { message, clock: () => this.now, deadline: Infinity, log, measures: recordingMeasures() };
-    await runAsJob(() => runJob(this.#deps, call));
-  }
-
-  /** Runs a job until it is done. */
-  async finish(message: JobMessage): Promise<void> {
-    for (let next: JobMessage | undefined = message; next;) {
-      await this.run(next);
-      const sent = this.#sent.shift();
-      this.now += (sent?.delaySeconds ?? 0) * 1_000;
-      next = sent?.body as JobMessage | undefined;
-    }
-  }
-}
-
-/** Returns a customer's items by `<PK> <SK>`. */
-export async function itemsByKey(engine: Engine, { apiKey }: Customer): Promise<Map<string, Stored>> {
-  const items = (await everyItem(engine)).filter(({ PK }) => PK.startsWith(`T#${apiKey}#`));
-  return new Map(items.map((item) => [`${item.PK} ${item.SK}`, item]));
-}
-
-/** Returns the items that belong to the organization with this internal id. */
-export function itemsOfOrganization(items: ReadonlyMap<string, Stored>, organization: string): Stored[] {
-  return [...items.values()].filter(({ PK }) => PK.includes(`#ORGANIZATION#${organization}#`));
-}
-
-/** Writes items back that a test has read before. */
-export async function restoreItems(client: TableClient, items: readonly Stored[]): Promise<void> {
-  for (let i = 0; i < items.length; i += 25)
-    await client.send(
-      new BatchWriteCommand({
-        RequestItems: { [TABLE_NAME]: items.slice(i, i + 25).map((Item) => ({ PutRequest: { Item } })) },
-      }),
-    );
 }
 
 const from = (userId: string) => ({ userId, name: userId, email: `${userId}@example.com` });
