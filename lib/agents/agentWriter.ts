@@ -24,8 +24,8 @@ import {
 const SWEEP_DELAY_MS = REQUESTS_ENDED_MS + 30_000;
 
 /** The stored content of a version. */
-type Content = Pick<AgentVersion, 'behaviour' | 'metadata' | 'secrets'>;
-interface Call {
+type VersionContent = Pick<AgentVersion, 'behaviour' | 'metadata' | 'secrets'>;
+interface AgentCall {
   /** The id of the call. A repeated call with the same Idempotency-Key has the same id. */
   readonly callId: string;
   readonly now: number;
@@ -44,8 +44,8 @@ export class AgentWriter {
   async create(
     tenant: string,
     agent: Pick<Agent, 'agentId' | 'name' | 'description' | 'enabled'>,
-    content: Content,
-    { callId, now }: Call,
+    content: VersionContent,
+    { callId, now }: AgentCall,
   ): Promise<'done' | 'full'> {
     const key = { tenant, agentId: agent.agentId };
     const version = { version: 1, versionId: callId, createdAt: now };
@@ -88,8 +88,8 @@ export class AgentWriter {
   async addVersion(
     tenant: string,
     agentId: string,
-    change: (current: AgentVersion) => Promise<Content>,
-    { callId, now }: Call,
+    change: (current: AgentVersion) => Promise<VersionContent>,
+    { callId, now }: AgentCall,
   ): Promise<number | undefined> {
     return retryOnConflict(async () => {
       const stored = await this.#reader.get(tenant, agentId);
@@ -113,7 +113,7 @@ export class AgentWriter {
    * `first` if there is no previous version, and undefined for an unknown agent. Throws ABORTED if another call has
    * changed the current version since the first read, because the caller did not ask to remove that version.
    */
-  async restore(tenant: string, agentId: string, { callId, now }: Call): Promise<number | 'first' | undefined> {
+  async restore(tenant: string, agentId: string, { callId, now }: AgentCall): Promise<number | 'first' | undefined> {
     let versionToRemove: string | undefined;
     return retryOnConflict(async () => {
       const stored = await this.#reader.get(tenant, agentId);
@@ -146,7 +146,7 @@ export class AgentWriter {
    * Deletes an agent and starts the job that purges its versions, runs and group memberships. Returns the job's queue
    * message, or undefined for an unknown agent.
    */
-  async delete(tenant: string, agentId: string, { callId, now }: Call): Promise<JobMessage | undefined> {
+  async delete(tenant: string, agentId: string, { callId, now }: AgentCall): Promise<JobMessage | undefined> {
     return retryOnConflict(async () => {
       const [agent, agents] = await Promise.all([
         this.#table.get(AgentEntity, { tenant, agentId }),

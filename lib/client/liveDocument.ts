@@ -64,7 +64,7 @@ export interface LiveEvents {
 type Versioned = LiveHint & { readonly version: number };
 type DocumentMessage = Versioned | PresenceMessage | LiveStateMessage | { readonly type: 'system.revoked' };
 
-interface Connection {
+interface LiveConnection {
   readonly url: string;
   readonly host: string;
   readonly token: string;
@@ -73,7 +73,7 @@ interface Connection {
   readonly channels: { readonly document: string; readonly awareness: string; readonly user: string };
 }
 
-interface Changes {
+interface MissedChanges {
   readonly hints: readonly object[];
   readonly userHints: readonly object[];
   readonly version: number;
@@ -87,8 +87,8 @@ type Call<D, R> = (data: D, options?: CallOptions) => Promise<{ readonly data: R
 export interface LiveMethods {
   readonly v2: {
     readonly live: {
-      readonly connect: Call<DocumentName, Connection>;
-      readonly changes: Call<DocumentName & { after: number }, Changes>;
+      readonly connect: Call<DocumentName, LiveConnection>;
+      readonly changes: Call<DocumentName & { after: number }, MissedChanges>;
     };
     readonly presence: {
       readonly add: Call<
@@ -108,7 +108,7 @@ export interface LiveMethods {
   };
 }
 
-export interface LivePorts {
+export interface LiveDocumentPorts {
   readonly methods: LiveMethods;
   readonly document: DocumentName;
   readonly WebSocket: SocketConstructor;
@@ -156,7 +156,7 @@ export class LiveDocument {
     readonly leave: () => Promise<void>;
     readonly users: () => readonly PresenceResponse[];
   };
-  readonly #ports: LivePorts;
+  readonly #ports: LiveDocumentPorts;
   readonly #events = new Emitter<LiveEvents>();
   readonly #users = new PresenceView();
   readonly #states = new LiveStateView();
@@ -167,7 +167,7 @@ export class LiveDocument {
   readonly #own: OwnPresence;
   #status: LiveStatus = 'connecting';
   #socket: EventSocket | undefined;
-  #connection: Connection | undefined;
+  #connection: LiveConnection | undefined;
   /** Resolves the promise that waits for the end of the connection. */
   #end: (() => void) | undefined;
   #catchUp: Promise<void> | undefined;
@@ -179,7 +179,7 @@ export class LiveDocument {
   /** Browsers keep WebSockets open when they go offline, so the client closes its connection itself. */
   readonly #onOffline = () => this.#disconnect();
 
-  constructor(ports: LivePorts) {
+  constructor(ports: LiveDocumentPorts) {
     this.#ports = ports;
     const { methods, document } = ports;
     // Before the first token, the id is undefined. The service then fills in the user of the token.
@@ -299,7 +299,7 @@ export class LiveDocument {
     this.#end?.();
   }
 
-  #scheduleRenewal({ expiresAt, channels }: Connection, socket: EventSocket): void {
+  #scheduleRenewal({ expiresAt, channels }: LiveConnection, socket: EventSocket): void {
     const renew = async () => {
       try {
         const { data } = await this.#ports.methods.v2.live.connect(this.#ports.document);
@@ -334,7 +334,7 @@ export class LiveDocument {
 
   #receive(socket: EventSocket, channel: string, event: unknown): void {
     if (socket !== this.#socket || typeof event !== 'object' || event === null) return;
-    const { channels } = this.#connection as Connection;
+    const { channels } = this.#connection as LiveConnection;
     if (channel === channels.awareness) {
       if ((event as DocumentMessage).type === 'system.revoked') this.#disconnect();
       else this.#events.emit('awareness', event);

@@ -25,20 +25,20 @@ const IDLE_MILLISECONDS = 60_000;
 const CORRECT_MILLISECONDS = 1_000;
 
 /** A source of events. Browsers have it, Node does not. */
-interface EventSource {
+interface BrowserEvents {
   addEventListener(name: string, listener: () => void, options?: object): void;
   removeEventListener(name: string, listener: () => void): void;
 }
 /** A browser page. Its input events and visibility show whether the user is active. */
-interface Page extends EventSource {
+interface BrowserPage extends BrowserEvents {
   readonly visibilityState?: string;
 }
 
 /** Shows the client's own user as present while the document is open, and renews the lease of the presence. */
 export class OwnPresence {
   readonly #ports: OwnPresencePorts;
-  readonly #page = (globalThis as { readonly document?: Page }).document;
-  readonly #window = globalThis as Partial<EventSource>;
+  readonly #page = (globalThis as { readonly document?: BrowserPage }).document;
+  readonly #window = globalThis as Partial<BrowserEvents>;
   #fields: OwnPresenceFields | undefined;
   #isConnected = false;
   /** True after the user has left the page. The browser can keep the page and show it again. */

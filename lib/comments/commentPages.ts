@@ -38,7 +38,7 @@ const REACTION_BYTES = 500_000;
 const REACTIONS_PER_READ = 300;
 
 /** A thread, named by the ids that the customer chose. */
-export interface ThreadReference extends DocumentReference {
+export interface NamedThread extends DocumentReference {
   readonly annotationId: string;
 }
 
@@ -66,7 +66,7 @@ export class CommentPages {
    */
   async findThread(
     tenant: string,
-    { organizationId, documentId, annotationId }: ThreadReference,
+    { organizationId, documentId, annotationId }: NamedThread,
     viewer: Viewer | undefined,
   ): Promise<LocatedThread> {
     const { organization, content } = await this.#organizations.readWithin(tenant, organizationId, (keys) => {

@@ -99,7 +99,7 @@ interface SelectedThread {
 }
 
 /** The current state of a thread that a request changes. `first` is the thread's first comment, if the change needs it. */
-interface ThreadState {
+interface ThreadWithFirst {
   readonly thread: Stored<Thread> | undefined;
   readonly first: Comment | undefined;
 }
@@ -240,7 +240,7 @@ export class ThreadWriter {
     if (!change) return [];
     const readHeads = threadHeadReader(this.#table, context.scope, isFresh);
     const needsFirst = change.assignedTo !== undefined || reason !== undefined;
-    return writeEach<Stored<Thread>, ThreadState, ThreadWritten>({
+    return writeEach<Stored<Thread>, ThreadWithFirst, ThreadWritten>({
       table: this.#table,
       items: threads,
       read: async (items) => this.#readFirstComments(context.scope, await readHeads(items), needsFirst),
@@ -256,7 +256,7 @@ export class ThreadWriter {
     scope: DocumentScope,
     threads: readonly (Stored<Thread> | undefined)[],
     needsFirst: boolean,
-  ): Promise<ThreadState[]> {
+  ): Promise<ThreadWithFirst[]> {
     const keys = threads.flatMap((thread) => (thread && needsFirst ? [firstCommentKey(scope, thread)] : []));
     const comments = (await this.#table.getMany(CommentEntity, keys)).values();
     return threads.map((thread) => ({

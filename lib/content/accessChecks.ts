@@ -1,5 +1,5 @@
 import { threadAccessOf } from '../comments/rules/threads.ts';
-import { ThreadEntity } from '../comments/threads.ts';
+import { ThreadEntity, type ThreadKey } from '../comments/threads.ts';
 import { DocumentReader } from '../directory/documents.ts';
 import { readRevocations } from '../directory/folders/folderRevocations.ts';
 import type { OrganizationScope } from '../directory/folders/folders.ts';
@@ -19,7 +19,7 @@ import { distinct } from '../shared/collections.ts';
 import { inParallel } from '../shared/inParallel.ts';
 import type { Stored } from '../table/entity.ts';
 import { itemOf, type Table } from '../table/table.ts';
-import type { DocumentContext } from './documentScope.ts';
+import type { DocumentContext, DocumentScope } from './documentScope.ts';
 import {
   canSee,
   canSeeWithoutContext,
@@ -79,13 +79,6 @@ export async function checkMemberships(
   return isMember;
 }
 
-/** The fields that identify a thread within an organization. */
-interface ThreadKey {
-  readonly documentKey: string;
-  readonly annotationId: string;
-  readonly createdAt: number;
-}
-
 /**
  * Returns the current access rules of each thread. The value is undefined for a deleted thread. `organizationId` is the id that
  * the customer chose. Sends one BatchGet per 100 threads.
@@ -94,7 +87,7 @@ export async function readThreadAccess(
   table: Table,
   { tenant, organizationKey }: OrganizationScope,
   organizationId: string,
-  threads: readonly ThreadKey[],
+  threads: readonly (ThreadKey & Pick<DocumentScope, 'documentKey'>)[],
 ): Promise<(ThreadAccess | undefined)[]> {
   const storedThreads = await table.getMany(
     ThreadEntity,

@@ -24,7 +24,7 @@ export const ContentPosition = z.object({
   open: z.array(z.object({ documentKey: z.string(), part: z.number(), after: z.string().optional() })),
 });
 export type ContentPosition = z.output<typeof ContentPosition>;
-type OpenDocument = ContentPosition['open'][number];
+type UnfinishedDocument = ContentPosition['open'][number];
 
 /** The number of documents that are read in parallel. */
 const DOCUMENTS_AT_A_TIME = 8;
@@ -81,9 +81,9 @@ export async function eraseContent(
       lastListed = page.values.at(-1)?.documentId;
       open = page.values.map(({ internalId }) => ({ documentKey: internalId, part: 0 }));
     }
-    const unfinished: OpenDocument[] = [];
+    const unfinished: UnfinishedDocument[] = [];
     await inParallel(open, DOCUMENTS_AT_A_TIME, async (document) => {
-      let position: OpenDocument | undefined = document;
+      let position: UnfinishedDocument | undefined = document;
       while (position && clock() <= deadline) position = await continuePart(position);
       if (position) unfinished.push(position);
     });
@@ -91,7 +91,11 @@ export async function eraseContent(
     if (clock() > deadline) return { listed: lastListed, open };
   }
 
-  async function continuePart({ documentKey, part, after }: OpenDocument): Promise<OpenDocument | undefined> {
+  async function continuePart({
+    documentKey,
+    part,
+    after,
+  }: UnfinishedDocument): Promise<UnfinishedDocument | undefined> {
     const removal = { table, scope: { ...scope, documentKey }, removedUsers, mode: 'erase', clock } as const;
     const next = await hooks[part]?.erase(removal, after);
     if (next !== undefined) return { documentKey, part, after: next };

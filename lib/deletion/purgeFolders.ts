@@ -1,5 +1,5 @@
 import { DocumentEntity } from '../directory/documents.ts';
-import type { Walk } from '../directory/folders/changeFoldersStep.ts';
+import type { FolderWalk } from '../directory/folders/changeFoldersStep.ts';
 import { FolderEntity, FolderEntryEntity } from '../directory/folders/folders.ts';
 import type { FolderEntry, FolderVisitor, WalkedFolder } from '../directory/folders/folderWalk.ts';
 import { parentOf } from '../directory/rules/folders.ts';
@@ -17,7 +17,7 @@ const PARALLEL = 8;
 type EntryOutcome = 'purged' | 'moved' | 'unfinished';
 
 /** Returns a visitor for `walkFolders`. The visitor purges the documents and folders in a deleted folder. */
-export function purgeFolders({ table, scope, clock, deadline }: Walk): FolderVisitor {
+export function purgeFolders({ table, scope, clock, deadline }: FolderWalk): FolderVisitor {
   const keyOf = (folder: WalkedFolder, { kind, id }: FolderEntry) =>
     FolderEntryEntity.key({ ...scope, folderKey: folder.internalId, kind, id });
   return {

@@ -31,7 +31,7 @@ const JOB_BYTES = 64_000;
 const PARALLEL = 8;
 const BUSY: ItemOutcome = { success: false, message: 'User is being changed by another request.' };
 
-interface UserState {
+interface RemovableUser {
   readonly user: Stored<User> | undefined;
   readonly contact: { readonly addedAt: number; readonly _r: number } | undefined;
   /** Whether a user without a profile has items in the organization. False for a user with a profile. */
@@ -71,7 +71,7 @@ export class UserRemover {
     const jobs = splitIntoJobs(userIds).map((ids) => ({ jobId: newId('job', now), userIds: ids }));
     const jobOf = new Map(jobs.flatMap((job) => job.userIds.map((userId) => [userId, job.jobId] as const)));
     const start = lazy(() => this.#startJobs(request, jobs));
-    const results = await writeEach<string, UserState, ItemOutcome>({
+    const results = await writeEach<string, RemovableUser, ItemOutcome>({
       table: this.#table,
       items: userIds,
       read: async (items) => (await Promise.all([this.#read(scope, resource, items), start()]))[0],
@@ -130,7 +130,7 @@ export class UserRemover {
     });
   }
 
-  async #read(scope: OrganizationScope, resource: Resource, userIds: readonly string[]): Promise<UserState[]> {
+  async #read(scope: OrganizationScope, resource: Resource, userIds: readonly string[]): Promise<RemovableUser[]> {
     const [users, contacts] = await Promise.all([
       findUsers(this.#table, scope.tenant, userIds),
       this.#table.getMany(
@@ -159,7 +159,7 @@ const anyItemOfUser: QueryableEntity<object, OrganizationScope & { readonly user
 function decide(
   scope: OrganizationScope,
   resource: Resource,
-  { user, contact, hasItems }: UserState,
+  { user, contact, hasItems }: RemovableUser,
   revocation: Revocation,
 ): Decision<ItemOutcome> {
   const removed: ItemOutcome = { success: true, message: 'User removed.' };

@@ -16,7 +16,7 @@ import { RECORDS_PER_READ, searchPage } from './searchPage.ts';
 import { GroupMemberEntity, GroupReader, readGroups } from './userGroups.ts';
 import { type ListedUser, readUsers, type Resource, UserReader } from './users.ts';
 
-export interface ListOptions {
+export interface UserListOptions {
   readonly limit: number;
   /** The `next` of the previous page. Undefined for the first page. */
   readonly after: string | undefined;
@@ -71,7 +71,7 @@ export class UserLists {
   async page(
     scope: OrganizationScope,
     { from, groupIds = [], userIds }: UserSelection,
-    options: ListOptions,
+    options: UserListOptions,
   ): Promise<UserPage> {
     if (!userIds) return from ? this.ofResource(scope, from, options) : this.ofGroups(scope, groupIds, options);
     const users = from
@@ -84,7 +84,7 @@ export class UserLists {
   async ofResource(
     scope: OrganizationScope,
     resource: Resource,
-    { limit, after, isMatch }: ListOptions,
+    { limit, after, isMatch }: UserListOptions,
   ): Promise<UserPage> {
     if (!isMatch) return this.#users.contacts(scope, resource, { limit, after });
     return searchPage((from) => this.#users.contactRecords(scope, resource, { limit: RECORDS_PER_READ, after: from }), {
@@ -101,7 +101,7 @@ export class UserLists {
   async ofGroups(
     scope: OrganizationScope,
     groupIds: readonly string[],
-    { limit, after, isMatch }: ListOptions,
+    { limit, after, isMatch }: UserListOptions,
   ): Promise<UserPage> {
     const read = async (from: string | undefined, pageLimit: number) => {
       const pages = await Promise.all(
@@ -152,7 +152,7 @@ export class UserLists {
    */
   async ofDocuments(
     scope: OrganizationScope,
-    { limit, after, isMatch }: ListOptions,
+    { limit, after, isMatch }: UserListOptions,
   ): Promise<{ values: UserOfDocument[]; next: string | undefined }> {
     const { values, next } = await listAcrossDocuments({
       documents: allDocuments(this.#documents, scope),

@@ -25,7 +25,7 @@ const CREDENTIAL_NAME =
  */
 type Region = 'open' | 'parameters' | 'auth' | 'secret';
 
-interface Position {
+interface SecretPosition {
   readonly region: Region;
   readonly path: Path;
   /**
@@ -46,7 +46,7 @@ function replaceSecrets<T>(configuration: T, replace: Replace): T {
   return replaceIn(configuration, { region: 'open', path: [], identity: [] }, replace) as T;
 }
 
-function replaceIn(value: unknown, { region, path, identity }: Position, replace: Replace): unknown {
+function replaceIn(value: unknown, { region, path, identity }: SecretPosition, replace: Replace): unknown {
   if (Array.isArray(value))
     return value.map((item: unknown, index) =>
       replaceIn(item, { region, path: [...path, index], identity: [...identity, idOf(item) ?? index] }, replace),

@@ -51,7 +51,7 @@ export interface EventScope {
 }
 
 /** Identifies a change. If the transaction of a change is repeated, the cause is the same, and so is the event id. */
-interface Cause {
+interface ChangeCause {
   readonly type: 'Thread' | 'Comment';
   readonly id: string;
   readonly revision: string;
@@ -59,7 +59,7 @@ interface Cause {
 
 export interface CommentEvent {
   readonly event: TriggerType;
-  readonly cause: Cause;
+  readonly cause: ChangeCause;
   readonly organizationId: string;
   readonly documentId: string;
   readonly payload: EventPayload;
@@ -129,7 +129,7 @@ export function toActivities(
   changes: readonly ContentChange[],
   eventScope: EventScope,
   isEnabled: (verb: CommentVerb) => boolean,
-): (ServiceActivity & { readonly cause: Cause })[] {
+): (ServiceActivity & { readonly cause: ChangeCause })[] {
   return changes
     .filter(({ log, verb }) => log && isEnabled(verb))
     .map((change) => {
@@ -174,7 +174,7 @@ const phrases: Readonly<Record<CommentVerb, readonly [field: string, phrase: str
 };
 
 /** Returns the cause of a change. It includes the time. A record that is deleted and added again therefore gets other event ids. */
-function causeOf({ thread, comment, revision }: ContentChange, { scope, now }: EventScope): Cause {
+function causeOf({ thread, comment, revision }: ContentChange, { scope, now }: EventScope): ChangeCause {
   const id = [scope.organizationKey, scope.documentKey, thread.annotationId, ...(comment ? [comment.commentId] : [])];
   return { type: comment ? 'Comment' : 'Thread', id: JSON.stringify(id), revision: `${revision}@${now}` };
 }

@@ -116,10 +116,10 @@ export async function changeFoldersStep(
 }
 
 /** Returns a visitor that purges the documents and folders in a deleted folder. */
-export type PurgeFolders = (walk: Walk) => FolderVisitor;
+export type PurgeFolders = (walk: FolderWalk) => FolderVisitor;
 
 /** A walk through the folders of an organization. It stops at `deadline` (epoch ms). */
-export interface Walk {
+export interface FolderWalk {
   readonly table: Table;
   readonly scope: OrganizationScope;
   readonly clock: () => number;
@@ -133,7 +133,7 @@ export interface Walk {
  * returns the progress for the next step.
  */
 async function applyChanges(
-  walk: Walk,
+  walk: FolderWalk,
   { round, at, stack }: Progress,
   ownChanges: readonly StoredFolderChange[],
   purgeFolders: PurgeFolders,
@@ -161,7 +161,7 @@ async function applyChanges(
  * Returns a visitor for subfolders. It computes the position and access type of a subfolder from its parent, and writes the
  * subfolder if one of them has changed.
  */
-function rewriteVisitor(walk: Walk): FolderVisitor {
+function rewriteVisitor(walk: FolderWalk): FolderVisitor {
   const { table, scope } = walk;
   return {
     kind: 'folder',

@@ -1,7 +1,7 @@
 import type { Row, Table } from '../../../files/table.ts';
 import { findHeader, type Header } from './agentColumns.ts';
 import {
-  type Candidate,
+  type AgentCandidate,
   type ExtractionResult,
   ORIGINAL_CHARACTERS,
   plural,
@@ -39,11 +39,11 @@ export function rowText({ cells }: Row): string {
     .slice(0, ORIGINAL_CHARACTERS);
 }
 
-function candidatesIn(table: Table, header: Header): Candidate[] {
+function candidatesIn(table: Table, header: Header): AgentCandidate[] {
   const titles = new Map(header.columns.map(({ field, title }) => [field.path, title]));
   const candidates = table.rows
     .filter(({ number }) => number !== header.row)
-    .map((row): Candidate => ({
+    .map((row): AgentCandidate => ({
       row: row.number,
       text: rowText(row),
       titleOf: (field) => titles.get(field),

@@ -11,21 +11,21 @@ const AGENTS_BYTES = 3_000_000;
 export const ORIGINAL_CHARACTERS = 500;
 const MAX_ISSUES = 5;
 
-const Skipped = z.object({ originalText: z.string(), reason: z.string(), row: z.int().optional() });
-type Skipped = z.output<typeof Skipped>;
+const SkippedPart = z.object({ originalText: z.string(), reason: z.string(), row: z.int().optional() });
+type SkippedPart = z.output<typeof SkippedPart>;
 
 /** The response of `/v2/agents/extract`: agents that `/v2/agents/create` accepts, and the parts of the file that became no agent. */
 export const ExtractionResult = z.object({
   agents: z.array(z.looseObject({ name: z.string() })),
   summary: z.string(),
-  skipped: z.array(Skipped),
+  skipped: z.array(SkippedPart),
 });
 export type ExtractionResult = z.output<typeof ExtractionResult>;
 
 type ExtractedAgent = ExtractionResult['agents'][number];
 
 /** A piece of the file, with the agent that was made from it or the reason why no agent was made. */
-export type Candidate = {
+export type AgentCandidate = {
   readonly row?: number | undefined;
   /** The text of the piece, or its beginning. */
   readonly text: string;
@@ -37,12 +37,15 @@ export type Candidate = {
  * Returns the response. `agents` has the candidates that `/v2/agents/create` accepts, if they fit and no earlier agent
  * has their name. All other candidates are in `skipped`, each with a reason. `notes` are sentences for the summary.
  */
-export function toExtractionResult(candidates: readonly Candidate[], notes: readonly string[] = []): ExtractionResult {
+export function toExtractionResult(
+  candidates: readonly AgentCandidate[],
+  notes: readonly string[] = [],
+): ExtractionResult {
   const agents: ExtractedAgent[] = [];
   const names = new Set<string>();
-  const skipped: Skipped[] = [];
+  const skipped: SkippedPart[] = [];
   let remainingBytes = AGENTS_BYTES;
-  const add = (candidate: Candidate): string | undefined => {
+  const add = (candidate: AgentCandidate): string | undefined => {
     if ('reason' in candidate) return candidate.reason;
     const { error } = CreateAgent.safeParse(candidate.agent);
     if (error) return describeIssues(error, candidate);
@@ -74,7 +77,7 @@ export function toExtractionResult(candidates: readonly Candidate[], notes: read
 }
 
 /** Returns at most MAX_SKIPPED entries. If more parts were skipped, the last entry says how many. */
-function limitSkipped(skipped: readonly Skipped[]): Skipped[] {
+function limitSkipped(skipped: readonly SkippedPart[]): SkippedPart[] {
   const listed = skipped.slice(0, MAX_SKIPPED);
   const last = listed.at(-1);
   if (!last || skipped.length === listed.length) return listed;
@@ -88,7 +91,7 @@ export function plural(count: number, noun: string): string {
 }
 
 /** Returns the first issues of an invalid agent as text. The text names a column by its title. */
-function describeIssues({ issues }: z.ZodError, { titleOf = () => undefined }: Candidate): string {
+function describeIssues({ issues }: z.ZodError, { titleOf = () => undefined }: AgentCandidate): string {
   const described = issues.map(({ path, message }) => {
     const names = path.filter((part) => typeof part === 'string');
     const title = names

@@ -1,6 +1,6 @@
 import type { Row } from '../../../files/table.ts';
 import { listUnreadSheets, rowText, type SourceTable } from './extractFromTables.ts';
-import type { Candidate } from './extractionResult.ts';
+import type { AgentCandidate } from './extractionResult.ts';
 
 /** A part of a file that fits into one question to a model. */
 export interface FilePart {
@@ -15,7 +15,7 @@ export interface FilePart {
 export interface FileParts {
   readonly parts: readonly FilePart[];
   /** The pieces of the file that are not sent to a model, with reasons. */
-  readonly skipped: readonly Candidate[];
+  readonly skipped: readonly AgentCandidate[];
   /** Sentences for the summary. */
   readonly notes: readonly string[];
 }

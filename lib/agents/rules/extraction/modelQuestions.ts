@@ -4,7 +4,7 @@ import { ApiError, invalid } from '../../../shared/errors.ts';
 import { executionStrategies } from '../behaviourShape.ts';
 import { rowText } from './extractFromTables.ts';
 import type { Provider } from './extractionRequest.ts';
-import { type Candidate, type ExtractionResult, toExtractionResult } from './extractionResult.ts';
+import { type AgentCandidate, type ExtractionResult, toExtractionResult } from './extractionResult.ts';
 import type { FilePart, FileParts } from './fileParts.ts';
 
 const MAX_TOKENS = 4_096;
@@ -171,7 +171,7 @@ function failureOfAll(failed: readonly CallFailure[], parts: readonly FilePart[]
   return new ApiError(failures[worst].status, failures[worst].message);
 }
 
-function candidatesOf(part: FilePart, answer: ModelAnswer): Candidate[] {
+function candidatesOf(part: FilePart, answer: ModelAnswer): AgentCandidate[] {
   if (answer.outcome === 'failed') return skipPart(part, failures[answer.why].reason);
   if (answer.outcome === 'nothing')
     return skipPart(part, `The model did not answer as it was asked to (${answer.stopped}).`);
@@ -204,7 +204,7 @@ function candidatesOf(part: FilePart, answer: ModelAnswer): Candidate[] {
 
 const CUT_OFF = 'The answer of the model was cut off: agents of this part may be missing.';
 
-function toDraft(item: unknown): Candidate {
+function toDraft(item: unknown): AgentCandidate {
   const { data: agent, error } = AgentDraft.safeParse(withoutNulls(item));
   const { name, instructions } = (item ?? {}) as { name?: unknown; instructions?: unknown };
   const source = { row: rowOf(item), text: [name, instructions].filter((part) => typeof part === 'string').join(': ') };
@@ -214,7 +214,7 @@ function toDraft(item: unknown): Candidate {
   return { ...source, reason: `The model made no agent of this: ${problem}` };
 }
 
-function toSkippedText(item: unknown): Candidate[] {
+function toSkippedText(item: unknown): AgentCandidate[] {
   const { data } = SkippedText.safeParse(item);
   if (!data) return [];
   const reason = `The model skipped this: ${data.reason.slice(0, 500)}`.toWellFormed();
@@ -241,9 +241,13 @@ function withoutNulls(value: unknown, levels = 3): unknown {
  * Returns the agents and skipped texts of an answer in the order of the rows that they name. A row that the answer does
  * not name is skipped for the reason `reasonWithoutItem`. An item that names no valid row is skipped too.
  */
-function assignToRows(rows: readonly Row[], items: readonly Candidate[], reasonWithoutItem: string): Candidate[] {
+function assignToRows(
+  rows: readonly Row[],
+  items: readonly AgentCandidate[],
+  reasonWithoutItem: string,
+): AgentCandidate[] {
   const numbers = new Set<number | undefined>(rows.map(({ number }) => number));
-  const ofRows = rows.flatMap((row): Candidate[] => {
+  const ofRows = rows.flatMap((row): AgentCandidate[] => {
     const itemsOfRow = items.filter((item) => item.row === row.number);
     const source = { row: row.number, text: rowText(row) };
     if (itemsOfRow.length === 0) return [{ ...source, reason: reasonWithoutItem }];
@@ -259,6 +263,6 @@ function assignToRows(rows: readonly Row[], items: readonly Candidate[], reasonW
 }
 
 /** Returns a part as skipped: one piece per row for a table, otherwise one piece. */
-function skipPart({ rows, text }: FilePart, reason: string): Candidate[] {
+function skipPart({ rows, text }: FilePart, reason: string): AgentCandidate[] {
   return rows?.map((row) => ({ row: row.number, text: rowText(row), reason })) ?? [{ text, reason }];
 }

@@ -10,13 +10,13 @@ import type { ExtractionResult } from './extractionResult.ts';
 import { type FileParts, partsOfPdf, partsOfTables, partsOfText } from './fileParts.ts';
 
 /** The agents that were read from a file without a model, or the parts of the file to send to a model. */
-export type Source = { readonly result: ExtractionResult } | { readonly parts: FileParts };
+export type ExtractionSource = { readonly result: ExtractionResult } | { readonly parts: FileParts };
 
 /**
  * Returns the agents of a file if it can be read without a model, otherwise its parts. Throws INVALID_ARGUMENT if the
  * bytes do not have the format that the request names.
  */
-export function readSource(format: FileFormat, bytes: Buffer): Source {
+export function readSource(format: FileFormat, bytes: Buffer): ExtractionSource {
   try {
     switch (format) {
       case 'csv':
@@ -35,7 +35,7 @@ export function readSource(format: FileFormat, bytes: Buffer): Source {
   }
 }
 
-function readTables(tables: readonly SourceTable[]): Source {
+function readTables(tables: readonly SourceTable[]): ExtractionSource {
   const result = extractFromTables(tables);
   return result ? { result } : { parts: partsOfTables(tables) };
 }

@@ -14,14 +14,14 @@ import {
 } from './xmlNodes.ts';
 
 /** Where a node is in its list: index and length in the units of Yjs. `types` are the shared types that store the node. */
-interface Position {
+interface NodePosition {
   readonly at: number;
   readonly length: number;
   readonly types: readonly Shared[];
 }
 
 /** A node of a document, with its position. */
-export type StoredNode = XmlNode & Position;
+export type StoredNode = XmlNode & NodePosition;
 
 /**
  * Returns how the nodes of a root type are stored: as Lexical or as ProseMirror stores them. If the root type is empty,
@@ -61,7 +61,7 @@ export function readNodes(list: Shared, kind: ListKind): StoredNode[] {
  * If an item in a list of elements is a text, adds its characters to `nodes` and returns true. Returns false for any
  * other item.
  */
-function addTextNode(nodes: StoredNode[], _item: Y.Item, type: Shared | undefined, position: Position): boolean {
+function addTextNode(nodes: StoredNode[], _item: Y.Item, type: Shared | undefined, position: NodePosition): boolean {
   if (!(type instanceof Y.XmlText) || isBlock(type as Shared)) return false;
   const runs = readRuns(type as Shared);
   const last = nodes.at(-1);
@@ -78,7 +78,12 @@ function addTextNode(nodes: StoredNode[], _item: Y.Item, type: Shared | undefine
  * If an item in a list of spans is a span or characters, adds it to `nodes` and returns true. Returns false for any
  * other item.
  */
-function addSpanNode(nodes: StoredNode[], { content }: Y.Item, type: Shared | undefined, position: Position): boolean {
+function addSpanNode(
+  nodes: StoredNode[],
+  { content }: Y.Item,
+  type: Shared | undefined,
+  position: NodePosition,
+): boolean {
   if (content instanceof Y.ContentString) {
     const text = replaceDisallowed(content.str);
     const last = nodes.at(-1);
@@ -92,7 +97,7 @@ function addSpanNode(nodes: StoredNode[], { content }: Y.Item, type: Shared | un
   return true;
 }
 
-function extend<T extends Position>(node: T, { at, length }: Position): T {
+function extend<T extends NodePosition>(node: T, { at, length }: NodePosition): T {
   return { ...node, length: at + length - node.at };
 }
 
