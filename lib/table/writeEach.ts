@@ -41,14 +41,14 @@ interface Planned<I, R> extends Decision<R> {
  * Runs a call about a list of items and returns the results in the order of the items. Reads all items, decides about each, and
  * writes in transactions of at most 30 operations and 3.8 MB. The writes of one item are in one transaction.
  *
- * After a conflict, repeats this for the items of the failed transaction, for up to 3 s. Each item that conflicted then has its own
- * transaction.
+ * After a conflict, repeats this for the items of the failed transaction, for up to 3 s after the first attempt. Each item that
+ * conflicted then has its own transaction.
  */
 export async function writeEach<I, S, R>(options: EachOptions<I, S, R>): Promise<R[]> {
   const results = new Map<I, R>();
   let together: readonly I[] = options.items;
   let alone: readonly I[] = [];
-  const retries = new Retries();
+  let retries: Retries | undefined;
   for (let attempt = 1; together.length + alone.length > 0; attempt++) {
     const items = [...together, ...alone];
     const states = await options.read(items);
@@ -73,6 +73,8 @@ export async function writeEach<I, S, R>(options: EachOptions<I, S, R>): Promise
       for (const plan of plans) (conflicting.has(plan) ? retryAlone : retryTogether).push(plan.item);
     });
     const hasConflicts = retryTogether.length + retryAlone.length > 0;
+    // The time for retries begins after the first attempt, because the attempt of a long list can take seconds.
+    retries ??= new Retries();
     if (hasConflicts && attempt >= EAGER_TRIES && !(await retries.next())) {
       for (const item of [...retryTogether, ...retryAlone]) results.set(item, options.conflicted(item));
       break;

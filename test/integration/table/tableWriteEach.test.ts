@@ -3,6 +3,7 @@ import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, test } from '@jest/globals';
 import * as z from 'zod';
 import { defineEntity, type Stored } from '../../../lib/table/entity.ts';
+import { withRetryContext } from '../../../lib/table/retryOnConflict.ts';
 import { insert, replace, Table, upsert } from '../../../lib/table/table.ts';
 import { writeEach } from '../../../lib/table/writeEach.ts';
 import { forAllTests, table } from '../../support/acmeWorld.ts';
@@ -179,6 +180,19 @@ describe('writeEach on a scripted table', () => {
     // The write is tried three times without a pause, and then once after each pause.
     expect([decided.get('1'), decided.get('0')]).toEqual([3 + time.sleeps.length, 2]);
     expect(transactions.filter((keys) => keys.includes('1'))).toHaveLength(3 + time.sleeps.length);
+  });
+
+  test('retries for 3 s after a first attempt that took longer', async () => {
+    let now = 0;
+    const sleep = async (milliseconds: number) => {
+      now += milliseconds;
+    };
+    const { table: stub } = scripted((keys, transaction) => {
+      if (transaction === 1) now += 4_000;
+      return transaction <= 4 ? keys : [];
+    });
+    const { results } = await withRetryContext({ clock: () => now, sleep }, () => run(stub, names(1)));
+    expect(results).toEqual(['done 0']);
   });
 
   test('rethrows an error of the table', async () => {
