@@ -3,6 +3,7 @@ import { DocumentEntity } from '../../../lib/directory/documents.ts';
 import { acmeWorld } from '../../support/acmeWorld.ts';
 import { nda } from '../../support/content.ts';
 import { deleteItem, everyItem } from '../../support/items.ts';
+import { nextMillisecond } from '../../support/nextMillisecond.ts';
 import { times } from '../../support/times.ts';
 
 const ADD = '/v2/notifications/add';
@@ -11,8 +12,10 @@ const GET = '/v2/notifications/get';
 const { engine, customer } = acmeWorld({ table: 'memory', documents: ['nda', 'offer'] });
 beforeEach(() => customer.addUsers(['ada', 'grace', 'lin']));
 
-const add = (notificationId: string, to: readonly string[] | 'everybody', more: object = {}) =>
-  customer.ok(ADD, {
+/** Adds a notification at another time than all others, because notifications of the same time have no order. */
+const add = (notificationId: string, to: readonly string[] | 'everybody', more: object = {}) => {
+  nextMillisecond();
+  return customer.ok(ADD, {
     ...nda,
     notificationId,
     actionUser: { userId: 'ada' },
@@ -22,6 +25,7 @@ const add = (notificationId: string, to: readonly string[] | 'everybody', more: 
     displayBodyMessage: 'y',
     ...more,
   });
+};
 const notificationIds = async (userId: string, more: object = {}) =>
   (await customer.ok(GET, { organizationId: 'acme', userId, order: 'asc', ...more })).map(
     ({ id }: { id: string }) => id,

@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { acmeWorld } from '../../support/acmeWorld.ts';
 import { nda } from '../../support/content.ts';
 import { deleteItem, putItem } from '../../support/items.ts';
+import { nextMillisecond } from '../../support/nextMillisecond.ts';
 import { times } from '../../support/times.ts';
 
 const { engine, customer, itemsOf, emitted, involvements } = acmeWorld({
@@ -34,13 +35,6 @@ const addThread = (thread: object = {}) =>
   });
 const getComments = (data: object = {}) =>
   customer.ok('/v2/commentannotations/comments/get', { ...nda, annotationId: 'thread', ...data });
-
-/** Waits until the clock shows a later millisecond than before. Returns the new time. */
-function nextMillisecond(): number {
-  const before = Date.now();
-  while (Date.now() === before);
-  return Date.now();
-}
 
 describe('lastUpdated of a thread with reactions', () => {
   const since = async (updatedAfter: number) =>
