@@ -5,10 +5,9 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import type { CloudFormationClient } from '@aws-sdk/client-cloudformation';
 import { STACK } from '../stacks/settings.ts';
-import { runCommand } from './operator.ts';
+import { parseArguments, runCommand } from './operator.ts';
 import { checkUpdate, type DeployedResource, type Finding, type StackTemplates } from './templateChanges.ts';
 
 const USAGE = `Usage: npm run check:deploy [-- [--stack <stack>] [--after <dir>] [--before <dir>] [--allow <id>]...]
@@ -32,7 +31,16 @@ export type Deployed = Pick<CloudFormationClient, 'send'>;
 
 /** Runs the command and returns its output. Throws an error whose message is for the operator. */
 export async function run(args: string[], client?: Deployed): Promise<string> {
-  const { stack, after, before, allow, help } = parsedArguments(args);
+  const { stack, after, before, allow, help } = parseArguments(USAGE, {
+    args,
+    options: {
+      stack: { type: 'string', default: STACK },
+      after: { type: 'string' },
+      before: { type: 'string' },
+      allow: { type: 'string', multiple: true, default: [] },
+      help: { type: 'boolean', default: false },
+    },
+  }).values;
   if (help) return USAGE;
   const deployed =
     before === undefined
@@ -49,23 +57,6 @@ export async function run(args: string[], client?: Deployed): Promise<string> {
   throw new Error(
     `${report}Refused:\n${lines(refused)}\n\nKeep the deployed logical ids and properties, or pass --allow <id> for each loss that you accept. See "Upgrading" in infra/README.md.`,
   );
-}
-
-function parsedArguments(args: string[]) {
-  try {
-    return parseArgs({
-      args,
-      options: {
-        stack: { type: 'string', default: STACK },
-        after: { type: 'string' },
-        before: { type: 'string' },
-        allow: { type: 'string', multiple: true, default: [] },
-        help: { type: 'boolean', default: false },
-      },
-    }).values;
-  } catch (error) {
-    throw new Error(`${(error as Error).message}\n\n${USAGE}`);
-  }
 }
 
 function lines(findings: readonly Finding[]): string {

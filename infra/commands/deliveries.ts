@@ -1,5 +1,4 @@
 /** `npm run deliveries`: shows the state of deliveries and sends failed ones again. Uses the operator's AWS credentials. */
-import { parseArgs } from 'node:util';
 import {
   DeleteMessageBatchCommand,
   GetQueueAttributesCommand,
@@ -26,9 +25,17 @@ import { toAttemptResponse } from '../../lib/webhooks/rules/messageView.ts';
 import { queues, queueVariable } from '../../lib/workers/queues.ts';
 import * as sendTo from '../../lib/workers/sendTo.ts';
 import { pascal } from '../constructs/names.ts';
+import { STACK } from '../stacks/settings.ts';
 import { columns } from './columns.ts';
 import { endpointIdOf, endpointReport, stateOf } from './endpointReport.ts';
-import { localEnvironment, physicalId, runCommand, stackOutputs } from './operator.ts';
+import {
+  deploymentOptions,
+  localEnvironment,
+  parseArguments,
+  physicalId,
+  runCommand,
+  stackOutputs,
+} from './operator.ts';
 
 const queueNames = Object.keys(queues) as QueueName[];
 
@@ -46,7 +53,7 @@ message   Shows the deliveries of a message to each endpoint, with every attempt
 recover   Sends the messages again that failed since a time. <since> is in ISO 8601, at most 14 days ago.
 redrive   Moves the dead letters of a queue back into it. Fix the cause of the failures first.
 
-  --stack  the CloudFormation stack (default: CollaborationBackend)
+  --stack  the CloudFormation stack (default: ${STACK})
   --local  the data directory of npm start, such as .local, instead of a stack
   --help   prints this text`;
 
@@ -72,7 +79,7 @@ export async function run(args: string[], source: NodeJS.ProcessEnv, now = Date.
   const {
     positionals: [command = '', ...parameters],
     values: { stack, local, help },
-  } = parsedArguments(args);
+  } = parseArguments(USAGE, { args, allowPositionals: true, options: deploymentOptions });
   if (help) return USAGE;
   const [first, second, third] = parameters as [string, string, string];
   const commands: Readonly<
@@ -87,22 +94,6 @@ export async function run(args: string[], source: NodeJS.ProcessEnv, now = Date.
   const [argumentCount, execute] = (Object.hasOwn(commands, command) ? commands[command] : undefined) ?? [];
   if (!execute || parameters.length !== argumentCount) throw new Error(USAGE);
   return execute(await contextOf(local === undefined ? source : await localEnvironment(local), stack));
-}
-
-function parsedArguments(args: string[]) {
-  try {
-    return parseArgs({
-      args,
-      allowPositionals: true,
-      options: {
-        stack: { type: 'string', default: 'CollaborationBackend' },
-        local: { type: 'string' },
-        help: { type: 'boolean', default: false },
-      },
-    });
-  } catch (error) {
-    throw new Error(`${(error as Error).message}\n\n${USAGE}`);
-  }
 }
 
 function queueOf(name: string): QueueName {

@@ -1,6 +1,24 @@
 /** Functions that several commands for operators use. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { parseArgs, type ParseArgsConfig } from 'node:util';
+import { STACK } from '../stacks/settings.ts';
+
+/** The options of commands that read a deployment or a local run. */
+export const deploymentOptions = {
+  stack: { type: 'string', default: STACK },
+  local: { type: 'string' },
+  help: { type: 'boolean', default: false },
+} as const;
+
+/** Returns the parsed arguments of a command. If one is invalid, throws an error that contains the usage of the command. */
+export function parseArguments<C extends ParseArgsConfig>(usage: string, config: C): ReturnType<typeof parseArgs<C>> {
+  try {
+    return parseArgs(config);
+  } catch (error) {
+    throw new Error(`${(error as Error).message}\n\n${usage}`);
+  }
+}
 
 /** Returns the outputs of a stack by name. */
 export async function stackOutputs(stack: string): Promise<Map<string, string>> {

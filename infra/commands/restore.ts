@@ -2,10 +2,9 @@
  * `npm run restore`: prints the commands that restore a deleted table with the settings of the template. Does not run
  * the commands.
  */
-import { parseArgs } from 'node:util';
 import { projectContext } from '../build/projectContext.ts';
 import { readSettings, STACK } from '../stacks/settings.ts';
-import { runCommand } from './operator.ts';
+import { parseArguments, runCommand } from './operator.ts';
 import { sourceTemplates } from './sourceTemplates.ts';
 import type { DeployedResource, StackTemplates } from './templateChanges.ts';
 
@@ -187,7 +186,7 @@ export async function run(args: string[], context = projectContext()): Promise<s
   const {
     values: { stack, help },
     positionals: [part = '', ...more],
-  } = parseArgs({
+  } = parseArguments(USAGE, {
     args,
     options: { stack: { type: 'string', default: STACK }, help: { type: 'boolean', default: false } },
     allowPositionals: true,

@@ -1,7 +1,7 @@
 /**
- * `npm run workspace`: creates and shows workspaces, changes limits of API keys, and revokes user tokens. Uses the operator's AWS credentials.
+ * `npm run workspace`: creates and shows workspaces, changes limits of API keys, and revokes user tokens. Uses the
+ * operator's AWS credentials.
  */
-import { parseArgs } from 'node:util';
 import * as z from 'zod';
 import { type Environment, environment } from '../../lib/app/capability.ts';
 import { isoTime } from '../../lib/shared/isoTime.ts';
@@ -11,7 +11,8 @@ import { ApiKeyEntity, OwnerEmailEntity } from '../../lib/workspaces/entities.ts
 import { type LimitClass, limitClasses } from '../../lib/workspaces/rules/rateLimit.ts';
 import { emailKey, OwnerEmail, ShortName } from '../../lib/workspaces/rules/workspaces.ts';
 import { createWorkspaces, withoutUserTokens, WorkspaceReader } from '../../lib/workspaces/workspaces.ts';
-import { localEnvironment, runCommand, stackOutputs } from './operator.ts';
+import { STACK } from '../stacks/settings.ts';
+import { deploymentOptions, localEnvironment, parseArguments, runCommand, stackOutputs } from './operator.ts';
 
 const USAGE = `Usage: npm run workspace -- create <email> [--name <name>]
        npm run workspace -- advanced-webhooks <apiKey> off|on
@@ -30,7 +31,7 @@ revoke-user-tokens Ends all user tokens of an API key. Auth tokens stay valid. C
 show               Prints the owner and the API keys of a workspace, without credentials.
 
   --name   the owner's name (default: the e-mail address)
-  --stack  the CloudFormation stack (default: CollaborationBackend). Not needed if TABLE_NAME is set. create also needs
+  --stack  the CloudFormation stack (default: ${STACK}). Not needed if TABLE_NAME is set. create also needs
            MASTER_KEY_SECRET_ARN, SIGNING_KEY_SECRET_ARN and SERVICE_NAME then.
   --local  the data directory of npm start, such as .local, instead of a stack
   --help   prints this text`;
@@ -186,7 +187,11 @@ export async function findWorkspace(subject: string, env: Environment): Promise<
 
 /** Runs the command and returns its output. Throws an error whose message is for the operator. */
 export async function run(args: string[], source: NodeJS.ProcessEnv): Promise<string> {
-  const { positionals, values } = parsedArguments(args);
+  const { positionals, values } = parseArguments(USAGE, {
+    args,
+    allowPositionals: true,
+    options: { name: { type: 'string' }, ...deploymentOptions },
+  });
   if (values.help) return USAGE;
   const { needs, execute } = commandOf(positionals, values.name);
   const env = environment(
@@ -197,23 +202,14 @@ export async function run(args: string[], source: NodeJS.ProcessEnv): Promise<st
   return JSON.stringify(await execute(env), null, 2);
 }
 
-function commandOf([command, ...subjects]: string[], name: string | undefined): Command {
-  const [subject, state] = subjects;
-  if (command === 'create' && subject !== undefined && subjects.length === 1) return createCommand(subject, name);
-  if (command === 'show' && subject !== undefined && subjects.length === 1 && name === undefined)
-    return showCommand(subject);
-  if (
-    command === 'advanced-webhooks' &&
-    subject !== undefined &&
-    (state === 'on' || state === 'off') &&
-    subjects.length === 2 &&
-    name === undefined
-  )
-    return advancedWebhooksCommand(subject, state === 'on');
-  if (command === 'limits' && subject !== undefined && name === undefined)
-    return limitsCommand(subject, subjects.slice(1));
-  if (command === 'revoke-user-tokens' && subject !== undefined && subjects.length === 1 && name === undefined)
-    return revokeUserTokensCommand(subject);
+function commandOf([command, subject, ...more]: string[], name: string | undefined): Command {
+  if (subject === undefined || (name !== undefined && command !== 'create')) throw new Error(USAGE);
+  if (command === 'limits') return limitsCommand(subject, more);
+  if (command === 'advanced-webhooks' && (more[0] === 'on' || more[0] === 'off') && more.length === 1)
+    return advancedWebhooksCommand(subject, more[0] === 'on');
+  if (command === 'create' && more.length === 0) return createCommand(subject, name);
+  if (command === 'show' && more.length === 0) return showCommand(subject);
+  if (command === 'revoke-user-tokens' && more.length === 0) return revokeUserTokensCommand(subject);
   throw new Error(USAGE);
 }
 
@@ -278,23 +274,6 @@ function revokeUserTokensCommand(apiKey: string): Command {
       return { apiKey, userTokens: 'revoked' };
     },
   };
-}
-
-function parsedArguments(args: string[]) {
-  try {
-    return parseArgs({
-      args,
-      allowPositionals: true,
-      options: {
-        name: { type: 'string' },
-        stack: { type: 'string', default: 'CollaborationBackend' },
-        local: { type: 'string' },
-        help: { type: 'boolean', default: false },
-      },
-    });
-  } catch (error) {
-    throw new Error(`${(error as Error).message}\n\n${USAGE}`);
-  }
 }
 
 function parseOrThrow(schema: z.ZodType<string>, value: string, label: string): string {
