@@ -312,6 +312,9 @@ describe('POST /v1/notifications/get', () => {
   test('returns the selected notifications, newest first, without a page token', async () => {
     await add('a', { location: { id: 'l1' } });
     await add('b', { notifyUsers: [{ userId: 'lin' }] });
+    // The order of notifications of two documents that were added in the same millisecond is not defined.
+    const addedAt = Date.now();
+    while (Date.now() === addedAt);
     await add('c', { documentId: 'offer' });
     const { body } = await customer.call(GET_V1, nda);
     expect(Object.keys(body.result)).toEqual(['status', 'message', 'data']);
