@@ -94,7 +94,7 @@ export class CommentWriter {
     const [key, logged, allowed] = await Promise.all([
       this.#requireThread(context, annotationId),
       readLoggedVerbs(this.#table, context.scope.tenant, logs),
-      verify ? findUsersWithAccess(this.#table, context, authors, { now }) : new Set(authors),
+      verify ? findUsersWithAccess(this.#table, context, authors, now) : new Set(authors),
     ]);
     if (!authors.every((userId) => allowed.has(userId)))
       throw new ApiError('PERMISSION_DENIED', 'User does not have access to document');
@@ -260,8 +260,7 @@ export class CommentWriter {
       return { comment, eventOps, ops: [...commentDeletionOps(scope, thread, comment), ...eventOps] };
     });
     let head = thread;
-    // Three operations are kept free. One can start a job. Two can move the assignee's involvement to the new first comment. It
-    // is the item which says that the first comment involves the assignee.
+    // Three operations are kept free. One can start a job. Two can move the assignee's involvement to the new first comment.
     for (const group of inTransactions(units, { operations: OPS_BESIDE_HEAD - 3 })) {
       const removed = group.map(({ comment }) => comment);
       const extraOps = group.flatMap(({ eventOps }) => eventOps);

@@ -138,7 +138,7 @@ export class ThreadWriter {
     const logs = comments.some(({ triggerActivities }) => triggerActivities);
     const [logged, allowed] = await Promise.all([
       readLoggedVerbs(this.#table, context.scope.tenant, logs),
-      verify ? findUsersWithAccess(this.#table, context, authors, { now }) : new Set(authors),
+      verify ? findUsersWithAccess(this.#table, context, authors, now) : new Set(authors),
     ]);
     const results = new Map<string, ThreadAdded>();
     const drafts: ThreadDraft[] = [];

@@ -236,7 +236,7 @@ export async function findUsersWithAccess(
   table: Table,
   { scope, organization, document }: DocumentContext,
   userIds: readonly string[],
-  { now }: { now: number },
+  now: number,
 ): Promise<ReadonlySet<string>> {
   if (userIds.length === 0) return new Set();
   const [documentInFolder] = await new DocumentReader(table).attachFolders(scope, [{ ...document, _r: 0 }]);

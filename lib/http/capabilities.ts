@@ -1,11 +1,10 @@
 import type { Capability } from '../app/capability.ts';
 import type { AuthLevel } from '../app/endpoint.ts';
+import { serviceName } from '../app/serviceName.ts';
 import type { OpenToUsers } from '../app/userRule.ts';
 import { rateBuckets } from '../workspaces/rateBuckets.ts';
 import { credentials } from './credentials.ts';
 import { idempotency } from './idempotency.ts';
-
-const observation: Capability<undefined> = { grants: [], env: ['SERVICE_NAME'], open: () => undefined };
 
 interface DeclaredFunction {
   readonly auth: AuthLevel;
@@ -27,7 +26,8 @@ export function isRateLimited({ auth }: Pick<DeclaredFunction, 'auth'>): boolean
 /** Returns the capabilities that a function uses: those in its declaration, and those of its middlewares. */
 export function capabilitiesOf(endpoint: DeclaredFunction): Capability<unknown>[] {
   return [
-    observation,
+    // Logs and metrics contain the name of the service.
+    serviceName,
     ...(['apiKey', 'workspace'].includes(endpoint.auth) ? [credentials] : []),
     ...(endpoint.user ? [endpoint.user.checker] : []),
     ...(isRateLimited(endpoint) ? [rateBuckets] : []),

@@ -221,7 +221,7 @@ export class NotificationWriter {
     userIds: readonly string[],
     now: number,
   ): Promise<ReadonlySet<string>> {
-    return findUsersWithAccess(this.#table, context, userIds, { now });
+    return findUsersWithAccess(this.#table, context, userIds, now);
   }
 
   /** Adds a notification. Changes nothing if the organization already has a notification with this id. */
@@ -363,7 +363,7 @@ export class NotificationWriter {
         if (!first) return [documentKey, new Set<string>()] as const;
         const userIds = distinct([first, ...others].flatMap(({ change }) => change.readByUserIds ?? []));
         const context = { organization, document: first.document, scope: { ...scope, documentKey } };
-        return [documentKey, await findUsersWithAccess(this.#table, context, userIds, { now })] as const;
+        return [documentKey, await findUsersWithAccess(this.#table, context, userIds, now)] as const;
       }),
     );
     return new Map(readers);

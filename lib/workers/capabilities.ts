@@ -1,11 +1,10 @@
 import type { Capability } from '../app/capability.ts';
+import { serviceName } from '../app/serviceName.ts';
 import type { Worker } from '../app/worker.ts';
 
-const serviceName: Capability<undefined> = { grants: [], env: ['SERVICE_NAME'], open: () => undefined };
-
 /**
- * Returns the capabilities that a worker declares, and those that every worker has. Access to its event source is not among them,
- * because the stack grants it.
+ * Returns the capabilities that a worker declares, and the name of the service, which its logs and metrics contain. Access to its
+ * event source is not among them, because the stack grants it.
  */
 export function workerCapabilities(worker: Pick<Worker, 'uses'>): Capability<unknown>[] {
   return [serviceName, ...Object.values(worker.uses)];
