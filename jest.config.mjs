@@ -21,10 +21,11 @@ export default {
   testEnvironment: '<rootDir>/test/environment.mjs',
   // The texts of zod in fifty languages would be a third of the modules of many tests. None of them uses another language.
   moduleNameMapper: { '^\\.\\./locales/index\\.js$': 'zod/v4/locales/en.js' },
-  // For what hangs; how slow the machine is must not matter.
+  // Ends only tests that hang. No test takes so long on a slow machine.
   testTimeout: 300_000,
   testSequencer: '<rootDir>/test/sequencer.mjs',
-  // One more than there are cores on the smallest machine: a third of the time a test waits, for the engine, a process or the clock. A fresh one now and then keeps memory small.
+  // One more than the cores of the smallest machine, because tests wait a third of their time: for the engine, a
+  // process or the clock. A worker that uses too much memory is replaced.
   maxWorkers: 3,
   workerIdleMemoryLimit: '1GB',
   reporters: ['default', '<rootDir>/test/countReporter.mjs'],

@@ -48,61 +48,51 @@ export function localSettings(env: Record<string, string | undefined>): LocalSet
   };
 }
 
+/** Returns the value of a variable if it is valid. Otherwise throws a `StartError` that says what it must be. */
+function valid(name: string, text: string, isValid: boolean, requirement: string): string {
+  if (isValid) return text;
+  throw new StartError(`${name} must be ${requirement}, but is ${JSON.stringify(text)}.`);
+}
+
 function portOf(text: string): number {
-  const port = Number(text);
-  if (/^\d+$/.test(text) && port <= 65_535) return port;
-  throw new StartError(`PORT must be a number from 0 to 65535, but is ${JSON.stringify(text)}.`);
+  return Number(valid('PORT', text, /^\d+$/.test(text) && Number(text) <= 65_535, 'a number from 0 to 65535'));
 }
 
 function hostOf(text: string): string {
-  const host = text.trim();
-  if (/^[a-z0-9.-]{1,253}(:\d{1,5})?$/i.test(host)) return host;
-  throw new StartError(
-    `ALLOWED_HOSTS must be host names separated by commas, each with its port if the client sends one, but is ${JSON.stringify(text)}.`,
-  );
+  const requirement = 'host names separated by commas, each with its port if the client sends one';
+  return valid('ALLOWED_HOSTS', text, /^\s*[a-z0-9.-]{1,253}(:\d{1,5})?\s*$/i.test(text), requirement).trim();
 }
 
 function serviceNameOf(text: string): string {
-  if (/^[a-z][a-z0-9-]{0,29}$/.test(text)) return text;
-  throw new StartError(
-    `SERVICE_NAME must be 1 to 30 lower-case letters, digits and hyphens and start with a letter, but is ${JSON.stringify(text)}.`,
-  );
+  const requirement = '1 to 30 lower-case letters, digits and hyphens and start with a letter';
+  return valid('SERVICE_NAME', text, /^[a-z][a-z0-9-]{0,29}$/.test(text), requirement);
 }
 
 function secondsOf(text: string): number {
-  const seconds = Number(text);
-  if (seconds > 0 && seconds <= 86_400) return seconds;
-  throw new StartError(
-    `SCHEDULE_SECONDS must be a number of seconds above 0, up to 86400, but is ${JSON.stringify(text)}.`,
-  );
+  const isValid = Number(text) > 0 && Number(text) <= 86_400;
+  return Number(valid('SCHEDULE_SECONDS', text, isValid, 'a number of seconds above 0, up to 86400'));
 }
 
 function threadsOf(text: string): number {
-  if (/^[1-9]\d{0,2}$/.test(text)) return Number(text);
-  throw new StartError(`FUNCTION_THREADS must be a whole number from 1 to 999, but is ${JSON.stringify(text)}.`);
+  return Number(valid('FUNCTION_THREADS', text, /^[1-9]\d{0,2}$/.test(text), 'a whole number from 1 to 999'));
 }
 
 /**
  * Returns the value of a variable if it is valid. Throws otherwise. Unlike a deployment, accepts fractions of seconds.
  */
 function timingOf(name: (typeof localVariables)[number], text: string): string {
-  if (/_PER_KEY$|^CALL_/.test(name)) {
-    if (/^[1-9]\d{0,5}$/.test(text)) return text;
-    throw new StartError(`${name} must be a whole number from 1 to 999999, but is ${JSON.stringify(text)}.`);
-  }
-  const isSchedule = name.endsWith('_SCHEDULE');
-  if ((isSchedule ? /^\d+(\.\d+)?(,\d+(\.\d+)?)*$/ : /^\d+(\.\d+)?$/).test(text)) return text;
-  throw new StartError(
-    `${name} must be ${isSchedule ? 'seconds separated by commas' : 'a number of seconds'}, but is ${JSON.stringify(text)}.`,
-  );
+  if (/_PER_KEY$|^CALL_/.test(name))
+    return valid(name, text, /^[1-9]\d{0,5}$/.test(text), 'a whole number from 1 to 999999');
+  if (name.endsWith('_SCHEDULE'))
+    return valid(name, text, /^\d+(\.\d+)?(,\d+(\.\d+)?)*$/.test(text), 'seconds separated by commas');
+  return valid(name, text, /^\d+(\.\d+)?$/.test(text), 'a number of seconds');
 }
 
 function isOn(name: string, text: string): boolean {
-  if (text === 'on' || text === 'off') return text === 'on';
-  throw new StartError(`${name} must be "on" or "off", but is ${JSON.stringify(text)}.`);
+  return valid(name, text, text === 'on' || text === 'off', '"on" or "off"') === 'on';
 }
 
 function engineOf(text: string): EngineKind {
-  if (text === 'dynoxide' || text === 'dynamodb-local') return text;
-  throw new StartError(`DYNAMODB_ENGINE must be "dynoxide" or "dynamodb-local", but is ${JSON.stringify(text)}.`);
+  const isValid = text === 'dynoxide' || text === 'dynamodb-local';
+  return valid('DYNAMODB_ENGINE', text, isValid, '"dynoxide" or "dynamodb-local"') as EngineKind;
 }
