@@ -1,19 +1,16 @@
 import { randomBytes } from 'node:crypto';
-import { DocumentEntity } from '../../lib/directory/documents.ts';
-import { OrganizationEntity } from '../../lib/directory/organizations.ts';
 import { LiveChannelEntity } from '../../lib/live/entities.ts';
 import { upsert } from '../../lib/table/table.ts';
 import { table } from './acmeWorld.ts';
 import type { Customer } from './customer.ts';
+import { storedDocumentScope } from './storedScope.ts';
 import { times } from './times.ts';
 
 /** Writes a push channel for a document, as if a user had connected to it. */
-async function openChannel({ apiKey: tenant }: Customer, ids: { organizationId: string; documentId: string }) {
-  const organization = await table.get(OrganizationEntity, { tenant, organizationId: ids.organizationId });
-  const scope = { tenant, organizationKey: organization!.internalId };
-  const document = await table.get(DocumentEntity, { ...scope, documentId: ids.documentId });
-  const channel = { documentKey: document!.internalId, ...ids, version: 0, epoch: 1, activeUntil: 0, marks: {} };
-  await table.write([upsert(LiveChannelEntity, { ...scope, ...channel })]);
+async function openChannel(customer: Customer, ids: { organizationId: string; documentId: string }) {
+  const scope = await storedDocumentScope(customer, ids);
+  const channel = { ...scope, ...ids, version: 0, epoch: 1, activeUntil: 0, marks: {} };
+  await table.write([upsert(LiveChannelEntity, channel)]);
 }
 
 const from = (userId: string) => ({ userId, name: userId, email: `${userId}@example.com` });

@@ -11,6 +11,7 @@ import { nda } from '../../support/content.ts';
 import { TABLE_NAME } from '../../support/engine.ts';
 import { startFaults } from '../../support/faults.ts';
 import { everyItem } from '../../support/items.ts';
+import { storedDocumentScope, storedOrganizationScope } from '../../support/storedScope.ts';
 import { times } from '../../support/times.ts';
 
 const ADD = '/v2/activities/add';
@@ -19,11 +20,7 @@ const { engine, customer } = acmeWorld({ documents: ['nda'] });
 const faults = forAllTests(startFaults);
 const { get } = activityCalls(customer);
 
-const scope = async () => ({
-  tenant: customer.apiKey,
-  organizationKey: (await table.get(OrganizationEntity, { tenant: customer.apiKey, organizationId: 'acme' }))!
-    .internalId,
-});
+const scope = () => storedOrganizationScope(customer);
 
 /** Sends a call whose second transaction fails. */
 async function cutOff(data: object, headers = {}) {
@@ -158,19 +155,16 @@ describe('activityOps', () => {
     actionUser: { userId: 'ada' },
     targetEntityId: 'c1',
   } as const;
-  const eventScope = async () => {
-    const { organizationKey, tenant } = await scope();
-    return {
-      tenant,
-      organizationKey,
-      documentKey: (await table.get(DocumentEntity, { tenant, organizationKey, documentId: 'nda' }))!.internalId,
-    };
-  };
 
   test('writes an activity in the transaction of its change', async () => {
     expect(
       await table.write(
-        activityOps(await eventScope(), names, { ...own, entityData: { text: 'hi' } }, 1_700_000_000_000),
+        activityOps(
+          await storedDocumentScope(customer),
+          names,
+          { ...own, entityData: { text: 'hi' } },
+          1_700_000_000_000,
+        ),
       ),
     ).toBe('done');
     const [activity, ...others] = await get(nda);
@@ -192,7 +186,7 @@ describe('activityOps', () => {
   });
 
   test('creates one activity per change, action type and document', async () => {
-    const here = await eventScope();
+    const here = await storedDocumentScope(customer);
     const idOf = (ops: ReturnType<typeof activityOps>) => (ops[0] as { put: { id: string } }).put.id;
     const ids = [
       activityOps(here, names, own, 1_700_000_000_000),

@@ -1,7 +1,6 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { LocationDeleter } from '../../../lib/deletion/deleteLocationData.ts';
 import { DocumentEntity } from '../../../lib/directory/documents.ts';
-import { OrganizationEntity } from '../../../lib/directory/organizations.ts';
 import { Table } from '../../../lib/table/table.ts';
 import { acmeWorld, invalid, table } from '../../support/acmeWorld.ts';
 import { nda } from '../../support/content.ts';
@@ -12,6 +11,7 @@ import { deleteItem, everyItem } from '../../support/items.ts';
 import { asDocumentClient } from '../../support/leanClient.ts';
 import { errorOf, post } from '../../support/requests.ts';
 import { withStillClock } from '../../support/stillClock.ts';
+import { storedOrganizationScope } from '../../support/storedScope.ts';
 import { times } from '../../support/times.ts';
 import { newWorkspace } from '../../support/workspaces.ts';
 
@@ -267,16 +267,8 @@ describe('POST /v1/organizations/documents/locations/data/delete', () => {
 
   test('keeps the records of a new document if a deleted document has leftovers with the same ids', async () => {
     await addRecords(chapter);
-    const { internalId: organization } = (await everyItem(engine)).find(
-      ({ _t, organizationId, PK: key }) =>
-        _t === OrganizationEntity.type && organizationId === 'acme' && key.includes(customer.apiKey),
-    )!;
-    const key = DocumentEntity.key({
-      tenant: customer.apiKey,
-      organizationKey: organization,
-      documentId: 'nda',
-    });
-    await deleteItem(engine, key);
+    const scope = await storedOrganizationScope(customer);
+    await deleteItem(engine, DocumentEntity.key({ ...scope, documentId: 'nda' }));
     await customer.addDocuments(['nda']);
     await addRecords({ id: 'elsewhere' });
     expect((await remove(chapter)).status).toBe(200);

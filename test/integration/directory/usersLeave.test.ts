@@ -4,7 +4,7 @@ import { removeUsersStep } from '../../../lib/deletion/removeUsersStep.ts';
 import { AccessRemovalEntity } from '../../../lib/directory/accessRemovals.ts';
 import { DocumentEntity } from '../../../lib/directory/documents.ts';
 import { changeFoldersStep } from '../../../lib/directory/folders/changeFoldersStep.ts';
-import { FolderEntity, organizationScope } from '../../../lib/directory/folders/folders.ts';
+import { FolderEntity } from '../../../lib/directory/folders/folders.ts';
 import { OrganizationEntity } from '../../../lib/directory/organizations.ts';
 import { MAX_REVOCATIONS } from '../../../lib/directory/rules/access.ts';
 import { UserEntity } from '../../../lib/directory/users.ts';
@@ -18,6 +18,7 @@ import { everyItem } from '../../support/items.ts';
 import { runAsJob } from '../../support/jobRunner.ts';
 import { asDocumentClient, type TableClient } from '../../support/leanClient.ts';
 import { startQueues } from '../../support/queues.ts';
+import { storedDocumentScope, storedOrganizationScope } from '../../support/storedScope.ts';
 import { times } from '../../support/times.ts';
 import { recordingMeasures } from '../../support/workers.ts';
 
@@ -129,11 +130,7 @@ async function jobsLeft(): Promise<number> {
 }
 
 const stored = async (userId: string) => (await table.get(UserEntity, { tenant: customer.apiKey, userId }))!;
-const scope = async () =>
-  organizationScope(
-    customer.apiKey,
-    (await table.get(OrganizationEntity, { tenant: customer.apiKey, organizationId: 'acme' }))!,
-  );
+const scope = () => storedOrganizationScope(customer);
 
 async function addEverywhere(...userIds: string[]): Promise<void> {
   for (const where of [
@@ -308,7 +305,7 @@ describe('users/delete with documentId', () => {
     ]).toEqual([remainingRoles, [], ['ada'], ['ada']]);
     const before = await itemsOfUser('ada');
     await runJobs();
-    const { internalId } = (await table.get(DocumentEntity, { ...(await scope()), documentId: 'nda' }))!;
+    const { documentKey: internalId } = await storedDocumentScope(customer);
     expect(await itemsOfUser('ada')).toEqual(before.filter((trace) => !trace.endsWith(internalId)));
     expect([await roles('ada'), await contacts({ organizationUserGroupIds: ['lawyers'] })]).toEqual([
       remainingRoles,
@@ -573,7 +570,7 @@ describe('users/delete of a user who is added again', () => {
         [{ scope: acmeScope, resource: { resourceType: 'document', internalId }, accessRole: 'editor' }],
         began - 1,
       );
-    const { internalId } = (await table.get(DocumentEntity, { ...acmeScope, documentId: 'nda' }))!;
+    const { documentKey: internalId } = await storedDocumentScope(customer);
     await remove({}, 'ada');
     await late(internalId);
     expect(await roles('ada')).toEqual({});

@@ -1,13 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
 import { purgeDocument } from '../../../lib/deletion/purgeDocuments.ts';
-import { DocumentEntity } from '../../../lib/directory/documents.ts';
-import { OrganizationEntity } from '../../../lib/directory/organizations.ts';
 import { LiveStateStore } from '../../../lib/liveState/liveStates.ts';
 import { eraseLiveStates } from '../../../lib/liveState/userRemoval.ts';
 import { acmeWorld, table } from '../../support/acmeWorld.ts';
 import { nda } from '../../support/content.ts';
 import { handlerOf } from '../../support/functionHandlers.ts';
 import { eventOf, post, resultOf, send } from '../../support/requests.ts';
+import { storedDocumentScope } from '../../support/storedScope.ts';
 import { times } from '../../support/times.ts';
 
 const BROADCAST = '/v2/livestate/broadcast';
@@ -24,13 +23,7 @@ const failure = async (data: object, fields: object = {}) => {
   const { status, body } = await broadcast(data, fields);
   return { http: status, status: body.error?.status, message: body.error?.message };
 };
-const scope = async () => {
-  const tenant = customer.apiKey;
-  const organization = await table.get(OrganizationEntity, { tenant, organizationId: 'acme' });
-  const organizationKey = organization!.internalId;
-  const document = await table.get(DocumentEntity, { tenant, organizationKey, documentId: 'nda' });
-  return { tenant, organizationKey, documentKey: document!.internalId };
-};
+const scope = () => storedDocumentScope(customer);
 
 describe('POST /v2/livestate/broadcast', () => {
   test('stores the data under its id and returns success', async () => {

@@ -1,7 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
 import { purgeDocument } from '../../../lib/deletion/purgeDocuments.ts';
-import { DocumentEntity } from '../../../lib/directory/documents.ts';
-import { OrganizationEntity } from '../../../lib/directory/organizations.ts';
 import { endPresenceStep } from '../../../lib/presence/endPresenceStep.ts';
 import { PresenceEntity, PresenceStore, PresenceSweeper } from '../../../lib/presence/presences.ts';
 import { presenceSweep, sweepPresences } from '../../../lib/presence/sweepPresence.ts';
@@ -14,6 +12,7 @@ import { runAsJob } from '../../support/jobRunner.ts';
 import { roleOf } from '../../support/permissions.ts';
 import { post, resultOf } from '../../support/requests.ts';
 import { withStillClock } from '../../support/stillClock.ts';
+import { storedDocumentScope } from '../../support/storedScope.ts';
 import { times } from '../../support/times.ts';
 
 const { customer, itemsOf } = acmeWorld({ documents: ['nda'] });
@@ -25,15 +24,9 @@ const failure = async (name: string, data: object) => {
   const { status, body } = await call(name, data);
   return { http: status, status: body.error?.status, message: body.error?.message };
 };
-const scope = async () => {
-  const tenant = customer.apiKey;
-  const organization = await table.get(OrganizationEntity, { tenant, organizationId: 'acme' });
-  const organizationKey = organization!.internalId;
-  const document = await table.get(DocumentEntity, { tenant, organizationKey, documentId: 'nda' });
-  return { tenant, organizationKey, documentKey: document!.internalId };
-};
-/** Returns the options of a run of the sweep at a time. The run has no deadline. */
+const scope = () => storedDocumentScope(customer);
 const runSweep = roleOf('sweep', [presenceSweep]);
+/** Returns the options of a run of the sweep at a time. The run has no deadline. */
 const runAt = (now: number) => ({ clock: () => now, deadline: Infinity });
 const revisionOf = async (userId: string) => (await table.get(PresenceEntity, { ...(await scope()), userId }))?._r;
 

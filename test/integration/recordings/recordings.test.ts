@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { InvolvementEntity } from '../../../lib/content/involvements.ts';
 import { DocumentEntity } from '../../../lib/directory/documents.ts';
-import { OrganizationEntity } from '../../../lib/directory/organizations.ts';
 import { EventEntity, EventPayloadEntity } from '../../../lib/events/outbox.ts';
 import { readRecordings, recordingDeletionOps, RecordingEntity } from '../../../lib/recordings/recordings.ts';
 import { indexPartition } from '../../../lib/table/entity.ts';
@@ -10,6 +9,7 @@ import { acmeWorld, forAllTests, invalid, table } from '../../support/acmeWorld.
 import { nda } from '../../support/content.ts';
 import { startFaults } from '../../support/faults.ts';
 import { everyItem } from '../../support/items.ts';
+import { storedDocumentScope } from '../../support/storedScope.ts';
 import { times } from '../../support/times.ts';
 
 const ADD = '/v2/recordings/add';
@@ -24,18 +24,7 @@ const add = (recordings: object[], document: object = nda) => customer.ok(ADD, {
 const get = (filter: object = {}) => customer.ok(GET, { organizationId: 'acme', ...filter }) as Promise<any[]>;
 const idsOf = async (filter: object = {}) => (await get(filter)).map(({ annotationId }) => annotationId);
 const numbers = (count: number) => times(count, (i) => i);
-const scope = async (documentId = 'nda') => {
-  const { internalId: organizationKey } = (await table.get(OrganizationEntity, {
-    tenant: customer.apiKey,
-    organizationId: 'acme',
-  }))!;
-  const { internalId: documentKey } = (await table.get(DocumentEntity, {
-    tenant: customer.apiKey,
-    organizationKey,
-    documentId,
-  }))!;
-  return { tenant: customer.apiKey, organizationKey, documentKey };
-};
+const scope = (documentId = 'nda') => storedDocumentScope(customer, { ...nda, documentId });
 /** Returns the customer's events with their data. */
 async function events(): Promise<any[]> {
   const items = (await everyItem(engine)).filter(({ PK }) => PK.startsWith(`T#${customer.apiKey}#EVENT#`));

@@ -407,6 +407,17 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/update', () => {
   });
 });
 
+/** Expects that every call about one endpoint fails, because the customer has no endpoint with this id. */
+async function expectUnknown(endpointId: string): Promise<void> {
+  for (const [path, data] of [
+    [paths.delete, {}],
+    [paths.getSecret, {}],
+    [paths.rotate, {}],
+    [paths.update, { disabled: true }],
+  ] as const)
+    expect(await outcome(customer, path, { endpointId, ...data })).toEqual(UNKNOWN);
+}
+
 describe('POST /v2/workspace/advancedwebhook/endpoints/delete', () => {
   test('deletes the endpoint, its secrets, its uid and its list entry in one write', async () => {
     const [other, made] = [await create(), await create({ uid: 'mine' })];
@@ -421,14 +432,7 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/delete', () => {
     });
     expect([await stored(made.id), await uidItem('mine'), await count()]).toEqual([undefined, undefined, 1]);
     expect(await listed()).toEqual([other]);
-    for (const [path, data] of [
-      [paths.delete, {}],
-      [paths.getSecret, {}],
-      [paths.rotate, {}],
-      [paths.update, { disabled: true }],
-    ] as const) {
-      expect(await outcome(customer, path, { endpointId: made.id, ...data })).toEqual(UNKNOWN);
-    }
+    await expectUnknown(made.id);
   });
 
   test('makes the uid free for a new endpoint, which gets none of the old settings', async () => {
@@ -465,28 +469,14 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/delete', () => {
     ['awkward', 'x#UID'],
     ['long', 'ü'.repeat(512)],
   ])('returns NOT_FOUND for an id that is %s, as all calls about endpoints do', async (_what, endpointId) => {
-    for (const [path, data] of [
-      [paths.delete, {}],
-      [paths.getSecret, {}],
-      [paths.rotate, {}],
-      [paths.update, { disabled: true }],
-    ] as const) {
-      expect(await outcome(customer, path, { endpointId, ...data })).toEqual(UNKNOWN);
-    }
+    await expectUnknown(endpointId);
   });
 
   test('returns NOT_FOUND for an endpoint of another customer and keeps that endpoint', async () => {
     const other = await newWebhookCustomer();
     const theirs = await other.ok(paths.create, { url: HOOK, uid: 'theirs' });
     const secret = await other.ok(paths.getSecret, { endpointId: theirs.id });
-    for (const [path, data] of [
-      [paths.delete, {}],
-      [paths.getSecret, {}],
-      [paths.rotate, {}],
-      [paths.update, { disabled: true }],
-    ] as const) {
-      expect(await outcome(customer, path, { endpointId: theirs.id, ...data })).toEqual(UNKNOWN);
-    }
+    await expectUnknown(theirs.id);
     expect((await other.ok(paths.list, {})).endpoints).toEqual([theirs]);
     expect(await other.ok(paths.getSecret, { endpointId: theirs.id })).toEqual(secret);
   });
