@@ -74,11 +74,7 @@ const vectorBytes = () =>
 const READS = ['Get', 'BatchGet', 'Query'];
 const WRITES = ['Put', 'Delete', 'TransactWrite'];
 
-async function search(customer: Customer, data: object): Promise<any> {
-  const { status, body } = await customer.call('/v2/memory/search', { limit: LIMIT, ...data });
-  if (status !== 200) throw new Error(JSON.stringify(body));
-  return body.result;
-}
+const search = (customer: Customer, data: object) => customer.result('/v2/memory/search', { limit: LIMIT, ...data });
 
 await printCosts();
 const [times, parts, recalls, counts]: [Row[], Row[], Row[], Row[]] = [[], [], [], []];

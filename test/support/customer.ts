@@ -1,5 +1,5 @@
 import { handlerOf } from './functionHandlers.ts';
-import { errorOf, type Headers, post, type Response } from './requests.ts';
+import { errorOf, type Headers, post, type Response, resultOf } from './requests.ts';
 import { newWorkspace } from './workspaces.ts';
 
 /**
@@ -44,11 +44,7 @@ export async function newCustomer(): Promise<Customer> {
   const { headers: workspaceHeaders, keyHeaders, apiKey, authToken } = await newWorkspace();
   const call = async (path: string, data: unknown, headers: Headers = {}) =>
     post(handlerOf(path), { ...keyHeaders, ...headers }, data);
-  const result = async (path: string, data: unknown) => {
-    const { status, body } = await call(path, data);
-    if (status !== 200) throw new Error(`${path} answered ${status}: ${JSON.stringify(body)}`);
-    return body.result;
-  };
+  const result = async (path: string, data: unknown) => resultOf(await call(path, data), path);
   const ok = async (path: string, data: unknown) => (await result(path, data)).data;
   const addTo =
     (path: string, list: string, idName: string, defaults: object = { createOrganization: true }): Add =>

@@ -1,7 +1,7 @@
 import type { Handler } from '../../lib/http/stack.ts';
 import type { Engine } from './engine.ts';
 import { handlerOf } from './functionHandlers.ts';
-import { eventOf, post, type Response, send } from './requests.ts';
+import { eventOf, post, resultOf } from './requests.ts';
 import type { TestWorkspace } from './workspaces.ts';
 
 const sendLoginLink = handlerOf('/v2/workspace/email/send-login-link');
@@ -10,23 +10,13 @@ const verificationPage = handlerOf('/v2/workspace/email/verify');
 /** A page of the service. Login links are always allowed to redirect to it. */
 export const CONTINUE_URL = 'https://api.test/welcome';
 
-/** Calls a handler from another IP address. */
-export function postFrom(sourceIp: string, to: Handler, data: unknown): Promise<Response> {
-  const event = eventOf(JSON.stringify({ data }));
-  return send(to, {
-    ...event,
-    requestContext: { ...event.requestContext, http: { ...event.requestContext.http, sourceIp } },
-  });
-}
-
 /** Mails a login link to the owner of a workspace. Returns the token in the link. */
 export async function mailedToken(
   engine: Engine,
   { ownerEmail }: TestWorkspace,
   continueUrl = CONTINUE_URL,
 ): Promise<string> {
-  const { status, body } = await post(sendLoginLink, {}, { email: ownerEmail, continueUrl });
-  if (status !== 200) throw new Error(`No login link was sent: ${JSON.stringify(body)}`);
+  resultOf(await post(sendLoginLink, {}, { email: ownerEmail, continueUrl }));
   return tokenIn(engine.mails.at(-1)!.text);
 }
 

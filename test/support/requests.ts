@@ -46,6 +46,15 @@ export async function post(handler: Handler, headers: Headers, data: unknown): P
   return send(handler, eventOf(JSON.stringify({ data }), headers));
 }
 
+/** Calls a handler from another IP address. */
+export function postFrom(sourceIp: string, to: Handler, data: unknown): Promise<Response> {
+  const event = eventOf(JSON.stringify({ data }));
+  return send(to, {
+    ...event,
+    requestContext: { ...event.requestContext, http: { ...event.requestContext.http, sourceIp } },
+  });
+}
+
 /** Sends an event to a handler. */
 export async function send(handler: Handler, event: APIGatewayProxyEventV2): Promise<Response> {
   const result = await handler(event, { awsRequestId: randomUUID(), functionName: 'test' } as Context);
@@ -62,8 +71,8 @@ export function errorOf({ status, body }: Response): [http: number, status?: str
   return [status, body.error?.status, body.error?.message];
 }
 
-/** Returns the `result` of an answer. Throws if the call failed. */
-export function resultOf({ status, body }: Response): any {
-  if (status !== 200) throw new Error(`The call answered ${status}: ${JSON.stringify(body)}`);
+/** Returns the `result` of an answer. Throws if the call failed. The message contains `path`. */
+export function resultOf({ status, body }: Response, path = 'The call'): any {
+  if (status !== 200) throw new Error(`${path} answered ${status}: ${JSON.stringify(body)}`);
   return body.result;
 }

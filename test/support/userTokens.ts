@@ -1,6 +1,6 @@
 import type { Customer } from './customer.ts';
 import { handlerOf } from './functionHandlers.ts';
-import { type Headers, post, type Response } from './requests.ts';
+import { type Headers, post, type Response, resultOf } from './requests.ts';
 
 /** A user with a token. */
 export interface TestUser {
@@ -41,11 +41,7 @@ export function userWith(userId: string, token: string): TestUser {
     token,
     headers: own,
     call,
-    async ok(path, data) {
-      const { status, body } = await call(path, data);
-      if (status !== 200) throw new Error(`${path} answered ${status}: ${JSON.stringify(body)}`);
-      return body.result.data;
-    },
+    ok: async (path, data) => resultOf(await call(path, data), path).data,
     async status(path, data) {
       const { status, body } = await call(path, data);
       return status === 200 ? 'OK' : body.error.status;

@@ -12,12 +12,11 @@ beforeAll(async () => {
 
 /** Returns the message of an answer, and the message of each of its items. */
 async function messages(path: string, data: object): Promise<unknown[]> {
-  const { status, body } = await customer.call(path, data);
-  if (status !== 200) throw new Error(JSON.stringify(body));
-  const items = Object.values<any>(body.result.data ?? {}).flatMap((item) =>
+  const result = await customer.result(path, data);
+  const items = Object.values<any>(result.data ?? {}).flatMap((item) =>
     typeof item?.message === 'string' ? [item.message] : [],
   );
-  return [body.result.message, ...items];
+  return [result.message, ...items];
 }
 
 describe('documented messages', () => {

@@ -32,11 +32,7 @@ const add = (judgments: object[], scope: object = nda) =>
     Record<string, { success: boolean; id: string; message: string }>
   >;
 
-async function search(data: object): Promise<any> {
-  const { status, body } = await customer.call(SEARCH, data);
-  if (status !== 200) throw new Error(JSON.stringify(body));
-  return body.result;
-}
+const search = (data: object) => customer.result(SEARCH, data);
 const searchIds = async (data: object): Promise<string[]> =>
   (await search(data)).results.map(({ recordId }: { recordId: string }) => recordId);
 const query = async (data: object): Promise<{ ids: string[]; total: number }> => {

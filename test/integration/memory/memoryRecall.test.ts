@@ -32,11 +32,7 @@ beforeAll(() => {
   });
 });
 
-async function search(data: object): Promise<any> {
-  const { status, body } = await customer.call('/v2/memory/search', { limit: LIMIT, ...data });
-  if (status !== 200) throw new Error(JSON.stringify(body));
-  return body.result;
-}
+const search = (data: object) => customer.result('/v2/memory/search', { limit: LIMIT, ...data });
 
 /**
  * Sends two searches and ranks the same vectors exactly. Returns the share of the exact results that the searches

@@ -6,11 +6,11 @@ import { upsert } from '../../../lib/table/table.ts';
 import { AllowedDomainsEntity } from '../../../lib/workspaces/allowedDomains.ts';
 import { LoginLinkEntity } from '../../../lib/workspaces/verification.ts';
 import { forAllTests, table } from '../../support/acmeWorld.ts';
-import { CONTINUE_URL, mailedToken, openLink, postFrom, pressButton, tokenIn } from '../../support/email.ts';
+import { CONTINUE_URL, mailedToken, openLink, pressButton, tokenIn } from '../../support/email.ts';
 import { startEngine } from '../../support/engine.ts';
 import { endpointHandler, handlerOf } from '../../support/functionHandlers.ts';
 import { everyItem } from '../../support/items.ts';
-import { errorOf, post } from '../../support/requests.ts';
+import { errorOf, post, postFrom } from '../../support/requests.ts';
 import { newWorkspace } from '../../support/workspaces.ts';
 
 const createApiKey = handlerOf('/v2/workspace/apikey/create');

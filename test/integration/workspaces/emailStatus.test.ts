@@ -5,11 +5,11 @@ import { RateLimits } from '../../../lib/table/rateLimits.ts';
 import { upsert } from '../../../lib/table/table.ts';
 import { ApiKeyEntity, WorkspaceApiKeyEntity } from '../../../lib/workspaces/entities.ts';
 import { forAllTests, table } from '../../support/acmeWorld.ts';
-import { CONTINUE_URL, mailedToken, postFrom, pressButton } from '../../support/email.ts';
+import { CONTINUE_URL, mailedToken, pressButton } from '../../support/email.ts';
 import { startEngine } from '../../support/engine.ts';
 import { endpointHandler, handlerOf } from '../../support/functionHandlers.ts';
 import { storedItem } from '../../support/items.ts';
-import { post } from '../../support/requests.ts';
+import { post, postFrom } from '../../support/requests.ts';
 import { times } from '../../support/times.ts';
 import { newWorkspace, type TestWorkspace } from '../../support/workspaces.ts';
 

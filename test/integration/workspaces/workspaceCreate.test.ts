@@ -8,7 +8,7 @@ import { forAllTests, table } from '../../support/acmeWorld.ts';
 import { startEngine } from '../../support/engine.ts';
 import { endpointHandler, handlerOf } from '../../support/functionHandlers.ts';
 import { storedItem } from '../../support/items.ts';
-import { eventOf, post, type Response, resultOf, send } from '../../support/requests.ts';
+import { eventOf, post, postFrom, resultOf, send } from '../../support/requests.ts';
 import { times } from '../../support/times.ts';
 import { virtualTime } from '../../support/virtualTime.ts';
 import { newWorkspace } from '../../support/workspaces.ts';
@@ -21,14 +21,6 @@ const engine = forAllTests(startEngine);
 
 const DAY = 86_400_000;
 const someone = () => `someone-${randomUUID()}@example.com`;
-
-function postFrom(sourceIp: string, to: Handler, data: unknown): Promise<Response> {
-  const event = eventOf(JSON.stringify({ data }));
-  return send(to, {
-    ...event,
-    requestContext: { ...event.requestContext, http: { ...event.requestContext.http, sourceIp } },
-  });
-}
 
 /** Returns a handler of the endpoint with some settings replaced. */
 function handlerWith(settings: Record<string, string>): Handler {
