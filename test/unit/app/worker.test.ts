@@ -1,4 +1,4 @@
-import { afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { describe, expect, jest, test } from '@jest/globals';
 import * as z from 'zod';
 import type { Capability } from '../../../lib/app/capability.ts';
 import {
@@ -11,29 +11,12 @@ import {
   type WorkerRun,
 } from '../../../lib/app/worker.ts';
 import { toWorkerLambda, type WorkerHandler } from '../../../lib/workers/lambda.ts';
+import { capturedLogObjects } from '../../support/capturedLog.ts';
 import { withStillClock } from '../../support/stillClock.ts';
 import { times } from '../../support/times.ts';
 import { insertsEvent, lambdaContext, messagesEvent } from '../../support/workers.ts';
 
-let lines: Record<string, any>[];
-
-beforeAll(() => {
-  // In this mode Powertools writes through the console, which the test reads.
-  process.env.POWERTOOLS_DEV = 'true';
-  process.env.POWERTOOLS_LOG_LEVEL = 'INFO';
-  process.env.POWERTOOLS_METRICS_DISABLED = 'false';
-});
-beforeEach(() => {
-  lines = [];
-  for (const method of ['debug', 'info', 'warn', 'error', 'log'] as const) {
-    jest.spyOn(console, method).mockImplementation((text: unknown) => {
-      lines.push(JSON.parse(String(text)) as Record<string, any>);
-    });
-  }
-});
-afterEach(() => {
-  jest.restoreAllMocks();
-});
+const lines = capturedLogObjects();
 
 const linesWith = (message: string) => lines.filter((line) => line.message === message);
 const metrics = () => lines.filter((line) => '_aws' in line);
@@ -364,7 +347,7 @@ describe('every worker', () => {
     await expect(handler({}, lambdaContext())).rejects.toThrow();
     expect(metrics().map(({ OldestOverdueDeliveryAge }) => OldestOverdueDeliveryAge)).toEqual([7, undefined]);
     fails = false;
-    lines = [];
+    lines.length = 0;
     await handler({}, lambdaContext());
     expect(metrics()).toEqual([]);
   });

@@ -1,4 +1,4 @@
-import { afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { describe, expect, jest, test } from '@jest/globals';
 import * as z from 'zod';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { tokenHash } from '../../../lib/crypto/tokenHash.ts';
@@ -9,30 +9,13 @@ import * as logMessages from '../../../lib/observability/logMessages.ts';
 import { ApiError } from '../../../lib/shared/errors.ts';
 import type { Table } from '../../../lib/table/table.ts';
 import { RateBuckets, rateBuckets } from '../../../lib/workspaces/rateBuckets.ts';
+import { capturedLogObjects } from '../../support/capturedLog.ts';
 import { testHandler } from '../../support/endpoint.ts';
 import { eventOf, send } from '../../support/requests.ts';
 
 const SECRET = 'hunter2-hunter2-hunter2';
 const limit = { perSecond: 1_000, burstSeconds: 10 };
-let lines: Record<string, any>[];
-
-beforeAll(() => {
-  // In this mode Powertools writes through the console, which the test reads.
-  process.env.POWERTOOLS_DEV = 'true';
-  process.env.POWERTOOLS_LOG_LEVEL = 'INFO';
-  process.env.POWERTOOLS_METRICS_DISABLED = 'false';
-});
-beforeEach(() => {
-  lines = [];
-  for (const method of ['debug', 'info', 'warn', 'error', 'log'] as const) {
-    jest.spyOn(console, method).mockImplementation((text: unknown) => {
-      lines.push(JSON.parse(String(text)) as Record<string, any>);
-    });
-  }
-});
-afterEach(() => {
-  jest.restoreAllMocks();
-});
+const lines = capturedLogObjects();
 
 const accessLines = () => lines.filter(({ message }) => message === 'request completed');
 const metrics = () => lines.filter((line) => '_aws' in line);
@@ -150,7 +133,7 @@ describe('the access log', () => {
 
   test('has the cause of a declared fault, also under an Idempotency-Key', async () => {
     for (const headers of [{}, { 'idempotency-key': 'k' }] as Record<string, string>[]) {
-      lines = [];
+      lines.length = 0;
       const unavailable = authenticated(async () => {
         throw new ApiError('UNAVAILABLE', 'Later.', { cause: new Error('the provider is away') });
       }, 'write');
