@@ -3,6 +3,7 @@ import { connect as connectTcp } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import * as Y from 'yjs';
+import { resultOf } from '../support/requests.ts';
 import { times } from '../support/times.ts';
 import { startSystem, type System } from './system.ts';
 
@@ -21,9 +22,7 @@ beforeAll(async () => {
 afterAll(() => system.stop());
 
 async function ok(path: string, data: object, headers = keyHeaders): Promise<any> {
-  const { status, body } = await system.post(path, data, headers);
-  if (status !== 200) throw new Error(`${path} answered ${status}: ${JSON.stringify(body)}`);
-  return body.result.data;
+  return resultOf(await system.post(path, data, headers), path).data;
 }
 
 /** Creates a document that the organization's members may open, and makes the user a member. */

@@ -5,6 +5,7 @@ import * as Y from 'yjs';
 import { EditorProvider } from '../../lib/client/editorProvider.ts';
 import type { LiveDocument } from '../../lib/client/liveDocument.ts';
 import { createUserClient, type UserClient } from '../../lib/client/userClient.ts';
+import { resultOf } from '../support/requests.ts';
 import { startSystem, type System, temporaryDir } from './system.ts';
 
 const nda = { organizationId: 'live', documentId: 'nda' };
@@ -40,9 +41,7 @@ afterEach(async () => {
 });
 
 async function done(path: string, data: object): Promise<any> {
-  const { status, body } = await system.post(path, data);
-  if (status !== 200) throw new Error(`${path} answered ${status}: ${JSON.stringify(body)}`);
-  return body.result.data;
+  return resultOf(await system.post(path, data), path).data;
 }
 
 function clientOf(userId: string): UserClient {

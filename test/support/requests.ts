@@ -72,7 +72,7 @@ export function errorOf({ status, body }: Response): [http: number, status?: str
 }
 
 /** Returns the `result` of an answer. Throws if the call failed. The message contains `path`. */
-export function resultOf({ status, body }: Response, path = 'The call'): any {
+export function resultOf({ status, body }: Pick<Response, 'status' | 'body'>, path = 'The call'): any {
   if (status !== 200) throw new Error(`${path} answered ${status}: ${JSON.stringify(body)}`);
   return body.result;
 }
