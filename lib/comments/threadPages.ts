@@ -16,7 +16,7 @@ import type { Viewer } from '../content/rules/viewer.ts';
 import { DocumentReader, readDocuments } from '../directory/documents.ts';
 import { FolderReader, type OrganizationScope, organizationScope, readFolders } from '../directory/folders/folders.ts';
 import { findOrganization, OrganizationReader } from '../directory/organizations.ts';
-import { dict } from '../shared/collections.ts';
+import { dict, distinct } from '../shared/collections.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 import type { Table } from '../table/table.ts';
 import { type DeletedThread, listDeletedThreads } from './deletedThreads.ts';
@@ -209,7 +209,9 @@ export class ThreadPages {
   ): Promise<(DocumentScope & ThreadKey)[]> {
     const documentIds = documentId === undefined ? sentDocumentIds : [documentId];
     if (!documentIds) return this.#findKeysAnywhere(scope, folderId, annotationIds);
-    const recordIds = documentIds.flatMap((within) => annotationIds.map((id) => recordIdKey('thread', id, within)));
+    const recordIds = distinct(documentIds).flatMap((within) =>
+      annotationIds.map((id) => recordIdKey('thread', id, within)),
+    );
     // The key of a thread's position contains the customer's `documentId`, so positions can be read at the same time as the
     // documents.
     const [live, positions] = await Promise.all([

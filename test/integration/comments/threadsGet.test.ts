@@ -140,6 +140,9 @@ describe('POST /v2/commentannotations/get across documents', () => {
       'd000 a-d000',
       null,
     ]);
+    expect(await namesOf({ documentIds: ['d001', 'd000', 'd001'], annotationIds: ['a-d001'] })).toEqual([
+      'd001 a-d001',
+    ]);
     expect((await namesOf({ annotationIds: ['shared', 'nothing'] })).toSorted()).toEqual([
       'd001 shared',
       'd010 shared',
