@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { endpoint as getEndpoint } from '../../../functions/v2/users/get.ts';
 import { listUsers, UserLists } from '../../../lib/directory/userLists.ts';
-import { acmeWorld } from '../../support/acmeWorld.ts';
+import { acmeWorld, table } from '../../support/acmeWorld.ts';
 import { endpointHandler } from '../../support/functionHandlers.ts';
 import { errorOf, post } from '../../support/requests.ts';
 import { times } from '../../support/times.ts';
@@ -77,7 +77,7 @@ test('users/get returns INTERNAL with its own message if the table fails', async
       throw new Error('the table fails');
     }
   }
-  const lists = { ...listUsers, open: () => new FailingLists({} as ConstructorParameters<typeof UserLists>[0]) };
+  const lists = { ...listUsers, open: () => new FailingLists(table) };
   const handler = endpointHandler({ ...getEndpoint, uses: { ...getEndpoint.uses, lists } });
   for (const data of [acme, { ...acme, documentId: 'a' }, { ...acme, allDocuments: true }]) {
     expect(errorOf(await post(handler, customer.headers, data))).toEqual([
