@@ -20,7 +20,7 @@ const COMPUTING = [
   'e2e/customerPages',
   'integration/memory/memoryEmbedding',
   'integration/comments/threadsFaults',
-  'unit/local/localState',
+  'integration/local/localState',
   'contract/twins',
   'unit/editors/crdtUpdates',
   'integration/webhooks/parkingCrashes',

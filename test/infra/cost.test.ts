@@ -1,18 +1,18 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { projectDir } from '../../../infra/build/build.ts';
-import { registeredEndpoints, registeredWorkers } from '../../../infra/build/registry.ts';
-import { costOptions, costReport, deployedResources } from '../../../infra/commands/cost.ts';
-import { consumptionOfRequests, costOfCall, costsOfCalls, startCost } from '../../../infra/commands/cost/calls.ts';
-import { deliveryConsumption, deliveryCost, deliveryDollars } from '../../../infra/commands/cost/deliveries.ts';
-import { heartbeatBill, idleBill, totalOf } from '../../../infra/commands/cost/idle.ts';
-import { liveBill, workday } from '../../../infra/commands/cost/live.ts';
-import { metricBill } from '../../../infra/commands/cost/metrics.ts';
-import { prices } from '../../../infra/commands/cost/prices.ts';
-import { vectorDollars, vectorGigabytes } from '../../../infra/commands/cost/vectors.ts';
-import { deliveryMetrics } from '../../../lib/observability/deliveryMetrics.ts';
-import { queues } from '../../../lib/workers/queues.ts';
+import { projectDir } from '../../infra/build/build.ts';
+import { registeredEndpoints, registeredWorkers } from '../../infra/build/registry.ts';
+import { costOptions, costReport, deployedResources } from '../../infra/commands/cost.ts';
+import { consumptionOfRequests, costOfCall, costsOfCalls, startCost } from '../../infra/commands/cost/calls.ts';
+import { deliveryConsumption, deliveryCost, deliveryDollars } from '../../infra/commands/cost/deliveries.ts';
+import { heartbeatBill, idleBill, totalOf } from '../../infra/commands/cost/idle.ts';
+import { liveBill, workday } from '../../infra/commands/cost/live.ts';
+import { metricBill } from '../../infra/commands/cost/metrics.ts';
+import { prices } from '../../infra/commands/cost/prices.ts';
+import { vectorDollars, vectorGigabytes } from '../../infra/commands/cost/vectors.ts';
+import { deliveryMetrics } from '../../lib/observability/deliveryMetrics.ts';
+import { queues } from '../../lib/workers/queues.ts';
 
 // The CDK records a stack trace for each resource. Jest raises the limit to 100 frames, which makes that slow.
 Error.stackTraceLimit = 10;
