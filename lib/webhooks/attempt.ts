@@ -22,6 +22,7 @@ import { disableEndpoints } from './disableEndpoints.ts';
 import { writeEndpointHealth } from './endpointHealth.ts';
 import { exhaustedEvent, isExhaustion, type LastAttempt } from './exhaustedEvent.ts';
 import { endFirstAttempts, type FirstAttemptStore } from './firstAttempts.ts';
+import { HealthyEndpoints } from './healthyEndpoints.ts';
 import { type AttemptLoader, loadAttempts, type LoadedItems } from './loadAttempt.ts';
 import { type AttemptContent, type PreparedRequest, prepareRequests, type WebhookRequests } from './prepareRequest.ts';
 import { type RateSlots, reserveRateSlots } from './rateSlots.ts';
@@ -45,6 +46,7 @@ import { type AttemptOutcome, isStoredWithDelivery, type LoggedAttempt } from '.
 import { type AttemptResult, recordOutcome } from './rules/outcome.ts';
 import { type Target, targetOf } from './targets.ts';
 import { type WebhookClient, webhookClient, type WebhookRequest } from './transport/send.ts';
+import { requestsWritten } from './transport/sendRequest.ts';
 import { disableIfFailedTooLong, type HealthPorts, HealthUpdater } from './updateHealth.ts';
 
 /** The stores, queues and clients that an attempt uses. */
@@ -56,6 +58,7 @@ export interface AttemptPorts extends HealthPorts {
   readonly slots: Pick<RateSlots, 'reserve'>;
   readonly requests: Pick<WebhookRequests, 'prepare'>;
   readonly client: WebhookClient;
+  readonly healthyEndpoints: HealthyEndpoints;
   /** The queue of retries, deferred attempts, and first attempts at slow endpoints. */
   readonly retryQueue: QueueSender;
   /**
@@ -63,6 +66,8 @@ export interface AttemptPorts extends HealthPorts {
    * measured.
    */
   readonly isFirstQueue: boolean;
+  /** Waits until requests on open connections that are being sent now have been written. */
+  readonly requestsWritten: () => Promise<void>;
   readonly sleep: (milliseconds: number) => Promise<void>;
 }
 
@@ -88,9 +93,11 @@ export function attemptsFrom(queue: 'deliver' | 'deliverSlow'): Capability<Attem
     },
     (parts) => ({
       ...parts,
+      healthyEndpoints: new HealthyEndpoints(),
       isFirstQueue: queue === 'deliver',
       random: Math.random,
       ownTurn,
+      requestsWritten,
       sleep: (milliseconds: number) => new Promise<void>((resolve) => setTimeout(resolve, milliseconds)),
     }),
   );
@@ -105,7 +112,11 @@ export function attemptsFrom(queue: 'deliver' | 'deliverSlow'): Capability<Attem
  */
 export async function attemptDelivery(ports: AttemptPorts, message: DeliveryMessage, call: AttemptCall): Promise<void> {
   const { endpointId, more = [] } = message;
-  const attempts = [endpointId, ...more].map((id) => new DeliveryAttempt(ports, { ...message, endpointId: id }, call));
+  const messages = [endpointId, ...more].map((id) => ({ ...message, endpointId: id }));
+  const isAnyHealthy = messages.some((each) => ports.healthyEndpoints.has(each));
+  const attempts = messages.map(
+    (each) => new DeliveryAttempt(ports, each, call, isAnyHealthy && !ports.healthyEndpoints.has(each)),
+  );
   const runs = await Promise.allSettled(attempts.map((attempt) => attempt.run(message.slot)));
   const failure = runs.find((run) => run.status === 'rejected');
   if (failure) throw failure.reason;
@@ -165,6 +176,8 @@ class DeliveryAttempt {
   readonly #message: DeliveryMessage;
   readonly #call: AttemptCall;
   readonly #healthUpdater: HealthUpdater;
+  /** Whether the request is sent after the requests to healthy endpoints of the same message. */
+  readonly #isAfterHealthy: boolean;
   /** The number of slots of the rate limit that this run reserved and that expired before it could use them. */
   #expiredSlots = 0;
   /** The revision of the endpoint for which the last slot was reserved, by this run or an earlier one. Undefined without a slot. */
@@ -174,8 +187,9 @@ class DeliveryAttempt {
   /** Whether this run has read or written the delivery in the table. */
   #isStored = false;
 
-  constructor(ports: AttemptPorts, message: DeliveryMessage, call: AttemptCall) {
+  constructor(ports: AttemptPorts, message: DeliveryMessage, call: AttemptCall, isAfterHealthy: boolean) {
     const { deliveries } = ports;
+    this.#isAfterHealthy = isAfterHealthy;
     this.#ports = {
       ...ports,
       deliveries: {
@@ -219,7 +233,9 @@ class DeliveryAttempt {
     const claimed = await this.#claim(delivery);
     if (!claimed) return;
 
-    const isCurrent = isFirst(delivery) && breaker === 'closed' && slot === undefined;
+    if (this.#isAfterHealthy) await this.#ports.requestsWritten();
+
+    const isCurrent = isFirst(delivery) && breaker === 'closed' && slot === undefined && !this.#isAfterHealthy;
     const sent = await this.#send(claimed, { ...loaded, isCurrent }, slot);
     if (!sent) return;
 
@@ -394,7 +410,7 @@ class DeliveryAttempt {
     { target: loaded, ...content }: AttemptContent & Pick<LoadedDelivery, 'target'>,
     reserved: number | undefined,
   ): Promise<SentAttempt | undefined> {
-    const { isFirstQueue, ownTurn, requests, sleep } = this.#ports;
+    const { healthyEndpoints, isFirstQueue, ownTurn, requests, sleep } = this.#ports;
     const { clock, measures } = this.#call;
     let slot = reserved;
     let ahead = PREPARE_AHEAD;
@@ -426,6 +442,7 @@ class DeliveryAttempt {
     const endedAt = clock();
     if (result.outcome !== 'delivered') await ownTurn();
     measures.count(attemptCounters[result.outcome]);
+    healthyEndpoints.record(this.#message, result.outcome);
     return { at, endedAt, result, target };
   }
 

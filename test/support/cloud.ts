@@ -34,6 +34,7 @@ import { EndpointDisabler } from '../../lib/webhooks/disableEndpoints.ts';
 import { EndpointHealthStore } from '../../lib/webhooks/endpointHealth.ts';
 import { readBacklog } from '../../lib/webhooks/firstAttemptBacklog.ts';
 import { FirstAttemptStore } from '../../lib/webhooks/firstAttempts.ts';
+import { HealthyEndpoints } from '../../lib/webhooks/healthyEndpoints.ts';
 import { AttemptLoader } from '../../lib/webhooks/loadAttempt.ts';
 import { ParkedDeliveryStore } from '../../lib/webhooks/parkedDeliveries.ts';
 import { WebhookRequests } from '../../lib/webhooks/prepareRequest.ts';
@@ -559,6 +560,8 @@ export class Cloud {
       slots: new RateSlots(table),
       random: () => 0.5,
       ownTurn: async () => undefined,
+      requestsWritten: async () => undefined,
+      healthyEndpoints: new HealthyEndpoints(),
       requests,
       endpoints,
       retryQueue: sender('deliverSlow'),

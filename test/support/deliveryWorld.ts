@@ -6,6 +6,7 @@ import { attemptDelivery, type AttemptPorts } from '../../lib/webhooks/attempt.t
 import type { Attempt, DeliveryRevision, StoredDelivery } from '../../lib/webhooks/deliveries.ts';
 import type { DeliveryMessage } from '../../lib/webhooks/deliveryMessage.ts';
 import type { FirstAttemptGroup } from '../../lib/webhooks/firstAttempts.ts';
+import { HealthyEndpoints } from '../../lib/webhooks/healthyEndpoints.ts';
 import {
   type Delivery,
   nextAttemptNumber,
@@ -385,6 +386,8 @@ export class World {
       timing: worldTiming,
       random: () => 0.5,
       ownTurn: async () => undefined,
+      requestsWritten: async () => undefined,
+      healthyEndpoints: new HealthyEndpoints(),
       sleep: async () => undefined,
       notifyOwner: async () => undefined,
       endpoints: { disable: async () => 'lost' },

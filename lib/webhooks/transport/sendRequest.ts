@@ -10,6 +10,9 @@ const RESPONSE_HEADER_BYTES = 16 * 1024;
 /** The time limit of name lookup, connection and TLS handshake together, in milliseconds. */
 const CONNECT_MILLISECONDS = 5_000;
 
+/** How many `setImmediate` callbacks a request waits on a reused connection. */
+const TURNS_BEFORE_WRITE = 2;
+
 /** A request that can be sent on any connection. */
 export interface HttpRequest {
   readonly secure: boolean;
@@ -80,7 +83,7 @@ export function sendRequest(
         stage = 'waiting';
         // Between two `setImmediate` callbacks, the event loop polls for input. A connection that the receiver has already closed
         // is then found before the first byte is written.
-        setImmediate(() => setImmediate(write));
+        afterTurns(TURNS_BEFORE_WRITE, write);
       } else {
         connecting = setTimeout(() => fail(timeouts.connecting), CONNECT_MILLISECONDS);
         socket.once(secure ? 'secureConnect' : 'connect', () => {
@@ -121,6 +124,16 @@ export function sendRequest(
       else handleError(error);
     });
   });
+}
+
+/** Resolves after the requests that callers are sending now on reused connections have been written. */
+export function requestsWritten(): Promise<void> {
+  return new Promise((resolve) => afterTurns(TURNS_BEFORE_WRITE + 1, resolve));
+}
+
+/** Calls `action` after this many turns of the event loop. */
+function afterTurns(turns: number, action: () => void): void {
+  setImmediate(() => (turns > 1 ? afterTurns(turns - 1, action) : action()));
 }
 
 /** Returns the result of a response. A status of 2xx is `delivered`. Every other status is `failed`, even a redirect. */

@@ -747,6 +747,41 @@ describe('a healthy endpoint', () => {
     expect(await stateOf(eventId, healthy)).toEqual(['DELIVERED', 1]);
     expect(ownTurn).toHaveBeenCalledTimes(3);
   });
+
+  test('gets its request before endpoints of the same message that this process has not reached', async () => {
+    const failing = await createEndpoint('/failing');
+    hooks.answer('/failing', { status: 500 });
+    const healthy = await createEndpoint('/healthy');
+    const publishAndAttempt = async () => {
+      const eventId = await system.publish(tenant);
+      for (const message of system.firstQueue.messages.splice(0))
+        await system.processMessage(message.body, { isFirstQueue: true });
+      return eventId;
+    };
+    await publishAndAttempt();
+    const healthyHasRequest = Promise.withResolvers<undefined>();
+    const failingRequests: number[] = [];
+    hooks.answer('/healthy', async () => {
+      failingRequests.push(hooks.at('/failing').length);
+      healthyHasRequest.resolve(undefined);
+      return { status: 200 };
+    });
+    const requestsWritten = jest.fn(() => healthyHasRequest.promise);
+    system.replacedPorts.attempt = { requestsWritten };
+    const eventId = await publishAndAttempt();
+    expect(requestsWritten).toHaveBeenCalledTimes(1);
+    expect(failingRequests).toEqual([1]);
+    expect(await stateOf(eventId, healthy)).toEqual(['DELIVERED', 1]);
+    expect(await stateOf(eventId, failing)).toEqual(['PENDING', 1]);
+
+    // A deletion during the wait is seen before the request.
+    system.replacedPorts.attempt = {
+      requestsWritten: async () => void (await customer.ok(paths.delete, { endpointId: failing })),
+    };
+    const later = await publishAndAttempt();
+    expect(hooks.at('/failing')).toHaveLength(2);
+    expect(await stateOf(later, failing)).toEqual(['CANCELLED', 0]);
+  });
 });
 
 describe('the breaker of an endpoint', () => {
