@@ -71,9 +71,7 @@ const elsewhere: Readonly<Record<string, readonly string[]>> = {
     (field) => `result.data.endpoints.0.${field}`,
   ),
   [`${ADVANCED}/messages/get`]: ['result.data.messages.0.deliveries.0.attempts'],
-  [`${ADVANCED}/attempts/get`]: ['responseStatus', 'responseBody', 'durationMs'].map(
-    (field) => `result.data.attempts.0.${field}`,
-  ),
+  [`${ADVANCED}/attempts/get`]: ['responseStatus', 'responseBody'].map((field) => `result.data.attempts.0.${field}`),
   [`${ADVANCED}/endpoints/recover`]: ['result.data.messages'],
   [`${ORGANIZATIONS}/documents/count/get`]: ['result.data.count'],
   '/v2/users/count/get': ['result.data.count'],
@@ -92,12 +90,7 @@ const elsewhere: Readonly<Record<string, readonly string[]>> = {
     (field) => `result.data.comments.0.${field}`,
   ),
   '/v2/memory/judgments/query': ['result.results.0.agent', 'result.results.0.judgeType', 'result.total'],
-  '/v2/memory/search': [
-    'result.results.0.recordId',
-    'result.results.0.similarity',
-    'result.totalInScope',
-    'result.searchLatencyMs',
-  ],
+  '/v2/memory/search': ['result.results.0.recordId', 'result.results.0.similarity', 'result.totalInScope'],
   '/v2/agents/groups/get': ['result.data.group.agentIds.1'],
   '/v2/users/data/delete/status': ['isDeleteCompleted', 'tasksLeft', 'lastTaskCompletedTime'].map(
     (field) => `result.data.${field}`,
@@ -169,7 +162,7 @@ async function waitForExample(path: string, isComplete: (data: any) => boolean):
 
 /**
  * Returns the paths at which an answer differs from its example. Fields and items that only the answer has are
- * ignored.
+ * ignored. Two ids with the same prefix, two times and two durations count as equal.
  */
 function differencesBetween(example: unknown, answer: unknown, path = ''): string[] {
   if (typeof example === 'object' && example !== null && typeof answer === 'object' && answer !== null) {
@@ -181,7 +174,7 @@ function differencesBetween(example: unknown, answer: unknown, path = ''): strin
   const kinds = [example, answer].map((value) =>
     typeof value === 'string'
       ? /^([a-z]+_|\d{4}-\d\d-\d\dT)/.exec(value)?.[0].replace(/\d{4}-.*/, 'time')
-      : typeof value === 'number' && value > 1e11
+      : typeof value === 'number' && (value > 1e11 || path.endsWith('Ms'))
         ? 'time'
         : undefined,
   );
