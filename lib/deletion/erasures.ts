@@ -1,14 +1,16 @@
 import * as z from 'zod';
 import { type Capability, combine } from '../app/capability.ts';
 import type { Log } from '../app/endpoint.ts';
+import { recordRemoval } from '../directory/accessRemovals.ts';
 import { type Organization, OrganizationEntity } from '../directory/organizations.ts';
 import { addRevocation, everywhere } from '../directory/rules/access.ts';
 import { findUsers, type User, UserEntity } from '../directory/users.ts';
 import { notifyJobs, startJob } from '../jobs/jobStore.ts';
+import { newId } from '../shared/ids.ts';
 import { inSlices } from '../shared/inSlices.ts';
 import { defineEntity, type Stored } from '../table/entity.ts';
 import { storeCapability, tableWith } from '../table/storeCapability.ts';
-import { insert, replace, type Table } from '../table/table.ts';
+import { insert, replace, type Table, type WriteOp } from '../table/table.ts';
 import { writeEach } from '../table/writeEach.ts';
 import * as sendTo from '../workers/sendTo.ts';
 
@@ -114,6 +116,9 @@ export const startErasure: Capability<StartErasure> = /* @__PURE__ */ combine(
  * Hides users. Each user gets a revocation per organization, which ends the user's access there and hides the user's data. If the
  * users are erased everywhere, their profiles are emptied.
  *
+ * The revocations end with the job, but user tokens from before the request must stay invalid. A user who is erased everywhere
+ * therefore gets another internal id, which these tokens do not name. Otherwise the removal from each organization is recorded.
+ *
  * Two kinds of users stay visible until the job erases them: users who already have the most revocations that a profile can have,
  * and users whose profile other requests keep changing.
  */
@@ -130,15 +135,19 @@ async function hideUsers(
       items: slice,
       read: (ids) => findUsers(table, tenant, ids),
       decide: (userId, user) => {
-        let revocations: User['revocations'] = user?.revocations ?? [];
-        for (const organizationKey of organizations)
-          revocations =
-            revocations && addRevocation(revocations, { organizationKey, resource: organizationKey, at, jobId });
-        if (!user || (!revocations && !isEverywhere)) return { result: false, ops: [] };
-        const { internalId, createdAt } = user;
-        const hidden = isEverywhere ? { userId, internalId, createdAt, lastUpdated: at } : user;
+        if (!user) return { result: false, ops: [] };
+        let revocations: User['revocations'] = user.revocations ?? [];
+        const removals: WriteOp[] = [];
+        for (const organizationKey of organizations) {
+          const revocation = { organizationKey, resource: organizationKey, at, jobId };
+          revocations = revocations && addRevocation(revocations, revocation);
+          const removal = { internalId: organizationKey, removedAt: revocations?.at(-1)?.at ?? at, isRevocation: true };
+          if (!isEverywhere) removals.push(recordRemoval({ tenant, organizationKey }, userId, removal));
+        }
+        const { createdAt } = user;
+        const hidden = isEverywhere ? { userId, internalId: newId('usr', at), createdAt, lastUpdated: at } : user;
         const next = { tenant, ...hidden, revocations: revocations ?? user.revocations };
-        return { result: true, ops: [replace(UserEntity, next, user._r)] };
+        return { result: true, ops: [replace(UserEntity, next, user._r), ...removals] };
       },
       conflicted: () => false,
     }),

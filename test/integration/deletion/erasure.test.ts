@@ -24,7 +24,7 @@ type Item = Record<string, any>;
 
 const engine = forAllTests(() => startEngine({ table: 'memory' }));
 
-const EXPIRING_TYPES = ['Event', 'EventPayload', 'Idempotency', 'Erasure', 'Job'];
+const EXPIRING_TYPES = ['AccessRemoval', 'Event', 'EventPayload', 'Idempotency', 'Erasure', 'Job'];
 
 /** Returns the items of a tenant by key. Items that expire are left out, and so are revisions. */
 async function dump(tenant: string): Promise<Map<string, Item>> {

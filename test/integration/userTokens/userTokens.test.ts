@@ -291,6 +291,29 @@ describe('a user token', () => {
     expect(await canRead(await newUser(customer, 'ada', [document]))).toBe(true);
   });
 
+  test.each([
+    ['in the organization', { organizationIds: ['acme'] }],
+    ['everywhere, and is added again', {}],
+  ])('does not get its grants back if the user is erased %s', async (_where, organizations) => {
+    queues.clear();
+    const ada = await newUser(customer, 'ada', [document, acme]);
+    expect(await canRead(ada)).toBe(true);
+    await customer.ok('/v2/users/data/delete', { userIds: ['ada'], ...organizations });
+    await customer.addUsers([{ userId: 'ada', name: 'Ada again' }]);
+    expect(await canRead(ada)).toBe(false);
+    await finishJobs();
+    expect(await canRead(ada)).toBe(false);
+    expect(await canRead(await newUser(customer, 'ada', [document]))).toBe(true);
+  });
+
+  test('gives no access to a public document as soon as the user is erased everywhere', async () => {
+    await customer.setAccess('public', ['nda']);
+    const ada = await newUser(customer, 'ada', [acme]);
+    expect(await canRead(ada)).toBe(true);
+    await customer.ok('/v2/users/data/delete', { userIds: ['ada'] });
+    expect(await canRead(ada)).toBe(false);
+  });
+
   test('loses its grants if the organization is disabled, even after it is enabled again', async () => {
     const ada = await newUser(customer, 'ada', [document]);
     await customer.call('/v2/auth/permissions/add', {
