@@ -14,7 +14,7 @@ import {
   type ResourceType,
   type UserAccess,
 } from '../directory/rules/access.ts';
-import { GrantEntity, type User, UserEntity, UserReader } from '../directory/users.ts';
+import { GrantEntity, isExistingUser, type User, UserEntity, UserReader } from '../directory/users.ts';
 import { distinct } from '../shared/collections.ts';
 import { inParallel } from '../shared/inParallel.ts';
 import type { Stored } from '../table/entity.ts';
@@ -210,7 +210,7 @@ export class AccessChecks {
     ]);
     const [revocations] = await reader.revocations(scope, users);
     return {
-      exists: users[0] !== undefined,
+      exists: isExistingUser(users[0]),
       organizationKey: organization.internalId,
       grants,
       revocations,
@@ -297,7 +297,7 @@ async function readUserAccess(
     const first = index * resources.length;
     const userGrants = grants.slice(first, first + resources.length).filter((grant) => grant !== undefined);
     return {
-      exists: users[first] !== undefined,
+      exists: isExistingUser(users[first]),
       organizationKey: organization.internalId,
       grants: userGrants,
       revocations: revocations[first],

@@ -11,7 +11,7 @@ import { writeEach } from '../table/writeEach.ts';
 import { organizationPartition, type OrganizationScope } from './folders/folders.ts';
 import { accessTimeAfter, hasEnded } from './rules/access.ts';
 import { fillPage, type GroupCursor, type ReadGroup } from './rules/userGroups.ts';
-import { findUsers, type User, userIndex } from './users.ts';
+import { findUsers, isExistingUser, type User, userIndex } from './users.ts';
 
 const GroupSchema = z.object({
   groupId: z.string(),
@@ -311,7 +311,7 @@ export class GroupWriter {
         return items.map((_userId, index) => ({ user: users[index], member: members[index] }));
       },
       decide: (userId, { user, member }) => {
-        if (!user) return { result: { success: false, message: 'User does not exist.' }, ops: [] };
+        if (!isExistingUser(user)) return { result: { success: false, message: 'User does not exist.' }, ops: [] };
         const result = { success: true, message: 'User added to organization user group.' };
         if (member && !hasEnded(user.revocations, [scope.organizationKey], member.addedAt)) return { result, ops: [] };
         const added = { ...groupScope, userId, addedAt: accessTimeAfter(user.revocations, scope.organizationKey, now) };

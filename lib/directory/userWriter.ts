@@ -9,12 +9,20 @@ import { insert, remove, replace, type Table, type WriteOp } from '../table/tabl
 import { writeEach } from '../table/writeEach.ts';
 import { recordRemoval } from './accessRemovals.ts';
 import { type OrganizationScope, readFolders } from './folders/folders.ts';
-import { type AccessRole, accessTimeAfter, defaultAccessRole, type Grant, isUnexpired } from './rules/access.ts';
+import {
+  type AccessRole,
+  accessTimeAfter,
+  defaultAccessRole,
+  everywhere,
+  type Grant,
+  isUnexpired,
+} from './rules/access.ts';
 import { mergeProfile } from './rules/users.ts';
 import {
   type Contact,
   ContactEntity,
   GrantEntity,
+  isExistingUser,
   type MaybeUser,
   organizationResource,
   type Profile,
@@ -143,7 +151,8 @@ export class UserWriter {
           ? this.#readState(target.scope, target.resource, userIds, { contacts: false })
           : this.#readProfiles(tenant, userIds),
       decide: (item, state) => {
-        if (!state.user) return { result: { success: false, id: '', message: 'User does not exist.' }, ops: [] };
+        if (!isExistingUser(state.user))
+          return { result: { success: false, id: '', message: 'User does not exist.' }, ops: [] };
         const hasRole = target && item.accessRole !== undefined;
         return {
           result: { success: true, id: state.user.internalId, message: 'User updated.' },
@@ -157,8 +166,8 @@ export class UserWriter {
   }
 
   /**
-   * Grants a user several resources. Replaces the user's existing grants on these resources. `user` is the stored user. If it is
-   * undefined, the user is added to the tenant. A call that failed in part can be repeated.
+   * Grants a user several resources. Replaces the user's existing grants on these resources. `user` is the stored user. A user
+   * who does not exist is added to the tenant. A call that failed in part can be repeated.
    */
   async grant(
     tenant: string,
@@ -179,10 +188,8 @@ export class UserWriter {
       };
       return { put: GrantEntity.toItem(item, grantedAt) };
     });
-    await Promise.all([
-      user ?? this.#table.write([insert(UserEntity, { tenant, userId, ...newProfile(now) })]),
-      this.#table.writeAll(ops),
-    ]);
+    const added = profileWrite(tenant, { userId, profile: {} }, user, now).op;
+    await Promise.all([added && this.#table.write([added]), this.#table.writeAll(ops)]);
   }
 
   /**
@@ -297,11 +304,13 @@ function profileWrite(
     return { user, op: insert(UserEntity, { tenant, ...user }) };
   }
   const merged = mergeProfile<Profile>(stored, profile);
+  const lastUpdated = accessTimeAfter(stored.revocations, everywhere, now);
   return {
     user: stored,
-    op: hasFields<Profile>(stored, merged)
-      ? undefined
-      : replace(UserEntity, { tenant, ...stored, ...merged, lastUpdated: now }, stored._r),
+    op:
+      isExistingUser(stored) && hasFields<Profile>(stored, merged)
+        ? undefined
+        : replace(UserEntity, { tenant, ...stored, ...merged, lastUpdated }, stored._r),
   };
 }
 

@@ -9,6 +9,7 @@ import { readRevocations } from './folders/folderRevocations.ts';
 import { FolderReader, organizationPartition, type OrganizationScope, readFolders } from './folders/folders.ts';
 import {
   accessRoles,
+  everywhere,
   folderChain,
   type Grant,
   hasEnded,
@@ -135,6 +136,15 @@ export function userIndex(user: OrganizationScope & { readonly userId: string })
 
 /** Undefined for a user who does not exist in the tenant. */
 export type MaybeUser = Stored<User> | undefined;
+
+/**
+ * Returns whether a user exists for requests. False also for a user who was erased everywhere and not added again: the empty
+ * profile remains until the job of the erasure ends.
+ */
+export function isExistingUser(user: MaybeUser): user is Stored<User> {
+  if (!user) return false;
+  return !user.revocations?.some(({ resource, at }) => resource === everywhere && at >= user.lastUpdated);
+}
 
 /** An organization, folder or document, by its internal id. */
 export interface Resource {

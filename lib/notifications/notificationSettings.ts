@@ -2,7 +2,7 @@ import * as z from 'zod';
 import type { Capability } from '../app/capability.ts';
 import { organizationPartition, type OrganizationScope } from '../directory/folders/folders.ts';
 import { accessTimeAfter, hasEnded } from '../directory/rules/access.ts';
-import { findUsers, usersOfResource } from '../directory/users.ts';
+import { findUsers, isExistingUser, usersOfResource } from '../directory/users.ts';
 import {
   levelsFor,
   type NotificationChannel,
@@ -130,7 +130,8 @@ export class NotificationSettingsWriter {
     sent: NotificationLevels,
     now: number,
   ): Promise<SettingsResult[]> {
-    const users = await findUsers(this.#table, scope.tenant, userIds);
+    const found = await findUsers(this.#table, scope.tenant, userIds);
+    const users = found.map((user) => (isExistingUser(user) ? user : undefined));
     const items = userIds.flatMap((userId, index) =>
       users[index]
         ? scopes.map(({ documentKey }) => ({ userId, documentKey, revocations: users[index]?.revocations }))

@@ -276,6 +276,54 @@ describe('users/data/delete', () => {
     ).toBeGreaterThan(5);
   });
 
+  test('does not count an erased user as a user before the job ends', async () => {
+    await createUserRecords(customer, 'acme');
+    await customer.ok('/v2/organizations/usergroups/add', {
+      organizationId: 'acme',
+      organizationUserGroups: [{ groupId: 'lawyers' }],
+    });
+    const { userId } = ada;
+    await begin({ userIds: [userId] });
+    const { documents } = (
+      await customer.ok('/v2/auth/permissions/get', { organizationId: 'acme', userIds: [userId], documentIds: ['nda'] })
+    )[userId];
+    expect(documents.nda).toMatchObject({ errorCode: 'permission_denied', accessType: 'public' });
+    for (const [path, data] of [
+      ['/v2/users/update', { users: [{ userId, name: 'New name' }] }],
+      ['/v2/organizations/usergroups/users/add', { organizationUserGroupId: 'lawyers', userIds: [userId] }],
+      ['/v2/notifications/config/set', { userIds: [userId], config: { inbox: 'NONE' } }],
+    ] as const)
+      expect((await customer.ok(path, { organizationId: 'acme', ...data }))[userId]).toMatchObject({
+        success: false,
+        message: 'User does not exist.',
+      });
+    await (await Runner.of(customer)).run();
+    expect((await itemsOf(engine, customer, 'User')).map((user) => user.userId)).not.toContain(userId);
+  });
+
+  test.each([
+    ['/v2/users/add', { organizationId: 'beta', users: [{ userId: ada.userId }] }],
+    [
+      '/v2/auth/permissions/add',
+      { user: { userId: ada.userId }, permissions: { resources: [{ type: 'organization', id: 'beta' }] } },
+    ],
+  ])('%s makes an erased user a user of all organizations again, also before the job ends', async (path, data) => {
+    for (const organizationId of ['acme', 'beta']) await createUserRecords(customer, organizationId);
+    await begin({ userIds: [ada.userId] });
+    await customer.call(path, data);
+    const roleInNda = async () =>
+      (
+        await customer.ok('/v2/auth/permissions/get', {
+          organizationId: 'acme',
+          userIds: [ada.userId],
+          documentIds: ['nda'],
+        })
+      )[ada.userId].documents.nda.accessRole;
+    expect(await roleInNda()).toBe('editor');
+    await (await Runner.of(customer)).run();
+    expect(await roleInNda()).toBe('editor');
+  });
+
   test('keeps access and content of a user who is added again during the erasure', async () => {
     await createUserRecords(customer, 'acme');
     await begin({ userIds: [ada.userId] });

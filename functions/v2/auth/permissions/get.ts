@@ -4,7 +4,7 @@ import { readDocuments } from '../../../../lib/directory/documents.ts';
 import { organizationScope, readFolders } from '../../../../lib/directory/folders/folders.ts';
 import { findOrganization } from '../../../../lib/directory/organizations.ts';
 import { UserPermissions } from '../../../../lib/directory/rules/permissions.ts';
-import { readUsers } from '../../../../lib/directory/users.ts';
+import { isExistingUser, readUsers } from '../../../../lib/directory/users.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
 import { dict, distinct } from '../../../../lib/shared/collections.ts';
 import { ApiError } from '../../../../lib/shared/errors.ts';
@@ -76,7 +76,7 @@ export const endpoint = defineEndpoint(
     const data = dict(
       userIds.map((userId, index) => {
         const user = {
-          exists: users[index] !== undefined,
+          exists: isExistingUser(users[index]),
           organizationKey: organization.internalId,
           grants: grants[index] ?? [],
           revocations: revocations[index],
