@@ -56,28 +56,34 @@ export const generateUserToken = /* @__PURE__ */ combine(
           return [[grant.internalId, { ...grant, scope: target.scope }] as const];
         }),
       );
-      const memberships = [...grants.values()].filter(({ resourceType }) => resourceType === 'organization');
-      const results = await users.register(tenant, { userId, profile }, memberships, now);
-      const failed = results.find(({ success }) => !success);
-      if (failed) throw registrationFault(failed.message);
-      const token = await tokens.issue({
-        tenant,
+      const sign = await tokens.signer(tenant);
+      const claims = {
         userId,
-        userKey: results[0]?.id ?? '',
+        userKey: newId('usr'),
         tokenId: newId('utk'),
         isAdmin,
         issuedAt: now,
         expiresAt: Math.floor(now / 1000) + USER_TOKEN_SECONDS,
         grants: [...grants.values()],
-      });
-      if (token.length <= MAX_TOKEN_CHARACTERS) return token;
-      throw invalid({
-        path: ['permissions', 'resources'],
-        code: 'too_big',
-        message: `permissions.resources: the grants do not fit into a token of ${MAX_TOKEN_CHARACTERS} characters. Grant some of them with /v2/auth/permissions/add`,
-      });
+      };
+      // All internal ids of users have the same length, so this token is as long as the token of the registered user.
+      // A request whose token is too long must not register the user.
+      if ((await sign(claims)).length > MAX_TOKEN_CHARACTERS) throw tooManyGrants();
+      const memberships = [...grants.values()].filter(({ resourceType }) => resourceType === 'organization');
+      const results = await users.register(tenant, { userId, profile }, memberships, now);
+      const failed = results.find(({ success }) => !success);
+      if (failed) throw registrationFault(failed.message);
+      return sign({ ...claims, userKey: results[0]?.id ?? '' });
     },
 );
+
+function tooManyGrants(): ApiError {
+  return invalid({
+    path: ['permissions', 'resources'],
+    code: 'too_big',
+    message: `permissions.resources: the grants do not fit into a token of ${MAX_TOKEN_CHARACTERS} characters. Grant some of them with /v2/auth/permissions/add`,
+  });
+}
 
 function registrationFault(message: string): ApiError {
   return message.startsWith('email ')

@@ -15,6 +15,8 @@ import { tokenKeyId, toPayload, type UserClaims } from './rules/claims.ts';
  */
 const MAX_KEYS = 5;
 
+type UnsignedClaims = Omit<UserClaims, 'tenant' | 'answerKey'>;
+
 /**
  * Issues user tokens: JWTs with an Ed25519 signature. Each API key has its own private key, which is derived from the
  * signing key. The record of the API key contains the public key, so functions that verify tokens read no secret.
@@ -31,26 +33,28 @@ export class UserTokenIssuer {
   }
 
   /**
-   * Returns a signed token. Stores the public key when a private key signs its first token. `answerKey`, which encrypts
-   * stored answers for the user, changes only when the signing key is rotated.
+   * Returns a function that signs tokens of an API key. Stores the public key before a private key signs its first
+   * token. `answerKey`, which encrypts stored answers for the user, changes only when the signing key is rotated.
    */
-  async issue(claims: Omit<UserClaims, 'answerKey'>): Promise<string> {
+  async signer(tenant: string): Promise<(claims: UnsignedClaims) => Promise<string>> {
     const { version, key } = await this.#ring.current();
-    const answerKey = deriveKey(key, ['answers', claims.tenant, claims.userKey]).toString('base64url');
     return retryOnConflict(async () => {
-      const record = await this.#table.get(ApiKeyEntity, { apiKey: claims.tenant });
+      const record = await this.#table.get(ApiKeyEntity, { apiKey: tenant });
       if (!record) throw new Error('The API key of a verified caller does not exist');
       const { userTokenKeys = [], userTokenRevocations = 0 } = record;
       const keyId = tokenKeyId({ version, revocations: userTokenRevocations });
-      const { privateKey, publicKey } = keyPairOf(deriveKey(key, ['userToken', claims.tenant, keyId]));
+      const { privateKey, publicKey } = keyPairOf(deriveKey(key, ['userToken', tenant, keyId]));
       if (!userTokenKeys.some((stored) => stored.keyId === keyId)) {
         const keys = [...userTokenKeys, { keyId, publicKey }].slice(-MAX_KEYS);
         const outcome = await this.#table.write([replace(ApiKeyEntity, { ...record, userTokenKeys: keys }, record._r)]);
         if (outcome !== 'done') return 'conflict';
       }
-      return new SignJWT({ ...toPayload(this.#issuer, { ...claims, answerKey }) })
-        .setProtectedHeader({ alg: 'EdDSA', typ: 'JWT', kid: keyId })
-        .sign(privateKey);
+      return (claims) => {
+        const answerKey = deriveKey(key, ['answers', tenant, claims.userKey]).toString('base64url');
+        return new SignJWT({ ...toPayload(this.#issuer, { ...claims, tenant, answerKey }) })
+          .setProtectedHeader({ alg: 'EdDSA', typ: 'JWT', kid: keyId })
+          .sign(privateKey);
+      };
     });
   }
 }

@@ -119,6 +119,24 @@ describe('POST /v2/auth/generate_token', () => {
     );
     expect(token.length).toBeLessThan(8_000);
   });
+
+  test('does not register the user if the grants do not fit into a token', async () => {
+    const ids = times(100, (index) => `organization-${index}`);
+    await customer.ok('/v2/organizations/add', { organizations: ids.map((organizationId) => ({ organizationId })) });
+    const { body } = await customer.call(GENERATE, {
+      userId: 'ada',
+      userProperties: { name: 'Ada', email: 'ada@example.com' },
+      permissions: { resources: ids.map((id) => ({ type: 'organization', id })) },
+    });
+    expect(body.error).toMatchObject({
+      status: 'INVALID_ARGUMENT',
+      details: { issues: [{ path: ['permissions', 'resources'], code: 'too_big' }] },
+    });
+    expect(await customer.ok('/v2/users/get', { organizationId: ids[0] })).toEqual([]);
+    expect(
+      (await customer.ok('/v2/users/update', { organizationId: 'acme', users: [{ userId: 'ada' }] })).ada.message,
+    ).toBe('User does not exist.');
+  });
 });
 
 describe('the older endpoints for user tokens', () => {
