@@ -121,7 +121,7 @@ export function commentIdOf({
   featureType,
   targetSubEntityId,
 }: Pick<Activity, 'featureType' | 'targetSubEntityId'>): number | undefined {
-  return featureType === 'comment' && /^[1-9]\d{0,14}$/.test(targetSubEntityId ?? '')
+  return featureType === 'comment' && /^(0|[1-9]\d{0,15})$/.test(targetSubEntityId ?? '')
     ? Number(targetSubEntityId)
     : undefined;
 }

@@ -324,6 +324,17 @@ describe('activities with a user token', () => {
     expect(await read()).toEqual(['1', '2', '4']);
   });
 
+  test('do not contain activities about deleted comments with the smallest and the largest ids', async () => {
+    await add('t');
+    const reply = { commentText: 'y', from: { userId: 'grace' }, triggerActivities: true };
+    const replies = [{ ...reply, commentId: 0 }, { ...reply, commentId: 999_999_999_999_999 }, reply];
+    const thread = { ...nda, annotationId: 't' };
+    const [smallest, , largest] = await customer.ok(`${comments}/add`, { ...thread, commentData: replies });
+    await customer.ok(`${comments}/delete`, { ...thread, commentIds: [smallest, largest] });
+    const activities = (await bob.ok('/v2/activities/get', nda)) as any[];
+    expect(activities.map(({ targetSubEntityId }) => targetSubEntityId).sort()).toEqual(['1', '999999999999999']);
+  });
+
   test('contain activities whose sub-entity is not a comment of the service', async () => {
     await add('t');
     const own = { featureType: 'comment', actionType: 'read', actionUser: { userId: 'grace' }, targetEntityId: 't' };
