@@ -1,5 +1,4 @@
 import { combine } from '../app/capability.ts';
-import type { Thread } from '../comments/rules/threads.ts';
 import { visibleThreads } from '../comments/visibleThreads.ts';
 import type { ListedDocument } from '../content/recordListing.ts';
 import type { Viewer } from '../content/rules/viewer.ts';
@@ -37,15 +36,16 @@ export const visibleActivities = /* @__PURE__ */ combine(
         return thread && commentId !== undefined ? [{ thread, commentId }] : [];
       });
       const comments = await threads.findComments(scope, viewer, references);
-      const readable = new Set(comments.map(({ annotationId, commentId }) => `${commentId} ${annotationId}`));
+      const readable = new Map(comments.map((comment) => [`${comment.commentId} ${comment.annotationId}`, comment]));
       const allowed = accessContext(viewer.access);
       return activities.flatMap((activity) => {
         const threadId = threadIdOf(activity);
         if (threadId === undefined) return [activity];
         const commentId = commentIdOf(activity);
         const isVisible =
-          isAboutThread(activity.entityData, visible.get(threadId)) &&
-          (commentId === undefined || readable.has(`${commentId} ${threadId}`)) &&
+          isAbout(activity.entityData, visible.get(threadId), 'annotationId') &&
+          (commentId === undefined ||
+            isAbout(activity.entityTargetData, readable.get(`${commentId} ${threadId}`), 'commentId')) &&
           contextAllows({ accessFields: fieldsOfComment(activity.entityTargetData) }, allowed);
         return isVisible ? [withoutCommentSums(activity)] : [];
       });
@@ -53,16 +53,20 @@ export const visibleActivities = /* @__PURE__ */ combine(
 );
 
 /**
- * Returns whether an activity is about this thread. `recorded` is the thread that the activity recorded (`entityData`). An activity
- * about a deleted thread with the same id recorded another creation time, and other users could see that thread.
+ * Returns whether an activity is about this thread or comment. `recorded` is the thread or comment that the activity recorded. An
+ * activity about a deleted one with the same id recorded another creation time, and other users could see that one.
  */
-function isAboutThread(recorded: unknown, thread: Thread | undefined): boolean {
-  if (!thread) return false;
+function isAbout<F extends string>(
+  recorded: unknown,
+  stored: ({ readonly createdAt: number } & Readonly<Record<F, string | number>>) | undefined,
+  idField: F,
+): boolean {
+  if (!stored) return false;
   return (
     !isObject(recorded) ||
-    recorded.annotationId !== thread.annotationId ||
+    recorded[idField] !== stored[idField] ||
     typeof recorded.createdAt !== 'number' ||
-    recorded.createdAt === thread.createdAt
+    recorded.createdAt === stored.createdAt
   );
 }
 

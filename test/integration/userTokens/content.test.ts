@@ -335,6 +335,17 @@ describe('activities with a user token', () => {
     expect(activities.map(({ targetSubEntityId }) => targetSubEntityId).sort()).toEqual(['1', '999999999999999']);
   });
 
+  test('do not contain activities about a deleted comment whose id is used again', async () => {
+    await add('t');
+    const thread = { ...nda, annotationId: 't' };
+    const reply = { commentId: 5, from: { userId: 'grace' }, triggerActivities: true };
+    await customer.ok(`${comments}/add`, { ...thread, commentData: [{ ...reply, commentText: 'y', createdAt: 1 }] });
+    await customer.ok(`${comments}/delete`, { ...thread, commentIds: [5] });
+    await customer.ok(`${comments}/add`, { ...thread, commentData: [{ ...reply, commentText: 'z' }] });
+    const activities = (await bob.ok('/v2/activities/get', nda)) as any[];
+    expect(activities.map(({ entityTargetData }) => entityTargetData.commentText).sort()).toEqual(['x', 'z']);
+  });
+
   test('contain activities whose sub-entity is not a comment of the service', async () => {
     await add('t');
     const own = { featureType: 'comment', actionType: 'read', actionUser: { userId: 'grace' }, targetEntityId: 't' };
