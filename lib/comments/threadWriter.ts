@@ -52,6 +52,8 @@ import {
 /** A thread from a request, with the id that it will have. */
 export interface IdentifiedThread {
   readonly annotationId: string;
+  /** True if the service generated the id. A thread that already has such an id was added by an earlier try of the same call. */
+  readonly generated: boolean;
   readonly sent: NewThread;
 }
 
@@ -83,8 +85,7 @@ export interface ThreadsUpdate {
 }
 
 /** A thread to add. It has passed all checks that need no read. */
-interface ThreadDraft {
-  readonly annotationId: string;
+interface ThreadDraft extends Pick<IdentifiedThread, 'annotationId' | 'generated'> {
   readonly createdAt: number;
   /** The agents of the service that wrote the comments of the thread. */
   readonly agents: readonly CommentAgent[];
@@ -123,7 +124,7 @@ export class ThreadWriter {
    * distinct. Returns one result per thread.
    *
    * If a thread cannot be added, the other threads are added. The thread fails in its own result for one of these reasons:
-   * - Its id exists already.
+   * - Its id exists already, and the service did not generate it.
    * - It does not fit into one transaction.
    * - It names an unknown agent.
    * - `verify` is true, and an author of its comments has no access to the document.
@@ -142,10 +143,11 @@ export class ThreadWriter {
     ]);
     const results = new Map<string, ThreadAdded>();
     const drafts: ThreadDraft[] = [];
-    for (const { annotationId, sent } of threads) {
+    for (const thread of threads) {
+      const { annotationId, sent } = thread;
       const isAllowed = sent.commentData.every(({ from }) => allowed.has(from.userId));
       const draft = isAllowed
-        ? draftThread(context, annotationId, sent, logged, now)
+        ? draftThread(context, thread, logged, now)
         : { refused: 'User does not have access to document' };
       if ('refused' in draft) results.set(annotationId, notAddedResult(annotationId, draft.refused));
       else drafts.push(draft);
@@ -182,7 +184,8 @@ export class ThreadWriter {
         const refuse = (message: string) => ({ result: notAddedResult(annotationId, message), ops: [] });
         // If the id is stored with another document key, it belongs to a deleted document with the same document id, and the id
         // is free.
-        if (stored?.documentKey === scope.documentKey) return refuse('Annotation already exists.');
+        if (stored?.documentKey === scope.documentKey)
+          return draft.generated ? { result: draft.result, ops: [] } : refuse('Annotation already exists.');
         const missing = agents.findMissing(draft.agents);
         if (missing !== undefined) return refuse(agentNotFound(missing));
         const ops = [
@@ -363,8 +366,7 @@ export class ThreadWriter {
 
 function draftThread(
   context: DocumentContext,
-  annotationId: string,
-  sent: NewThread,
+  { annotationId, generated, sent }: IdentifiedThread,
   logged: LoggedVerbs,
   now: number,
 ): ThreadDraft | Refused {
@@ -388,6 +390,7 @@ function draftThread(
   const agent = readJson<Record<string, unknown>>(comments[0]?.agent);
   return {
     annotationId,
+    generated,
     createdAt: thread.createdAt,
     agents: agentsOfComments(sent.commentData, { createdAt: thread.createdAt, now }),
     toOps: (annotationNumber) => [

@@ -75,14 +75,15 @@ export const endpoint = defineEndpoint(
       },
     },
   },
-  async ({ input, caller, deps, now, newId }) => {
+  async ({ input, caller, deps, now, repeatableId }) => {
     requireAgentSources(
       input.commentAnnotations.flatMap(({ commentData }) => commentData),
       deps.serviceName,
     );
     const document = await deps.ensureDocument(caller.tenant, input, now);
-    const identified = input.commentAnnotations.map((sent) => ({
-      annotationId: sent.annotationId ?? newId('ann'),
+    const identified = input.commentAnnotations.map((sent, number) => ({
+      annotationId: sent.annotationId ?? repeatableId('ann', number),
+      generated: sent.annotationId === undefined,
       sent,
     }));
     const threads = distinctBy(identified, ({ annotationId }) => annotationId);

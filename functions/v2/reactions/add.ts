@@ -65,14 +65,14 @@ export const endpoint = defineEndpoint(
       result: { data: { 'thumbs-up': { success: true, annotationId: 'thumbs-up', message: 'Reaction added.' } } },
     },
   },
-  async ({ input, caller, deps, now, newId }) => {
+  async ({ input, caller, deps, now, repeatableId }) => {
     const document = await deps.findWritableDocument(caller.tenant, input);
     const viewer = viewerOf(caller);
     await deps.visibleReactions.requireTargets(document, viewer, input.reactions, now);
     const reactions = groupEntries(
-      input.reactions.map(({ annotationId = newId('rct'), commentAnnotationId, commentId, ...entry }) => ({
+      input.reactions.map(({ annotationId, commentAnnotationId, commentId, ...entry }, number) => ({
         ...entry,
-        annotationId,
+        annotationId: annotationId ?? repeatableId('rct', number),
         on:
           commentAnnotationId === undefined || commentId === undefined
             ? undefined

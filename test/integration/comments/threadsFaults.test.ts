@@ -12,6 +12,7 @@ import {
   comment,
   contentOf,
   getThread,
+  idsIn,
   involvementsOf,
   numbered,
   thread,
@@ -62,6 +63,31 @@ describe('POST /v2/commentannotations/add with a failing transaction', () => {
     ).toMatchObject({ a: { success: true } });
     faults.heal();
     expect(await contentOf(engine, customer)).toEqual({ Thread: 2, Comment: 33, RecordId: 2, Involvement: 65 });
+  });
+});
+
+describe('POST /v2/commentannotations/add, repeated with its Idempotency-Key', () => {
+  test('adds each thread and event once, although the service generates the ids', async () => {
+    const add = () => {
+      const commentAnnotations = times(30, () => ({ commentData: [comment({ triggerNotification: true })] }));
+      const headers = { 'idempotency-key': 'review-1' };
+      return customer.call('/v2/commentannotations/add', { ...nda, commentAnnotations }, headers);
+    };
+    const listed = async () =>
+      idsIn(await customer.ok('/v2/commentannotations/get', nda)).filter((annotationId) => annotationId !== 'other');
+    faults.fail('TransactWriteItems', 1);
+    expect((await add()).status).toBe(503);
+    faults.heal();
+    const half = await listed();
+    expect(half.length).toBeGreaterThan(0);
+    expect(half.length).toBeLessThan(30);
+    const { status, body } = await add();
+    expect(status).toBe(200);
+    for (const result of Object.values(body.result.data))
+      expect(result).toMatchObject({ success: true, commentIds: [1] });
+    expect((await listed()).sort()).toEqual(Object.keys(body.result.data).sort());
+    expect(await listed()).toEqual(expect.arrayContaining(half));
+    expect(await emitted()).toHaveLength(30);
   });
 });
 
