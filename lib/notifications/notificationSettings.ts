@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import type { Capability } from '../app/capability.ts';
+import { readRevocations } from '../directory/folders/folderRevocations.ts';
 import { organizationPartition, type OrganizationScope } from '../directory/folders/folders.ts';
 import { accessTimeAfter, hasEnded } from '../directory/rules/access.ts';
 import { findUsers, isExistingUser, usersOfResource } from '../directory/users.ts';
@@ -77,6 +78,11 @@ export interface SettingsScope {
   readonly documentKey?: string | undefined;
 }
 
+/** A scope whose settings are written. `folderKeys` has the internal ids of the folders above the document, nearest first. */
+export interface WrittenScope extends SettingsScope {
+  readonly folderKeys?: readonly string[] | undefined;
+}
+
 /**
  * `set` has each level that is set for the scope, or else for the organization. `effective` has a level for every channel: `ALL`
  * if none is set.
@@ -126,15 +132,19 @@ export class NotificationSettingsWriter {
   async set(
     scope: OrganizationScope,
     userIds: readonly string[],
-    scopes: readonly SettingsScope[],
+    scopes: readonly WrittenScope[],
     sent: NotificationLevels,
     now: number,
   ): Promise<SettingsResult[]> {
     const found = await findUsers(this.#table, scope.tenant, userIds);
     const users = found.map((user) => (isExistingUser(user) ? user : undefined));
+    const revocationsOfUsers = await readRevocations(this.#table, scope, users);
     const items = userIds.flatMap((userId, index) =>
       users[index]
-        ? scopes.map(({ documentKey }) => ({ userId, documentKey, revocations: users[index]?.revocations }))
+        ? scopes.map(({ documentKey, folderKeys = [] }) => {
+            const within = [...(documentKey === undefined ? [] : [documentKey]), ...folderKeys, scope.organizationKey];
+            return { userId, documentKey, within, revocations: revocationsOfUsers[index] };
+          })
         : [],
     );
     const written = await writeEach<
@@ -149,11 +159,9 @@ export class NotificationSettingsWriter {
           NotificationSettingsEntity,
           unread.map((item) => ({ ...scope, ...item })),
         ),
-      decide: ({ revocations, ...item }, stored) => {
+      decide: ({ within, revocations, ...item }, stored) => {
         const setAt = accessTimeAfter(revocations, scope.organizationKey, now);
-        const wasRemoved =
-          stored &&
-          hasEnded(revocations, [item.documentKey ?? scope.organizationKey, scope.organizationKey], stored.setAt);
+        const wasRemoved = stored && hasEnded(revocations, within, stored.setAt);
         const merged = { ...(wasRemoved ? {} : stored), ...pickLevels(sent) };
         if (stored && !wasRemoved && notificationChannels.every((channel) => stored[channel] === merged[channel]))
           return { result: true, ops: [] };
@@ -207,4 +215,4 @@ export async function readNotificationLevels(
 export const readNotificationSettings = /* @__PURE__ */ storeCapability(NotificationSettingsReader, ['BatchGetItem']);
 
 export const writeNotificationSettings: Capability<Pick<NotificationSettingsWriter, 'set'>> =
-  /* @__PURE__ */ storeCapability(NotificationSettingsWriter, ['BatchGetItem', 'PutItem']);
+  /* @__PURE__ */ storeCapability(NotificationSettingsWriter, ['BatchGetItem', 'PutItem', 'Query']);

@@ -557,6 +557,21 @@ describe('users/delete of a user who is added again', () => {
     expect([await roles('ada'), await contacts({ documentId: 'filed' })]).toEqual([{ filed: 'editor' }, ['ada']]);
   });
 
+  test('keeps notification levels that were set again after the removal from a folder, and no earlier ones', async () => {
+    const filed = { ...acme, documentIds: ['filed'] };
+    const set = (config: object) => customer.ok('/v2/notifications/config/set', { ...filed, userIds: ['ada'], config });
+    const levels = async () =>
+      (await customer.ok('/v2/notifications/config/get', { ...filed, userId: 'ada' }))[0].config;
+    await add({ documentId: 'filed' }, 'ada');
+    await set({ inbox: 'NONE', email: 'NONE' });
+    await remove({ folderId: 'outer' }, 'ada');
+    await add({ documentId: 'filed' }, 'ada');
+    await set({ inbox: 'NONE' });
+    expect(await levels()).toEqual({ inbox: 'NONE', email: 'ALL' });
+    await runJobs();
+    expect(await levels()).toEqual({ inbox: 'NONE', email: 'ALL' });
+  });
+
   test('revokes a grant of a request that began before the removal, even if it is written later', async () => {
     const acmeScope = await scope();
     await grant('ada', on('document', 'nda'));

@@ -1,8 +1,10 @@
 import * as z from 'zod';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { findWritableOrganization } from '../../../../lib/content/documentScope.ts';
+import { findLiveDocuments } from '../../../../lib/content/recordListing.ts';
 import { readDocuments } from '../../../../lib/directory/documents.ts';
 import { organizationScope } from '../../../../lib/directory/folders/folders.ts';
+import { folderChain } from '../../../../lib/directory/rules/access.ts';
 import { notificationChannels, notificationLevels } from '../../../../lib/events/rules/recipients.ts';
 import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../../lib/http/twin.ts';
@@ -73,10 +75,13 @@ export const endpoint = defineEndpoint(
     async function scopes() {
       if (!input.documentIds) return [{}];
       const documentIds = distinct(input.documentIds);
-      const documents = await deps.documents.getByIds(scope, documentIds);
-      const unknown = documents.indexOf(undefined);
-      if (unknown !== -1) throw new ApiError('NOT_FOUND', `Document ${documentIds[unknown]} does not exist`);
-      return documents.map((document) => ({ documentKey: document?.internalId }));
+      const documents = await findLiveDocuments(deps.documents, scope, documentIds);
+      const unknown = documentIds.find((documentId) => !documents.has(documentId));
+      if (unknown !== undefined) throw new ApiError('NOT_FOUND', `Document ${unknown} does not exist`);
+      return [...documents.values()].map(({ internalId, folder }) => ({
+        documentKey: internalId,
+        folderKeys: folder && folderChain(folder),
+      }));
     }
   },
 );
