@@ -1,7 +1,7 @@
 import { CommentEntity } from '../comments/threads.ts';
 import type { DocumentScope } from '../content/documentScope.ts';
 import { removeInvolvement } from '../content/involvements.ts';
-import { removeReactors } from '../content/rules/removedUsers.ts';
+import { eraseFromReaction, removeReactors } from '../content/rules/removedUsers.ts';
 import {
   type DocumentRemoval,
   type EraseHook,
@@ -23,7 +23,7 @@ export const eraseReactions: EraseHook = {
     const page = await recordsUpTo(removal, ReactionEntity, after);
     // Reactions are changed one after another, because all reactions to a comment change the same comment.
     for (const reaction of page.values)
-      if (removeReactors(reaction, removedUsers) !== reaction)
+      if (eraseFromReaction(reaction, removedUsers) !== reaction)
         await retryOnConflict(() => changeReaction(removal, reaction));
     return page.next;
   },
@@ -44,9 +44,10 @@ async function changeReaction(
   key: { annotationId: string; createdAt: number },
   extraOps: readonly WriteOp[] = [],
 ): Promise<Outcome> {
-  const { table, scope, removedUsers } = removal;
+  const { table, scope, removedUsers, mode } = removal;
   const reaction = await table.get(ReactionEntity, { ...scope, ...key });
-  const remaining = reaction && removeReactors(reaction, removedUsers);
+  const removeUsers = mode === 'erase' ? eraseFromReaction : removeReactors;
+  const remaining = reaction && removeUsers(reaction, removedUsers);
   if (!reaction || remaining === reaction) return table.tryWrite(extraOps);
   if (remaining) return table.tryWrite([replace(ReactionEntity, { ...scope, ...remaining }, reaction._r), ...extraOps]);
   const ops = reactionDeletionOps(scope, reaction.documentId, [reaction]);

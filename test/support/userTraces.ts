@@ -72,6 +72,7 @@ export async function createUserRecords(customer: Customer, organizationId: stri
         unsubscribedUsers: [ada],
         visibility: { type: 'restricted', userIds: [ada.userId, grace.userId, max.userId] },
         metadata: { owner: ada },
+        location: { id: 'page-1', owner: ada },
       },
       { annotationId: 'ofGrace', commentData: [{ commentText: 'Nobody else', from: grace }] },
       {
@@ -88,7 +89,7 @@ export async function createUserRecords(customer: Customer, organizationId: stri
   await ok('/v2/commentannotations/update', {
     ...scope,
     annotationIds: ['byGrace'],
-    updatedData: { status: 'IN_PROGRESS', statusUpdatedByUserId: ada.userId },
+    updatedData: { status: { id: 'IN_PROGRESS', reviewer: ada }, statusUpdatedByUserId: ada.userId },
   });
   await ok('/v2/commentannotations/add', {
     ...scope,
@@ -110,14 +111,27 @@ export async function createUserRecords(customer: Customer, organizationId: stri
     { annotationId: 'onlyAda', icon: 'star', from: ada, commentAnnotationId: 'byGrace', commentId: 1 },
     { annotationId: 'onDocument', icon: 'star', from: ada },
     { annotationId: 'onAda', icon: 'heart', from: grace, commentAnnotationId: 'byGrace', commentId: 2 },
-    { annotationId: 'ofGrace', icon: 'heart', from: grace, commentAnnotationId: 'ofGrace', commentId: 1 },
+    {
+      annotationId: 'ofGrace',
+      icon: 'heart',
+      from: grace,
+      commentAnnotationId: 'ofGrace',
+      commentId: 1,
+      location: { id: 'page-1', owner: ada },
+    },
   ];
   await ok('/v2/reactions/add', { ...scope, reactions });
   await ok('/v2/recordings/add', {
     ...scope,
     recordings: [
       { annotationId: 'ofAda', recordingType: 'audio', from: ada, transcription: saidByAda },
-      { annotationId: 'ofGrace', recordingType: 'audio', from: grace, transcription: { speakers: [ada, grace] } },
+      {
+        annotationId: 'ofGrace',
+        recordingType: 'audio',
+        from: grace,
+        transcription: { speakers: [ada, grace] },
+        location: { id: 'page-1', owner: ada },
+      },
     ],
   });
   const headline = { displayHeadlineMessageTemplate: '{actionUser} wrote', displayBodyMessage: 'It is there' };
@@ -129,6 +143,7 @@ export async function createUserRecords(customer: Customer, organizationId: stri
     actionUser: grace,
     notifyUsers: [ada, max],
     displayHeadlineMessageTemplateData: { actionUser: grace, recipientUser: ada },
+    location: { id: 'page-1', owner: ada },
   });
   await notify('toAll', {
     actionUser: grace,

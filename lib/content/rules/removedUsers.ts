@@ -138,7 +138,18 @@ export function eraseFromThread(thread: Thread, removed: RemovedUsers): Thread {
     visibility: withoutVisibleUsers(visibility, removed),
     ...changedFieldsWithoutPersonal(
       thread,
-      ['targetElement', 'priority', 'customList', 'pageInfo', 'progress', 'actions', 'metadata', 'suggestion'],
+      [
+        'status',
+        'location',
+        'targetElement',
+        'priority',
+        'customList',
+        'pageInfo',
+        'progress',
+        'actions',
+        'metadata',
+        'suggestion',
+      ],
       removed,
     ),
   });
@@ -195,6 +206,14 @@ export function removeReactors(reaction: Reaction, removed: RemovedUsers): React
   return fromUsers.length === reaction.fromUsers.length ? reaction : { ...reaction, fromUsers };
 }
 
+/** Returns a reaction after users were erased, or undefined if no user remains. */
+export function eraseFromReaction(reaction: Reaction, removed: RemovedUsers): Reaction | undefined {
+  const remaining = removeReactors(reaction, removed);
+  return remaining && remaining.createdAt <= removed.removedAt
+    ? withChanges(remaining, changedFieldsWithoutPersonal(remaining, ['location'], removed))
+    : remaining;
+}
+
 /** Returns whether a removed user made the recording before the removal. */
 export function isRecordingOf(
   { from, createdAt }: Pick<Recording, 'from' | 'createdAt'>,
@@ -209,7 +228,7 @@ export function eraseFromRecording(recording: Recording, removed: RemovedUsers):
     ? recording
     : withChanges(
         recording,
-        changedFieldsWithoutPersonal(recording, ['attachments', 'transcription', 'metadata'], removed),
+        changedFieldsWithoutPersonal(recording, ['location', 'attachments', 'transcription', 'metadata'], removed),
       );
 }
 
@@ -263,7 +282,13 @@ export function eraseFromNotification(
     },
     ...changedFieldsWithoutPersonal(
       remaining,
-      ['notificationSourceData', 'displayHeadlineMessageTemplateData', 'displayBodyMessageTemplateData', 'metadata'],
+      [
+        'notificationSourceData',
+        'displayHeadlineMessageTemplateData',
+        'displayBodyMessageTemplateData',
+        'location',
+        'metadata',
+      ],
       removed,
     ),
   });

@@ -7,6 +7,7 @@ import {
   eraseFromActivity,
   eraseFromComment,
   eraseFromNotification,
+  eraseFromReaction,
   eraseFromRecording,
   eraseFromThread,
   isCommentOf,
@@ -129,9 +130,15 @@ describe('rules for threads', () => {
       pageInfo: json(naming),
       progress: json(naming),
       actions: json([ada]),
+      status: json({ id: 'OPEN', reviewer: ada }),
+      location: json({ id: 'page-1', ...naming }),
+      locationKey: 'page-1',
     };
     expect(eraseFromThread(before, removed)).toEqual({
       ...thread,
+      status: json({ id: 'OPEN', reviewer: { userId: 'ada' } }),
+      location: json({ id: 'page-1', ...JSON.parse(bareNaming) }),
+      locationKey: 'page-1',
       subscribedUsers: json([grace]),
       visibility: { type: 'restricted', userIds: ['max'] },
       metadata: bareNaming,
@@ -216,6 +223,22 @@ test('removeReactors removes users and returns undefined without users', () => {
   expect(removeReactors({ ...reaction, fromUsers: [{ from: ada, lastUpdated: UNTIL }] }, removed)).toBeUndefined();
   const later = { ...reaction, fromUsers: [{ from: ada, lastUpdated: UNTIL + 1 }] };
   expect(removeReactors(later, removed)).toBe(later);
+});
+
+test('eraseFromReaction also removes profiles from the location', () => {
+  const reaction: Reaction = {
+    annotationId: 'r',
+    icon: 'heart',
+    location: json(naming),
+    documentId: 'nda',
+    createdAt: 1,
+    lastUpdated: 9,
+    fromUsers: [{ from: grace, lastUpdated: 2 }],
+  };
+  expect(eraseFromReaction(reaction, removed)).toEqual({ ...reaction, location: bareNaming });
+  expect(eraseFromReaction({ ...reaction, fromUsers: [{ from: ada, lastUpdated: 1 }] }, removed)).toBeUndefined();
+  const later = { ...reaction, createdAt: UNTIL + 1 };
+  expect(eraseFromReaction(later, removed)).toBe(later);
 });
 
 test('recordings of removed users are selected, and others lose their profiles', () => {
