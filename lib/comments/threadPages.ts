@@ -135,7 +135,8 @@ export class ThreadPages {
         const page = await this.#threads.list(scope, { ...options, filters, descending });
         const names = namesOf(scopeOfAll.tenant, organizationId, documentId);
         const organization = { scope: scopeOfAll, organizationId };
-        const visible = await onlyVisible(this.#table, organization, { viewer, filters, now }, page.records);
+        const records = page.records.map((record) => ({ ...record, scope }));
+        const visible = await onlyVisible(this.#table, organization, { viewer, filters, now }, records);
         return {
           ...page,
           records: visible.map(({ key, value }) => ({ key, value: toListedThread(names, value, parts) })),
@@ -191,7 +192,7 @@ export class ThreadPages {
     ]);
     const matching = threads.flatMap((thread, index) => {
       if (!thread || !matchesFilters(thread, filters)) return [];
-      return [{ value: { thread, ...(comments[index] as FirstComments) } }];
+      return [{ scope: keys[index] as DocumentScope, value: { thread, ...(comments[index] as FirstComments) } }];
     });
     const visible = await onlyVisible(this.#table, { scope, organizationId }, { viewer, filters, now }, matching);
     const listed = visible.map(({ value }) =>

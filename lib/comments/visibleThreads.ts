@@ -4,6 +4,7 @@ import type { Viewer } from '../content/rules/viewer.ts';
 import type { OrganizationScope } from '../directory/folders/folders.ts';
 import { accessContext, contextAllows } from '../directory/rules/access.ts';
 import { distinct } from '../shared/collections.ts';
+import { inParallel } from '../shared/inParallel.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 import type { Table } from '../table/table.ts';
 import { accessDenied } from '../userTokens/rules/accessDenied.ts';
@@ -44,11 +45,16 @@ export function commentFilter(viewer: Viewer | undefined): (comment: Comment) =>
   return ({ context }) => contextAllows({ accessFields: accessFieldsOf(context) }, allowed);
 }
 
+/** The number of threads whose hidden comments are read in parallel, and the number of comments that one read returns. */
+const PARALLEL = 4;
+const COMMENTS_PER_PAGE = 200;
+
 /**
  * Returns the records whose thread the viewer may see, with only those comments that the viewer may see. Leaves out threads that
- * match `filters` only because of other comments. If `viewer` is undefined, returns all records unchanged.
+ * match `filters` only because of other comments. If `viewer` is undefined, returns all records unchanged. `scope` of a record is
+ * the document of its thread.
  */
-export async function onlyVisible<R extends { readonly value: ThreadWithComments }>(
+export async function onlyVisible<R extends { readonly scope: DocumentScope; readonly value: ThreadWithComments }>(
   table: Table,
   organization: OrganizationOfThreads,
   { viewer, filters, now }: { viewer?: Viewer | undefined; filters: ThreadFilters; now: number },
@@ -58,15 +64,31 @@ export async function onlyVisible<R extends { readonly value: ThreadWithComments
   const threads = records.map(({ value }) => value.thread);
   const isVisible = await findVisible(table, organization, viewer, threads, now);
   const isReadable = commentFilter(viewer);
-  return records
-    .filter((_record, index) => isVisible[index])
-    .map((record) => ({ ...record, value: onlyReadable(record.value, isReadable) }))
-    .filter(({ value }) => matchesFilters(value.thread, filters));
+  const reader = new ThreadReader(table);
+  const visible = await inParallel(
+    records.filter((_record, index) => isVisible[index]),
+    PARALLEL,
+    async (record) => {
+      const { scope, value } = record;
+      const thread = withoutComments(value.thread, await findHidden(reader, scope, value, isReadable));
+      return { ...record, value: { ...value, thread, comments: value.comments.filter(isReadable) } };
+    },
+  );
+  return visible.filter(({ value }) => matchesFilters(value.thread, filters));
 }
 
-function onlyReadable(value: ThreadWithComments, isReadable: (comment: Comment) => boolean): ThreadWithComments {
-  const hidden = value.comments.filter((comment) => !isReadable(comment));
-  return { ...value, thread: withoutComments(value.thread, hidden), comments: value.comments.filter(isReadable) };
+/** Returns all comments of a thread that are not readable. Reads the comments of the thread if it has more than `comments`. */
+async function findHidden(
+  reader: ThreadReader,
+  scope: DocumentScope,
+  { thread, comments, more }: ThreadWithComments,
+  isReadable: (comment: Comment) => boolean,
+): Promise<Comment[]> {
+  if (!more) return comments.filter((comment) => !isReadable(comment));
+  const hidden: Comment[] = [];
+  for await (const page of reader.commentPages(scope, thread, COMMENTS_PER_PAGE))
+    hidden.push(...page.filter((comment) => !isReadable(comment)));
+  return hidden;
 }
 
 /** The document of the threads, with the ids that the customer chose. */

@@ -3,6 +3,7 @@ import { acmeWorld, forAllTests } from '../../support/acmeWorld.ts';
 import { nda } from '../../support/content.ts';
 import { restartFunctions } from '../../support/functionHandlers.ts';
 import { startQueues } from '../../support/queues.ts';
+import { times } from '../../support/times.ts';
 import { newUser, type TestUser } from '../../support/userTokens.ts';
 
 const threads = '/v2/commentannotations';
@@ -139,6 +140,18 @@ describe('comment threads with a user token', () => {
     restartFunctions();
     expect(await textsOf(bob)).toEqual(['Too long.', 'for the EU']);
     expect(await reactTo(2)).toBe(true);
+  });
+
+  test('do not count or name users of hidden comments that are beyond the comments of the answer', async () => {
+    await start(ada, 't');
+    const from = { userId: 'ada' };
+    const attachments = times(4, () => ({ text: 'x'.repeat(50_000) }));
+    const hidden = { commentText: 'y', from: { userId: 'grace' }, context: { access: { region: 'eu' } } };
+    const commentData = [...times(6, () => ({ attachments, from })), { ...hidden, to: [{ userId: 'carl' }] }];
+    await customer.ok(`${comments}/add`, { ...nda, annotationId: 't', commentData });
+    const shown = { commentCount: 7, hasMoreComments: true, involvedUserIds: ['ada'], mentionedUserIds: [] };
+    expect(await bob.ok(`${threads}/get`, nda)).toMatchObject([shown]);
+    expect(await bob.ok(`${threads}/get`, { ...nda, userIds: ['grace'] })).toEqual([]);
   });
 
   test('name their users in the same order with and without hidden comments', async () => {
