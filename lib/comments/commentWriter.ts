@@ -29,7 +29,7 @@ import {
   type NewComment,
   newComments,
 } from './rules/comments.ts';
-import { addComments, type Thread } from './rules/threads.ts';
+import { addComments, changeComments, type Thread } from './rules/threads.ts';
 import { CommentEntity, readThreads, ThreadEntity, type ThreadKey, threadNotFound, ThreadReader } from './threads.ts';
 
 /** The result for one comment of a request. */
@@ -169,18 +169,22 @@ export class CommentWriter {
     agents.requireAll(named);
     if (!thread) return ids.map(notFoundResult);
     const changes: ChangedComment[] = [];
+    let head: Thread = thread;
     const results = ids.map((commentId, index): CommentResult => {
       const before = comments[index];
       if (!before || !isSelected(before)) return notFoundResult(commentId);
       const after = changeComment(before, change, now);
       if ('refused' in after) return { commentId, success: false, message: after.refused };
-      const eventOps = updateEventOps(call, thread, before, after);
+      const next = changeComments(head, [before], [after], now);
+      if ('refused' in next) return { commentId, success: false, message: next.refused };
+      const eventOps = updateEventOps(call, next, before, after);
       // All comments get the same agent, so its run is recorded once, with the first changed comment.
       if (changes.length === 0) eventOps.push(...agents.recordRuns(named, now).ops);
       const changed = { before, after, eventOps };
       if (changeOps(scope, thread, changed).length > OPS_BESIDE_HEAD)
         return { commentId, success: false, message: 'Comment would involve too many other users at once.' };
       changes.push(changed);
+      head = next;
       return { commentId, success: true, message: 'Updated successfully' };
     });
     const outcome = await writeChanges(this.#table, scope, thread, changes, now);

@@ -358,6 +358,15 @@ describe('POST /v2/commentannotations/comments/update', () => {
     expect((await get({ commentIds: [3] }))[0]).not.toHaveProperty('triggerNotification');
   });
 
+  test('emits comment.update with the thread as it is after the update', async () => {
+    await add(reply('a'));
+    await update({ updatedData: { taggedUserContacts: [{ userId: 'eve' }] }, triggerNotification: true });
+    const { lastUpdated, involvedUserIds } = await thread();
+    const threads = (await emitted()).map(({ data }) => data.commentAnnotation);
+    expect(threads).toHaveLength(2);
+    for (const sent of threads) expect(sent).toMatchObject({ lastUpdated, involvedUserIds, mentionedUserIds: ['eve'] });
+  });
+
   test('replaces progress and actions as a whole', async () => {
     const actions = [{ id: 'stop', label: 'Stop', metadata: { n: 1 } }];
     await add(
