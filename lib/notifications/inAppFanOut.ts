@@ -61,19 +61,23 @@ const headlines: Readonly<Record<Verb, string>> = {
 };
 
 const Context = optional(z.object({ access: optional(AccessContext) }));
-const Comment = z.object({ commentId: z.number(), commentText: z.string().optional(), context: Context });
+const Text = z.string().optional().catch(undefined);
+const Comment = z.object({ commentId: z.number().optional().catch(undefined), commentText: Text, context: Context });
 
-/** The fields of an event's data that notifications are made from. They can be missing in an event that a customer published. */
+/**
+ * The fields of an event's data that notifications are made from. An event that a customer published can have any data. Ids and
+ * texts that do not match are ignored. An invalid access context prevents the notification.
+ */
 const CommentData = z.object({
   actionUser: StoredUser,
   commentAnnotation: z.object({
     annotationId: z.string(),
-    type: z.string().optional(),
-    location: optional(Location),
+    type: Text,
+    location: optional(Location).catch(undefined),
     context: Context,
-    comments: z.array(Comment).optional(),
+    comments: optional(z.array(Comment)),
   }),
-  targetComment: Comment.optional(),
+  targetComment: optional(Comment),
 });
 
 /** The data of a published huddle. Fields that are not listed here are the publisher's own. */

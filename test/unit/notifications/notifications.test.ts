@@ -214,6 +214,21 @@ describe('in-app notifications of an event', () => {
     ).toEqual([]);
   });
 
+  test('leave out the parts of a published comment that are missing or of another type', () => {
+    const sourceData = (data: object) =>
+      toInAppNotifications(event(data), recipients).map(({ notificationSourceData }) =>
+        JSON.parse(notificationSourceData!),
+      );
+    expect(sourceData({ targetComment: { commentText: 'hi' } })).toEqual([{ annotationId: 't', commentText: 'hi' }]);
+    expect(sourceData({ targetComment: { commentId: 'c-1', commentText: 5 } })).toEqual([
+      { annotationId: 't', commentText: '' },
+    ]);
+    expect(
+      sourceData({ targetComment: null, commentAnnotation: { annotationId: 't', type: 5, location: 'top' } }),
+    ).toEqual([{ annotationId: 't' }]);
+    expect(sourceData({ targetComment: { commentId: 1, context: { access: 'all' } } })).toEqual([]);
+  });
+
   test('need the service and the trigger to be on', () => {
     const on = changeNotificationConfig(undefined, { useNotificationService: true });
     expect(createsNotifications(undefined, 'comment.add')).toBe(false);
