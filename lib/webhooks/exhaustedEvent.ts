@@ -37,7 +37,7 @@ export function exhaustedEvent(
   now: number,
   { lastAttempt, isReceived = true }: ExhaustedEventOptions = {},
 ): WriteOp[] {
-  const { eventId, endpointId, event, attempts } = next;
+  const { eventId, endpointId, event, attempts, deadline } = next;
   if (!isExhaustion(current, next) || isOperational(event)) return [];
   const data = {
     metadata: { apiKey: tenant },
@@ -51,7 +51,8 @@ export function exhaustedEvent(
     tenant,
     {
       event: 'message.attempt.exhausted',
-      cause: { type: 'Delivery', id: JSON.stringify([eventId, endpointId]), revision: attempts },
+      // A recovery sets a new deadline. The number of attempts can stay the same, because a parked delivery makes none.
+      cause: { type: 'Delivery', id: JSON.stringify([eventId, endpointId]), revision: deadline },
       payload: { source: 'operational', data },
     },
     now,

@@ -304,6 +304,28 @@ describe('a parked delivery', () => {
     expect(exhaustedEvents).toHaveLength(3);
   });
 
+  test('is exhausted again, with a second event, if it was recovered and no attempt was made', async () => {
+    await create({ url: hooks.url('/ops'), filterTypes: ['message.attempt.exhausted'] });
+    await openBreaker();
+    const [eventId] = (await park(1)) as [string];
+    const job = (await parkingOf())!;
+    const exhaust = async () => {
+      system.now += 31 * HOUR;
+      await releaseParkedStep(system.releasePorts, job, () => system.now, system.call);
+      expect(await statesOf([eventId])).toEqual(['EXHAUSTED 0']);
+    };
+    await exhaust();
+    const store = new DeliveryStore(system.table);
+    await store.recover({ ...(await delivery(eventId)), tenant }, system.now, system.timing);
+    const recovered = await delivery(eventId);
+    await store.replace({ ...recovered, tenant }, parkDelivery(recovered));
+    await exhaust();
+    const exhaustedEvents = (await everyItem(engine)).filter(
+      ({ _t, event }) => _t === 'Event' && event === 'message.attempt.exhausted',
+    );
+    expect(exhaustedEvents).toHaveLength(2);
+  });
+
   test('disables its endpoint when exhausted, if the endpoint has failed for five days', async () => {
     await openBreaker();
     await park(3);
