@@ -40,7 +40,7 @@ const ADVANCED = 'Advanced webhooks';
 const BASIC = 'Basic webhooks';
 
 const promises = [
-  'An answer of 2xx within 15 s ends the delivery. Any other answer is a failed attempt, also a redirect. Failed attempts are repeated for a day and a half.',
+  'An answer of 2xx within 15 s ends the delivery. Any other answer is a failed attempt, also a redirect. By default, a failed delivery has eight attempts in 27.6 hours.',
   'The same message can arrive twice, and messages arrive in any order. `webhook-id` identifies a message.',
   'The signature is made as in Standard Webhooks, over `<webhook-id>.<webhook-timestamp>.<body>`.',
 ].join(' ');
