@@ -141,7 +141,9 @@ async function deleteComment(
   comment: Stored<Comment>,
   extraOps: readonly WriteOp[],
 ): Promise<Outcome> {
-  if (thread.commentCount === 1) return deleteWholeThread(removal, thread, extraOps);
+  // The comment may have been deleted after it was read and before the thread was read. Another comment is then the only one.
+  if (thread.commentCount === 1 && thread.first.commentId === comment.commentId)
+    return deleteWholeThread(removal, thread, extraOps);
   const { table, scope, removedUsers, clock } = removal;
   const outcome = await deleteComments(table, scope, thread, [comment], {
     changeThread: (next) => eraseFromThread({ ...next, lastUpdated: thread.lastUpdated }, removedUsers),

@@ -240,4 +240,31 @@ describe('purgeUserContent of a user who is removed from an organization', () =>
     expect(reaction.fromUsers.map(({ from }: Item) => from.userId)).toEqual([grace.userId, ...rounds('reactor')]);
     expect(await involvements(ada.userId)).toEqual([]);
   });
+
+  test("keeps another user's comment if a request deletes the user's comment while the thread is read", async () => {
+    let isDeleted = false;
+    // BatchGetItem reads its items one after another. The request deletes the comment after its read and before that of the thread.
+    const client = {
+      send: async (command: Command) => {
+        const answer = await engine.lean.send(command);
+        const items: Item[] = answer.Responses?.[TABLE_NAME] ?? [];
+        const comment = items.find((item) => nameOf(item) === 'Comment offered 2');
+        if (!comment || items.length !== 2 || isDeleted) return answer;
+        isDeleted = true;
+        await customer.ok('/v2/commentannotations/comments/delete', {
+          ...nda,
+          documentId: 'offer',
+          annotationId: 'offered',
+          commentIds: [2],
+        });
+        const later: Item[] = (await engine.lean.send(command)).Responses[TABLE_NAME];
+        return { Responses: { [TABLE_NAME]: [...later, comment] } };
+      },
+    };
+    await purgeUser({ mode: 'erase' }, new Table(asDocumentClient(client), TABLE_NAME));
+    expect(isDeleted).toBe(true);
+    const [thread] = await customer.ok('/v2/commentannotations/get', { ...nda, documentId: 'offer' });
+    expect(thread?.comments.map(({ commentId }: Item) => commentId)).toEqual([1]);
+    expect(await involvements(ada.userId)).toEqual([]);
+  });
 });
