@@ -81,7 +81,7 @@ const CommentData = z.object({
 });
 
 /** The data of a published huddle. Fields that are not listed here are the publisher's own. */
-const HuddleData = z.looseObject({ actionUser: StoredUser, metadata: z.unknown(), notifyUsers: z.unknown() });
+const HuddleData = z.looseObject({ actionUser: StoredUser });
 
 /**
  * Returns whether an event creates in-app notifications. The notification service must be on, and so must the trigger for this

@@ -178,6 +178,14 @@ describe('the in-app notification of a published huddle event', () => {
     expect(await inbox('lin')).toEqual([]);
   });
 
+  test('is for mentioned and assigned users too, if the event has no notifyUsers', async () => {
+    await huddle({ data: { targetComment: { to: [{ userId: 'grace' }] } } });
+    await huddle({ data: { commentAnnotation: { assignedTo: { userId: 'lin' } } } });
+    await fanOutAll();
+    expect(await headlines('grace')).toEqual(['{actionUser} started a huddle']);
+    expect(await headlines('lin')).toEqual(['{actionUser} started a huddle']);
+  });
+
   test('is not created without a document, without access to it, or if its trigger is off', async () => {
     await huddle({ documentId: undefined });
     await customer.ok('/v2/workspace/notificationconfig/update', {
