@@ -105,6 +105,7 @@ export function toInAppNotifications(
   recipients: readonly ContentUser[],
 ): Notification[] {
   const verb = verbOf.get(event);
+  const { audience } = payload;
   const content = verb && (isHuddle(verb) ? huddleContent(payload) : commentContent(verb, payload));
   if (!content || documentId === undefined) return [];
   const groups = Array.from({ length: Math.ceil(recipients.length / MAX_INVOLVED_USERS) }, (_each, index) =>
@@ -123,7 +124,7 @@ export function toInAppNotifications(
         id: derivedId('ntf', createdAt, [eventId, index]),
         documentId,
         now: createdAt,
-        thread: payload.audience?.thread && referenceTo(payload.audience.thread),
+        ...(audience?.thread ? { thread: referenceTo(audience.thread) } : { accessFields: audience?.accessFields }),
       },
     ),
   );

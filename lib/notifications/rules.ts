@@ -224,12 +224,14 @@ export interface NotificationOrigin {
   /** The creation time in epoch ms. */
   readonly now: number;
   readonly thread?: ThreadReference | undefined;
+  /** The access context that readers need if `context` is not sent, as texts `field:value`. */
+  readonly accessFields?: readonly string[] | undefined;
 }
 
 /** Returns a new notification in its stored form. It is for everybody, unless `notifyAll` is false. */
 export function newNotification(
   sent: NewNotification,
-  { id, documentId, now, thread }: NotificationOrigin,
+  { id, documentId, now, thread, accessFields: required }: NotificationOrigin,
 ): Notification {
   const { notificationSource = 'custom', notifyAll = true, notifyUsers, context, location } = sent;
   return Notification.parse({
@@ -242,7 +244,7 @@ export function newNotification(
       userId,
       emailHash: emailHash(email),
     })),
-    accessFields: context && accessFields(context.access),
+    accessFields: context ? accessFields(context.access) : required,
     locationKey: location && locationKey(location),
     thread,
     documentId,

@@ -186,6 +186,20 @@ describe('the in-app notification of a published huddle event', () => {
     expect(await headlines('lin')).toEqual(['{actionUser} started a huddle']);
   });
 
+  test('is hidden from users who lose the access context of the comments in the event', async () => {
+    const resources = [{ type: 'document', id: 'nda', organizationId: 'acme' }];
+    const context = { access: { team: 'red' } };
+    await customer.ok('/v2/auth/permissions/add', {
+      user: { userId: 'grace' },
+      permissions: { resources: resources.map((resource) => ({ ...resource, context })) },
+    });
+    await huddle({ data: { targetComment: { commentText: 'Red', context }, notifyUsers: [{ userId: 'grace' }] } });
+    await fanOutAll();
+    expect(await inbox('grace')).toHaveLength(1);
+    await customer.ok('/v2/auth/permissions/remove', { userId: 'grace', permissions: { resources } });
+    expect(await inbox('grace')).toEqual([]);
+  });
+
   test('is not created without a document, without access to it, or if its trigger is off', async () => {
     await huddle({ documentId: undefined });
     await customer.ok('/v2/workspace/notificationconfig/update', {
