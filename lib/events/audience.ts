@@ -47,7 +47,7 @@ export function audienceMembers({ actorId, addressed, following }: Audience): st
   return distinct([...addressed, ...following]).filter((userId) => userId !== actorId);
 }
 
-interface EventLocation {
+export interface EventLocation {
   readonly organization: Organization;
   readonly document: Stored<Document> | undefined;
 }
@@ -109,16 +109,22 @@ async function readEventAccess(table: Table, event: OccurredEvent): Promise<Even
  *
  * An event in a deleted document or thread has no recipients. The exception is `comment.delete` in a deleted thread, because
  * deleting the last comment also deletes the thread.
+ *
+ * A caller that has read the location of the event passes it as `known`.
  */
 export async function readRecipientRules(
   { table, clock }: AudienceDeps,
   tenant: string,
   event: OccurredEvent,
+  known?: EventLocation,
 ): Promise<RecipientRules> {
   const { audience } = event.payload;
   const userIds = audience ? audienceMembers(audience) : [];
   if (userIds.length === 0) return nobody;
-  const [location, access] = await Promise.all([readEventLocation(table, event), readEventAccess(table, event)]);
+  const [location, access] = await Promise.all([
+    known ?? readEventLocation(table, event),
+    readEventAccess(table, event),
+  ]);
   if (!location || !access) return nobody;
 
   const { organization, document } = location;

@@ -7,6 +7,7 @@ import { findUsers, profilesOf } from '../directory/users.ts';
 import {
   type AudienceDeps,
   type EventConsumer,
+  type EventLocation,
   type OccurredEvent,
   readEventLocation,
   readRecipientRules,
@@ -188,22 +189,18 @@ function clipText(text: string): string {
   return new TextDecoder().decode(Buffer.from(text).subarray(0, TEXT_BYTES), { stream: true });
 }
 
-/**
- * Reads the internal ids of the organization and document of a huddle event. Returns undefined for other events, and for a huddle
- * without a document.
- */
-async function readHuddleKeys(
-  table: Table,
-  event: OccurredEvent,
-): Promise<Pick<DocumentScope, 'organizationKey' | 'documentKey'> | undefined> {
+/** Reads the organization and document of a huddle event. Returns undefined for other events. */
+async function readHuddleLocation(table: Table, event: OccurredEvent): Promise<EventLocation | undefined> {
   const verb = verbOf.get(event.event);
-  const location = verb && isHuddle(verb) ? await readEventLocation(table, event) : undefined;
-  return (
-    location?.document && {
-      organizationKey: location.organization.internalId,
-      documentKey: location.document.internalId,
-    }
-  );
+  return verb && isHuddle(verb) ? readEventLocation(table, event) : undefined;
+}
+
+/** Returns the internal ids of an organization and a document. Returns undefined without a document. */
+function keysOf({
+  organization,
+  document,
+}: EventLocation): Pick<DocumentScope, 'organizationKey' | 'documentKey'> | undefined {
+  return document && { organizationKey: organization.internalId, documentKey: document.internalId };
 }
 
 export interface InAppDeps extends AudienceDeps {
@@ -231,9 +228,11 @@ export function fanOutInApp({ table, clock, notifications }: InAppDeps): () => E
         payload: { audience },
       } = event;
       if (!audience || !(await concerns(event))) return;
-      const keys = audience.thread ?? (await readHuddleKeys(table, event));
+      const location = audience.thread ? undefined : await readHuddleLocation(table, event);
+      const keys = audience.thread ?? (location && keysOf(location));
       if (!keys) return;
-      const userIds = recipientsOf(audience, 'inbox', await readRecipientRules({ table, clock }, tenant, event));
+      const rules = await readRecipientRules({ table, clock }, tenant, event, location);
+      const userIds = recipientsOf(audience, 'inbox', rules);
       if (userIds.length === 0) return;
       const users = await findUsers(table, tenant, [...userIds, ...incompleteActors(event.payload)]);
       const recipients = userIds.map((userId, index) => ({ userId, email: users[index]?.email }));

@@ -1,5 +1,5 @@
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { type OccurredEvent } from '../../../lib/events/audience.ts';
 import type { EventPayload } from '../../../lib/events/rules/payload.ts';
 import { fanOutInApp } from '../../../lib/notifications/inAppFanOut.ts';
@@ -184,6 +184,16 @@ describe('the in-app notification of a published huddle event', () => {
     await fanOutAll();
     expect(await headlines('grace')).toEqual(['{actionUser} started a huddle']);
     expect(await headlines('lin')).toEqual(['{actionUser} started a huddle']);
+  });
+
+  test('is created after one read of the organization and one of the document', async () => {
+    await huddle();
+    const get = jest.spyOn(Table.prototype, 'get');
+    await fanOutAll();
+    const types = get.mock.calls.map(([{ type }]) => type);
+    get.mockRestore();
+    expect(types.sort()).toEqual(['Document', 'Organization']);
+    expect(await inbox('grace')).toHaveLength(1);
   });
 
   test('is hidden from users who lose the access context of the comments in the event', async () => {
