@@ -25,7 +25,7 @@ export const eraseActivities: EraseHook = {
         const erased = activity && eraseFromActivity(activity, removedUsers);
         if (!activity || erased === activity) return [];
         const idItem = position?.createdAt === createdAt ? position : undefined;
-        const idKey = { kind: 'activity', id, within: '', documentId: activity.documentId } as const;
+        const idKey = { ...recordIdKey('activity', id), documentId: activity.documentId };
         return [
           erased
             ? upsert(ActivityEntity, { ...scope, ...erased })

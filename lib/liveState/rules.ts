@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { isLongerThan } from '../shared/bytes.ts';
-import { isObject, limits } from '../shared/schema.ts';
+import { AnyObject, isObject, limits } from '../shared/schema.ts';
 
 /** A live state as it is stored. */
 export const LiveState = z.object({
@@ -17,7 +17,7 @@ export type LiveState = z.output<typeof LiveState>;
 /** A live state in an answer. */
 export const LiveStateResponse = z.object({
   liveStateDataId: z.string(),
-  data: z.record(z.string(), z.unknown()),
+  data: AnyObject,
   /** The time of the last broadcast on the server's clock, epoch milliseconds. */
   at: z.number(),
 });

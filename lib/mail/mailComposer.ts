@@ -1,6 +1,6 @@
 import { type Capability, combine } from '../app/capability.ts';
 import { type SecretBox, secretBox } from '../crypto/secretBox.ts';
-import { profilesOf, UserEntity } from '../directory/users.ts';
+import { findUsers, profilesOf, UserEntity } from '../directory/users.ts';
 import { type OccurredEvent, readRecipientRules } from '../events/audience.ts';
 import { EventEntity, EventPayloadEntity } from '../events/outbox.ts';
 import { completeActors, incompleteActors } from '../events/rules/actors.ts';
@@ -96,10 +96,7 @@ export class MailComposer {
     if (organizationId === undefined) return { skip: 'the user may not receive the event any more' };
     const [isRecipient, actors] = await Promise.all([
       this.#isRecipient({ ...stored, tenant, payload }, userId),
-      table.getMany(
-        UserEntity,
-        incompleteActors(payload).map((actor) => ({ tenant, userId: actor })),
-      ),
+      findUsers(table, tenant, incompleteActors(payload)),
     ]);
     if (!isRecipient) return { skip: 'the user may not receive the event any more' };
     const event = parseEventContent(completeActors(payload, profilesOf(actors)).data);

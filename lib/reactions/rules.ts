@@ -4,7 +4,7 @@ import { type Location, locationKey } from '../content/rules/location.ts';
 import { isLongerThan } from '../shared/bytes.ts';
 import { distinctBy } from '../shared/collections.ts';
 import { readJson } from '../shared/jsonFields.ts';
-import { defineSchema } from '../shared/schema.ts';
+import { AnyObject, defineSchema } from '../shared/schema.ts';
 
 /**
  * The largest number of reactions on one comment, and the largest size of their references in bytes. Each new reaction rewrites
@@ -166,7 +166,7 @@ export const ReactionResponse = /* @__PURE__ */ defineSchema(() =>
     commentAnnotationId: z.string().optional(),
     commentId: z.number().optional(),
     fromUsers: Reaction.shape.fromUsers,
-    location: z.record(z.string(), z.unknown()).optional(),
+    location: AnyObject.optional(),
     locationId: z.string().optional(),
     /** The time of creation. All times of a reaction and of its users are in epoch ms. */
     createdAt: z.number(),

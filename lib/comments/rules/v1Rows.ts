@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { StoredUser } from '../../content/rules/contentUser.ts';
 import { isoTime } from '../../shared/isoTime.ts';
-import { IsoTime } from '../../shared/schema.ts';
+import { AnyObject, IsoTime } from '../../shared/schema.ts';
 import { CommentResponse } from './comments.ts';
 
 export const V1Comment = CommentResponse.pick({
@@ -24,7 +24,7 @@ export const V1Thread = z.object({
   createdAt: z.number(),
   /** The time of the last change, as ISO 8601 text. */
   lastUpdated: IsoTime,
-  status: z.record(z.string(), z.unknown()),
+  status: AnyObject,
 });
 
 type V2Thread = Omit<z.output<typeof V1Thread>, 'color' | 'lastUpdated'> & { readonly lastUpdated: number };

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { readJson } from '../../shared/jsonFields.ts';
+import { AnyObject } from '../../shared/schema.ts';
 import { accessTypes } from './access.ts';
 
 export const DocumentResponse = z.object({
@@ -8,7 +9,7 @@ export const DocumentResponse = z.object({
   disabled: z.boolean(),
   accessType: z.enum(accessTypes),
   folderId: z.string().optional(),
-  metadata: z.record(z.string(), z.unknown()).optional(),
+  metadata: AnyObject.optional(),
 });
 type DocumentResponse = z.output<typeof DocumentResponse>;
 

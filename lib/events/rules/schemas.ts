@@ -5,6 +5,7 @@ import { ThreadResponse } from '../../comments/rules/threads.ts';
 import { StoredUser } from '../../content/rules/contentUser.ts';
 import { Visibility } from '../../content/rules/visibility.ts';
 import { ReactionResponse } from '../../reactions/rules.ts';
+import { AnyObject } from '../../shared/schema.ts';
 import { attemptOutcomes } from '../../webhooks/rules/loggedAttempt.ts';
 import { advancedActionType, basicActionType } from './actionTypes.ts';
 import { type EventType, eventTypes, isOperational } from './catalogue.ts';
@@ -12,7 +13,6 @@ import { type EventSource, sourceOf } from './payload.ts';
 import { notificationLevels } from './recipients.ts';
 
 const described = <S extends z.ZodType>(schema: S, description: string): S => schema.meta({ description });
-const Open = z.record(z.string(), z.unknown());
 const Id = z.string();
 
 const User = described(
@@ -55,7 +55,7 @@ const Asset = described(
     fileSizeInBytes: z.number().optional(),
     fileFormat: z.string().optional(),
     thumbnailUrl: z.string().optional(),
-    transcription: z.union([z.string(), Open]).optional(),
+    transcription: z.union([z.string(), AnyObject]).optional(),
   }),
   'A file of a recording.',
 );
@@ -66,7 +66,7 @@ const Metadata = described(
     organization: z.looseObject({ organizationId: Id, organizationName: z.string().optional() }).optional(),
     document: z.looseObject({ documentId: Id, documentName: z.string().optional() }).optional(),
     folderId: Id.optional(),
-    locations: z.array(Open).optional(),
+    locations: z.array(AnyObject).optional(),
   }),
   "The organization and document of the event, with the customer's own fields. Events about deliveries have only `apiKey`.",
 );
@@ -80,10 +80,10 @@ const BasicMetadata = described(
     clientDocumentId: Id.optional(),
     documentId: Id.optional(),
     documentName: z.string().optional(),
-    organizationMetadata: Open.optional(),
-    documentMetadata: Open.optional(),
+    organizationMetadata: AnyObject.optional(),
+    documentMetadata: AnyObject.optional(),
     folderId: Id.optional(),
-    locations: z.array(Open).optional(),
+    locations: z.array(AnyObject).optional(),
   }),
   'The organization and document of the event. Each id that the customer chose is there twice: with and without the prefix `client`.',
 );
@@ -101,9 +101,9 @@ const sourceFields = {
       Comment.optional(),
       'The comment that the event is about. Missing if the event is about the thread.',
     ),
-    oldStatus: Open.optional(),
-    newStatus: Open.optional(),
-    newPriority: z.union([z.string(), Open]).optional(),
+    oldStatus: AnyObject.optional(),
+    newStatus: AnyObject.optional(),
+    newPriority: z.union([z.string(), AnyObject]).optional(),
     visibility: described(Visibility.optional(), 'Who may see the thread. Missing if the thread is not private.'),
     truncated,
   },
@@ -123,7 +123,7 @@ const sourceFields = {
     from: User.optional(),
     assets: z.array(Asset),
     assetsAllVersions: z.array(Asset),
-    transcription: z.union([z.string(), Open]).optional(),
+    transcription: z.union([z.string(), AnyObject]).optional(),
     truncated,
   },
   workflow: {
