@@ -1,7 +1,5 @@
-import type { DeliveryKey } from './deliveries.ts';
 import type { AttemptOutcome } from './rules/loggedAttempt.ts';
-
-type EndpointKey = Pick<DeliveryKey, 'tenant' | 'endpointId'>;
+import type { EndpointKey } from './targets.ts';
 
 /** The most endpoints that are kept. A process attempts fewer endpoints within the seconds for which a connection stays open. */
 const MAX_ENDPOINTS = 10_000;
