@@ -34,9 +34,9 @@ function readRows(bytes: Buffer, delimiter: string, sample: Records): Table {
   const unread: UnreadPart[] = [];
   let remaining = bytes;
   let line = 0;
-  const endBefore = (row: number): Table => ({
+  const endBefore = (row: number, text = firstLineOf(remaining)): Table => ({
     rows,
-    unread: [...unread, { row, text: firstLineOf(remaining), reason: FILE_TOO_LONG }],
+    unread: [...unread, { row, text, reason: FILE_TOO_LONG }],
   });
   while (remaining.length > 0) {
     const remainingLines = tableLimits.lines - line;
@@ -46,7 +46,7 @@ function readRows(bytes: Buffer, delimiter: string, sample: Records): Table {
     for (const row of part.rows) {
       if (isBlank(row)) continue;
       const number = line + row.number;
-      if (rows.length === tableLimits.rows) return endBefore(number);
+      if (rows.length === tableLimits.rows) return endBefore(number, row.cells.join(delimiter));
       rows.push({ ...row, number });
     }
     remaining = remaining.subarray(part.bytes);

@@ -275,16 +275,22 @@ describe('readSource: CSV files', () => {
       reason: 'At most 200 agents are made of one file: send the rest as another.',
     });
     expect(result.skipped.at(-1)).toEqual({
-      row: 401,
-      originalText: 'Agent 399 | Look.',
-      reason: expect.stringMatching(/^This and 50 further parts of the file were skipped/),
+      row: 451,
+      originalText: 'Agent 449 | Look.',
+      reason: expect.stringMatching(/^The list lacks 50 skipped parts before this one\./),
     });
     expect(result.summary).toMatch(/^200 agents extracted, 250 parts of the file skipped\./);
   });
 
   test('stops at the row limit and reports the first row that it did not read', () => {
-    const { skipped } = fromCsv(`name,prompt\n${'A,Look.\n'.repeat(400_000)}`);
-    expect(skipped.at(-1)!.reason).toMatch(/further parts/);
+    const { skipped } = fromCsv(`name,prompt\n${times(400_000, (index) => `Agent ${index},Look.\n`).join('')}`);
+    expect(skipped.at(-1)).toEqual({
+      row: 501,
+      originalText: 'Agent 499,Look.',
+      reason: expect.stringMatching(
+        /^The list lacks 100 skipped parts .* this row and all rows after it were left out\.$/,
+      ),
+    });
     const short = fromCsv(`name,prompt\n${'\n'.repeat(6_000)}A,Look.`);
     expect(short.skipped).toEqual([
       { row: 5_001, originalText: '', reason: expect.stringMatching(/^The file is longer/) },

@@ -127,6 +127,10 @@ describe('readWorkbook and readSource on XLSX files', () => {
   test('reads 500 rows of a sheet and reports the first row that it did not read', () => {
     const { skipped } = resultOf(workbookOf([titles, ...times(700, () => ['Same', 'Look.'])]));
     expect(skipped).toHaveLength(200);
+    expect(skipped.at(-1)).toMatchObject({
+      row: 501,
+      reason: expect.stringMatching(/all rows after it were left out/),
+    });
     expect(readWorkbook(workbookOf([titles, ...times(700, () => ['Same', 'Look.'])]))[0]!.unread).toEqual([
       { row: 501, text: '', reason: expect.stringMatching(/^The sheet is longer/) },
     ]);

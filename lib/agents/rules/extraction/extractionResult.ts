@@ -76,14 +76,16 @@ export function toExtractionResult(
   return { agents, summary: [counts, ...notes].join(' '), skipped: limitSkipped(skipped) };
 }
 
-/** Returns at most MAX_SKIPPED entries. If more parts were skipped, the last entry says how many. */
+/**
+ * Returns at most MAX_SKIPPED entries. If more parts were skipped, the last entry says how many are not listed. It is the
+ * last part, which can stand for all rows that were not read.
+ */
 function limitSkipped(skipped: readonly SkippedPart[]): SkippedPart[] {
-  const listed = skipped.slice(0, MAX_SKIPPED);
-  const last = listed.at(-1);
-  if (!last || skipped.length === listed.length) return listed;
-  const others = plural(skipped.length - listed.length, 'further part');
-  const reason = `This and ${others} of the file were skipped and are not listed. The reason for this one: ${last.reason}`;
-  return [...listed.slice(0, -1), { ...last, reason }];
+  const last = skipped.at(-1);
+  if (!last || skipped.length <= MAX_SKIPPED) return [...skipped];
+  const others = plural(skipped.length - MAX_SKIPPED, 'skipped part');
+  const reason = `The list lacks ${others} before this one. The reason for this one: ${last.reason}`;
+  return [...skipped.slice(0, MAX_SKIPPED - 1), { ...last, reason }];
 }
 
 export function plural(count: number, noun: string): string {
