@@ -46,9 +46,11 @@ export class OwnPresence {
   #renewal: ReturnType<typeof setTimeout> | undefined;
   #lastInput = Date.now();
   #sentStatus: PresenceStatus | undefined;
+  /** Resolves when all renewals that were sent have been answered. */
+  #sending: Promise<unknown> = Promise.resolve();
   readonly #onInput = () => {
     this.#lastInput = Date.now();
-    if (this.#fields && this.#sentStatus !== this.#status) void this.#renew();
+    if (this.#fields && this.#sentStatus !== this.#status) this.#renew();
   };
   readonly #onPageHide = () => {
     const wasShown = this.#isShown;
@@ -58,7 +60,7 @@ export class OwnPresence {
   };
   readonly #onPageShow = () => {
     this.#hasLeftPage = false;
-    void this.#renew();
+    this.#renew();
   };
 
   constructor(ports: OwnPresencePorts) {
@@ -72,7 +74,7 @@ export class OwnPresence {
   /** Shows the user as present from now on. */
   set(fields: OwnPresenceFields): void {
     this.#fields = fields;
-    void this.#renew();
+    this.#renew();
   }
 
   /** Stops showing the user. Another open tab of the user sends its presence again, so the user stays visible. */
@@ -80,12 +82,12 @@ export class OwnPresence {
     const wasShown = this.#isShown;
     this.#fields = undefined;
     clearTimeout(this.#renewal);
-    if (wasShown) await this.#ports.leave().catch(() => undefined);
+    if (wasShown) await this.#end();
   }
 
   setConnected(isConnected: boolean): void {
     this.#isConnected = isConnected;
-    if (isConnected) void this.#renew();
+    if (isConnected) this.#renew();
     else clearTimeout(this.#renewal);
   }
 
@@ -95,7 +97,7 @@ export class OwnPresence {
     const isWrong = !presence || (presence.status !== this.#status && this.#status === 'online');
     if (!isWrong) return;
     clearTimeout(this.#renewal);
-    this.#renewal = setTimeout(() => void this.#renew(), Math.random() * CORRECT_MILLISECONDS);
+    this.#renewal = setTimeout(() => this.#renew(), Math.random() * CORRECT_MILLISECONDS);
   }
 
   close(): void {
@@ -104,6 +106,15 @@ export class OwnPresence {
       this.#page?.removeEventListener(name, this.#onInput);
     this.#window.removeEventListener?.('pagehide', this.#onPageHide);
     this.#window.removeEventListener?.('pageshow', this.#onPageShow);
+  }
+
+  /**
+   * Ends the presence after the answers to all renewals. A renewal that reached the service later would show the user
+   * again. Does nothing if the user was shown again meanwhile.
+   */
+  async #end(): Promise<void> {
+    await this.#sending;
+    if (!this.#isShown) await this.#ports.leave().catch(() => undefined);
   }
 
   /** Whether this tab sends the presence of the user. */
@@ -119,14 +130,15 @@ export class OwnPresence {
     return isIdle || this.#page.visibilityState === 'hidden' ? 'away' : 'online';
   }
 
-  async #renew(): Promise<void> {
+  #renew(): void {
     clearTimeout(this.#renewal);
     if (!this.#isShown) return;
-    this.#renewal = setTimeout(() => void this.#renew(), RENEW_MILLISECONDS);
+    this.#renewal = setTimeout(() => this.#renew(), RENEW_MILLISECONDS);
     this.#sentStatus = this.#status;
     // A failed renewal needs no retry, because the next renewal comes before the lease ends.
-    await this.#ports
+    const sent = this.#ports
       .send({ ...this.#fields, status: this.#sentStatus, leaseSeconds: LEASE_SECONDS })
       .catch(() => undefined);
+    this.#sending = Promise.all([this.#sending, sent]);
   }
 }

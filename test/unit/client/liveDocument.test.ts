@@ -305,6 +305,31 @@ describe('presence', () => {
     expect(grace.live.presence.users()).toEqual([]);
   });
 
+  test('ends when the user leaves while a renewal is on its way', async () => {
+    const { live } = open();
+    await wait();
+    service.latency = () => 50;
+    live.presence.set();
+    await wait(10);
+    service.latency = () => 5;
+    const leaving = live.presence.leave();
+    await wait(1_000);
+    await leaving;
+    expect([...service.users.keys()]).toEqual([]);
+  });
+
+  test('stays when the application shows the user again before a renewal is answered', async () => {
+    const { live } = open();
+    await wait();
+    live.presence.set();
+    const leaving = live.presence.leave();
+    live.presence.set();
+    await wait(1_000);
+    await leaving;
+    expect([...service.users.keys()]).toEqual(['ada']);
+    expect(callsOf('/v2/presence/delete')).toEqual([]);
+  });
+
   test('is renewed well before its lease of 30 s ends, and again after a disconnection', async () => {
     const { live } = open();
     await wait();
