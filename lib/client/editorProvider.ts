@@ -191,7 +191,9 @@ export class EditorProvider {
     }
     this.#reading = this.#readOnce()
       .then(() => (this.#failures = 0))
-      .catch((error: unknown) => this.#retryLater(error, () => this.#read()))
+      .catch((error: unknown) =>
+        this.#retryLater(error, (pause) => (this.#readTimer = setTimeout(() => this.#read(), pause))),
+      )
       .then(() => {
         this.#reading = undefined;
         if (!this.#mustReadAgain) return;
@@ -232,7 +234,7 @@ export class EditorProvider {
     this.#sendTimer = setTimeout(() => {
       this.#sendTimer = undefined;
       if (this.#live.status !== 'live') return;
-      this.#send().catch((error: unknown) => this.#retryLater(error, () => this.#scheduleSend(0)));
+      this.#send().catch((error: unknown) => this.#retryLater(error, (pause) => this.#scheduleSend(pause)));
     }, milliseconds);
   }
 
@@ -254,7 +256,8 @@ export class EditorProvider {
     await this.#sending;
   }
 
-  #retryLater(error: unknown, retry: () => void): void {
+  /** Calls `retry` with the pause before the next attempt, in milliseconds. Stops if an attempt would be rejected too. */
+  #retryLater(error: unknown, retry: (pause: number) => void): void {
     if (this.#hasStopped) return;
     if (
       error instanceof ServiceError &&
@@ -264,10 +267,8 @@ export class EditorProvider {
       this.#events.emit('rejected', error);
       return;
     }
-    const milliseconds = Math.random() * Math.min(FIRST_PAUSE * 2 ** this.#failures, MAX_PAUSE_MILLISECONDS);
+    retry(Math.random() * Math.min(FIRST_PAUSE * 2 ** this.#failures, MAX_PAUSE_MILLISECONDS));
     this.#failures += 1;
-    clearTimeout(this.#readTimer);
-    this.#readTimer = setTimeout(retry, milliseconds);
   }
 
   #receiveAwareness({ type, editorId, update }: AwarenessMessage): void {

@@ -17,6 +17,7 @@ beforeEach(() => {
 });
 afterEach(async () => {
   await closeAll();
+  jest.restoreAllMocks();
   jest.useRealTimers();
 });
 
@@ -117,6 +118,33 @@ describe('an editor provider', () => {
     service.hint({ type: 'crdt.update', editorId: 'summary' });
     await wait();
     expect(textOf(ada.doc)).toBe('large');
+  });
+
+  test('sends an edit again after a failure, also if it reads a change meanwhile', async () => {
+    jest.spyOn(Math, 'random').mockReturnValue(0.9);
+    const ada = open();
+    await wait();
+    service.refusals.set('/v2/crdt/updates/push', 'UNAVAILABLE');
+    write(ada.doc, 'A');
+    await wait(1_600);
+    service.refusals.clear();
+    service.hint({ type: 'crdt.update', editorId: 'summary' });
+    await wait(60_000);
+    expect([textOf(service.editor), ada.saved]).toEqual(['A', true]);
+  });
+
+  test('reads a change again after a failure, also if an edit could not be sent meanwhile', async () => {
+    jest.spyOn(Math, 'random').mockReturnValue(0.9);
+    const ada = open();
+    await wait();
+    service.refusals.set('/v2/crdt/updates/get', 'UNAVAILABLE').set('/v2/crdt/updates/push', 'UNAVAILABLE');
+    write(service.editor, 'large');
+    service.hint({ type: 'crdt.update', editorId: 'summary' });
+    write(ada.doc, 'A');
+    await wait(1_600);
+    service.refusals.clear();
+    await wait(60_000);
+    expect([textOf(ada.doc), ada.saved]).toEqual([textOf(service.editor), true]);
   });
 
   test('ignores changes of other editors', async () => {
