@@ -283,6 +283,8 @@ export class LiveDocument {
     await Promise.all(
       [channels.document, channels.awareness, channels.user].map((channel) => socket.subscribe(channel)),
     );
+    // A read that an earlier connection started can lack changes from before the subscriptions.
+    await this.#catchUp?.catch(() => undefined);
     await this.#synchronise();
     this.#scheduleRenewal(connection, socket);
     this.#scheduleCheck(socket);

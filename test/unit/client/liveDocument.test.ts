@@ -110,6 +110,24 @@ describe('a live document', () => {
     expect(events.slice(2)).toEqual(['a.1', 'offline', 'connecting', 'a.2', 'a.3', 'live', 'a.4']);
   });
 
+  test('reads the missed changes after a reconnect, also if an earlier read is still running', async () => {
+    const { live } = open();
+    await wait();
+    // The answers to the next three calls, which read a gap, take 10 s.
+    let trips = 0;
+    service.latency = () => (++trips > 3 && trips <= 6 ? 10_000 : 5);
+    service.losesPushes = true;
+    service.hint({ type: 'a.1' });
+    service.losesPushes = false;
+    service.hint({ type: 'a.2' });
+    await wait();
+    service.disconnect();
+    const grace = { userId: 'grace', status: 'online', changedAt: Date.now(), leaseEndsAt: Date.now() + 60_000 };
+    service.users.set('grace', grace);
+    await wait(12_000);
+    expect([live.status, live.presence.users()]).toEqual(['live', [grace]]);
+  });
+
   test('fills a gap of lost pushes before it shows the next hint', async () => {
     const { events } = open();
     await wait();
