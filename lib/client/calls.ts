@@ -100,7 +100,7 @@ export function callSender(
       } catch (error) {
         if (signal?.aborted) throw error;
         const failure = error instanceof ServiceError ? error : unreachable(path, error);
-        if (attempt >= attempts || !errorCatalogue[failure.status].retryable) throw failure;
+        if (keepalive || attempt >= attempts || !errorCatalogue[failure.status].retryable) throw failure;
         requestedSeconds = failure.retryAfterSeconds ?? 0;
         if (requestedSeconds > MAX_RETRY_AFTER_SECONDS) throw failure;
       }

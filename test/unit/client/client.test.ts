@@ -263,6 +263,13 @@ describe('createClient: retries', () => {
     expect(received).toHaveLength(2);
   });
 
+  test('do not repeat a keepalive call', async () => {
+    const { client, received } = await serviceOf(failure('UNAVAILABLE'));
+    const call = client.v2.organizations.add(organizations, { keepalive: true });
+    await expect(call).rejects.toMatchObject({ status: 'UNAVAILABLE' });
+    expect(received).toHaveLength(1);
+  });
+
   test('use a given idempotency key, and none for reads', async () => {
     const { client, received } = await serviceOf(success({ data: [] }));
     await client.v2.organizations.add(organizations, { idempotencyKey: 'mine' });
