@@ -113,6 +113,7 @@ const CustomAgentResponse = /* @__PURE__ */ defineSchema(() =>
   z.looseObject({
     ...agentRowFields,
     ...behaviourFields,
+    managedBy: z.literal('customer'),
     createdAt: z.number(),
     updatedAt: z.number(),
   }),
@@ -121,12 +122,13 @@ const CustomAgentResponse = /* @__PURE__ */ defineSchema(() =>
 const BuiltInAgentResponse = /* @__PURE__ */ defineSchema(() =>
   z.object({
     ...agentRowFields,
+    managedBy: z.literal('system'),
     inputRequirements: AnyObject,
     userContextFields: z.array(AnyObject),
   }),
 );
 
-/** A single agent in a response. */
+/** A single agent in a response. Its `managedBy` says which of the two kinds it is. */
 export const AgentResponse = /* @__PURE__ */ defineSchema(() => z.union([CustomAgentResponse, BuiltInAgentResponse]));
 export type AgentResponse = z.output<typeof AgentResponse>;
 
@@ -147,7 +149,7 @@ export function toMetadataResponse(tenant: string, metadata = '{}'): Record<stri
   return { ...(JSON.parse(metadata) as OpenKeys), apiKey: tenant };
 }
 
-export function toAgentRow(tenant: string, agent: Agent): AgentRow {
+export function toAgentRow(tenant: string, agent: Agent): AgentRow & { readonly managedBy: 'customer' } {
   const { agentId: id, name, description, enabled, metadata, version } = agent;
   return {
     id,
@@ -183,7 +185,7 @@ export function toVersionResponse(
 export function toBuiltInRow(
   { id, name, description, category, internal }: BuiltInAgent,
   change: BuiltInChange | undefined,
-): AgentRow {
+): AgentRow & { readonly managedBy: 'system' } {
   return {
     id,
     name,

@@ -128,6 +128,15 @@ describe('createClient: methods', () => {
     expect(typed).toBeDefined();
   });
 
+  test('have types of a single agent that depend on managedBy', () => {
+    const typed = async (client: Methods): Promise<string | object | undefined> => {
+      const { data } = await client.v2.agents.get({ agentId: 'spell-check' });
+      if (!('agent' in data)) return undefined;
+      return data.agent.managedBy === 'customer' ? data.agent.instructions : data.agent.inputRequirements;
+    };
+    expect(typed).toBeDefined();
+  });
+
   test('send headers with another service name and the credentials of a workspace', async () => {
     const { baseUrl, received } = await serviceOf(success({ data: {} }));
     await createClient({
