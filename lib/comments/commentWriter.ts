@@ -237,10 +237,21 @@ export class CommentWriter {
       successful.has(commentId) ? deletedResult(commentId) : notFoundResult(commentId),
     );
     if (!thread || comments.length === 0) return results;
-    const outcome = await (comments.length === thread.commentCount
+    const isLast = comments.length === thread.commentCount;
+    // The thread and its comments are not read at the same moment. A comment can be deleted in between, so the same number of
+    // comments can include another one.
+    if (isLast && !(await this.#hasOnly(call, thread, comments))) return 'conflict';
+    const outcome = await (isLast
       ? this.#deleteThread(call, thread)
       : this.#deleteSome(call, thread, comments, deletedIds));
     return outcome === 'conflict' ? 'conflict' : results;
+  }
+
+  /** Returns whether a thread has no other comments than these. */
+  async #hasOnly(call: CommentCall, { first }: Thread, comments: readonly Comment[]): Promise<boolean> {
+    const ids = new Set(comments.map(({ commentId }) => commentId));
+    const storedIds = comments.length === 1 ? [first.commentId] : await this.#selectIds(call, {});
+    return storedIds.every((commentId) => ids.has(commentId));
   }
 
   async #deleteThread({ context, options, logged }: CommentCall, thread: Stored<Thread>): Promise<'done' | 'conflict'> {

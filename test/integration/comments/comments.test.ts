@@ -1,4 +1,6 @@
-import { beforeEach, describe, expect, test } from '@jest/globals';
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { Table } from '../../../lib/table/table.ts';
 import { acmeWorld, invalid } from '../../support/acmeWorld.ts';
 import { nda } from '../../support/content.ts';
 import { deleteItem } from '../../support/items.ts';
@@ -502,6 +504,22 @@ describe('POST /v2/commentannotations/comments/delete', () => {
     const count = remainingComments.status === 404 ? 0 : remainingComments.body.result.data.length;
     expect(await itemsOf('Comment')).toHaveLength(count);
     if (count > 0) expect((await thread()).commentCount).toBe(count);
+  });
+
+  test('keeps a comment that it does not name if a named one is deleted while the thread is read', async () => {
+    await add(reply('named'), reply('kept'));
+    const { batchGet } = Table.prototype;
+    const removeAsTest = AsyncLocalStorage.bind(remove);
+    // A read of several items returns them as they were at different moments.
+    const spy = jest.spyOn(Table.prototype, 'batchGet').mockImplementation(async function (this: Table, ...reads) {
+      const [head, ...comments] = (await batchGet.apply(this, reads)) as any[];
+      if (comments.length !== 2 || comments[1]?.commentId !== 2) return [head, ...comments] as never;
+      spy.mockRestore();
+      await removeAsTest({ commentIds: [2] });
+      return [...(await this.batchGet(reads[0])), ...comments] as never;
+    });
+    expect(await remove({ commentIds: [1, 2] })).toMatchObject({ 1: { success: true }, 2: { success: false } });
+    expect((await get()).map(({ commentId }: any) => commentId)).toEqual([3]);
   });
 
   test.each([
