@@ -17,9 +17,11 @@ export class HealthyEndpoints {
 
   /** Keeps the outcome of an attempt. */
   record(endpoint: EndpointKey, outcome: AttemptOutcome): void {
-    if (outcome !== 'delivered') this.#keys.delete(keyOf(endpoint));
-    else if (this.#keys.size < MAX_ENDPOINTS || this.has(endpoint)) this.#keys.add(keyOf(endpoint));
-    else this.#keys.clear();
+    const key = keyOf(endpoint);
+    this.#keys.delete(key);
+    if (outcome !== 'delivered') return;
+    if (this.#keys.size === MAX_ENDPOINTS) this.#keys.clear();
+    this.#keys.add(key);
   }
 }
 
