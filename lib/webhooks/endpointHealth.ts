@@ -1,11 +1,11 @@
-import * as z from 'zod';
 import type { Capability } from '../app/capability.ts';
-import { type NewJob, restartJob } from '../jobs/jobStore.ts';
+import { restartJob } from '../jobs/jobStore.ts';
 import { isoTime } from '../shared/isoTime.ts';
 import { defineEntity, indexPartition, type Key, type Stored } from '../table/entity.ts';
 import { tenantOf } from '../table/keys.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 import { insert, replace, type Table } from '../table/table.ts';
+import { parkingJob } from './parkingJob.ts';
 import { checkBreaker } from './rules/breaker.ts';
 import { EndpointHealth, healthAt } from './rules/health.ts';
 import { parkingDueAt } from './rules/parking.ts';
@@ -45,18 +45,6 @@ export const EndpointHealthEntity = defineEntity({
   },
   expiresAt: ({ writtenAt }) => Math.floor(writtenAt / 1000) + LIFETIME_SECONDS,
 });
-
-/**
- * The data of a `releaseParked` job. The job attempts or ends the parked deliveries of an endpoint, which wait for its circuit
- * breaker.
- */
-export const ParkingJob = z.object({ endpointId: z.string() });
-
-/** Returns the `releaseParked` job of an endpoint, due at `dueAt` (epoch ms). */
-export function parkingJob(endpointId: string, dueAt: number): NewJob {
-  const data: z.output<typeof ParkingJob> = { endpointId };
-  return { jobId: `job_parked_${endpointId}`, kind: 'releaseParked', data, dueAt };
-}
 
 /** The maximum number of unhealthy endpoints that one call counts. */
 const MAX_UNHEALTHY = 2_000;

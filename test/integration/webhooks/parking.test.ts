@@ -3,12 +3,14 @@ import { JobStore } from '../../../lib/jobs/jobStore.ts';
 import { upsert } from '../../../lib/table/table.ts';
 import { DeliveryEntity, DeliveryStore, toDelivery } from '../../../lib/webhooks/deliveries.ts';
 import { nextAttemptMessages } from '../../../lib/webhooks/deliveryMessage.ts';
-import { EndpointHealthEntity, parkingJob } from '../../../lib/webhooks/endpointHealth.ts';
+import { EndpointHealthEntity } from '../../../lib/webhooks/endpointHealth.ts';
 import { ParkedDeliveryStore } from '../../../lib/webhooks/parkedDeliveries.ts';
+import { parkingJob } from '../../../lib/webhooks/parkingJob.ts';
 import { releaseParkedStep } from '../../../lib/webhooks/releaseParked.ts';
 import { parkDelivery } from '../../../lib/webhooks/rules/delivery.ts';
 import { HOUR, MINUTE, SECOND } from '../../support/deliveries.ts';
 import { everyItem, storedItem } from '../../support/items.ts';
+import { withStillClock } from '../../support/stillClock.ts';
 import { times } from '../../support/times.ts';
 import { paths } from '../../support/webhooks.ts';
 import { webhookWorld } from '../../support/webhookWorld.ts';
@@ -355,13 +357,41 @@ describe('a parked delivery', () => {
     },
   );
 
+  /** Opens the breaker, parks 20 deliveries, and changes the URL of the endpoint. Returns the ids of their events. */
+  const parkAndChange = async (): Promise<string[]> =>
+    withStillClock(async () => {
+      system.now = Date.now();
+      await openBreaker();
+      const ids = await park(20);
+      await customer.ok(paths.update, { endpointId, url: hooks.url('/better') });
+      return ids;
+    });
+
   test('is released without a probe if the endpoint is changed', async () => {
-    await openBreaker();
-    const ids = await park(20);
-    await customer.ok(paths.update, { endpointId, url: hooks.url('/better') });
+    const ids = await parkAndChange();
     await system.drain();
     expect(await statesOf(ids)).toEqual(repeated(20, 'DELIVERED 1'));
     expect(hooks.at('/better')).toHaveLength(20);
+  });
+
+  test('is released after a change of the endpoint, before the pause would have ended', async () => {
+    const ids = await parkAndChange();
+    const job = (await parkingOf())!;
+    expect(job.dueAt).toBeLessThan((await openUntil())!);
+    system.now += SECOND;
+    await system.sweep();
+    expect(system.jobs).toEqual([{ tenant, jobId: job.jobId }]);
+    await releaseParkedStep(system.releasePorts, job, () => system.now, system.call);
+    await system.drain(system.now + SECOND);
+    expect(await statesOf(ids)).toEqual(repeated(20, 'DELIVERED 1'));
+  });
+
+  test('waits for the end of the pause if the endpoint is disabled', async () => {
+    await openBreaker();
+    await park(1);
+    const before = await parkingOf();
+    await customer.ok(paths.update, { endpointId, disabled: true });
+    expect(await parkingOf()).toEqual(before);
   });
 
   test('is not read by the sweep of due deliveries', async () => {
