@@ -89,8 +89,9 @@ export function publishedPayload(
   const sentMetadata =
     typeof data.metadata === 'object' && data.metadata !== null && !Array.isArray(data.metadata) ? data.metadata : {};
   const context = publishedAccessFields(data);
+  const actor = actionUser ?? parseEventContent(data).actionUser;
   const audience: Audience = {
-    ...(actionUser && { actorId: actionUser.userId }),
+    ...(actor && { actorId: actor.userId }),
     addressed: addressedUsers(data),
     following: [],
     ...(thread && { thread }),

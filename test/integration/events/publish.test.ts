@@ -131,6 +131,21 @@ describe('POST /v2/events/publish', () => {
     expect(await Promise.all(['ada', 'grace', 'lin'].map(inbox))).toEqual([0, 1, 1]);
   });
 
+  test('sends no mail to the actor, also if only the data names the actor', async () => {
+    await customer.ok('/v2/workspace/emailconfig/update', { useEmailService: true });
+    await customer.addUsers(['ada', 'grace'].map((userId) => ({ userId, email: `${userId}@example.com` })));
+    system.replacedPorts.fanOut = { consumers: fanOutCapability.open(environment(process.env)).consumers };
+    await deliver(
+      await publish({ data: { actionUser: ada, notifyUsers: [{ userId: 'ada' }, { userId: 'grace' }] } }),
+      await publish({
+        actionUser: ada,
+        data: { actionUser: { userId: 'grace' }, notifyUsers: [{ userId: 'ada' }, { userId: 'grace' }] },
+      }),
+    );
+    const mails = (await everyItem(engine)).filter(({ _t, PK }) => _t === 'Mail' && PK.startsWith(`T#${tenant}#`));
+    expect(mails.map(({ about }) => about.userId)).toEqual(['grace', 'grace']);
+  });
+
   test('sends no mail to users who may not read the private thread that the payload names', async () => {
     await customer.ok('/v2/workspace/emailconfig/update', { useEmailService: true });
     await customer.addUsers(
