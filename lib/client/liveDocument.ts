@@ -286,6 +286,7 @@ export class LiveDocument {
     // A read that an earlier connection started can lack changes from before the subscriptions.
     await this.#catchUp?.catch(() => undefined);
     await this.#synchronise();
+    if (socket !== this.#socket) throw new Error('The connection was ended');
     this.#scheduleRenewal(connection, socket);
     this.#scheduleCheck(socket);
     return { ended };

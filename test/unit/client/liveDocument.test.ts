@@ -191,6 +191,17 @@ describe('a live document', () => {
     });
   });
 
+  test('stays closed when it is closed at any moment of its start', async () => {
+    for (let milliseconds = 0; milliseconds < 50; milliseconds++) {
+      const live = clientOf('ada').live(nda);
+      await wait(milliseconds);
+      const closing = live.close();
+      await wait(10_000);
+      await closing;
+      expect([milliseconds, live.status, service.sockets.size]).toEqual([milliseconds, 'closed', 0]);
+    }
+  });
+
   describe('while the service is down', () => {
     /**
      * Returns the pauses between attempts to connect during an outage, in milliseconds. `random` replaces all random
