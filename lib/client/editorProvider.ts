@@ -148,7 +148,7 @@ export class EditorProvider {
 
   /** Sends the unsent edits, removes all listeners, and closes this use of the live connection. */
   async destroy(): Promise<void> {
-    if (this.#hasStopped && this.#endings.length === 0) return;
+    if (this.#endings.length === 0) return;
     for (const end of this.#endings.splice(0)) end();
     await this.#removeOwnState();
     clearTimeout(this.#sendTimer);

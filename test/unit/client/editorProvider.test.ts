@@ -181,6 +181,20 @@ describe('an editor provider', () => {
   });
 });
 
+test('destroying an editor provider twice keeps the live document of the application open', async () => {
+  const { fetch, WebSocket } = service.connection();
+  const token = () => Promise.resolve('h.e30.s');
+  const client = createUserClient({ baseUrl: 'https://api.test', token, fetch, WebSocket });
+  const live = client.live(name);
+  const provider = new EditorProvider(new Y.Doc(), { ...name, client });
+  await wait();
+  const destroying = Promise.all([provider.destroy(), provider.destroy()]);
+  await wait();
+  await destroying;
+  expect(live.status).toBe('live');
+  await live.close();
+});
+
 describe('awareness', () => {
   test('is shown to other users, also to users who connect later, and ends with the provider', async () => {
     const ada = open();
