@@ -244,11 +244,10 @@ export class ActivityReader {
   }
 
   async #inLiveDocuments(
-    { tenant, organizationKey }: OrganizationScope,
+    scope: OrganizationScope,
     ids: readonly string[],
     positions: readonly (Stored<RecordPosition> | undefined)[],
   ): Promise<(ActivityPosition | undefined)[]> {
-    const scope = { tenant, organizationKey };
     const documents = await findLiveDocuments(
       new DocumentReader(this.#table),
       scope,
@@ -566,7 +565,7 @@ export const addActivities: Capability<Pick<ActivityWriter, 'add'>> = /* @__PURE
 
 export const updateActivities: Capability<Pick<ActivityWriter, 'update'>> = /* @__PURE__ */ storeCapability(
   ActivityWriter,
-  ['BatchGetItem', 'PutItem'],
+  ['BatchGetItem', 'Query', 'PutItem'],
 );
 
 export const deleteActivities: Capability<Pick<ActivityWriter, 'delete' | 'deleteOfDocument' | 'deleteOfTarget'>> =

@@ -235,7 +235,7 @@ export class NotificationWriter {
         ...involvementsOf(scope.documentKey, notification).map((involvement) => addInvolvement(scope, involvement)),
       ]);
       if (outcome === 'done') return 'added';
-      const organization = { tenant: scope.tenant, organizationKey: scope.organizationKey };
+      const { documentKey: _, ...organization } = scope;
       [position] = await findRecordIds(this.#table, organization, [recordIdKey('notification', id)]);
       const [existing] = await findNotifications(this.#table, organization, [id]);
       if (existing) return existing.documentKey === scope.documentKey ? 'exists' : 'elsewhere';

@@ -369,6 +369,36 @@ describe('deleting a folder with three levels, documents, comments and grants', 
     await expectDeleted();
   }, 60_000);
 
+  test('hides activities, and makes the ids of activities and notifications free at once', async () => {
+    await ok('/v2/workspace/activityconfig/update', { activityServiceConfig: { isEnabled: true, immutable: false } });
+    await fill();
+    const kept = { documentId: 'kept' };
+    const activity = {
+      id: 'a',
+      featureType: 'custom',
+      targetEntityId: 'x',
+      actionType: 'x',
+      actionUser: { userId: 'ada' },
+    };
+    const notification = {
+      notificationId: 'n',
+      actionUser: { userId: 'ada' },
+      notifyUsers: [],
+      isNotificationResolverUsed: true,
+    };
+    await ok('/v2/activities/add', { ...inner, activities: [activity] });
+    await ok('/v2/notifications/add', { ...inner, ...notification });
+    await remove('a');
+    expect(await ok('/v2/activities/get', { activityIds: ['a'] })).toEqual([]);
+    expect((await ok('/v2/activities/update', { activities: [{ id: 'a', actionIcon: 'x' }] })).a.success).toBe(false);
+    expect((await ok('/v2/activities/delete', { activityIds: ['a'] })).a.success).toBe(false);
+    await ok('/v2/activities/add', { ...kept, activities: [activity] });
+    await ok('/v2/notifications/add', { ...kept, ...notification });
+    await runJobs();
+    expect(await ok('/v2/activities/get', { activityIds: ['a'] })).toHaveLength(1);
+    expect(await ok('/v2/notifications/get', { notificationIds: ['n'] })).toHaveLength(1);
+  });
+
   test('makes its ids free at once, and the job deletes all old items and nothing else', async () => {
     await addFolders({ folderId: 'keep' }, { folderId: 'filled' });
     await ok('/v2/users/add', { users: [{ userId: 'ada' }, { userId: 'grace' }] });
