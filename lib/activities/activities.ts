@@ -444,11 +444,15 @@ export class ActivityWriter {
     read: (options: RecordPageOptions) => Promise<{ deletions: readonly Deletion[]; next: string | undefined }>,
   ): Promise<DeletedActivities> {
     const results: ActivityResult[] = [];
+    // Activities that cannot be deleted do not count. Otherwise every repeated call would end at the same ones.
+    let deleted = 0;
     for await (const { deletions, next } of pages((after) =>
-      read({ after, limit: MAX_DELETED_ACTIVITIES - results.length }),
+      read({ after, limit: MAX_DELETED_ACTIVITIES - deleted }),
     )) {
-      results.push(...(await this.#delete(scope, deletions)));
-      if (results.length >= MAX_DELETED_ACTIVITIES) return { results, hasMore: next !== undefined };
+      const outcomes = await this.#delete(scope, deletions);
+      results.push(...outcomes);
+      deleted += outcomes.filter(([, { success }]) => success).length;
+      if (deleted >= MAX_DELETED_ACTIVITIES) return { results, hasMore: next !== undefined };
     }
     return { results, hasMore: false };
   }

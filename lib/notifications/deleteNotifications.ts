@@ -44,6 +44,7 @@ export class NotificationDeleter {
     const scope = organizationScope(tenant, organization);
     const deadline = this.#clock() + MAX_MILLISECONDS;
     const results: [string, ItemOutcome][] = [];
+    let deleted = 0;
     const { notificationIds } = filter;
     const pages = notificationIds ? [distinct(notificationIds)] : this.#reader.listIds(scope, document, filter);
     for await (const ids of pages) {
@@ -51,7 +52,9 @@ export class NotificationDeleter {
         isSelected(document, filter, notification),
       );
       results.push(...outcomes.map((outcome, index): [string, ItemOutcome] => [ids[index] ?? '', outcome]));
-      if (!notificationIds && (results.length >= MAX_DELETED_NOTIFICATIONS || this.#clock() > deadline))
+      // Notifications that cannot be deleted do not count. Otherwise every repeated call would end at the same ones.
+      deleted += outcomes.filter(({ success }) => success).length;
+      if (!notificationIds && (deleted >= MAX_DELETED_NOTIFICATIONS || this.#clock() > deadline))
         return { results, hasMore: true };
     }
     return { results, hasMore: false };
