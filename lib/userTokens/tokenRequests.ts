@@ -25,17 +25,22 @@ export const OlderTokenRequest = z.object({
   permissions: optional(TokenPermissions),
 });
 
-/** Converts a token request from the older form. The organization becomes one of the resources. */
+/**
+ * Converts a token request from the older form. The organization becomes one of the resources, unless the request names it
+ * there, perhaps with a role or an end.
+ */
 export function toTokenRequest({
   userId,
   userProperties: { organizationId, name, email, isAdmin = false },
   permissions,
 }: z.output<typeof OlderTokenRequest>): TokenRequest {
+  const resources = permissions?.resources ?? [];
+  const isNamed = resources.some(({ type, id }) => type === 'organization' && id === organizationId);
   return {
     userId,
     profile: { name, email },
     isAdmin,
-    resources: [...(permissions?.resources ?? []), { type: 'organization', id: organizationId }],
+    resources: isNamed ? resources : [...resources, { type: 'organization', id: organizationId }],
   };
 }
 

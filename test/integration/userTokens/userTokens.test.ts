@@ -148,6 +148,16 @@ describe('the older endpoints for user tokens', () => {
     expect((await customer.ok('/v2/users/get', { organizationId: 'acme' }))[0]).toMatchObject({ userId: 'ada' });
   });
 
+  test('/v2/auth/token/get gives the role and the end that the resources name for the organization', async () => {
+    const viewer = { ...acme, accessRole: 'viewer', expiresAt: 4_102_444_800 };
+    const { token } = await customer.ok('/v2/auth/token/get', { ...request, permissions: { resources: [viewer] } });
+    expect(claimsOf(userWith('ada', token)).grants).toEqual([
+      [expect.any(String), [['ov', expect.any(String), viewer.expiresAt]]],
+    ]);
+    const { ada } = await customer.ok('/v2/auth/permissions/get', { organizationId: 'acme', userIds: ['ada'] });
+    expect(ada.organization.acme).toEqual({ accessRole: 'viewer', expiresAt: viewer.expiresAt });
+  });
+
   test('/v1/auth/token/get reads the credentials from the body', async () => {
     const handler = handlerOf('/v1/auth/token/get');
     const { apiKey, authToken } = customer;
