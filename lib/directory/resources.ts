@@ -1,5 +1,5 @@
 import { requireWritable } from '../content/documentScope.ts';
-import { ApiError, invalid, type Issue } from '../shared/errors.ts';
+import { ApiError, fieldName, invalid, type Issue } from '../shared/errors.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 import type { Table } from '../table/table.ts';
 import { type Document, DocumentEntity, DocumentReader, type DocumentWriter } from './documents.ts';
@@ -70,6 +70,8 @@ export interface ResourceReference {
   readonly id: string;
   /** Required for folders and documents. Ignored for organizations. */
   readonly organizationId?: string | undefined;
+  /** The path of the field with the organization's id, if this field is not in `permissions.resources`. */
+  readonly path?: string[] | undefined;
 }
 
 /** Finds the resources that a request for permissions names. They can be in several organizations. */
@@ -95,8 +97,9 @@ export class ResourceFinder {
       OrganizationEntity,
       organizationIds.map((organizationId) => ({ tenant, organizationId })),
     );
-    const [unknown, ...others] = missingIssues(organizations, (index) =>
-      named[index]?.type === 'organization' ? 'id' : 'organizationId',
+    const [unknown, ...others] = missingIssues(
+      organizations,
+      (index) => named[index]?.path ?? pathOf(index, named[index]?.type === 'organization' ? 'id' : 'organizationId'),
     );
     if (unknown) throw invalid(unknown, ...others);
 
@@ -105,7 +108,7 @@ export class ResourceFinder {
     );
     if (writable) organizations.forEach((organization) => requireWritable({ organization }));
     const internalIds = await this.#internalIds(named, scopes, writable);
-    const issues = missingIssues(internalIds, () => 'id');
+    const issues = missingIssues(internalIds, (index) => pathOf(index, 'id'));
     if (issues.length > 0)
       throw new ApiError('NOT_FOUND', 'Folder or document does not exist', { details: { issues } });
     return named.map(({ type }, index) => ({
@@ -196,18 +199,17 @@ function organizationOf({ type, id, organizationId }: ResourceReference): string
   return type === 'organization' ? id : (organizationId as string);
 }
 
-/** Returns an issue for each undefined value. `fieldOf` returns the field that names the resource with this index in the request. */
-function missingIssues(values: readonly unknown[], fieldOf: (index: number) => string): Issue[] {
+/** Returns the path of a field of the resource with this index in the request. */
+function pathOf(index: number, field: string): Issue['path'] {
+  return ['permissions', 'resources', index, field];
+}
+
+/** Returns an issue for each undefined value. `pathTo` returns the path of the field that names the resource with this index. */
+function missingIssues(values: readonly unknown[], pathTo: (index: number) => Issue['path']): Issue[] {
   return values.flatMap((value, index) => {
     if (value !== undefined) return [];
-    const field = fieldOf(index);
-    return [
-      {
-        path: ['permissions', 'resources', index, field],
-        code: 'does_not_exist',
-        message: `permissions.resources[${index}].${field} does not exist`,
-      },
-    ];
+    const path = pathTo(index);
+    return [{ path, code: 'does_not_exist', message: `${fieldName(path)} does not exist` }];
   });
 }
 

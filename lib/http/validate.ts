@@ -1,6 +1,6 @@
 import type * as z from 'zod';
 import type { FixedMessages } from '../app/endpoint.ts';
-import { ApiError, type Issue } from '../shared/errors.ts';
+import { ApiError, fieldName, type Issue } from '../shared/errors.ts';
 
 const MAX_ISSUES = 100;
 
@@ -47,13 +47,6 @@ function toIssues(issue: z.core.$ZodIssue, outer: readonly (string | number)[]):
 function nearestAlternative({ errors }: Alternatives): z.core.$ZodIssue[] | undefined {
   const sameType = errors.filter((issues) => issues.length > 0 && issues.every(({ path }) => path.length > 0));
   return sameType.toSorted((a, b) => a.length - b.length)[0];
-}
-
-/** Returns the name of a field for messages: `folders[3].folderId` for `['folders', 3, 'folderId']`. */
-export function fieldName(path: readonly (string | number)[]): string {
-  if (path.length === 0) return 'data';
-  const parts = path.map((part) => (typeof part === 'number' ? `[${part}]` : `.${part}`));
-  return parts.join('').replace(/^\./, '');
 }
 
 const nouns: Record<string, string> = {

@@ -53,6 +53,13 @@ export interface Issue {
   message: string;
 }
 
+/** Returns the name of a field for messages: `folders[3].folderId` for `['folders', 3, 'folderId']`. */
+export function fieldName(path: readonly (string | number)[]): string {
+  if (path.length === 0) return 'data';
+  const parts = path.map((part) => (typeof part === 'number' ? `[${part}]` : `.${part}`));
+  return parts.join('').replace(/^\./, '');
+}
+
 /** An error whose status and message are sent to the caller. */
 export class ApiError extends Error {
   readonly status: ErrorStatus;

@@ -1,8 +1,6 @@
-import type * as z from 'zod';
 import { combine } from '../app/capability.ts';
-import { findResources } from '../directory/resources.ts';
+import { findResources, type ResourceReference } from '../directory/resources.ts';
 import { type AccessRole, defaultAccessRole } from '../directory/rules/access.ts';
-import type { NamedResource } from '../directory/rules/namedResource.ts';
 import { writeUsers } from '../directory/userWriter.ts';
 import { ApiError, invalid } from '../shared/errors.ts';
 import { issueUserTokens } from './issuer.ts';
@@ -15,7 +13,7 @@ import { USER_TOKEN_SECONDS } from './rules/claims.ts';
 const MAX_TOKEN_CHARACTERS = 7_500;
 
 /** A resource to which a token gives access. */
-export type RequestedGrant = z.output<typeof NamedResource> & {
+export type RequestedGrant = ResourceReference & {
   readonly accessRole?: AccessRole | undefined;
   readonly expiresAt?: number | undefined;
 };

@@ -36,11 +36,13 @@ export function toTokenRequest({
 }: z.output<typeof OlderTokenRequest>): TokenRequest {
   const resources = permissions?.resources ?? [];
   const isNamed = resources.some(({ type, id }) => type === 'organization' && id === organizationId);
+  const path = ['userProperties', 'organizationId'];
+  const organization = { type: 'organization', id: organizationId, path } as const;
   return {
     userId,
     profile: { name, email },
     isAdmin,
-    resources: isNamed ? resources : [...resources, { type: 'organization', id: organizationId }],
+    resources: isNamed ? resources : [...resources, organization],
   };
 }
 

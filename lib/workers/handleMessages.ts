@@ -3,8 +3,8 @@ import type { SQSEvent, SQSRecord } from 'aws-lambda';
 import type * as z from 'zod';
 import type { Uses } from '../app/capability.ts';
 import { type FromQueue, PermanentError, type WorkerCall, type WorkerRun } from '../app/worker.ts';
-import { fieldName } from '../http/validate.ts';
 import * as logMessages from '../observability/logMessages.ts';
+import { fieldName } from '../shared/errors.ts';
 import { type InvocationResult, runUntil } from './runUntil.ts';
 
 /**

@@ -158,6 +158,18 @@ describe('the older endpoints for user tokens', () => {
     expect(ada.organization.acme).toEqual({ accessRole: 'viewer', expiresAt: viewer.expiresAt });
   });
 
+  test('/v2/auth/token/get names userProperties.organizationId if the organization does not exist', async () => {
+    const { body } = await customer.call('/v2/auth/token/get', {
+      ...request,
+      userProperties: { organizationId: 'other' },
+    });
+    expect(body.error).toMatchObject({
+      status: 'INVALID_ARGUMENT',
+      message: 'userProperties.organizationId does not exist',
+      details: { issues: [{ path: ['userProperties', 'organizationId'], code: 'does_not_exist' }] },
+    });
+  });
+
   test('/v1/auth/token/get reads the credentials from the body', async () => {
     const handler = handlerOf('/v1/auth/token/get');
     const { apiKey, authToken } = customer;

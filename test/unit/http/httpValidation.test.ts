@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import * as z from 'zod';
-import { fieldName } from '../../../lib/http/validate.ts';
+import { fieldName } from '../../../lib/shared/errors.ts';
 import {
   Id,
   limits,
