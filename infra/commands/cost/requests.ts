@@ -96,8 +96,8 @@ const writesOfSeveralThings: Costs = {
   // The transaction also writes the revision of the webhook settings.
   '/v2/workspace/advancedwebhookconfig/update it': [3, 2, 2, 4],
   '/v2/workspace/webhookconfig/update it': [3, 2, 2, 4],
-  '/v2/workspace/advancedwebhook/endpoints/update one': [4, 3, 3, 4],
-  '/v2/workspace/advancedwebhook/endpoints/secret/rotate of one endpoint': [4, 3, 3, 4],
+  '/v2/workspace/advancedwebhook/endpoints/update one': [5, 3, 4, 4],
+  '/v2/workspace/advancedwebhook/endpoints/secret/rotate of one endpoint': [5, 3, 4, 4],
   // Writes the group, and the number of groups, which enforces their limit.
   '/v2/agents/groups/create one': [3, 3, 2, 4],
   '/v2/agents/groups/delete one': [3, 2, 2, 4],
@@ -125,7 +125,7 @@ const writesOfSeveralThings: Costs = {
   '/v2/notifications/update one': [6, 5, 5, 1],
   '/v2/notifications/config/set of one user': [4, 4, 3, 1],
   // Writes the job with its index entry and the status of the erasure. Then writes the user, whose access ends at once.
-  '/v2/users/data/delete of a user in one organization': [4, 4, 2, 6],
+  '/v2/users/data/delete of a user in one organization': [4, 4, 2, 9],
   '/v2/notifications/delete one': [6, 5, 5, 8],
   '/v1/organizations/documents/locations/update of one notification': [4, 4, 2.5, 1],
   '/v1/organizations/documents/locations/data/delete with one notification': [4, 4, 2.5, 9],
