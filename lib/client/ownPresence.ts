@@ -139,6 +139,7 @@ export class OwnPresence {
     const sent = this.#ports
       .send({ ...this.#fields, status: this.#sentStatus, leaseSeconds: LEASE_SECONDS })
       .catch(() => undefined);
-    this.#sending = Promise.all([this.#sending, sent]);
+    const earlier = this.#sending;
+    this.#sending = sent.then(() => earlier);
   }
 }
