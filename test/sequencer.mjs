@@ -54,13 +54,12 @@ const [FIRST_GAP, GAP] = [5, 12];
  */
 export default class Sequencer extends TestSequencer {
   sort(tests) {
-    const isInfra = (path) => path.includes('/test/infra/');
     // The tests of the CDK come one after another, because a process loads the CDK once for all of them. Jest replaces a process
     // that uses too much memory.
     const rankIn = (files, { path }) => {
       const index = files.findIndex((name) => path.endsWith(`/test/${name}.test.ts`));
       if (index >= 0) return index;
-      return files.length + (isInfra(path) ? 0 : 1);
+      return files.length + (path.includes('/test/infra/') ? 0 : 1);
     };
     const isWaiting = (test) => rankIn(WAITING, test) < WAITING.length;
     const byRank = (files) => (a, b) => rankIn(files, a) - rankIn(files, b);

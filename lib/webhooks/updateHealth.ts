@@ -8,7 +8,7 @@ import type { Stored } from '../table/entity.ts';
 import type { QueueSender } from '../workers/sender.ts';
 import type { DeliveryKey } from './deliveries.ts';
 import type { EndpointDisabler } from './disableEndpoints.ts';
-import { type EndpointHealthStore } from './endpointHealth.ts';
+import type { EndpointHealthStore } from './endpointHealth.ts';
 import { parkingJob } from './parkingJob.ts';
 import { findDueWarning, hasFailedTooLong } from './rules/autoDisable.ts';
 import { breakerPauses } from './rules/breaker.ts';
