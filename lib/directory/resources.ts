@@ -14,7 +14,7 @@ import {
 import { OrganizationEntity } from './organizations.ts';
 import type { ResourceType } from './rules/access.ts';
 import { documentResource, folderResource, organizationResource, type Resource } from './users.ts';
-import { type ScopedResource } from './userWriter.ts';
+import type { ScopedResource } from './userWriter.ts';
 
 /**
  * Returns the document or folder that a request names. Returns the organization if the request names neither. Throws NOT_FOUND if

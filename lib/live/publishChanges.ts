@@ -15,7 +15,7 @@ import { toEditorPush } from './editorPushes.ts';
 import { DocumentSessionEntity, type LiveChannel, type StoredChannel } from './entities.ts';
 import { publishEventsLive } from './eventApi.ts';
 import { liveKeys } from './liveKeys.ts';
-import { type LivePorts } from './livePorts.ts';
+import type { LivePorts } from './livePorts.ts';
 import { type RecordedChange, recordHints, type StreamPosition } from './liveStore.ts';
 import { revokeAccess } from './revokeAccess.ts';
 import { type AccessChange, accessChangeOf, accessTypesOfItems } from './rules/access.ts';

@@ -16,7 +16,7 @@ import { EndpointHealthStore } from '../../lib/webhooks/endpointHealth.ts';
 import { type IsBacklogged, readBacklog } from '../../lib/webhooks/firstAttemptBacklog.ts';
 import { FirstAttemptStore } from '../../lib/webhooks/firstAttempts.ts';
 import { releaseParked, releaseParkedStep, type ReleasePorts } from '../../lib/webhooks/releaseParked.ts';
-import { type Delivery } from '../../lib/webhooks/rules/delivery.ts';
+import type { Delivery } from '../../lib/webhooks/rules/delivery.ts';
 import type { Timing } from '../../lib/webhooks/rules/schedule.ts';
 import {
   type DeliverySweepPorts,

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import { deleteThreads, purgeLeftover } from '../../../lib/comments/deleteThreads.ts';
 import { ThreadEntity } from '../../../lib/comments/threads.ts';
 import { lazy } from '../../../lib/shared/lazy.ts';
-import { type Table, type WriteOp } from '../../../lib/table/table.ts';
+import type { Table, WriteOp } from '../../../lib/table/table.ts';
 import { acmeWorld, forAllTests, table } from '../../support/acmeWorld.ts';
 import { nda } from '../../support/content.ts';
 import { startFaults } from '../../support/faults.ts';

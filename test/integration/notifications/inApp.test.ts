@@ -1,6 +1,6 @@
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { type OccurredEvent } from '../../../lib/events/audience.ts';
+import type { OccurredEvent } from '../../../lib/events/audience.ts';
 import type { EventPayload } from '../../../lib/events/rules/payload.ts';
 import { fanOutInApp } from '../../../lib/notifications/inAppFanOut.ts';
 import { NotificationWriter } from '../../../lib/notifications/notifications.ts';
