@@ -28,7 +28,7 @@ import { invalid, type Issue } from '../shared/errors.ts';
 import { derivedId } from '../shared/ids.ts';
 import { inSlices } from '../shared/inSlices.ts';
 import type { ItemOutcome } from '../shared/results.ts';
-import { defineEntity, indexPartition, type Stored } from '../table/entity.ts';
+import { defineEntity, type Stored } from '../table/entity.ts';
 import { pages } from '../table/pages.ts';
 import { retryOnConflict } from '../table/retryOnConflict.ts';
 import { storeCapability } from '../table/storeCapability.ts';
@@ -274,7 +274,7 @@ export class ActivityReader {
     readonly next: string | undefined;
   }> {
     const { tenant, organizationKey } = scope;
-    const page = await this.#table.queryIndex('gsi1', indexPartition('tenant', targetParts(scope, targetEntityId)), {
+    const page = await this.#table.queryIndex('gsi1', targetParts(scope, targetEntityId), {
       ...options,
       limit: Math.min(options.limit, TARGET_PAGE),
     });

@@ -7,7 +7,7 @@ import { ReactionEntity } from '../reactions/reactions.ts';
 import type { Reaction } from '../reactions/rules.ts';
 import { RecordingEntity } from '../recordings/recordings.ts';
 import type { Recording } from '../recordings/rules.ts';
-import { type Entity, indexPartition, type Key, type Stored } from '../table/entity.ts';
+import type { Entity, Key, Stored } from '../table/entity.ts';
 import { keyAfter, keyPrefix } from '../table/keys.ts';
 import type { Table } from '../table/table.ts';
 import type { DocumentScope } from './documentScope.ts';
@@ -53,11 +53,11 @@ export async function readLocationRecords(
   const { tenant, documentId, key, organizationKey } = location;
   const between =
     organizationKey === undefined ? undefined : ([keyPrefix([organizationKey]), keyAfter([organizationKey])] as const);
-  const { keys, next } = await table.queryIndex(
-    'gsi2',
-    indexPartition('tenant', [tenant, 'LOCATION', documentId, key]),
-    { limit: RECORDS_PER_PAGE, after, between },
-  );
+  const { keys, next } = await table.queryIndex('gsi2', [tenant, 'LOCATION', documentId, key], {
+    limit: RECORDS_PER_PAGE,
+    after,
+    between,
+  });
   const scoped = keys.map((record) => ({ record, scope: scopeOfKey(tenant, record) }));
   const documents = await table.getMany(
     DocumentEntity,

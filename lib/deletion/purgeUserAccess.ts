@@ -7,7 +7,7 @@ import {
   settingsPrefix,
 } from '../notifications/notificationSettings.ts';
 import { inParallel } from '../shared/inParallel.ts';
-import { type Entity, indexPartition } from '../table/entity.ts';
+import type { Entity } from '../table/entity.ts';
 import { keyAfter, keyPrefix } from '../table/keys.ts';
 import { pages } from '../table/pages.ts';
 import { remove, type Table, type WriteOp } from '../table/table.ts';
@@ -56,7 +56,7 @@ export async function purgeUserAccess(
   ): Promise<void> {
     const prefix = keyPrefix([kind]);
     const read = (after: string | undefined) =>
-      table.queryIndex('gsi1', indexPartition('tenant', userIndex(user)), {
+      table.queryIndex('gsi1', userIndex(user), {
         limit: PAGE,
         after,
         between: [prefix, keyAfter([kind])],

@@ -4,7 +4,7 @@ import type { Capability } from '../app/capability.ts';
 import { isLongerThan } from '../shared/bytes.ts';
 import { ApiError } from '../shared/errors.ts';
 import { isoTime } from '../shared/isoTime.ts';
-import { defineEntity, indexPartition, type Key, type Stored } from '../table/entity.ts';
+import { defineEntity, type Key, type Stored } from '../table/entity.ts';
 import { tenantOf } from '../table/keys.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 import { insert, type ItemRead, replace, type Table, type WriteOp } from '../table/table.ts';
@@ -216,7 +216,7 @@ export class OutboxStore {
     options: { limit: number; after?: string | undefined },
   ): Promise<{ values: StoredEvent[]; next: string | undefined }> {
     const between = [isoTime(0), isoTime(before)] as const;
-    const { keys, next } = await this.#table.queryIndex('gsi3', indexPartition('tenant', pendingEvents(shard)), {
+    const { keys, next } = await this.#table.queryIndex('gsi3', pendingEvents(shard), {
       ...options,
       between,
     });

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import type { Capability, QueueName } from '../app/capability.ts';
 import type { Log } from '../app/endpoint.ts';
 import { isoTime } from '../shared/isoTime.ts';
-import { defineEntity, indexPartition, type Stored } from '../table/entity.ts';
+import { defineEntity, type Stored } from '../table/entity.ts';
 import { tenantOf } from '../table/keys.ts';
 import { shardOf } from '../table/queryShards.ts';
 import { storeCapability } from '../table/storeCapability.ts';
@@ -233,7 +233,7 @@ export class JobSweeper {
     at: number,
     options: { limit: number; after?: string | undefined },
   ): Promise<{ jobs: StoredJob[]; next: string | undefined }> {
-    const { keys, next } = await this.#table.queryIndex('gsi3', indexPartition('tenant', dueJobs(shard)), {
+    const { keys, next } = await this.#table.queryIndex('gsi3', dueJobs(shard), {
       ...options,
       between: [isoTime(0), isoTime(at)],
     });

@@ -10,7 +10,7 @@ import { type Blob, EditorPartEntity } from '../editors/entities.ts';
 import { partsOf } from '../editors/storedBytes.ts';
 import { ApiError } from '../shared/errors.ts';
 import { inParallel } from '../shared/inParallel.ts';
-import { indexPartition, type Stored } from '../table/entity.ts';
+import type { Stored } from '../table/entity.ts';
 import { pages, readAll } from '../table/pages.ts';
 import { retryOnConflict } from '../table/retryOnConflict.ts';
 import { storeCapability } from '../table/storeCapability.ts';
@@ -335,7 +335,7 @@ export class LiveStore {
    * repeated call continues where a failed call stopped.
    */
   async markRevokedSessions(tenant: string, revocations: number): Promise<void> {
-    const partition = indexPartition('tenant', openSessions(tenant));
+    const partition = openSessions(tenant);
     for await (const { keys } of pages((after) => this.#table.queryIndex('gsi1', partition, { limit: PAGE, after }))) {
       const sessions = await this.#table.getByKeys(DocumentSessionEntity, keys);
       await inParallel(sessions, PARALLEL, async (session) => {

@@ -1,7 +1,6 @@
 import { combine } from '../app/capability.ts';
 import { inParallel } from '../shared/inParallel.ts';
 import { isoTime } from '../shared/isoTime.ts';
-import { indexPartition } from '../table/entity.ts';
 import { tenantOf } from '../table/keys.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 import { replace, type Table } from '../table/table.ts';
@@ -35,7 +34,7 @@ export class SessionSweeper {
       SESSION_SHARDS,
       call,
       async (shard, options) => {
-        const page = await this.#table.queryIndex('gsi3', indexPartition('tenant', endingSessions(shard)), {
+        const page = await this.#table.queryIndex('gsi3', endingSessions(shard), {
           ...options,
           between: [isoTime(0), isoTime(call.deadline)],
         });

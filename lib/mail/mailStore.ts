@@ -3,7 +3,7 @@ import * as z from 'zod';
 import type { Capability } from '../app/capability.ts';
 import { inParallel } from '../shared/inParallel.ts';
 import { isoTime } from '../shared/isoTime.ts';
-import { defineEntity, indexPartition } from '../table/entity.ts';
+import { defineEntity } from '../table/entity.ts';
 import { tenantOf } from '../table/keys.ts';
 import { shardOf } from '../table/queryShards.ts';
 import { storeCapability } from '../table/storeCapability.ts';
@@ -133,7 +133,7 @@ export class MailStore {
     options: { limit: number; after?: string | undefined },
   ): Promise<{ values: StoredMail<ReadyMail | SendingMail>[]; next: string | undefined }> {
     const between = [isoTime(0), isoTime(time)] as const;
-    const { keys, next } = await this.#table.queryIndex('gsi3', indexPartition('tenant', dueMails(shard)), {
+    const { keys, next } = await this.#table.queryIndex('gsi3', dueMails(shard), {
       ...options,
       between,
     });

@@ -58,11 +58,11 @@ export const JudgmentEntity = defineEntity({
 /** A partition of an index that lists judgments by time. */
 export interface JudgmentListing {
   readonly index: IndexName;
-  readonly partition: string;
+  readonly partition: readonly string[];
 }
 
 function listing(index: IndexName, tenant: string, ...parts: string[]): JudgmentListing {
-  return { index, partition: indexPartition('tenant', [tenant, 'JUDGMENTS', ...parts]) };
+  return { index, partition: [tenant, 'JUDGMENTS', ...parts] };
 }
 
 /** Returns the index partition that lists the judgments of a document, an organization, or the whole tenant. */
@@ -146,7 +146,7 @@ export const JudgmentVectorEntity = defineEntity({
 
 /** Returns the partition of the vector indexes for a tenant and a model. */
 export function vectorsOf(tenant: string, model: string): string {
-  return indexPartition('tenant', [tenant, 'VECTORS', model]);
+  return indexPartition([tenant, 'VECTORS', model]);
 }
 
 /** Returns the key of a judgment from the key of its vector item. */

@@ -4,7 +4,7 @@ import type { DocumentScope } from '../content/documentScope.ts';
 import { recordPartition } from '../content/involvements.ts';
 import { distinct } from '../shared/collections.ts';
 import { inParallel } from '../shared/inParallel.ts';
-import { defineEntity, indexPartition, type Stored } from '../table/entity.ts';
+import { defineEntity, type Stored } from '../table/entity.ts';
 import { tenantOf } from '../table/keys.ts';
 import { pages } from '../table/pages.ts';
 import { shardOf } from '../table/queryShards.ts';
@@ -180,11 +180,7 @@ export class PresenceSweeper {
       SHARDS,
       call,
       async (shard, options) => {
-        const { keys, next } = await this.#table.queryIndex(
-          'gsi3',
-          indexPartition('tenant', presentUsers(shard)),
-          options,
-        );
+        const { keys, next } = await this.#table.queryIndex('gsi3', presentUsers(shard), options);
         const presences = await this.#table.getByKeys(PresenceEntity, keys);
         return { values: keys.map((key, index) => ({ tenant: tenantOf(key), presence: presences[index] })), next };
       },

@@ -17,9 +17,9 @@ const scopePart = { tenant: 'T', workspace: 'W', service: 'S' } as const;
 
 type KeyParts = readonly string[];
 
-/** Returns the partition key in an index. `parts` is the result of the `pk` of the index. */
-export function indexPartition(scope: EntityScope, parts: KeyParts): string {
-  return joinKey([scopePart[scope], ...parts]);
+/** Returns the partition key in an index of items in scope `tenant`. `parts` is the result of the `pk` of the index. */
+export function indexPartition(parts: KeyParts): string {
+  return joinKey([scopePart.tenant, ...parts]);
 }
 
 type IndexKeys<T> = Partial<

@@ -1,5 +1,5 @@
 import type { IndexName } from '../app/capability.ts';
-import { indexPartition, type Item, type Key, type Stored } from './entity.ts';
+import type { Item, Key, Stored } from './entity.ts';
 import { pages } from './pages.ts';
 import type { QueryableEntity, Table } from './table.ts';
 
@@ -38,9 +38,7 @@ export async function purgeIndexPartition(
   parts: readonly string[],
   budget: PurgeBudget,
 ): Promise<boolean> {
-  return purgePages(table, budget, (after) =>
-    table.queryIndex(index, indexPartition('tenant', parts), { limit: PAGE_ITEMS, after }),
-  );
+  return purgePages(table, budget, (after) => table.queryIndex(index, parts, { limit: PAGE_ITEMS, after }));
 }
 
 /**

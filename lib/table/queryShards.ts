@@ -1,5 +1,5 @@
 import type { IndexName } from '../app/capability.ts';
-import { indexPartition, type Key } from './entity.ts';
+import type { Key } from './entity.ts';
 import type { Table } from './table.ts';
 
 export interface IndexEntry {
@@ -31,7 +31,7 @@ export async function queryShards(
   if (from > to) return [];
   const shards = await Promise.all(
     partitions.map(async (partition) => {
-      const { keys, positions } = await table.queryIndex(index, indexPartition('tenant', partition), {
+      const { keys, positions } = await table.queryIndex(index, partition, {
         between: [from, to],
         descending,
         // The range includes the entry at `after`, which the result leaves out.

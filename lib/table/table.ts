@@ -17,7 +17,7 @@ import type { Environment, IndexName } from '../app/capability.ts';
 import { clientSettings } from '../app/sdkSettings.ts';
 import { fromAttributes } from './attributeValues.ts';
 import { documentClients } from './documentClient.ts';
-import type { Entity, Key, Stored } from './entity.ts';
+import { type Entity, indexPartition, type Key, type Stored } from './entity.ts';
 import { keyPrefix } from './keys.ts';
 import { pause, retryOnConflict } from './retryOnConflict.ts';
 import { conflictsOf, isThrottledTransaction, throttled } from './writeErrors.ts';
@@ -298,15 +298,15 @@ export class Table {
   }
 
   /**
-   * Returns the number of entries in a partition of an index, eventually consistent. Costs as much as reading the keys, with one
-   * call per 1 MB.
+   * Returns the number of entries in a partition of an index, eventually consistent. `parts` is the result of the `pk` of the
+   * index. Costs as much as reading the keys, with one call per 1 MB.
    */
-  async countIndex(index: IndexName, partition: string): Promise<number> {
+  async countIndex(index: IndexName, parts: readonly string[]): Promise<number> {
     return this.#countQuery({
       IndexName: index,
       KeyConditionExpression: '#pk = :pk',
       ExpressionAttributeNames: { '#pk': `${index}pk` },
-      ExpressionAttributeValues: { ':pk': partition },
+      ExpressionAttributeValues: { ':pk': indexPartition(parts) },
     });
   }
 
@@ -329,14 +329,15 @@ export class Table {
   }
 
   /**
-   * Returns up to `limit` keys from one partition of an index, in the order of the index. `indexPartition` returns the value for
-   * `partition`. An index is eventually consistent: a new item can be missing, and a deleted item can still be listed.
+   * Returns up to `limit` keys from one partition of an index, in the order of the index. `parts` is the result of the `pk` of the
+   * index. An index is eventually consistent: a new item can be missing, and a deleted item can still be listed.
    */
   async queryIndex(
     index: IndexName,
-    partition: string,
+    parts: readonly string[],
     { limit, after, descending = false, between }: Pick<QueryOptions, 'limit' | 'after' | 'descending' | 'between'>,
   ): Promise<KeyPage> {
+    const partition = indexPartition(parts);
     const [pk, sk] = [`${index}pk`, `${index}sk`];
     const [keys, positions]: [Key[], string[]] = [[], []];
     let from = after === undefined ? undefined : { [pk]: partition, ...(JSON.parse(after) as Record<string, string>) };

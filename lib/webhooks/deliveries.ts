@@ -1,10 +1,10 @@
 import * as z from 'zod';
-import type { Capability, IndexName } from '../app/capability.ts';
+import type { Capability } from '../app/capability.ts';
 import { EventEntity, type NewEvent, outboxShards, recordEvent, type StoredEvent } from '../events/outbox.ts';
 import { isoTime } from '../shared/isoTime.ts';
-import { defineEntity, indexPartition, type Key, type Stored } from '../table/entity.ts';
+import { defineEntity, type Key, type Stored } from '../table/entity.ts';
 import { tenantOf } from '../table/keys.ts';
-import { queryShards, shardNumbers } from '../table/queryShards.ts';
+import { queryShards, shardNumbers, shardOf } from '../table/queryShards.ts';
 import { retryOnConflict } from '../table/retryOnConflict.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 import { insert, itemOf, replace, type Table, upsert, type WriteOp } from '../table/table.ts';
@@ -156,13 +156,6 @@ const MAX_DELIVERIES_PER_EVENT = 1_000;
 /** A text that sorts after all ISO times. */
 const LAST = '~';
 
-/** Returns the shard of a delivery in the due index. The deliveries of one event are spread over the shards. */
-function shardOf(event: { shard: number }, endpointId: string): number {
-  let sum = event.shard;
-  for (const character of endpointId) sum += character.codePointAt(0) ?? 0;
-  return sum % outboxShards;
-}
-
 /** Returns a new delivery of an event to an endpoint, without storing it. Its first attempt is due now. */
 export function toDelivery(
   { tenant, eventId, event: type, createdAt, shard }: StoredEvent,
@@ -170,7 +163,9 @@ export function toDelivery(
   now: number,
   timing: Timing,
 ): StoredDelivery<PendingDelivery> {
-  const of = { eventId, endpointId, event: type, createdAt, shard: shardOf({ shard }, endpointId) };
+  // The deliveries of one event are spread over the shards.
+  const dueShard = (shard + shardOf(endpointId, outboxShards)) % outboxShards;
+  const of = { eventId, endpointId, event: type, createdAt, shard: dueShard };
   return { ...newDelivery(of, now, timing), tenant, _r: 0 };
 }
 
@@ -240,7 +235,7 @@ export class DeliveryStore {
 
   /** Lists the pending deliveries of a shard that were due before a time (epoch ms), the most overdue first. */
   async listDue(shard: number, at: number, options: PageOptions): Promise<DeliveryPage<PendingDelivery>> {
-    const { values, next } = await this.#list('gsi3', duePartition(shard), [isoTime(0), isoTime(at)], options);
+    const { values, next } = await this.#list(duePartition(shard), [isoTime(0), isoTime(at)], options);
     const isDue = (delivery: StoredDelivery): delivery is StoredDelivery<PendingDelivery> =>
       isPending(delivery) && delivery.dueAt <= at;
     return { values: values.filter(isDue), next };
@@ -272,14 +267,14 @@ export class DeliveryStore {
    */
   async listFailed(range: FailedRange, options: PageOptions): Promise<DeliveryPage> {
     const partition = failedDeliveriesTo(range.tenant, range.endpointId);
-    const { values, next } = await this.#list('gsi3', partition, failedBounds(range), options);
+    const { values, next } = await this.#list(partition, failedBounds(range), options);
     return { values: values.filter(({ status }) => hasFailed(status)), next };
   }
 
   /** Counts the failed deliveries of a range with one index query. Stops at `most` + 1. */
   async countFailed(range: FailedRange, most: number): Promise<number> {
     const partition = failedDeliveriesTo(range.tenant, range.endpointId);
-    const { keys } = await this.#table.queryIndex('gsi3', indexPartition('tenant', partition), {
+    const { keys } = await this.#table.queryIndex('gsi3', partition, {
       between: failedBounds(range),
       limit: most + 1,
     });
@@ -287,12 +282,11 @@ export class DeliveryStore {
   }
 
   async #list(
-    index: IndexName,
     partition: readonly string[],
     between: readonly [string, string],
     options: PageOptions,
   ): Promise<DeliveryPage> {
-    const { keys, next } = await this.#table.queryIndex(index, indexPartition('tenant', partition), {
+    const { keys, next } = await this.#table.queryIndex('gsi3', partition, {
       ...options,
       between,
     });

@@ -1,7 +1,7 @@
 import type { Capability } from '../app/capability.ts';
 import { restartJob } from '../jobs/jobStore.ts';
 import { isoTime } from '../shared/isoTime.ts';
-import { defineEntity, indexPartition, type Key, type Stored } from '../table/entity.ts';
+import { defineEntity, type Key, type Stored } from '../table/entity.ts';
 import { tenantOf } from '../table/keys.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 import { insert, replace, type Table } from '../table/table.ts';
@@ -85,7 +85,7 @@ export class EndpointHealthStore {
    */
   async countUnhealthy(now: number): Promise<{ readonly open: number; readonly warned: number }> {
     // In descending order, endpoints with a warning come first. They are counted even if more than 2,000 endpoints are unhealthy.
-    const { keys } = await this.#table.queryIndex('gsi3', indexPartition('tenant', UNHEALTHY), {
+    const { keys } = await this.#table.queryIndex('gsi3', UNHEALTHY, {
       between: [`OPEN#${isoTime(now)}`, 'WARNED~'],
       limit: MAX_UNHEALTHY,
       descending: true,

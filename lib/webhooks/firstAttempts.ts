@@ -3,7 +3,7 @@ import type { Capability } from '../app/capability.ts';
 import { outboxShards, type StoredEvent } from '../events/outbox.ts';
 import { inParallel } from '../shared/inParallel.ts';
 import { isoTime } from '../shared/isoTime.ts';
-import { defineEntity, indexPartition, type Stored } from '../table/entity.ts';
+import { defineEntity, type Stored } from '../table/entity.ts';
 import { tenantOf } from '../table/keys.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 import { insert, remove, replace, type Table, type WriteOp } from '../table/table.ts';
@@ -86,7 +86,7 @@ export class FirstAttemptStore {
     at: number,
     options: { limit: number; after?: string | undefined },
   ): Promise<{ values: Stored<FirstAttemptGroup>[]; next: string | undefined }> {
-    const { keys, next } = await this.#table.queryIndex('gsi3', indexPartition('tenant', groupPartition(shard)), {
+    const { keys, next } = await this.#table.queryIndex('gsi3', groupPartition(shard), {
       ...options,
       between: [isoTime(0), isoTime(at)],
     });

@@ -1,6 +1,6 @@
 import type { Capability } from '../app/capability.ts';
 import { isoTime } from '../shared/isoTime.ts';
-import { indexPartition, type Key, type Stored } from '../table/entity.ts';
+import type { Key, Stored } from '../table/entity.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 import { itemOf, type Table, type WriteOp } from '../table/table.ts';
 import { DeliveryEntity, parkedDeliveriesTo, parkedShards, type StoredDelivery } from './deliveries.ts';
@@ -61,7 +61,7 @@ export class ParkedDeliveryStore {
     const between = [isoTime(0), `${until === undefined ? '' : isoTime(until)}${LAST}`] as const;
     const pages = await Promise.all(
       Array.from({ length: parkedShards }, (_each, shard) =>
-        this.#table.queryIndex('gsi3', indexPartition('tenant', parkedDeliveriesTo(key, shard)), {
+        this.#table.queryIndex('gsi3', parkedDeliveriesTo(key, shard), {
           between,
           limit: Math.ceil(limit / parkedShards),
         }),

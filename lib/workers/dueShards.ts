@@ -1,6 +1,5 @@
 import { inParallel } from '../shared/inParallel.ts';
 import { isoTime } from '../shared/isoTime.ts';
-import { indexPartition } from '../table/entity.ts';
 import { shardNumbers } from '../table/queryShards.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 import type { Table } from '../table/table.ts';
@@ -27,7 +26,7 @@ export class DueIndexReader {
 
   /** Returns the sort key of the oldest entry that was due before `time` (epoch ms), or undefined if nothing is due. */
   async oldestDue({ partition, dueAfterMs = 0 }: DueIndex, shard: number, time: number): Promise<string | undefined> {
-    const { positions } = await this.#table.queryIndex('gsi3', indexPartition('tenant', partition(shard)), {
+    const { positions } = await this.#table.queryIndex('gsi3', partition(shard), {
       between: [isoTime(0), isoTime(time - dueAfterMs)],
       limit: 1,
     });

@@ -2,6 +2,7 @@ import { ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { outboxShards, pendingEvents } from '../../lib/events/outbox.ts';
 import { dueJobIndex } from '../../lib/jobs/jobStore.ts';
 import { dueMailIndex } from '../../lib/mail/mailStore.ts';
+import { indexPartition } from '../../lib/table/entity.ts';
 import type { Table } from '../../lib/table/table.ts';
 import { dueDeliveryIndex } from '../../lib/webhooks/deliveries.ts';
 import { dueGroupIndex } from '../../lib/webhooks/firstAttempts.ts';
@@ -31,7 +32,7 @@ export async function withoutEmptyPartitions(table: Table): Promise<Pick<Table, 
   const partitions = new Set(Items.map(({ gsi3pk }) => gsi3pk as unknown));
   return {
     queryIndex: async (index, partition, options) =>
-      partitions.has(partition)
+      partitions.has(indexPartition(partition))
         ? table.queryIndex(index, partition, options)
         : { keys: [], positions: [], next: undefined },
   };

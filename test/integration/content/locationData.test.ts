@@ -246,7 +246,7 @@ describe('POST /v1/organizations/documents/locations/data/delete', () => {
     class Lagging extends Table {
       override async queryIndex(
         index: Parameters<Table['queryIndex']>[0],
-        partition: string,
+        partition: readonly string[],
         options: Parameters<Table['queryIndex']>[2],
       ) {
         if (options.after === undefined)

@@ -3,7 +3,6 @@ import { InvolvementEntity } from '../../../lib/content/involvements.ts';
 import { DocumentEntity } from '../../../lib/directory/documents.ts';
 import { EventEntity, EventPayloadEntity } from '../../../lib/events/outbox.ts';
 import { readRecordings, recordingDeletionOps, RecordingEntity } from '../../../lib/recordings/recordings.ts';
-import { indexPartition } from '../../../lib/table/entity.ts';
 import { remove } from '../../../lib/table/table.ts';
 import { acmeWorld, forAllTests, invalid, table } from '../../support/acmeWorld.ts';
 import { nda } from '../../support/content.ts';
@@ -183,11 +182,7 @@ describe('POST /v2/recordings/add', () => {
         (recording) => recording?.annotationId,
       ),
     ).toEqual([...involvements.map(({ id }) => id), undefined]);
-    const { keys } = await table.queryIndex(
-      'gsi2',
-      indexPartition('tenant', [customer.apiKey, 'LOCATION', 'nda', 'page-3']),
-      { limit: 10 },
-    );
+    const { keys } = await table.queryIndex('gsi2', [customer.apiKey, 'LOCATION', 'nda', 'page-3'], { limit: 10 });
     expect((await table.getByKeys(RecordingEntity, keys)).map((recording) => recording?.annotationId)).toEqual(['r']);
   });
 
