@@ -139,7 +139,7 @@ async function status(context: OperatorContext, now: number): Promise<string> {
   let jobs = 0;
   await inShards(dueJobIndex.shards, async (shard) => {
     const read = (after?: string) => new JobSweeper(table).listDue(shard, now, { limit: PAGE, after });
-    for await (const due of pages(read)) jobs += due.jobs.length;
+    for await (const { values } of pages(read)) jobs += values.length;
   });
   const { open, warned } = await new EndpointHealthStore(table).countUnhealthy(now);
   const overdue = delays.filter((delay) => delay >= OVERDUE);

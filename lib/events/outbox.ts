@@ -5,9 +5,10 @@ import { isLongerThan } from '../shared/bytes.ts';
 import { ApiError } from '../shared/errors.ts';
 import { isoTime } from '../shared/isoTime.ts';
 import { defineEntity, type Key, type Stored } from '../table/entity.ts';
+import { readIndex } from '../table/indexValues.ts';
 import { tenantOf } from '../table/keys.ts';
 import { storeCapability } from '../table/storeCapability.ts';
-import { insert, type ItemRead, replace, type Table, type WriteOp } from '../table/table.ts';
+import { insert, type ItemRead, type PageOptions, replace, type Table, type WriteOp } from '../table/table.ts';
 import { type EventPayload, MAX_PAYLOAD_BYTES } from './rules/payload.ts';
 
 const LIFETIME_SECONDS = 30 * 24 * 60 * 60;
@@ -213,19 +214,13 @@ export class OutboxStore {
   async listPending(
     shard: number,
     before: number,
-    options: { limit: number; after?: string | undefined },
+    options: PageOptions,
   ): Promise<{ values: StoredEvent[]; next: string | undefined }> {
-    const between = [isoTime(0), isoTime(before)] as const;
-    const { keys, next } = await this.#table.queryIndex('gsi3', pendingEvents(shard), {
+    const { values, next } = await readIndex(this.#table, EventEntity, 'gsi3', pendingEvents(shard), {
       ...options,
-      between,
+      between: [isoTime(0), isoTime(before)],
     });
-    const events = await this.#table.getByKeys(EventEntity, keys);
-    const values = keys.flatMap((key, index) => {
-      const event = events[index];
-      return event && event.fannedOutAt === undefined ? [{ ...event, tenant: tenantOf(key) }] : [];
-    });
-    return { values, next };
+    return { values: values.filter(({ fannedOutAt }) => fannedOutAt === undefined), next };
   }
 }
 

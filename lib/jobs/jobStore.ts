@@ -3,10 +3,10 @@ import type { Capability, QueueName } from '../app/capability.ts';
 import type { Log } from '../app/endpoint.ts';
 import { isoTime } from '../shared/isoTime.ts';
 import { defineEntity, type Stored } from '../table/entity.ts';
-import { tenantOf } from '../table/keys.ts';
+import { readIndex } from '../table/indexValues.ts';
 import { shardOf } from '../table/queryShards.ts';
 import { storeCapability } from '../table/storeCapability.ts';
-import { insert, remove, replace, type Table, type WriteOp } from '../table/table.ts';
+import { insert, type PageOptions, remove, replace, type Table, type WriteOp } from '../table/table.ts';
 import type { DueIndex } from '../workers/dueShards.ts';
 import { notifyQueue } from '../workers/notifyQueue.ts';
 import type { QueueMessage, QueueSender } from '../workers/sender.ts';
@@ -231,20 +231,13 @@ export class JobSweeper {
   async listDue(
     shard: number,
     at: number,
-    options: { limit: number; after?: string | undefined },
-  ): Promise<{ jobs: StoredJob[]; next: string | undefined }> {
-    const { keys, next } = await this.#table.queryIndex('gsi3', dueJobs(shard), {
+    options: PageOptions,
+  ): Promise<{ values: StoredJob[]; next: string | undefined }> {
+    const { values, next } = await readIndex(this.#table, JobEntity, 'gsi3', dueJobs(shard), {
       ...options,
       between: [isoTime(0), isoTime(at)],
     });
-    const jobs = await this.#table.getByKeys(JobEntity, keys);
-    return {
-      jobs: keys.flatMap((key, index) => {
-        const job = jobs[index];
-        return job && job.dueAt <= at ? [{ ...job, tenant: tenantOf(key) }] : [];
-      }),
-      next,
-    };
+    return { values: values.filter(({ dueAt }) => dueAt <= at), next };
   }
 
   /** Changes the due time (epoch ms) of a job. Returns false if another worker changed or ended it. */

@@ -23,10 +23,7 @@ export function sweepDueJobs({ jobs, queues }: JobSweepPorts): ShardSweep {
   return async (shard, call) => {
     await sweepPages(
       call,
-      async (options) => {
-        const { jobs: values, next } = await jobs.listDue(shard, call.clock(), options);
-        return { values, next };
-      },
+      (options) => jobs.listDue(shard, call.clock(), options),
       async (values) => {
         const postponed: StoredJob[] = [];
         await inParallel(values, PARALLEL, async (job) => {

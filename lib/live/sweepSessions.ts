@@ -1,7 +1,7 @@
 import { combine } from '../app/capability.ts';
 import { inParallel } from '../shared/inParallel.ts';
 import { isoTime } from '../shared/isoTime.ts';
-import { tenantOf } from '../table/keys.ts';
+import { readIndex } from '../table/indexValues.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 import { replace, type Table } from '../table/table.ts';
 import { type Sweep, type SweepCall, sweepShards } from '../workers/sweep.ts';
@@ -33,26 +33,20 @@ export class SessionSweeper {
     await sweepShards(
       SESSION_SHARDS,
       call,
-      async (shard, options) => {
-        const page = await this.#table.queryIndex('gsi3', endingSessions(shard), {
+      (shard, options) =>
+        readIndex(this.#table, DocumentSessionEntity, 'gsi3', endingSessions(shard), {
           ...options,
           between: [isoTime(0), isoTime(call.deadline)],
-        });
-        const sessions = await this.#table.getByKeys(DocumentSessionEntity, page.keys);
-        return {
-          values: page.keys.map((key, index) => ({ tenant: tenantOf(key), session: sessions[index] })),
-          next: page.next,
-        };
-      },
+        }),
       async (values) => {
-        await inParallel(values, PARALLEL, async ({ tenant, session }) => {
-          if (session?.accessEndsAt === undefined) return;
+        await inParallel(values, PARALLEL, async (session) => {
+          if (session.accessEndsAt === undefined) return;
           if (session.accessEndsAt > now) {
             next = Math.min(next ?? Infinity, session.accessEndsAt);
             return;
           }
           // On a conflict, another request has just renewed or ended the session, so nothing is left to do.
-          const marked = { tenant, ...session, accessEndsAt: undefined, hasExpired: true };
+          const marked = { ...session, accessEndsAt: undefined, hasExpired: true };
           await this.#table.write([replace(DocumentSessionEntity, marked, session._r)]);
         });
       },

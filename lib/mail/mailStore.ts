@@ -4,10 +4,10 @@ import type { Capability } from '../app/capability.ts';
 import { inParallel } from '../shared/inParallel.ts';
 import { isoTime } from '../shared/isoTime.ts';
 import { defineEntity } from '../table/entity.ts';
-import { tenantOf } from '../table/keys.ts';
+import { readIndex } from '../table/indexValues.ts';
 import { shardOf } from '../table/queryShards.ts';
 import { storeCapability } from '../table/storeCapability.ts';
-import { insert, replace, type Table, upsert } from '../table/table.ts';
+import { insert, type PageOptions, replace, type Table, upsert } from '../table/table.ts';
 import type { Timing } from '../webhooks/rules/schedule.ts';
 import type { DueIndex } from '../workers/dueShards.ts';
 import {
@@ -130,22 +130,15 @@ export class MailStore {
   async listDue(
     shard: number,
     time: number,
-    options: { limit: number; after?: string | undefined },
+    options: PageOptions,
   ): Promise<{ values: StoredMail<ReadyMail | SendingMail>[]; next: string | undefined }> {
-    const between = [isoTime(0), isoTime(time)] as const;
-    const { keys, next } = await this.#table.queryIndex('gsi3', dueMails(shard), {
+    const { values, next } = await readIndex(this.#table, MailEntity, 'gsi3', dueMails(shard), {
       ...options,
-      between,
+      between: [isoTime(0), isoTime(time)],
     });
-    const mails = await this.#table.getByKeys(MailEntity, keys);
-    const values = keys.flatMap((key, index) => {
-      const mail = mails[index];
-      // The index is eventually consistent, so the mail may have changed since its entry was written. Only mails that are still due
-      // are returned.
-      const isDue = mail && (isReadyMail(mail) || isSendingMail(mail)) && (mail.dueAt ?? 0) <= time;
-      return isDue ? [{ ...mail, tenant: tenantOf(key) }] : [];
-    });
-    return { values, next };
+    const isDue = (mail: StoredMail): mail is StoredMail<ReadyMail | SendingMail> =>
+      (isReadyMail(mail) || isSendingMail(mail)) && (mail.dueAt ?? 0) <= time;
+    return { values: values.filter(isDue), next };
   }
 
   /** Pauses a tenant's mails. `revision` is the revision of the e-mail configuration that the provider refused. */

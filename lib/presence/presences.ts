@@ -5,7 +5,7 @@ import { recordPartition } from '../content/involvements.ts';
 import { distinct } from '../shared/collections.ts';
 import { inParallel } from '../shared/inParallel.ts';
 import { defineEntity, type Stored } from '../table/entity.ts';
-import { tenantOf } from '../table/keys.ts';
+import { readIndex } from '../table/indexValues.ts';
 import { pages } from '../table/pages.ts';
 import { shardOf } from '../table/queryShards.ts';
 import { retryOnConflict } from '../table/retryOnConflict.ts';
@@ -179,19 +179,15 @@ export class PresenceSweeper {
     await sweepShards(
       SHARDS,
       call,
-      async (shard, options) => {
-        const { keys, next } = await this.#table.queryIndex('gsi3', presentUsers(shard), options);
-        const presences = await this.#table.getByKeys(PresenceEntity, keys);
-        return { values: keys.map((key, index) => ({ tenant: tenantOf(key), presence: presences[index] })), next };
-      },
+      (shard, options) => readIndex(this.#table, PresenceEntity, 'gsi3', presentUsers(shard), options),
       async (values) => {
-        await inParallel(values, PARALLEL, async ({ tenant, presence }) => {
-          if (presence?.leaseEndsAt === undefined) return;
+        await inParallel(values, PARALLEL, async (presence) => {
+          if (presence.leaseEndsAt === undefined) return;
           if (isPresent(presence, now)) {
             isAnybodyPresent = true;
             return;
           }
-          const { organizationKey, documentKey } = presence;
+          const { tenant, organizationKey, documentKey } = presence;
           await endIfExpired(this.#table, { tenant, organizationKey, documentKey }, presence, now);
         });
       },

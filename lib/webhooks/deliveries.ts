@@ -2,12 +2,12 @@ import * as z from 'zod';
 import type { Capability } from '../app/capability.ts';
 import { EventEntity, type NewEvent, outboxShards, recordEvent, type StoredEvent } from '../events/outbox.ts';
 import { isoTime } from '../shared/isoTime.ts';
-import { defineEntity, type Key, type Stored } from '../table/entity.ts';
-import { tenantOf } from '../table/keys.ts';
+import { defineEntity, type Stored } from '../table/entity.ts';
+import { readIndex, valuesOf } from '../table/indexValues.ts';
 import { queryShards, shardNumbers, shardOf } from '../table/queryShards.ts';
 import { retryOnConflict } from '../table/retryOnConflict.ts';
 import { storeCapability } from '../table/storeCapability.ts';
-import { insert, itemOf, replace, type Table, upsert, type WriteOp } from '../table/table.ts';
+import { insert, itemOf, type PageOptions, replace, type Table, upsert, type WriteOp } from '../table/table.ts';
 import type { DueIndex } from '../workers/dueShards.ts';
 import { type DueDelivery, TEST_ATTEMPT } from './deliveryMessage.ts';
 import { type FirstAttemptGroup, insertFirstAttempts, toFirstAttempts } from './firstAttempts.ts';
@@ -137,12 +137,6 @@ export interface FailedRange extends EndpointKey {
   readonly until: number;
 }
 
-interface PageOptions {
-  readonly limit: number;
-  readonly after?: string | undefined;
-  readonly descending?: boolean;
-}
-
 export interface DeliveryPage<D extends Delivery = Delivery> {
   readonly values: StoredDelivery<D>[];
   readonly next: string | undefined;
@@ -235,7 +229,10 @@ export class DeliveryStore {
 
   /** Lists the pending deliveries of a shard that were due before a time (epoch ms), the most overdue first. */
   async listDue(shard: number, at: number, options: PageOptions): Promise<DeliveryPage<PendingDelivery>> {
-    const { values, next } = await this.#list(duePartition(shard), [isoTime(0), isoTime(at)], options);
+    const { values, next } = await readIndex(this.#table, DeliveryEntity, 'gsi3', duePartition(shard), {
+      ...options,
+      between: [isoTime(0), isoTime(at)],
+    });
     const isDue = (delivery: StoredDelivery): delivery is StoredDelivery<PendingDelivery> =>
       isPending(delivery) && delivery.dueAt <= at;
     return { values: values.filter(isDue), next };
@@ -248,7 +245,7 @@ export class DeliveryStore {
   async listOfEndpoint(
     { tenant, endpointId }: EndpointKey,
     since: number,
-    { limit, after, descending = false }: PageOptions,
+    { limit, after, descending = false }: PageOptions & { readonly descending?: boolean },
   ): Promise<DeliveryPage> {
     const entries = await queryShards(this.#table, 'gsi4', endpointPartitions(tenant, endpointId), {
       between: [isoTime(since), LAST],
@@ -257,7 +254,11 @@ export class DeliveryStore {
       descending,
     });
     const page = entries.slice(0, limit);
-    const values = await this.#read(page.map(({ key }) => key));
+    const values = await valuesOf(
+      this.#table,
+      DeliveryEntity,
+      page.map(({ key }) => key),
+    );
     return { values, next: entries.length > limit ? page.at(-1)?.position : undefined };
   }
 
@@ -267,7 +268,10 @@ export class DeliveryStore {
    */
   async listFailed(range: FailedRange, options: PageOptions): Promise<DeliveryPage> {
     const partition = failedDeliveriesTo(range.tenant, range.endpointId);
-    const { values, next } = await this.#list(partition, failedBounds(range), options);
+    const { values, next } = await readIndex(this.#table, DeliveryEntity, 'gsi3', partition, {
+      ...options,
+      between: failedBounds(range),
+    });
     return { values: values.filter(({ status }) => hasFailed(status)), next };
   }
 
@@ -279,26 +283,6 @@ export class DeliveryStore {
       limit: most + 1,
     });
     return keys.length;
-  }
-
-  async #list(
-    partition: readonly string[],
-    between: readonly [string, string],
-    options: PageOptions,
-  ): Promise<DeliveryPage> {
-    const { keys, next } = await this.#table.queryIndex('gsi3', partition, {
-      ...options,
-      between,
-    });
-    return { values: await this.#read(keys), next };
-  }
-
-  async #read(keys: readonly Key[]): Promise<StoredDelivery[]> {
-    const stored = await this.#table.getByKeys(DeliveryEntity, keys);
-    return keys.flatMap((key, position) => {
-      const delivery = stored[position];
-      return delivery ? [{ ...delivery, tenant: tenantOf(key) }] : [];
-    });
   }
 
   async listOfEvent(tenant: string, eventId: string): Promise<Stored<Delivery>[]> {

@@ -4,9 +4,9 @@ import { outboxShards, type StoredEvent } from '../events/outbox.ts';
 import { inParallel } from '../shared/inParallel.ts';
 import { isoTime } from '../shared/isoTime.ts';
 import { defineEntity, type Stored } from '../table/entity.ts';
-import { tenantOf } from '../table/keys.ts';
+import { readIndex } from '../table/indexValues.ts';
 import { storeCapability } from '../table/storeCapability.ts';
-import { insert, remove, replace, type Table, type WriteOp } from '../table/table.ts';
+import { insert, type PageOptions, remove, replace, type Table, type WriteOp } from '../table/table.ts';
 import type { DueIndex } from '../workers/dueShards.ts';
 import { afterGroupSweep, FirstAttempts, newFirstAttempts } from './rules/firstAttempts.ts';
 import type { Timing } from './rules/schedule.ts';
@@ -84,18 +84,13 @@ export class FirstAttemptStore {
   async listDue(
     shard: number,
     at: number,
-    options: { limit: number; after?: string | undefined },
+    options: PageOptions,
   ): Promise<{ values: Stored<FirstAttemptGroup>[]; next: string | undefined }> {
-    const { keys, next } = await this.#table.queryIndex('gsi3', groupPartition(shard), {
+    const { values, next } = await readIndex(this.#table, FirstAttemptsEntity, 'gsi3', groupPartition(shard), {
       ...options,
       between: [isoTime(0), isoTime(at)],
     });
-    const groups = await this.#table.getByKeys(FirstAttemptsEntity, keys);
-    const values = keys.flatMap((key, index) => {
-      const group = groups[index];
-      return group && group.dueAt <= at ? [{ ...group, tenant: tenantOf(key) }] : [];
-    });
-    return { values, next };
+    return { values: values.filter(({ dueAt }) => dueAt <= at), next };
   }
 
   /**

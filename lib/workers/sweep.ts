@@ -4,6 +4,7 @@ import type { WorkerCall } from '../app/worker.ts';
 import * as logMessages from '../observability/logMessages.ts';
 import { inParallel } from '../shared/inParallel.ts';
 import { shardNumbers } from '../table/queryShards.ts';
+import type { PageOptions } from '../table/table.ts';
 
 export type SweepCall = Pick<WorkerCall<Uses>, 'clock' | 'deadline' | 'log' | 'measures'>;
 
@@ -55,10 +56,7 @@ export async function sweepShard(
 /** Reads the pages of a shard and passes each page to `work`. Stops 5 seconds before the deadline of the run. */
 export async function sweepPages<T>(
   { clock, deadline }: Pick<SweepCall, 'clock' | 'deadline'>,
-  read: (options: {
-    limit: number;
-    after: string | undefined;
-  }) => Promise<{ values: readonly T[]; next: string | undefined }>,
+  read: (options: PageOptions) => Promise<{ values: readonly T[]; next: string | undefined }>,
   work: (values: readonly T[]) => Promise<void>,
 ): Promise<void> {
   let after: string | undefined;
@@ -73,10 +71,7 @@ export async function sweepPages<T>(
 export async function sweepShards<T>(
   shards: number,
   call: Pick<SweepCall, 'clock' | 'deadline'>,
-  read: (
-    shard: number,
-    options: { limit: number; after: string | undefined },
-  ) => Promise<{ values: readonly T[]; next: string | undefined }>,
+  read: (shard: number, options: PageOptions) => Promise<{ values: readonly T[]; next: string | undefined }>,
   work: (values: readonly T[]) => Promise<void>,
 ): Promise<void> {
   await inParallel(shardNumbers(shards), shards, (shard) => sweepPages(call, (options) => read(shard, options), work));

@@ -1,0 +1,41 @@
+import type { IndexName } from '../app/capability.ts';
+import type { Entity, Key, Stored } from './entity.ts';
+import { tenantOf } from './keys.ts';
+import type { PageOptions, QueryOptions, Table } from './table.ts';
+
+/** A value that was found without knowing its tenant, and the tenant from its key. */
+export type WithTenant<T> = Stored<T> & { readonly tenant: string };
+
+export interface IndexPage<T> {
+  readonly values: WithTenant<T>[];
+  /** The position after which the next page begins. Undefined on the last page. */
+  readonly next: string | undefined;
+}
+
+/** Returns the values under table keys, in the order of the keys. Leaves out missing items. */
+export async function valuesOf<T, P, K>(
+  table: Table,
+  entity: Entity<T, P, K>,
+  keys: readonly Key[],
+): Promise<WithTenant<T>[]> {
+  const stored = await table.getByKeys(entity, keys);
+  return keys.flatMap((key, index) => {
+    const value = stored[index];
+    return value ? [{ ...value, tenant: tenantOf(key) }] : [];
+  });
+}
+
+/**
+ * Returns a page of the values that one partition of an index lists. The index is eventually consistent, so a value can have changed
+ * or be deleted since its entry was written. Deleted values are left out.
+ */
+export async function readIndex<T, P, K>(
+  table: Table,
+  entity: Entity<T, P, K>,
+  index: IndexName,
+  parts: readonly string[],
+  options: PageOptions & Pick<QueryOptions, 'between'>,
+): Promise<IndexPage<T>> {
+  const { keys, next } = await table.queryIndex(index, parts, options);
+  return { values: await valuesOf(table, entity, keys), next };
+}
