@@ -3,6 +3,7 @@ import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { createClient, type Methods, ServiceError } from '../../lib/client/index.ts';
+import { slicesOf } from '../../lib/shared/collections.ts';
 import { inParallel } from '../../lib/shared/inParallel.ts';
 import { registeredEndpoints } from '../build/registry.ts';
 import { apiCredentials } from './apiCredentials.ts';
@@ -120,13 +121,11 @@ async function createData(client: Methods, organizationId: string, count: number
     documentId: `load-${index}`,
     annotationId: `load-thread-${index}`,
   }));
-  for (let from = 0; from < count; from += DOCUMENTS_PER_CALL) {
-    const part = documents.slice(from, from + DOCUMENTS_PER_CALL);
+  for (const part of slicesOf(documents, DOCUMENTS_PER_CALL))
     await client.v2.organizations.documents.add({
       organizationId,
       documents: part.map(({ documentId }) => ({ documentId })),
     });
-  }
   await inParallel(documents, PARALLEL_CREATIONS, async ({ documentId, annotationId }) => {
     await client.v2.commentannotations.add({
       organizationId,

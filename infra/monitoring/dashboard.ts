@@ -13,6 +13,7 @@ import { pathInFamily } from '../../lib/app/endpoint.ts';
 import { isRateLimited } from '../../lib/http/capabilities.ts';
 import { deliveryMetrics, type MetricName } from '../../lib/observability/deliveryMetrics.ts';
 import { faultsMetric } from '../../lib/observability/faults.ts';
+import { slicesOf } from '../../lib/shared/collections.ts';
 import { MILLION, prices } from '../commands/cost/prices.ts';
 import { MEMORY_MB as DEFAULT_MEMORY_MB } from '../constructs/lambdaFunction.ts';
 import { queueNames } from '../constructs/queues.ts';
@@ -114,17 +115,16 @@ function rateLimitedCalls({ families }: MonitoringProps): LogQueryWidget[] {
   const logGroups = families.flatMap(({ functions }) =>
     functions.filter(({ endpoint }) => isRateLimited(endpoint)).map(({ logGroup }) => logGroup.logGroupName),
   );
-  const parts = Math.ceil(logGroups.length / MAX_QUERIED_LOG_GROUPS);
-  return Array.from(
-    { length: parts },
-    (_, part) =>
+  const parts = slicesOf(logGroups, MAX_QUERIED_LOG_GROUPS);
+  return parts.map(
+    (logGroupNames, index) =>
       new LogQueryWidget({
-        width: Math.max(6, Math.floor(24 / parts)),
+        width: Math.max(6, Math.floor(24 / parts.length)),
         height: 6,
-        title: `Rate-limited calls by API key, part ${part + 1} of ${parts}`,
+        title: `Rate-limited calls by API key, part ${index + 1} of ${parts.length}`,
         view: LogQueryVisualizationType.TABLE,
         queryString: queryText(familyQueries.refused),
-        logGroupNames: logGroups.slice(part * MAX_QUERIED_LOG_GROUPS, (part + 1) * MAX_QUERIED_LOG_GROUPS),
+        logGroupNames,
       }),
   );
 }

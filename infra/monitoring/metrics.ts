@@ -7,6 +7,7 @@ import { Duration } from 'aws-cdk-lib/core';
 import type { MetricName } from '../../lib/observability/deliveryMetrics.ts';
 import { faultsMetric } from '../../lib/observability/faults.ts';
 import { MIN_FAULT_SHARE } from '../../lib/observability/faultShare.ts';
+import { slicesOf } from '../../lib/shared/collections.ts';
 
 const period = Duration.minutes(5);
 
@@ -94,13 +95,12 @@ function whereFrequent(failures: string, all: string): string {
 export function workerCrashes(
   workers: readonly { readonly name: string; readonly target: Function }[],
 ): MathExpression[] {
-  return Array.from({ length: Math.ceil(workers.length / METRICS_PER_ALARM) }, (_, index) => {
-    const group = workers.slice(index * METRICS_PER_ALARM, (index + 1) * METRICS_PER_ALARM);
-    return expression(
+  return slicesOf(workers, METRICS_PER_ALARM).map((group) =>
+    expression(
       `MAX([${group.map(({ name }) => `FILL(${name}, 0)`).join(', ')}])`,
       Object.fromEntries(group.map(({ name, target }) => [name, functionMetric(target, 'Errors', 'Sum')])),
-    );
-  });
+    ),
+  );
 }
 
 /** Returns the number of 5xx answers of the API. The value is 0 if they are less than 1 % of all answers. */

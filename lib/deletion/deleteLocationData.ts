@@ -7,6 +7,7 @@ import { reactionDeletionOps, ReactionEntity } from '../reactions/reactions.ts';
 import type { Reaction } from '../reactions/rules.ts';
 import { commentReferenceRemoval } from '../reactions/userRemoval.ts';
 import { recordingDeletionOps } from '../recordings/recordings.ts';
+import { slicesOf } from '../shared/collections.ts';
 import { ApiError } from '../shared/errors.ts';
 import { inParallel } from '../shared/inParallel.ts';
 import { retryOnConflict } from '../table/retryOnConflict.ts';
@@ -82,11 +83,11 @@ export class LocationDeleter {
       },
     );
     for (const group of Map.groupBy(threads, ({ scope }) => `${scope.organizationKey} ${scope.documentKey}`).values()) {
-      for (let i = 0; i < group.length; i += THREADS_AT_ONCE) {
+      for (const slice of slicesOf(group, THREADS_AT_ONCE)) {
         const outcomes = await deleteThreads(
           this.#table,
           (group[0] as LocatedRecord<unknown>).scope,
-          group.slice(i, i + THREADS_AT_ONCE).map(({ record }) => record),
+          slice.map(({ record }) => record),
           requireTime(),
         );
         isComplete = isComplete && !outcomes.includes('busy');

@@ -3,7 +3,7 @@ import { findLiveDocuments, readListing } from '../content/recordListing.ts';
 import { DocumentReader } from '../directory/documents.ts';
 import { type OrganizationScope, organizationScope } from '../directory/folders/folders.ts';
 import { OrganizationReader } from '../directory/organizations.ts';
-import { distinct } from '../shared/collections.ts';
+import { distinct, slicesOf } from '../shared/collections.ts';
 import type { Key, Stored } from '../table/entity.ts';
 import { pages } from '../table/pages.ts';
 import { storeCapability } from '../table/storeCapability.ts';
@@ -75,13 +75,13 @@ export class JudgmentLists {
   async latest(scope: JudgmentScope, options: ListOptions, limit: number): Promise<Stored<Judgment>[]> {
     const judgments: Stored<Judgment>[] = [];
     for await (const page of this.pages(listingOf(scope), options)) {
-      for (let start = 0; start < page.length && judgments.length < limit; start += READ_JUDGMENTS) {
-        const stored = await this.read(scope, page.slice(start, start + READ_JUDGMENTS));
+      for (const listed of slicesOf(page, READ_JUDGMENTS)) {
+        const stored = await this.read(scope, listed);
         judgments.push(...stored.filter((judgment) => judgment !== undefined));
+        if (judgments.length >= limit) return judgments.slice(0, limit);
       }
-      if (judgments.length >= limit) break;
     }
-    return judgments.slice(0, limit);
+    return judgments;
   }
 
   /** Returns up to `limit` matching judgments of a scope, latest first, and the number of all matching judgments. */

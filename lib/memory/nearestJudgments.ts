@@ -1,4 +1,5 @@
 import type { VectorIndexName } from '../app/capability.ts';
+import { slicesOf } from '../shared/collections.ts';
 import { inParallel } from '../shared/inParallel.ts';
 import type { Key, Stored } from '../table/entity.ts';
 import type { Table } from '../table/table.ts';
@@ -173,8 +174,7 @@ export class NearestJudgments {
     ranking: Ranking,
   ): Promise<void> {
     for await (const page of this.#lists.pages(listingOf(scope), { filters, range })) {
-      for (let start = 0; start < page.length; start += VECTORS_PER_READ) {
-        const listed = page.slice(start, start + VECTORS_PER_READ);
+      for (const listed of slicesOf(page, VECTORS_PER_READ)) {
         const vectors = await this.#table.getByKeys(
           JudgmentVectorEntity,
           listed.map(({ key }) => vectorKeyOf(key, model)),

@@ -15,7 +15,7 @@ import {
 import { completeActors, incompleteActors } from '../events/rules/actors.ts';
 import type { AudienceThread, EventPayload } from '../events/rules/payload.ts';
 import { recipientsOf } from '../events/rules/recipients.ts';
-import { dict } from '../shared/collections.ts';
+import { dict, slicesOf } from '../shared/collections.ts';
 import { derivedId } from '../shared/ids.ts';
 import { AccessContext, optional } from '../shared/schema.ts';
 import { BatchReader } from '../table/batchReader.ts';
@@ -109,10 +109,7 @@ export function toInAppNotifications(
   const { audience } = payload;
   const content = verb && (isHuddle(verb) ? huddleContent(payload) : commentContent(verb, payload));
   if (!content || documentId === undefined) return [];
-  const groups = Array.from({ length: Math.ceil(recipients.length / MAX_INVOLVED_USERS) }, (_each, index) =>
-    recipients.slice(index * MAX_INVOLVED_USERS, (index + 1) * MAX_INVOLVED_USERS),
-  );
-  return groups.map((notifyUsers, index) =>
+  return slicesOf(recipients, MAX_INVOLVED_USERS).map((notifyUsers, index) =>
     newNotification(
       {
         ...content,

@@ -20,6 +20,13 @@ export function distinct<T extends string>(ids: readonly T[]): T[] {
   return [...new Set(ids)];
 }
 
+/** Returns the values in lists of `size` values, in their order. The last list can be shorter. */
+export function slicesOf<T>(values: readonly T[], size: number): T[][] {
+  return Array.from({ length: Math.ceil(values.length / size) }, (_each, index) =>
+    values.slice(index * size, (index + 1) * size),
+  );
+}
+
 /** Returns the object without its undefined fields. */
 export function definedFields<T extends object>(value: T): Partial<T> {
   return Object.fromEntries(Object.entries(value).filter(([, field]) => field !== undefined)) as Partial<T>;

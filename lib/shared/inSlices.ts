@@ -1,3 +1,5 @@
+import { slicesOf } from './collections.ts';
+
 /** Runs `work` for slices of at most `size` values, one slice after another. Returns the results in the order of the values. */
 export async function inSlices<T, R>(
   values: readonly T[],
@@ -5,6 +7,6 @@ export async function inSlices<T, R>(
   work: (slice: readonly T[]) => Promise<readonly R[]>,
 ): Promise<R[]> {
   const results: R[] = [];
-  for (let i = 0; i < values.length; i += size) results.push(...(await work(values.slice(i, i + size))));
+  for (const slice of slicesOf(values, size)) results.push(...(await work(slice)));
   return results;
 }

@@ -15,6 +15,7 @@ import {
 } from '@aws-sdk/lib-dynamodb';
 import type { Environment, IndexName } from '../app/capability.ts';
 import { clientSettings } from '../app/sdkSettings.ts';
+import { slicesOf } from '../shared/collections.ts';
 import { fromAttributes } from './attributeValues.ts';
 import { documentClients } from './documentClient.ts';
 import { type Entity, indexPartition, type Key, type Stored } from './entity.ts';
@@ -207,15 +208,12 @@ export class Table {
     ...reads: L
   ): Promise<{ [I in keyof L]: L[I] extends ItemRead<infer T> ? Stored<T> | undefined : never }> {
     const distinct = [...new Map(reads.map(({ key }) => [identity(key), key])).values()];
-    const chunks = Array.from({ length: Math.ceil(distinct.length / BATCH_GET_KEYS) }, (_each, index) =>
-      distinct.slice(index * BATCH_GET_KEYS, (index + 1) * BATCH_GET_KEYS),
-    );
     const items = new Map<string, Record<string, unknown>>();
     await Promise.all(
-      chunks.map((chunk) =>
+      slicesOf(distinct, BATCH_GET_KEYS).map((slice) =>
         untilProcessed<Record<string, unknown>>(
           'BatchGetItem',
-          chunk.map((key) => ({ ...key })),
+          slice.map((key) => ({ ...key })),
           { tries: BATCH_GET_TRIES, longestPause: Infinity },
           async (Keys) => {
             const answer = await this.#client.send(

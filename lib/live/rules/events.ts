@@ -1,3 +1,5 @@
+import { slicesOf } from '../../shared/collections.ts';
+
 /** The largest number of events in one publish of AppSync. */
 export const EVENTS_PER_PUBLISH = 5;
 /** The largest size in bytes of an event as JSON that AppSync accepts. */
@@ -8,9 +10,7 @@ export function toPublishes(events: readonly object[]): string[][] {
   const texts = events.map((event) => JSON.stringify(event));
   const tooLarge = texts.find((text) => Buffer.byteLength(text) > MAX_EVENT_BYTES);
   if (tooLarge !== undefined) throw new Error(`An event has ${Buffer.byteLength(tooLarge)} bytes`);
-  return Array.from({ length: Math.ceil(texts.length / EVENTS_PER_PUBLISH) }, (_each, index) =>
-    texts.slice(index * EVENTS_PER_PUBLISH, (index + 1) * EVENTS_PER_PUBLISH),
-  );
+  return slicesOf(texts, EVENTS_PER_PUBLISH);
 }
 
 /**

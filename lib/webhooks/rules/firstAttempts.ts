@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { slicesOf } from '../../shared/collections.ts';
 import { marginAfter, type Timing } from './schedule.ts';
 
 /** A group of first attempts: the endpoints of one event that one queue message contains. Times are epoch ms. */
@@ -28,9 +29,7 @@ export const MAX_ATTEMPTS_PER_GROUP = 20;
 
 /** Returns endpoint ids in groups of up to 20. */
 export function groupEndpointIds(endpointIds: readonly string[]): string[][] {
-  return Array.from({ length: Math.ceil(endpointIds.length / MAX_ATTEMPTS_PER_GROUP) }, (_each, index) =>
-    endpointIds.slice(index * MAX_ATTEMPTS_PER_GROUP, (index + 1) * MAX_ATTEMPTS_PER_GROUP),
-  );
+  return slicesOf(endpointIds, MAX_ATTEMPTS_PER_GROUP);
 }
 
 /** Returns a new group. The caller sends its message. */
