@@ -23,6 +23,7 @@ import type { ContentNames } from '../content/rules/eventMetadata.ts';
 import { DocumentReader } from '../directory/documents.ts';
 import { organizationPartition, type OrganizationScope } from '../directory/folders/folders.ts';
 import type { Cause } from '../events/outbox.ts';
+import { jsonBytes } from '../shared/bytes.ts';
 import { distinctBy } from '../shared/collections.ts';
 import { invalid, type Issue } from '../shared/errors.ts';
 import { derivedId } from '../shared/ids.ts';
@@ -173,7 +174,7 @@ export class ActivityReader {
           value: toActivityResponse(names, activity),
         })),
         next,
-        bytes: activities.reduce((sum, { activity }) => sum + Buffer.byteLength(JSON.stringify(activity)), 0),
+        bytes: activities.reduce((sum, { activity }) => sum + jsonBytes(activity), 0),
       };
     };
     // `listAcrossDocuments` needs a list of documents. This list has one document without an id, which stands for the target

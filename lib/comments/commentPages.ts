@@ -6,6 +6,7 @@ import { organizationScope } from '../directory/folders/folders.ts';
 import { findOrganization, OrganizationReader } from '../directory/organizations.ts';
 import { readCommentReactions } from '../reactions/reactions.ts';
 import type { Reaction } from '../reactions/rules.ts';
+import { jsonBytes } from '../shared/bytes.ts';
 import type { Stored } from '../table/entity.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 import type { Table } from '../table/table.ts';
@@ -105,7 +106,7 @@ export class CommentPages {
     let last: string | undefined;
     for await (const commentWithReactions of this.#withReactions(scope, selected)) {
       const value = toResponse(commentWithReactions);
-      bytes += Buffer.byteLength(JSON.stringify(value));
+      bytes += jsonBytes(value);
       if (values.length === limit || (values.length > 0 && bytes > PAGE_BYTES)) return { values, next: last };
       values.push(value);
       last = CommentEntity.key({ ...scope, ...commentWithReactions.comment }).SK;
@@ -181,7 +182,7 @@ function limitReactions(reactions: readonly (Reaction | undefined)[]): Reaction[
   let bytes = 0;
   return reactions
     .filter((reaction) => reaction !== undefined)
-    .filter((reaction) => (bytes += Buffer.byteLength(JSON.stringify(reaction))) <= REACTION_BYTES);
+    .filter((reaction) => (bytes += jsonBytes(reaction)) <= REACTION_BYTES);
 }
 
 export const readCommentPages = /* @__PURE__ */ storeCapability(CommentPages, [

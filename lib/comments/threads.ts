@@ -4,6 +4,7 @@ import { type Involvement, locationIndex, recordPartition, recordSortKey } from 
 import { findRecordIds, recordIdKey } from '../content/recordIds.ts';
 import type { ListedRecord, RecordPage } from '../content/recordListing.ts';
 import type { OrganizationScope } from '../directory/folders/folders.ts';
+import { jsonBytes } from '../shared/bytes.ts';
 import { ApiError } from '../shared/errors.ts';
 import { isoTime } from '../shared/isoTime.ts';
 import { readDefined } from '../shared/readDefined.ts';
@@ -217,7 +218,7 @@ export class ThreadReader {
       bytes: STEP_BYTES,
       limit: itemLimit,
     });
-    const bytes = values.reduce((sum, value) => sum + Buffer.byteLength(JSON.stringify(value)), 0);
+    const bytes = values.reduce((sum, value) => sum + jsonBytes(value), 0);
     const groups = groupByThread(values, descending);
     // The last thread may be incomplete, so the next call reads it again. If the query returned only this thread, the thread is
     // read completely now.

@@ -7,6 +7,7 @@ import {
   organizationScope,
 } from '../directory/folders/folders.ts';
 import { findOrganization } from '../directory/organizations.ts';
+import { jsonBytes } from '../shared/bytes.ts';
 import { distinct } from '../shared/collections.ts';
 import type { Entity, Stored } from '../table/entity.ts';
 import type { QueryOptions, QueryPage, Table } from '../table/table.ts';
@@ -141,7 +142,7 @@ export async function listAcrossDocuments<V>({
     for (const [index, { records, next }] of pages.entries()) {
       const { documentId } = batch[index] as ListedDocument;
       for (const { key, value } of records) {
-        bytes += Buffer.byteLength(JSON.stringify(value));
+        bytes += jsonBytes(value);
         if (values.length === limit || (values.length > 0 && bytes > PAGE_BYTES)) return { values, next: position };
         values.push(value);
         position = { documentId, after: key };

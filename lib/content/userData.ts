@@ -14,6 +14,7 @@ import { readReactions } from '../reactions/reactions.ts';
 import { type ReactionResponse, toReactionResponse } from '../reactions/rules.ts';
 import { readRecordings } from '../recordings/recordings.ts';
 import { type RecordingResponse, toRecordingResponse } from '../recordings/rules.ts';
+import { jsonBytes } from '../shared/bytes.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 import type { Table } from '../table/table.ts';
 import { AccessChecks } from './accessChecks.ts';
@@ -252,7 +253,7 @@ function toResponses<R extends { readonly documentId: string }, V>(
   return records.map((record, index) => {
     if (!record) return undefined;
     const value = toResponse(record);
-    const bytes = Buffer.byteLength(JSON.stringify(value));
+    const bytes = jsonBytes(value);
     return { value, documentId: record.documentId, bytes, access: accessOf(record, index) };
   });
 }

@@ -8,6 +8,7 @@ import type { Organization } from '../directory/organizations.ts';
 import { addRevocation, type Revocation } from '../directory/rules/access.ts';
 import { ContactEntity, findUsers, GrantEntity, type Resource, type User, UserEntity } from '../directory/users.ts';
 import { endJob, notifyJobs, startJob } from '../jobs/jobStore.ts';
+import { jsonBytes } from '../shared/bytes.ts';
 import { newId } from '../shared/ids.ts';
 import { inParallel } from '../shared/inParallel.ts';
 import { lazy } from '../shared/lazy.ts';
@@ -186,7 +187,7 @@ function splitIntoJobs(userIds: readonly string[]): string[][] {
   const lists: string[][] = [];
   let room = 0;
   for (const userId of userIds) {
-    const bytes = Buffer.byteLength(JSON.stringify(userId)) + 1;
+    const bytes = jsonBytes(userId) + 1;
     if (bytes > room) {
       lists.push([]);
       room = JOB_BYTES;

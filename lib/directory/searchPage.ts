@@ -1,3 +1,5 @@
+import { jsonBytes } from '../shared/bytes.ts';
+
 /** Records of a list, each with its sort key. The next read continues after `next`, which is undefined at the end of the list. */
 interface ReadPage<V> {
   readonly records: readonly { readonly key: string; readonly value: V }[];
@@ -34,7 +36,7 @@ export async function searchPage<V>(
     const { records, next } = await read(position);
     for (const { key, value } of records) {
       if (isMatch(value)) {
-        bytes += Buffer.byteLength(JSON.stringify(value));
+        bytes += jsonBytes(value);
         if (values.length === limit || (values.length > 0 && bytes > PAGE_BYTES)) return { values, next: position };
         values.push(value);
       }

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import type { Capability } from '../app/capability.ts';
+import { jsonBytes } from '../shared/bytes.ts';
 import { ApiError, invalid } from '../shared/errors.ts';
 import { newId } from '../shared/ids.ts';
 import type { ItemOutcome, ItemResult } from '../shared/results.ts';
@@ -381,14 +382,14 @@ export class GroupMemberRemover {
   async removeAll(scope: OrganizationScope, group: Group, clock: () => number = Date.now): Promise<string[]> {
     const deadline = clock() + REMOVAL_MILLISECONDS;
     const partition = { ...scope, groupKey: group.internalId };
-    const resultBytes = RESULT_BYTES + Buffer.byteLength(JSON.stringify(group.groupId));
+    const resultBytes = RESULT_BYTES + jsonBytes(group.groupId);
     const removed: string[] = [];
     let bytes = 0;
     const read = (after: string | undefined) =>
       this.#table.query(GroupMemberEntity, partition, { limit: MEMBERS_PER_READ, after });
     for await (const { values } of pages(read)) {
       const userIds = values.map(({ userId }) => userId);
-      bytes += Buffer.byteLength(JSON.stringify(userIds)) + userIds.length * resultBytes;
+      bytes += jsonBytes(userIds) + userIds.length * resultBytes;
       if (bytes > RESPONSE_BYTES || clock() > deadline)
         throw new ApiError('UNAVAILABLE', 'Not all users are deleted from the group yet. Send the request again.');
       const [users] = await Promise.all([

@@ -1,5 +1,5 @@
 import type { DocumentScope } from '../content/documentScope.ts';
-import { ANSWER_BYTES } from '../shared/bytes.ts';
+import { ANSWER_BYTES, jsonBytes } from '../shared/bytes.ts';
 import type { EditorReader } from './editorReader.ts';
 import type { EditorState } from './editorState.ts';
 import { type EditorRecord, toEditorRecord } from './rules/editors.ts';
@@ -22,7 +22,7 @@ export async function listEditorRecords(
     if (!state || (type !== undefined && state.head.type !== type)) continue;
     const record = recordOf(state);
     records.push(record);
-    bytes += Buffer.byteLength(JSON.stringify(record));
+    bytes += jsonBytes(record);
     // The response will be rejected because of its size, so no more editors are read.
     if (bytes > ANSWER_BYTES) break;
   }

@@ -12,6 +12,7 @@ import type { Viewer } from '../content/rules/viewer.ts';
 import { type Document, DocumentReader, readDocuments } from '../directory/documents.ts';
 import { type OrganizationScope, organizationScope } from '../directory/folders/folders.ts';
 import type { OrganizationKeys } from '../directory/organizations.ts';
+import { jsonBytes } from '../shared/bytes.ts';
 import { distinctBy } from '../shared/collections.ts';
 import { invalid } from '../shared/errors.ts';
 import { limits } from '../shared/schema.ts';
@@ -134,7 +135,7 @@ export class NotificationReader {
       const visible = viewer ? await this.#filterVisible(viewer, selected) : selected;
       for (const { key, notification } of visible) {
         const response = toResponse(notification);
-        bytes += Buffer.byteLength(JSON.stringify(response));
+        bytes += jsonBytes(response);
         if (values.length === options.limit || (values.length > 0 && bytes > PAGE_BYTES))
           return { values, next: position };
         values.push(response);
@@ -168,7 +169,7 @@ export class NotificationReader {
         after,
       });
       notifications.push(...values);
-      bytes += values.reduce((sum, value) => sum + Buffer.byteLength(JSON.stringify(value)), 0);
+      bytes += values.reduce((sum, value) => sum + jsonBytes(value), 0);
       if (next === undefined || (endsEarly && (notifications.length >= limits.pageSize || bytes >= PAGE_BYTES)))
         return filter.notificationIds ? notifications : mostRecent(notifications);
       after = next;
@@ -406,7 +407,7 @@ function mostRecent(notifications: readonly NotificationResponse[]): Notificatio
   let bytes = 0;
   const newestFirst = notifications.toSorted((a, b) => b.timestamp - a.timestamp).slice(0, limits.pageSize);
   return newestFirst.filter((notification, index) => {
-    bytes += Buffer.byteLength(JSON.stringify(notification));
+    bytes += jsonBytes(notification);
     return bytes <= PAGE_BYTES || index === 0;
   });
 }

@@ -12,3 +12,8 @@ export function isLongerThan(text: string, limit: number): boolean {
   if (text.length > limit) return true;
   return text.length * BYTES_PER_UNIT > limit && Buffer.byteLength(text) > limit;
 }
+
+/** Returns the size in bytes of a value as JSON in UTF-8. */
+export function jsonBytes(value: unknown): number {
+  return Buffer.byteLength(JSON.stringify(value));
+}

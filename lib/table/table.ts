@@ -15,6 +15,7 @@ import {
 } from '@aws-sdk/lib-dynamodb';
 import type { Environment, IndexName } from '../app/capability.ts';
 import { clientSettings } from '../app/sdkSettings.ts';
+import { jsonBytes } from '../shared/bytes.ts';
 import { slicesOf } from '../shared/collections.ts';
 import { fromAttributes } from './attributeValues.ts';
 import { documentClients } from './documentClient.ts';
@@ -545,7 +546,7 @@ export function inTransactions<T extends { readonly ops: readonly WriteOp[] }>(
   let remaining = { writes: 0, operations: 0, bytes: 0 };
   for (const write of writes) {
     let bytes = 0;
-    for (const op of write.ops) if ('put' in op) bytes += Buffer.byteLength(JSON.stringify(op.put));
+    for (const op of write.ops) if ('put' in op) bytes += jsonBytes(op.put);
     const group = groups.at(-1);
     const fits = remaining.writes > 0 && remaining.operations >= write.ops.length && remaining.bytes >= bytes;
     if (group && fits) group.push(write);

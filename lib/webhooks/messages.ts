@@ -1,5 +1,6 @@
 import type { Capability } from '../app/capability.ts';
 import { EventEntity, type StoredEvent, tenantEvents, tenantShards } from '../events/outbox.ts';
+import { jsonBytes } from '../shared/bytes.ts';
 import { inParallel } from '../shared/inParallel.ts';
 import { isoTime } from '../shared/isoTime.ts';
 import type { Key, Stored } from '../table/entity.ts';
@@ -86,7 +87,7 @@ export class MessageReader {
         const message = read[index];
         if (!message) continue;
         messages.push(message);
-        bytes += Buffer.byteLength(JSON.stringify(message));
+        bytes += jsonBytes(message);
         if (messages.length === limit || bytes >= PAGE_BYTES)
           return { messages, next: index < entries.length - 1 ? position : undefined };
       }

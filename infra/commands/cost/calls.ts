@@ -1,5 +1,6 @@
 /** The cost of a million calls. The table calls and capacity units are values that tests assert. */
 import type { Endpoint } from '../../../lib/app/endpoint.ts';
+import { jsonBytes } from '../../../lib/shared/bytes.ts';
 import { byteDollars, lambdaDollars, MILLION, prices, startDollars, tableDollars } from './prices.ts';
 import { requestCosts } from './requests.ts';
 
@@ -142,7 +143,7 @@ export function costsOfCalls(
         const sends = Object.values(endpoint.uses).some(({ grants }) =>
           grants.some(({ resource }) => resource.startsWith('queue/')),
         );
-        const answerBytes = Buffer.byteLength(JSON.stringify({ result: endpoint.example.result }));
+        const answerBytes = jsonBytes({ result: endpoint.example.result });
         return costOfCall(name, consumed, { memoryMb: endpoint.memoryMb, sends, answerBytes });
       }),
   );

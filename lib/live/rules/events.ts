@@ -1,3 +1,4 @@
+import { jsonBytes } from '../../shared/bytes.ts';
 import { slicesOf } from '../../shared/collections.ts';
 
 /** The largest number of events in one publish of AppSync. */
@@ -19,5 +20,5 @@ export function toPublishes(events: readonly object[]): string[][] {
  */
 export function withinLimit(hint: object, payload: object): object {
   const whole = { ...hint, ...payload };
-  return Buffer.byteLength(JSON.stringify(whole)) > MAX_EVENT_BYTES ? hint : whole;
+  return jsonBytes(whole) > MAX_EVENT_BYTES ? hint : whole;
 }

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { jsonBytes } from '../../../shared/bytes.ts';
 import { CreateAgent } from '../configuration.ts';
 
 /** The largest number of agents that are extracted from one file. */
@@ -50,7 +51,7 @@ export function toExtractionResult(
     const { error } = CreateAgent.safeParse(candidate.agent);
     if (error) return describeIssues(error, candidate);
     const agent = candidate.agent as ExtractedAgent;
-    const bytes = Buffer.byteLength(JSON.stringify(agent));
+    const bytes = jsonBytes(agent);
     if (names.has(agent.name.toLowerCase()))
       return `An agent named "${agent.name}" was made of an earlier part of the file.`;
     if (agents.length >= MAX_EXTRACTED_AGENTS)

@@ -1,4 +1,5 @@
 import * as Y from 'yjs';
+import { jsonBytes } from '../../../shared/bytes.ts';
 import { TooManyConflicts, withBoundedConflicts } from './boundedConflicts.ts';
 import { copyOf, encodeState, MalformedUpdate, withoutKnownChanges } from './document.ts';
 import { hasMisplacedItem } from './misplacedItems.ts';
@@ -6,7 +7,7 @@ import { readValue } from './readValue.ts';
 import { readXml, spellingKey } from './readXml.ts';
 import { isText, itemsOf, rootOf, type Shared } from './sharedTypes.ts';
 import { countStructure } from './updateStructure.ts';
-import { crdtLimits, type CrdtType, findJsonFault, jsonBytes, tooDeep, tooLarge } from './values.ts';
+import { crdtLimits, type CrdtType, findJsonFault, tooDeep, tooLarge } from './values.ts';
 import { isWriter } from './writers.ts';
 import { XmlTooLong } from './xmlNodes.ts';
 

@@ -1,3 +1,5 @@
+import { jsonBytes } from '../../../shared/bytes.ts';
+
 export const crdtTypes = ['text', 'map', 'array', 'xml'] as const;
 export type CrdtType = (typeof crdtTypes)[number];
 export type CrdtValue = string | Readonly<Record<string, unknown>> | readonly unknown[];
@@ -46,11 +48,6 @@ function shapeOf(value: unknown): string | undefined {
   if (Array.isArray(value)) return shapes.array;
   if (typeof value === 'object' && value !== null) return shapes.map;
   return typeof value === 'string' ? shapes.text : undefined;
-}
-
-/** Returns the size in bytes of a value as JSON in UTF-8. */
-export function jsonBytes(value: unknown): number {
-  return Buffer.byteLength(JSON.stringify(value));
 }
 
 /**
