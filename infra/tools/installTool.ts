@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { cp, readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
@@ -24,7 +24,7 @@ export async function installTool(tool: Tool, { npm = 'npm', toolsDir = TOOLS_DI
   const source = join(import.meta.dirname, tool);
   const lock = await readFile(join(source, 'package-lock.json'));
   // After a change of the lock file, the name is another one and the tool is installed again.
-  const lockHash = createHash('sha256').update(lock).digest('hex').slice(0, 8);
+  const lockHash = hash('sha256', lock, 'hex').slice(0, 8);
   const dir = join(toolsDir, `${tool}-${lockHash}`);
   await createFolder(dir, async (draft) => {
     process.stderr.write(`Installing infra/tools/${tool} …\n`);

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import * as z from 'zod';
 import type { Capability } from '../app/capability.ts';
 import { isLongerThan } from '../shared/bytes.ts';
@@ -161,7 +161,7 @@ export function recordEvent(
 }
 
 function digestOf(parts: readonly (string | number)[]): Buffer {
-  return createHash('sha256').update(JSON.stringify(parts)).digest();
+  return hash('sha256', JSON.stringify(parts), 'buffer');
 }
 
 function toMessageId(digest: Buffer): string {

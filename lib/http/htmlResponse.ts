@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
 import type { View } from '../app/page.ts';
 import { type ApiError, errorCatalogue } from '../shared/errors.ts';
@@ -32,7 +32,7 @@ button:hover, .button:hover { filter: brightness(1.08); }
 const securityPolicy = lazy(() =>
   [
     "default-src 'none'",
-    `style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`,
+    `style-src 'sha256-${hash('sha256', STYLE, 'base64')}'`,
     "form-action 'self'",
     "base-uri 'none'",
     "frame-ancestors 'none'",

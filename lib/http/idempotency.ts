@@ -1,4 +1,4 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { hash, randomUUID } from 'node:crypto';
 import * as z from 'zod';
 import { deriveKey, openBytes, sealBytes } from '../crypto/sealing.ts';
 import { ApiError, invalid } from '../shared/errors.ts';
@@ -176,7 +176,7 @@ function keyError(problem: string): ApiError {
 }
 
 function sha256(text: string): string {
-  return createHash('sha256').update(text).digest('base64url');
+  return hash('sha256', text, 'base64url');
 }
 
 export const idempotency = /* @__PURE__ */ storeCapability(Idempotency, ['PutItem']);

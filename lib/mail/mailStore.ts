@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import * as z from 'zod';
 import type { Capability } from '../app/capability.ts';
 import { inParallel } from '../shared/inParallel.ts';
@@ -84,8 +84,8 @@ export type StoredMail<M extends MailRecord = MailRecord> = M & { readonly tenan
  * Returns the id of a mail: a hash of its reason, which includes the recipient. The same reason therefore creates only one mail.
  */
 export function mailIdOf(reason: readonly (string | number)[]): string {
-  const hash = createHash('sha256').update(JSON.stringify(reason)).digest('base64url');
-  return `mail_${hash.replace(/[-_]/g, '0').slice(0, 27)}`;
+  const digest = hash('sha256', JSON.stringify(reason), 'base64url');
+  return `mail_${digest.replace(/[-_]/g, '0').slice(0, 27)}`;
 }
 
 /** The number of parallel writes for the mails of one event. */

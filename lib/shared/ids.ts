@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const LENGTH = 27;
@@ -35,5 +35,5 @@ export function newId(prefix: string, now: number): string {
 
 /** Returns an id like `newId`. The same prefix, time and values in `of` always give the same id. */
 export function derivedId(prefix: string, now: number, of: readonly (string | number)[]): string {
-  return `${prefix}_${ksuid(now, createHash('sha256').update(JSON.stringify(of)).digest().subarray(0, 16))}`;
+  return `${prefix}_${ksuid(now, hash('sha256', JSON.stringify(of), 'buffer').subarray(0, 16))}`;
 }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 
 const SEPARATOR = '#';
 const MAX_PART_BYTES = 200;
@@ -11,7 +11,7 @@ export function encodePart(part: string): string {
   const escaped = part.replace(/[#%~]/g, (character) => `%${character.charCodeAt(0).toString(16)}`);
   // A character has at most 3 bytes, so most parts need no count of their bytes.
   if (escaped.length <= MAX_PART_BYTES / 3 || Buffer.byteLength(escaped) <= MAX_PART_BYTES) return escaped;
-  return `~${createHash('sha256').update(part).digest('base64url')}`;
+  return `~${hash('sha256', part, 'base64url')}`;
 }
 
 export function joinKey(parts: readonly string[]): string {

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { Capability } from '../app/capability.ts';
 import { outboxShards, type StoredEvent } from '../events/outbox.ts';
 import { inParallel } from '../shared/inParallel.ts';
@@ -50,7 +50,7 @@ export function toFirstAttempts(
   now: number,
   timing: Timing,
 ): FirstAttemptGroup {
-  const digest = createHash('sha256').update(JSON.stringify(endpointIds)).digest('base64url').slice(0, 12);
+  const digest = hash('sha256', JSON.stringify(endpointIds), 'base64url').slice(0, 12);
   return { ...newFirstAttempts({ eventId, group: digest, endpointIds, createdAt, shard }, now, timing), tenant };
 }
 

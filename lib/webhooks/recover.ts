@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import * as z from 'zod';
 import { combine } from '../app/capability.ts';
 import type { Log } from '../app/endpoint.ts';
@@ -68,9 +68,7 @@ export async function startRecovery(
   log: Log,
   most = MOST,
 ): Promise<number> {
-  const digest = createHash('sha256')
-    .update(JSON.stringify([endpointId, since]))
-    .digest('base64url');
+  const digest = hash('sha256', JSON.stringify([endpointId, since]), 'base64url');
   const jobId = `job_recover_${digest}`;
   return retryOnConflict(async () => {
     const running = await jobs.get({ tenant, jobId });

@@ -1,4 +1,4 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { hash, randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
@@ -250,7 +250,7 @@ export class EventApi {
     const authorization = readAuthorization(request.headers.authorization);
     const holder = authorization && principals.byAccessKey(authorization.accessKeyId);
     const { method = '', url = '', headers } = request;
-    const bodyHash = createHash('sha256').update(body).digest('hex');
+    const bodyHash = hash('sha256', body, 'hex');
     if (!authorization || !holder?.isSignatureValid(authorization, { method, url, headers, bodyHash }))
       throw new ProtocolError('UnauthorizedException', 'The signature of the request is not valid', 401);
     const { statements, name } = holder.principal;

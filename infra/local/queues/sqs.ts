@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { errorAnswer, jsonAnswer } from '../iam/awsResponse.ts';
 import type { Access, Service } from '../iam/awsService.ts';
 import { ACCOUNT, queueArn } from '../iam/identity.ts';
@@ -242,5 +242,5 @@ export function systemAttributes({
 
 /** Returns the MD5 hash of a body in hexadecimal. AWS clients verify bodies by it. */
 export function md5(text: string): string {
-  return createHash('md5').update(text).digest('hex');
+  return hash('md5', text, 'hex');
 }

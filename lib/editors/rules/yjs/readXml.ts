@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type * as Y from 'yjs';
 import { kindOf, readNodes } from './readXmlNodes.ts';
 import { rootOf, valueOf } from './sharedTypes.ts';
@@ -51,5 +51,5 @@ export function spellingKey(contentKey: string): string {
 }
 
 export function digestOf(text: string): string {
-  return createHash('sha256').update(text).digest('base64').slice(0, 22);
+  return hash('sha256', text, 'base64').slice(0, 22);
 }
