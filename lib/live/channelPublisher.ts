@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import type { WorkerCall } from '../app/worker.ts';
 import * as logMessages from '../observability/logMessages.ts';
 import { type EventPublisher, PUBLISH_MILLISECONDS } from './eventApi.ts';
@@ -31,11 +32,7 @@ export class ChannelPublisher {
   /** The earliest time of the next publish to each channel, epoch ms. */
   readonly #next = new Map<string, number>();
 
-  constructor(
-    events: EventPublisher,
-    sleep: (milliseconds: number) => Promise<unknown> = (milliseconds) =>
-      new Promise((resolve) => setTimeout(resolve, milliseconds)),
-  ) {
+  constructor(events: EventPublisher, sleep: (milliseconds: number) => Promise<unknown> = wait) {
     this.#events = events;
     this.#sleep = sleep;
   }

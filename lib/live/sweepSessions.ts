@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { combine } from '../app/capability.ts';
 import { inParallel } from '../shared/inParallel.ts';
 import { isoTime } from '../shared/isoTime.ts';
@@ -75,6 +76,5 @@ export const liveSessionSweep = /* @__PURE__ */ combine(
   {
     sessions: /* @__PURE__ */ storeCapability(SessionSweeper, ['BatchGetItem', 'PutItem'], ['gsi3']),
   },
-  ({ sessions }) =>
-    sweepSessions({ sessions, sleep: (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds)) }),
+  ({ sessions }) => sweepSessions({ sessions, sleep }),
 );

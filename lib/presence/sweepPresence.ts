@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { combine } from '../app/capability.ts';
 import type { Sweep } from '../workers/sweep.ts';
 import { type PresenceSweeper, sweepPresence as openSweeper } from './presences.ts';
@@ -24,5 +25,5 @@ export function sweepPresences({ sweeper, sleep }: PresenceSweepPorts): Sweep {
 }
 
 export const presenceSweep = /* @__PURE__ */ combine({ sweeper: openSweeper }, ({ sweeper }) =>
-  sweepPresences({ sweeper, sleep: (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds)) }),
+  sweepPresences({ sweeper, sleep }),
 );

@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { ApiError } from '../shared/errors.ts';
 
 /** A conflicting write is retried for this time, in milliseconds. Then the call fails with ABORTED. */
@@ -24,7 +25,7 @@ const contexts = new AsyncLocalStorage<RetryContext>();
 /** The retry context of code that does not run inside `withRetryContext`. Tests replace its clock. */
 export const defaultRetryContext: { clock: RetryContext['clock'] } & RetryContext = {
   clock: () => Date.now(),
-  sleep: (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds)),
+  sleep,
   random: () => Math.random(),
   until: Infinity,
 };

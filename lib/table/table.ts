@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { ConditionalCheckFailedException, DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import {
@@ -514,8 +515,7 @@ async function untilProcessed<R>(
   let pending = requests;
   for (let attempt = 0; pending.length > 0; attempt++) {
     if (attempt === tries) throw throttled(`${operation} left requests unprocessed`);
-    const milliseconds = Math.min(2 ** attempt * 10, longestPause) * (0.5 + Math.random());
-    if (attempt > 0) await new Promise((resolve) => setTimeout(resolve, milliseconds));
+    if (attempt > 0) await sleep(Math.min(2 ** attempt * 10, longestPause) * (0.5 + Math.random()));
     pending = await send(pending);
   }
 }

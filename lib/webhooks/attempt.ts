@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type Capability, combine, type Uses } from '../app/capability.ts';
 import type { WorkerCall } from '../app/worker.ts';
 import { endOutbox, type OutboxStore, type StoredEvent } from '../events/outbox.ts';
@@ -98,7 +99,7 @@ export function attemptsFrom(queue: 'deliver' | 'deliverSlow'): Capability<Attem
       random: Math.random,
       ownTurn,
       requestsWritten,
-      sleep: (milliseconds: number) => new Promise<void>((resolve) => setTimeout(resolve, milliseconds)),
+      sleep,
     }),
   );
 }

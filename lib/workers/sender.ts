@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
   type BatchResultErrorEntry,
   SendMessageBatchCommand,
@@ -68,7 +69,7 @@ export class SqsSender implements QueueSender {
       const [example] = failed.values();
       const isPermanent = [...failed.values()].some(({ SenderFault }) => SenderFault);
       if (isPermanent || pause === undefined) throw rejectionError(failed.size, example?.Code, isPermanent);
-      await new Promise((resolve) => setTimeout(resolve, pause * (0.5 + Math.random())));
+      await sleep(pause * (0.5 + Math.random()));
     }
   }
 
