@@ -11,6 +11,7 @@ import { erasePresence } from '../presence/userRemoval.ts';
 import { eraseReactions } from '../reactions/userRemoval.ts';
 import { eraseRecordings } from '../recordings/userRemoval.ts';
 import { inParallel } from '../shared/inParallel.ts';
+import type { PurgeBudget } from '../table/purgePartition.ts';
 import type { Table } from '../table/table.ts';
 
 /** The position at which a pass over an organization's documents stopped. */
@@ -60,7 +61,7 @@ export type ErasedRecords = 'notifications' | 'everything';
  * it.
  *
  * Reads all content of the organization once, several documents in parallel. Changes a record only if it still has the revision
- * that was read (optimistic lock). Returns the position at `deadline` (epoch ms), or `done`. Throws ABORTED if other requests keep
+ * that was read (optimistic lock). Returns the position at the end of the budget, or `done`. Throws ABORTED if other requests keep
  * changing a record.
  */
 export async function eraseContent(
@@ -68,8 +69,7 @@ export async function eraseContent(
   scope: OrganizationScope,
   removedUsers: RemovedUsers,
   { records, from }: { records: ErasedRecords; from?: ContentPosition | undefined },
-  clock: () => number,
-  deadline: number,
+  { clock, deadline }: PurgeBudget,
 ): Promise<ContentPosition | 'done'> {
   const hooks = records === 'notifications' ? [eraseNotifications] : eraseHooks;
   let [lastListed, open] = [from?.listed, [...(from?.open ?? [])]];

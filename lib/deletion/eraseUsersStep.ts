@@ -6,6 +6,7 @@ import { GrantEntity, UserEntity } from '../directory/users.ts';
 import { REQUESTS_ENDED_MS, type StepResult, type StoredJob } from '../jobs/jobStore.ts';
 import { eraseReviewers } from '../memory/eraseReviewers.ts';
 import { inParallel } from '../shared/inParallel.ts';
+import type { PurgeBudget } from '../table/purgePartition.ts';
 import { retryOnConflict } from '../table/retryOnConflict.ts';
 import { remove, replace, type Table } from '../table/table.ts';
 import { ContentPosition, eraseContent, type ErasedRecords } from './eraseContent.ts';
@@ -68,24 +69,23 @@ export async function eraseUsersStep(table: Table, job: StoredJob, clock: () => 
 class ErasureStep {
   readonly #table: Table;
   readonly #job: StoredJob;
-  readonly #clock: () => number;
-  readonly #deadline: number;
+  readonly #budget: PurgeBudget;
   readonly #data: ErasureJob;
   #progress: Progress;
 
   constructor(table: Table, job: StoredJob, clock: () => number) {
     this.#table = table;
     this.#job = job;
-    this.#clock = clock;
-    this.#deadline = clock() + STEP_MILLISECONDS;
+    this.#budget = { clock, deadline: clock() + STEP_MILLISECONDS };
     this.#data = ErasureJob.parse(JSON.parse(job.data));
     this.#progress = job.progress === undefined ? initialProgress : Progress.parse(JSON.parse(job.progress));
   }
 
   async run(): Promise<StepResult> {
+    const { clock, deadline } = this.#budget;
     const secondPassAt = this.#data.at + REQUESTS_ENDED_MS;
     do {
-      if (this.#progress.pass === 2 && this.#clock() < secondPassAt)
+      if (this.#progress.pass === 2 && clock() < secondPassAt)
         return { progress: this.#progress, notBefore: secondPassAt };
       const hasMore =
         this.#progress.organizationKey === undefined
@@ -96,7 +96,7 @@ class ErasureStep {
         return 'done';
       }
       if (!hasMore) this.#progress = { ...initialProgress, pass: 2 };
-    } while (this.#clock() <= this.#deadline);
+    } while (clock() <= deadline);
     await this.#storeTasksLeft(this.#progress.tasksDone);
     return { progress: this.#progress };
   }
@@ -130,26 +130,13 @@ class ErasureStep {
     const removedUsers = { userIds: new Set(userIds), removedAt: at };
     if (content !== 'done') {
       const records: ErasedRecords = pass === 1 ? 'notifications' : 'everything';
-      const position = await eraseContent(
-        this.#table,
-        scope,
-        removedUsers,
-        { records, from: content },
-        this.#clock,
-        this.#deadline,
-      );
+      const part = { records, from: content };
+      const position = await eraseContent(this.#table, scope, removedUsers, part, this.#budget);
       this.#progress = { ...this.#progress, content: position };
       return true;
     }
     if (judgments !== 'done') {
-      const position = await eraseReviewers(
-        this.#table,
-        scope,
-        removedUsers,
-        judgments?.after,
-        this.#clock,
-        this.#deadline,
-      );
+      const position = await eraseReviewers(this.#table, scope, removedUsers, judgments?.after, this.#budget);
       this.#progress = { ...this.#progress, judgments: position };
       return true;
     }
@@ -169,7 +156,7 @@ class ErasureStep {
       users: users + batch.length,
       ...(pass === 2 && {
         tasksDone: this.#progress.tasksDone + batch.length,
-        doneAt: this.#clock(),
+        doneAt: this.#budget.clock(),
         kept: [...new Set([...this.#progress.kept, ...withNewAccess])],
       }),
     };
@@ -184,7 +171,7 @@ class ErasureStep {
     const removedAt = await this.#accessEndedAt(userId, scope.organizationKey);
     await purgeUserAccess(this.#table, { ...scope, userId }, { removedAt });
     const purge = { removedAt: this.#data.at, mode: 'erase' } as const;
-    const outcome = await purgeUserContent(this.#table, scope, userId, purge, this.#clock, this.#deadline);
+    const outcome = await purgeUserContent(this.#table, scope, userId, purge, this.#budget);
     return outcome === 'done';
   }
 
@@ -213,7 +200,7 @@ class ErasureStep {
   async #end(): Promise<void> {
     const { userIds } = this.#data;
     await inParallel(userIds, PARALLEL, (userId, index) => retryOnConflict(() => this.#endUser(userId, index)));
-    this.#progress = { ...this.#progress, doneAt: this.#clock() };
+    this.#progress = { ...this.#progress, doneAt: this.#budget.clock() };
     await this.#storeTasksLeft(Infinity);
   }
 

@@ -9,6 +9,7 @@ import { removeRecordingUser } from '../recordings/userRemoval.ts';
 import { inParallel } from '../shared/inParallel.ts';
 import { isoTime } from '../shared/isoTime.ts';
 import { keyAfter, keyPrefix } from '../table/keys.ts';
+import type { PurgeBudget } from '../table/purgePartition.ts';
 import { retryOnConflict } from '../table/retryOnConflict.ts';
 import type { Table } from '../table/table.ts';
 
@@ -45,7 +46,7 @@ const removeInvolved: Readonly<Record<InvolvedKind, RemoveInvolved>> = {
  * the change of its record. The transaction fails if the record has changed in the meantime. Emits no events. The call is
  * idempotent: it can run twice, in parallel, or from an older position.
  *
- * Returns `done` when nothing remains. After `deadline` (epoch ms), stops at the end of a page and returns the position. The first
+ * Returns `done` when nothing remains. When the budget is used up, stops at the end of a page and returns the position. The first
  * page with involvements is always processed, so that slow calls make progress too. Throws ABORTED if other requests keep changing
  * a record.
  */
@@ -54,8 +55,7 @@ export async function purgeUserContent(
   scope: OrganizationScope,
   userId: string,
   { removedAt, mode, documents, after }: UserContentPurge,
-  clock: () => number,
-  deadline: number,
+  { clock, deadline }: PurgeBudget,
 ): Promise<{ after: string } | 'done'> {
   const removedUsers: RemovedUsers = { userIds: new Set([userId]), removedAt };
   // The position contains the current kind of involvement. All kinds before it are done.

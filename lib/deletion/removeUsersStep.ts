@@ -99,8 +99,8 @@ export async function removeUsersStep(
   if (stop) return { progress: { ...progress, moved, ...stop } };
   if (progress.stage === 'second') {
     const reviewers = { userIds: new Set(removal.userIds), removedAt: removal.at, documents: keys };
-    const deadline = clock() + STEP_MILLISECONDS;
-    const position = await eraseReviewers(table, scope, reviewers, progress.judgments, clock, deadline);
+    const budget = { clock, deadline: clock() + STEP_MILLISECONDS };
+    const position = await eraseReviewers(table, scope, reviewers, progress.judgments, budget);
     const user = removal.userIds.length;
     if (position !== 'done')
       return { progress: { ...progress, moved, user, after: undefined, judgments: position.after } };
@@ -175,11 +175,11 @@ async function purgeUsers(
 ): Promise<Pick<Progress, 'user' | 'after'> | undefined> {
   const { table, scope, removal, clock } = step;
   const { userIds } = removal;
-  const deadline = clock() + STEP_MILLISECONDS;
+  const budget = { clock, deadline: clock() + STEP_MILLISECONDS };
   let { user: first, after } = progress;
   while (first < userIds.length) {
     const batch = userIds.slice(first, first + USERS_AT_A_TIME);
-    const users = await readUsers(step, batch);
+    const users = await findUsers(table, scope.tenant, batch);
     const stops = new Map<number, string>();
     await inParallel(batch, PARALLEL, async (userId, index) => {
       const removedAt = purgeLimit(step, users[index]);
@@ -187,7 +187,7 @@ async function purgeUsers(
       await purgeUserAccess(table, { ...scope, userId }, { removedAt, within: keys });
       const from = index === 0 ? after : undefined;
       const content = { removedAt, mode: 'remove', documents: keys, after: from } as const;
-      const stop = await purgeUserContent(table, scope, userId, content, clock, deadline);
+      const stop = await purgeUserContent(table, scope, userId, content, budget);
       if (stop !== 'done') stops.set(index, stop.after);
     });
     // The next step continues with the first unfinished user and repeats the users after it. Most of their data is already purged.
@@ -195,16 +195,9 @@ async function purgeUsers(
     if (stop < Infinity) return { user: first + stop, after: stops.get(stop) };
     first += batch.length;
     after = undefined;
-    if (first < userIds.length && clock() > deadline) return { user: first, after: undefined };
+    if (first < userIds.length && clock() > budget.deadline) return { user: first, after: undefined };
   }
   return undefined;
-}
-
-async function readUsers(
-  { table, scope }: RemovalStep,
-  userIds: readonly string[],
-): Promise<(Stored<User> | undefined)[]> {
-  return findUsers(table, scope.tenant, userIds);
 }
 
 /**
@@ -223,7 +216,7 @@ async function endRevocations(step: RemovalStep, progress: Progress): Promise<St
   const { table, scope, job, removal } = step;
   const { jobId } = job;
   const { userIds, resource, ...ids } = removal;
-  const revoked = (await readUsers(step, userIds)).flatMap((user) =>
+  const revoked = (await findUsers(table, scope.tenant, userIds)).flatMap((user) =>
     user && withoutRevocations(user, jobId) !== user ? [user.userId] : [],
   );
   await inParallel(revoked, PARALLEL, (userId) =>

@@ -1,6 +1,8 @@
+import type { RemovedUsers } from '../content/rules/removedUsers.ts';
 import type { OrganizationScope } from '../directory/folders/folders.ts';
 import { inParallel } from '../shared/inParallel.ts';
 import { pages } from '../table/pages.ts';
+import type { PurgeBudget } from '../table/purgePartition.ts';
 import { retryOnConflict } from '../table/retryOnConflict.ts';
 import { replace, type Table } from '../table/table.ts';
 import { JudgmentEntity } from './entities.ts';
@@ -9,10 +11,8 @@ import { eraseFromJudgment, type Judgment } from './rules/judgments.ts';
 const PAGE_JUDGMENTS = 1_000;
 const PARALLEL_WRITES = 8;
 
-interface ErasedReviewers {
-  readonly userIds: ReadonlySet<string>;
-  /** Only judgments that were made up to this time (epoch ms) are changed. Later judgments keep the name and the address. */
-  readonly removedAt: number;
+/** Judgments that were made after `removedAt` keep the name and the address. */
+interface ErasedReviewers extends RemovedUsers {
   /**
    * The `documentKey` of each document whose judgments are changed. If undefined, all judgments of the organization are
    * changed.
@@ -22,7 +22,7 @@ interface ErasedReviewers {
 
 /**
  * Erases names and e-mail addresses of reviewers from the judgments of an organization. The judgments and the user ids
- * stay. Begins after the position `from`. Returns `done`, or stops after `deadline` (epoch ms) and returns the position
+ * stay. Begins after the position `from`. Returns `done`, or stops at the end of the budget and returns the position
  * for the next call. Idempotent. Throws ABORTED if other writers keep changing the same judgment.
  */
 export async function eraseReviewers(
@@ -30,8 +30,7 @@ export async function eraseReviewers(
   scope: OrganizationScope,
   erased: ErasedReviewers,
   from: string | undefined,
-  clock: () => number,
-  deadline: number,
+  { clock, deadline }: PurgeBudget,
 ): Promise<{ readonly after: string } | 'done'> {
   const { documents } = erased;
   const isAffected = (judgment: Judgment) =>

@@ -367,8 +367,7 @@ describe('users/data/delete', () => {
       { tenant: customer.apiKey, organizationKey: internalId },
       ada.userId,
       { removedAt: Date.now(), mode: 'remove' },
-      Date.now,
-      Infinity,
+      { clock: Date.now, deadline: Infinity },
     );
     expect(JSON.stringify([...(await dump(customer.apiKey))])).toContain(saidToGrace);
     await begin({ userIds: [ada.userId] });

@@ -31,7 +31,13 @@ async function dump(): Promise<Map<string, Item>> {
 }
 
 const purgeUser = (more: object = {}, on: Table = table) =>
-  purgeUserContent(on, scope, ada.userId, { removedAt: until, mode: 'remove', ...more }, Date.now, Infinity);
+  purgeUserContent(
+    on,
+    scope,
+    ada.userId,
+    { removedAt: until, mode: 'remove', ...more },
+    { clock: Date.now, deadline: Infinity },
+  );
 const nameOf = ({ _t, annotationId, id, commentId }: Item) =>
   [_t, annotationId ?? id, commentId].filter((id) => id !== undefined).join(' ');
 
@@ -161,8 +167,7 @@ describe('purgeUserContent of a user who is removed from an organization', () =>
           scope,
           ada.userId,
           { removedAt: until, mode: 'remove', documents, after },
-          () => until + 1,
-          until,
+          { clock: () => until + 1, deadline: until },
         );
         if (result === 'done') return calls;
         ({ after } = result);
