@@ -61,9 +61,9 @@ export async function purgeUserAccess(
         after,
         between: [prefix, keyAfter([kind])],
       });
-    for await (const { positions } of pages(read)) {
-      const keys = positions
-        .map((position) => (JSON.parse(position) as { gsi1sk: string }).gsi1sk.slice(prefix.length))
+    for await (const { sortKeys } of pages(read)) {
+      const keys = sortKeys
+        .map((sortKey) => sortKey.slice(prefix.length))
         .filter(isIncluded)
         .map(keyOf);
       const items = await table.getMany(entity, keys);

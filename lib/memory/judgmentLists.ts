@@ -122,12 +122,11 @@ export class JudgmentLists {
     { filters = {}, range = ALL_TIME, oldestFirst = false }: ListOptions,
   ): AsyncGenerator<ListedJudgment[]> {
     const options = { limit: PAGE_KEYS, descending: !oldestFirst, between: listingRange(range) };
-    for await (const { keys, positions } of pages((after) =>
+    for await (const { keys, sortKeys } of pages((after) =>
       this.#table.queryIndex(index, partition, { ...options, after }),
     )) {
       yield keys.flatMap((key, position) => {
-        const { [`${index}sk`]: sortKey = '' } = JSON.parse(positions[position] ?? '{}') as Record<string, string>;
-        const { at, matches } = parseListingKey(sortKey);
+        const { at, matches } = parseListingKey(sortKeys[position] ?? '');
         return matches(filters) ? [{ key, at }] : [];
       });
     }

@@ -31,16 +31,13 @@ export async function queryShards(
   if (from > to) return [];
   const shards = await Promise.all(
     partitions.map(async (partition) => {
-      const { keys, positions } = await table.queryIndex(index, partition, {
+      const { keys, sortKeys } = await table.queryIndex(index, partition, {
         between: [from, to],
         descending,
         // The range includes the entry at `after`, which the result leaves out.
         limit: limit + 1,
       });
-      return keys.map((key, i): IndexEntry => {
-        const position = JSON.parse(positions[i] ?? '{}') as Record<string, string>;
-        return { key, position: position[`${index}sk`] ?? '' };
-      });
+      return keys.map((key, i): IndexEntry => ({ key, position: sortKeys[i] ?? '' }));
     }),
   );
   return shards

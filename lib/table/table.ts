@@ -86,6 +86,8 @@ export interface QueryPage<T> {
 /** A page of keys from an index. */
 export interface KeyPage {
   readonly keys: Key[];
+  /** The sort key of each entry in the index. */
+  readonly sortKeys: string[];
   /** The position of each key. A later call can begin its page after such a position. */
   readonly positions: string[];
   /** The position after which the next page begins. Undefined on the last page. */
@@ -339,7 +341,7 @@ export class Table {
   ): Promise<KeyPage> {
     const partition = indexPartition(parts);
     const [pk, sk] = [`${index}pk`, `${index}sk`];
-    const [keys, positions]: [Key[], string[]] = [[], []];
+    const page = { keys: [] as Key[], sortKeys: [] as string[], positions: [] as string[] };
     let from = after === undefined ? undefined : { [pk]: partition, ...(JSON.parse(after) as Record<string, string>) };
     do {
       const answer = await this.#client.send(
@@ -351,18 +353,19 @@ export class Table {
           ExpressionAttributeValues: { ':pk': partition, ...(between && { ':from': between[0], ':to': between[1] }) },
           ScanIndexForward: !descending,
           // Reads one key more than the limit, as `query` does.
-          Limit: limit - keys.length + 1,
+          Limit: limit - page.keys.length + 1,
           ...(from && { ExclusiveStartKey: from }),
         }),
       );
-      for (const { PK, SK, [sk]: sortKey } of (answer.Items ?? []) as Record<string, string>[]) {
-        if (keys.length === limit) return { keys, positions, next: positions.at(-1) };
-        keys.push({ PK, SK } as Key);
-        positions.push(JSON.stringify({ PK, SK, [sk]: sortKey }));
+      for (const { PK = '', SK = '', [sk]: sortKey = '' } of (answer.Items ?? []) as Record<string, string>[]) {
+        if (page.keys.length === limit) return { ...page, next: page.positions.at(-1) };
+        page.keys.push({ PK, SK });
+        page.sortKeys.push(sortKey);
+        page.positions.push(JSON.stringify({ PK, SK, [sk]: sortKey }));
       }
       from = answer.LastEvaluatedKey as Record<string, string> | undefined;
     } while (from);
-    return { keys, positions, next: undefined };
+    return { ...page, next: undefined };
   }
 
   /**

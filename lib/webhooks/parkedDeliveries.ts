@@ -1,6 +1,7 @@
 import type { Capability } from '../app/capability.ts';
 import { isoTime } from '../shared/isoTime.ts';
-import type { Key, Stored } from '../table/entity.ts';
+import type { Stored } from '../table/entity.ts';
+import { shardNumbers } from '../table/queryShards.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 import { itemOf, type Table, type WriteOp } from '../table/table.ts';
 import { DeliveryEntity, parkedDeliveriesTo, parkedShards, type StoredDelivery } from './deliveries.ts';
@@ -59,19 +60,18 @@ export class ParkedDeliveryStore {
    */
   async listOldest(key: EndpointKey, limit: number, until?: number): Promise<ParkedPage> {
     const between = [isoTime(0), `${until === undefined ? '' : isoTime(until)}${LAST}`] as const;
-    const pages = await Promise.all(
-      Array.from({ length: parkedShards }, (_each, shard) =>
+    const shards = await Promise.all(
+      shardNumbers(parkedShards).map((shard) =>
         this.#table.queryIndex('gsi3', parkedDeliveriesTo(key, shard), {
           between,
           limit: Math.ceil(limit / parkedShards),
         }),
       ),
     );
-    const entries = pages.flatMap(({ keys, positions }) =>
-      keys.map((item, index) => ({ item, deadline: deadlineOf(positions[index]) })),
-    );
-    const keys: Key[] = entries
-      .sort((a, b) => (a.deadline < b.deadline ? -1 : 1))
+    // Sort keys begin with the deadline, so they sort by deadline.
+    const keys = shards
+      .flatMap((page) => page.keys.map((item, index) => ({ item, sortKey: page.sortKeys[index] ?? '' })))
+      .sort((a, b) => (a.sortKey < b.sortKey ? -1 : 1))
       .slice(0, limit)
       .map(({ item }) => item);
     const stored = await this.#table.getByKeys(DeliveryEntity, keys);
@@ -90,11 +90,6 @@ export class ParkedDeliveryStore {
   async writeListedEvent(ops: readonly WriteOp[]): Promise<void> {
     for (const op of ops) await this.#table.write([op]);
   }
-}
-
-/** Returns the sort key in an index position. Sort keys begin with the deadline, so they sort by deadline. */
-function deadlineOf(position = '{}'): string {
-  return (JSON.parse(position) as { gsi3sk?: string }).gsi3sk ?? '';
 }
 
 export const endParkedDeliveries: Capability<

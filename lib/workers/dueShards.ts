@@ -26,12 +26,11 @@ export class DueIndexReader {
 
   /** Returns the sort key of the oldest entry that was due before `time` (epoch ms), or undefined if nothing is due. */
   async oldestDue({ partition, dueAfterMs = 0 }: DueIndex, shard: number, time: number): Promise<string | undefined> {
-    const { positions } = await this.#table.queryIndex('gsi3', partition(shard), {
+    const { sortKeys } = await this.#table.queryIndex('gsi3', partition(shard), {
       between: [isoTime(0), isoTime(time - dueAfterMs)],
       limit: 1,
     });
-    const [oldest] = positions;
-    return oldest === undefined ? undefined : (JSON.parse(oldest) as { gsi3sk: string }).gsi3sk;
+    return sortKeys[0];
   }
 }
 

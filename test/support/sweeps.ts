@@ -34,7 +34,7 @@ export async function withoutEmptyPartitions(table: Table): Promise<Pick<Table, 
     queryIndex: async (index, partition, options) =>
       partitions.has(indexPartition(partition))
         ? table.queryIndex(index, partition, options)
-        : { keys: [], positions: [], next: undefined },
+        : { keys: [], sortKeys: [], positions: [], next: undefined },
   };
 }
 

@@ -255,6 +255,7 @@ describe('POST /v1/organizations/documents/locations/data/delete', () => {
               { PK, SK },
               { PK, SK: `${SK}-gone` },
             ],
+            sortKeys: [],
             positions: ['', 'behind'],
             next: 'behind',
           };
