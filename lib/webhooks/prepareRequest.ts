@@ -31,7 +31,7 @@ import { liveSecrets } from './rules/secrets.ts';
 import { openSigningKey } from './signingSecrets.ts';
 import { readSubscriptions, settingsItem, type SubscriptionReader, type Subscriptions } from './subscriptions.ts';
 import { type Target, targetOf } from './targets.ts';
-import { encodeBody, type EncodedBody } from './transport/encodeBody.ts';
+import { encodeBody } from './transport/encodeBody.ts';
 import type { WebhookRequest } from './transport/send.ts';
 import { basicHeaders, type SignedContent, signHeaders } from './transport/sign.ts';
 import { BasicWebhookConfigEntity } from './webhookConfigs.ts';
@@ -214,13 +214,14 @@ export class WebhookRequests {
   ): Promise<PreparedRequest['request']> {
     const encoded = encodeBody(advancedPayload(event, { config, notificationsConfig }), config);
     if ('error' in encoded) return encoded;
+    const { body } = encoded;
     const now = this.#clock();
     const keys = await Promise.all(
       liveSecrets(endpoint.secrets, now).map((secret) =>
         openSigningKey(this.#box, event.tenant, endpoint.endpointId, secret),
       ),
     );
-    return toRequest(url, encoded, signHeaders({ ...signedContent(event, encoded, now), keys }));
+    return toRequest(url, body, signHeaders({ ...signedContent(event, body, now), keys }));
   }
 
   async #basicRequest(
@@ -231,8 +232,9 @@ export class WebhookRequests {
     const payload = basicPayload(event, { config: webhookServiceConfig, accessDeniedUsers, enrichment });
     const encoded = encodeBody(payload, webhookServiceConfig);
     if ('error' in encoded) return encoded;
+    const { body } = encoded;
     const { authToken } = webhookServiceConfig;
-    return toRequest(url, encoded, basicHeaders({ ...signedContent(event, encoded, this.#clock()), authToken }));
+    return toRequest(url, body, basicHeaders({ ...signedContent(event, body, this.#clock()), authToken }));
   }
 }
 
@@ -244,17 +246,11 @@ function readsContent(endpointId: string, audience: Audience | undefined): boole
   return audience !== undefined && (audience.thread !== undefined || isBasicTarget(endpointId));
 }
 
-type Body = Exclude<EncodedBody, { error: string }>;
-
-function toRequest(
-  url: string,
-  { body, contentType }: Body,
-  headers: Readonly<Record<string, string>>,
-): WebhookRequest {
-  return { url, headers: { 'content-type': contentType, ...headers }, body };
+function toRequest(url: string, body: string, headers: Readonly<Record<string, string>>): WebhookRequest {
+  return { url, headers: { 'content-type': 'application/json', ...headers }, body };
 }
 
-function signedContent({ eventId }: OccurredEvent, { body }: Body, now: number): SignedContent {
+function signedContent({ eventId }: OccurredEvent, body: string, now: number): SignedContent {
   return { id: eventId, timestampSeconds: Math.floor(now / 1000), body };
 }
 

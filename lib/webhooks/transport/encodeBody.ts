@@ -9,8 +9,7 @@ export interface BodyEncoding {
 }
 
 /** The body that is signed and sent, or the reason why the payload cannot be encrypted. */
-export type EncodedBody =
-  { readonly body: string; readonly contentType: string } | { readonly error: 'public key unusable' };
+export type EncodedBody = { readonly body: string } | { readonly error: 'public key unusable' };
 
 /**
  * Encodes a payload as the config says. The result is `{ encryptedData, encryptedKey, iv }`, `{ encodedPayload }`, or the unchanged
@@ -19,17 +18,9 @@ export type EncodedBody =
 export function encodeBody(json: string, { encodeData, encryptData, publicKey }: BodyEncoding): EncodedBody {
   if (encryptData) {
     const envelope = encrypt(json, publicKey ?? '');
-    return envelope ? asJson(envelope) : { error: 'public key unusable' };
+    return envelope ? { body: JSON.stringify(envelope) } : { error: 'public key unusable' };
   }
-  return encodeData
-    ? asJson({ encodedPayload: Buffer.from(json).toString('base64') })
-    : { body: json, contentType: CONTENT_TYPE };
-}
-
-const CONTENT_TYPE = 'application/json';
-
-function asJson(envelope: object): EncodedBody {
-  return { body: JSON.stringify(envelope), contentType: CONTENT_TYPE };
+  return { body: encodeData ? JSON.stringify({ encodedPayload: Buffer.from(json).toString('base64') }) : json };
 }
 
 /** Encrypts a text with AES-256-CBC, and its random key with RSA-OAEP and SHA-256. Returns undefined for an unusable public key. */
