@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import type { Capability } from '../app/capability.ts';
 import { EventEntity, type NewEvent, outboxShards, recordEvent, type StoredEvent } from '../events/outbox.ts';
-import { isoTime } from '../shared/isoTime.ts';
+import { AFTER_ALL_TIMES, isoTime } from '../shared/isoTime.ts';
 import { defineEntity, type Stored } from '../table/entity.ts';
 import { readIndex, valuesOf } from '../table/indexValues.ts';
 import { queryShards, shardNumbers, shardOf } from '../table/queryShards.ts';
@@ -147,8 +147,6 @@ export interface DeliveryPage<D extends Delivery = Delivery> {
  * even if the endpoint was deleted.
  */
 const MAX_DELIVERIES_PER_EVENT = 1_000;
-/** A text that sorts after all ISO times. */
-const LAST = '~';
 
 /** Returns a new delivery of an event to an endpoint, without storing it. Its first attempt is due now. */
 export function toDelivery(
@@ -248,7 +246,7 @@ export class DeliveryStore {
     { limit, after, descending = false }: PageOptions & { readonly descending?: boolean },
   ): Promise<DeliveryPage> {
     const entries = await queryShards(this.#table, 'gsi4', endpointPartitions(tenant, endpointId), {
-      between: [isoTime(since), LAST],
+      between: [isoTime(since), AFTER_ALL_TIMES],
       after,
       limit: limit + 1,
       descending,
@@ -368,7 +366,7 @@ export class DeliveryStore {
 
 function failedBounds({ since, until }: FailedRange): readonly [string, string] {
   // A sort key is a time and an event id. The upper bound sorts after all ids at the time `until`.
-  return [isoTime(since), `${isoTime(until)}${LAST}`];
+  return [isoTime(since), `${isoTime(until)}${AFTER_ALL_TIMES}`];
 }
 
 export const createDeliveries: Capability<Pick<DeliveryStore, 'createFor'>> = /* @__PURE__ */ storeCapability(

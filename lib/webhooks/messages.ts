@@ -2,7 +2,7 @@ import type { Capability } from '../app/capability.ts';
 import { EventEntity, type StoredEvent, tenantEvents, tenantShards } from '../events/outbox.ts';
 import { jsonBytes } from '../shared/bytes.ts';
 import { inParallel } from '../shared/inParallel.ts';
-import { isoTime } from '../shared/isoTime.ts';
+import { AFTER_ALL_TIMES, isoTime } from '../shared/isoTime.ts';
 import type { Key, Stored } from '../table/entity.ts';
 import { type IndexEntry, queryShards, shardNumbers } from '../table/queryShards.ts';
 import { storeCapability } from '../table/storeCapability.ts';
@@ -46,8 +46,6 @@ interface EntryOptions {
 const DAY = 24 * 60 * 60 * 1000;
 /** How long messages are kept, in milliseconds. */
 const RETENTION = 30 * DAY;
-/** A text that sorts after all ISO times. */
-const LAST = '~';
 /** The most messages that one call with a filter examines. */
 const MAX_EXAMINED_MESSAGES = 1_000;
 const EXAMINED_PER_STEP = 250;
@@ -110,7 +108,7 @@ export class MessageReader {
     { endpointId, status }: MessageFilter,
     { since, before, limit }: EntryOptions,
   ): Promise<IndexEntry[]> {
-    const query = { between: [isoTime(since), LAST], after: before, limit, descending: true } as const;
+    const query = { between: [isoTime(since), AFTER_ALL_TIMES], after: before, limit, descending: true } as const;
     if (endpointId === undefined)
       return queryShards(
         this.#table,

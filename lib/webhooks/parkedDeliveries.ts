@@ -1,5 +1,5 @@
 import type { Capability } from '../app/capability.ts';
-import { isoTime } from '../shared/isoTime.ts';
+import { AFTER_ALL_TIMES, isoTime } from '../shared/isoTime.ts';
 import type { Stored } from '../table/entity.ts';
 import { shardNumbers } from '../table/queryShards.ts';
 import { storeCapability } from '../table/storeCapability.ts';
@@ -30,9 +30,6 @@ export interface ParkedPage {
   readonly isEmpty: boolean;
 }
 
-/** A text that sorts after all ISO times. */
-const LAST = '~';
-
 export class ParkedDeliveryStore {
   readonly #table: Table;
 
@@ -59,7 +56,7 @@ export class ParkedDeliveryStore {
    * only deliveries with a deadline up to this time.
    */
   async listOldest(key: EndpointKey, limit: number, until?: number): Promise<ParkedPage> {
-    const between = [isoTime(0), `${until === undefined ? '' : isoTime(until)}${LAST}`] as const;
+    const between = [isoTime(0), `${until === undefined ? '' : isoTime(until)}${AFTER_ALL_TIMES}`] as const;
     const shards = await Promise.all(
       shardNumbers(parkedShards).map((shard) =>
         this.#table.queryIndex('gsi3', parkedDeliveriesTo(key, shard), {
