@@ -9,6 +9,7 @@ import { InvolvementEntity } from '../content/involvements.ts';
 import { RecordIdEntity, recordIdKey } from '../content/recordIds.ts';
 import { distinct } from '../shared/collections.ts';
 import { BatchReader } from '../table/batchReader.ts';
+import { arePurged } from '../table/purgePartition.ts';
 import { DeletedThreadEntity } from './deletedThreads.ts';
 import { commentDeletionOps, removeAssigneeInvolvement } from './deleteThreads.ts';
 import { CommentEntity, ThreadCounterEntity, ThreadEntity } from './threads.ts';
@@ -64,8 +65,7 @@ export const purgeThreads: PurgeHook<DeletedDocument> = {
     // Several documents are purged at the same time. The reads of their counters share a call.
     const counter = await BatchReader.of(table).get(ThreadCounterEntity, document);
     if (!counter) return true;
-    const complete = await Promise.all(threadPurges.map((hook) => hook.purge(table, document, budget)));
-    if (complete.includes(false)) return false;
+    if (!(await arePurged(threadPurges.map((hook) => hook.purge(table, document, budget))))) return false;
     await table.removeKeys([ThreadCounterEntity.key(document)]);
     return true;
   },

@@ -16,7 +16,7 @@ import { LiveChannelEntity } from '../live/entities.ts';
 import { purgeOrganizationJudgments } from '../memory/purgeJudgments.ts';
 import { inParallel } from '../shared/inParallel.ts';
 import type { Key, Stored } from '../table/entity.ts';
-import { type PurgeBudget, purgePartition } from '../table/purgePartition.ts';
+import { arePurged, type PurgeBudget, purgePartition } from '../table/purgePartition.ts';
 import type { QueryPage, Table } from '../table/table.ts';
 import { purgeDocument } from './purgeDocuments.ts';
 import { purgeFolders as purgeFolderContent } from './purgeFolders.ts';
@@ -41,21 +41,18 @@ const purgeDocuments: PurgeHook<OrganizationScope> = {
 
 const purgeFolders: PurgeHook<OrganizationScope> = {
   entities: [FolderEntity, FolderEntryEntity],
-  async purge(table, scope, budget) {
+  purge(table, scope, budget) {
     const purgeEntries = (folderKey: string) =>
       purgePartition(table, FolderEntryEntity.partition({ ...scope, folderKey }), budget);
-    const complete = await Promise.all([
+    return arePurged([
       purgeEntries(rootFolderId),
       purgeEach(table, budget, {
         list: () => table.query(FolderEntity, scope, { limit: PAGE }),
         key: (folder) => FolderEntity.key({ ...scope, ...folder }),
-        purgeContent: async ({ internalId }) => {
-          const parts = [purgeEntries(internalId), purgeResource(table, scope, internalId, budget)];
-          return !(await Promise.all(parts)).includes(false);
-        },
+        purgeContent: ({ internalId }) =>
+          arePurged([purgeEntries(internalId), purgeResource(table, scope, internalId, budget)]),
       }),
     ]);
-    return !complete.includes(false);
   },
 };
 
@@ -80,8 +77,7 @@ const purgeFolderChanges: PurgeHook<OrganizationScope> = {
   async purge(table, scope, budget) {
     if (!(await purgeDeletedFolders(table, scope, budget))) return false;
     const partitions = [FolderChangeEntity, FolderRevocationEntity].map((entity) => entity.partition(scope));
-    const complete = await Promise.all(partitions.map((partition) => purgePartition(table, partition, budget)));
-    return !complete.includes(false);
+    return arePurged(partitions.map((partition) => purgePartition(table, partition, budget)));
   },
 };
 

@@ -1,7 +1,7 @@
 import type { OrganizationScope } from '../directory/folders/folders.ts';
 import { ContactEntity, GrantEntity, usersOfResource } from '../directory/users.ts';
 import { NotificationSettingsEntity } from '../notifications/notificationSettings.ts';
-import { type PurgeBudget, purgeIndexPartition, purgePartition } from '../table/purgePartition.ts';
+import { arePurged, type PurgeBudget, purgeIndexPartition, purgePartition } from '../table/purgePartition.ts';
 import type { Table } from '../table/table.ts';
 
 /** The entities whose items belong to one organization, folder or document. These are called resources. */
@@ -18,9 +18,8 @@ export async function purgeResource(
   internalId: string,
   budget: PurgeBudget = noLimit,
 ): Promise<boolean> {
-  const complete = await Promise.all([
+  return arePurged([
     purgePartition(table, ContactEntity.partition({ ...scope, resource: internalId }), budget),
     purgeIndexPartition(table, 'gsi2', usersOfResource(scope.tenant, internalId), budget),
   ]);
-  return !complete.includes(false);
 }

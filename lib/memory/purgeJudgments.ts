@@ -1,7 +1,7 @@
 import type { DocumentScope } from '../content/documentScope.ts';
 import type { OrganizationScope } from '../directory/folders/folders.ts';
 import type { Item, Stored } from '../table/entity.ts';
-import { type PurgeBudget, purgePartition } from '../table/purgePartition.ts';
+import { arePurged, type PurgeBudget, purgePartition } from '../table/purgePartition.ts';
 import type { Table } from '../table/table.ts';
 import { JudgmentEntity, JudgmentVectorEntity } from './entities.ts';
 
@@ -36,9 +36,6 @@ export const purgeDocumentJudgments = {
 export const purgeOrganizationJudgments = {
   entities,
   async purge(table: Table, scope: OrganizationScope, budget: PurgeBudget): Promise<boolean> {
-    const complete = await Promise.all(
-      entities.map((entity) => purgePartition(table, entity.partition(scope), budget)),
-    );
-    return !complete.includes(false);
+    return arePurged(entities.map((entity) => purgePartition(table, entity.partition(scope), budget)));
   },
 } as const;

@@ -11,6 +11,11 @@ export interface PurgeBudget {
   readonly deadline: number;
 }
 
+/** Waits for the parts of a purge. Returns true if nothing remains of any part. */
+export async function arePurged(parts: readonly Promise<boolean>[]): Promise<boolean> {
+  return (await Promise.all(parts)).every((isPurged) => isPurged);
+}
+
 /** Reads items of any type without parsing them. */
 const AnyItem: QueryableEntity<Item, string> = {
   partition: (PK) => PK,
