@@ -6,7 +6,7 @@ import { Emitter } from './emitter.ts';
 import type { DocumentName, EditorMessage, LiveDocument, LiveStatus } from './liveDocument.ts';
 
 type Call<D, R> = (data: D) => Promise<{ readonly data: R }>;
-type EditorName = DocumentName & { editorId: string };
+type EditorName = DocumentName & { editorId: string; editorKey?: string | undefined };
 
 /** The methods of a user client that an editor provider uses. */
 export interface EditorClient {
@@ -15,7 +15,12 @@ export interface EditorClient {
       readonly updates: {
         readonly get: Call<
           EditorName & { stateVector?: string; version?: number },
-          { readonly update: string; readonly stateVector?: string | undefined; readonly version: number }
+          {
+            readonly editorKey: string;
+            readonly update: string;
+            readonly stateVector?: string | undefined;
+            readonly version: number;
+          }
         >;
         readonly push: Call<EditorName & { update: string; sessionId?: string }, unknown>;
       };
@@ -29,6 +34,11 @@ export interface EditorProviderOptions {
   readonly organizationId: string;
   readonly documentId: string;
   readonly editorId: string;
+  /**
+   * The `editorKey` of the provider from which the Yjs document has its content, if the application stored both. If that
+   * editor was deleted, the provider then rejects the document instead of mixing it with a new editor.
+   */
+  readonly editorKey?: string | undefined;
   /** The awareness object (cursors of users) that the application already has, if any. */
   readonly awareness?: Awareness;
 }
@@ -41,7 +51,8 @@ export interface EditorProviderEvents {
   readonly saved: boolean;
   /**
    * Sent if the service rejects an edit or a read, and would reject a retry too. For example, the user may only view
-   * the document. The provider then stops.
+   * the document. The provider then stops, and later edits are not saved. The status NOT_FOUND means that the editor was
+   * deleted, also if another editor was added under the same id. That editor needs a new provider with a new Yjs document.
    */
   readonly rejected: ServiceError;
 }
@@ -70,7 +81,8 @@ export class EditorProvider {
   readonly awareness: Awareness;
   readonly #ownsAwareness: boolean;
   readonly #client: EditorClient;
-  readonly #name: EditorName;
+  /** The ids of the editor. Its key is known after the first read. From then on, calls for another editor with the same id fail. */
+  #name: EditorName;
   readonly #live: Pick<LiveDocument, 'on' | 'publish' | 'close' | 'status'>;
   readonly #events = new Emitter<EditorProviderEvents>();
   readonly #endings: (() => void)[] = [];
@@ -126,6 +138,10 @@ export class EditorProvider {
       () => window.removeEventListener?.('pageshow', onPageShow),
       this.#live.on('crdt', (message) => this.#receive(message)),
       this.#live.on('awareness', (event) => this.#receiveAwareness(event as AwarenessMessage)),
+      this.#live.on('editor', ({ ids }) => {
+        // The editor was added or deleted. The read fails if it was deleted.
+        if (ids?.editorId === this.#name.editorId) this.#read();
+      }),
       this.#live.on('reload', () => this.#read()),
       this.#live.on('status', (status) => this.#followStatus(status)),
     );
@@ -134,6 +150,14 @@ export class EditorProvider {
 
   get synced(): boolean {
     return this.#isSynced;
+  }
+
+  /**
+   * The key of the editor. An editor that is deleted and added again under the same id has another key. Undefined before
+   * the first read.
+   */
+  get editorKey(): string | undefined {
+    return this.#name.editorKey;
   }
 
   /** Whether the service has stored every local edit. */
@@ -174,10 +198,11 @@ export class EditorProvider {
     }
   }
 
-  #receive({ editorId, update }: EditorMessage): void {
+  #receive({ editorId, editorKey, update }: EditorMessage): void {
     if (editorId !== this.#name.editorId || this.#hasStopped) return;
+    // The key differs if the editor was deleted and added again. The read finds out which of the two this client has.
     // Updates can arrive in any order. Yjs keeps an update until all updates before it are applied.
-    if (update === undefined) this.#read();
+    if (update === undefined || editorKey !== this.#name.editorKey) this.#read();
     else Y.applyUpdate(this.doc, fromBase64(update), this);
   }
 
@@ -212,6 +237,7 @@ export class EditorProvider {
     if (this.#hasStopped) return;
     Y.applyUpdate(this.doc, fromBase64(data.update), this);
     this.#version = data.version;
+    this.#name = { ...this.#name, editorKey: data.editorKey };
     // The Yjs document can contain edits from before this provider existed, for example edits that the browser stored.
     // These edits are sent too.
     if (isFirst && data.stateVector !== undefined) {
@@ -222,7 +248,6 @@ export class EditorProvider {
   }
 
   #collect(update: Uint8Array): void {
-    if (this.#hasStopped) return;
     const wasSaved = this.saved;
     this.#unsent.push(update);
     if (wasSaved) this.#events.emit('saved', false);
@@ -231,6 +256,7 @@ export class EditorProvider {
 
   #scheduleSend(milliseconds: number): void {
     clearTimeout(this.#sendTimer);
+    if (this.#hasStopped) return;
     this.#sendTimer = setTimeout(() => {
       this.#sendTimer = undefined;
       if (this.#live.status !== 'live') return;

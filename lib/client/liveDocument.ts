@@ -32,6 +32,8 @@ export interface EditorMessage {
   readonly type: 'crdt.update';
   readonly at: number;
   readonly editorId: string;
+  /** The key of the editor. An editor that is deleted and added again under the same id has another key. */
+  readonly editorKey: string;
   /** A Yjs update in base64. */
   readonly update?: string;
   readonly by?: string;

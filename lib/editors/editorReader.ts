@@ -1,5 +1,5 @@
 import type { DocumentScope } from '../content/documentScope.ts';
-import { ApiError } from '../shared/errors.ts';
+import { ApiError, type Issue } from '../shared/errors.ts';
 import type { Stored } from '../table/entity.ts';
 import { pages } from '../table/pages.ts';
 import { pause } from '../table/retryOnConflict.ts';
@@ -22,8 +22,9 @@ const MAX_LOG_END_PARTS = 20;
  */
 const MAX_READS = 8;
 
-/** The updates after a version. `version` is the version of the last update. */
+/** The updates after a version, and the head of their editor. `version` is the version of the last update. */
 export interface UpdatesSince {
+  readonly head: Editor;
   readonly version: number;
   readonly updates: readonly Uint8Array[];
 }
@@ -75,8 +76,9 @@ export class EditorReader {
     const end = await this.#readLogEnd(scope, editorId, version);
     if (!end) throw unknownEditor();
     if (end === 'unavailable' || end.log.length === 0) return 'unavailable';
-    const later = end.log.slice(1);
-    return { version: later.at(-1)?.version ?? version, updates: later.flatMap((update) => end.parts.read(update)) };
+    const { head, log, parts } = end;
+    const later = log.slice(1);
+    return { head, version: later.at(-1)?.version ?? version, updates: later.flatMap((update) => parts.read(update)) };
   }
 
   /** Yields the editors of a document, in no particular order. */
@@ -234,6 +236,14 @@ export async function* attempts(count: number, longest: number): AsyncGenerator<
 
 export function unknownEditor(): ApiError {
   return new ApiError('NOT_FOUND', 'No CRDT data found for this editor ID.');
+}
+
+/** Throws NOT_FOUND if the client has another editor, which had the same id and was deleted. */
+export function requireEditorKey({ internalId }: Editor, editorKey: string | undefined): void {
+  if (editorKey === undefined || editorKey === internalId) return;
+  const message = 'No CRDT data found for this editorKey. Another editor has this editor ID.';
+  const issue: Issue = { path: ['editorKey'], code: 'does_not_exist', message };
+  throw new ApiError('NOT_FOUND', message, { details: { issues: [issue] } });
 }
 
 export const readEditors = /* @__PURE__ */ storeCapability(EditorReader, ['BatchGetItem', 'Query']);

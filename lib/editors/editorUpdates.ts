@@ -1,18 +1,20 @@
 import * as Y from 'yjs';
 import type { DocumentScope } from '../content/documentScope.ts';
 import { invalid } from '../shared/errors.ts';
-import type { EditorReader } from './editorReader.ts';
+import { type EditorReader, requireEditorKey } from './editorReader.ts';
 import { EMPTY_UPDATE } from './rules/editors.ts';
 import { MalformedUpdate, openDocument, stateVectorOf, updateSince } from './rules/yjs/document.ts';
 
-/** What a client has of an editor: a state vector of Yjs, a version, or both. */
+/** What a client has of an editor: a state vector of Yjs, a version, or both. `editorKey` says of which editor. */
 export interface ClientState {
+  readonly editorKey?: string | undefined;
   readonly stateVector?: Uint8Array | undefined;
   readonly version?: number | undefined;
 }
 
 /** The updates that a client lacks, combined into one. `update` and `stateVector` are base64. */
 export interface MissingUpdates {
+  readonly editorKey: string;
   readonly update: string;
   readonly stateVector?: string;
   readonly version: number;
@@ -20,20 +22,26 @@ export interface MissingUpdates {
 
 /**
  * Returns the updates that a client lacks. Reads only the updates after the client's version if the log still has all
- * of them. Throws NOT_FOUND if the editor does not exist, and INVALID_ARGUMENT if `stateVector` is not a state vector.
+ * of them. Throws NOT_FOUND if the editor does not exist or has another key, and INVALID_ARGUMENT if `stateVector` is
+ * not a state vector.
  */
 export async function findMissingUpdates(
   editors: EditorReader,
   scope: DocumentScope,
   editorId: string,
-  { stateVector, version }: ClientState,
+  { editorKey, stateVector, version }: ClientState,
 ): Promise<MissingUpdates> {
   const later = version === undefined ? 'unavailable' : await editors.findUpdatesSince(scope, editorId, version);
-  if (later !== 'unavailable')
-    return { update: encode(() => mergeUpdates(later.updates, stateVector)), version: later.version };
-  const { updates, newest } = await editors.require(scope, editorId);
+  if (later !== 'unavailable') {
+    requireEditorKey(later.head, editorKey);
+    const update = encode(() => mergeUpdates(later.updates, stateVector));
+    return { editorKey: later.head.internalId, update, version: later.version };
+  }
+  const { head, updates, newest } = await editors.require(scope, editorId);
+  requireEditorKey(head, editorKey);
   const doc = openDocument(updates);
   return {
+    editorKey: head.internalId,
     update: encode(() => updateSince(doc, stateVector)),
     stateVector: encode(() => stateVectorOf(doc)),
     version: newest.version,

@@ -6,6 +6,7 @@ import { decodePart, type DocumentKeys, type EditorHint, type ItemChange } from 
 
 /** An update of an editor as a stream record contains it. Bytes are base64 text. */
 interface StreamUpdate {
+  readonly internalId: string;
   readonly version: number;
   readonly at: number;
   readonly packed?: string | Uint8Array;
@@ -28,7 +29,7 @@ export async function toEditorPush(
   document: DocumentKeys,
   { key, item }: ItemChange,
 ): Promise<EditorPush | undefined> {
-  const { version, at, packed, blob, changedBy } = item as unknown as StreamUpdate;
+  const { internalId, version, at, packed, blob, changedBy } = item as unknown as StreamUpdate;
   const editorId = decodePart(key.SK.split('#', 1)[0] ?? '');
   if (editorId === undefined || (packed === undefined && blob === undefined)) return undefined;
   const bytes = packed === undefined ? undefined : Buffer.from(packed as string, 'base64');
@@ -39,6 +40,7 @@ export async function toEditorPush(
       type: 'crdt.update',
       at,
       editorId,
+      editorKey: internalId,
       editorVersion: version,
       ...(changedBy !== undefined && { by: changedBy }),
     },

@@ -58,8 +58,8 @@ function open(userId: string): LiveDocument {
   return live;
 }
 
-function edit(userId: string): EditorProvider {
-  const provider = new EditorProvider(new Y.Doc(), { ...editor, client: clientOf(userId) });
+function edit(userId: string, name = editor): EditorProvider {
+  const provider = new EditorProvider(new Y.Doc(), { ...name, client: clientOf(userId) });
   closings.push(() => provider.destroy());
   return provider;
 }
@@ -133,6 +133,24 @@ test('the editors of two users converge, and show the cursor of the other user',
   const later = edit('ada');
   await until('the read of a later editor', () => later.synced);
   expect(textOf(later)).toBe(textOf(ada));
+});
+
+test('an editor that is deleted and added again while users edit it is not mixed with the deleted editor', async () => {
+  const draft = { ...nda, editorId: 'draft' };
+  await done('/v2/crdt/add', { ...draft, type: 'text', data: 'old' });
+  const [ada, grace] = [edit('ada', draft), edit('grace', draft)];
+  const rejected: string[] = [];
+  for (const provider of [ada, grace]) provider.on('rejected', ({ status }) => rejected.push(status));
+  await until('the first read', () => ada.synced && grace.synced);
+  await done('/v2/crdt/delete', { ...nda, editorIds: ['draft'] });
+  ada.doc.getText('content').insert(0, 'late ');
+  await done('/v2/crdt/add', { ...draft, type: 'text', data: 'new' });
+  await until('the events', () => rejected.length === 2);
+  expect([rejected, textOf(ada), textOf(grace)]).toEqual([['NOT_FOUND', 'NOT_FOUND'], 'late old', 'old']);
+  expect([ada.saved, grace.saved]).toEqual([false, true]);
+  const later = edit('grace', draft);
+  await until('the read of the new editor', () => later.synced);
+  expect(textOf(later)).toBe('new');
 });
 
 interface ThreadId {

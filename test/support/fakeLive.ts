@@ -39,7 +39,9 @@ export interface Connection {
  * Answers and messages take some milliseconds of timers, so tests can interrupt them.
  */
 export class FakeLive {
-  readonly editor = new Y.Doc();
+  editor = new Y.Doc();
+  /** The key of the editor. Undefined while the editor is deleted. */
+  editorKey: string | undefined = 'edt_0';
   /** All messages of the document channel that have a version, in order. */
   readonly log: Json[] = [];
   readonly users = new Map<string, Json>();
@@ -123,6 +125,27 @@ export class FakeLive {
     this.push(this.channels.document, versioned);
   }
 
+  /** Deletes the editor `summary`. */
+  deleteEditor(): void {
+    this.editorKey = undefined;
+    this.hint({ type: 'editor.delete', ids: { editorId: 'summary' } });
+  }
+
+  /** Adds the editor `summary` again, with the text `text`. */
+  addEditor(text: string): void {
+    this.editor = new Y.Doc();
+    this.editor.getText('content').insert(0, text);
+    this.editorKey = `edt_${this.log.length}`;
+    this.hint({ type: 'editor.add', ids: { editorId: 'summary' } });
+    this.hintEditor(Y.encodeStateAsUpdate(this.editor));
+  }
+
+  /** Publishes a change of the editor `summary`. Without `update`, the message is that of a large change. */
+  hintEditor(update?: Uint8Array): void {
+    const content = update && { update: Buffer.from(update).toString('base64') };
+    this.hint({ type: 'crdt.update', editorId: 'summary', editorKey: this.editorKey, ...content });
+  }
+
   /** Publishes a hint to the channel of the user. */
   hintForUser(message: Json): void {
     const hint = { at: Date.now(), ...message };
@@ -149,6 +172,11 @@ export class FakeLive {
 
   #isUnreachable(): boolean {
     return this.isDown;
+  }
+
+  #requireEditor({ editorKey }: Json): void {
+    if (this.editorKey === undefined || (editorKey ?? this.editorKey) !== this.editorKey)
+      throw new Refusal('NOT_FOUND');
   }
 
   async #travel(): Promise<void> {
@@ -199,8 +227,10 @@ export class FakeLive {
         return { success: true };
       }
       case '/v2/crdt/updates/get': {
+        this.#requireEditor(data);
         const vector = data.stateVector ? Buffer.from(data.stateVector, 'base64') : undefined;
         return {
+          editorKey: this.editorKey,
           update: Buffer.from(Y.encodeStateAsUpdate(this.editor, vector)).toString('base64'),
           ...(data.version === undefined && {
             stateVector: Buffer.from(Y.encodeStateVector(this.editor)).toString('base64'),
@@ -209,10 +239,11 @@ export class FakeLive {
         };
       }
       case '/v2/crdt/updates/push': {
+        this.#requireEditor(data);
         const update = Buffer.from(data.update, 'base64');
         if (!Y.snapshotContainsUpdate(Y.snapshot(this.editor), update)) {
           Y.applyUpdate(this.editor, update);
-          this.hint({ type: 'crdt.update', editorId: data.editorId, update: data.update });
+          this.hintEditor(update);
         }
         return { version: this.log.length };
       }

@@ -17,6 +17,7 @@ const Hint = z.object({
   at: z.number(),
   ids: ids.optional(),
   editorId: z.string().optional(),
+  editorKey: z.string().optional(),
   editorVersion: z.number().optional(),
   by: z.string().optional(),
 });

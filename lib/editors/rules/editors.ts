@@ -13,6 +13,13 @@ export const UPDATES_ANSWER_BYTES = 6_000_000;
 /** The fields that name an editor. */
 export const editorName = { organizationId: Id, documentId: Id, editorId: Id };
 
+/** The key of the editor that a client has, in its requests. */
+export const EditorKey = optional(Id).meta({
+  description:
+    'The key of the editor that the client has, from an answer of updates/get. If this editor was deleted, the answer is NOT_FOUND, ' +
+    'also if another editor was added under the same editorId. Without this field, the client mixes the two editors.',
+});
+
 /** The fields that name the user and the session of a change. They are stored without a check. */
 export const authorFields = { userId: optional(Id), sessionId: optional(Id) };
 

@@ -49,6 +49,8 @@ export interface EditorHint {
   readonly type: 'crdt.update';
   readonly at: number;
   readonly editorId: string;
+  /** The internal id of the editor. An editor that is deleted and added again under the same id has another key. */
+  readonly editorKey: string;
   /** The version of the update in the editor's log. */
   readonly editorVersion: number;
   /** The user id of the user who changed the editor, if known. */

@@ -16,6 +16,7 @@ beforeAll(() => {
   restartFunctions();
 });
 
+const UNKNOWN_EDITOR = 'No CRDT data found for this editor ID.';
 const editor = { ...nda, editorId: 'summary' };
 const text = { ...editor, type: 'text' };
 const add = (fields: object = {}) => customer.ok(ADD, { ...text, data: 'one', ...fields });
@@ -119,7 +120,7 @@ describe('POST /v2/crdt/update', () => {
     expect(await answer(UPDATE, { ...text, data: 'two' })).toEqual({
       http: 404,
       status: 'NOT_FOUND',
-      message: 'No CRDT data found for this editor ID.',
+      message: UNKNOWN_EDITOR,
     });
   });
 
@@ -367,7 +368,7 @@ describe('POST /v2/crdt/delete', () => {
       expect(await answer(path, { ...text, data: 'x', update: 'AAA=' })).toMatchObject({
         http: 404,
         status: 'NOT_FOUND',
-        message: 'No CRDT data found for this editor ID.',
+        message: UNKNOWN_EDITOR,
       });
     await customer.ok(ADD, { ...editor, type: 'map', data: { a: 1 } });
     expect(await values()).toEqual([['summary', { a: 1 }]]);
@@ -376,6 +377,39 @@ describe('POST /v2/crdt/delete', () => {
     expect(again.stateVector).toBeDefined();
     Y.applyUpdate(doc, bytes(again.update));
     expect(doc.getMap('content').toJSON()).toEqual({ a: 1 });
+  });
+
+  test('makes requests with the key of the deleted editor fail, also after an editor was added under its id', async () => {
+    await add({ data: 'old' });
+    const old = await customer.ok(PULL, editor);
+    expect(old.editorKey).toMatch(/^edt_/);
+    const { editorKey, stateVector, version } = old;
+    const update = updateOf(await client(), (doc) => doc.getText('content').insert(0, 'late '));
+    const requests: [string, object][] = [
+      [PULL, { ...editor, editorKey }],
+      [PULL, { ...editor, editorKey, version }],
+      [PULL, { ...editor, editorKey, version, stateVector }],
+      [PUSH, { ...editor, editorKey, update }],
+    ];
+    for (const [path, request] of requests) expect(await answer(path, request)).toMatchObject({ status: 'success' });
+    await customer.ok(DELETE, { ...nda, editorIds: ['summary'] });
+    for (const [path, request] of requests)
+      expect(await answer(path, request)).toMatchObject({ status: 'NOT_FOUND', message: UNKNOWN_EDITOR });
+    await add({ data: 'new' });
+    const { editorKey: newKey } = await customer.ok(PULL, editor);
+    expect(newKey).not.toBe(editorKey);
+    for (const [path, request] of requests) {
+      expect(await answer(path, request)).toMatchObject({
+        http: 404,
+        status: 'NOT_FOUND',
+        message: 'No CRDT data found for this editorKey. Another editor has this editor ID.',
+        details: { issues: [{ path: ['editorKey'], code: 'does_not_exist' }] },
+      });
+    }
+    expect(await values()).toEqual([['summary', 'new']]);
+    expect(await customer.ok(PULL, { ...editor, editorKey: newKey })).toMatchObject({ editorKey: newKey });
+    await pushText('!', { editorKey: newKey });
+    expect(await values()).toEqual([['summary', 'new!']]);
   });
 });
 
@@ -397,13 +431,13 @@ describe('POST /v2/crdt/updates/get', () => {
 
   test('returns only the updates after a version', async () => {
     await add();
-    const { version } = await customer.ok(PULL, editor);
+    const { editorKey, version } = await customer.ok(PULL, editor);
     const doc = await client();
-    expect(await customer.ok(PULL, { ...editor, version })).toEqual({ update: 'AAA=', version });
+    expect(await customer.ok(PULL, { ...editor, version })).toEqual({ editorKey, update: 'AAA=', version });
     await pushText(' two');
     await customer.ok(UPDATE, { ...text, data: 'one two three' });
     const after = await customer.ok(PULL, { ...editor, version });
-    expect(after).toEqual({ update: expect.any(String), version: Number(version) + 2 });
+    expect(after).toEqual({ editorKey, update: expect.any(String), version: Number(version) + 2 });
     Y.applyUpdate(doc, bytes(after.update));
     expect(doc.getText('content').toJSON()).toBe('one two three');
     // The request also has a state vector now. The answer then leaves out what the client already has.

@@ -60,7 +60,7 @@ function editorOf(table = tableOf()) {
   return {
     add: (value: Value, now = START) => addEditor(log, context, { editorId: EDITOR, ...value }, { now }),
     replace: (value: Value, now = START) => updateEditor(log, context, { editorId: EDITOR, ...value }, { now }),
-    push: (update: Uint8Array, now = START) => pushUpdate(log, context, EDITOR, update, { now }),
+    push: (update: Uint8Array, now = START) => pushUpdate(log, context, { editorId: EDITOR, update }, { now }),
   };
 }
 const add = (data: string, now = START) => editorOf().add(text(data), now);

@@ -170,13 +170,14 @@ describe('the publisher', () => {
   test('publishes an editor update with its content, and records it without the content', async () => {
     await connect('ada');
     await customer.ok('/v2/crdt/add', { ...nda, editorId: 'summary', type: 'text', data: 'hello' });
+    const { editorKey } = await customer.ok('/v2/crdt/updates/get', { ...nda, editorId: 'summary' });
     const [update] = await insertionsOf('EditorUpdate');
     const packed = Buffer.from(update!.item!.packed as Uint8Array).toString('base64');
     await publish([{ ...update!, item: { ...update!.item, packed } }]);
-    expect(eventsOn(channelOf())).toEqual([
-      expect.objectContaining({ type: 'crdt.update', editorId: 'summary', version: 1, update: expect.any(String) }),
-    ]);
+    const hint = { type: 'crdt.update', editorId: 'summary', editorKey, version: 1 };
+    expect(eventsOn(channelOf())).toEqual([expect.objectContaining({ ...hint, update: expect.any(String) })]);
     expect(await recordedHints()).toEqual([expect.not.objectContaining({ update: expect.anything() })]);
+    expect(await recordedHints()).toEqual([expect.objectContaining(hint)]);
   });
 
   test('makes as many table calls for an edit as npm run cost calculates', () =>

@@ -21,6 +21,7 @@ let pageToken: string;
 let activityToken: string;
 let recordingToken: string;
 let folderToken: string;
+let editorKey: string;
 let editorVersion: number;
 let editorUpdate: string;
 let webhookEndpointId: string;
@@ -129,7 +130,11 @@ beforeAll(async () => {
     location: { id: 'location' },
   });
   await first.ok('/v2/crdt/add', { ...document, editorId: 'editor', type: 'text', data: MARK, userId: 'user' });
-  ({ version: editorVersion, update: editorUpdate } = await first.ok('/v2/crdt/updates/get', {
+  ({
+    editorKey,
+    version: editorVersion,
+    update: editorUpdate,
+  } = await first.ok('/v2/crdt/updates/get', {
     ...document,
     editorId: 'editor',
   }));
@@ -315,8 +320,12 @@ const cases: Record<string, () => object[]> = {
   '/v2/crdt/updates/get': () => [
     { ...document, editorId: 'editor' },
     { ...document, editorId: 'editor', version: editorVersion },
+    { ...document, editorId: 'editor', editorKey },
   ],
-  '/v2/crdt/updates/push': () => [{ ...document, editorId: 'editor', update: editorUpdate }],
+  '/v2/crdt/updates/push': () => [
+    { ...document, editorId: 'editor', update: editorUpdate },
+    { ...document, editorId: 'editor', editorKey, update: editorUpdate },
+  ],
   '/v2/memory/judgments/add': () => [
     {
       ...document,

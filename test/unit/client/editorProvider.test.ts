@@ -4,7 +4,6 @@ import * as Y from 'yjs';
 import { EditorProvider } from '../../../lib/client/editorProvider.ts';
 import { createUserClient } from '../../../lib/client/userClient.ts';
 import { type Connection, FakeLive, inBrowser } from '../../support/fakeLive.ts';
-import { times } from '../../support/times.ts';
 
 const name = { organizationId: 'acme', documentId: 'nda', editorId: 'summary' };
 
@@ -29,7 +28,7 @@ async function closeAll(): Promise<void> {
 
 const connections = new Map<EditorProvider, Connection>();
 
-function open(doc = new Y.Doc()): EditorProvider {
+function open(doc = new Y.Doc(), editorKey?: string): EditorProvider {
   const connection = service.connection();
   const client = createUserClient({
     baseUrl: 'https://api.test',
@@ -37,7 +36,7 @@ function open(doc = new Y.Doc()): EditorProvider {
     fetch: connection.fetch,
     WebSocket: connection.WebSocket,
   });
-  const provider = new EditorProvider(doc, { ...name, client });
+  const provider = new EditorProvider(doc, { ...name, client, editorKey });
   connections.set(provider, connection);
   opened.push(provider);
   return provider;
@@ -115,7 +114,7 @@ describe('an editor provider', () => {
     const ada = open();
     await wait();
     write(service.editor, 'large');
-    service.hint({ type: 'crdt.update', editorId: 'summary' });
+    service.hintEditor();
     await wait();
     expect(textOf(ada.doc)).toBe('large');
   });
@@ -128,7 +127,7 @@ describe('an editor provider', () => {
     write(ada.doc, 'A');
     await wait(1_600);
     service.refusals.clear();
-    service.hint({ type: 'crdt.update', editorId: 'summary' });
+    service.hintEditor();
     await wait(60_000);
     expect([textOf(service.editor), ada.saved]).toEqual(['A', true]);
   });
@@ -139,7 +138,7 @@ describe('an editor provider', () => {
     await wait();
     service.refusals.set('/v2/crdt/updates/get', 'UNAVAILABLE').set('/v2/crdt/updates/push', 'UNAVAILABLE');
     write(service.editor, 'large');
-    service.hint({ type: 'crdt.update', editorId: 'summary' });
+    service.hintEditor();
     write(ada.doc, 'A');
     await wait(1_600);
     service.refusals.clear();
@@ -178,6 +177,91 @@ describe('an editor provider', () => {
     await closeAll();
     expect(textOf(service.editor)).toBe('last');
     expect(service.sockets.size).toBe(0);
+  });
+});
+
+describe('an editor provider whose editor was deleted', () => {
+  /** Opens a provider. Returns it with the statuses of its `rejected` events. */
+  async function openWatched(doc?: Y.Doc, editorKey?: string) {
+    const provider = open(doc, editorKey);
+    const rejected: string[] = [];
+    provider.on('rejected', ({ status }) => rejected.push(status));
+    await wait();
+    return { provider, rejected };
+  }
+
+  test('stops and reports NOT_FOUND at once, also without an edit', async () => {
+    const { provider, rejected } = await openWatched();
+    service.deleteEditor();
+    await wait();
+    expect([rejected, provider.synced, provider.saved]).toEqual([['NOT_FOUND'], false, true]);
+  });
+
+  test('shows no text of an editor that was added under the same id, and sends it no edits', async () => {
+    write(service.editor, 'old ');
+    const { provider, rejected } = await openWatched();
+    service.deleteEditor();
+    service.addEditor('new');
+    write(provider.doc, 'late ');
+    await wait(60_000);
+    expect([textOf(provider.doc), textOf(service.editor)]).toEqual(['late old ', 'new']);
+    expect([rejected, provider.saved]).toEqual([['NOT_FOUND'], false]);
+  });
+
+  test('sends no edits of an interrupted connection to an editor that was added under the same id meanwhile', async () => {
+    const { provider, rejected } = await openWatched();
+    write(provider.doc, 'saved');
+    await wait();
+    service.isDown = true;
+    service.disconnect();
+    await wait(60_000);
+    write(provider.doc, 'unsaved ');
+    service.deleteEditor();
+    service.addEditor('new');
+    service.oldest = service.log.length + 1;
+    service.isDown = false;
+    await wait(120_000);
+    expect([textOf(provider.doc), textOf(service.editor)]).toEqual(['unsaved saved', 'new']);
+    expect([rejected, provider.saved]).toEqual([['NOT_FOUND'], false]);
+  });
+
+  test('reports later edits as unsaved, and sends nothing after a new connection', async () => {
+    const { provider } = await openWatched();
+    service.deleteEditor();
+    await wait();
+    const saved: boolean[] = [];
+    provider.on('saved', (isSaved) => saved.push(isSaved));
+    write(provider.doc, 'A');
+    expect([provider.saved, saved]).toEqual([false, [false]]);
+    service.disconnect();
+    await wait(120_000);
+    expect([pushes(), provider.saved]).toEqual([[], false]);
+  });
+
+  test('rejects a stored Yjs document with the key of the deleted editor', async () => {
+    write(service.editor, 'old');
+    const { provider } = await openWatched();
+    const { editorKey } = provider;
+    await closeAll();
+    expect(editorKey).toBe('edt_0');
+    service.deleteEditor();
+    service.addEditor('new');
+    const stored = await openWatched(provider.doc, editorKey);
+    expect([textOf(provider.doc), textOf(service.editor), stored.rejected]).toEqual(['old', 'new', ['NOT_FOUND']]);
+    const fresh = await openWatched();
+    expect([textOf(fresh.provider.doc), fresh.rejected]).toEqual(['new', []]);
+  });
+
+  test('ignores a late message about the earlier editor', async () => {
+    const late = new Y.Doc();
+    write(late, 'late');
+    service.deleteEditor();
+    service.addEditor('new');
+    const { provider } = await openWatched();
+    const update = Buffer.from(Y.encodeStateAsUpdate(late)).toString('base64');
+    service.hint({ type: 'crdt.update', editorId: 'summary', editorKey: 'edt_0', update });
+    await wait();
+    expect([textOf(provider.doc), provider.synced]).toEqual(['new', true]);
   });
 });
 
@@ -252,7 +336,7 @@ describe('awareness', () => {
 type Step =
   | { kind: 'insert'; client: number; at: number; text: string }
   | { kind: 'delete'; client: number; at: number; length: number }
-  | { kind: 'disconnect' | 'lose pushes' | 'deliver pushes' | 'lose answers' | 'answer' | 'expire changes' }
+  | { kind: 'disconnect' | 'lose pushes' | 'deliver pushes' | 'lose answers' | 'answer' | 'expire changes' | 'replace' }
   | { kind: 'outage'; milliseconds: number }
   | { kind: 'reload' | 'crash'; client: number }
   | { kind: 'wait'; milliseconds: number };
@@ -302,6 +386,7 @@ const steps = fc.array(
           'lose answers',
           'answer',
           'expire changes',
+          'replace',
         ),
       }),
     },
@@ -309,11 +394,12 @@ const steps = fc.array(
   { maxLength: 40 },
 );
 
-test('all replicas equal the stored state after random edits, disconnections, lost messages, reloads and crashes', async () => {
+test('all replicas equal the stored state after random edits, disconnections, lost messages, reloads, crashes and replaced editors', async () => {
   await fc.assert(
     fc.asyncProperty(steps, async (all: Step[]) => {
       service = new FakeLive();
-      const providers = times(CLIENTS, () => open());
+      const providers: EditorProvider[] = [];
+      for (let index = 0; index < CLIENTS; index++) openAs(providers, index);
       await wait();
       for (const step of all) await run(step, providers);
       service.isDown = false;
@@ -332,6 +418,15 @@ test('all replicas equal the stored state after random edits, disconnections, lo
   );
 }, 120_000);
 
+/** Opens a provider. If its editor was deleted, opens a new one with a new Yjs document, as applications do. */
+function openAs(providers: EditorProvider[], index: number, doc?: Y.Doc, editorKey?: string): void {
+  const provider = open(doc, editorKey);
+  providers[index] = provider;
+  provider.on('rejected', () => {
+    if (providers[index] === provider) openAs(providers, index);
+  });
+}
+
 async function run(step: Step, providers: EditorProvider[]): Promise<void> {
   if (step.kind === 'insert' || step.kind === 'delete') {
     const text = providers[step.client]!.doc.getText('content');
@@ -346,12 +441,18 @@ async function run(step: Step, providers: EditorProvider[]): Promise<void> {
     service.isDown = false;
   } else if (step.kind === 'reload' || step.kind === 'crash') {
     // Simulates that a page is loaded again. After a reload, the browser still has the Yjs document with edits that
-    // were not sent. After a crash, the document is empty.
+    // were not sent, and the key of its editor. After a crash, the document is empty.
     const provider = providers[step.client]!;
-    const doc = new Y.Doc();
-    if (step.kind === 'reload') Y.applyUpdate(doc, Y.encodeStateAsUpdate(provider.doc));
     kill(provider);
-    providers[step.client] = open(doc);
+    if (step.kind === 'crash') openAs(providers, step.client);
+    else {
+      const doc = new Y.Doc();
+      Y.applyUpdate(doc, Y.encodeStateAsUpdate(provider.doc));
+      openAs(providers, step.client, doc, provider.editorKey);
+    }
+  } else if (step.kind === 'replace') {
+    service.deleteEditor();
+    service.addEditor('new');
   } else if (step.kind === 'disconnect') service.disconnect();
   else if (step.kind === 'lose pushes') service.losesPushes = true;
   else if (step.kind === 'deliver pushes') service.losesPushes = false;

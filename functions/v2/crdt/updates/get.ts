@@ -3,7 +3,7 @@ import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { findDocument } from '../../../../lib/content/documentScope.ts';
 import { readEditors } from '../../../../lib/editors/editorReader.ts';
 import { findMissingUpdates } from '../../../../lib/editors/editorUpdates.ts';
-import { Base64, editorName, UPDATES_ANSWER_BYTES, Version } from '../../../../lib/editors/rules/editors.ts';
+import { Base64, EditorKey, editorName, UPDATES_ANSWER_BYTES, Version } from '../../../../lib/editors/rules/editors.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
 import { optional } from '../../../../lib/shared/schema.ts';
 import { openToUsers } from '../../../../lib/userTokens/openToUsers.ts';
@@ -18,6 +18,7 @@ export const endpoint = defineEndpoint(
     limitClass: 'expensive',
     input: z.object({
       ...editorName,
+      editorKey: EditorKey,
       /** The state vector of the client. If it is missing, the update in the answer contains the whole state. */
       stateVector: optional(Base64),
       /**
@@ -28,6 +29,8 @@ export const endpoint = defineEndpoint(
     }),
     output: z.object({
       data: z.object({
+        /** The key of the editor. An editor that is deleted and added again under the same id has another key. */
+        editorKey: z.string(),
         update: z.string(),
         /** The state vector of the service. Absent if the answer contains only updates after the given `version`. */
         stateVector: z.string().optional(),
@@ -41,13 +44,15 @@ export const endpoint = defineEndpoint(
     impact: 'clients of collaborative editors get no updates',
     example: {
       data: { organizationId: 'acme', documentId: 'nda', editorId: 'summary', version: 1767225600000000 },
-      result: { data: { update: 'AAA=', version: 1767225600000000 } },
+      result: {
+        data: { editorKey: 'edt_37kkGJMKKIS19jXVHTBYgMZ07xh', update: 'AAA=', version: 1767225600000000 },
+      },
     },
     memoryMb: 1024,
   },
-  async ({ input: { organizationId, documentId, editorId, stateVector, version }, caller, deps }) => {
+  async ({ input: { organizationId, documentId, editorId, ...clientState }, caller, deps }) => {
     const { scope } = await deps.findDocument(caller.tenant, { organizationId, documentId });
-    return { data: await findMissingUpdates(deps.editors, scope, editorId, { stateVector, version }) };
+    return { data: await findMissingUpdates(deps.editors, scope, editorId, clientState) };
   },
 );
 

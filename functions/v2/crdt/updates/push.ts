@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { changeEditor, type WriteChange } from '../../../../lib/editors/changeEditor.ts';
 import { pushUpdate } from '../../../../lib/editors/pushUpdate.ts';
-import { authorFields, Base64, editorName } from '../../../../lib/editors/rules/editors.ts';
+import { authorFields, Base64, EditorKey, editorName } from '../../../../lib/editors/rules/editors.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
 import { openToUsers } from '../../../../lib/userTokens/openToUsers.ts';
 
@@ -16,6 +16,7 @@ export const endpoint = defineEndpoint(
     limitClass: 'expensive',
     input: z.object({
       ...editorName,
+      editorKey: EditorKey,
       update: Base64.meta({
         description:
           'An update of Yjs (format 1) in base64. It must not contain subdocuments, or root types other than the content key. ' +
@@ -50,8 +51,7 @@ export const endpoint = defineEndpoint(
     memoryMb: 1024,
   },
   async ({ input, caller, deps, now, log }) => {
-    const change: WriteChange = (editors, context, author) =>
-      pushUpdate(editors, context, input.editorId, input.update, author);
+    const change: WriteChange = (editors, context, author) => pushUpdate(editors, context, input, author);
     const { version } = await deps.changeEditor(caller.tenant, input, change, { now, log });
     return { data: { version } };
   },
