@@ -51,8 +51,9 @@ export interface EditorProviderEvents {
   readonly saved: boolean;
   /**
    * Sent if the service rejects an edit or a read, and would reject a retry too. For example, the user may only view
-   * the document. The provider then stops, and later edits are not saved. The status NOT_FOUND means that the editor was
-   * deleted, also if another editor was added under the same id. That editor needs a new provider with a new Yjs document.
+   * the document. The provider then stops and hides the cursors, and later edits are not saved. The status NOT_FOUND
+   * means that the editor was deleted, also if another editor was added under the same id. That editor needs a new
+   * provider with a new Yjs document.
    */
   readonly rejected: ServiceError;
 }
@@ -185,6 +186,7 @@ export class EditorProvider {
 
   #followStatus(status: LiveStatus): void {
     this.#events.emit('status', status);
+    if (this.#hasStopped) return;
     if (status === 'live') {
       this.#read();
       this.#scheduleSend(0);
@@ -193,8 +195,7 @@ export class EditorProvider {
       void this.#live.publish({ type: 'awareness.query', editorId: this.#name.editorId } satisfies AwarenessMessage);
     } else {
       this.#setSynced(false);
-      const others = [...this.awareness.getStates().keys()].filter((id) => id !== this.doc.clientID);
-      removeAwarenessStates(this.awareness, others, this);
+      this.#removeOtherStates();
     }
   }
 
@@ -289,6 +290,8 @@ export class EditorProvider {
       error instanceof ServiceError &&
       ['PERMISSION_DENIED', 'INVALID_ARGUMENT', 'NOT_FOUND'].includes(error.status)
     ) {
+      this.#removeOtherStates();
+      void this.#removeOwnState();
       this.#stop();
       this.#events.emit('rejected', error);
       return;
@@ -298,7 +301,7 @@ export class EditorProvider {
   }
 
   #receiveAwareness({ type, editorId, update }: AwarenessMessage): void {
-    if (editorId !== this.#name.editorId) return;
+    if (editorId !== this.#name.editorId || this.#hasStopped) return;
     if (type === 'awareness.query') this.#announce();
     else if (update !== undefined) applyAwarenessUpdate(this.awareness, fromBase64(update), this);
   }
@@ -312,6 +315,7 @@ export class EditorProvider {
   }
 
   #publishClients(clients: readonly number[]): void {
+    if (this.#hasStopped) return;
     for (const id of clients) this.#changedClients.add(id);
     this.#awarenessTimer ??= setTimeout(() => void this.#publishNow(), AWARENESS_MILLISECONDS);
   }
@@ -321,6 +325,12 @@ export class EditorProvider {
     removeAwarenessStates(this.awareness, [this.doc.clientID], this);
     this.#changedClients.add(this.doc.clientID);
     await this.#publishNow();
+  }
+
+  /** Hides the cursors of other clients. */
+  #removeOtherStates(): void {
+    const others = [...this.awareness.getStates().keys()].filter((id) => id !== this.doc.clientID);
+    removeAwarenessStates(this.awareness, others, this);
   }
 
   async #publishNow(): Promise<void> {

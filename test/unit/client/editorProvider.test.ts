@@ -317,6 +317,23 @@ describe('awareness', () => {
     });
   });
 
+  test('ends for both sides when the service rejects the provider', async () => {
+    const [ada, grace] = [open(), open()];
+    await wait();
+    for (const { awareness } of [ada, grace]) awareness.setLocalStateField('cursor', 1);
+    await wait();
+    service.refusals.set('/v2/crdt/updates/push', 'PERMISSION_DENIED');
+    write(ada.doc, 'A');
+    await wait();
+    for (const cursor of [2, 3]) {
+      for (const { awareness } of [ada, grace]) awareness.setLocalStateField('cursor', cursor);
+      service.disconnect();
+      await wait(60_000);
+    }
+    expect([...ada.awareness.getStates().keys()]).toEqual([]);
+    expect([...grace.awareness.getStates().keys()]).toEqual([grace.doc.clientID]);
+  });
+
   test('hides other users while the connection is down, and shows them again afterwards', async () => {
     const [ada, grace] = [open(), open()];
     await wait();
