@@ -64,8 +64,6 @@ const COLLECT_MILLISECONDS = 100;
 const AWARENESS_MILLISECONDS = 50;
 const FIRST_PAUSE = 500;
 const MAX_PAUSE_MILLISECONDS = 30_000;
-/** The length in bytes of a Yjs update that changes nothing. */
-const EMPTY_UPDATE_BYTES = 2;
 
 interface AwarenessMessage {
   readonly type: 'awareness.update' | 'awareness.query';
@@ -229,7 +227,8 @@ export class EditorProvider {
   }
 
   async #readOnce(): Promise<void> {
-    const isFirst = this.#version === undefined;
+    // The Yjs document can contain edits from before this provider existed, for example edits that the browser stored.
+    const before = this.#version === undefined ? Y.encodeStateAsUpdate(this.doc) : undefined;
     const { data } = await this.#client.v2.crdt.updates.get({
       ...this.#name,
       stateVector: toBase64(Y.encodeStateVector(this.doc)),
@@ -239,11 +238,12 @@ export class EditorProvider {
     Y.applyUpdate(this.doc, fromBase64(data.update), this);
     this.#version = data.version;
     this.#name = { ...this.#name, editorKey: data.editorKey };
-    // The Yjs document can contain edits from before this provider existed, for example edits that the browser stored.
-    // These edits are sent too.
-    if (isFirst && data.stateVector !== undefined) {
-      const missing = Y.encodeStateAsUpdate(this.doc, fromBase64(data.stateVector));
-      if (missing.length > EMPTY_UPDATE_BYTES) this.#collect(missing);
+    if (before && data.stateVector !== undefined) {
+      const stateVector = fromBase64(data.stateVector);
+      // The answer contains all deletions that the service has, but only the content that the Yjs document lacks.
+      const { ds } = Y.decodeUpdate(fromBase64(data.update));
+      const stored = Y.createSnapshot(Y.mergeDeleteSets([ds]), Y.decodeStateVector(stateVector));
+      if (!Y.snapshotContainsUpdate(stored, before)) this.#collect(Y.diffUpdate(before, stateVector));
     }
     this.#setSynced(true);
   }

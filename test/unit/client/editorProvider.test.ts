@@ -110,6 +110,30 @@ describe('an editor provider', () => {
     expect(textOf(service.editor)).toBe('stored');
   });
 
+  test('sends nothing if the document has only content and deletions that the service has', async () => {
+    write(service.editor, 'Hello Ada');
+    service.editor.getText('content').delete(5, 4);
+    const stored = new Y.Doc();
+    Y.applyUpdate(stored, Y.encodeStateAsUpdate(service.editor));
+    service.editor.getText('content').delete(0, 1);
+    for (const provider of [open(), open(stored)]) {
+      await wait();
+      expect([textOf(provider.doc), provider.saved]).toEqual(['ello', true]);
+    }
+    expect(pushes()).toEqual([]);
+  });
+
+  test('sends a deletion that the document had before the first read', async () => {
+    write(service.editor, 'Hello');
+    service.editor.getText('content').delete(4, 1);
+    const stored = new Y.Doc();
+    Y.applyUpdate(stored, Y.encodeStateAsUpdate(service.editor));
+    stored.getText('content').delete(0, 1);
+    open(stored);
+    await wait();
+    expect(textOf(service.editor)).toBe('ell');
+  });
+
   test('reads a change whose pushed message has no update, because the update was too large', async () => {
     const ada = open();
     await wait();
