@@ -244,6 +244,7 @@ export class EditorProvider {
       const { ds } = Y.decodeUpdate(fromBase64(data.update));
       const stored = Y.createSnapshot(Y.mergeDeleteSets([ds]), Y.decodeStateVector(stateVector));
       if (!Y.snapshotContainsUpdate(stored, before)) this.#collect(Y.diffUpdate(before, stateVector));
+      this.#scheduleSend(0);
     }
     this.#setSynced(true);
   }
@@ -260,7 +261,8 @@ export class EditorProvider {
     if (this.#hasStopped) return;
     this.#sendTimer = setTimeout(() => {
       this.#sendTimer = undefined;
-      if (this.#live.status !== 'live') return;
+      // Before the first read, edits can depend on edits that the browser stored and that are not collected yet.
+      if (this.#live.status !== 'live' || this.#version === undefined) return;
       this.#send().catch((error: unknown) => this.#retryLater(error, (pause) => this.#scheduleSend(pause)));
     }, milliseconds);
   }

@@ -123,6 +123,19 @@ describe('an editor provider', () => {
     expect(pushes()).toEqual([]);
   });
 
+  test('sends no edit before the edits that the document had before the first read', async () => {
+    const stored = new Y.Doc();
+    write(stored, 'stored');
+    service.refusals.set('/v2/crdt/updates/get', 'UNAVAILABLE');
+    const ada = open(stored);
+    write(ada.doc, ' edit', 6);
+    await wait(5_000);
+    expect([pushes(), ada.saved]).toEqual([[], false]);
+    service.refusals.clear();
+    await wait(60_000);
+    expect([textOf(service.editor), ada.saved, pushes().length]).toEqual(['stored edit', true, 1]);
+  });
+
   test('sends a deletion that the document had before the first read', async () => {
     write(service.editor, 'Hello');
     service.editor.getText('content').delete(4, 1);
