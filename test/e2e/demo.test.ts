@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
+import { demoDocument, demoEditor } from '../../infra/local/console/demoDocument.ts';
 import { type Tab, TestBrowser } from '../support/browser.ts';
 import { startSystem, type System } from './system.ts';
 
@@ -259,6 +260,16 @@ describe('the demo page', () => {
     const { authToken, workspaceAuthToken } = system.credentials;
     for (const secret of [authToken, workspaceAuthToken]) expect(exchanged.join()).not.toContain(secret);
     expect(tab.problems).toEqual([]);
+  });
+
+  test('makes the text read-only after its editor was deleted and added again', async () => {
+    const { page } = await open('ada');
+    await system.client.v2.crdt.delete({ ...demoDocument, editorIds: [demoEditor.editorId] });
+    await system.client.v2.crdt.add({ ...demoDocument, ...demoEditor, type: 'text', data: 'new text' });
+    await page.getByRole('alert').filter({ hasText: 'NOT_FOUND' }).waitFor();
+    await textOf(page).and(page.locator('[contenteditable=false]')).waitFor();
+    await page.reload();
+    await withTexts(page, ['new text']);
   });
 
   test('shows an error to a user who loses access, and continues for the other user', async () => {

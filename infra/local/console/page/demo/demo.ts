@@ -62,7 +62,11 @@ live.on('reload', () => {
   refreshNotifications();
 });
 live.presence.set({ name: user.name, email: user.email });
-editor.provider.on('rejected', reportError);
+editor.provider.on('rejected', (error) => {
+  // Later edits would not be saved.
+  editor.stop();
+  reportError(error);
+});
 
 function showStatus(status: LiveStatus): void {
   setText(byId('status'), statusTexts[status]);
