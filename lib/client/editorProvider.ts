@@ -64,6 +64,8 @@ const COLLECT_MILLISECONDS = 100;
 const AWARENESS_MILLISECONDS = 50;
 const FIRST_PAUSE = 500;
 const MAX_PAUSE_MILLISECONDS = 30_000;
+/** The length in bytes of a Yjs update that changes nothing. */
+const EMPTY_UPDATE_BYTES = 2;
 
 interface AwarenessMessage {
   readonly type: 'awareness.update' | 'awareness.query';
@@ -86,7 +88,7 @@ export class EditorProvider {
   readonly #events = new Emitter<EditorProviderEvents>();
   readonly #endings: (() => void)[] = [];
   readonly #sessionId = crypto.randomUUID();
-  /** Local edits that the service has not stored yet. */
+  /** Local edits that the service has not stored yet. Before the first read, it may have stored some. */
   #unsent: Uint8Array[] = [];
   #sending: Promise<void> | undefined;
   #sendTimer: ReturnType<typeof setTimeout> | undefined;
@@ -108,6 +110,9 @@ export class EditorProvider {
     this.#client = client;
     this.#name = name;
     this.#live = client.live({ organizationId: name.organizationId, documentId: name.documentId });
+    // The Yjs document can contain edits that the service does not have, for example edits that the browser stored.
+    const content = Y.encodeStateAsUpdate(doc);
+    if (content.length > EMPTY_UPDATE_BYTES) this.#unsent.push(content);
     const onEdit = (update: Uint8Array, origin: unknown) => {
       if (origin !== this) this.#collect(update);
     };
@@ -159,7 +164,7 @@ export class EditorProvider {
     return this.#name.editorKey;
   }
 
-  /** Whether the service has stored every local edit. */
+  /** Whether the service has stored every local edit. False before the first read of a Yjs document with content. */
   get saved(): boolean {
     return this.#unsent.length === 0;
   }
@@ -227,8 +232,7 @@ export class EditorProvider {
   }
 
   async #readOnce(): Promise<void> {
-    // The Yjs document can contain edits from before this provider existed, for example edits that the browser stored.
-    const before = this.#version === undefined ? Y.encodeStateAsUpdate(this.doc) : undefined;
+    const isFirst = this.#version === undefined;
     const { data } = await this.#client.v2.crdt.updates.get({
       ...this.#name,
       stateVector: toBase64(Y.encodeStateVector(this.doc)),
@@ -238,15 +242,24 @@ export class EditorProvider {
     Y.applyUpdate(this.doc, fromBase64(data.update), this);
     this.#version = data.version;
     this.#name = { ...this.#name, editorKey: data.editorKey };
-    if (before && data.stateVector !== undefined) {
-      const stateVector = fromBase64(data.stateVector);
-      // The answer contains all deletions that the service has, but only the content that the Yjs document lacks.
-      const { ds } = Y.decodeUpdate(fromBase64(data.update));
-      const stored = Y.createSnapshot(Y.mergeDeleteSets([ds]), Y.decodeStateVector(stateVector));
-      if (!Y.snapshotContainsUpdate(stored, before)) this.#collect(Y.diffUpdate(before, stateVector));
+    if (isFirst && data.stateVector !== undefined) {
+      this.#dropStored(fromBase64(data.update), fromBase64(data.stateVector));
       this.#scheduleSend(0);
     }
     this.#setSynced(true);
+  }
+
+  /**
+   * Removes from the unsent edits those that the service has. `update` contains all deletions that the service has, but
+   * only the content that the Yjs document lacked.
+   */
+  #dropStored(update: Uint8Array, stateVector: Uint8Array): void {
+    if (this.#unsent.length === 0) return;
+    const unsent = Y.mergeUpdates(this.#unsent);
+    const { ds } = Y.decodeUpdate(update);
+    const stored = Y.createSnapshot(Y.mergeDeleteSets([ds]), Y.decodeStateVector(stateVector));
+    this.#unsent = Y.snapshotContainsUpdate(stored, unsent) ? [] : [Y.diffUpdate(unsent, stateVector)];
+    if (this.saved) this.#events.emit('saved', true);
   }
 
   #collect(update: Uint8Array): void {
@@ -261,7 +274,7 @@ export class EditorProvider {
     if (this.#hasStopped) return;
     this.#sendTimer = setTimeout(() => {
       this.#sendTimer = undefined;
-      // Before the first read, edits can depend on edits that the browser stored and that are not collected yet.
+      // Before the first read, the provider does not know the key of the editor, nor which edits the service lacks.
       if (this.#live.status !== 'live' || this.#version === undefined) return;
       this.#send().catch((error: unknown) => this.#retryLater(error, (pause) => this.#scheduleSend(pause)));
     }, milliseconds);

@@ -110,6 +110,30 @@ describe('an editor provider', () => {
     expect(textOf(service.editor)).toBe('stored');
   });
 
+  test('reports edits that the document had before the first read as unsaved until it has read or sent them', async () => {
+    write(service.editor, 'Hello');
+    const known = new Y.Doc();
+    Y.applyUpdate(known, Y.encodeStateAsUpdate(service.editor));
+    const edited = new Y.Doc();
+    write(edited, 'stored');
+    service.isDown = true;
+    const providers = [open(), open(known), open(edited)];
+    await wait(5_000);
+    expect(providers.map(({ saved }) => saved)).toEqual([true, false, false]);
+    const events = providers.map((provider) => {
+      const saved: boolean[] = [];
+      provider.on('saved', (isSaved) => saved.push(isSaved));
+      return saved;
+    });
+    service.isDown = false;
+    await wait(60_000);
+    expect([providers.map(({ saved }) => saved), events]).toEqual([
+      [true, true, true],
+      [[], [true], [true]],
+    ]);
+    expect([textOf(service.editor).length, pushes().length]).toEqual(['Hellostored'.length, 1]);
+  });
+
   test('sends nothing if the document has only content and deletions that the service has', async () => {
     write(service.editor, 'Hello Ada');
     service.editor.getText('content').delete(5, 4);
