@@ -1,12 +1,11 @@
 import * as z from 'zod';
 import type { Capability } from '../app/capability.ts';
 import type { ListPosition } from '../http/paging.ts';
-import { JobEntity, restartJob } from '../jobs/jobStore.ts';
 import { defineEntity } from '../table/entity.ts';
 import { retryOnConflict } from '../table/retryOnConflict.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 import { insert, type QueryPage, remove, replace, type Table } from '../table/table.ts';
-import { parkingJob } from './parkingJob.ts';
+import { restartParkingJob } from './parkingJob.ts';
 import { MAX_ENDPOINTS, WebhookEndpoint } from './rules/endpoints.ts';
 import { reviseSettings, settingsRevision, WebhookSettingsEntity } from './webhookSettings.ts';
 
@@ -86,9 +85,7 @@ export class WebhookEndpointStore {
   /**
    * Replaces an endpoint by the result of `change` and returns the new endpoint. Returns undefined if the endpoint does not exist.
    * Calls `change` again after a conflict. Writes nothing if `change` throws.
-   *
-   * A change ends the pause of the circuit breaker. If the endpoint is enabled, the job for its parked deliveries is therefore due
-   * at once. The sweep, which runs every minute, sends the message of the job.
+   * If the endpoint is enabled after the change, its parked deliveries are released.
    */
   async update(
     tenant: string,
@@ -96,20 +93,18 @@ export class WebhookEndpointStore {
     change: (stored: WebhookEndpoint) => WebhookEndpoint,
   ): Promise<WebhookEndpoint | undefined> {
     return retryOnConflict(async () => {
-      const { jobId } = parkingJob(endpointId, 0);
-      const [stored, revision, parking] = await Promise.all([
+      const [stored, revision, release] = await Promise.all([
         this.#table.get(WebhookEndpointEntity, { tenant, endpointId }),
         settingsRevision(this.#table, tenant),
-        this.#table.get(JobEntity, { tenant, jobId }),
+        restartParkingJob(this.#table, { tenant, endpointId }),
       ]);
       if (!stored) return undefined;
       const changed = change(stored);
-      const { disabled, updatedAt } = changed;
       return this.#table.tryWrite(
         [
           replace(WebhookEndpointEntity, { ...changed, tenant }, stored._r),
           revision,
-          ...(parking && !disabled ? [restartJob(tenant, parkingJob(endpointId, updatedAt), updatedAt)] : []),
+          ...(changed.disabled ? [] : release),
         ],
         changed,
       );

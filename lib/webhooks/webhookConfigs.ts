@@ -1,12 +1,18 @@
 import { configStore, defineConfig } from '../workspaces/configs/configStore.ts';
+import { restartParkingJob } from './parkingJob.ts';
 import { AdvancedWebhookConfig, initialAdvancedConfig } from './rules/advancedConfig.ts';
 import { BasicWebhookConfig, initialBasicConfig } from './rules/basicConfig.ts';
+import { enabledBasicTargets } from './rules/matching.ts';
 import { settingsRevision } from './webhookSettings.ts';
 
 export const AdvancedWebhookConfigEntity = defineConfig(
   'AdvancedWebhookConfig',
   'Whether and how the advanced webhooks of an API key are delivered',
-  { schema: AdvancedWebhookConfig, initial: initialAdvancedConfig, alsoWrite: settingsRevision },
+  {
+    schema: AdvancedWebhookConfig,
+    initial: initialAdvancedConfig,
+    alsoWrite: async (table, tenant) => [await settingsRevision(table, tenant)],
+  },
 );
 export const BasicWebhookConfigEntity = defineConfig(
   'BasicWebhookConfig',
@@ -14,7 +20,13 @@ export const BasicWebhookConfigEntity = defineConfig(
   {
     schema: BasicWebhookConfig,
     initial: initialBasicConfig,
-    alsoWrite: settingsRevision,
+    async alsoWrite(table, tenant, changed) {
+      const [revision, ...releases] = await Promise.all([
+        settingsRevision(table, tenant),
+        ...enabledBasicTargets(changed).map((endpointId) => restartParkingJob(table, { tenant, endpointId })),
+      ]);
+      return [revision, ...releases.flat()];
+    },
     secret: { group: 'webhookServiceConfig', field: 'authToken', purpose: 'webhookAuthToken', id: 'webhookconfig' },
   },
 );

@@ -94,8 +94,8 @@ export const writesOfOneThing: Costs = {
 /** Most of these endpoints write in one transaction. In a transaction, an item costs twice as many units. */
 const writesOfSeveralThings: Costs = {
   // The transaction also writes the revision of the webhook settings.
-  '/v2/workspace/advancedwebhookconfig/update it': [3, 2, 2, 4],
-  '/v2/workspace/webhookconfig/update it': [3, 2, 2, 4],
+  '/v2/workspace/advancedwebhookconfig/update it': [3, 3, 2, 4],
+  '/v2/workspace/webhookconfig/update it': [3, 3, 2, 4],
   '/v2/workspace/advancedwebhook/endpoints/update one': [5, 3, 4, 4],
   '/v2/workspace/advancedwebhook/endpoints/secret/rotate of one endpoint': [5, 3, 4, 4],
   // Writes the group, and the number of groups, which enforces their limit.

@@ -41,14 +41,18 @@ export function basicUrl(
   return (useWebhookService && webhookServiceConfig[basicTargets[endpointId]]) || undefined;
 }
 
+/** Returns the basic targets that have a URL. Returns none if the service is off. */
+export function enabledBasicTargets(config: BasicWebhookConfig): BasicTargetId[] {
+  return (Object.keys(basicTargets) as BasicTargetId[]).filter(
+    (endpointId) => basicUrl(config, endpointId) !== undefined,
+  );
+}
+
 /**
  * Returns the basic targets that receive an event. If the trigger of the event type is on, these are all targets with a URL.
  * Otherwise there are none.
  */
 export function matchingBasicTargets({ event }: MatchedEvent, config: BasicWebhookConfig | undefined): BasicTargetId[] {
   const { triggers = {} } = config?.webhookServiceConfig ?? {};
-  if (!config || !Object.hasOwn(triggers, event) || !triggers[event]) return [];
-  return (Object.keys(basicTargets) as BasicTargetId[]).filter(
-    (endpointId) => basicUrl(config, endpointId) !== undefined,
-  );
+  return config && Object.hasOwn(triggers, event) && triggers[event] ? enabledBasicTargets(config) : [];
 }

@@ -17,8 +17,8 @@ interface ConfigDefinition<S extends z.ZodObject> {
   /** The value of a configuration that was never set. */
   readonly initial: z.output<S>;
   readonly secret?: SecretField;
-  /** Returns an operation that is written in the same transaction as every update. */
-  readonly alsoWrite?: (table: Table, tenant: string) => Promise<WriteOp>;
+  /** Returns the operations that are written in the same transaction as every update. `changed` is the new configuration. */
+  readonly alsoWrite?: (table: Table, tenant: string, changed: z.output<S>) => Promise<WriteOp[]>;
 }
 
 /** A kind of configuration. An API key has at most one configuration of each kind. */
@@ -97,16 +97,13 @@ export class ConfigStore<S extends z.ZodObject> {
   ): Promise<C> {
     const sealed = await mapSecret('seal', this.#entity, this.#box, tenant, sent);
     return retryOnConflict(async () => {
-      const [stored, additionalOp] = await Promise.all([
-        this.#table.get(this.#entity, { tenant }),
-        this.#entity.alsoWrite?.(this.#table, tenant),
-      ]);
+      const stored = await this.#table.get(this.#entity, { tenant });
       const changed = change(stored && withoutRevision(stored), sealed);
       const value = { ...changed, tenant };
       return this.#table.tryWrite(
         [
           stored ? replace(this.#entity, value, stored._r) : insert(this.#entity, value),
-          ...(additionalOp ? [additionalOp] : []),
+          ...((await this.#entity.alsoWrite?.(this.#table, tenant, changed)) ?? []),
         ],
         changed,
       );

@@ -357,13 +357,15 @@ describe('a parked delivery', () => {
     },
   );
 
+  const changeUrl = async () => customer.ok(paths.update, { endpointId, url: hooks.url('/better') });
+
   /** Opens the breaker, parks 20 deliveries, and changes the URL of the endpoint. Returns the ids of their events. */
-  const parkAndChange = async (): Promise<string[]> =>
+  const parkAndChange = async (change = changeUrl): Promise<string[]> =>
     withStillClock(async () => {
       system.now = Date.now();
       await openBreaker();
       const ids = await park(20);
-      await customer.ok(paths.update, { endpointId, url: hooks.url('/better') });
+      await change();
       return ids;
     });
 
@@ -374,8 +376,7 @@ describe('a parked delivery', () => {
     expect(hooks.at('/better')).toHaveLength(20);
   });
 
-  test('is released after a change of the endpoint, before the pause would have ended', async () => {
-    const ids = await parkAndChange();
+  const expectReleased = async (ids: readonly string[]) => {
     const job = (await parkingOf())!;
     expect(job.dueAt).toBeLessThan((await openUntil())!);
     system.now += SECOND;
@@ -384,6 +385,10 @@ describe('a parked delivery', () => {
     await releaseParkedStep(system.releasePorts, job, () => system.now, system.call);
     await system.drain(system.now + SECOND);
     expect(await statesOf(ids)).toEqual(repeated(20, 'DELIVERED 1'));
+  };
+
+  test('is released after a change of the endpoint, before the pause would have ended', async () => {
+    await expectReleased(await parkAndChange());
   });
 
   test('waits for the end of the pause if the endpoint is disabled', async () => {
@@ -392,6 +397,32 @@ describe('a parked delivery', () => {
     const before = await parkingOf();
     await customer.ok(paths.update, { endpointId, disabled: true });
     expect(await parkingOf()).toEqual(before);
+  });
+
+  describe('to a URL of basic webhooks', () => {
+    const changeRawUrl = async (path: string) =>
+      customer.ok(paths.updateBasic, {
+        useWebhookService: true,
+        webhookServiceConfig: { rawNotificationUrl: hooks.url(path) },
+      });
+
+    beforeEach(async () => {
+      await customer.ok(paths.delete, { endpointId });
+      await changeRawUrl('/dead');
+      endpointId = 'ep_basic_raw';
+    });
+
+    test('is released after a change of the config, before the pause would have ended', async () => {
+      await expectReleased(await parkAndChange(() => changeRawUrl('/better')));
+    });
+
+    test('waits for the end of the pause if basic webhooks are turned off', async () => {
+      await openBreaker();
+      await park(1);
+      const before = await parkingOf();
+      await customer.ok(paths.updateBasic, { useWebhookService: false });
+      expect(await parkingOf()).toEqual(before);
+    });
   });
 
   test('is not read by the sweep of due deliveries', async () => {
