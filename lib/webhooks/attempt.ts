@@ -238,7 +238,10 @@ class DeliveryAttempt {
 
     const isCurrent = isFirst(delivery) && breaker === 'closed' && slot === undefined && !this.#isAfterHealthy;
     const sent = await this.#send(claimed, { ...loaded, isCurrent }, slot);
-    if (!sent) return;
+    if (!sent) {
+      if (breaker === 'probe' && health) await this.#healthUpdater.returnProbe(health);
+      return;
+    }
 
     const recorded = await this.#recordAttempt(claimed, sent);
     await this.#updateHealth(sent, { read: health, isProbe: breaker === 'probe' }, recorded?.status === 'EXHAUSTED');

@@ -11,7 +11,7 @@ import type { EndpointDisabler } from './disableEndpoints.ts';
 import type { EndpointHealthStore } from './endpointHealth.ts';
 import { parkingJob } from './parkingJob.ts';
 import { findDueWarning, hasFailedTooLong } from './rules/autoDisable.ts';
-import { breakerPauses } from './rules/breaker.ts';
+import { breakerPauses, returnProbe } from './rules/breaker.ts';
 import { afterAttempt, type EndpointHealth, healthAt, markSlow } from './rules/health.ts';
 import { parkingDueAt } from './rules/parking.ts';
 import type { Timing } from './rules/schedule.ts';
@@ -85,6 +85,22 @@ export class HealthUpdater {
       const current = healthAt(stored, target._r);
       const next = markSlow(current, this.#call.clock());
       if (next !== current) await health.write(this.#key, next, stored);
+    } catch (error) {
+      const { eventId, endpointId } = this.#key;
+      this.#call.log.error(logMessages.endpointHealthUpdateFailed, { eventId, endpointId, error });
+    }
+  }
+
+  /**
+   * Lets another attempt be the probe at once, after the attempt that became the probe has sent nothing. `taken` is the health that
+   * this attempt has stored. Logs errors and does not throw.
+   */
+  async returnProbe(taken: Stored<EndpointHealth>): Promise<void> {
+    const now = this.#call.clock();
+    const next = { ...taken, breaker: returnProbe(taken.breaker, now), writtenAt: now };
+    try {
+      if ((await this.#ports.health.write(this.#key, next, taken)) === 'done')
+        await this.#notifyParkingJob(parkingDueAt(taken, next), now);
     } catch (error) {
       const { eventId, endpointId } = this.#key;
       this.#call.log.error(logMessages.endpointHealthUpdateFailed, { eventId, endpointId, error });

@@ -55,6 +55,11 @@ export function takeProbe(breaker: Breaker, now: number): Breaker {
   return { ...breaker, open: { pauseMs: breaker.open?.pauseMs ?? 0, until: now + PROBE_LEASE } };
 }
 
+/** Returns the breaker after the probe has ended without a request. The next attempt becomes the probe. */
+export function returnProbe(breaker: Breaker, now: number): Breaker {
+  return { ...breaker, open: { pauseMs: breaker.open?.pauseMs ?? 0, until: now } };
+}
+
 /** An attempt that ended at `now`, epoch ms. */
 export interface EndedAttempt {
   readonly now: number;

@@ -40,10 +40,10 @@ async function openBreaker(): Promise<void> {
 }
 
 /** Publishes events, which are parked. Returns their ids. */
-async function park(count: number): Promise<string[]> {
+async function park(count: number, event: Parameters<typeof system.publish>[1] = {}): Promise<string[]> {
   const ids: string[] = [];
   for (let i = 0; i < count; i++) {
-    ids.push(await system.publish(tenant));
+    ids.push(await system.publish(tenant, event));
     system.now += 1;
   }
   await system.drain(system.now);
@@ -153,6 +153,24 @@ describe('the probe of an endpoint', () => {
     }
     await system.runUntilEnded(tenant, eventId, [endpointId]);
     expect(await statesOf([eventId])).toEqual(['DELIVERED 1']);
+  });
+
+  test('is followed by another one at once if its thread is deleted, so that nothing is sent', async () => {
+    await openBreaker();
+    const deletedDocument = { organizationKey: 'org', organizationId: 'acme', documentKey: 'doc' };
+    const thread = { ...deletedDocument, annotationId: 'thread', createdAt: system.now, authorId: 'ada' };
+    const payload = { source: 'comment', data: {}, audience: { addressed: [], following: [], thread } } as const;
+    const deleted = await park(20, { documentId: 'nda', payload });
+    const [eventId] = (await park(1)) as [string];
+    let sentAt: number | undefined;
+    hooks.answer('/dead', () => {
+      sentAt = system.now;
+      return { status: 200 };
+    });
+    const endOfPause = (await openUntil())!;
+    await system.drain();
+    expect(await statesOf([...deleted, eventId])).toEqual([...repeated(20, 'CANCELLED 0'), 'DELIVERED 1']);
+    expect(sentAt! - endOfPause).toBeLessThan(5 * SECOND);
   });
 
   test('releases the other parked deliveries if it succeeds, oldest first, 50 per second', async () => {

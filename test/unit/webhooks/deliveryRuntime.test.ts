@@ -6,6 +6,7 @@ import {
   breakerPauses,
   checkBreaker,
   closedBreaker,
+  returnProbe,
   sampleWeight,
   takeProbe,
 } from '../../../lib/webhooks/rules/breaker.ts';
@@ -100,6 +101,9 @@ describe('the circuit breaker', () => {
       pausedUntil: open.open!.until + 30 * SECOND,
     });
     expect(checkBreaker(tried, open.open!.until + 30 * SECOND)).toBe('probe');
+    const returned = returnProbe(tried, open.open!.until + SECOND);
+    expect(checkBreaker(returned, open.open!.until + SECOND)).toBe('probe');
+    expect(returned.open!.pauseMs).toBe(open.open!.pauseMs);
   });
 
   test('ignores attempts that began before it opened, without a write', () => {
