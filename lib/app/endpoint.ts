@@ -30,6 +30,8 @@ export interface EndpointCall<Input, U extends Uses, A extends AuthLevel> {
    * the repeated call therefore creates no second copy. Each id of a call needs a different `number`.
    */
   readonly repeatableId: (prefix: string, number: number) => string;
+  /** True if the call has an Idempotency-Key. */
+  readonly hasIdempotencyKey: boolean;
   /** The IP address of the caller, as the gateway reports it. */
   readonly sourceIp: string;
   readonly log: Log;

@@ -13,6 +13,7 @@ import { storeCapability } from '../table/storeCapability.ts';
 import { insert, inTransactions, itemOf, replace, type Table, type WriteOp } from '../table/table.ts';
 import { readActivityConfig } from '../workspaces/configs/activityConfig.ts';
 import { changeEventOps, type LoggedVerbs, readLoggedVerbs, threadDeletedEvent } from './changeEvents.ts';
+import { CommentAdditionEntity } from './commentAdditions.ts';
 import { type ChangedComment, changeOps, fitsTransaction, OPS_BESIDE_HEAD, writeChanges } from './commentChanges.ts';
 import { commentInvolvementOps } from './commentInvolvements.ts';
 import { deleteComments } from './deleteComments.ts';
@@ -43,6 +44,8 @@ interface Addition {
   readonly key: ThreadKey;
   readonly sent: readonly NewComment[];
   readonly logged: LoggedVerbs;
+  /** The id of the addition, if a repeated request has the same id. */
+  readonly additionId: string | undefined;
   readonly now: number;
 }
 
@@ -76,7 +79,8 @@ export class CommentWriter {
   }
 
   /**
-   * Adds comments to a thread, all or none, and returns their ids. Throws:
+   * Adds comments to a thread, all or none, and returns their ids. If an earlier request with the same `additionId` added them,
+   * adds nothing and returns the ids again. Throws:
    * - NOT_FOUND for an unknown thread or agent
    * - ALREADY_EXISTS for a comment id that the thread already has
    * - FAILED_PRECONDITION if the thread is full
@@ -87,7 +91,7 @@ export class CommentWriter {
     context: DocumentContext,
     annotationId: string,
     sent: readonly NewComment[],
-    { verify, now }: { verify: boolean; now: number },
+    { verify, additionId, now }: { verify: boolean; additionId: string | undefined; now: number },
   ): Promise<number[]> {
     const authors = distinct(sent.map(({ from }) => from.userId));
     const logs = sent.some(({ triggerActivities }) => triggerActivities);
@@ -98,19 +102,21 @@ export class CommentWriter {
     ]);
     if (!authors.every((userId) => allowed.has(userId)))
       throw new ApiError('PERMISSION_DENIED', 'User does not have access to document');
-    return retryOnConflict(() => this.#tryAdd({ context, key, sent, logged, now }));
+    return retryOnConflict(() => this.#tryAdd({ context, key, sent, logged, additionId, now }));
   }
 
   /** Tries once to add the comments, in one transaction. A reader therefore sees all of them or none. */
   async #tryAdd(addition: Addition): Promise<number[] | 'conflict'> {
-    const { context, key, sent, now } = addition;
+    const { context, key, sent, additionId, now } = addition;
     const { scope } = context;
     const named = agentsOfComments(sent, { createdAt: now, now });
-    const [thread, agents] = await Promise.all([
+    const [thread, agents, earlier] = await Promise.all([
       this.#table.get(ThreadEntity, { ...scope, ...key }),
       findAgents(this.#table, scope.tenant, named),
+      additionId === undefined ? undefined : this.#table.get(CommentAdditionEntity, { ...scope, additionId }),
     ]);
     if (!thread) throw threadNotFound();
+    if (earlier) return [...earlier.commentIds];
     if (thread.commentCount + sent.length > MAX_COMMENTS)
       throw new ApiError('FAILED_PRECONDITION', `A thread takes at most ${MAX_COMMENTS} comments`);
     agents.requireAll(named);
@@ -338,13 +344,14 @@ export class CommentWriter {
  * item which says that the comment involves the user. Throws FAILED_PRECONDITION if the thread would be too large.
  */
 function additionOps(
-  { context, sent, logged, now }: Addition,
+  { context, sent, logged, additionId, now }: Addition,
   thread: Stored<Thread>,
   comments: readonly Comment[],
 ): WriteOp[] {
   const { scope } = context;
   const next = addComments(thread, comments, now);
   if ('refused' in next) throw new ApiError('FAILED_PRECONDITION', next.refused);
+  const commentIds = comments.map(({ commentId }) => commentId);
   const events = comments.map((comment, index): ContentChange => {
     const { triggerNotification: notify = false, triggerActivities: log = false } = sent[index] as NewComment;
     return { verb: 'added', actor: comment.from, thread: next, revision: 1, comment, notify, log };
@@ -356,6 +363,9 @@ function additionOps(
       ...commentInvolvementOps(scope, undefined, { thread, comment }),
     ]),
     ...changeEventOps(context, events, logged, now),
+    ...(additionId === undefined
+      ? []
+      : [insert(CommentAdditionEntity, { ...scope, additionId, commentIds, addedAt: now })]),
   ];
 }
 

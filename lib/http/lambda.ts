@@ -74,7 +74,7 @@ function handlerOf<I extends z.ZodType, O extends z.ZodType, U extends Uses, A e
   const run = async (
     event: APIGatewayProxyEventV2,
     state: RequestState,
-    repeatableId: EndpointCall<never, U, A>['repeatableId'] = newIdOf(state),
+    repeatableId?: EndpointCall<never, U, A>['repeatableId'],
   ): Promise<IdempotentAnswer> => {
     const called = endpointOf(event);
     const call: EndpointCall<z.output<I>, U, A> = {
@@ -83,7 +83,8 @@ function handlerOf<I extends z.ZodType, O extends z.ZodType, U extends Uses, A e
       deps: deps(),
       now: state.startedAt,
       newId: newIdOf(state),
-      repeatableId,
+      repeatableId: repeatableId ?? newIdOf(state),
+      hasIdempotencyKey: repeatableId !== undefined,
       sourceIp: event.requestContext.http.sourceIp,
       log: state.log,
     };

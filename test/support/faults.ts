@@ -11,6 +11,8 @@ export interface Faults {
    * until `heal` is called.
    */
   fail(operation: string, passing: number): void;
+  /** Carries out calls of an operation, but answers them with an internal error of DynamoDB until `heal` is called. */
+  loseAnswer(operation: string): void;
   heal(): void;
   stop(): Promise<void>;
 }
@@ -23,7 +25,7 @@ export async function startFaults(): Promise<Faults> {
   // Uses the SDK's client as in a deployment, because its retries are part of what is tested.
   openTablesWithSdk();
   const engine = new EngineForwarder(process.env.AWS_ENDPOINT_URL_DYNAMODB ?? '');
-  let failing: { operation: string; passing: number } | undefined;
+  let failing: { operation: string; passing: number; isCarriedOut?: boolean } | undefined;
   const respond = async (request: IncomingMessage, response: ServerResponse) => {
     const body = await text(request);
     if (
@@ -31,6 +33,7 @@ export async function startFaults(): Promise<Faults> {
       String(request.headers['x-amz-target']).endsWith(`.${failing.operation}`) &&
       failing.passing-- <= 0
     ) {
+      if (failing.isCarriedOut) await engine.forward(request.headers, body);
       response
         .writeHead(500, { 'content-type': 'application/x-amz-json-1.0' })
         .end('{"__type":"com.amazonaws.dynamodb.v20120810#InternalServerError"}');
@@ -52,6 +55,9 @@ export async function startFaults(): Promise<Faults> {
   return {
     fail(operation, passing) {
       failing = { operation, passing };
+    },
+    loseAnswer(operation) {
+      failing = { operation, passing: 0, isCarriedOut: true };
     },
     heal() {
       failing = undefined;

@@ -91,6 +91,27 @@ describe('POST /v2/commentannotations/add, repeated with its Idempotency-Key', (
   });
 });
 
+describe('POST /v2/commentannotations/comments/add, repeated with its Idempotency-Key', () => {
+  test('adds the comments and their event once, if the first call was interrupted after its transaction', async () => {
+    const add = () => {
+      const commentData = [comment({ triggerNotification: true }), comment()];
+      return customer.call(
+        ADD_COMMENTS,
+        { ...nda, annotationId: 'other', commentData },
+        { 'idempotency-key': 'reply-1' },
+      );
+    };
+    faults.loseAnswer('TransactWriteItems');
+    expect((await add()).status).toBe(503);
+    faults.heal();
+    await customer.ok(ADD_COMMENTS, { ...nda, annotationId: 'other', commentData: [comment()] });
+    for (const { status, body } of [await add(), await add()])
+      expect([status, body.result.data]).toEqual([200, [2, 3]]);
+    expect((await getThread(customer, 'other')).comments.map(({ commentId }: any) => commentId)).toEqual([1, 2, 3, 4]);
+    expect(await emitted()).toHaveLength(1);
+  });
+});
+
 describe('POST /v2/commentannotations/delete of a large thread with a failing transaction', () => {
   test.each([[1], [2], [3]])(
     'hides the thread after %s transactions, reserves its id, and a job purges the rest',
@@ -146,7 +167,8 @@ describe('POST /v2/commentannotations/delete of a large thread with a failing tr
 
 describe('POST /v2/commentannotations/comments/add: size of one call', () => {
   const comments = (count: number, changes: object = {}) => times(count, () => comment(changes));
-  const add = (commentData: object[]) => customer.call(ADD_COMMENTS, { ...nda, annotationId: 'other', commentData });
+  const add = (commentData: object[], headers?: Record<string, string>) =>
+    customer.call(ADD_COMMENTS, { ...nda, annotationId: 'other', commentData }, headers);
   const to = [{ userId: 'bob' }];
 
   // A transaction has at most 100 operations: 1 for the thread, and for each comment 1, 1 more for each user it names,
@@ -177,6 +199,12 @@ describe('POST /v2/commentannotations/comments/add: size of one call', () => {
     });
     expect(await involvementsOf(engine, customer)).toHaveLength(1 + most * ('to' in changes ? 2 : 1));
     expect(await emitted()).toHaveLength('triggerNotification' in changes ? most : 0);
+  });
+
+  test('with an Idempotency-Key has one operation less for comments', async () => {
+    expect((await add(comments(33, { to }), { 'idempotency-key': 'a' })).status).toBe(400);
+    expect((await add(comments(32, { to }), { 'idempotency-key': 'b' })).status).toBe(200);
+    expect((await add(comments(49), { 'idempotency-key': 'c' })).status).toBe(200);
   });
 
   test('writes nothing if one of the ids exists', async () => {

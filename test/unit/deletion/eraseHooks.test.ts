@@ -24,6 +24,7 @@ const erasedBy: Readonly<Record<string, string>> = {
 /** The entity types that need no erasure, by the reason. They name no user, or name one only by id. */
 const notErased: Readonly<Record<string, readonly string[]>> = {
   'of a document, without users': [
+    'CommentAddition',
     'DeletedThread',
     'Document',
     'Editor',

@@ -50,7 +50,7 @@ export const endpoint = defineEndpoint(
       result: { data: [2] },
     },
   },
-  async ({ input, caller, deps, now }) => {
+  async ({ input, caller, deps, now, repeatableId, hasIdempotencyKey }) => {
     const comments = sentComments(input);
     requireAgentSources(comments, deps.serviceName);
     const document = await deps.findWritableDocument(caller.tenant, input);
@@ -58,6 +58,7 @@ export const endpoint = defineEndpoint(
     return {
       data: await deps.comments.add(document, input.annotationId, comments, {
         verify: mustVerifyUsers(caller, input),
+        additionId: hasIdempotencyKey ? repeatableId('add', 0) : undefined,
         now,
       }),
     };
