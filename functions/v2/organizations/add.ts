@@ -1,11 +1,12 @@
 import * as z from 'zod';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { writeOrganizations } from '../../../lib/directory/organizations.ts';
+import { OrganizationFields } from '../../../lib/directory/rules/organizations.ts';
 import { toLambdaWithTwin } from '../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../lib/http/twin.ts';
 import { distinctBy } from '../../../lib/shared/collections.ts';
 import { byIdOf, ItemResults } from '../../../lib/shared/results.ts';
-import { Id, limits, list, Name, optional, withOpenKeys } from '../../../lib/shared/schema.ts';
+import { limits, list } from '../../../lib/shared/schema.ts';
 
 export const endpoint = defineEndpoint(
   {
@@ -13,9 +14,7 @@ export const endpoint = defineEndpoint(
     summary: 'Add organizations',
     auth: 'apiKey',
     kind: 'write',
-    input: z.object({
-      organizations: list(withOpenKeys({ organizationId: Id, organizationName: optional(Name) }), limits.list),
-    }),
+    input: z.object({ organizations: list(OrganizationFields, limits.list) }),
     output: ItemResults,
     message: 'Organization(s) added successfully.',
     errors: [],

@@ -31,6 +31,17 @@ const refused = async (path: string, data: object) => {
   return [status, body.error?.status, body.error?.details?.issues?.[0]?.path];
 };
 
+test.each([ADD, UPDATE])('%s refuses the fields that answers have from the service', async (path) => {
+  for (const field of ['id', 'disabled'])
+    expect(await refused(path, { organizations: [{ organizationId: 'acme', [field]: true }] })).toEqual([
+      400,
+      'INVALID_ARGUMENT',
+      ['organizations', 0, field],
+    ]);
+  await customer.ok(path, { organizations: [{ organizationId: 'acme', id: null, disabled: null }] });
+  expect(await get('acme')).toEqual([{ id: 'acme', organizationName: 'Acme', plan: 'pro', seats: 5, disabled: false }]);
+});
+
 describe.each([
   [UPDATE, (ids: unknown[]) => ({ organizations: ids.map((organizationId) => ({ organizationId })) }), 'organizations'],
   [DELETE, (ids: unknown[]) => ({ organizationIds: ids }), 'organizationIds'],

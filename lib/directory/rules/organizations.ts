@@ -1,0 +1,12 @@
+import { defineSchema, Id, Name, optional, unsupportedField, withOpenKeys } from '../../shared/schema.ts';
+
+/** An organization that a request adds or changes: its id, its name, and the customer's own fields in `open`. */
+export const OrganizationFields = /* @__PURE__ */ defineSchema(() =>
+  withOpenKeys({
+    organizationId: Id,
+    organizationName: optional(Name),
+    // Answers have these fields of the service, so the customer's own fields need other names.
+    id: unsupportedField('must be left out: answers have organizationId as id'),
+    disabled: unsupportedField('must be left out: /v2/organizations/access/disablestate/update sets it'),
+  }),
+);
