@@ -136,8 +136,9 @@ export class UserWriter {
 
   /**
    * Changes the sent profile fields of users, and their roles on the resource of `target`. Without `target`, sent roles are
-   * ignored. Contact lists do not change. Ids must be distinct. An unknown user fails in its own result only. The others are
-   * changed.
+   * ignored. A grant that has expired gets the role, but stays expired. Contact lists do not change.
+   *
+   * Ids must be distinct. An unknown user fails in its own result only. The others are changed.
    */
   async update(
     tenant: string,
@@ -158,7 +159,9 @@ export class UserWriter {
           result: { success: true, id: state.user.internalId, message: 'User updated.' },
           ops: [
             profileWrite(tenant, item, state.user, now).op,
-            hasRole ? grantWrite(target.scope, target.resource, item, state, now) : undefined,
+            hasRole
+              ? grantWrite(target.scope, target.resource, item, state, now, { expiresAt: expiryOf(state) })
+              : undefined,
           ],
         };
       },
@@ -332,6 +335,11 @@ function grantWrite(
   if (!isUnexpired(stored, now / 1000) || ended(stored.grantedAt)) return replace(GrantEntity, fresh, stored._r);
   if (accessRole === undefined || accessRole === stored.accessRole) return undefined;
   return replace(GrantEntity, { ...scope, ...stored, userId, accessRole, grantedAt }, stored._r);
+}
+
+/** Returns when the stored grant of a user expires, or undefined if the user was removed after it was written. */
+function expiryOf({ grant, hasEnded }: UserState): number | undefined {
+  return grant && !hasEnded(grant.grantedAt) ? grant.expiresAt : undefined;
 }
 
 function contactWrite(

@@ -54,6 +54,17 @@ describe('accessRole of users/update', () => {
     expect(await customer.ok('/v2/users/get', { ...acme, ...nda })).toEqual([]);
   });
 
+  test('revives no expired grant, which users/add replaces', async () => {
+    await customer.addUsers([ada], { organizationId: 'other' });
+    const membership = { type: 'organization', id: 'acme', expiresAt: 1 };
+    await customer.ok('/v2/auth/permissions/add', { user: ada, permissions: { resources: [membership] } });
+    await customer.ok(UPDATE, { ...acme, users: [{ ...ada, accessRole: 'viewer' }] });
+    await customer.ok(UPDATE, { ...acme, users: [{ ...ada, accessRole: 'editor' }] });
+    expect((await roles()).organization).toBeUndefined();
+    await customer.addUsers([{ ...ada, accessRole: 'viewer' }]);
+    expect((await roles()).organization).toBe('viewer');
+  });
+
   test('grants nothing to a user who was never added', async () => {
     expect(await customer.ok(UPDATE, { ...acme, users: [{ userId: 'ada', accessRole: 'editor' }] })).toEqual({
       ada: { success: false, id: '', message: 'User does not exist.' },
