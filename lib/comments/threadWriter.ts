@@ -355,9 +355,9 @@ export class ThreadWriter {
       selected.push(...threads.map(({ thread }) => ({ annotationId: thread.annotationId, thread })));
       if (selected.length > limits.list)
         throw invalid({
-          path: [],
+          path: ['annotationIds'],
           code: 'too_big',
-          message: `More than ${limits.list} annotations are selected: select fewer`,
+          message: `annotationIds: more than ${limits.list} annotations are selected; select fewer`,
         });
     }
     return selected;

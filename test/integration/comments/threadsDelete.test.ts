@@ -106,7 +106,10 @@ describe('POST /v2/commentannotations/delete', () => {
         numbered(`t${i}`, 251).map((id) => thread(id)),
       );
     const { status, body } = await customer.call(DELETE, nda);
-    expect([status, body.error.message]).toEqual([400, 'More than 500 annotations are selected: select fewer']);
+    expect([status, body.error.message]).toEqual([
+      400,
+      'annotationIds: more than 500 annotations are selected; select fewer',
+    ]);
     expect(await remainingIds()).toHaveLength(502);
   });
 

@@ -180,7 +180,7 @@ describe('POST /v2/commentannotations/update: selection', () => {
     });
     expect({ status, message: body.error?.message }).toEqual({
       status: 400,
-      message: 'More than 500 annotations are selected: select fewer',
+      message: 'annotationIds: more than 500 annotations are selected; select fewer',
     });
     expect((await getThread(customer, 'x000')).priority).toBe('P1');
   });
