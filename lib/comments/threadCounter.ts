@@ -7,10 +7,11 @@ import { DocumentReader, type DocumentWithFolder, readDocuments } from '../direc
 import { type OrganizationScope, organizationScope } from '../directory/folders/folders.ts';
 import { findOrganization, type OrganizationKeys, OrganizationReader } from '../directory/organizations.ts';
 import { inParallel } from '../shared/inParallel.ts';
+import { pages } from '../table/pages.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 import type { Table } from '../table/table.ts';
 import type { ThreadFilters } from './rules/threadFilters.ts';
-import { lastAuthors, threadAccessOf } from './rules/threads.ts';
+import { type CommentAuthor, lastAuthors, type Thread, threadAccessOf, toAuthor } from './rules/threads.ts';
 import { readThreads, ThreadReader } from './threads.ts';
 
 /** The number of a document's threads that a user can see, and how many of them are unread. */
@@ -33,8 +34,13 @@ interface CountedDocument extends CountOptions {
   readonly checks: AccessChecks;
 }
 
+/** A comment as the access checks need it, with its author. */
+type CommentRecord = RecordAccess & CommentAuthor;
+
 const PARALLEL = 4;
 const PAGE_SIZE = 1_000;
+/** The number of comments that one read from the end of a thread returns. */
+const COMMENTS_PER_PAGE = 20;
 
 export class ThreadCounter {
   readonly #table: Table;
@@ -86,26 +92,45 @@ export class ThreadCounter {
     scope: DocumentScope,
     { organizationId, document, checks, userId, filters }: CountedDocument,
   ): Promise<ThreadCount> {
-    const matching: { access: RecordAccess; authors: { userId: string; access: RecordAccess }[] }[] = [];
+    const matching: { access: RecordAccess; thread: Thread; authors: readonly CommentRecord[] | undefined }[] = [];
     for await (const threads of new ThreadReader(this.#table).pages(scope, filters, PAGE_SIZE)) {
-      for (const found of threads) {
-        const access = { document, thread: threadAccessOf(found.thread, organizationId) };
-        const authors = lastAuthors(found).map(({ accessFields, ...author }) => ({
-          ...author,
-          access: { ...access, accessFields },
-        }));
-        matching.push({ access, authors });
+      for (const { thread, comments, more } of threads) {
+        const access = { document, thread: threadAccessOf(thread, organizationId) };
+        const authors = more ? undefined : lastAuthors(thread, comments).map((author) => ({ ...access, ...author }));
+        matching.push({ access, thread, authors });
       }
     }
-    const records = matching.flatMap(({ access, authors }) => [access, ...authors.map((author) => author.access)]);
+    const records = matching.flatMap(({ access, authors = [] }) => [access, ...authors]);
     const isVisible = await checks.canSee(records);
     const visible = new Set(records.filter((_record, index) => isVisible[index]));
     const counted = matching.filter(({ access }) => visible.has(access));
-    const unread = counted.filter(({ authors }) => {
-      const last = authors.find(({ access }) => visible.has(access));
-      return last !== undefined && last.userId !== userId;
+    const lastUsers = await inParallel(counted, PARALLEL, async ({ access, thread, authors }) => {
+      const last = authors
+        ? authors.find((author) => visible.has(author))
+        : await this.#findLast(scope, thread, access, checks);
+      return last?.userId;
     });
+    const unread = lastUsers.filter((lastUser) => lastUser !== undefined && lastUser !== userId);
     return { total: counted.length, unread: unread.length };
+  }
+
+  /** Returns the last comment of a thread that the user can see. Reads from the end of the thread. */
+  async #findLast(
+    scope: DocumentScope,
+    thread: Thread,
+    access: RecordAccess,
+    checks: AccessChecks,
+  ): Promise<CommentRecord | undefined> {
+    const reader = new ThreadReader(this.#table);
+    const read = (after: string | undefined) =>
+      reader.listComments(scope, thread, { limit: COMMENTS_PER_PAGE, descending: true, after });
+    for await (const { values } of pages(read)) {
+      const comments = values.map((comment) => ({ ...access, ...toAuthor(comment) }));
+      const isVisible = await checks.canSee(comments);
+      const last = comments.find((_comment, index) => isVisible[index]);
+      if (last) return last;
+    }
+    return undefined;
   }
 }
 

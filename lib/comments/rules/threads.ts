@@ -486,20 +486,24 @@ export interface ThreadWithComments {
 }
 
 /** A user who wrote a comment, and the access context that the comment requires. */
-interface CommentAuthor {
+export interface CommentAuthor {
   readonly userId: string;
   readonly accessFields?: readonly string[] | undefined;
 }
 
 /**
- * Returns the authors of comments, the latest comment first. The first author whose comment a user can see wrote the last comment
- * for this user. Returns only the author of the last comment if no comment requires an access context, or if the thread has more
- * comments than were read.
+ * Returns the authors of all comments of a thread, the latest comment first. The first author whose comment a user can see wrote
+ * the last comment for this user. Returns only the author of the last comment if no comment requires an access context.
  */
-export function lastAuthors({ thread, comments, more }: ThreadWithComments): CommentAuthor[] {
-  const authors = comments.map(({ from, context }) => ({ userId: from.userId, accessFields: accessFieldsOf(context) }));
+export function lastAuthors(thread: Thread, comments: readonly Comment[]): CommentAuthor[] {
+  const authors = comments.map(toAuthor);
   const hasContext = authors.some(({ accessFields }) => accessFields !== undefined);
-  return hasContext && !more ? authors.toReversed() : [{ userId: thread.last.userId }];
+  return hasContext ? authors.toReversed() : [{ userId: thread.last.userId }];
+}
+
+/** Returns the author of a comment, with the access context that the comment requires. */
+export function toAuthor({ from, context }: Comment): CommentAuthor {
+  return { userId: from.userId, accessFields: accessFieldsOf(context) };
 }
 
 export const ThreadResponse = /* @__PURE__ */ defineSchema(() =>

@@ -3,7 +3,8 @@ import { forAllTests } from '../../support/acmeWorld.ts';
 import { nda } from '../../support/content.ts';
 import { type Customer, newCustomer } from '../../support/customer.ts';
 import { startEngine } from '../../support/engine.ts';
-import { addThreads, comment, getThread, numbered, thread } from '../../support/threads.ts';
+import { addLongThread, addThreads, comment, getThread, numbered, thread } from '../../support/threads.ts';
+import { times } from '../../support/times.ts';
 
 forAllTests(() => startEngine({ table: 'memory' }));
 
@@ -94,6 +95,22 @@ describe('POST /v2/commentannotations/count/get', () => {
     expect((await count(customer, 'bob')).total).toBe(2);
     await allow({ region: ['eu', 'us'], level: 1 });
     expect((await count(customer, 'bob')).total).toBe(3);
+  });
+
+  test('counts a thread of more than 1 MB as unread only because of a comment that the user can see', async () => {
+    const customer = await newCustomer();
+    const hidden = { context: { access: { team: 'red' } } };
+    const long = (from: string, more: object = {}) =>
+      comment({ commentText: 'x'.repeat(30_000), from: { userId: from }, ...more });
+    const commentData = [...times(40, () => long('ada')), long('bob'), ...times(30, () => long('ada', hidden))];
+    await addLongThread(customer, thread('long', { commentData }), 10);
+    expect(await count(customer, 'bob')).toEqual({ total: 1, unread: 0 });
+    expect(await count(customer, 'carol')).toEqual({ total: 1, unread: 1 });
+    await customer.ok('/v2/auth/permissions/add', {
+      user: { userId: 'bob' },
+      permissions: { resources: [{ type: 'organization', id: 'acme', ...hidden }] },
+    });
+    expect(await count(customer, 'bob')).toEqual({ total: 1, unread: 1 });
   });
 
   test('is exact for more than 1 MB of threads', async () => {

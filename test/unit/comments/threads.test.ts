@@ -450,15 +450,14 @@ describe('counts of a thread', () => {
     expect(involvedUserIds(make({ assignedTo: { userId: 'zoe' } }).thread)).toEqual(['ada', 'zoe']);
   });
 
-  test('lastAuthors returns the authors of all comments only if one requires an access context and all were read', () => {
-    const authorsOf = (context: object, more = false) => {
+  test('lastAuthors returns the authors of all comments only if one requires an access context', () => {
+    const authorsOf = (context: object) => {
       const last = { commentText: 'y', from: { userId: 'bob' }, ...context };
       const { thread, comments } = make({ commentData: [{ commentText: 'x', from: { userId: 'ada' } }, last] });
-      return lastAuthors({ thread, comments, more }).map(({ userId }) => userId);
+      return lastAuthors(thread, comments).map(({ userId }) => userId);
     };
     expect(authorsOf({})).toEqual(['bob']);
     expect(authorsOf({ context: { access: { team: 'red' } } })).toEqual(['bob', 'ada']);
-    expect(authorsOf({ context: { access: { team: 'red' } } }, true)).toEqual(['bob']);
   });
 
   test('addComments rejects a comment if the thread would involve too many users', () => {
