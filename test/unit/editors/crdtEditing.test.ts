@@ -275,7 +275,7 @@ describe('findValueFault', () => {
     ['array', deep(200_000), 'Data must not be nested deeper than 100 levels.'],
     ['array', [[Infinity]], 'Data must hold JSON values only: data[0][0] is none.'],
     ['array', times(100_001, () => []), 'Data must not have more than 100000 keys, objects and arrays in all.'],
-    ['text', 'é'.repeat(crdtLimits.valueBytes / 2), 'Data must not be larger than 4 MB as JSON.'],
+    ['text', 'é'.repeat(crdtLimits.valueBytes / 2), 'Data must not be larger than 4194304 bytes as JSON.'],
   ])('rejects for type %s the value %p', (type, value, fault) => {
     expect(findValueFault(type, value)).toBe(fault);
   });

@@ -350,11 +350,11 @@ test('withoutKnownChanges drops structs under ids that the document has, whateve
 describe('findUpdateFault for limits of the document', () => {
   test('rejects an update of more than 4 MB', () => {
     expect(findUpdateFault(openDocument([]), 'text', 'content', new Uint8Array(crdtLimits.stateBytes + 1))).toBe(
-      'Update must not be larger than 4 MB.',
+      'Update must not be larger than 4194304 bytes.',
     );
   });
 
-  test('rejects an update that makes the state of the document larger than 4 MB', () => {
+  test('rejects an update that makes the state of the document larger than 4194304 bytes', () => {
     const doc = stored('text', 'a'.repeat(3_000_000));
     expect(
       findUpdateFault(
@@ -371,7 +371,7 @@ describe('findUpdateFault for limits of the document', () => {
         'content',
         pushOf(doc, (client) => client.getText('content').insert(0, 'b'.repeat(2_000_000))),
       ),
-    ).toBe('The document must not be larger than 4 MB.');
+    ).toBe('The document must not be larger than 4194304 bytes.');
   });
 
   test('rejects a value that formatting marks enlarge above 4 MB, though its state is small', () => {
@@ -383,7 +383,7 @@ describe('findUpdateFault for limits of the document', () => {
       for (let index = 0; index < 2_000; index += 2) text.format(index, 1, { bold: {} });
     });
     expect(update.length).toBeLessThan(400_000);
-    expect(findUpdateFault(doc, 'xml', 'content', update)).toBe('Data must not be larger than 4 MB as JSON.');
+    expect(findUpdateFault(doc, 'xml', 'content', update)).toBe('Data must not be larger than 4194304 bytes as JSON.');
   });
 
   test.each([

@@ -20,7 +20,7 @@ export const endpoint = defineEndpoint(
       update: Base64.meta({
         description:
           'An update of Yjs (format 1) in base64. It must not contain subdocuments, or root types other than the content key. ' +
-          'After the update, the editor may have at most 4 MB of state, 10,000 clients, 400,000 structs, and 64 KB of updates that wait for missing ones.',
+          'After the update, the editor may have at most 4,194,304 bytes of state, 10,000 clients, 400,000 structs, and 64 KB of updates that wait for missing ones.',
       }),
       ...authorFields,
     }),

@@ -34,7 +34,7 @@ export function findUpdateFault(
   contentKey: string,
   update: Uint8Array,
 ): string | undefined {
-  if (update.length > crdtLimits.stateBytes) return 'Update must not be larger than 4 MB.';
+  if (update.length > crdtLimits.stateBytes) return `Update must not be larger than ${crdtLimits.stateBytes} bytes.`;
   try {
     const fault = findStructureFault(update);
     if (fault) return fault;
@@ -180,7 +180,8 @@ function findDocumentFault(doc: Y.Doc, changed: Y.Doc, type: CrdtType, contentKe
 }
 
 function findStateFault(doc: Y.Doc, changed: Y.Doc): string | undefined {
-  if (encodeState(changed).length > crdtLimits.stateBytes) return 'The document must not be larger than 4 MB.';
+  if (encodeState(changed).length > crdtLimits.stateBytes)
+    return `The document must not be larger than ${crdtLimits.stateBytes} bytes.`;
   const { pendingStructs, pendingDs } = changed.store;
   if ((pendingStructs?.update.length ?? 0) + (pendingDs?.length ?? 0) > crdtLimits.waitingBytes)
     return `Update must not wait for others with more than ${crdtLimits.waitingBytes} bytes: send the missing updates first.`;

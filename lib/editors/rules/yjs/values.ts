@@ -31,7 +31,7 @@ const shapes: Readonly<Record<CrdtType, string>> = {
   xml: 'a string',
 };
 
-export const tooLarge = 'Data must not be larger than 4 MB as JSON.';
+export const tooLarge = `Data must not be larger than ${crdtLimits.valueBytes} bytes as JSON.`;
 export const tooDeep = `Data must not be nested deeper than ${crdtLimits.depth} levels.`;
 const tooManyParts = `Data must not have more than ${crdtLimits.parts} keys, objects and arrays in all.`;
 
