@@ -1,7 +1,13 @@
 import { type Capability, combine } from '../app/capability.ts';
-import { type Document, readDocuments, writeDocuments } from '../directory/documents.ts';
-import { type OrganizationScope, organizationScope } from '../directory/folders/folders.ts';
+import { ABSENT, type Document, readDocuments, writeDocuments } from '../directory/documents.ts';
+import {
+  folderNotFound,
+  type OrganizationScope,
+  organizationScope,
+  parentFolderNotFound,
+} from '../directory/folders/folders.ts';
 import { findOrganization, type Organization, writeOrganizations } from '../directory/organizations.ts';
+import { rootFolderId } from '../directory/rules/folders.ts';
 import { ApiError } from '../shared/errors.ts';
 import type { Stored } from '../table/entity.ts';
 import { newDocumentAccess } from '../workspaces/configs/apiKeyConfig.ts';
@@ -129,32 +135,57 @@ export const findWritableSelection: Capability<FindWritableSelection> = /* @__PU
     },
 );
 
+/** The fields of a request that name a document or folder in its organization. */
+interface NamedContent {
+  readonly documentId?: string | undefined;
+  readonly createDocument?: boolean | undefined;
+  readonly folderId?: string | undefined;
+  readonly createFolder?: boolean | undefined;
+  readonly parentFolderId?: string | undefined;
+}
+
 /**
  * Returns an organization to write to. With `createOrganization`, creates a missing organization. Otherwise throws like
- * `FindWritableOrganization`.
+ * `FindWritableOrganization`. Throws NOT_FOUND and creates nothing if the request names a document or folder that a new
+ * organization cannot have.
  */
 type EnsureOrganization = (
   tenant: string,
-  request: { readonly organizationId: string } & Pick<CreateFlags, 'createOrganization'>,
+  request: { readonly organizationId: string } & Pick<CreateFlags, 'createOrganization'> & NamedContent,
   now: number,
 ) => Promise<Organization>;
 
 export const ensureOrganization: Capability<EnsureOrganization> = /* @__PURE__ */ combine(
   { organizations: writeOrganizations },
   ({ organizations }) =>
-    async (tenant, { organizationId, createOrganization = false }, now) => {
-      const organization = await organizations.ensure(tenant, organizationId, createOrganization, now);
+    async (tenant, { organizationId, createOrganization = false, ...named }, now) => {
+      const refusal = missingInNew(named);
+      const organization = await organizations.ensure(tenant, organizationId, createOrganization, now, refusal);
       requireWritable({ organization });
       return organization;
     },
 );
 
+/** Returns the error for a document or folder that a new organization does not have and that the request does not create. */
+function missingInNew({
+  documentId,
+  createDocument = false,
+  folderId,
+  createFolder = false,
+  parentFolderId = rootFolderId,
+}: NamedContent): ApiError | undefined {
+  if (documentId !== undefined) return createDocument ? undefined : new ApiError('NOT_FOUND', ABSENT);
+  if (folderId === undefined) return undefined;
+  if (!createFolder || folderId === rootFolderId || folderId === parentFolderId) return folderNotFound();
+  return parentFolderId === rootFolderId ? undefined : parentFolderNotFound();
+}
+
 export const ensureDocument: Capability<EnsureDocument> = /* @__PURE__ */ combine(
   { ensure: ensureOrganization, documents: writeDocuments, accessOfNew: newDocumentAccess },
   ({ ensure, documents, accessOfNew }): EnsureDocument =>
-    async (tenant, { documentId, createDocument = false, ...request }, now) => {
+    async (tenant, { organizationId, createOrganization, documentId, createDocument = false }, now) => {
       const [organization, accessType] = await Promise.all([
-        ensure(tenant, request, now),
+        ensure(tenant, { organizationId, createOrganization, documentId, createDocument }, now),
         createDocument ? accessOfNew(tenant) : undefined,
       ]);
       const scope = organizationScope(tenant, organization);

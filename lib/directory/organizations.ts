@@ -246,13 +246,20 @@ export class OrganizationWriter {
 
   /**
    * Returns the organization with this id. Creates a missing organization if `create` is true. Throws INVALID_ARGUMENT if the
-   * organization is missing and `create` is false.
+   * organization is missing and `create` is false. Throws `refusal` instead of creating an organization.
    */
-  async ensure(tenant: string, organizationId: string, create: boolean, now: number): Promise<Organization> {
+  async ensure(
+    tenant: string,
+    organizationId: string,
+    create: boolean,
+    now: number,
+    refusal?: Error,
+  ): Promise<Organization> {
     return retryOnConflict(async () => {
       const stored = await this.#table.get(OrganizationEntity, { tenant, organizationId });
       if (stored) return stored;
       if (!create) throw unknownOrganization('; send createOrganization: true to create it');
+      if (refusal) throw refusal;
       const organization = newOrganization({ organizationId }, now);
       return this.#table.tryWrite([insert(OrganizationEntity, { tenant, ...organization })], organization);
     });

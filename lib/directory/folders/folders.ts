@@ -159,6 +159,16 @@ const CHANGES_PER_PAGE = 1_000;
 /** The largest number of tries to read folders. A try fails if other requests change the folders during it. */
 const READING_TRIES = 5;
 
+/** Returns the NOT_FOUND error for a folder. */
+export function folderNotFound(): ApiError {
+  return new ApiError('NOT_FOUND', 'Folder does not exist');
+}
+
+/** Returns the NOT_FOUND error for the parent of a new folder. */
+export function parentFolderNotFound(): ApiError {
+  return new ApiError('NOT_FOUND', 'Parent folder does not exist');
+}
+
 export class FolderReader {
   readonly #table: Table;
 
@@ -181,7 +191,7 @@ export class FolderReader {
   /** Returns the folder with this id. Throws NOT_FOUND if it does not exist. */
   async require(scope: OrganizationScope, folderId: string): Promise<Stored<Folder>> {
     const folder = await this.get(scope, folderId);
-    if (!folder) throw new ApiError('NOT_FOUND', 'Folder does not exist');
+    if (!folder) throw folderNotFound();
     return folder;
   }
 
@@ -307,7 +317,7 @@ export class FolderWriter {
     if (!create || folderId === rootFolderId || folderId === parentFolderId) return folders.require(scope, folderId);
     return retryOnConflict(async () => {
       const [added] = await this.add(scope, [{ folderId, parentFolderId }], now);
-      if (added?.message === PARENT_ABSENT) throw new ApiError('NOT_FOUND', 'Parent folder does not exist');
+      if (added?.message === PARENT_ABSENT) throw parentFolderNotFound();
       if (added?.message === TOO_DEEP) throw new ApiError('FAILED_PRECONDITION', 'The folder would be too deep');
       return (await folders.get(scope, folderId)) ?? 'conflict';
     });

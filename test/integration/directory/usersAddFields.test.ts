@@ -97,3 +97,44 @@ describe('users/add with createOrganization, createDocument and createFolder', (
     expect(await customer.ok('/v2/users/get', { organizationId })).toMatchObject([{ userId: 'ada' }]);
   });
 });
+
+describe('createOrganization with a document or folder that the call does not create', () => {
+  const DOCUMENTS = '/v2/organizations/documents/add';
+  const documents = [{ documentId: 'nda' }];
+  const comment = { commentText: 'x', from: { userId: 'ada' } };
+  const notification = { notifyUsers: users, actionUser: { userId: 'ada' }, displayHeadlineMessageTemplate: 'x' };
+
+  test.each([
+    [ADD, { users, documentId: 'nda' }, 'Document does not exist'],
+    [ADD, { users, folderId: 'box' }, 'Folder does not exist'],
+    [ADD, { users, folderId: 'box', createFolder: true, parentFolderId: 'big' }, 'Parent folder does not exist'],
+    [ADD, { users, folderId: 'box', createFolder: true, parentFolderId: 'box' }, 'Folder does not exist'],
+    [ADD, { users, folderId: 'root', createFolder: true }, 'Folder does not exist'],
+    [DOCUMENTS, { documents, folderId: 'box' }, 'Folder does not exist'],
+    [
+      '/v2/commentannotations/add',
+      { documentId: 'nda', commentAnnotations: [{ commentData: [comment] }] },
+      'Document does not exist',
+    ],
+    [
+      '/v2/notifications/add',
+      { documentId: 'nda', ...notification, displayBodyMessage: 'x' },
+      'Document does not exist',
+    ],
+  ])('%s with %j creates no organization', async (path, data, message) => {
+    const { status, body } = await customer.call(path, { organizationId: 'none', createOrganization: true, ...data });
+    expect([status, body.error]).toEqual([404, { status: 'NOT_FOUND', message }]);
+    expect(await customer.ok('/v2/organizations/get', { organizationIds: ['none'] })).toEqual([]);
+  });
+
+  test.each([
+    ['user-root', ADD, { users, folderId: 'box', createFolder: true, parentFolderId: 'root' }],
+    ['user-folder', ADD, { users, folderId: 'box', createFolder: true }],
+    ['user-document', ADD, { users, documentId: 'nda', createDocument: true }],
+    ['document-root', DOCUMENTS, { documents, folderId: 'root' }],
+    ['document-folder', DOCUMENTS, { documents, folderId: 'box', createFolder: true }],
+  ])('creates the organization %s by %s with %j', async (organizationId, path, data) => {
+    await customer.ok(path, { organizationId, createOrganization: true, ...data });
+    expect(await customer.ok('/v2/organizations/get', { organizationIds: [organizationId] })).toHaveLength(1);
+  });
+});

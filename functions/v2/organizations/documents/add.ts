@@ -44,15 +44,14 @@ export const endpoint = defineEndpoint(
     },
   },
   async ({ input, caller, deps, now }) => {
+    const folderId = input.folderId === rootFolderId ? undefined : input.folderId;
     const [organization, accessType] = await Promise.all([
-      deps.ensureOrganization(caller.tenant, input, now),
+      deps.ensureOrganization(caller.tenant, { ...input, folderId }, now),
       deps.newDocumentAccess(caller.tenant),
     ]);
     const scope = organizationScope(caller.tenant, organization);
     const folder =
-      input.folderId === undefined || input.folderId === rootFolderId
-        ? undefined
-        : await deps.folders.ensure(scope, input.folderId, input.createFolder ?? false, now);
+      folderId === undefined ? undefined : await deps.folders.ensure(scope, folderId, input.createFolder ?? false, now);
     const documents = distinctBy(input.documents, ({ documentId }) => documentId).map(
       ({ documentId, documentName, metadata }) => ({
         documentId,
