@@ -44,10 +44,14 @@ export type LiveStatus = 'connecting' | 'live' | 'offline' | 'denied' | 'closed'
 
 export interface LiveEvents {
   readonly status: LiveStatus;
-  /** Read the content of the document now. Sent at the start, and if the client missed changes that it can no longer read. */
+  /**
+   * Read the content of the document now. Sent at the start of the connection, to a listener that is added later, and if the client
+   * missed changes that it can no longer read.
+   */
   readonly reload: undefined;
-  /** All users who are present. */
+  /** All users who are present. Sent to a listener that is added later too. */
   readonly presence: readonly PresenceResponse[];
+  /** A live state. A listener that is added later first gets the last state of each id. */
   readonly livestate: LiveStateResponse;
   readonly crdt: EditorMessage;
   /** An event that another client published, such as a cursor. */
@@ -204,9 +208,31 @@ export class LiveDocument {
     return this.#status;
   }
 
-  /** Adds a listener. Returns the function that removes it. */
+  /**
+   * Adds a listener. Returns the function that removes it. Uses of a document share its connection, so a listener can be added
+   * after the first events. It then gets `reload`, `presence` and `livestate` as they are now.
+   */
   on<N extends keyof LiveEvents>(name: N, listener: (value: LiveEvents[N]) => void): () => void {
-    return this.#events.on(name, listener);
+    const remove = this.#events.on(name, listener);
+    let isRemoved = false;
+    if (this.#readAt > 0) {
+      queueMicrotask(() => {
+        if (!isRemoved && !this.#hasStopped()) for (const value of this.#currentValues(name)) listener(value);
+      });
+    }
+    return () => {
+      isRemoved = true;
+      remove();
+    };
+  }
+
+  #currentValues<N extends keyof LiveEvents>(name: N): readonly LiveEvents[N][] {
+    const values: { readonly [E in keyof LiveEvents]?: readonly LiveEvents[E][] } = {
+      reload: [undefined],
+      presence: [this.#users.users],
+      livestate: this.#states.all,
+    };
+    return values[name] ?? [];
   }
 
   /** Returns the last live state that was stored under an id, or undefined if there is none. */

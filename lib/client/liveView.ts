@@ -51,6 +51,10 @@ export class PresenceView {
 export class LiveStateView {
   readonly #states = new Map<string, LiveStateResponse>();
 
+  get all(): LiveStateResponse[] {
+    return [...this.#states.values()];
+  }
+
   get(liveStateDataId: string): LiveStateResponse | undefined {
     return this.#states.get(liveStateDataId);
   }

@@ -13,8 +13,8 @@ export interface UserClientOptions extends CallSettings {
 /** A client for one user. It has the endpoints that accept user tokens, and live documents. */
 export interface UserClient extends UserMethods {
   /**
-   * Returns the live connection of a document. All calls for the same document share one connection. The connection
-   * ends when `close` has been called once for each call.
+   * Returns the live connection of a document. All calls for the same document share one connection and its listeners. The
+   * connection ends when `close` has been called once for each call.
    */
   live(document: DocumentName): LiveDocument;
 }

@@ -319,6 +319,24 @@ describe('a live document', () => {
     expect(third).not.toBe(first);
     await wait();
   });
+
+  test('sends reload, presence and live states to a listener that is added to an open connection', async () => {
+    const client = clientOf('ada');
+    const { live, events } = open('ada', client);
+    live.presence.set();
+    await wait();
+    await Promise.all([live.broadcast('clause', { n: 1 }), wait()]);
+    const second = client.live(nda);
+    opened.push(second);
+    const seen: unknown[] = [];
+    second.on('reload', () => seen.push('reload'));
+    second.on('presence', (users) => seen.push(users.map(({ userId }) => userId)));
+    second.on('livestate', ({ data }) => seen.push(data));
+    second.on('reload', () => seen.push('removed'))();
+    await wait();
+    expect(seen).toEqual(['reload', ['ada'], { n: 1 }]);
+    expect(events).toEqual(['reload', 'live']);
+  });
 });
 
 describe('presence', () => {
