@@ -48,7 +48,9 @@ export const endpoint = defineEndpoint(
   },
   async ({ input, caller, deps, now }) => {
     const {
+      documentId,
       documentIds,
+      folderId,
       annotationIds,
       deletedAfter,
       groupByDocumentId = false,
@@ -66,13 +68,13 @@ export const endpoint = defineEndpoint(
     const pagesOf = (...query: string[]) => paging(caller, [path, ...query], input, now);
     const { organizationKey } = listing.scope;
     if (deletedAfter !== undefined) {
-      const query = JSON.stringify([input.documentId, input.folderId, documentIds, deletedAfter]);
+      const query = JSON.stringify([documentId, folderId, documentIds, deletedAfter]);
       const pages = pagesOf('deleted', organizationKey, query);
       const from = listingCursor.position(pages.after);
       const { values, next } = await deps.threads.listDeleted(listing, { deletedAfter, limit: pageSize, from });
       return { data: [], deletedAnnotations: values, nextPageToken: pages.next(listingCursor.of(next)) };
     }
-    const pages = pagesOf(organizationKey, JSON.stringify([filters, documentIds, order]));
+    const pages = pagesOf(organizationKey, JSON.stringify([documentId, folderId, documentIds, filters, order]));
     const from = listingCursor.position(pages.after);
     const options = { parts, filters, descending: order === 'desc', limit: pageSize, from, viewer, now };
     const { values, next } = await deps.threads.list(listing, options);

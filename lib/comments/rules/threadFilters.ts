@@ -212,7 +212,10 @@ export function toListingOptions(
 ): { filters: ThreadFilters; parts: RowParts } {
   const { includeMetadata = true, includePageInfo = true, ...others } = request;
   const {
+    organizationId: _organization,
+    documentId: _document,
     documentIds: _documents,
+    folderId: _folder,
     annotationIds: _annotations,
     groupByDocumentId: _grouped,
     deletedAfter: _deleted,

@@ -1,4 +1,5 @@
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { Table } from '../../../lib/table/table.ts';
 import { forAllTests } from '../../support/acmeWorld.ts';
 import { nda } from '../../support/content.ts';
 import { newCustomer } from '../../support/customer.ts';
@@ -9,6 +10,7 @@ import { times } from '../../support/times.ts';
 const GET = '/v2/commentannotations/get';
 
 forAllTests(() => startEngine({ table: 'memory' }));
+afterEach(() => void jest.restoreAllMocks());
 
 describe('POST /v2/commentannotations/get of one document', () => {
   const customer = forAllTests(newCustomer);
@@ -42,6 +44,16 @@ describe('POST /v2/commentannotations/get of one document', () => {
       }
     },
   );
+
+  test.each([
+    [{}, 28],
+    [{ createdAfter: 1_003, createdBefore: 1_009 }, 28],
+    [{ userIds: ['ada'] }, 2_000],
+  ])('reads few items for a small page, and more only with filters: %j', async (filters, limit) => {
+    const queries = jest.spyOn(Table.prototype, 'query');
+    await customer.ok(GET, { ...nda, ...filters, pageSize: 1 });
+    expect(queries.mock.calls.at(-1)?.[2]).toMatchObject({ descending: true, limit });
+  });
 
   test('lists the oldest thread first with order: asc', async () => {
     expect(idsIn((await threadPages(customer, { ...nda, order: 'asc', pageSize: 10 })).flat())).toEqual(all);
@@ -108,6 +120,12 @@ describe('POST /v2/commentannotations/get of one document', () => {
 
   test('rejects a page token of another listing, tenant or order', async () => {
     const { nextPageToken: pageToken } = (await customer.call(GET, { ...nda, pageSize: 1 })).body.result;
+    await customer.ok('/v2/organizations/documents/add', {
+      organizationId: nda.organizationId,
+      documents: [{ documentId: 'lease' }],
+      folderId: 'contracts',
+      createFolder: true,
+    });
     expect((await customer.call(GET, { ...nda, pageSize: 5, pageToken })).status).toBe(200);
     for (const other of [
       { order: 'asc' },
@@ -115,6 +133,8 @@ describe('POST /v2/commentannotations/get of one document', () => {
       { createdAfter: 5 },
       { documentId: undefined },
       { documentId: undefined, documentIds: ['nda'] },
+      { documentId: 'lease' },
+      { documentId: undefined, folderId: 'contracts' },
       { groupByDocumentId: true, userIds: ['ada'] },
     ]) {
       const { status, body } = await customer.call(GET, { ...nda, pageToken, ...other });
