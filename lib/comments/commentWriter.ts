@@ -248,7 +248,7 @@ export class CommentWriter {
     // comments can include another one.
     if (isLast && !(await this.#hasOnly(call, thread, comments))) return 'conflict';
     const outcome = await (isLast
-      ? this.#deleteThread(call, thread)
+      ? this.#deleteThread(call, thread, ({ _r }) => _r === thread._r)
       : this.#deleteSome(call, thread, comments, deletedIds));
     return outcome === 'conflict' ? 'conflict' : results;
   }
@@ -260,11 +260,15 @@ export class CommentWriter {
     return storedIds.every((commentId) => ids.has(commentId));
   }
 
-  async #deleteThread({ context, options, logged }: CommentCall, thread: Stored<Thread>): Promise<'done' | 'conflict'> {
+  async #deleteThread(
+    { context, options, logged }: CommentCall,
+    thread: Stored<Thread>,
+    isSelected?: (thread: Stored<Thread>) => boolean,
+  ): Promise<'done' | 'conflict'> {
     const eventOps = (deletable: DeletableThread) =>
       changeEventOps(context, [threadDeletedEvent(deletable, options)], logged, options.now);
-    const [outcome] = await deleteThreads(this.#table, context.scope, [thread], options.now, eventOps);
-    return outcome === 'busy' ? 'conflict' : 'done';
+    const [outcome] = await deleteThreads(this.#table, context.scope, [thread], options.now, { eventOps, isSelected });
+    return outcome === 'deleted' ? 'done' : 'conflict';
   }
 
   /** Deletes comments of a thread that keeps at least one comment, in as few transactions as possible. */

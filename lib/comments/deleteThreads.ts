@@ -176,22 +176,29 @@ export interface DeletableThread {
 }
 
 /**
- * `deleted`: the thread was deleted. `absent`: the thread did not exist. `busy`: other requests changed the thread during every
- * try.
+ * `deleted`: the thread was deleted. `absent`: the thread did not exist, or `isSelected` returned false for it. `busy`: other
+ * requests changed the thread during every try.
  */
 export type ThreadDeletion = 'deleted' | 'absent' | 'busy';
+
+interface ThreadDeletionOptions {
+  /** Returns the operations of a thread's events. By default a deletion has no events. */
+  readonly eventOps?: (thread: DeletableThread) => readonly WriteOp[];
+  /** Returns whether the thread, as it is stored now, is to be deleted. By default it is, whatever other requests changed. */
+  readonly isSelected?: ((thread: Stored<Thread>) => boolean) | undefined;
+}
 
 /**
  * Deletes threads with their comments, reactions, ids and involvements. Returns one result per thread. Each thread disappears in
  * one transaction. Records that do not fit into it are purged before this function returns, or by a job if the invocation ends
- * early. `threads` must be distinct. `eventOps` returns the operations of a thread's events.
+ * early. `threads` must be distinct.
  */
 export async function deleteThreads(
   table: Table,
   scope: DocumentScope,
   threads: readonly Stored<Thread>[],
   now: number,
-  eventOps: (thread: DeletableThread) => readonly WriteOp[] = () => [],
+  { eventOps = () => [], isSelected = () => true }: ThreadDeletionOptions = {},
 ): Promise<ThreadDeletion[]> {
   return inSlices(threads, THREADS_PER_BATCH, async (slice) => {
     const readHeads = threadHeadReader(table, scope);
@@ -200,7 +207,9 @@ export async function deleteThreads(
       items: slice,
       read: async (items) => loadThreads(table, scope, await readHeads(items)),
       decide: (_thread, loaded) =>
-        loaded ? decideDeletion(scope, loaded, eventOps(loaded), now) : { result: { outcome: 'absent' }, ops: [] },
+        loaded && isSelected(loaded.thread)
+          ? decideDeletion(scope, loaded, eventOps(loaded), now)
+          : { result: { outcome: 'absent' }, ops: [] },
       conflicted: () => ({ outcome: 'busy' }),
     });
     await inParallel(results, PARALLEL, async ({ unfinished }) => {

@@ -330,7 +330,10 @@ export class ThreadWriter {
     const threads = selected.flatMap(({ thread }) => thread ?? []);
     const eventOps = (thread: DeletableThread) =>
       changeEventOps(context, [threadDeletedEvent(thread, options)], logged, options.now);
-    const outcomes = (await deleteThreads(this.#table, context.scope, threads, options.now, eventOps)).values();
+    const isSelected = (thread: Thread) => matchesFilters(thread, filters);
+    const outcomes = (
+      await deleteThreads(this.#table, context.scope, threads, options.now, { eventOps, isSelected })
+    ).values();
     return selected.map(({ annotationId, thread }): ThreadWritten => {
       const outcome = thread ? outcomes.next().value : 'absent';
       if (outcome === 'absent') return unknownResult(annotationId);

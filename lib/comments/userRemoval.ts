@@ -123,13 +123,14 @@ async function changeComment(
   ]);
 }
 
-/** Tries once to delete a thread with all its records. Writes `extraOps` after the deletion has succeeded. */
+/** Tries once to delete an unchanged thread with all its records. Writes `extraOps` after the deletion has succeeded. */
 async function deleteWholeThread(
   { table, scope, clock }: DocumentRemoval,
   thread: Stored<Thread>,
   extraOps: readonly WriteOp[] = [],
 ): Promise<Outcome> {
-  const [outcome] = await deleteThreads(table, scope, [thread], clock());
+  const isSelected = ({ _r }: Stored<Thread>) => _r === thread._r;
+  const [outcome] = await deleteThreads(table, scope, [thread], clock(), { isSelected });
   // The deletion and `extraOps` can contain the same item. One transaction must not contain an item twice.
   return outcome === 'deleted' ? table.tryWrite(extraOps) : 'conflict';
 }

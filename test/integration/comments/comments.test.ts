@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { Table } from '../../../lib/table/table.ts';
 import { acmeWorld, invalid } from '../../support/acmeWorld.ts';
+import { beforeWrite } from '../../support/beforeWrite.ts';
 import { nda } from '../../support/content.ts';
 import { deleteItem } from '../../support/items.ts';
 import { times } from '../../support/times.ts';
@@ -520,6 +521,24 @@ describe('POST /v2/commentannotations/comments/delete', () => {
     });
     expect(await remove({ commentIds: [1, 2] })).toMatchObject({ 1: { success: true }, 2: { success: false } });
     expect((await get()).map(({ commentId }: any) => commentId)).toEqual([3]);
+  });
+
+  test.each([[{ commentIds: [1] }], [{ userIds: ['ada'] }]])(
+    'keeps a comment that is added while %j deletes the only other one',
+    async (selection) => {
+      beforeWrite(() => add(reply('kept')));
+      expect(await remove(selection)).toEqual({ 1: { success: true, id: 1, message: 'Deleted successfully' } });
+      expect((await get()).map(({ commentText }: any) => commentText)).toEqual(['kept']);
+      expect(await thread()).toMatchObject({ commentCount: 1, involvedUserIds: [bob.userId] });
+    },
+  );
+
+  test('reports an unknown comment if another call deletes the last comment first', async () => {
+    beforeWrite(() => remove({ commentIds: [1] }));
+    expect(await remove({ commentIds: [1], triggerNotification: true })).toEqual({
+      1: { success: false, id: 1, message: 'Not found' },
+    });
+    expect(await events()).toEqual([]);
   });
 
   test.each([

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { acmeWorld } from '../../support/acmeWorld.ts';
+import { beforeWrite } from '../../support/beforeWrite.ts';
 import { nda } from '../../support/content.ts';
 import {
   ada,
@@ -59,6 +60,16 @@ describe('POST /v2/commentannotations/delete', () => {
       before,
     ]);
     expect(await addThreads(customer, [thread('a')])).toMatchObject({ a: { success: true, commentIds: [1] } });
+  });
+
+  test('keeps a thread that another call changes during the deletion so that it no longer matches', async () => {
+    await addThreads(customer, [thread('a', { assignedTo: bob })]);
+    const updatedData = { assignedTo: { userId: 'eve' } };
+    beforeWrite(() => customer.ok('/v2/commentannotations/update', { ...nda, annotationIds: ['a'], updatedData }));
+    expect(await remove({ userIds: ['bob'] })).toEqual({
+      a: { success: false, id: 'a', message: 'Annotation not found.' },
+    });
+    expect(await remainingIds()).toEqual(['a']);
   });
 
   test('deletes threads with any number of comments, reactions and mentions', async () => {

@@ -7,6 +7,7 @@ import { purgeUserContent } from '../../../lib/deletion/purgeUserContent.ts';
 import { JobEntity, REQUESTS_ENDED_MS, type StoredJob } from '../../../lib/jobs/jobStore.ts';
 import { Table } from '../../../lib/table/table.ts';
 import { forAllTests, forEachTest, table } from '../../support/acmeWorld.ts';
+import { beforeWrite } from '../../support/beforeWrite.ts';
 import { involvements, itemsOf, nda } from '../../support/content.ts';
 import { type Fault, InjectedError, Invocation, Trial } from '../../support/crashes.ts';
 import { type Customer, newCustomer } from '../../support/customer.ts';
@@ -14,6 +15,7 @@ import { startEngine, TABLE_NAME } from '../../support/engine.ts';
 import { everyItem } from '../../support/items.ts';
 import { runAsJob } from '../../support/jobRunner.ts';
 import { asDocumentClient, type Command } from '../../support/leanClient.ts';
+import { addThreads } from '../../support/threads.ts';
 import { times } from '../../support/times.ts';
 import { ada, createUserRecords, saidToGrace, traces } from '../../support/userTraces.ts';
 
@@ -88,6 +90,27 @@ describe('users/data/delete', () => {
   const customer = forEachTest(newCustomer);
   const begin = (data: object) => customer.ok(DELETE, data);
   const status = (jobId: string) => customer.ok(STATUS, { jobId });
+
+  test('keeps a reply that another user adds while the last comment of a thread is erased', async () => {
+    const COMMENTS = '/v2/commentannotations/comments';
+    const inThread = { ...nda, annotationId: 'review' };
+    const reply = (userId: string) =>
+      customer.ok(`${COMMENTS}/add`, { ...inThread, commentData: [{ commentText: userId, from: { userId } }] });
+    await addThreads(customer, [
+      { annotationId: 'review', commentData: [{ commentText: '?', from: { userId: 'bob' } }] },
+    ]);
+    await reply('ada');
+    await customer.ok(`${COMMENTS}/delete`, { ...inThread, commentIds: [1] });
+    await begin({ userIds: ['ada'] });
+    const runner = await Runner.of(customer);
+    beforeWrite(
+      () => reply('bob'),
+      (ops) => ops.some((op) => 'remove' in op && op.remove.SK.endsWith('ANNOTATION')),
+    );
+    await runner.run();
+    const [thread] = await customer.ok('/v2/commentannotations/get', { ...nda, annotationIds: ['review'] });
+    expect(thread.comments).toMatchObject([{ commentText: 'bob' }]);
+  });
 
   test("erases name, address, picture and text everywhere, and changes other users' records only where necessary", async () => {
     for (const organizationId of ['acme', 'beta']) await createUserRecords(customer, organizationId);
