@@ -10,6 +10,7 @@ import {
 import {
   type DocumentRemoval,
   type EraseHook,
+  isDocumentDeleted,
   type Outcome,
   RECORDS_PER_PAGE,
   type RemoveInvolved,
@@ -125,10 +126,12 @@ async function changeComment(
 
 /** Tries once to delete an unchanged thread with all its records. Writes `extraOps` after the deletion has succeeded. */
 async function deleteWholeThread(
-  { table, scope, clock }: DocumentRemoval,
+  removal: DocumentRemoval,
   thread: Stored<Thread>,
   extraOps: readonly WriteOp[] = [],
 ): Promise<Outcome> {
+  const { table, scope, clock } = removal;
+  if (await isDocumentDeleted(removal, thread.documentId)) return table.tryWrite(extraOps);
   const isSelected = ({ _r }: Stored<Thread>) => _r === thread._r;
   const [outcome] = await deleteThreads(table, scope, [thread], clock(), { isSelected });
   // The deletion and `extraOps` can contain the same item. One transaction must not contain an item twice.
@@ -146,6 +149,7 @@ async function deleteComment(
   if (thread.commentCount === 1 && thread.first.commentId === comment.commentId)
     return deleteWholeThread(removal, thread, extraOps);
   const { table, scope, removedUsers, clock } = removal;
+  if (await isDocumentDeleted(removal, thread.documentId)) return table.tryWrite(extraOps);
   const outcome = await deleteComments(table, scope, thread, [comment], {
     changeThread: (next) => eraseFromThread({ ...next, lastUpdated: thread.lastUpdated }, removedUsers),
     extraOps,

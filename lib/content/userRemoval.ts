@@ -1,3 +1,4 @@
+import { DocumentEntity } from '../directory/documents.ts';
 import { inParallel } from '../shared/inParallel.ts';
 import { isoTime } from '../shared/isoTime.ts';
 import type { Entity } from '../table/entity.ts';
@@ -48,6 +49,16 @@ export interface EraseHook {
  * user is involved in the record.
  */
 export type RemoveInvolved = (removal: DocumentRemoval, involvement: Involvement) => Promise<Outcome>;
+
+/**
+ * Returns whether the document of a removal is deleted. `documentId` is the id that the customer chose. A removal must not delete
+ * records of such a document: it would also delete their ids, which records of a new document with the same document id can use.
+ * The purge of the document deletes the records.
+ */
+export async function isDocumentDeleted({ table, scope }: DocumentRemoval, documentId: string): Promise<boolean> {
+  const document = await table.get(DocumentEntity, { ...scope, documentId });
+  return document?.internalId !== scope.documentKey;
+}
 
 /** Returns both lists in one. Leaves out extra operations that remove the same item as an operation of `ops`. */
 export function joinOps(ops: readonly WriteOp[], extraOps: readonly WriteOp[]): WriteOp[] {

@@ -1,14 +1,22 @@
 import { CommentEntity } from '../comments/threads.ts';
 import { removeInvolvement } from '../content/involvements.ts';
+import { findRecordIds, recordIdKey } from '../content/recordIds.ts';
 import {
   eraseFromNotification,
   isCommentOf,
   quotedComment,
   removeFromNotification,
 } from '../content/rules/removedUsers.ts';
-import { type EraseHook, recordsUpTo, type RemoveInvolved, writeEachRecord } from '../content/userRemoval.ts';
+import {
+  type DocumentRemoval,
+  type EraseHook,
+  joinOps,
+  recordsUpTo,
+  type RemoveInvolved,
+  writeEachRecord,
+} from '../content/userRemoval.ts';
 import type { Stored } from '../table/entity.ts';
-import { replace } from '../table/table.ts';
+import { replace, type WriteOp } from '../table/table.ts';
 import { notificationDeletionOps, NotificationEntity } from './notifications.ts';
 import type { Notification } from './rules.ts';
 
@@ -45,7 +53,7 @@ export const eraseNotifications: EraseHook = {
         if (!notification || erased === notification) return [];
         return erased
           ? [replace(NotificationEntity, { ...scope, ...erased }, notification._r)]
-          : notificationDeletionOps(scope, notification);
+          : deletionOps(removal, notification);
       },
     );
     return page.next;
@@ -68,9 +76,19 @@ export const removeNotifiedUser: RemoveInvolved = async (removal, involvement) =
     mode === 'remove'
       ? removeFromNotification(notification, removedUsers)
       : eraseFromNotification(notification, removedUsers);
-  if (!remaining) return table.tryWrite(notificationDeletionOps(scope, notification));
+  if (!remaining)
+    return table.tryWrite(joinOps(await deletionOps(removal, notification), [removeInvolvement(scope, involvement)]));
   return table.tryWrite([
     ...(remaining === notification ? [] : [replace(NotificationEntity, { ...scope, ...remaining }, notification._r)]),
     removeInvolvement(scope, involvement),
   ]);
 };
+
+/**
+ * Returns the operations that delete a notification. Returns none if its id belongs to a notification of another document by now:
+ * its own document is deleted, and the purge of the document deletes it.
+ */
+async function deletionOps({ table, scope }: DocumentRemoval, notification: Stored<Notification>): Promise<WriteOp[]> {
+  const [position] = await findRecordIds(table, scope, [recordIdKey('notification', notification.id)]);
+  return position ? notificationDeletionOps(scope, notification) : [];
+}

@@ -5,6 +5,7 @@ import { eraseFromReaction, removeReactors } from '../content/rules/removedUsers
 import {
   type DocumentRemoval,
   type EraseHook,
+  isDocumentDeleted,
   joinOps,
   type Outcome,
   recordsUpTo,
@@ -50,6 +51,7 @@ async function changeReaction(
   const remaining = reaction && removeUsers(reaction, removedUsers);
   if (!reaction || remaining === reaction) return table.tryWrite(extraOps);
   if (remaining) return table.tryWrite([replace(ReactionEntity, { ...scope, ...remaining }, reaction._r), ...extraOps]);
+  if (await isDocumentDeleted(removal, reaction.documentId)) return table.tryWrite(extraOps);
   const ops = reactionDeletionOps(scope, reaction.documentId, [reaction]);
   return table.tryWrite([...joinOps(ops, extraOps), ...(await commentReferenceRemoval(table, scope, reaction))]);
 }

@@ -1,8 +1,17 @@
 import { removeInvolvement } from '../content/involvements.ts';
 import { eraseFromRecording, isRecordingOf } from '../content/rules/removedUsers.ts';
-import { type EraseHook, erasePage, type RemoveInvolved } from '../content/userRemoval.ts';
-import { replace } from '../table/table.ts';
+import {
+  type DocumentRemoval,
+  type EraseHook,
+  erasePage,
+  isDocumentDeleted,
+  joinOps,
+  type RemoveInvolved,
+} from '../content/userRemoval.ts';
+import type { Stored } from '../table/entity.ts';
+import { replace, type WriteOp } from '../table/table.ts';
 import { recordingDeletionOps, RecordingEntity } from './recordings.ts';
+import type { Recording } from './rules.ts';
 
 /** Erases users from the recordings of a document, page by page. Deletes recordings that one of the users made. */
 export const eraseRecordings: EraseHook = {
@@ -18,7 +27,7 @@ export const eraseRecordings: EraseHook = {
       async ({ annotationId, createdAt }) => {
         const recording = await table.get(RecordingEntity, { ...scope, annotationId, createdAt });
         if (!recording) return [];
-        if (isRecordingOf(recording, removedUsers)) return recordingDeletionOps(scope, [recording]);
+        if (isRecordingOf(recording, removedUsers)) return deletionOps(removal, recording);
         const erased = eraseFromRecording(recording, removedUsers);
         return erased === recording ? [] : [replace(RecordingEntity, { ...scope, ...erased }, recording._r)];
       },
@@ -37,9 +46,12 @@ export const removeRecordingUser: RemoveInvolved = async (removal, involvement) 
     annotationId: involvement.id,
     createdAt: involvement.createdAt,
   });
-  return table.tryWrite(
-    recording && isRecordingOf(recording, removedUsers)
-      ? recordingDeletionOps(scope, [recording])
-      : [removeInvolvement(scope, involvement)],
-  );
+  const ops = recording && isRecordingOf(recording, removedUsers) ? await deletionOps(removal, recording) : [];
+  return table.tryWrite(joinOps(ops, [removeInvolvement(scope, involvement)]));
 };
+
+/** Returns the operations that delete a recording. Returns none if its document is deleted. */
+async function deletionOps(removal: DocumentRemoval, recording: Stored<Recording>): Promise<WriteOp[]> {
+  const isDeleted = await isDocumentDeleted(removal, recording.documentId);
+  return isDeleted ? [] : recordingDeletionOps(removal.scope, [recording]);
+}
