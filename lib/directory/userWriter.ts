@@ -97,14 +97,11 @@ export class UserWriter {
       read: (userIds) => this.#readState(scope, resource, userIds),
       decide: (item, state) => {
         const { user, op } = profileWrite(scope.tenant, item, state.user, now);
-        return {
-          result: { success: true, id: user.internalId, message: 'User added.' },
-          ops: [
-            op,
-            grantWrite(scope, resource, item, state, now, newGrant),
-            contactWrite(scope, resource, item.userId, state, now),
-          ],
-        };
+        const renew = !state.contact || state.hasEnded(state.contact.addedAt);
+        const grant = grantWrite(scope, resource, item, state, now, { newGrant, renew });
+        // A removal of the user at the same time ends both or none, because both are written with the same time.
+        const contact = grant && contactWrite(scope, resource, item.userId, state, now);
+        return { result: { success: true, id: user.internalId, message: 'User added.' }, ops: [op, grant, contact] };
       },
     });
   }
@@ -160,7 +157,9 @@ export class UserWriter {
           ops: [
             profileWrite(tenant, item, state.user, now).op,
             hasRole
-              ? grantWrite(target.scope, target.resource, item, state, now, { expiresAt: expiryOf(state) })
+              ? grantWrite(target.scope, target.resource, item, state, now, {
+                  newGrant: { expiresAt: expiryOf(state) },
+                })
               : undefined,
           ],
         };
@@ -320,21 +319,26 @@ function profileWrite(
 // The first revision of a new grant or contact is the time at which it is written. A job deletes a grant or contact only at the
 // revision that the job read. It therefore never deletes a newer item with the same key.
 
+/** Returns the write of a grant. Returns undefined if the stored grant stays as it is. With `renew`, always returns a write. */
 function grantWrite(
   scope: OrganizationScope,
   resource: Resource,
   { userId, accessRole }: NewUser,
   { user, grant: stored, hasEnded: ended }: UserState,
   now: number,
-  newGrant: Partial<Pick<Grant, 'accessRole' | 'expiresAt'>> = {},
+  {
+    newGrant = {},
+    renew = false,
+  }: { newGrant?: Partial<Pick<Grant, 'accessRole' | 'expiresAt'>>; renew?: boolean } = {},
 ): WriteOp | undefined {
   const grantedAt = accessTimeAfter(user?.revocations, scope.organizationKey, now);
   const role = accessRole ?? newGrant.accessRole ?? defaultAccessRole;
   const fresh = { ...scope, ...resource, userId, accessRole: role, expiresAt: newGrant.expiresAt, grantedAt };
   if (!stored) return insert(GrantEntity, fresh, grantedAt);
   if (!isUnexpired(stored, now / 1000) || ended(stored.grantedAt)) return replace(GrantEntity, fresh, stored._r);
-  if (accessRole === undefined || accessRole === stored.accessRole) return undefined;
-  return replace(GrantEntity, { ...scope, ...stored, userId, accessRole, grantedAt }, stored._r);
+  if (!renew && (accessRole === undefined || accessRole === stored.accessRole)) return undefined;
+  const renewed = { ...scope, ...stored, userId, accessRole: accessRole ?? stored.accessRole, grantedAt };
+  return replace(GrantEntity, renewed, stored._r);
 }
 
 /** Returns when the stored grant of a user expires, or undefined if the user was removed after it was written. */
@@ -346,13 +350,12 @@ function contactWrite(
   scope: OrganizationScope,
   resource: Resource,
   userId: string,
-  { user, contact: stored, hasEnded: ended }: UserState,
+  { user, contact: stored }: UserState,
   now: number,
-): WriteOp | undefined {
+): WriteOp {
   const addedAt = accessTimeAfter(user?.revocations, scope.organizationKey, now);
   const fresh = { ...scope, resource: resource.internalId, userId, addedAt };
-  if (!stored) return insert(ContactEntity, fresh, addedAt);
-  return ended(stored.addedAt) ? replace(ContactEntity, fresh, stored._r) : undefined;
+  return stored ? replace(ContactEntity, fresh, stored._r) : insert(ContactEntity, fresh, addedAt);
 }
 
 // Access depends on the folders above a resource, so this store also reads folders.

@@ -1,4 +1,5 @@
-import { beforeEach, describe, expect, test } from '@jest/globals';
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { purgeFolders } from '../../../lib/deletion/purgeFolders.ts';
 import { removeUsersStep } from '../../../lib/deletion/removeUsersStep.ts';
 import { AccessRemovalEntity } from '../../../lib/directory/accessRemovals.ts';
@@ -13,10 +14,12 @@ import { JobStore, REQUESTS_ENDED_MS, type StoredJob } from '../../../lib/jobs/j
 import { runJob, type RunJobDeps } from '../../../lib/jobs/runJob.ts';
 import { replace, Table } from '../../../lib/table/table.ts';
 import { acmeWorld, forAllTests, table } from '../../support/acmeWorld.ts';
+import { beforeWrite } from '../../support/beforeWrite.ts';
 import { TABLE_NAME } from '../../support/engine.ts';
 import { everyItem } from '../../support/items.ts';
 import { runAsJob } from '../../support/jobRunner.ts';
 import { asDocumentClient, type TableClient } from '../../support/leanClient.ts';
+import { nextMillisecond } from '../../support/nextMillisecond.ts';
 import { startQueues } from '../../support/queues.ts';
 import { storedDocumentScope, storedOrganizationScope } from '../../support/storedScope.ts';
 import { times } from '../../support/times.ts';
@@ -289,6 +292,41 @@ describe('users/delete without documentId and folderId', () => {
       [],
       { nda: 'editor' },
     ]);
+  });
+});
+
+describe('users/add during a removal that began before it', () => {
+  /** Removes ada as a request that began at `startedAt`. */
+  const removeAsOf = async (startedAt: number) => {
+    const clock = jest.spyOn(Date, 'now').mockReturnValue(startedAt);
+    await remove({}, 'ada');
+    clock.mockRestore();
+  };
+
+  test('adds the user to the contact list if it changes the role', async () => {
+    await customer.addUsers([{ userId: 'ada', accessRole: 'viewer' }]);
+    const startedAt = nextMillisecond();
+    nextMillisecond();
+    beforeWrite(() => removeAsOf(startedAt));
+    await customer.addUsers([{ userId: 'ada', accessRole: 'editor' }]);
+    expect([await roles('ada'), await contacts({})]).toMatchObject([{ acme: 'editor' }, ['ada']]);
+  });
+
+  test('gives access if it only finds the user missing in the contact list', async () => {
+    await add({}, 'ada');
+    const startedAt = nextMillisecond();
+    nextMillisecond();
+    const { getMany } = Table.prototype;
+    const removeAsTest = AsyncLocalStorage.bind(() => removeAsOf(startedAt));
+    const spy = jest.spyOn(Table.prototype, 'getMany').mockImplementation(async function (this: Table, entity, keys) {
+      if (entity.type === 'Contact') {
+        spy.mockRestore();
+        await removeAsTest();
+      }
+      return getMany.call(this, entity, keys);
+    });
+    await add({}, 'ada');
+    expect([await roles('ada'), await contacts({})]).toMatchObject([{ acme: 'editor' }, ['ada']]);
   });
 });
 
