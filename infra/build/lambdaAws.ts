@@ -64,6 +64,14 @@ function urlOf(host: string, env: NodeJS.ProcessEnv): URL {
  */
 const variableNames: Readonly<Record<string, string>> = { secretsmanager: 'SECRETS_MANAGER' };
 
+/**
+ * Returns the trace header of the current invocation. SQS passes it on with the messages. Lambda counts the invocations
+ * of a chain in it, to detect recursive loops.
+ */
+function traceHeader({ _X_AMZN_TRACE_ID: trace }: NodeJS.ProcessEnv): Record<string, string> {
+  return trace ? { 'x-amzn-trace-id': trace } : {};
+}
+
 /** Sends requests over connections that stay open. */
 class Connections {
   readonly #connectionTimeout: number;
@@ -81,7 +89,13 @@ class Connections {
     { abortSignal }: { readonly abortSignal?: AbortSignal | undefined } = {},
   ): Promise<{ response: JsonResponse }> {
     const { promise, resolve, reject } = Promise.withResolvers<{ response: JsonResponse }>();
-    const options = { host: hostname, ...(port !== undefined && { port }), method, path, headers };
+    const options = {
+      host: hostname,
+      ...(port !== undefined && { port }),
+      method,
+      path,
+      headers: { ...headers, ...traceHeader(process.env) },
+    };
     const request = this.#send(protocol === 'https:', options, (response) => {
       response.once('close', end);
       resolve({ response: { statusCode: response.statusCode ?? 0, headers: response.headers, body: response } });

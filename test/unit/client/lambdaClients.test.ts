@@ -38,6 +38,9 @@ beforeEach(async () => {
     AWS_SESSION_TOKEN: 'session',
     AWS_ENDPOINT_URL_SQS: url,
     AWS_ENDPOINT_URL_SECRETS_MANAGER: url,
+    // The SDK sends the trace header only in Lambda.
+    AWS_LAMBDA_FUNCTION_NAME: 'RunJobs',
+    _X_AMZN_TRACE_ID: trace,
   });
 });
 afterEach(async () => {
@@ -53,6 +56,8 @@ interface Client {
   destroy(): void;
 }
 
+/** The trace header of an invocation. Lambda counts the invocations of a chain in `Lineage`. */
+const trace = 'Root=1-5759e988-bd862e3fe1be46a994272793;Parent=53995c3f42cd8ad8;Sampled=0;Lineage=a87bd80c:3';
 const QueueUrl = 'https://sqs.eu-west-1.amazonaws.com/1/jobs';
 const Entries = [
   { Id: '0', MessageBody: '{"a":"Ünïcode"}', MessageGroupId: 'g' },
@@ -103,6 +108,7 @@ describe.each([
       url,
       headers['x-amz-target'],
       headers['content-type'],
+      headers['x-amzn-trace-id'],
       JSON.parse(body),
       /\/eu-west-1\/(\w+)\/aws4_request/.exec(headers.authorization ?? '')?.[1],
     ];
