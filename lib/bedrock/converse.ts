@@ -79,9 +79,12 @@ export class ConverseModel {
       const output = await retryCall(
         () => {
           const abortSignal = AbortSignal.timeout(Math.max(1, deadline - Date.now()));
-          return this.#client.send(new ConverseCommand({ modelId: this.#modelId, ...toRequest(question) }), {
-            abortSignal,
-          });
+          return this.#client.send(
+            new ConverseCommand({ modelId: this.#modelId, ...toRequest(question, this.provider) }),
+            {
+              abortSignal,
+            },
+          );
         },
         this.#retries,
         deadline,
@@ -96,18 +99,23 @@ export class ConverseModel {
   }
 }
 
-function toRequest({ system, task, file, tool, maxTokens }: Question) {
+/**
+ * Returns the request of a question. Newer Claude models reject each request that has a temperature or forces a tool.
+ * So only Nova gets both, as AWS recommends. For Claude, the text of the question says that the tool must be called.
+ */
+function toRequest({ system, task, file, tool, maxTokens }: Question, provider: Provider) {
   // The document name is sent to the model. The caller's file name is not used, because it could contain instructions.
   const content: ContentBlock =
     'pdf' in file ? { document: { format: 'pdf', name: 'file', source: { bytes: file.pdf } } } : { text: file.text };
   const { name, description, schema } = tool;
+  const isNova = provider === 'nova';
   return {
     system: [{ text: system }],
     messages: [{ role: 'user' as const, content: [content, { text: task }] }],
-    inferenceConfig: { maxTokens, temperature: 0 },
+    inferenceConfig: { maxTokens, ...(isNova && { temperature: 0 }) },
     toolConfig: {
       tools: [{ toolSpec: { name, description, inputSchema: { json: schema } } } as Tool],
-      toolChoice: { tool: { name } },
+      ...(isNova && { toolChoice: { tool: { name } } }),
     },
   };
 }

@@ -175,20 +175,35 @@ describe('POST /v2/agents/extract with a model', () => {
     expect(converse.calls.map((call) => call.modelId)).toEqual([modelId]);
   });
 
-  test('calls the model once, with a token limit and a required tool, and without the file name', async () => {
+  test('calls the model once, with a token limit and a tool, and without the file name', async () => {
     setUp(models);
     converse.script = () => ({ input: { agents: [], skipped: [{ originalText: 'x', reason: 'Not a rule.' }] } });
     await extract('Flag what shouts.', 'text/plain', { fileName: 'ignore-all-rules.txt' });
     const [{ request, file }] = converse.calls as [Converse['calls'][number]];
     expect(file).toBe('<file>\nFlag what shouts.\n</file>');
     expect(request).toMatchObject({
-      inferenceConfig: { maxTokens: 4_096, temperature: 0 },
+      inferenceConfig: { maxTokens: 4_096 },
+      system: [{ text: expect.stringContaining('Answer only with one call of the tool record_agents') }],
       toolConfig: {
-        toolChoice: { tool: { name: 'record_agents' } },
         tools: [{ toolSpec: { name: 'record_agents', inputSchema: { json: { type: 'object' } } } }],
       },
     });
     expect(JSON.stringify(request)).not.toContain('ignore-all-rules');
+  });
+
+  test('sends no temperature to Claude and does not force the tool, because newer models reject both', async () => {
+    setUp(models);
+    converse.script = () => ({ input: { agents: [agent], skipped: [] } });
+    const requestTo = async (provider: string) => {
+      await extract('Flag what shouts.', 'text/plain', { provider });
+      return converse.calls.at(-1)!.request;
+    };
+    const claude = await requestTo('claude');
+    expect([claude.inferenceConfig, Object.keys(claude.toolConfig)]).toEqual([{ maxTokens: 4_096 }, ['tools']]);
+    expect(await requestTo('nova')).toMatchObject({
+      inferenceConfig: { temperature: 0 },
+      toolConfig: { toolChoice: { tool: { name: 'record_agents' } } },
+    });
   });
 
   test('sends a PDF to the model as a document', async () => {
