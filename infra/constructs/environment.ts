@@ -71,11 +71,11 @@ export type ResourceArns = Readonly<Record<ResourceName, readonly string[]>>;
 
 export function resourceArns({ table, secrets, queues, eventApi }: SharedResources, settings: Settings): ResourceArns {
   const { mailFrom, mailIdentity = domainOf(mailFrom) } = settings;
+  const ses = `arn:${Aws.PARTITION}:ses:${Aws.REGION}:${Aws.ACCOUNT_ID}`;
   return {
-    'mail/identity':
-      mailFrom === undefined
-        ? []
-        : [`arn:${Aws.PARTITION}:ses:${Aws.REGION}:${Aws.ACCOUNT_ID}:identity/${mailIdentity}`],
+    // SES sends a mail with the default configuration set of its identity, and then the role must also allow that set.
+    // The operator chooses the set in SES, so its name is not known here.
+    'mail/identity': mailFrom === undefined ? [] : [`${ses}:identity/${mailIdentity}`, `${ses}:configuration-set/*`],
     'live/channels': eventApi?.namespaceArns ?? [],
     'model/claude': modelArns(settings.claudeModelId),
     'model/embedding': settings.embeddingModel === 'lexical' ? [] : modelArns(settings.embeddingModel),

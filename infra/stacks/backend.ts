@@ -1,5 +1,5 @@
 import type { Code } from 'aws-cdk-lib/aws-lambda';
-import { type App, CfnOutput, type CfnStack, Stack } from 'aws-cdk-lib/core';
+import { type App, CfnOutput, type CfnStack, Stack, Validations } from 'aws-cdk-lib/core';
 import { familyOf } from '../../lib/app/endpoint.ts';
 import { isOpenToUsers, isTwin, PREFLIGHT_ROUTE, type Routed, routeKey } from '../../lib/app/page.ts';
 import type { Worker } from '../../lib/app/worker.ts';
@@ -123,6 +123,11 @@ export class Backend extends Stack {
       settings,
     });
 
+    Validations.of(this).acknowledge({
+      id: 'AwsSolutions-IAM5[Resource::arn:<AWS::Partition>:ses:<AWS::Region>:<AWS::AccountId>:configuration-set/*]',
+      reason:
+        'SES uses the default configuration set of the identity, whose name only the operator knows. The roles allow one identity only.',
+    });
     new CfnOutput(this, 'ApiUrl', { value: url });
     new CfnOutput(this, 'TableName', { value: shared.table.ref });
     new CfnOutput(this, 'MasterKeySecretArn', { value: shared.secrets.masterKey.ref });

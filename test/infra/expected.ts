@@ -4,7 +4,7 @@ import { pairsOf } from './assembly.ts';
 const tableArn = { 'Fn::GetAtt': ['Table', 'Arn'] };
 const indexArn = (name: string) => ({ 'Fn::Join': ['', [tableArn, `/index/${name}`]] });
 
-export const identityArn = (identity: string) => ({
+const sesArn = (resource: string) => ({
   'Fn::Join': [
     '',
     [
@@ -14,10 +14,12 @@ export const identityArn = (identity: string) => ({
       { Ref: 'AWS::Region' },
       ':',
       { Ref: 'AWS::AccountId' },
-      `:identity/${identity}`,
+      `:${resource}`,
     ],
   ],
 });
+/** The resources that a mail of an identity uses: the identity, and the default configuration set of the identity. */
+export const mailArns = (identity: string) => [sesArn(`identity/${identity}`), sesArn('configuration-set/*')];
 
 const modelArn = (id: string) => ({
   'Fn::Join': [
@@ -57,7 +59,7 @@ const arns: Record<ResourceName, unknown> = {
   'secret/heartbeat': 'test/infra/heartbeat.test.ts expects it',
   'secret/masterKey': { Ref: 'MasterKey' },
   'secret/signingKey': { Ref: 'SigningKey' },
-  'mail/identity': identityArn('mail.example.com'),
+  'mail/identity': mailArns('mail.example.com'),
   'live/channels': 'test/infra/live.test.ts expects it',
 };
 const services: Record<string, string> = {

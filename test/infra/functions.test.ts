@@ -15,7 +15,7 @@ import {
   statementsOf,
 } from './assembly.ts';
 import { greedy, registered } from './endpoints.ts';
-import { complete, expectedEnvironment, grantedPairs, identityArn, logPairs } from './expected.ts';
+import { complete, expectedEnvironment, grantedPairs, logPairs, mailArns } from './expected.ts';
 
 const endpoints = [...registered, greedy];
 let assembly: Assembly;
@@ -68,21 +68,43 @@ describe.each(endpoints.map((endpoint) => [endpoint.path, endpoint] as const))('
   });
 });
 
-describe('the mail permissions', () => {
-  /** Returns the policy statements that allow sending mail, for these settings. */
-  function mailStatements(settings: object): Statement[] {
-    const template = assemblyOf([greedy], settings).families.get('v2/everything')!;
-    return statementsOf(roleOf(template, functionBehind(template, `POST ${greedy.path}`)[1])).filter(({ Action }) =>
-      list(Action).includes('ses:SendEmail'),
-    );
-  }
+/** Returns the policy statements that allow an action to a function with all capabilities, for these settings. */
+function statementsWith(action: string, settings: object): Statement[] {
+  const template = assemblyOf([greedy], settings).families.get('v2/everything')!;
+  return statementsOf(roleOf(template, functionBehind(template, `POST ${greedy.path}`)[1])).filter(({ Action }) =>
+    list(Action).includes(action),
+  );
+}
 
-  test('allow sending from the identity in the settings only', () => {
+describe('the permissions to call a model', () => {
+  test.each(['eu', 'apac', 'global'])('allow the inference profile of %s, and its model in every region', (prefix) => {
+    const model = 'anthropic.claude-sonnet-4-5-20250929-v1:0';
+    const settings = { claudeModelId: `${prefix}.${model}`, embeddingModel: 'lexical' };
+    const arn = (...parts: unknown[]) => ({ 'Fn::Join': ['', ['arn:', { Ref: 'AWS::Partition' }, ...parts]] });
+    expect(statementsWith('bedrock:InvokeModel', settings).map(({ Resource }) => Resource)).toEqual([
+      [
+        arn(
+          ':bedrock:',
+          { Ref: 'AWS::Region' },
+          ':',
+          { Ref: 'AWS::AccountId' },
+          `:inference-profile/${prefix}.${model}`,
+        ),
+        arn(`:bedrock:*::foundation-model/${model}`),
+      ],
+    ]);
+  });
+});
+
+describe('the mail permissions', () => {
+  const mailStatements = (settings: object) => statementsWith('ses:SendEmail', settings);
+
+  test('allow sending from the identity in the settings only, with the default configuration set of the identity', () => {
     expect(
       mailStatements({ mailFrom: 'no-reply@mail.example.com', mailIdentity: 'example.com' }).map(
         ({ Resource }) => Resource,
       ),
-    ).toEqual([identityArn('example.com')]);
+    ).toEqual([mailArns('example.com')]);
   });
 
   test('are missing without the setting mailFrom, and the deployment works', () => {
