@@ -105,7 +105,7 @@ export function resourceArns({ table, secrets, queues, eventApi }: SharedResourc
  */
 function modelArns(id: string | undefined): string[] {
   if (id === undefined) return [];
-  const [, model] = /^(?:global|[a-z]{2,4})\.(.+)$/.exec(id) ?? [];
+  const [, model] = /^(?:global|us-gov|[a-z]{2,4})\.(.+)$/.exec(id) ?? [];
   const bedrock = `arn:${Aws.PARTITION}:bedrock`;
   if (model === undefined) return [`${bedrock}:${Aws.REGION}::foundation-model/${id}`];
   return [

@@ -77,23 +77,26 @@ function statementsWith(action: string, settings: object): Statement[] {
 }
 
 describe('the permissions to call a model', () => {
-  test.each(['eu', 'apac', 'global'])('allow the inference profile of %s, and its model in every region', (prefix) => {
-    const model = 'anthropic.claude-sonnet-4-5-20250929-v1:0';
-    const settings = { claudeModelId: `${prefix}.${model}`, embeddingModel: 'lexical' };
-    const arn = (...parts: unknown[]) => ({ 'Fn::Join': ['', ['arn:', { Ref: 'AWS::Partition' }, ...parts]] });
-    expect(statementsWith('bedrock:InvokeModel', settings).map(({ Resource }) => Resource)).toEqual([
-      [
-        arn(
-          ':bedrock:',
-          { Ref: 'AWS::Region' },
-          ':',
-          { Ref: 'AWS::AccountId' },
-          `:inference-profile/${prefix}.${model}`,
-        ),
-        arn(`:bedrock:*::foundation-model/${model}`),
-      ],
-    ]);
-  });
+  test.each(['eu', 'apac', 'global', 'us-gov'])(
+    'allow the inference profile of %s, and its model in every region',
+    (prefix) => {
+      const model = 'anthropic.claude-sonnet-4-5-20250929-v1:0';
+      const settings = { claudeModelId: `${prefix}.${model}`, embeddingModel: 'lexical' };
+      const arn = (...parts: unknown[]) => ({ 'Fn::Join': ['', ['arn:', { Ref: 'AWS::Partition' }, ...parts]] });
+      expect(statementsWith('bedrock:InvokeModel', settings).map(({ Resource }) => Resource)).toEqual([
+        [
+          arn(
+            ':bedrock:',
+            { Ref: 'AWS::Region' },
+            ':',
+            { Ref: 'AWS::AccountId' },
+            `:inference-profile/${prefix}.${model}`,
+          ),
+          arn(`:bedrock:*::foundation-model/${model}`),
+        ],
+      ]);
+    },
+  );
 });
 
 describe('the mail permissions', () => {
