@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
+import { assemblySettings } from '../../infra/local/assembly/assemblySettings.ts';
 import { endpointId, familyOf } from '../../lib/app/endpoint.ts';
 import { isTwin, PREFLIGHT_ROUTE, type Routed, routeKey } from '../../lib/app/page.ts';
 import { capabilitiesOf } from '../../lib/http/capabilities.ts';
@@ -97,6 +98,14 @@ describe('the permissions to call a model', () => {
       ]);
     },
   );
+
+  test('are missing in the local run, which has no models', () => {
+    const settings = { claudeModelId: 'eu.anthropic.claude-opus-4-8', novaModelId: 'eu.amazon.nova-pro-v1:0' };
+    expect(statementsWith('bedrock:InvokeModel', settings)).toHaveLength(3);
+    expect(
+      statementsWith('bedrock:InvokeModel', { ...settings, ...assemblySettings({ hasHeartbeat: false }) }),
+    ).toEqual([]);
+  });
 });
 
 describe('the mail permissions', () => {

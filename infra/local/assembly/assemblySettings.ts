@@ -2,12 +2,14 @@ import type { Settings } from '../../stacks/settings.ts';
 
 /**
  * Returns the settings of the local run that differ from those of a deployment. The local run has no operator, so
- * anyone may create workspaces, and the sender address needs no verification. It has no embedding model and no domain.
+ * anyone may create workspaces, and the sender address needs no verification. It has no models and no domain.
  */
 export const assemblySettings = ({ hasHeartbeat }: { readonly hasHeartbeat: boolean }): Partial<Settings> => ({
   workspaceCreation: 'open',
   mailFrom: 'no-reply@example.com',
   embeddingModel: 'lexical',
+  claudeModelId: undefined,
+  novaModelId: undefined,
   live: 'on',
   heartbeat: hasHeartbeat ? 'on' : 'off',
   domainName: undefined,
