@@ -198,7 +198,10 @@ export function tableMetric(table: CfnTable, metricName: string, label: string, 
   return metric('AWS/DynamoDB', metricName, dimensions, 'Sum', label);
 }
 
-/** Returns the sum of a metric over all functions of the account. */
-export function allFunctions(metricName: 'Duration' | 'Invocations'): MathExpression {
-  return expression(`SELECT SUM(${metricName}) FROM SCHEMA("AWS/Lambda", FunctionName)`, {});
+/**
+ * Returns the sum of a metric over all functions of the account, which Lambda writes without dimensions. It is not a
+ * query, because CloudWatch accepts only one query per graph.
+ */
+export function allFunctions(metricName: 'Duration' | 'Invocations'): Metric {
+  return metric('AWS/Lambda', metricName, {}, 'Sum');
 }

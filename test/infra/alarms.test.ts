@@ -617,8 +617,9 @@ describe('the local dashboard', () => {
     add(1, 'ConsumedReadCapacityUnits');
     add(3, 'ConsumedReadCapacityUnits', ({ GlobalSecondaryIndexName }) => GlobalSecondaryIndexName === 'gsi2');
     add(6, 'ConsumedWriteCapacityUnits');
-    add(5, 'Invocations', ({ FunctionName }) => FunctionName !== undefined);
-    add(100, 'Duration', ({ FunctionName }) => FunctionName !== undefined);
+    const isOfAllFunctions = ({ FunctionName }: MetricId['dimensions']) => FunctionName === undefined;
+    add(5, 'Invocations', isOfAllFunctions);
+    add(100, 'Duration', isOfAllFunctions);
     const table = (prices.tableRead * 4 + prices.tableWritten * 6) / 2;
     const functions = (prices.lambdaGigabyteSecond * 1_000_000 * 0.5 * 0.1 + prices.lambdaRuns * 5) / 2;
     expect(valueOf('Dollars per million requests')).toEqual({

@@ -587,6 +587,15 @@ describe('createDashboard', () => {
     }
   });
 
+  test('has at most one query of Metrics Insights in each graph, because CloudWatch accepts only one per request', () => {
+    for (const { properties } of widgets()) {
+      const queries = (properties.metrics ?? [])
+        .flat()
+        .filter((metric) => String((metric as { expression?: string }).expression).startsWith('SELECT'));
+      expect([properties.title, queries.length <= 1]).toEqual([properties.title, true]);
+    }
+  });
+
   test('shows the cost of a million requests at list prices: table, indexes, function time and gateway', () => {
     const expressions = row('**Cost')
       .get('Dollars per million requests')!
@@ -600,9 +609,11 @@ describe('createDashboard', () => {
     );
     // The first factor is the price of a million runs of one millisecond each, with 512 MB.
     expect(functions!.expression).toBe('(0.0066667 * duration + 0.2 * runs) / requests');
-    expect(['duration', 'runs'].map((id) => expressions.find((each) => each.id === id)!.expression)).toEqual(
-      ['Duration', 'Invocations'].map((name) => `SELECT SUM(${name}) FROM SCHEMA("AWS/Lambda", FunctionName)`),
-    );
+    const metrics = row('**Cost').get('Dollars per million requests')!;
+    expect(metrics.filter(([namespace]) => namespace === 'AWS/Lambda')).toEqual([
+      ['AWS/Lambda', 'Duration', expect.objectContaining({ stat: 'Sum', id: 'duration' })],
+      ['AWS/Lambda', 'Invocations', expect.objectContaining({ stat: 'Sum', id: 'runs' })],
+    ]);
     expect(all!.expression).toBe(`1 + ${table!.expression} + ${functions!.expression}`);
   });
 });

@@ -70,7 +70,9 @@ export class Measurements {
     this.#sink.addLine(line);
   }
 
+  /** Records a metric of a function. Like Lambda, also records the same metric of all functions, without dimensions. */
   #ofFunction(functionName: string, name: string, value: number): void {
-    this.#sink.add({ namespace: 'AWS/Lambda', name, dimensions: { FunctionName: functionName } }, value);
+    for (const dimensions of [{ FunctionName: functionName }, {}])
+      this.#sink.add({ namespace: 'AWS/Lambda', name, dimensions }, value);
   }
 }

@@ -48,17 +48,25 @@ describe('Measurements', () => {
     ]);
   });
 
-  test('records the run of a function', () => {
+  test('records the run of a function, for the function and for all functions together', () => {
     expect(measured((to) => to.recordRun('f', 3, false))).toEqual([
       'AWS/Lambda Invocations FunctionName=f 1',
+      'AWS/Lambda Invocations  1',
       'AWS/Lambda Errors FunctionName=f 0',
+      'AWS/Lambda Errors  0',
       'AWS/Lambda Duration FunctionName=f 3',
+      'AWS/Lambda Duration  3',
     ]);
     expect(measured((to) => to.recordRun('f', undefined, true))).toEqual([
       'AWS/Lambda Invocations FunctionName=f 1',
+      'AWS/Lambda Invocations  1',
       'AWS/Lambda Errors FunctionName=f 1',
+      'AWS/Lambda Errors  1',
     ]);
-    expect(measured((to) => to.recordIteratorAge('f', 70))).toEqual(['AWS/Lambda IteratorAge FunctionName=f 70']);
+    expect(measured((to) => to.recordIteratorAge('f', 70))).toEqual([
+      'AWS/Lambda IteratorAge FunctionName=f 70',
+      'AWS/Lambda IteratorAge  70',
+    ]);
   });
 
   test('records the level of a queue', () => {
