@@ -42,6 +42,9 @@ export function createHttpApi(
 ): HttpApi {
   const api = new CfnApi(scope, 'Api', { name, protocolType: 'HTTP' });
   const logs = new LogGroup(scope, 'AccessLogs', {
+    // API Gateway enters the log group into a policy of the account, which is full after some dozens of groups. Then the
+    // stage cannot be created. The policy covers all groups with this prefix in one entry.
+    logGroupName: `/aws/vendedlogs/${name}/AccessLogs`,
     // eslint-disable-next-line @typescript-eslint/no-unsafe-enum-assignment -- The values of the enum are days.
     retention: logRetentionDays as RetentionDays,
     removalPolicy: RemovalPolicy.DESTROY,

@@ -113,14 +113,20 @@ describe('the templates', () => {
       // In these types, a property whose name ends in `Name` refers to another resource.
       if (/^AWS::Lambda::(EventSourceMapping|EventInvokeConfig|Permission)$/.test(Type)) continue;
       // CloudFormation generates no names for these two types. The app builds their names from the stack's name, and
-      // they need not be unique.
-      const expected = Type === 'AWS::ApiGatewayV2::Api' || Type === 'AWS::Logs::QueryDefinition' ? ['Name'] : [];
+      // they need not be unique. The name of the access log also contains the stack's name.
+      const isNamed = Type === 'AWS::ApiGatewayV2::Api' || Type === 'AWS::Logs::QueryDefinition';
+      const expected = isNamed ? ['Name'] : id.startsWith('AccessLogs') ? ['LogGroupName'] : [];
       expect([id, names]).toEqual([id, expected]);
     }
   });
 
   test.each(['ALLOW_LOOPBACK_DELIVERY', 'STRICT_OUTPUT'])('do not have the variable %s of the local run', (name) => {
     expect(JSON.stringify(assembly.templates)).not.toContain(name);
+  });
+
+  test('name the access log so that its entry in the policy of the account does not grow', () => {
+    const names = resources(assembly.root, 'AWS::Logs::LogGroup').map(([, { Properties }]) => Properties.LogGroupName);
+    expect(names).toContain('/aws/vendedlogs/CollaborationBackend/AccessLogs');
   });
 
   test('keep all logs for the same time', () => {
