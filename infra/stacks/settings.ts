@@ -152,7 +152,7 @@ const schema = z.object({
     'The burst size of the limits per API key, in seconds: 10 allows a burst of ten times the limit per second.',
   ),
   requestsPerSecond: wholeNumber(2_000, 1, 1_000_000).describe(
-    'Requests per second of all callers together. Bursts may have twice as many. The default quota of an AWS account is 10,000. Request a higher one before you set more.',
+    'Requests per second of all callers together. Bursts may have twice as many. The default quota of an AWS account is 10,000, but 2,500 with bursts of 1,250 in some newer regions. Request a higher one before you set more.',
   ),
   publicRequestsPerSecond: wholeNumber(50, 1, 10_000).describe(
     'Requests per second of all callers together to each route without credentials, and to all unknown paths together.',
