@@ -1,5 +1,6 @@
 import * as http from 'node:http';
 import * as https from 'node:https';
+import { addressAttempts } from '../../net/addressAttempts.ts';
 import type { MailResult } from '../rules/mailRecord.ts';
 import { type MailSender, type OutgoingMail, unanswered } from './sender.ts';
 
@@ -96,6 +97,7 @@ function post(url: URL, apiKey: string, body: string): Promise<Answer | MailResu
     const secure = url.protocol === 'https:';
     let connected = false;
     const request = (secure ? https.request : http.request)(url, {
+      ...addressAttempts,
       method: 'POST',
       agent: false,
       signal: AbortSignal.timeout(TIMEOUT_MILLISECONDS),

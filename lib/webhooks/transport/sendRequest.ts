@@ -1,5 +1,6 @@
 import * as http from 'node:http';
 import * as https from 'node:https';
+import { addressAttempts } from '../../net/addressAttempts.ts';
 import type { AttemptResult } from '../rules/outcome.ts';
 import { retryAfterSeconds } from '../rules/retryAfter.ts';
 import { type Failure, isInternalError, timeouts, toFailure } from './failures.ts';
@@ -44,6 +45,7 @@ export function sendRequest(
   return new Promise((resolve, reject) => {
     const request = (secure ? https.request : http.request)({
       ...options,
+      ...addressAttempts,
       agent,
       maxHeaderSize: RESPONSE_HEADER_BYTES,
       // These values are Node's defaults. They are set here because environment variables can change the defaults.

@@ -1,10 +1,10 @@
 import { execFile } from 'node:child_process';
-import type { LookupFunction } from 'node:net';
+import { type LookupFunction, Socket } from 'node:net';
 import { join } from 'node:path';
 import type { TlsOptions } from 'node:tls';
 import * as tls from 'node:tls';
 import { promisify } from 'node:util';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import type { AttemptResult } from '../../../lib/webhooks/rules/outcome.ts';
 import { isInternalError, toFailure } from '../../../lib/webhooks/transport/failures.ts';
 import { createWebhookClient } from '../../../lib/webhooks/transport/send.ts';
@@ -311,6 +311,21 @@ describe('a host name of a webhook URL', () => {
       'address not allowed',
     ]);
     expect(queryCount).toBe(8);
+  });
+
+  test('has two seconds to answer at one address, because a host on another continent needs more than 250 ms', async () => {
+    const connect = jest.spyOn(Socket.prototype, 'connect');
+    const target = await receiver();
+    const { post } = await newClient(() => ['127.0.0.1', '::1'], { allowLoopback: true });
+    await post(`http://dual.test:${target.port}/`);
+    await post(`https://dual.test:${target.port}/`);
+    const options = connect.mock.calls.map(([first]) => [first].flat(2)[0]);
+    connect.mockRestore();
+    const ofWebhooks = options.filter((each) => (each as { host?: string }).host === 'dual.test');
+    expect(ofWebhooks).toEqual([
+      expect.objectContaining({ autoSelectFamilyAttemptTimeout: 2_000 }),
+      expect.objectContaining({ autoSelectFamilyAttemptTimeout: 2_000 }),
+    ]);
   });
 
   test('is reached at its second address when the first does not answer', async () => {
