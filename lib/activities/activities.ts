@@ -28,7 +28,7 @@ import { distinctBy } from '../shared/collections.ts';
 import { invalid, type Issue } from '../shared/errors.ts';
 import { derivedId } from '../shared/ids.ts';
 import { inSlices } from '../shared/inSlices.ts';
-import type { ItemOutcome } from '../shared/results.ts';
+import { type ItemOutcome, MAX_FAILED_ITEMS } from '../shared/results.ts';
 import { defineEntity, type Stored } from '../table/entity.ts';
 import { pages } from '../table/pages.ts';
 import { retryOnConflict } from '../table/retryOnConflict.ts';
@@ -446,12 +446,12 @@ export class ActivityWriter {
   ): Promise<DeletedActivities> {
     const results: ActivityResult[] = [];
     // Activities that cannot be deleted do not count. Otherwise every repeated call would end at the same ones.
-    let deleted = 0;
+    let [deleted, failed] = [0, 0];
     for await (const { deletions, next } of pages((after) =>
       read({ after, limit: MAX_DELETED_ACTIVITIES - deleted }),
     )) {
       const outcomes = await this.#delete(scope, deletions);
-      results.push(...outcomes);
+      results.push(...outcomes.filter(([, { success }]) => success || ++failed <= MAX_FAILED_ITEMS));
       deleted += outcomes.filter(([, { success }]) => success).length;
       if (deleted >= MAX_DELETED_ACTIVITIES) return { results, hasMore: next !== undefined };
     }
@@ -553,7 +553,7 @@ interface Deletion {
 
 const DELETION_FAILED: ItemOutcome = { success: false, message: 'Failed to delete activity.' };
 
-/** The results of a deletion, by id. `hasMore` is true if activities remain. */
+/** The results of a deletion, by id, with at most 500 failed ones. `hasMore` is true if activities remain. */
 export interface DeletedActivities {
   readonly results: readonly ActivityResult[];
   readonly hasMore: boolean;

@@ -3,7 +3,7 @@ import type { Document } from '../directory/documents.ts';
 import { organizationScope } from '../directory/folders/folders.ts';
 import type { Organization } from '../directory/organizations.ts';
 import { distinct } from '../shared/collections.ts';
-import type { ItemOutcome } from '../shared/results.ts';
+import { type ItemOutcome, MAX_FAILED_ITEMS } from '../shared/results.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 import type { Table } from '../table/table.ts';
 import { type NotificationFilter, NotificationReader } from './notificationReader.ts';
@@ -13,7 +13,7 @@ import { isSelected, NotificationWriter } from './notifications.ts';
 const MAX_DELETED_NOTIFICATIONS = 2_000;
 const MAX_MILLISECONDS = 15_000;
 
-/** The results of a deletion, by id. `hasMore` is true if notifications may remain. */
+/** The results of a deletion, by id, with at most 500 failed ones. `hasMore` is true if notifications may remain. */
 export interface DeletedNotifications {
   readonly results: readonly (readonly [id: string, ItemOutcome])[];
   readonly hasMore: boolean;
@@ -44,14 +44,15 @@ export class NotificationDeleter {
     const scope = organizationScope(tenant, organization);
     const deadline = this.#clock() + MAX_MILLISECONDS;
     const results: [string, ItemOutcome][] = [];
-    let deleted = 0;
+    let [deleted, failed] = [0, 0];
     const { notificationIds } = filter;
     const pages = notificationIds ? [distinct(notificationIds)] : this.#reader.listIds(scope, document, filter);
     for await (const ids of pages) {
       const outcomes = await this.#writer.delete(scope, ids, (notification) =>
         isSelected(document, filter, notification),
       );
-      results.push(...outcomes.map((outcome, index): [string, ItemOutcome] => [ids[index] ?? '', outcome]));
+      for (const [index, outcome] of outcomes.entries())
+        if (outcome.success || ++failed <= MAX_FAILED_ITEMS) results.push([ids[index] ?? '', outcome]);
       // Notifications that cannot be deleted do not count. Otherwise every repeated call would end at the same ones.
       deleted += outcomes.filter(({ success }) => success).length;
       if (!notificationIds && (deleted >= MAX_DELETED_NOTIFICATIONS || this.#clock() > deadline))

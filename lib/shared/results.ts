@@ -44,6 +44,12 @@ export const ItemResults = /* @__PURE__ */ defineSchema(() => z.object({ data: z
 export const ItemOutcome = /* @__PURE__ */ defineSchema(() => z.object({ success: z.boolean(), message: z.string() }));
 export type ItemOutcome = z.output<typeof ItemOutcome>;
 
+/**
+ * The largest number of failed items in the answer of a deletion that selects items by a filter. It deletes beyond items that it
+ * cannot delete, and there can be any number of them.
+ */
+export const MAX_FAILED_ITEMS = 500;
+
 /** The answer to a request that adds users to a group or removes users from it: the result for each user, by user id. */
 export const GroupResults = /* @__PURE__ */ defineSchema(() =>
   z.object({
