@@ -8,10 +8,11 @@ import { readCommentReactions } from '../reactions/reactions.ts';
 import type { Reaction } from '../reactions/rules.ts';
 import { jsonBytes } from '../shared/bytes.ts';
 import type { Stored } from '../table/entity.ts';
+import { pages } from '../table/pages.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 import type { Table } from '../table/table.ts';
 import { accessDenied } from '../userTokens/rules/accessDenied.ts';
-import { type Comment, MAX_COMMENTS } from './rules/comments.ts';
+import type { Comment } from './rules/comments.ts';
 import { CommentEntity, readThreads, ThreadEntity, type ThreadKey, threadNotFound, ThreadReader } from './threads.ts';
 import { commentFilter } from './visibleThreads.ts';
 
@@ -86,32 +87,49 @@ export class CommentPages {
   }
 
   /**
-   * Returns a page of a thread's comments, ordered by id and converted by `toResponse`. A page ends early at about 4 MB. With
-   * `userIds` or `viewer`, a page can be empty although more comments follow. A comment's id never changes, so a comment that
-   * exists during the whole listing is returned exactly once.
+   * Returns a page of a thread's comments, ordered by id and converted by `toResponse`. A page ends early at about 4 MB, or after
+   * about 4 MB were read. With `userIds` or `viewer`, it can then be empty although more comments follow. A comment's id never
+   * changes, so a comment that exists during the whole listing is returned exactly once.
    */
   async list<V>(
     { scope, key }: LocatedThread,
+    listing: CommentListing,
+    toResponse: (comment: CommentWithReactions) => V,
+  ): Promise<{ values: V[]; next: string | undefined }> {
+    return this.#withThread(scope, key, this.#list(scope, key, listing, toResponse));
+  }
+
+  async #list<V>(
+    scope: DocumentScope,
+    key: ThreadKey,
     { userIds, limit, after, viewer }: CommentListing,
     toResponse: (comment: CommentWithReactions) => V,
   ): Promise<{ values: V[]; next: string | undefined }> {
     const isReadable = commentFilter(viewer);
-    const options = { after, limit: userIds || viewer ? MAX_COMMENTS : limit };
-    const read = await this.#withThread(scope, key, this.#threads.listComments(scope, key, options));
-    const selected = read.values.filter(
-      (comment) => (userIds?.includes(comment.from.userId) ?? true) && isReadable(comment),
-    );
+    // Each step reads as many comments as all steps before. The next page reads the unused comments of the last step again, so a
+    // listing reads at most about twice as many comments as the thread has.
+    const read = (from: string | undefined) =>
+      this.#threads.listComments(scope, key, { after: from, limit: Math.max(limit, commentsRead) });
     const values: V[] = [];
-    let bytes = 0;
-    let last: string | undefined;
-    for await (const commentWithReactions of this.#withReactions(scope, selected)) {
-      const value = toResponse(commentWithReactions);
-      bytes += jsonBytes(value);
-      if (values.length === limit || (values.length > 0 && bytes > PAGE_BYTES)) return { values, next: last };
-      values.push(value);
-      last = CommentEntity.key({ ...scope, ...commentWithReactions.comment }).SK;
+    let [bytes, bytesRead, commentsRead] = [0, 0, 0];
+    let last = after;
+    for await (const page of pages(read, after)) {
+      const selected = page.values.filter(
+        (comment) => (userIds?.includes(comment.from.userId) ?? true) && isReadable(comment),
+      );
+      for await (const commentWithReactions of this.#withReactions(scope, selected)) {
+        const value = toResponse(commentWithReactions);
+        bytes += jsonBytes(value);
+        if (values.length === limit || (values.length > 0 && bytes > PAGE_BYTES)) return { values, next: last };
+        values.push(value);
+        last = CommentEntity.key({ ...scope, ...commentWithReactions.comment }).SK;
+      }
+      bytesRead += page.bytes;
+      commentsRead += page.values.length;
+      if (values.length === limit || bytesRead >= PAGE_BYTES) return { values, next: page.next };
+      last = page.next;
     }
-    return { values, next: read.next };
+    return { values, next: undefined };
   }
 
   /**

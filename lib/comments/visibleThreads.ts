@@ -77,16 +77,16 @@ export async function onlyVisible<R extends { readonly scope: DocumentScope; rea
   return visible.filter(({ value }) => matchesFilters(value.thread, filters));
 }
 
-/** Returns all comments of a thread that are not readable. Reads the comments of the thread if it has more than `comments`. */
+/** Returns all comments of a thread that are not readable. Reads the comments after `comments` if the thread has more. */
 async function findHidden(
   reader: ThreadReader,
   scope: DocumentScope,
   { thread, comments, more }: ThreadWithComments,
   isReadable: (comment: Comment) => boolean,
 ): Promise<Comment[]> {
-  if (!more) return comments.filter((comment) => !isReadable(comment));
-  const hidden: Comment[] = [];
-  for await (const page of reader.commentPages(scope, thread, COMMENTS_PER_PAGE))
+  const hidden = comments.filter((comment) => !isReadable(comment));
+  if (!more) return hidden;
+  for await (const page of reader.commentPages(scope, thread, COMMENTS_PER_PAGE, comments.at(-1)))
     hidden.push(...page.filter((comment) => !isReadable(comment)));
   return hidden;
 }

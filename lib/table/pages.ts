@@ -1,11 +1,12 @@
 /**
- * Yields every page of a listing, one after the other. `read` gets the `next` of the previous page, or undefined for the first
- * page. The last page has no `next`.
+ * Yields every page of a listing after `start`, one after the other. `read` gets the `next` of the previous page, or `start` for
+ * the first page. The last page has no `next`.
  */
 export async function* pages<P extends { readonly next: string | undefined }>(
   read: (after: string | undefined) => Promise<P>,
+  start?: string,
 ): AsyncGenerator<P, void, undefined> {
-  let after: string | undefined;
+  let after = start;
   do {
     const page = await read(after);
     yield page;

@@ -1,4 +1,5 @@
-import { beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { Table } from '../../../lib/table/table.ts';
 import { acmeWorld } from '../../support/acmeWorld.ts';
 import { nda } from '../../support/content.ts';
 import { putItem } from '../../support/items.ts';
@@ -116,6 +117,19 @@ describe('pages of POST /v2/commentannotations/comments/get', () => {
     expect(all.every((page) => page.length <= 3)).toBe(true);
     expect(all.length).toBeLessThan(8);
   });
+
+  test.each([[undefined], [['bob']], [['eve']]])(
+    'read a thread once in pages of 10 with userIds %j',
+    async (userIds) => {
+      for (let i = 0; i < 10; i++) await add(...times(18, () => reply('x')), reply('rare', { from: eve }));
+      const query = jest.spyOn(Table.prototype, 'query');
+      const all = await pages({ userIds, pageSize: 10 });
+      const reads = await Promise.all(query.mock.results.map(({ value }) => value as ReturnType<Table['query']>));
+      query.mockRestore();
+      expect(all.flat()).toHaveLength(userIds?.[0] === 'eve' ? 10 : userIds ? 180 : 191);
+      expect(reads.flatMap(({ values }) => values).length).toBeLessThan(2 * 191);
+    },
+  );
 
   test('reject a page token of another thread or other authors', async () => {
     await addThread({ annotationId: 'other', commentData: [reply('a'), reply('b')] });

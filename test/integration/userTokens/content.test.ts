@@ -1,4 +1,6 @@
-import { beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { CommentEntity } from '../../../lib/comments/threads.ts';
+import { Table } from '../../../lib/table/table.ts';
 import { acmeWorld, forAllTests } from '../../support/acmeWorld.ts';
 import { nda } from '../../support/content.ts';
 import { restartFunctions } from '../../support/functionHandlers.ts';
@@ -150,7 +152,14 @@ describe('comment threads with a user token', () => {
     const commentData = [...times(6, () => ({ attachments, from })), { ...hidden, to: [{ userId: 'carl' }] }];
     await customer.ok(`${comments}/add`, { ...nda, annotationId: 't', commentData });
     const shown = { commentCount: 7, hasMoreComments: true, involvedUserIds: ['ada'], mentionedUserIds: [] };
+    const query = jest.spyOn(Table.prototype, 'query');
     expect(await bob.ok(`${threads}/get`, nda)).toMatchObject([shown]);
+    const reads = query.mock.results.filter((_read, index) => query.mock.calls[index]?.[0] === CommentEntity);
+    const read = await Promise.all(reads.map(({ value }) => value as ReturnType<Table['query']>));
+    query.mockRestore();
+    expect(read.flatMap(({ values }) => values.map(({ commentId }: any) => commentId))).toEqual([
+      1, 2, 3, 4, 5, 6, 7, 8,
+    ]);
     expect(await bob.ok(`${threads}/get`, { ...nda, userIds: ['grace'] })).toEqual([]);
   });
 
