@@ -49,6 +49,8 @@ export default class Environment extends TestEnvironment {
     await super.setup();
     // Jest sets 100. The CDK formats a stack trace for each construct, and runs outside of the test's context.
     Error.stackTraceLimit = 10;
+    // Jest's own formatting looks for a source map of each file in the trace. The transformer needs no source maps.
+    Error.prepareStackTrace = undefined;
   }
 }
 
