@@ -58,8 +58,6 @@ export interface WorkerCall<U extends Uses> {
 
 export interface MessageCall<Message, U extends Uses> extends WorkerCall<U> {
   readonly message: Message;
-  /** The number of times that SQS has delivered the message, including this time. */
-  readonly receiveCount: number;
   /** The time at which the message was sent, in epoch ms. */
   readonly sentAt: number;
 }

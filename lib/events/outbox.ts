@@ -5,7 +5,7 @@ import { isLongerThan } from '../shared/bytes.ts';
 import { ApiError } from '../shared/errors.ts';
 import { isoTime } from '../shared/isoTime.ts';
 import { defineEntity, type Key, type Stored } from '../table/entity.ts';
-import { readIndex } from '../table/indexValues.ts';
+import { readGsi3 } from '../table/indexValues.ts';
 import { tenantOf } from '../table/keys.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 import { insert, type ItemRead, type PageOptions, replace, type Table, type WriteOp } from '../table/table.ts';
@@ -216,7 +216,7 @@ export class OutboxStore {
     before: number,
     options: PageOptions,
   ): Promise<{ values: StoredEvent[]; next: string | undefined }> {
-    const { values, next } = await readIndex(this.#table, EventEntity, 'gsi3', pendingEvents(shard), {
+    const { values, next } = await readGsi3(this.#table, EventEntity, pendingEvents(shard), {
       ...options,
       between: [isoTime(0), isoTime(before)],
     });

@@ -3,7 +3,7 @@ import type { Capability, QueueName } from '../app/capability.ts';
 import type { Log } from '../app/endpoint.ts';
 import { isoTime } from '../shared/isoTime.ts';
 import { defineEntity, type Stored } from '../table/entity.ts';
-import { readIndex } from '../table/indexValues.ts';
+import { readGsi3 } from '../table/indexValues.ts';
 import { shardOf } from '../table/queryShards.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 import { insert, type PageOptions, remove, replace, type Table, type WriteOp } from '../table/table.ts';
@@ -233,7 +233,7 @@ export class JobSweeper {
     at: number,
     options: PageOptions,
   ): Promise<{ values: StoredJob[]; next: string | undefined }> {
-    const { values, next } = await readIndex(this.#table, JobEntity, 'gsi3', dueJobs(shard), {
+    const { values, next } = await readGsi3(this.#table, JobEntity, dueJobs(shard), {
       ...options,
       between: [isoTime(0), isoTime(at)],
     });

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { combine } from '../app/capability.ts';
 import { inParallel } from '../shared/inParallel.ts';
 import { isoTime } from '../shared/isoTime.ts';
-import { readIndex } from '../table/indexValues.ts';
+import { readGsi3 } from '../table/indexValues.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 import { replace, type Table } from '../table/table.ts';
 import { type Sweep, type SweepCall, sweepShards } from '../workers/sweep.ts';
@@ -35,7 +35,7 @@ export class SessionSweeper {
       SESSION_SHARDS,
       call,
       (shard, options) =>
-        readIndex(this.#table, DocumentSessionEntity, 'gsi3', endingSessions(shard), {
+        readGsi3(this.#table, DocumentSessionEntity, endingSessions(shard), {
           ...options,
           between: [isoTime(0), isoTime(call.deadline)],
         }),

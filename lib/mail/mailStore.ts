@@ -4,7 +4,7 @@ import type { Capability } from '../app/capability.ts';
 import { inParallel } from '../shared/inParallel.ts';
 import { isoTime } from '../shared/isoTime.ts';
 import { defineEntity } from '../table/entity.ts';
-import { readIndex } from '../table/indexValues.ts';
+import { readGsi3 } from '../table/indexValues.ts';
 import { shardOf } from '../table/queryShards.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 import { insert, type PageOptions, replace, type Table, upsert } from '../table/table.ts';
@@ -132,7 +132,7 @@ export class MailStore {
     time: number,
     options: PageOptions,
   ): Promise<{ values: StoredMail<ReadyMail | SendingMail>[]; next: string | undefined }> {
-    const { values, next } = await readIndex(this.#table, MailEntity, 'gsi3', dueMails(shard), {
+    const { values, next } = await readGsi3(this.#table, MailEntity, dueMails(shard), {
       ...options,
       between: [isoTime(0), isoTime(time)],
     });

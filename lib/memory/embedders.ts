@@ -7,9 +7,9 @@ export interface Embedder {
   readonly model: EmbeddingModel;
   /**
    * Returns a unit vector of 512 numbers for each text. Throws UNAVAILABLE if the model refuses a text or does not
-   * answer by `deadline` (epoch ms; 10 s from now by default).
+   * answer within 10 s.
    */
-  embed(texts: readonly string[], options?: { readonly deadline?: number | undefined }): Promise<Float32Array[]>;
+  embed(texts: readonly string[]): Promise<Float32Array[]>;
 }
 
 export const embeddingModels = [LEXICAL_MODEL, TITAN_MODEL] as const;

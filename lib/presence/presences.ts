@@ -5,7 +5,7 @@ import { recordPartition } from '../content/involvements.ts';
 import { distinct } from '../shared/collections.ts';
 import { inParallel } from '../shared/inParallel.ts';
 import { defineEntity, type Stored } from '../table/entity.ts';
-import { readIndex } from '../table/indexValues.ts';
+import { readGsi3 } from '../table/indexValues.ts';
 import { pages } from '../table/pages.ts';
 import { shardOf } from '../table/queryShards.ts';
 import { retryOnConflict } from '../table/retryOnConflict.ts';
@@ -179,7 +179,7 @@ export class PresenceSweeper {
     await sweepShards(
       SHARDS,
       call,
-      (shard, options) => readIndex(this.#table, PresenceEntity, 'gsi3', presentUsers(shard), options),
+      (shard, options) => readGsi3(this.#table, PresenceEntity, presentUsers(shard), options),
       async (values) => {
         await inParallel(values, PARALLEL, async (presence) => {
           if (presence.leaseEndsAt === undefined) return;

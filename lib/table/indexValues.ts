@@ -1,4 +1,3 @@
-import type { IndexName } from '../app/capability.ts';
 import type { Entity, Key, Stored } from './entity.ts';
 import { tenantOf } from './keys.ts';
 import type { PageOptions, QueryOptions, Table } from './table.ts';
@@ -26,16 +25,15 @@ export async function valuesOf<T, P, K>(
 }
 
 /**
- * Returns a page of the values that one partition of an index lists. The index is eventually consistent, so a value can have changed
- * or be deleted since its entry was written. Deleted values are left out.
+ * Returns a page of the values that one partition of `gsi3` lists. Most of its partitions list values of all tenants. The index is
+ * eventually consistent, so a value can have changed or be deleted since its entry was written. Deleted values are left out.
  */
-export async function readIndex<T, P, K>(
+export async function readGsi3<T, P, K>(
   table: Table,
   entity: Entity<T, P, K>,
-  index: IndexName,
   parts: readonly string[],
   options: PageOptions & Pick<QueryOptions, 'between'>,
 ): Promise<IndexPage<T>> {
-  const { keys, next } = await table.queryIndex(index, parts, options);
+  const { keys, next } = await table.queryIndex('gsi3', parts, options);
   return { values: await valuesOf(table, entity, keys), next };
 }

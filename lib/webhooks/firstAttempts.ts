@@ -4,7 +4,7 @@ import { outboxShards, type StoredEvent } from '../events/outbox.ts';
 import { inParallel } from '../shared/inParallel.ts';
 import { isoTime } from '../shared/isoTime.ts';
 import { defineEntity, type Stored } from '../table/entity.ts';
-import { readIndex } from '../table/indexValues.ts';
+import { readGsi3 } from '../table/indexValues.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 import { insert, type PageOptions, remove, replace, type Table, type WriteOp } from '../table/table.ts';
 import type { DueIndex } from '../workers/dueShards.ts';
@@ -86,7 +86,7 @@ export class FirstAttemptStore {
     at: number,
     options: PageOptions,
   ): Promise<{ values: Stored<FirstAttemptGroup>[]; next: string | undefined }> {
-    const { values, next } = await readIndex(this.#table, FirstAttemptsEntity, 'gsi3', groupPartition(shard), {
+    const { values, next } = await readGsi3(this.#table, FirstAttemptsEntity, groupPartition(shard), {
       ...options,
       between: [isoTime(0), isoTime(at)],
     });

@@ -19,18 +19,14 @@ export async function handleMessages<U extends Uses>(
 ): Promise<InvocationResult> {
   let [failed, permanent] = [0, 0];
   const handle = async (record: SQSRecord) => {
-    const receiveCount = Number(record.attributes.ApproximateReceiveCount);
     try {
       const message = parseMessage(schema, record.body);
-      await runUntil(
-        run({ ...call, message, receiveCount, sentAt: Number(record.attributes.SentTimestamp) }),
-        call.deadline,
-      );
+      await runUntil(run({ ...call, message, sentAt: Number(record.attributes.SentTimestamp) }), call.deadline);
     } catch (error) {
       const isPermanent = error instanceof PermanentError;
       call.log.error(logMessages.queueMessageFailed, {
         messageId: record.messageId,
-        receiveCount,
+        receiveCount: Number(record.attributes.ApproximateReceiveCount),
         permanent: isPermanent,
         error,
       });

@@ -118,10 +118,10 @@ function textOf(doc: Y.Doc): Y.Text {
   return doc.getText('content');
 }
 
-async function until(what: string, isSo: () => boolean, patience = PATIENCE_MILLISECONDS): Promise<void> {
-  const end = Date.now() + patience;
+async function until(what: string, isSo: () => boolean): Promise<void> {
+  const end = Date.now() + PATIENCE_MILLISECONDS;
   while (!isSo()) {
-    if (Date.now() > end) throw new Error(`${what} is not there after ${patience / 1_000} s`);
+    if (Date.now() > end) throw new Error(`${what} is not there after ${PATIENCE_MILLISECONDS / 1_000} s`);
     await delay(10);
   }
 }

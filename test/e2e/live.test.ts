@@ -140,9 +140,9 @@ async function connectAs(headers: Record<string, string>, ids: object): Promise<
   return ok('/v2/live/connect', ids, headers);
 }
 
-async function openDocument(userId: string, resources: object[] = []) {
+async function openDocument(userId: string) {
   const ids = await newDocument(userId);
-  const headers = await userHeaders(userId, resources);
+  const headers = await userHeaders(userId);
   const connection = await connectAs(headers, ids);
   const client = await Client.open(connection);
   for (const [id, channel] of Object.entries(connection.channels))

@@ -55,7 +55,7 @@ export function describeEndpoint(path: string, { documents, prepare, data, forei
   });
   let requests = 0;
 
-  const sendNext = (headers: Headers = {}) => senderOf(owner)(path, data(requests++), headers);
+  const sendNext = () => senderOf(owner)(path, data(requests++));
 
   describe(`POST ${path}`, () => {
     test('answers as documented', async () => {

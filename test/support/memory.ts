@@ -38,13 +38,10 @@ export function numbers(seed: number): (below: number) => number {
  * Returns judgments of one organization, spread over two years. One in 10 has the decision `tenth`. One in 100 has the
  * content type `hundredth`. One in 1,000 has the reviewer `thousandth`.
  */
-export function manyJudgments(
-  count: number,
-  { seed = 7, documents = 4 }: { seed?: number; documents?: number } = {},
-): SentJudgment[] {
-  const random = numbers(seed);
+export function manyJudgments(count: number): SentJudgment[] {
+  const random = numbers(7);
   return times(count, (n) => ({
-    documentId: n % 5 === 0 ? undefined : `document-${random(documents)}`,
+    documentId: n % 5 === 0 ? undefined : `document-${random(4)}`,
     recordId: `judgment-${n}`,
     decision: n % 10 === 3 ? 'tenth' : random(2) ? 'approved' : 'rejected',
     reasoning: times(8 + random(12), () => words[random(words.length)]).join(' '),

@@ -39,15 +39,12 @@ export interface Precision {
  * Returns the precision of an embedding on the evaluation set, for each kind of query. Ranks all judgments for each
  * query.
  */
-export async function evaluateEmbedding(
-  embedder: Embedder,
-  of: 'review' | 'content' = 'review',
-): Promise<Record<QueryKind, Precision>> {
+export async function evaluateEmbedding(embedder: Embedder): Promise<Record<QueryKind, Precision>> {
   const embedded = await embedWith(embedder, evaluationJudgments);
   const vectors = await embedder.embed(evaluationQueries.map(({ query }) => query));
   const hits = evaluationQueries.map(({ kind, topic }, index) => {
     const ranked = embedded
-      .map((entry) => ({ hit: entry.judgment.topic === topic, similarity: dot(entry[of]!, vectors[index]!) }))
+      .map((entry) => ({ hit: entry.judgment.topic === topic, similarity: dot(entry.review, vectors[index]!) }))
       .toSorted((a, b) => b.similarity - a.similarity);
     return { kind, at1: Number(ranked[0]!.hit), at5: ranked.slice(0, 5).filter(({ hit }) => hit).length / 5 };
   });

@@ -13,14 +13,14 @@ export interface Receiver {
 }
 
 /** Starts a receiver that passes raw connections to `onConnection`. */
-export function startTcp(onConnection: (socket: Socket) => void, host = '127.0.0.1'): Promise<Receiver> {
+export function startTcp(onConnection: (socket: Socket) => void): Promise<Receiver> {
   return startServer(
     createServer({ allowHalfOpen: true }, (socket) => {
       // The client may close the connection at any time, which is no failure of the test.
       socket.on('error', () => socket.destroy());
       onConnection(socket);
     }),
-    host,
+    '127.0.0.1',
   );
 }
 

@@ -1,8 +1,8 @@
 import { createPublicKey, generateKeyPairSync, type KeyObject, randomBytes } from 'node:crypto';
 
 /** Returns a new RSA key pair. */
-export function rsaKeyPair(modulusLength = 2_048): { publicKey: KeyObject; privateKey: KeyObject } {
-  return generateKeyPairSync('rsa', { modulusLength });
+export function rsaKeyPair(): { publicKey: KeyObject; privateKey: KeyObject } {
+  return generateKeyPairSync('rsa', { modulusLength: 2_048 });
 }
 
 /** Returns an RSA public key that has no private key. This takes no time, because its modulus is any odd number. */

@@ -20,13 +20,11 @@ export async function newUser(
   customer: Customer,
   userId: string,
   resources: readonly object[] = [],
-  fields: object = {},
 ): Promise<TestUser> {
   const { token } = await customer.ok('/v2/auth/generate_token', {
     userId,
     userProperties: { name: `${userId} of Acme`, email: `${userId}@example.com` },
     permissions: { resources },
-    ...fields,
   });
   return userWith(userId, token);
 }

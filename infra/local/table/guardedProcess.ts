@@ -30,10 +30,9 @@ exec $command
 export function spawnGuarded(
   command: readonly string[],
   output: readonly [number | 'pipe', number | 'pipe'],
-  cwd?: string,
 ): ChildProcess {
   const env = { ...process.env, GUARDED_COMMAND: command.join('\n') };
-  const child = spawn('/bin/sh', ['-c', SCRIPT], { stdio: ['ignore', ...output, 'pipe'], detached: true, env, cwd });
+  const child = spawn('/bin/sh', ['-c', SCRIPT], { stdio: ['ignore', ...output, 'pipe'], detached: true, env });
   const guard = child.stdio[GUARD] as Socket;
   // The guard may have ended. Writing to it then causes an error, which has no meaning.
   guard.on('error', () => undefined);

@@ -106,11 +106,10 @@ function failureOf(error: unknown): MailResult {
 /** Sends login links through Amazon SES. The SDK retries, so a mail can arrive twice. SES has no idempotency key. */
 export class SesMailer {
   readonly #from: string;
-  readonly #client: SESv2Client;
+  readonly #client = new SESv2Client(clientSettings);
 
-  constructor(from: string, client = new SESv2Client(clientSettings)) {
+  constructor(from: string) {
     this.#from = from;
-    this.#client = client;
   }
 
   /** Sends a mail and returns the id that SES gave it. Throws errors of the SDK. */

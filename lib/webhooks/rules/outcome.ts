@@ -14,8 +14,6 @@ export interface AttemptResult {
    * The reason of a failure, as a short text that the customer sees. It never contains a URL, an address or the receiver's text.
    */
   readonly error?: string;
-  /** When the response headers had arrived, epoch ms. */
-  readonly firstByteAt?: number;
   readonly durationMs: number;
 }
 

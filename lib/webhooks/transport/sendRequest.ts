@@ -26,6 +26,7 @@ export type HttpResult = Omit<AttemptResult, 'durationMs'>;
 /** The part of a response that has arrived. */
 interface PartialResponse {
   readonly message: http.IncomingMessage;
+  /** When the response headers had arrived, epoch ms. */
   readonly firstByteAt: number;
   readonly chunks: Buffer[];
   bytes: number;
@@ -155,13 +156,11 @@ function toResult(response: PartialResponse): HttpResult {
 
 function responseFields({
   message: { statusCode = 0 },
-  firstByteAt,
   chunks,
   bytes,
-}: PartialResponse): Pick<HttpResult, 'responseStatus' | 'responseBody' | 'firstByteAt'> {
+}: PartialResponse): Pick<HttpResult, 'responseStatus' | 'responseBody'> {
   return {
     responseStatus: statusCode,
     responseBody: Buffer.concat(chunks, Math.min(bytes, RESPONSE_BYTES)),
-    firstByteAt,
   };
 }

@@ -20,8 +20,8 @@ const builtIn = publicBuiltInAgents.map(({ id }) => id);
 const { engine, customer } = acmeWorld({ table: 'memory' });
 
 const { call, create, ok, status } = agentCalls(customer);
-const createGroup = async (agentIds: string[], fields: object = {}): Promise<string> =>
-  (await ok('groups/create', { name: 'Group', agentIds, ...fields })).group.id;
+const createGroup = async (agentIds: string[]): Promise<string> =>
+  (await ok('groups/create', { name: 'Group', agentIds })).group.id;
 const membersOf = async (groupId: string): Promise<string[]> => (await ok('groups/get', { groupId })).group.agentIds;
 const listedIds = async (data: object): Promise<string[]> => (await ok('get', data)).agents.map(({ id }: any) => id);
 

@@ -65,9 +65,9 @@ async function records(of = customer) {
 }
 
 /** Returns the location of each record by its id. */
-async function locations(of = customer): Promise<Record<string, [key: string, location: object]>> {
+async function locations(): Promise<Record<string, [key: string, location: object]>> {
   return Object.fromEntries(
-    (await records(of)).map(({ annotationId, id, location, locationKey }) => [
+    (await records()).map(({ annotationId, id, location, locationKey }) => [
       annotationId ?? id,
       [locationKey, JSON.parse(location)] as [string, object],
     ]),

@@ -162,8 +162,7 @@ describe('organizations/add and organizations/get', () => {
 
 describe('folders/add', () => {
   const ADD = '/v2/organizations/folders/add';
-  const add = (folders: object[], more: object = {}) =>
-    customer.ok(ADD, { organizationId: 'acme', createOrganization: true, folders, ...more });
+  const add = (folders: object[]) => customer.ok(ADD, { organizationId: 'acme', createOrganization: true, folders });
 
   test('creates folders, and returns success, id and message by folderId', async () => {
     expect(

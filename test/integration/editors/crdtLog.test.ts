@@ -212,10 +212,10 @@ describe('concurrent changes', () => {
 
 describe('compactLog', () => {
   /** Pushes texts of 2 KB at intervals of `apart` milliseconds. Returns the whole text. */
-  async function write(count: number, apart: number, from = START, prefix = ''): Promise<string> {
+  async function write(count: number, apart: number, from = START): Promise<string> {
     const [pusher, own] = [await new YjsClient().pull(), editorOf()];
     for (let i = 0; i < count; i++)
-      await pushAndCompact(own, pusher.append(prefix + letters(2_000, i * 1_000)), from + i * apart);
+      await pushAndCompact(own, pusher.append(letters(2_000, i * 1_000)), from + i * apart);
     return pusher.doc.getText('content').toJSON();
   }
 

@@ -18,8 +18,7 @@ import { times } from '../../support/times.ts';
 const { customer, itemsOf } = acmeWorld({ documents: ['nda'] });
 
 const call = async (name: string, data: object) => customer.call(`/v2/presence/${name}`, { ...nda, ...data });
-const users = async (data: object = {}): Promise<any[]> =>
-  (await customer.ok('/v2/presence/get', { ...nda, ...data })).users;
+const users = async (): Promise<any[]> => (await customer.ok('/v2/presence/get', nda)).users;
 const failure = async (name: string, data: object) => {
   const { status, body } = await call(name, data);
   return { http: status, status: body.error?.status, message: body.error?.message };

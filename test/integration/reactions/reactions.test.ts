@@ -33,8 +33,7 @@ const addThread = (thread: object = {}) =>
       },
     ],
   });
-const getComments = (data: object = {}) =>
-  customer.ok('/v2/commentannotations/comments/get', { ...nda, annotationId: 'thread', ...data });
+const getComments = () => customer.ok('/v2/commentannotations/comments/get', { ...nda, annotationId: 'thread' });
 
 describe('lastUpdated of a thread with reactions', () => {
   const since = async (updatedAfter: number) =>

@@ -23,7 +23,7 @@ const add = (recordings: object[], document: object = nda) => customer.ok(ADD, {
 const get = (filter: object = {}) => customer.ok(GET, { organizationId: 'acme', ...filter }) as Promise<any[]>;
 const idsOf = async (filter: object = {}) => (await get(filter)).map(({ annotationId }) => annotationId);
 const numbers = (count: number) => times(count, (i) => i);
-const scope = (documentId = 'nda') => storedDocumentScope(customer, { ...nda, documentId });
+const scope = () => storedDocumentScope(customer, nda);
 /** Returns the customer's events with their data. */
 async function events(): Promise<any[]> {
   const items = (await everyItem(engine)).filter(({ PK }) => PK.startsWith(`T#${customer.apiKey}#EVENT#`));

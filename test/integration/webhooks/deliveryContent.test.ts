@@ -53,11 +53,10 @@ async function thread(fields: object = {}, from: object = ada): Promise<string> 
   return eventId!;
 }
 
-const update = (updatedData: object, more: object = {}) =>
-  customer.ok('/v2/commentannotations/update', { ...nda, annotationIds: ['clause-4'], updatedData, ...more });
+const update = (updatedData: object) =>
+  customer.ok('/v2/commentannotations/update', { ...nda, annotationIds: ['clause-4'], updatedData });
 const bodyAt = (path: string) => JSON.parse(hooks.at(path)[0]!.body);
-const status = async (eventId: string, id = endpointId) =>
-  (await system.delivery({ tenant, eventId, endpointId: id }))?.status;
+const status = async (eventId: string) => (await system.delivery({ tenant, eventId, endpointId }))?.status;
 
 describe('the body of a webhook delivery', () => {
   test('contains comment, metadata and notification levels for an event of a thread', async () => {

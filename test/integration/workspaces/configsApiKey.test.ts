@@ -126,12 +126,11 @@ describe('apikeyconfig get and update', () => {
 
 describe('defaultDocumentAccessType', () => {
   const ADD = '/v2/organizations/documents/add';
-  const accessTypes = async (organizationId = 'acme') =>
+  const accessTypes = async () =>
     Object.fromEntries(
-      (await customer.ok('/v2/organizations/documents/get', { organizationId })).map(({ id, accessType }: any) => [
-        id,
-        accessType,
-      ]),
+      (await customer.ok('/v2/organizations/documents/get', { organizationId: 'acme' })).map(
+        ({ id, accessType }: any) => [id, accessType],
+      ),
     );
   const add = (documentId: string, more: object = {}) =>
     customer.ok(ADD, { organizationId: 'acme', createOrganization: true, documents: [{ documentId }], ...more });

@@ -25,8 +25,8 @@ const workspace = forEachTest(newWorkspace);
 
 const DAY = 86_400_000;
 
-const create = (data: object = {}, of = workspace) =>
-  post(createKey, of.headers, { ownerEmail: of.ownerEmail, type: 'testing', ...data });
+const create = (data: object = {}) =>
+  post(createKey, workspace.headers, { ownerEmail: workspace.ownerEmail, type: 'testing', ...data });
 const list = (data: object = {}, of = workspace) => post(getKeys, of.headers, data);
 
 /** Adds API keys until the workspace has `total`. Returns all keys in the order of the list. */

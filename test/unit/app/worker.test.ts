@@ -53,18 +53,16 @@ const failedItems = (...names: string[]) => ({
 });
 
 describe('a queue worker', () => {
-  test('gets one parsed message at a time, with its receive count and time of sending', async () => {
+  test('gets one parsed message at a time, with its time of sending', async () => {
     const got: unknown[] = [];
-    const handler = onQueue(
-      async ({ message, receiveCount, sentAt }) => void got.push({ message, receiveCount, sentAt }),
-    );
+    const handler = onQueue(async ({ message, sentAt }) => void got.push({ message, sentAt }));
     expect(
       await handler(
-        messagesEvent([{ id: 'a', unknown: 1 }, { id: 'b' }], { receiveCount: 3, sentAt: 1_700_000_000_123 }),
+        messagesEvent([{ id: 'a', unknown: 1 }, { id: 'b' }], { sentAt: 1_700_000_000_123 }),
         lambdaContext(),
       ),
     ).toEqual(failedItems());
-    expect(got).toEqual(['a', 'b'].map((id) => ({ message: { id }, receiveCount: 3, sentAt: 1_700_000_000_123 })));
+    expect(got).toEqual(['a', 'b'].map((id) => ({ message: { id }, sentAt: 1_700_000_000_123 })));
   });
 
   test('handles the messages of a batch at the same time', async () => {

@@ -350,11 +350,14 @@ describe('readWebhook', () => {
     string,
     string,
   ];
-  const sign = (secret: string, body: string, at = new Date()) => ({
-    'webhook-id': 'msg_1',
-    'webhook-timestamp': String(Math.floor(at.getTime() / 1000)),
-    'webhook-signature': new Webhook(secret).sign('msg_1', at, body),
-  });
+  const sign = (secret: string, body: string) => {
+    const at = new Date();
+    return {
+      'webhook-id': 'msg_1',
+      'webhook-timestamp': String(Math.floor(at.getTime() / 1000)),
+      'webhook-signature': new Webhook(secret).sign('msg_1', at, body),
+    };
+  };
 
   testProperty(
     'returns payloads that the Standard Webhooks library signed, as text or bytes, with any kind of headers',

@@ -35,14 +35,14 @@ class Log {
     return openDocument(this.updates);
   }
 
-  replace(type: CrdtType, value: CrdtValue, contentKey = 'content'): Uint8Array | undefined {
-    const update = replaceValue(this.open(), type, contentKey, value);
+  replace(type: CrdtType, value: CrdtValue): Uint8Array | undefined {
+    const update = replaceValue(this.open(), type, 'content', value);
     if (update) this.updates.push(update);
     return update;
   }
 
-  read(type: CrdtType, contentKey = 'content'): CrdtValue {
-    return readValue(this.open(), type, contentKey);
+  read(type: CrdtType): CrdtValue {
+    return readValue(this.open(), type, 'content');
   }
 
   compact(): void {

@@ -26,8 +26,7 @@ const throwing = (error: unknown) =>
       throw error;
     },
   });
-const named = (name: string, cause?: unknown) =>
-  Object.assign(new Error('from AWS', cause === undefined ? undefined : { cause }), { name });
+const named = (name: string) => Object.assign(new Error('from AWS'), { name });
 
 describe('an error', () => {
   const http: Record<ErrorStatus, number> = {

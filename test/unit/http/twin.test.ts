@@ -5,7 +5,7 @@ import { toLambdaWithTwin } from '../../../lib/http/lambda.ts';
 import { defineTwin, defineUnpagedTwin } from '../../../lib/http/twin.ts';
 import { ApiError } from '../../../lib/shared/errors.ts';
 import { limits, optional, PageSize, PageToken } from '../../../lib/shared/schema.ts';
-import { eventOf, type Headers, send } from '../../support/requests.ts';
+import { eventOf, send } from '../../support/requests.ts';
 import { times } from '../../support/times.ts';
 
 let lines: Record<string, unknown>[] = [];
@@ -145,8 +145,8 @@ describe('the twin of an endpoint', () => {
     },
   );
   const handler = toLambdaWithTwin(endpoint, defineTwin(endpoint, { required: ['id'] }), { SERVICE_NAME: 'svc' });
-  const call = (path: string, data: unknown, headers: Headers = {}) =>
-    send(handler, eventOf(JSON.stringify({ data }), headers, { routeKey: `POST ${path}` }));
+  const call = (path: string, data: unknown) =>
+    send(handler, eventOf(JSON.stringify({ data }), {}, { routeKey: `POST ${path}` }));
 
   test.each([[{}], [{ id: null }], [{ value: 1 }]])(
     'requires a field that is optional in its endpoint: %j',

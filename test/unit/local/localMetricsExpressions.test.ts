@@ -21,13 +21,9 @@ const metricOf = (name: string): MetricId => ({ namespace: 'Test', name, dimensi
  * Evaluates an expression. Each metric has the id that is also its name, and a value. `allowedIds` are the ids that
  * the expression may use.
  */
-function valueOf(
-  text: string,
-  values: Readonly<Record<string, number>>,
-  allowedIds = ['a', 'b', 'c'],
-): number | undefined {
+function valueOf(text: string, values: Readonly<Record<string, number>>): number | undefined {
   const expression = readExpression(text, (id) =>
-    allowedIds.includes(id) ? { kind: 'metric', metric: metricOf(id), statistic: 'Sum' } : undefined,
+    ['a', 'b', 'c'].includes(id) ? { kind: 'metric', metric: metricOf(id), statistic: 'Sum' } : undefined,
   );
   return bind(
     expression,

@@ -11,9 +11,9 @@ const content = {
   organization: { organizationId: 'acme', organizationName: 'Acme', metadata: '{"plan":"pro"}' },
   document: { documentId: 'nda', documentName: 'NDA', folder: { folderId: 'f' } },
 };
-const stored = (fields: object = {}, documentId = 'nda') => {
+const stored = (fields: object = {}) => {
   const { annotationId = 'r', ...sent } = NewRecording.parse(JSON.parse(JSON.stringify({ ...minimal, ...fields })));
-  return toRecording({ annotationId, ...sent }, documentId, NOW);
+  return toRecording({ annotationId, ...sent }, 'nda', NOW);
 };
 const responseOf = (fields: object = {}) =>
   JSON.parse(JSON.stringify(toRecordingResponse({ apiKey: 'key', organizationId: 'acme' }, stored(fields))));

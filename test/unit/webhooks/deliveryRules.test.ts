@@ -35,8 +35,8 @@ const NOW = Date.UTC(2026, 10, 20);
 const timing: Timing = { schedule: parseSchedule('0,5,300,1800,7200,18000,36000,36000'), marginMs: 5 * MINUTE };
 const failed: AttemptResult = { outcome: 'failed', durationMs: 10 };
 
-const fresh = (now = NOW) =>
-  newDelivery({ eventId: 'msg_1', endpointId: 'ep_1', event: 'comment.add', createdAt: now, shard: 3 }, now, timing);
+const fresh = () =>
+  newDelivery({ eventId: 'msg_1', endpointId: 'ep_1', event: 'comment.add', createdAt: NOW, shard: 3 }, NOW, timing);
 
 /**
  * Makes all attempts of a delivery, each at its time, as a worker does. Returns their times, and the delivery after

@@ -181,11 +181,11 @@ describe('afterAttempt', () => {
 
 describe('automatic disabling', () => {
   /**
-   * Returns the failure state of an endpoint that has failed for `time` milliseconds, once every `every` milliseconds.
+   * Returns the failure state of an endpoint that has failed for `time` milliseconds, once every 20 minutes.
    */
-  const failingFor = (time: number, every = 20 * MINUTE, from = NOW) => {
+  const failingFor = (time: number) => {
     let failing: Failing | undefined;
-    for (let now = from; now <= from + time; now += every) failing = addFailure(failing, now);
+    for (let now = NOW; now <= NOW + time; now += 20 * MINUTE) failing = addFailure(failing, now);
     return failing!;
   };
 

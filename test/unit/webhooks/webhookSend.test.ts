@@ -58,12 +58,10 @@ describe('a response of a receiver', () => {
     const { url } = await http((_request, response) =>
       response.writeHead(status).end(status === 204 ? undefined : 'thanks'),
     );
-    const before = Date.now();
     const sent = await post(url);
     expect(sent).toMatchObject({ outcome: 'delivered', responseStatus: status });
     expect(sent).not.toHaveProperty('error');
     expect(textOf(sent)).toBe(status === 204 ? '' : 'thanks');
-    expect(sent.firstByteAt).toBeGreaterThanOrEqual(before);
     expect(sent.durationMs).toBeGreaterThan(0);
   });
 
