@@ -4,7 +4,7 @@ import type { Stored } from '../table/entity.ts';
 import { pages } from '../table/pages.ts';
 import { retryOnConflict } from '../table/retryOnConflict.ts';
 import { storeCapability } from '../table/storeCapability.ts';
-import type { Table } from '../table/table.ts';
+import type { PageOptions, Table } from '../table/table.ts';
 import {
   AgentEntity,
   type AgentListItem,
@@ -92,7 +92,7 @@ export class AgentReader {
   async listVersions(
     tenant: string,
     agentId: string,
-    page: { limit: number; after: string | undefined },
+    page: PageOptions,
   ): Promise<{ versions: AgentVersion[]; next: string | undefined } | undefined> {
     const [agent, { values: versions, next }] = await Promise.all([
       this.#table.get(AgentEntity, { tenant, agentId }),

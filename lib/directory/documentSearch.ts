@@ -43,7 +43,7 @@ export class DocumentSearch {
   async page(
     searched: SearchScope,
     isMatch: ((document: DocumentWithFolder) => boolean) | undefined,
-    { limit, after }: { limit: number; after: string | undefined },
+    { limit, after }: PageOptions,
   ): Promise<QueryPage<DocumentWithFolder>> {
     if (!isMatch) return this.#read(searched, { limit, after });
     return searchPage(

@@ -7,7 +7,7 @@ import type { ItemOutcome, ItemResult } from '../shared/results.ts';
 import { defineEntity, type Stored } from '../table/entity.ts';
 import { pages } from '../table/pages.ts';
 import { storeCapability } from '../table/storeCapability.ts';
-import { insert, type QueryPage, replace, type Table } from '../table/table.ts';
+import { insert, type PageOptions, type QueryPage, replace, type Table } from '../table/table.ts';
 import { writeEach } from '../table/writeEach.ts';
 import { organizationPartition, type OrganizationScope } from './folders/folders.ts';
 import { accessTimeAfter, hasEnded } from './rules/access.ts';
@@ -93,10 +93,7 @@ export class GroupReader {
   }
 
   /** Returns a page of an organization's groups, ordered by id. */
-  async list(
-    scope: OrganizationScope,
-    options: { limit: number; after?: string | undefined },
-  ): Promise<QueryPage<Group>> {
+  async list(scope: OrganizationScope, options: PageOptions): Promise<QueryPage<Group>> {
     return this.#table.query(GroupEntity, scope, options);
   }
 
@@ -104,11 +101,7 @@ export class GroupReader {
    * Returns a page of the users in a group, ordered by user id. Returns an empty page for an unknown group. Leaves out users who
    * were erased or removed from the organization, so a page can be shorter than `limit`.
    */
-  async members(
-    scope: OrganizationScope,
-    groupId: string,
-    options: { limit: number; after?: string | undefined },
-  ): Promise<QueryPage<User>> {
+  async members(scope: OrganizationScope, groupId: string, options: PageOptions): Promise<QueryPage<User>> {
     const [group] = await this.getByIds(scope, [groupId]);
     if (!group) return { values: [], next: undefined };
     const { values, next } = await this.#table.query(
@@ -140,7 +133,7 @@ export class GroupReader {
   async listWithMembers(
     scope: OrganizationScope,
     groupIds: readonly string[] | undefined,
-    { limit, after }: { limit: number; after?: string | undefined },
+    { limit, after }: PageOptions,
   ): Promise<{ groups: GroupWithMembers[]; next: string | undefined }> {
     const source = groupIds ? this.#among(scope, groupIds) : this.#all(scope);
     const listed: { group: Stored<Group>; members: readonly GroupMember[] }[] = [];

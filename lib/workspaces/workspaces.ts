@@ -7,7 +7,7 @@ import { tokenHash } from '../crypto/tokenHash.ts';
 import { newId } from '../shared/ids.ts';
 import { retryOnConflict } from '../table/retryOnConflict.ts';
 import { storeCapability, tableWith } from '../table/storeCapability.ts';
-import { insert, type QueryPage, remove, replace, type Table, type WriteOp } from '../table/table.ts';
+import { insert, type PageOptions, type QueryPage, remove, replace, type Table, type WriteOp } from '../table/table.ts';
 import { ApiKeyEntity, AuthTokenEntity, OwnerEmailEntity, WorkspaceApiKeyEntity, WorkspaceEntity } from './entities.ts';
 import {
   type ApiKeyFields,
@@ -257,10 +257,7 @@ export class ApiKeyReader {
   }
 
   /** Returns a page of a workspace's API keys, oldest first. */
-  async list(
-    workspaceId: string,
-    options: { limit: number; after?: string | undefined },
-  ): Promise<QueryPage<WorkspaceApiKey>> {
+  async list(workspaceId: string, options: PageOptions): Promise<QueryPage<WorkspaceApiKey>> {
     return this.#table.query(WorkspaceApiKeyEntity, { workspaceId }, { prefix: ['KEY'], ...options });
   }
 }
