@@ -1,5 +1,5 @@
 import { everywhere } from '../../directory/rules/access.ts';
-import { type DocumentKeys, documentOf, type ItemChange, partitionName } from './hints.ts';
+import { type DocumentKeys, documentOf, type ItemChange } from './hints.ts';
 
 /**
  * From whom a change may have taken access: one user (`user`), one user in one document (`session`), all users in a
@@ -35,44 +35,63 @@ export const accessTypesOfItems = [
 ] as const;
 
 /** Returns whose access a change may take away, or undefined if the change takes no access away. */
-export function accessChangeOf({ change, key, item }: ItemChange): AccessChange | undefined {
-  const parts = key.PK.split('#');
-  const [scope, tenantPart = '', kind] = parts;
+export function accessChangeOf(changed: ItemChange): AccessChange | undefined {
+  const { change, key, item } = changed;
+  const [scope, tenantPart = '', kind = '', id = '', ...parts] = key.PK.split('#');
   if (scope !== 'T') return undefined;
   if (item?._t === 'ApiKey') {
     const revocations = Number(item.userTokenRevocations ?? 0);
     return change === 'modify' && revocations > 0 ? { kind: 'tokens', tenantPart, revocations } : undefined;
   }
-  if (kind === 'USER' && parts.length === 4 && key.SK === 'PROFILE') {
-    const mayRemove = change === 'remove' || (change === 'modify' && item?.revocations !== undefined);
-    if (!mayRemove) return undefined;
-    const revocations = (item?.revocations ?? []) as readonly Removal[];
-    const endsTokensOf = change === 'remove' ? 'all' : documentsOf(revocations);
-    return { kind: 'user', tenantPart, userPart: parts[3] ?? '', endsTokensOf };
-  }
-  // Only disabling an organization takes access away. Adding or changing it does not.
-  if (kind === 'ORGANIZATIONS' && parts.length === 3)
-    return change === 'modify' && item?.disabled === true
-      ? { kind: 'organization', tenantPart, organizationKey: String(item.internalId) }
-      : undefined;
-  if (kind !== 'ORGANIZATION') return undefined;
-  const organizationKey = parts[3] ?? '';
-  if (parts[4] === 'USER') {
-    const userChange = { kind: 'user', tenantPart, userPart: parts[5] ?? '', organizationKey } as const;
-    if (key.SK.startsWith('GRANT_REMOVED')) {
-      if (item === undefined) return undefined;
-      const removal = { organizationKey, resource: String(item.internalId), folder: item.folder === true };
-      return { ...userChange, endsTokensOf: documentsOf([removal]) };
-    }
-    // A change of a stored grant does not end grants in user tokens, so `endsTokensOf` is empty.
-    return key.SK.startsWith('GRANT#') && change !== 'insert' ? { ...userChange, endsTokensOf: [] } : undefined;
-  }
   if (item?._t === 'DocumentSession') {
     const document = item.hasExpired === true ? documentOf(key.PK) : undefined;
     return document && { kind: 'session', ...document, userId: String(item.userId) };
   }
-  const organization = { kind: 'organization', tenantPart, organizationKey } as const;
-  switch (parts.length === 5 ? partitionName(key.PK) : '') {
+  switch (kind) {
+    case 'USER':
+      return parts.length === 0 && key.SK === 'PROFILE' ? profileChange(changed, tenantPart, id) : undefined;
+    case 'ORGANIZATIONS':
+      // Only disabling an organization takes access away. Adding or changing it does not.
+      return change === 'modify' && item?.disabled === true
+        ? { kind: 'organization', tenantPart, organizationKey: String(item.internalId) }
+        : undefined;
+    case 'ORGANIZATION':
+      return parts[0] === 'USER'
+        ? grantChange(changed, { kind: 'user', tenantPart, userPart: parts[1] ?? '', organizationKey: id })
+        : directoryChange(changed, parts.join('#'), { kind: 'organization', tenantPart, organizationKey: id });
+    default:
+      return undefined;
+  }
+}
+
+function profileChange({ change, item }: ItemChange, tenantPart: string, userPart: string): AccessChange | undefined {
+  const user = { kind: 'user', tenantPart, userPart } as const;
+  if (change === 'remove') return { ...user, endsTokensOf: 'all' };
+  if (change === 'insert' || item?.revocations === undefined) return undefined;
+  return { ...user, endsTokensOf: documentsOf(item.revocations as readonly Removal[]) };
+}
+
+function grantChange(
+  { change, key, item }: ItemChange,
+  user: Omit<AccessChange & { kind: 'user' }, 'endsTokensOf'> & { readonly organizationKey: string },
+): AccessChange | undefined {
+  if (key.SK.startsWith('GRANT_REMOVED')) {
+    if (item === undefined) return undefined;
+    const { organizationKey } = user;
+    const removal = { organizationKey, resource: String(item.internalId), folder: item.folder === true };
+    return { ...user, endsTokensOf: documentsOf([removal]) };
+  }
+  // A change of a stored grant does not end grants in user tokens, so `endsTokensOf` is empty.
+  return key.SK.startsWith('GRANT#') && change !== 'insert' ? { ...user, endsTokensOf: [] } : undefined;
+}
+
+/** Returns whose access a change of a document or folder may take away. `list` is the list of the organization that has the item. */
+function directoryChange(
+  { change, key, item }: ItemChange,
+  list: string,
+  organization: AccessChange & { kind: 'organization' },
+): AccessChange | undefined {
+  switch (list) {
     case 'DOCUMENTS': {
       if (change === 'insert') return undefined;
       if (item === undefined) return organization;
