@@ -2,7 +2,7 @@ import { findAgents } from '../agents/agentRuns.ts';
 import type { Capability } from '../app/capability.ts';
 import { findUsersWithAccess } from '../content/accessChecks.ts';
 import type { DocumentContext } from '../content/documentScope.ts';
-import { findRecordIds, recordIdKey } from '../content/recordIds.ts';
+import { findRecordKeys } from '../content/recordIds.ts';
 import { distinct } from '../shared/collections.ts';
 import { ApiError, invalid } from '../shared/errors.ts';
 import { inSlices } from '../shared/inSlices.ts';
@@ -336,10 +336,10 @@ export class CommentWriter {
   }
 
   async #requireThread({ scope, document }: DocumentContext, annotationId: string): Promise<ThreadKey> {
-    const recordId = recordIdKey('thread', annotationId, document.documentId);
-    const [position] = await findRecordIds(this.#table, scope, [recordId]);
-    if (!position) throw threadNotFound();
-    return { annotationId, createdAt: position.createdAt };
+    const { documentId } = document;
+    const [key] = await findRecordKeys(this.#table, scope, { kind: 'thread', documentId, ids: [annotationId] });
+    if (!key) throw threadNotFound();
+    return key;
   }
 }
 

@@ -1,13 +1,12 @@
 import * as z from 'zod';
 import type { DocumentScope } from '../content/documentScope.ts';
 import { type Involvement, locationIndex, recordPartition, recordSortKey } from '../content/involvements.ts';
-import { findRecordIds, recordIdKey } from '../content/recordIds.ts';
+import { findRecords } from '../content/recordIds.ts';
 import type { ListedRecord, RecordPage } from '../content/recordListing.ts';
 import type { OrganizationScope } from '../directory/folders/folders.ts';
 import { jsonBytes } from '../shared/bytes.ts';
 import { ApiError } from '../shared/errors.ts';
 import { isoTime } from '../shared/isoTime.ts';
-import { readDefined } from '../shared/readDefined.ts';
 import { increment } from '../table/counters.ts';
 import { defineEntity, type Stored } from '../table/entity.ts';
 import { keyAfter } from '../table/keys.ts';
@@ -127,16 +126,7 @@ export class ThreadReader {
     documentId: string,
     annotationIds: readonly string[],
   ): Promise<(Stored<Thread> | undefined)[]> {
-    const positions = await findRecordIds(
-      this.#table,
-      scope,
-      annotationIds.map((id) => recordIdKey('thread', id, documentId)),
-    );
-    const keys = annotationIds.map((annotationId, index) => {
-      const position = positions[index];
-      return position && { ...scope, annotationId, createdAt: position.createdAt };
-    });
-    return readDefined(keys, (defined) => this.#table.getMany(ThreadEntity, defined));
+    return findRecords(this.#table, ThreadEntity, scope, { kind: 'thread', documentId, ids: annotationIds });
   }
 
   /** Returns a page of a thread's comments, ordered by id. */

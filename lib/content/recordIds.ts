@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { organizationPartition, type OrganizationScope } from '../directory/folders/folders.ts';
-import { defineEntity, type Stored } from '../table/entity.ts';
+import { readDefined } from '../shared/readDefined.ts';
+import { defineEntity, type Entity, type Stored } from '../table/entity.ts';
 import { insert, remove, replace, type Table, type WriteOp } from '../table/table.ts';
 import type { DocumentScope } from './documentScope.ts';
 
@@ -73,6 +74,53 @@ export async function findRecordIds(
   return 'documentKey' in scope
     ? positions.map((position) => (position?.documentKey === scope.documentKey ? position : undefined))
     : positions;
+}
+
+/** Threads, reactions or recordings of a document. `documentId` is the id that the customer chose. */
+interface NamedRecords {
+  readonly kind: 'thread' | 'reaction' | 'recording';
+  readonly documentId: string;
+  readonly ids: readonly string[];
+}
+
+interface RecordKey {
+  readonly annotationId: string;
+  readonly createdAt: number;
+}
+
+/**
+ * Returns the key of each record in `named`, in the order of the ids. The key is undefined if there is no such record. Sends one
+ * BatchGet per 100 ids.
+ */
+export async function findRecordKeys(
+  table: Table,
+  scope: DocumentScope,
+  { kind, documentId, ids }: NamedRecords,
+): Promise<(RecordKey | undefined)[]> {
+  const positions = await findRecordIds(
+    table,
+    scope,
+    ids.map((id) => recordIdKey(kind, id, documentId)),
+  );
+  return ids.map((annotationId, index) => {
+    const position = positions[index];
+    return position && { annotationId, createdAt: position.createdAt };
+  });
+}
+
+/** Returns each record in `named`, in the order of the ids. Reads the keys like `findRecordKeys`, and then the records. */
+export async function findRecords<T>(
+  table: Table,
+  entity: Entity<T, DocumentScope, RecordKey>,
+  scope: DocumentScope,
+  named: NamedRecords,
+): Promise<(Stored<T> | undefined)[]> {
+  return readDefined(await findRecordKeys(table, scope, named), (keys) =>
+    table.getMany(
+      entity,
+      keys.map((key) => ({ ...scope, ...key })),
+    ),
+  );
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { Capability } from '../app/capability.ts';
 import { findUsersWhoCanSee, readAccessEnds, readThreadAccess } from '../content/accessChecks.ts';
 import type { DocumentContext, DocumentScope } from '../content/documentScope.ts';
-import { findRecordIds, recordIdKey } from '../content/recordIds.ts';
+import { findRecordKeys } from '../content/recordIds.ts';
 import type { ThreadAccess } from '../content/rules/visibility.ts';
 import { DocumentEntity, DocumentReader, type DocumentWithFolder } from '../directory/documents.ts';
 import { type OrganizationScope, organizationScope } from '../directory/folders/folders.ts';
@@ -422,14 +422,8 @@ export class LiveStore {
     annotationIds: readonly string[],
   ): Promise<ReadonlyMap<string, ThreadPosition>> {
     if (annotationIds.length === 0) return new Map();
-    const recordIds = annotationIds.map((id) => recordIdKey('thread', id, documentId));
-    const positions = await findRecordIds(this.#table, document, recordIds);
-    return new Map(
-      annotationIds.flatMap((annotationId, index) => {
-        const position = positions[index];
-        return position ? [[annotationId, { annotationId, createdAt: position.createdAt }] as const] : [];
-      }),
-    );
+    const keys = await findRecordKeys(this.#table, document, { kind: 'thread', documentId, ids: annotationIds });
+    return new Map(keys.flatMap((key) => (key ? [[key.annotationId, key] as const] : [])));
   }
 
   /** Returns the access rules of threads, in the order of `threads`. An entry is undefined if its thread is deleted. */

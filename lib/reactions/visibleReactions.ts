@@ -1,10 +1,9 @@
 import { combine } from '../app/capability.ts';
 import { type VisibleThreads, visibleThreads } from '../comments/visibleThreads.ts';
 import type { DocumentContext } from '../content/documentScope.ts';
-import { findRecordIds, recordIdKey } from '../content/recordIds.ts';
+import { findRecords } from '../content/recordIds.ts';
 import type { Viewer } from '../content/rules/viewer.ts';
 import { distinct } from '../shared/collections.ts';
-import { readDefined } from '../shared/readDefined.ts';
 import type { Stored } from '../table/entity.ts';
 import { tableWith } from '../table/storeCapability.ts';
 import type { Table } from '../table/table.ts';
@@ -64,14 +63,7 @@ export class VisibleReactions {
     { scope, document: { documentId } }: DocumentContext,
     annotationIds: readonly string[],
   ): Promise<(Stored<Reaction> | undefined)[]> {
-    const recordIds = annotationIds.map((id) => recordIdKey('reaction', id, documentId));
-    const positions = await findRecordIds(this.#table, scope, recordIds);
-    const keys = positions.map((position, index) =>
-      position?.documentKey === scope.documentKey
-        ? { ...scope, annotationId: annotationIds[index] as string, createdAt: position.createdAt }
-        : undefined,
-    );
-    return readDefined(keys, (defined) => this.#table.getMany(ReactionEntity, defined));
+    return findRecords(this.#table, ReactionEntity, scope, { kind: 'reaction', documentId, ids: annotationIds });
   }
 }
 

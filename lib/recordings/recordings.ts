@@ -10,6 +10,7 @@ import {
   recordSortKey,
   removeInvolvement,
 } from '../content/involvements.ts';
+import { findRecords } from '../content/recordIds.ts';
 import {
   claimRecordId,
   findRecordIds,
@@ -137,13 +138,7 @@ export class RecordingReader {
     names: RecordingNames,
     ids: readonly string[],
   ): Promise<RecordingResponse[]> {
-    const recordIds = ids.map((annotationId) => recordIdOf({ annotationId, documentId }));
-    const positions = await findRecordIds(this.#table, scope, recordIds);
-    const keys = ids.flatMap((annotationId, index) => {
-      const position = positions[index];
-      return position ? [{ ...scope, annotationId, createdAt: position.createdAt }] : [];
-    });
-    const recordings = await this.#table.getMany(RecordingEntity, keys);
+    const recordings = await findRecords(this.#table, RecordingEntity, scope, { kind: 'recording', documentId, ids });
     return recordings.flatMap((recording) => (recording ? [toRecordingResponse(names, recording)] : []));
   }
 }
