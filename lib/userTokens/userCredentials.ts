@@ -5,13 +5,13 @@ import { itemOf, type Table } from '../table/table.ts';
 import { AllowedDomainsEntity } from '../workspaces/allowedDomains.ts';
 import { ApiKeyEntity } from '../workspaces/entities.ts';
 import { allowedOrigin } from '../workspaces/rules/domains.ts';
-import { parseToken, revocationsOf, type UnverifiedToken } from './rules/claims.ts';
+import { parseToken, revocationsOf } from './rules/claims.ts';
 
 /** The largest number of characters of a header. API Gateway rejects requests with more than 10,240 bytes of headers. */
 const MAX_HEADER_CHARACTERS = 10_240;
 
 interface KeyRecord {
-  readonly apiKey: typeof ApiKeyEntity extends { fromItem: (...args: never[]) => infer R } ? NonNullable<R> : never;
+  readonly apiKey: NonNullable<ReturnType<typeof ApiKeyEntity.fromItem>>;
   readonly domains: readonly string[];
 }
 
@@ -51,7 +51,7 @@ export class UserCredentials {
     const publicKey = publicKeyOf(record);
     const isValid =
       publicKey !== undefined &&
-      isSigned(parsed, publicKey) &&
+      isSignedBy(publicKey, parsed.signedText, parsed.signature) &&
       claims.expiresAt * 1000 > options.now &&
       (record.apiKey.expiresAt ?? Infinity) > options.now;
     const { apiKey: tenant, workspaceId, withheld = [], limits = {}, pageKey } = record.apiKey;
@@ -63,10 +63,6 @@ export class UserCredentials {
       allowedOrigin: allowedOrigin(origin, record.domains),
     };
   }
-}
-
-function isSigned({ signedText, signature }: UnverifiedToken, publicKey: Uint8Array): boolean {
-  return isSignedBy(publicKey, signedText, signature);
 }
 
 /** Returns the token in an `authorization` header with the scheme `Bearer`, or undefined for any other header. */
