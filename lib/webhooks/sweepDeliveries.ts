@@ -1,13 +1,14 @@
 import { combine } from '../app/capability.ts';
 import { inParallel } from '../shared/inParallel.ts';
-import type { QueueSender } from '../workers/sender.ts';
+import type { PageOptions } from '../table/table.ts';
+import type { QueueMessage, QueueSender } from '../workers/sender.ts';
 import * as sendTo from '../workers/sendTo.ts';
-import { type ShardSweep, type Sweep, type SweepCall, sweepPages } from '../workers/sweep.ts';
-import { type DeliveryStore, dueDeliveries, type StoredDelivery } from './deliveries.ts';
+import { type ShardSweep, type Sweep, sweepPages } from '../workers/sweep.ts';
+import { type DeliveryStore, dueDeliveries } from './deliveries.ts';
 import { deliveryTiming, firstAttemptMessage, nextAttemptMessages } from './deliveryMessage.ts';
 import { countUnhealthyEndpoints, type EndpointHealthStore } from './endpointHealth.ts';
 import { firstAttemptBacklog, type IsBacklogged } from './firstAttemptBacklog.ts';
-import { dueFirstAttempts, type FirstAttemptGroup, type FirstAttemptStore } from './firstAttempts.ts';
+import { dueFirstAttempts, type FirstAttemptStore } from './firstAttempts.ts';
 import { afterSweep, isClaimed, type PendingDelivery } from './rules/delivery.ts';
 import type { Timing } from './rules/schedule.ts';
 
@@ -29,30 +30,15 @@ const PARALLEL = 4;
  * While the queue of first attempts is long, first attempts are only postponed. Their messages are still in the queue, and copies
  * would make the queue longer.
  */
-export function sweepDeliveries({
-  deliveries,
-  retryQueue,
-  isBacklogged: readBacklog,
-  timing,
-}: Omit<DeliverySweepPorts, 'groups'>): ShardSweep {
-  return measureDelays(timing, async (shard, call, addDelay) => {
-    const startedAt = call.clock();
-    const isBacklogged = await readBacklog(call);
-    await sweepPages(
-      call,
-      (options) => deliveries.listDue(shard, startedAt, options),
-      async (values) => {
-        for (const { nextAt } of values) addDelay(startedAt - nextAt);
-        const now = call.clock();
-        const postponed: StoredDelivery<PendingDelivery>[] = [];
-        await inParallel(values, PARALLEL, async (delivery) => {
-          const stored = await deliveries.replace(delivery, afterSweep(delivery, now, timing));
-          const isQueued = isClaimed(delivery, now) || (isBacklogged && isFirstAttempt(delivery));
-          if (stored !== 'lost' && !isQueued) postponed.push(stored);
-        });
-        await retryQueue.send(postponed.flatMap((delivery) => nextAttemptMessages(delivery, now)));
-      },
-    );
+export function sweepDeliveries({ deliveries, ...ports }: Omit<DeliverySweepPorts, 'groups'>): ShardSweep {
+  return sweepOverdue(ports, {
+    listDue: (shard, at, options) => deliveries.listDue(shard, at, options),
+    dueSince: ({ nextAt }) => nextAt,
+    async postpone(delivery, now, isBacklogged) {
+      const stored = await deliveries.replace(delivery, afterSweep(delivery, now, ports.timing));
+      const isQueued = isClaimed(delivery, now) || (isBacklogged && isFirstAttempt(delivery));
+      return stored === 'lost' || isQueued ? [] : nextAttemptMessages(stored, now);
+    },
   });
 }
 
@@ -60,48 +46,52 @@ export function sweepDeliveries({
  * Returns a sweep that sends the messages of a shard's due groups of first attempts. A group is postponed before its message is
  * sent. While the queue of first attempts is long, groups are only postponed.
  */
-export function sweepFirstAttempts({
-  groups,
-  retryQueue,
-  isBacklogged: readBacklog,
-  timing,
-}: Omit<DeliverySweepPorts, 'deliveries'>): ShardSweep {
-  return measureDelays(timing, async (shard, call, addDelay) => {
-    const startedAt = call.clock();
-    const isBacklogged = await readBacklog(call);
-    await sweepPages(
-      call,
-      (options) => groups.listDue(shard, startedAt, options),
-      async (values) => {
-        for (const { createdAt } of values) addDelay(startedAt - createdAt);
-        const now = call.clock();
-        const postponed: FirstAttemptGroup[] = [];
-        await inParallel(values, PARALLEL, async (group) => {
-          if ((await groups.postpone(group, now, timing)) === 'done' && !isBacklogged) postponed.push(group);
-        });
-        await retryQueue.send(postponed.map((group) => firstAttemptMessage(group, 0)));
-      },
-    );
+export function sweepFirstAttempts({ groups, ...ports }: Omit<DeliverySweepPorts, 'deliveries'>): ShardSweep {
+  return sweepOverdue(ports, {
+    listDue: (shard, at, options) => groups.listDue(shard, at, options),
+    dueSince: ({ createdAt }) => createdAt,
+    async postpone(group, now, isBacklogged) {
+      const outcome = await groups.postpone(group, now, ports.timing);
+      return outcome === 'lost' || isBacklogged ? [] : [firstAttemptMessage(group, 0)];
+    },
   });
 }
 
-/**
- * Returns a sweep that also measures how late deliveries are. `sweep` passes the delay of each delivery to `addDelay`, in
- * milliseconds.
- */
-function measureDelays(
-  { marginMs }: Timing,
-  sweep: (shard: number, call: SweepCall, addDelay: (delay: number) => void) => Promise<void>,
+interface OverdueWork<V> {
+  readonly listDue: (
+    shard: number,
+    at: number,
+    options: PageOptions,
+  ) => Promise<{ readonly values: readonly V[]; readonly next: string | undefined }>;
+  /** Returns since when a value is due, epoch ms. */
+  readonly dueSince: (value: V) => number;
+  /** Postpones a value and returns the messages to send. Returns none if another sweep was first. */
+  readonly postpone: (value: V, now: number, isBacklogged: boolean) => Promise<readonly QueueMessage[]>;
+}
+
+/** Returns a sweep that postpones due values, sends their messages, and measures how late the deliveries are. */
+function sweepOverdue<V>(
+  { retryQueue, isBacklogged: readBacklog, timing }: Omit<DeliverySweepPorts, 'deliveries' | 'groups'>,
+  { listDue, dueSince, postpone }: OverdueWork<V>,
 ): ShardSweep {
   return async (shard, call) => {
+    const startedAt = call.clock();
+    const isBacklogged = await readBacklog(call);
     let [due, overdue, oldest] = [0, 0, 0];
     try {
-      await sweep(shard, call, (delay) => {
-        due++;
-        if (delay < marginMs) return;
-        overdue++;
-        oldest = Math.max(oldest, delay);
-      });
+      await sweepPages(
+        call,
+        (options) => listDue(shard, startedAt, options),
+        async (values) => {
+          const delays = values.map((value) => startedAt - dueSince(value));
+          due += delays.length;
+          overdue += delays.filter((delay) => delay >= timing.marginMs).length;
+          oldest = Math.max(oldest, ...delays);
+          const now = call.clock();
+          const messages = await inParallel(values, PARALLEL, (value) => postpone(value, now, isBacklogged));
+          await retryQueue.send(messages.flat());
+        },
+      );
     } finally {
       // CloudWatch charges for every written metric, so counts of 0 are not written.
       if (due > 0) call.measures.count('DeliveriesDue', due);
