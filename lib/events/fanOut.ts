@@ -3,10 +3,11 @@ import type { WorkerCall } from '../app/worker.ts';
 import { mailFanOut } from '../mail/mailFanOut.ts';
 import { inAppFanOut } from '../notifications/inAppFanOut.ts';
 import * as logMessages from '../observability/logMessages.ts';
+import { slicesOf } from '../shared/collections.ts';
 import { inParallel } from '../shared/inParallel.ts';
 import { ALL_FIRST_ATTEMPTS, deliveryTiming, firstAttemptMessage } from '../webhooks/deliveryMessage.ts';
 import { createFirstAttempts, type FirstAttemptStore, toFirstAttempts } from '../webhooks/firstAttempts.ts';
-import { groupEndpointIds, MAX_ATTEMPTS_PER_GROUP } from '../webhooks/rules/firstAttempts.ts';
+import { MAX_ATTEMPTS_PER_GROUP } from '../webhooks/rules/firstAttempts.ts';
 import { matchesEndpoint, matchingBasicTargets } from '../webhooks/rules/matching.ts';
 import type { Timing } from '../webhooks/rules/schedule.ts';
 import { readSubscriptions, type SubscriptionReader, type Subscriptions } from '../webhooks/subscriptions.ts';
@@ -121,7 +122,9 @@ class FanOutBatch {
     const delay = timing.schedule[0] ?? 0;
     await this.#forEachPlanned(async ({ event, endpointIds, isGrouped }) => {
       const now = this.#call.clock();
-      const allGroups = groupEndpointIds(endpointIds).map((ids) => toFirstAttempts(event, ids, now, timing));
+      const allGroups = slicesOf(endpointIds, MAX_ATTEMPTS_PER_GROUP).map((ids) =>
+        toFirstAttempts(event, ids, now, timing),
+      );
       const newGroups = isGrouped ? await groups.create(allGroups) : [];
       // If the sweep found the event, only messages of new groups are sent. The message of an existing group was sent before, or
       // the sweep of groups sends it.

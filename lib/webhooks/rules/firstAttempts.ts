@@ -1,5 +1,4 @@
 import * as z from 'zod';
-import { slicesOf } from '../../shared/collections.ts';
 import { marginAfter, type Timing } from './schedule.ts';
 
 /** A group of first attempts: the endpoints of one event that one queue message contains. Times are epoch ms. */
@@ -26,11 +25,6 @@ export type FirstAttempts = z.output<typeof FirstAttempts>;
  * its endpoints have ended.
  */
 export const MAX_ATTEMPTS_PER_GROUP = 20;
-
-/** Returns endpoint ids in groups of up to 20. */
-export function groupEndpointIds(endpointIds: readonly string[]): string[][] {
-  return slicesOf(endpointIds, MAX_ATTEMPTS_PER_GROUP);
-}
 
 /** Returns a new group. The caller sends its message. */
 export function newFirstAttempts(
