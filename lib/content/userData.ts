@@ -6,7 +6,7 @@ import { readRevocations } from '../directory/folders/folderRevocations.ts';
 import { type OrganizationScope, organizationScope } from '../directory/folders/folders.ts';
 import type { OrganizationKeys } from '../directory/organizations.ts';
 import { folderChain, hasEnded } from '../directory/rules/access.ts';
-import { UserEntity } from '../directory/users.ts';
+import { findUsers } from '../directory/users.ts';
 import { notificationGuards } from '../notifications/notificationReader.ts';
 import { readNotifications } from '../notifications/notifications.ts';
 import { type NotificationResponse, toNotificationResponse } from '../notifications/rules.ts';
@@ -106,7 +106,7 @@ export class UserDataReader {
     const scope = organizationScope(tenant, organization);
     const request: UserDataRequest = { scope, organization, userId, names, now };
     const [[user], comment, reaction, recording, notification] = await Promise.all([
-      this.#table.getMany(UserEntity, [{ tenant, userId }]),
+      findUsers(this.#table, tenant, [userId]),
       this.#readKind(request, 'comment', cursor, (involvements) => this.#readComments(request, involvements)),
       this.#readKind(request, 'reaction', cursor, async (involvements) =>
         toResponses(await readReactions(this.#table, scope, involvements), (record) =>

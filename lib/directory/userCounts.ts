@@ -7,7 +7,7 @@ import { DocumentReader, type DocumentWithFolder, readDocuments } from './docume
 import { readRevocations } from './folders/folderRevocations.ts';
 import type { OrganizationScope } from './folders/folders.ts';
 import { folderChain, hasEnded } from './rules/access.ts';
-import { ContactEntity, documentResource, readUsers, type Resource, UserEntity, UserReader } from './users.ts';
+import { ContactEntity, documentResource, findUsers, readUsers, type Resource, UserReader } from './users.ts';
 
 /** The largest number of documents whose contact lists one request counts. Each list takes a query of its own. */
 export const MAX_COUNTED_DOCUMENTS = 2_000;
@@ -66,7 +66,7 @@ export class UserCounter {
   async #countOne(scope: OrganizationScope, documents: readonly DocumentWithFolder[], userId: string): Promise<number> {
     const table = this.#table;
     const [[user], contacts] = await Promise.all([
-      table.getMany(UserEntity, [{ tenant: scope.tenant, userId }]),
+      findUsers(table, scope.tenant, [userId]),
       table.getMany(
         ContactEntity,
         documents.map(({ internalId }) => ({ ...scope, resource: internalId, userId })),

@@ -7,7 +7,6 @@ import { definedFields } from './collections.ts';
 type JsonTexts<F extends string> = { readonly [K in F]?: string | undefined };
 
 /** Returns the value of a JSON text, or undefined for undefined. */
-
 // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- the caller knows the type of the text
 export function readJson<T>(text: string | undefined): T | undefined {
   return text === undefined ? undefined : (JSON.parse(text) as T);

@@ -90,8 +90,9 @@ export function toGroupResults(
   outcomes: readonly ItemOutcome[],
 ): z.output<typeof GroupResults> {
   return {
-    data: dict(
-      userIds.map((userId, index) => [userId, { ...(outcomes[index] as ItemOutcome), organizationUserGroupId }]),
+    data: byId(
+      userIds,
+      outcomes.map((outcome) => ({ ...outcome, organizationUserGroupId })),
     ),
   };
 }

@@ -289,8 +289,8 @@ interface WithParent {
 
 /**
  * The changes that one request makes to the folder tree. The transaction of the first change also stores the job, and adds it to
- * the organization's number of running jobs. Moves and deletions write the organization with an optimistic lock. Of two concurrent moves, one therefore
- * conflicts and reads the tree again, so that moves cannot form a circle.
+ * the organization's number of running jobs. Moves and deletions write the organization with an optimistic lock. Of two concurrent
+ * moves, one therefore conflicts and reads the tree again, so that moves cannot form a circle.
  */
 class TreeChange {
   readonly now: number;

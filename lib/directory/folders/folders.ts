@@ -8,6 +8,7 @@ import { retryOnConflict } from '../../table/retryOnConflict.ts';
 import { storeCapability } from '../../table/storeCapability.ts';
 import { insert, replace, type Table } from '../../table/table.ts';
 import { type Decision, writeEach } from '../../table/writeEach.ts';
+import { throttled } from '../../table/writeErrors.ts';
 import type { Organization } from '../organizations.ts';
 import { type AccessType, accessTypes } from '../rules/access.ts';
 import {
@@ -213,9 +214,7 @@ export class FolderReader {
       const current = await this.#resolved(scope, folders, changes);
       if (current) return folders.map((stored, index) => ({ current: current[index], stored }));
     }
-    throw Object.assign(new Error('Other requests kept changing the folders while they were read'), {
-      name: 'ThrottlingException',
-    });
+    throw throttled('Other requests kept changing the folders while they were read');
   }
 
   /**
