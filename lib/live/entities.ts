@@ -12,8 +12,8 @@ const ChannelSchema = z.object({
   organizationId: z.string(),
   documentId: z.string(),
   /**
-   * The version of the document channel: how many hints the channel has had. A hint is a message about a change,
-   * without its text.
+   * The version of the document channel. It grows by one with each hint, which is a message about a change without its
+   * text. All versions of an earlier document with the same id are smaller.
    */
   version: z.number(),
   /** The access epoch. It grows by one whenever a user loses access. Channel names contain it, so each epoch has other channels. */

@@ -142,7 +142,9 @@ export class LiveStore {
     return retryOnConflict(async (): Promise<StoredChannel | 'conflict'> => {
       const stored = await this.#table.get(LiveChannelEntity, scope);
       if (!stored) {
-        const created = { documentKey, ...ids, version: 0, epoch: 1, activeUntil, marks: {} };
+        // The first version is the time in microseconds. A document that is added later under the same id has larger
+        // versions, so clients of the deleted document miss hints and read the document again.
+        const created = { documentKey, ...ids, version: now * 1000, epoch: 1, activeUntil, marks: {} };
         return this.#table.tryWrite([insert(LiveChannelEntity, { ...scope, ...created })], { ...created, _r: 1 });
       }
       // Another client connected less than 15 minutes ago, so the channels already stay open for long enough.

@@ -194,6 +194,8 @@ interface Listener {
   readonly doc: Y.Doc;
   readonly document: number;
   version: number | undefined;
+  /** The number of versions that the connection got or missed. */
+  versions: number;
   missing: number;
 }
 
@@ -234,8 +236,7 @@ async function measureConnections(): Promise<void> {
   const settled = (performance.now() - lastAt) / 1_000;
   const now = cpuTime(system.pid);
   const used = now.main - cpu.main + now.engine - cpu.engine;
-  // Only this part of the bench uses the last document, so its version is the number of updates pushed to it.
-  const pushed = listeners.find(({ document }) => document === DOCUMENTS - 1)?.version ?? 0;
+  const pushed = listeners.find(({ document }) => document === DOCUMENTS - 1)?.versions ?? 0;
   const sum = (read: (listener: Listener) => number) => listeners.reduce((total, each) => total + read(each), 0);
   rows.push(
     [`${CONNECTIONS} connections, seconds to connect`, connecting.toFixed(0), '', ''],
@@ -259,7 +260,7 @@ async function listen(document: number, token: string): Promise<Listener> {
   } = await ok('/v2/live/connect', documentName(document), {
     authorization: `Bearer ${token}`,
   });
-  const listener: Listener = { doc: new Y.Doc(), document, version: undefined, missing: 0 };
+  const listener: Listener = { doc: new Y.Doc(), document, version: undefined, versions: 0, missing: 0 };
   const socket = new EventSocket({
     url,
     host,
@@ -279,8 +280,10 @@ async function listen(document: number, token: string): Promise<Listener> {
 
 function receive(listener: Listener, { version, update }: { version?: number; update?: string }): void {
   if (version === undefined) return;
-  if (listener.version !== undefined) listener.missing += Math.max(0, version - listener.version - 1);
-  listener.version = Math.max(version, listener.version ?? 0);
+  const before = listener.version ?? version - 1;
+  listener.missing += Math.max(0, version - before - 1);
+  listener.versions += Math.max(0, version - before);
+  listener.version = Math.max(version, before);
   if (update !== undefined) Y.applyUpdate(listener.doc, Buffer.from(update, 'base64'));
 }
 

@@ -176,10 +176,11 @@ describe('a connected user', () => {
       data: { page: 3 },
     });
 
-    const changes = await ok('/v2/live/changes', { ...ids, after: 0 }, headers);
-    expect(changes).toMatchObject({ complete: true, hasMore: false, version: changes.hints.length });
+    const after = Number(pushed.version);
+    const changes = await ok('/v2/live/changes', { ...ids, after }, headers);
+    expect(changes).toMatchObject({ complete: true, hasMore: false, version: after + Number(changes.hints.length) });
     expect(changes.hints.map(({ version }: Received) => version)).toEqual(
-      times(changes.hints.length, (index) => index + 1),
+      times(changes.hints.length, (index) => after + index + 1),
     );
     client.close();
   });
