@@ -157,8 +157,8 @@ export class EditorProvider {
   }
 
   /**
-   * The key of the editor. An editor that is deleted and added again under the same id has another key. Undefined before
-   * the first read.
+   * The key of the editor. An editor that is deleted and added again under the same id has another key. Before the first
+   * read, this is the option `editorKey`.
    */
   get editorKey(): string | undefined {
     return this.#name.editorKey;
