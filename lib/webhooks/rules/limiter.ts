@@ -23,9 +23,15 @@ const MAX_WAIT_MILLISECONDS = 2_000;
  */
 const LOW_RATE = 10;
 
+/**
+ * The shortest time between two slots, in milliseconds. The sum of a time and a much shorter interval has more digits than a number
+ * in DynamoDB can have.
+ */
+const MIN_INTERVAL = 0.001;
+
 /** Returns the time between two slots, in milliseconds. `rateLimit` is the number of attempts per second. */
 export function slotInterval(rateLimit: number): number {
-  return (rateLimit < LOW_RATE ? 1000 + SLOT_TOLERANCE : 1000) / rateLimit;
+  return Math.max(MIN_INTERVAL, (rateLimit < LOW_RATE ? 1000 + SLOT_TOLERANCE : 1000) / rateLimit);
 }
 
 /** A request is prepared this many milliseconds before its slot, because reading its content takes about as long. */

@@ -655,6 +655,13 @@ describe('the rate limit of an endpoint', () => {
     expect(await stateOf(eventId, endpointId)).toEqual(['DELIVERED', 1]);
   });
 
+  test('can be as high as a number can be', async () => {
+    const endpointId = await createEndpoint('/limited', { rateLimit: Number.MAX_SAFE_INTEGER });
+    const ids = await Promise.all(times(3, () => system.publish(tenant)));
+    await system.drain(system.now);
+    for (const eventId of ids) expect(await stateOf(eventId, endpointId)).toEqual(['DELIVERED', 1]);
+  });
+
   test('gives parallel workers different slots', async () => {
     const { slots: own } = system.attemptPorts;
     const limit = { rateLimit: 100, revision: 1 };
