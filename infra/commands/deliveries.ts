@@ -50,7 +50,7 @@ status    Shows due and overdue deliveries, due jobs, unhealthy endpoints, and t
 endpoint  Shows the configuration and health of an endpoint, and its last messages. <endpointId> is its id or uid, or a
           URL of basic webhooks: ${Object.keys(basicTargets).join(', ')}
 message   Shows the deliveries of a message to each endpoint, with every attempt.
-recover   Sends the messages again that failed since a time. <since> is in ISO 8601, at most 14 days ago.
+recover   Sends the failed messages of events since a time again. <since> is in ISO 8601, at most 14 days ago.
 redrive   Moves the dead letters of a queue back into it. Fix the cause of the failures first.
 
   --stack  the CloudFormation stack (default: ${STACK})

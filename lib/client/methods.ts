@@ -428,7 +428,7 @@ export interface Methods {
           readonly delete: Method<typeof registry.workspaceAdvancedwebhookEndpointsDelete>;
           /** List the advanced webhook endpoints. */
           readonly get: Method<typeof registry.workspaceAdvancedwebhookEndpointsGet>;
-          /** Send messages to an endpoint again, if they failed since a given time. */
+          /** Send failed messages to an endpoint again, if their events are of a given time or later. */
           readonly recover: Method<typeof registry.workspaceAdvancedwebhookEndpointsRecover>;
           readonly secret: {
             /** Get the signing secret of an advanced webhook endpoint. */

@@ -10,7 +10,7 @@ import { requireOperable } from '../../../../../lib/webhooks/requireOperable.ts'
 export const endpoint = defineEndpoint(
   {
     path: '/v2/workspace/advancedwebhook/endpoints/recover',
-    summary: 'Send messages to an endpoint again, if they failed since a given time',
+    summary: 'Send failed messages to an endpoint again, if their events are of a given time or later',
     auth: 'apiKey',
     kind: 'write',
     input: z.object({ endpointId: Id, since: Instant }),
