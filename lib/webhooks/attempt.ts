@@ -552,7 +552,8 @@ class DeliveryAttempt {
 
   /**
    * Writes the result over the claimed delivery. If no attempt remains, also writes the event `message.attempt.exhausted`. Retries
-   * after conflicts while this run has the lease. Returns undefined if another worker took the lease.
+   * after conflicts while this run has the lease, and after a success while the delivery is pending. Otherwise discards the result
+   * and returns undefined.
    */
   async #storeResult(
     claimed: ClaimedDelivery,
@@ -572,9 +573,11 @@ class DeliveryAttempt {
       }
       // Another transaction caused the conflict, but did not store the delivery. The write is therefore repeated.
       if (isFirst(claimed) && !stored) continue;
-      const mayContinue = isFirst(claimed)
+      const isUnchanged = isFirst(claimed)
         ? isUnattempted(stored, this.#call.clock())
         : hasClaim(stored, claimed.claim);
+      // A success ends the delivery, whatever another worker does at the same time.
+      const mayContinue = isUnchanged || (next.status === 'DELIVERED' && stored?.status === 'PENDING');
       if (!stored || !mayContinue) {
         this.#call.log.warn(logMessages.webhookAttemptResultDiscarded, this.#logKeys(claimed));
         return undefined;

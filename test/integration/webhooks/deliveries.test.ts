@@ -379,6 +379,22 @@ describe('a worker that receives a queue message', () => {
     expect(await system.isFannedOut(tenant, eventId)).toBe(true);
   });
 
+  test('marks a message as delivered if one of two simultaneous first attempts succeeds', async () => {
+    const endpointId = await createEndpoint('/a');
+    const eventId = await system.publish(tenant);
+    const { body } = system.firstQueue.messages[0]!;
+    // The success is the last of the two results.
+    hooks.answer('/a', async (_hook, nth) => {
+      if (nth > 1) return { status: 500 };
+      while (!(await stateOf(eventId, endpointId))) await new Promise((resolve) => setImmediate(resolve));
+      return { status: 200 };
+    });
+    await Promise.all([1, 2].map(() => system.processMessage(body)));
+    expect(await stateOf(eventId, endpointId)).toEqual(['DELIVERED', 2]);
+    const attempts = await system.attempts(tenant, eventId);
+    expect(attempts.map(({ outcome }) => outcome).sort()).toEqual(['delivered', 'failed']);
+  });
+
   test('makes one attempt if ten workers receive the message of a retry at the same time', async () => {
     const endpointId = await createEndpoint('/a');
     hooks.answer('/a', (_hook, nth) => ({ status: nth === 1 ? 500 : 200 }));
