@@ -6,6 +6,7 @@ import { runJob, type RunJobDeps } from '../../../lib/jobs/runJob.ts';
 import { upsert } from '../../../lib/table/table.ts';
 import { DeliveryEntity, DeliveryStore } from '../../../lib/webhooks/deliveries.ts';
 import type { DeliveryMessage } from '../../../lib/webhooks/deliveryMessage.ts';
+import { EndpointHealthEntity } from '../../../lib/webhooks/endpointHealth.ts';
 import { recoverStep, startRecovery } from '../../../lib/webhooks/recover.ts';
 import type { DeliveryStatus } from '../../../lib/webhooks/rules/delivery.ts';
 import { forAllTests } from '../../support/acmeWorld.ts';
@@ -155,6 +156,18 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/test', () => {
     system.now += 10 * SECOND;
     await system.processMessage({ tenant, eventId: failing, endpointId, attemptNo: 2 });
     expect(hooks.received).toHaveLength(12);
+  });
+
+  test('sends the sample at once to an endpoint that is slow and paused', async () => {
+    const endpointId = await createEndpoint('/a');
+    const until = Date.now() + MINUTE;
+    const breaker = { inARow: 10, open: { until, pauseMs: MINUTE } };
+    await system.table.write([
+      upsert(EndpointHealthEntity, { tenant, endpointId, about: 1, breaker, slowUntil: until, writtenAt: Date.now() }),
+    ]);
+    const { messageId } = await customer.ok(TEST, { endpointId });
+    await workOn('deliver');
+    expect(await stateOf(messageId, endpointId)).toEqual(['DELIVERED', 1]);
   });
 
   test('sends one message if a call is repeated with its Idempotency-Key', async () => {
