@@ -370,3 +370,13 @@ export const UnixSeconds = /* @__PURE__ */ defineSchema(() => z.int().min(0).max
 
 export const PageSize = /* @__PURE__ */ defineSchema(() => z.int().min(1).max(limits.pageSize));
 export const PageToken = /* @__PURE__ */ defineSchema(() => z.string().min(1).max(4_096));
+
+/**
+ * Returns the schema of a request for a listing in pages, or for the items whose ids are in the field `ids`. Those items are on one
+ * page, so a page token is refused.
+ */
+export function pagesOrIds<S extends z.ZodRawShape>(ids: keyof S & string, shape: S) {
+  return z
+    .object({ ...shape, pageSize: optional(PageSize), pageToken: optional(PageToken) })
+    .check(notTogether('pageToken', ids));
+}

@@ -5,7 +5,7 @@ import { toLambdaWithTwin } from '../../../lib/http/lambda.ts';
 import { paging } from '../../../lib/http/paging.ts';
 import { defineUnpagedTwin } from '../../../lib/http/twin.ts';
 import { distinct } from '../../../lib/shared/collections.ts';
-import { Id, limits, list, optional, PageSize, PageToken } from '../../../lib/shared/schema.ts';
+import { Id, limits, list, optional, pagesOrIds } from '../../../lib/shared/schema.ts';
 
 const path = '/v2/organizations/get';
 
@@ -21,10 +21,8 @@ export const endpoint = defineEndpoint(
     summary: 'Get organizations by id, or all organizations in pages',
     auth: 'apiKey',
     kind: 'read',
-    input: z.object({
+    input: pagesOrIds('organizationIds', {
       organizationIds: optional(list(Id, limits.readIds)),
-      pageSize: optional(PageSize),
-      pageToken: optional(PageToken),
     }),
     output: z.object({
       data: z.array(OrganizationResponse),

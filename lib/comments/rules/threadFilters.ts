@@ -8,6 +8,7 @@ import {
   limits,
   list,
   Name,
+  notTogether,
   optional,
   PageSize,
   PageToken,
@@ -199,7 +200,7 @@ export const ThreadListing = /* @__PURE__ */ defineSchema(() =>
       pageSize: optional(PageSize),
       pageToken: optional(PageToken),
     })
-    .check(oneScope, oneAgentFilter, rejectFiltersWithDeletedAfter),
+    .check(oneScope, oneAgentFilter, rejectFiltersWithDeletedAfter, notTogether('pageToken', 'annotationIds')),
 );
 
 /**

@@ -302,6 +302,7 @@ describe('POST /v2/workspace/apikeys/get', () => {
     ['a page size of zero', { pageSize: 0 }, 'pageSize must be at least 1'],
     ['a page size in text', { pageSize: '5' }, 'pageSize must be a number'],
     ['a broken page size', { pageSize: 1.5 }, 'pageSize must be an integer'],
+    ['a page token with ids', { apiKeys: ['k'], pageToken: 't' }, 'pageToken must not be given together with apiKeys'],
   ])('rejects %s', async (_what, data, message) => {
     expect(errorOf(await list(data))).toEqual([400, 'INVALID_ARGUMENT', message]);
   });

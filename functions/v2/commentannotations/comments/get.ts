@@ -10,7 +10,7 @@ import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
 import { paging } from '../../../../lib/http/paging.ts';
 import { defineUnpagedTwin } from '../../../../lib/http/twin.ts';
 import { ReactionResponse, toReactionResponse } from '../../../../lib/reactions/rules.ts';
-import { Id, limits, list, optional, PageSize, PageToken } from '../../../../lib/shared/schema.ts';
+import { Id, limits, list, optional, pagesOrIds } from '../../../../lib/shared/schema.ts';
 import { openToUsers } from '../../../../lib/userTokens/openToUsers.ts';
 
 const path = '/v2/commentannotations/comments/get';
@@ -24,15 +24,13 @@ export const endpoint = defineEndpoint(
     auth: 'apiKey',
     user: openToUsers({ needs: 'viewer', on: 'document' }),
     kind: 'read',
-    input: z.object({
+    input: pagesOrIds('commentIds', {
       organizationId: Id,
       documentId: Id,
       annotationId: Id,
       /** Only comments of these authors are returned. */
       userIds: optional(list(Id, limits.readIds)),
       commentIds: optional(list(CommentId, limits.readIds)),
-      pageSize: optional(PageSize),
-      pageToken: optional(PageToken),
     }),
     output: z.object({ data: z.array(ReactedCommentResponse.nullable()), nextPageToken: z.string().nullable() }),
     message: 'Comments retrieved successfully.',

@@ -10,7 +10,7 @@ import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
 import { paging } from '../../../../lib/http/paging.ts';
 import { defineUnpagedTwin } from '../../../../lib/http/twin.ts';
 import { distinct } from '../../../../lib/shared/collections.ts';
-import { Id, limits, list, MetadataFilters, optional, PageSize, PageToken } from '../../../../lib/shared/schema.ts';
+import { Id, limits, list, MetadataFilters, optional, pagesOrIds } from '../../../../lib/shared/schema.ts';
 import { openToUsers } from '../../../../lib/userTokens/openToUsers.ts';
 import { maySeeDocument } from '../../../../lib/userTokens/visibleResources.ts';
 
@@ -23,7 +23,7 @@ export const endpoint = defineEndpoint(
     auth: 'apiKey',
     user: openToUsers({ needs: 'viewer', on: 'selection' }),
     kind: 'read',
-    input: z.object({
+    input: pagesOrIds('documentIds', {
       organizationId: Id,
       documentIds: optional(list(Id, limits.readIds)),
       folderId: optional(Id),
@@ -36,8 +36,6 @@ export const endpoint = defineEndpoint(
           }),
         ),
       ),
-      pageSize: optional(PageSize),
-      pageToken: optional(PageToken),
     }),
     output: z.object({ data: z.array(DocumentResponse), pageToken: z.string().nullable() }),
     message: 'Document(s) retrieved successfully.',

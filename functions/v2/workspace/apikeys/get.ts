@@ -3,7 +3,7 @@ import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
 import { paging } from '../../../../lib/http/paging.ts';
 import { distinct } from '../../../../lib/shared/collections.ts';
-import { Id, list, optional, PageToken } from '../../../../lib/shared/schema.ts';
+import { Id, list, notTogether, optional, PageToken } from '../../../../lib/shared/schema.ts';
 import { ApiKeyResponse, MAX_API_KEYS, toApiKeyResponse } from '../../../../lib/workspaces/rules/workspaces.ts';
 import { readApiKeys } from '../../../../lib/workspaces/workspaces.ts';
 
@@ -15,11 +15,13 @@ export const endpoint = defineEndpoint(
     summary: 'Get API keys by id, or all API keys in pages',
     auth: 'workspace',
     kind: 'read',
-    input: z.object({
-      apiKeys: optional(list(Id, MAX_API_KEYS)),
-      pageSize: optional(z.int().min(1).max(MAX_API_KEYS)),
-      pageToken: optional(PageToken),
-    }),
+    input: z
+      .object({
+        apiKeys: optional(list(Id, MAX_API_KEYS)),
+        pageSize: optional(z.int().min(1).max(MAX_API_KEYS)),
+        pageToken: optional(PageToken),
+      })
+      .check(notTogether('pageToken', 'apiKeys')),
     output: z.object({ data: z.array(ApiKeyResponse), nextPageToken: z.string().nullable() }),
     message: 'API keys retrieved successfully.',
     errors: [],
