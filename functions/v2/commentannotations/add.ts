@@ -76,10 +76,8 @@ export const endpoint = defineEndpoint(
     },
   },
   async ({ input, caller, deps, now, repeatableId }) => {
-    requireAgentSources(
-      input.commentAnnotations.flatMap(({ commentData }) => commentData),
-      deps.serviceName,
-    );
+    for (const [index, { commentData }] of input.commentAnnotations.entries())
+      requireAgentSources(commentData, ['commentAnnotations', index, 'commentData'], deps.serviceName);
     const document = await deps.ensureDocument(caller.tenant, input, now);
     const identified = input.commentAnnotations.map((sent, number) => ({
       annotationId: sent.annotationId ?? repeatableId('ann', number),

@@ -1,6 +1,6 @@
 import type { AgentRun } from '../../agents/rules/runs.ts';
 import { distinct, distinctBy } from '../../shared/collections.ts';
-import { invalid } from '../../shared/errors.ts';
+import { fieldName, invalid, type Issue } from '../../shared/errors.ts';
 import { agentSourceOf, type NewComment, parseAgent } from './comments.ts';
 
 /** An agent of the service that wrote a comment. */
@@ -33,12 +33,27 @@ export function agentsOfComments(
   return distinctBy(agents, agentRunKey);
 }
 
-/** Throws INVALID_ARGUMENT unless each `agentSource` is `external`, `svc` or the name of the service. */
-export function requireAgentSources(comments: readonly Pick<NewComment, 'agent'>[], serviceName: string): void {
+/**
+ * Throws INVALID_ARGUMENT unless the `agentSource` of each comment is `external`, `svc` or the name of the service. `path` is the
+ * path of the list of comments in the request.
+ */
+export function requireAgentSources(
+  comments: readonly Pick<NewComment, 'agent'>[],
+  path: Issue['path'],
+  serviceName: string,
+): void {
+  comments.forEach((comment, index) => requireAgentSource(comment, [...path, index], serviceName));
+}
+
+/** Throws INVALID_ARGUMENT like `requireAgentSources` for one comment. `path` is its path in the request. */
+export function requireAgentSource(
+  { agent }: Pick<NewComment, 'agent'>,
+  path: Issue['path'],
+  serviceName: string,
+): void {
   const sources = distinct(['svc', serviceName, 'external']);
-  for (const { agent } of comments) {
-    if (agent === undefined || sources.includes(parseAgent(agent).agentSource)) continue;
-    const message = `agent.agentSource must be ${sources.map((name) => JSON.stringify(name)).join(' or ')}`;
-    throw invalid({ path: ['agent', 'agentSource'], code: 'invalid_value', message });
-  }
+  if (agent === undefined || sources.includes(parseAgent(agent).agentSource)) return;
+  const field = [...path, 'agent', 'agentSource'];
+  const message = `${fieldName(field)} must be ${sources.map((name) => JSON.stringify(name)).join(' or ')}`;
+  throw invalid({ path: field, code: 'invalid_value', message });
 }

@@ -67,18 +67,25 @@ describe('agentSource', () => {
     [
       'annotations/add',
       '/v2/commentannotations/add',
-      { commentAnnotations: [thread('b', { commentData: [finding('other')] })] },
+      { commentAnnotations: [thread('b'), thread('c', { commentData: [comment(), finding('other')] })] },
+      'commentAnnotations[1].commentData[1]',
     ],
-    ['comments/add', '/v2/commentannotations/comments/add', { annotationId: 'svc', commentData: [finding('other')] }],
+    [
+      'comments/add',
+      '/v2/commentannotations/comments/add',
+      { annotationId: 'svc', comments: [comment(), finding('other')] },
+      'comments[1]',
+    ],
     [
       'comments/update',
       '/v2/commentannotations/comments/update',
       { annotationId: 'svc', updatedData: { agent: agent('other') } },
+      'updatedData',
     ],
-  ])('rejects a source other than the service and external in %s', async (_what, path, data) => {
+  ])('rejects a source other than the service and external in %s', async (_what, path, data, field) => {
     await add();
     expect(await customer.error(path, { ...nda, ...data })).toEqual(
-      invalid('agent.agentSource must be "svc" or "collab" or "external"'),
+      invalid(`${field}.agent.agentSource must be "svc" or "collab" or "external"`),
     );
     expect(await list({})).toEqual(['collab', 'external', 'svc']);
   });

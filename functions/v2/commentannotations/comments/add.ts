@@ -52,7 +52,7 @@ export const endpoint = defineEndpoint(
   },
   async ({ input, caller, deps, now, repeatableId, hasIdempotencyKey }) => {
     const comments = sentComments(input);
-    requireAgentSources(comments, deps.serviceName);
+    requireAgentSources(comments, [input.comments ? 'comments' : 'commentData'], deps.serviceName);
     const document = await deps.findWritableDocument(caller.tenant, input);
     await deps.visibleThreads.require(document, viewerOf(caller), [input.annotationId], { now });
     return {

@@ -2,7 +2,7 @@ import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { serviceName } from '../../../../lib/app/serviceName.ts';
 import { writeComments } from '../../../../lib/comments/commentWriter.ts';
 import { changeOptionFields, toChangeOptions } from '../../../../lib/comments/rules/changeOptions.ts';
-import { requireAgentSources } from '../../../../lib/comments/rules/commentAgents.ts';
+import { requireAgentSource } from '../../../../lib/comments/rules/commentAgents.ts';
 import { CommentChange, CommentResults, commentSelectors } from '../../../../lib/comments/rules/comments.ts';
 import { commentChangesByUsers } from '../../../../lib/comments/rules/userCalls.ts';
 import { visibleThreads } from '../../../../lib/comments/visibleThreads.ts';
@@ -45,7 +45,7 @@ export const endpoint = defineEndpoint(
   },
   async ({ input, caller, deps, now }) => {
     const { annotationId, updatedData } = input;
-    requireAgentSources([updatedData], deps.serviceName);
+    requireAgentSource(updatedData, ['updatedData'], deps.serviceName);
     const document = await deps.findWritableDocument(caller.tenant, input);
     await deps.visibleThreads.require(document, viewerOf(caller), [input.annotationId], { now });
     const options = toChangeOptions(input, now);
