@@ -51,7 +51,7 @@ function regionOf({ AWS_REGION: region }: NodeJS.ProcessEnv): string {
  * Returns the URL of the service. The variables `AWS_ENDPOINT_URL_<service>` and `AWS_ENDPOINT_URL` replace it, as in
  * the SDK.
  */
-function urlOf(host: string, env: NodeJS.ProcessEnv): URL {
+export function urlOf(host: string, env: NodeJS.ProcessEnv): URL {
   const configured = env[`AWS_ENDPOINT_URL_${variableNames[host] ?? host.toUpperCase()}`] ?? env.AWS_ENDPOINT_URL;
   if (configured) return new URL(configured);
   const region = regionOf(env);
@@ -62,7 +62,10 @@ function urlOf(host: string, env: NodeJS.ProcessEnv): URL {
  * Maps the host name of a service to its name in environment variables. Other services use their host name in upper
  * case.
  */
-const variableNames: Readonly<Record<string, string>> = { secretsmanager: 'SECRETS_MANAGER' };
+const variableNames: Readonly<Record<string, string>> = {
+  secretsmanager: 'SECRETS_MANAGER',
+  'search-dynamodb': 'DYNAMODB',
+};
 
 /**
  * Returns the trace header of the current invocation. SQS passes it on with the messages. Lambda counts the invocations

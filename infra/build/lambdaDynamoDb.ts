@@ -1,4 +1,4 @@
-import { type ClientSettings, lambdaConfig } from './lambdaAws.ts';
+import { type ClientSettings, lambdaConfig, urlOf } from './lambdaAws.ts';
 
 interface ServiceError {
   readonly name?: string;
@@ -15,11 +15,12 @@ export class DynamoDBClient {
   readonly config;
 
   constructor(settings: ClientSettings = {}) {
-    const config = lambdaConfig('dynamodb', settings);
     this.config = {
-      ...config,
-      serviceConfiguredEndpoint: async () => String(await config.url()),
-      endpointProvider: ({ Endpoint }: { readonly Endpoint: string }) => ({ url: new URL(Endpoint) }),
+      ...lambdaConfig('dynamodb', settings),
+      serviceConfiguredEndpoint: () => Promise.resolve(undefined),
+      endpointProvider: ({ IsSearchOperation }: { readonly IsSearchOperation: boolean }) => ({
+        url: urlOf(IsSearchOperation ? 'search-dynamodb' : 'dynamodb', process.env),
+      }),
       useFipsEndpoint: () => Promise.resolve(false),
       useDualstackEndpoint: () => Promise.resolve(false),
     };

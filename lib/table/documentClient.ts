@@ -43,10 +43,13 @@ export const documentClients = {
  */
 class DocumentClient {
   readonly #service: JsonService;
+  /** DynamoDB answers vector searches at an address of their own, and no other operation there. */
+  readonly #searchService: JsonService;
 
   constructor({ config }: DynamoDBClient) {
     const names = { signingName: 'dynamodb', target: 'DynamoDB_20120810', version: '1.0' } as const;
-    this.#service = new JsonService(jsonConfig(config), names, toError);
+    this.#service = new JsonService(jsonConfig(config, { isSearch: false }), names, toError);
+    this.#searchService = new JsonService(jsonConfig(config, { isSearch: true }), names, toError);
   }
 
   /**
@@ -57,16 +60,18 @@ class DocumentClient {
     const operation = operationOf(command);
     // If a transaction is sent again with the same token, DynamoDB does not execute it a second time.
     const token = operation === 'TransactWriteItems' ? { ClientRequestToken: randomUUID() } : undefined;
-    return fromResponseBody(await this.#service.call(operation, toRequestBody({ ...token, ...command.input })));
+    const service = operation === 'SearchVectors' ? this.#searchService : this.#service;
+    return fromResponseBody(await service.call(operation, toRequestBody({ ...token, ...command.input })));
   }
 
+  /** Closes the connections. Both services share them. */
   destroy(): void {
     this.#service.destroy();
   }
 }
 
 /** Returns the parts of an SDK client's configuration that `JsonService` needs. */
-function jsonConfig(config: DynamoDBClient['config']): JsonConfig {
+function jsonConfig(config: DynamoDBClient['config'], { isSearch }: { readonly isSearch: boolean }): JsonConfig {
   return {
     credentials: config.credentials,
     region: config.region,
@@ -84,7 +89,8 @@ function jsonConfig(config: DynamoDBClient['config']): JsonConfig {
         useFipsEndpoint(),
         useDualstackEndpoint(),
       ]);
-      return endpointProvider({ Region, UseFIPS, UseDualStack, ...(Endpoint !== undefined && { Endpoint }) }).url;
+      const parameters = { Region, UseFIPS, UseDualStack, IsSearchOperation: isSearch };
+      return endpointProvider({ ...parameters, ...(Endpoint !== undefined && { Endpoint }) }).url;
     },
   };
 }

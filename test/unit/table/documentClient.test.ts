@@ -2,9 +2,16 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { DynamoDBClient as SdkClient } from '@aws-sdk/client-dynamodb';
-import { type DynamoDBDocumentClient, GetCommand, PutCommand, TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
+import {
+  type DynamoDBDocumentClient,
+  GetCommand,
+  PutCommand,
+  SearchVectorsCommand,
+  TransactWriteCommand,
+} from '@aws-sdk/lib-dynamodb';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { DynamoDBClient as BundledClient } from '../../../infra/build/lambdaDynamoDb.ts';
 import { readAuthorization, signatureVerifier } from '../../../infra/local/iam/signature.ts';
@@ -18,6 +25,7 @@ interface Received {
 const TableName = 'table';
 const get = new GetCommand({ TableName, Key: { PK: 'a', SK: 'b' } });
 const put = new PutCommand({ TableName, Item: { PK: 'a', SK: 'b', text: 'Ünïcode' } });
+const search = new SearchVectorsCommand({ TableName, IndexName: 'index', SearchVector: [1, 0], TopK: 1 });
 const environment = { ...process.env };
 
 /**
@@ -98,6 +106,37 @@ describe.each(clients)('the document client with the configuration of %s', (_nam
     expect(signatureVerifier('another')(authorization, request)).toBe(false);
     const changed = { ...request, headers: { ...headers, 'x-amz-target': 'DynamoDB_20120810.DeleteItem' } };
     expect(signatureVerifier('secret')(authorization, changed)).toBe(false);
+  });
+
+  test.each([
+    ['eu-west-1', 'eu-west-1.amazonaws.com'],
+    ['cn-north-1', 'cn-north-1.amazonaws.com.cn'],
+  ])('sends vector searches in %s to an address of their own', async (region, domain) => {
+    delete process.env.AWS_ENDPOINT_URL_DYNAMODB;
+    process.env.AWS_REGION = region;
+    const hosts: string[] = [];
+    const requestHandler = {
+      handle({ protocol, hostname }: { protocol: string; hostname: string }) {
+        hosts.push(`${protocol}//${hostname}`);
+        return Promise.resolve({ response: { statusCode: 200, headers: {}, body: Readable.from(['{}']) } });
+      },
+      destroy() {},
+    };
+    const { config } = new DynamoDBClient({ region });
+    client.destroy();
+    client = documentClients.open({ config: { ...config, requestHandler } } as unknown as SdkClient);
+    for (const command of [get, search, put]) await client.send(command as typeof get);
+    expect(hosts).toEqual([
+      `https://dynamodb.${domain}`,
+      `https://search-dynamodb.${domain}`,
+      `https://dynamodb.${domain}`,
+    ]);
+  });
+
+  test('sends vector searches to the configured endpoint', async () => {
+    answers = [[200, '{}']];
+    await client.send(search);
+    expect(received.map(({ headers }) => headers['x-amz-target'])).toEqual(['DynamoDB_20120810.SearchVectors']);
   });
 
   test('uses new credentials of the environment', async () => {
