@@ -27,7 +27,7 @@ const PAUSE_MILLISECONDS = 50;
 const THROTTLING_PAUSE_MILLISECONDS = 1_000;
 const MAX_PAUSE_MILLISECONDS = 20_000;
 
-/** Returns the configuration of a client for the service at `https://<host>.<region>.amazonaws.com`. */
+/** Returns the configuration of a client for the service with this host name, such as `sqs`. */
 export function lambdaConfig(
   host: string,
   { maxAttempts = DEFAULT_ATTEMPTS, requestHandler }: ClientSettings,
@@ -55,8 +55,15 @@ export function urlOf(host: string, env: NodeJS.ProcessEnv): URL {
   const configured = env[`AWS_ENDPOINT_URL_${variableNames[host] ?? host.toUpperCase()}`] ?? env.AWS_ENDPOINT_URL;
   if (configured) return new URL(configured);
   const region = regionOf(env);
-  return new URL(`https://${host}.${region}.amazonaws.com${region.startsWith('cn-') ? '.cn' : ''}`);
+  const [, domain = 'amazonaws.com'] = domains.find(([prefix]) => region.startsWith(prefix)) ?? [];
+  return new URL(`https://${host}.${region}.${domain}`);
 }
+
+/** How the names of regions begin that have another domain: China and the AWS European Sovereign Cloud. */
+const domains = [
+  ['cn-', 'amazonaws.com.cn'],
+  ['eusc-', 'amazonaws.eu'],
+] as const;
 
 /**
  * Maps the host name of a service to its name in environment variables. Other services use their host name in upper

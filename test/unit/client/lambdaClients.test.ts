@@ -149,14 +149,16 @@ describe('the connections in bundles', () => {
 });
 
 describe('the endpoint in bundles', () => {
-  test.each([
-    ['eu-west-1', 'dynamodb', 'https://dynamodb.eu-west-1.amazonaws.com/'],
-    ['cn-north-1', 'sqs', 'https://sqs.cn-north-1.amazonaws.com.cn/'],
-  ])('of %s is the same as in the SDK', async (region, host, url) => {
-    process.env.AWS_REGION = region;
-    delete process.env.AWS_ENDPOINT_URL_SQS;
-    expect(String(await lambdaConfig(host, {}).url())).toBe(url);
-  });
+  test.each(['eu-west-1', 'us-gov-west-1', 'cn-north-1', 'eusc-de-east-1'])(
+    'in %s is the same as in the SDK',
+    async (region) => {
+      process.env.AWS_REGION = region;
+      delete process.env.AWS_ENDPOINT_URL_SQS;
+      const parameters = { Region: region, UseFIPS: false, UseDualStack: false };
+      const { url } = new sqsSdk.SQSClient({ region }).config.endpointProvider(parameters);
+      expect(String(await lambdaConfig('sqs', {}).url())).toBe(String(url));
+    },
+  );
 });
 
 describe('the retries in bundles', () => {

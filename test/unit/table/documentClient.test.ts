@@ -111,6 +111,7 @@ describe.each(clients)('the document client with the configuration of %s', (_nam
   test.each([
     ['eu-west-1', 'eu-west-1.amazonaws.com'],
     ['cn-north-1', 'cn-north-1.amazonaws.com.cn'],
+    ['eusc-de-east-1', 'eusc-de-east-1.amazonaws.eu'],
   ])('sends vector searches in %s to an address of their own', async (region, domain) => {
     delete process.env.AWS_ENDPOINT_URL_DYNAMODB;
     process.env.AWS_REGION = region;
