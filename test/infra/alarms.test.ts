@@ -12,7 +12,7 @@ import type { Resource } from '../../infra/local/assembly/template.ts';
 import type { AlarmModel } from '../../infra/local/metrics/alarmModel.ts';
 import { alarmState } from '../../infra/local/metrics/alarmState.ts';
 import { dashboardSnapshot } from '../../infra/local/metrics/dashboardSnapshot.ts';
-import { partsOf } from '../../infra/local/metrics/expression.ts';
+import { metricsOf } from '../../infra/local/metrics/expression.ts';
 import { Measurements } from '../../infra/local/metrics/measurements.ts';
 import { MetricStore } from '../../infra/local/metrics/metricStore.ts';
 import { type MonitoringModel, monitoringOf } from '../../infra/local/metrics/monitoringModel.ts';
@@ -114,23 +114,23 @@ function contributorsAfter(
 }
 
 /** Returns each AWS metric of an alarm once. */
-function metricsOf(id: string): MetricId[] {
+function metricsOfAlarm(id: string): MetricId[] {
   const { source } = alarm(id);
   if (source.kind === 'query') throw new Error(`${id} is on a query`);
-  const metrics = partsOf(source).flatMap((part) => (part.kind === 'metric' ? [part.metric] : []));
+  const metrics = metricsOf(source).map(({ metric }) => metric);
   return [...new Map(metrics.map((metric) => [JSON.stringify(metric), metric])).values()];
 }
 
 /** Returns a function that writes values to an alarm's only metric. */
 function ownMetric(id: string) {
-  const [metric, ...more] = metricsOf(id);
+  const [metric, ...more] = metricsOfAlarm(id);
   if (!metric || more.length > 0) throw new Error(`${id} is not on one metric`);
   return (store: MetricStore, value: number) => store.add(metric, value);
 }
 
 /** Returns a function that writes values to one metric in an alarm's expression. */
 function partOf(id: string, is: (metric: MetricId) => boolean) {
-  const [metric, ...more] = metricsOf(id).filter(is);
+  const [metric, ...more] = metricsOfAlarm(id).filter(is);
   if (!metric || more.length > 0) throw new Error(`${id} is not on one such metric`);
   return (store: MetricStore, value: number) => store.add(metric, value);
 }
@@ -508,7 +508,9 @@ describe('alarms on metrics of AWS', () => {
           type === 'AWS::Lambda::Function' && (properties.Code as { ZipFile?: string }).ZipFile === workerId(name),
       )!.ref;
       const ofWorker = (metric: MetricId) => metric.dimensions.FunctionName === functionName;
-      const id = [...alarms.keys()].find((each) => each.startsWith('WorkersCrash') && metricsOf(each).some(ofWorker))!;
+      const id = [...alarms.keys()].find(
+        (each) => each.startsWith('WorkersCrash') && metricsOfAlarm(each).some(ofWorker),
+      )!;
       expect(contributorsAfter(id, [[1, 3]], partOf(id, ofWorker))).toEqual([]);
       expect(contributorsAfter(id, [[2, 3]], partOf(id, ofWorker))).toEqual(['']);
       expect(contributorsAfter(id, [[]], partOf(id, ofWorker))).toEqual([]);

@@ -1,4 +1,4 @@
-import { type Expression, partsOf } from '../../infra/local/metrics/expression.ts';
+import { type Expression, metricsOf } from '../../infra/local/metrics/expression.ts';
 import type { MonitoringModel } from '../../infra/local/metrics/monitoringModel.ts';
 import type { Query } from '../../infra/local/metrics/query.ts';
 import type { MetricId } from '../../infra/local/metrics/series.ts';
@@ -14,9 +14,7 @@ export function metricIdsOf({ rows, alarms }: MonitoringModel): MetricId[] {
   ];
   const ids = sources.flatMap((source): MetricId[] => {
     if (source.kind === 'query') return [{ namespace: source.namespace, name: source.name, dimensions: source.where }];
-    return partsOf(source).map((part) =>
-      part.kind === 'metric' ? part.metric : { namespace: part.namespace, name: part.name, dimensions: {} },
-    );
+    return metricsOf(source).map(({ metric }) => metric);
   });
   return [...new Map(ids.map((id) => [JSON.stringify(id), id])).values()];
 }

@@ -107,7 +107,9 @@ function graphOf(
 ): GraphModel {
   if (type !== 'metric' || view !== 'timeSeries') throw new UnsupportedDefinition(`${type} shown as ${String(view)}`);
   const lines = metrics.map((line) => lineOf(line, serviceName));
-  const byId = new Map(lines.map(({ options, source }) => [options.id, source]));
+  const byId = new Map(
+    lines.map(({ options, source }) => [options.id, source?.kind === 'metric' ? source : undefined]),
+  );
   const series = lines
     .filter(({ options }) => options.visible !== false)
     .map(({ source, options }): SeriesModel => ({

@@ -47,8 +47,6 @@ export function bind(expression: Expression, store: MetricStore): Bound {
         latest: Math.max(...all.map(({ latest }) => latest)),
       };
     }
-    case 'sum':
-      return sumOf(seriesOf(expression.of, store));
     case 'operation': {
       const [left, right] = [bind(expression.left, store), bind(expression.right, store)];
       const operate = operations[expression.operator];
@@ -64,15 +62,12 @@ export function bind(expression: Expression, store: MetricStore): Bound {
 
 /** Finds the series of a query, by group. A query without `GROUP BY` has one group with the name ''. */
 export function bindQuery(query: Query, store: MetricStore): Map<string, Bound> {
-  const { groupBy } = query;
-  const groups = Map.groupBy(seriesOf(query, store), ({ metric }) =>
+  const { namespace, name, groupBy } = query;
+  const selected = store.named(namespace, name).filter(({ metric }) => selects(query, metric));
+  const groups = Map.groupBy(selected, ({ metric }) =>
     groupBy === undefined ? '' : (metric.dimensions[groupBy] ?? ''),
   );
   return new Map([...groups].map(([group, series]) => [group, sumOf(series)]));
-}
-
-function seriesOf(query: Query, store: MetricStore): Series[] {
-  return store.named(query.namespace, query.name).filter(({ metric }) => selects(query, metric));
 }
 
 /** Returns the sum of several series. In a window in which no series has data, the sum has no value. */

@@ -1,4 +1,3 @@
-import type { Query } from './query.ts';
 import { Scanner, UnsupportedDefinition } from './scanner.ts';
 import type { MetricId, Statistic } from './series.ts';
 
@@ -15,13 +14,12 @@ export type Expression =
   | { readonly kind: 'number'; readonly value: number }
   | { readonly kind: 'fill'; readonly of: Expression; readonly value: number }
   | { readonly kind: 'maximum'; readonly of: readonly Expression[] }
-  | { readonly kind: 'sum'; readonly of: Query }
   | { readonly kind: 'operation'; readonly operator: Operator; readonly left: Expression; readonly right: Expression };
 
 export type Operator = '>=' | '+' | '-' | '*' | '/';
 
-/** Returns the metric or the query with this id in the same graph or alarm. Returns undefined if the id is unknown. */
-export type Ids = (id: string) => MetricStatistic | Query | undefined;
+/** Returns the metric with this id in the same graph or alarm. Returns undefined if the id is unknown. */
+export type Ids = (id: string) => MetricStatistic | undefined;
 
 /** The operators, by precedence. Operators of a later list bind more tightly. */
 const levels: readonly (readonly Operator[])[] = [['>='], ['+', '-'], ['*', '/']];
@@ -60,11 +58,9 @@ function term(scanner: Scanner, ids: Ids): Expression {
     scanner.take(')');
     return made;
   }
-  const source = /^\w/.test(token) ? ids(token) : undefined;
-  if (!source) throw scanner.problem(`"${token}" is unknown`);
-  if (source.kind === 'metric') return source;
-  if (source.groupBy !== undefined) throw scanner.problem(`"${token}" is a query with groups`);
-  return { kind: 'sum', of: source };
+  const metric = /^\w/.test(token) ? ids(token) : undefined;
+  if (!metric) throw scanner.problem(`"${token}" is unknown`);
+  return metric;
 }
 
 function call(name: string, scanner: Scanner, ids: Ids): Expression {
@@ -96,21 +92,19 @@ function mayLack(expression: Expression): boolean {
   return expression.kind !== 'fill' && expression.kind !== 'number';
 }
 
-/** Returns all metrics and queries in an expression. */
-export function partsOf(expression: Expression): (MetricStatistic | Query)[] {
+/** Returns all metrics in an expression. */
+export function metricsOf(expression: Expression): MetricStatistic[] {
   switch (expression.kind) {
     case 'metric':
       return [expression];
     case 'number':
       return [];
     case 'fill':
-      return partsOf(expression.of);
+      return metricsOf(expression.of);
     case 'maximum':
-      return expression.of.flatMap(partsOf);
-    case 'sum':
-      return [expression.of];
+      return expression.of.flatMap(metricsOf);
     case 'operation':
-      return [...partsOf(expression.left), ...partsOf(expression.right)];
+      return [...metricsOf(expression.left), ...metricsOf(expression.right)];
   }
 }
 

@@ -125,40 +125,6 @@ describe('readExpression', () => {
   });
 });
 
-describe('an id of a query', () => {
-  const invocations = (dimensions: Record<string, string>, name = 'Invocations'): MetricId => ({
-    namespace: 'AWS/Lambda',
-    name,
-    dimensions,
-  });
-  const runs = (text: string, ...metrics: MetricId[]) => {
-    const expression = readExpression('2 * runs', () => readQuery(text));
-    return bind(expression, storeWith(...metrics.map((metric, index) => [metric, 10 ** index] as const))).valueIn(NOW);
-  };
-
-  test('adds up the series that have the metric name and exactly the dimensions of the query', () => {
-    const query = 'SELECT SUM(Invocations) FROM SCHEMA("AWS/Lambda", FunctionName)';
-    const FunctionName = 'auth';
-    expect(
-      runs(
-        query,
-        invocations({ FunctionName }),
-        invocations({ FunctionName: 'users' }),
-        invocations({ FunctionName, Resource: 'x' }),
-        invocations({}),
-        invocations({ FunctionName }, 'Errors'),
-      ),
-    ).toBe(22);
-    expect(runs(query)).toBeUndefined();
-  });
-
-  test('must not refer to a query with groups', () => {
-    expect(() => runs('SELECT SUM(Runs) FROM SCHEMA("Own", name) GROUP BY name ORDER BY SUM() DESC')).toThrow(
-      '"runs" is a query with groups',
-    );
-  });
-});
-
 describe('readQuery', () => {
   const text =
     "SELECT SUM(Faults) FROM SCHEMA(\"Own\", service, family, endpoint) WHERE service = 'svc' AND family = 'v2/auth' GROUP BY endpoint ORDER BY SUM() DESC";
@@ -187,6 +153,11 @@ describe('readQuery', () => {
       ),
     ).toEqual({ get: 3, add: 1 });
     expect(groups()).toEqual({});
+  });
+
+  test('adds up all selected series without groups', () => {
+    const query = 'SELECT SUM(Faults) FROM SCHEMA("Own", service, family, endpoint)';
+    expect(groupsOf(query, [faults('v2/auth', 'get'), 2], [faults('v2/users', 'get'), 10])).toEqual({ '': 12 });
   });
 
   test('selects all series of the schema without conditions', () => {
