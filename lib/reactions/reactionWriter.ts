@@ -1,6 +1,5 @@
 import type { Capability } from '../app/capability.ts';
 import { changeEventOps } from '../comments/changeEvents.ts';
-import type { ContentChange } from '../comments/rules/commentEvents.ts';
 import type { Comment } from '../comments/rules/comments.ts';
 import type { Thread } from '../comments/rules/threads.ts';
 import { CommentEntity, ThreadEntity, ThreadReader } from '../comments/threads.ts';
@@ -43,6 +42,11 @@ interface ReactionStep extends ReactionRequest {
   readonly stepUsers: readonly ContentUser[];
 }
 
+interface Target {
+  readonly thread: Stored<Thread>;
+  readonly comment: Stored<Comment>;
+}
+
 /**
  * What is stored for a reaction. `position` says where its id is stored. `target` is the comment that the reaction is on, or will
  * be on.
@@ -50,7 +54,7 @@ interface ReactionStep extends ReactionRequest {
 interface ReactionState {
   readonly position: Stored<RecordPosition> | undefined;
   readonly reaction: Stored<Reaction> | undefined;
-  readonly target: { readonly thread: Stored<Thread>; readonly comment: Stored<Comment> } | undefined;
+  readonly target: Target | undefined;
 }
 
 interface AdditionOptions {
@@ -110,16 +114,10 @@ export class ReactionWriter {
       ({ annotationId, on }) => lockOf(annotationId, on ?? firstRead.get(annotationId)?.reaction?.on),
       () => OPS_PER_USER,
     );
-    const results = new Map<string, ReactionResult>();
-    for (const wave of waves) {
-      await this.#write(
-        wave.map(mergeSteps),
-        results,
-        (keys) => this.#takeOrRead(context, keys, firstRead),
-        (group, states) => decideAddition(context, group, states, options),
-      );
-      firstRead.clear();
-    }
+    const merged = waves.map((wave) => wave.map(mergeSteps));
+    const results = await this.#writeWaves(context, merged, firstRead, (steps, states) =>
+      decideAddition(context, steps, states, options),
+    );
     return reactions.map(({ annotationId }) => results.get(annotationId) as ReactionResult);
   }
 
@@ -141,42 +139,41 @@ export class ReactionWriter {
       ({ annotationId }) => lockOf(annotationId, firstRead.get(annotationId)?.reaction?.on),
       ({ annotationId }) => OPS_PER_DELETION + (firstRead.get(annotationId)?.reaction?.fromUsers.length ?? 0),
     );
-    const results = new Map<string, ReactionResult>();
-    for (const wave of waves) {
-      await this.#write(
-        wave,
-        results,
-        (group) => this.#takeOrRead(context, group, firstRead),
-        (group, states) => decideDeletion(context, group, states, options),
-      );
-      firstRead.clear();
-    }
+    const results = await this.#writeWaves(context, waves, firstRead, (group, states) =>
+      decideDeletion(context, group, states, options),
+    );
     return annotationIds.map((annotationId) => results.get(annotationId) as ReactionResult);
   }
 
   /**
-   * Writes each of `groups` in one transaction, and adds the results to `results`. If several calls write the same reaction, its
-   * first failure stays in `results`.
+   * Writes the waves one after another, and each group of a wave in one transaction. The first wave uses the states in
+   * `firstRead`. Returns the result of each reaction, by id. If several transactions write the same reaction, the result is its
+   * first failure.
    */
-  async #write<K extends ReactionKey>(
-    groups: readonly (readonly K[])[],
-    results: Map<string, ReactionResult>,
-    read: (reactions: readonly K[]) => Promise<readonly ReactionState[]>,
+  async #writeWaves<K extends ReactionKey>(
+    context: DocumentContext,
+    waves: readonly (readonly (readonly K[])[])[],
+    firstRead: Map<string, ReactionState>,
     decide: (reactions: readonly K[], states: readonly ReactionState[]) => Decision<ReactionResult[]>,
-  ): Promise<void> {
-    const written = await writeEach<readonly K[], readonly ReactionState[], ReactionResult[]>({
-      table: this.#table,
-      items: groups,
-      read: async (unread) => {
-        const states = (await read(unread.flat())).values();
-        return unread.map((group) => group.map(() => states.next().value as ReactionState));
-      },
-      decide,
-      conflicted: (group) =>
-        group.map(({ annotationId }) => failed(annotationId, 'Reaction is being changed by another request.')),
-    });
-    for (const result of written.flat())
-      if (results.get(result.annotationId)?.success !== false) results.set(result.annotationId, result);
+  ): Promise<ReadonlyMap<string, ReactionResult>> {
+    const results = new Map<string, ReactionResult>();
+    for (const wave of waves) {
+      const written = await writeEach<readonly K[], readonly ReactionState[], ReactionResult[]>({
+        table: this.#table,
+        items: wave,
+        read: async (unread) => {
+          const states = (await this.#takeOrRead(context, unread.flat(), firstRead)).values();
+          return unread.map((group) => group.map(() => states.next().value as ReactionState));
+        },
+        decide,
+        conflicted: (group) =>
+          group.map(({ annotationId }) => failed(annotationId, 'Reaction is being changed by another request.')),
+      });
+      for (const result of written.flat())
+        if (results.get(result.annotationId)?.success !== false) results.set(result.annotationId, result);
+      firstRead.clear();
+    }
+    return results;
   }
 
   async #readById(context: DocumentContext, keys: readonly ReactionKey[]): Promise<Map<string, ReactionState>> {
@@ -277,7 +274,7 @@ function decideAddition(
       if (!target) continue;
       // The event names only the new user, because earlier events named the other users.
       const fromUsers = reaction.fromUsers.filter(({ from }) => from.userId === user.userId);
-      const changed = { thread: targets.touch(target.thread, now), comment: targets.current(target.comment) };
+      const changed = targets.touch(target, now);
       ops.push(...reactionEventOps(context, 'reactionAdded', user, { ...reaction, fromUsers }, changed, now));
     }
     return { success: true, annotationId, message: 'Reaction added.' };
@@ -301,7 +298,7 @@ function decideDeletion(
       ops.push(...reactionUserRemovalOps(context.scope, reaction, onlyOf as string, now));
       const own = { ...reaction, fromUsers: reaction.fromUsers.filter(({ from }) => from.userId === onlyOf) };
       if (target && sentActor && own.fromUsers.length > 0) {
-        const changed = { thread: targets.touch(target.thread, now), comment: targets.current(target.comment) };
+        const changed = targets.touch(target, now);
         ops.push(...reactionEventOps(context, 'reactionDeleted', sentActor, own, changed, now));
       }
       return { success: true, annotationId, message: 'Reaction deleted.' };
@@ -310,7 +307,7 @@ function decideDeletion(
     const actor = sentActor ?? reaction.fromUsers[0]?.from;
     if (target) {
       targets.changeReferences(target.comment, (references) => references.filter(({ id }) => id !== annotationId));
-      const changed = { thread: targets.touch(target.thread, now), comment: targets.current(target.comment) };
+      const changed = targets.touch(target, now);
       if (actor) ops.push(...reactionEventOps(context, 'reactionDeleted', actor, reaction, changed, now));
     }
     return { success: true, annotationId, message: 'Reaction deleted.' };
@@ -324,17 +321,12 @@ class ChangedTargets {
   #thread: Stored<Thread> | undefined;
 
   /**
-   * Returns the thread with a new `lastUpdated`, so that clients that poll for changes find the thread. A transaction changes
-   * only one thread.
+   * Gives the thread a new `lastUpdated`, so that clients that poll for changes find the thread. A transaction changes only one
+   * thread. Returns the thread, and the comment with the changes that this object has recorded for it.
    */
-  touch(thread: Stored<Thread>, now: number): Stored<Thread> {
+  touch({ thread, comment }: Target, now: number): Target {
     this.#thread ??= { ...thread, lastUpdated: Math.max(now, thread.lastUpdated) };
-    return this.#thread;
-  }
-
-  /** Returns the comment with the changes that this object has recorded for it. */
-  current(comment: Stored<Comment>): Stored<Comment> {
-    return this.#comments.get(keyOf(comment)) ?? comment;
+    return { thread: this.#thread, comment: this.#current(comment) };
   }
 
   /** Changes the reactions of a comment. If `change` returns undefined, changes nothing and returns false. */
@@ -342,10 +334,14 @@ class ChangedTargets {
     comment: Stored<Comment>,
     change: (references: readonly ReactionReference[]) => readonly ReactionReference[] | undefined,
   ): boolean {
-    const before = this.current(comment).reactions ?? [];
+    const before = this.#current(comment).reactions ?? [];
     const after = change(before);
     if (after && after !== before) this.#comments.set(keyOf(comment), { ...comment, reactions: [...after] });
     return after !== undefined;
+  }
+
+  #current(comment: Stored<Comment>): Stored<Comment> {
+    return this.#comments.get(keyOf(comment)) ?? comment;
   }
 
   ops({ scope }: DocumentContext): WriteOp[] {
@@ -367,7 +363,7 @@ function reactionEventOps(
   verb: 'reactionAdded' | 'reactionDeleted',
   actor: ContentUser,
   reaction: Reaction,
-  target: Pick<ContentChange, 'thread' | 'comment'>,
+  target: Target,
   now: number,
 ): WriteOp[] {
   const names = { apiKey: context.scope.tenant, organizationId: context.organization.organizationId };
