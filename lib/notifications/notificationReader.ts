@@ -21,7 +21,13 @@ import { pages } from '../table/pages.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 import type { Table } from '../table/table.ts';
 import { accessDenied } from '../userTokens/rules/accessDenied.ts';
-import { findNotifications, type LocatedNotification, NotificationEntity, readNotifications } from './notifications.ts';
+import {
+  findNotifications,
+  isSelected,
+  type LocatedNotification,
+  NotificationEntity,
+  readNotifications,
+} from './notifications.ts';
 import { type Notification, type NotificationResponse, notifiesUser, toNotificationResponse } from './rules.ts';
 
 /** Selects notifications. A notification must match every field that is given. */
@@ -102,11 +108,10 @@ export class NotificationReader {
       filter.documentId === undefined
         ? undefined
         : await new DocumentReader(this.#table).require(scope, filter.documentId);
-    const isAtLocation = locationFilter(filter);
     const toResponse = (notification: Notification) =>
       toNotificationResponse({ apiKey: tenant, organizationId: organization.organizationId }, notification);
     if (notificationIds === undefined && userId === undefined)
-      return this.#listDocuments(scope, document, isAtLocation, options, toResponse);
+      return this.#listDocuments(scope, document, filter.locationId, options, toResponse);
 
     const batches = notificationIds
       ? this.#findByIds(scope, notificationIds, options)
@@ -128,9 +133,8 @@ export class NotificationReader {
     const values: NotificationResponse[] = [];
     let [position, bytes] = [options.after, 0];
     for await (const { candidates, cursor } of batches) {
-      const selected = candidates.filter(
-        ({ notification, documentKey }) =>
-          (isAtLocation?.(notification) ?? true) && (!document || documentKey === document.internalId),
+      const selected = candidates.filter((candidate) =>
+        isSelected(document, { locationId: filter.locationId }, candidate),
       );
       const visible = viewer ? await this.#filterVisible(viewer, selected) : selected;
       for (const { key, notification } of visible) {
@@ -207,9 +211,8 @@ export class NotificationReader {
   async *listIds(
     scope: OrganizationScope,
     document: Document | undefined,
-    { userId, ...filter }: NotificationFilter,
+    { userId, locationId }: NotificationFilter,
   ): AsyncGenerator<string[]> {
-    const isAtLocation = locationFilter(filter);
     if (userId !== undefined) {
       const batches = this.#listInvolved(
         scope,
@@ -218,25 +221,27 @@ export class NotificationReader {
         { limit: INVOLVEMENTS_PER_QUERY, ascending: true },
         Infinity,
       );
-      const isTheirs = ({ notification }: Candidate) =>
-        notifiesUser(notification, userId) && (isAtLocation?.(notification) ?? true);
       for await (const { candidates } of batches) {
-        const existing = await this.#inLiveDocuments(scope, candidates.filter(isTheirs));
+        const selected = candidates.filter((candidate) => isSelected(document, { userId, locationId }, candidate));
+        const existing = await this.#inLiveDocuments(scope, selected);
         yield existing.map(({ notification }) => notification.id);
       }
       return;
     }
     const options = { limit: READ_AT_ONCE, ascending: true };
     const read = (after: string | undefined) =>
-      this.#listDocuments(scope, document, isAtLocation, { ...options, after }, ({ id }) => id);
+      this.#listDocuments(scope, document, locationId, { ...options, after }, ({ id }) => id);
     for await (const { values } of pages(read)) yield values;
   }
 
-  /** Returns a page of the notifications of a document, or of all documents of the organization if `document` is undefined. */
+  /**
+   * Returns a page of the notifications of a document, or of all documents of the organization if `document` is undefined. With
+   * `locationId`, returns only notifications at this location.
+   */
   async #listDocuments<V>(
     scope: OrganizationScope,
     document: Document | undefined,
-    isMatch: NotificationTest | undefined,
+    locationId: string | undefined,
     { after, limit, ascending = false }: PageRequest,
     toResponse: (notification: Notification) => V,
   ): Promise<{ values: V[]; next: string | undefined }> {
@@ -248,7 +253,7 @@ export class NotificationReader {
       limit,
       descending: !ascending,
       toResponse,
-      isMatch,
+      isMatch: locationId === undefined ? undefined : ({ locationKey }) => locationKey === locationId,
     });
     return { values, next: listingCursor.of(next) };
   }
@@ -410,12 +415,6 @@ function mostRecent(notifications: readonly NotificationResponse[]): Notificatio
     bytes += jsonBytes(notification);
     return bytes <= PAGE_BYTES || index === 0;
   });
-}
-
-type NotificationTest = (notification: Notification) => boolean;
-
-function locationFilter({ locationId }: NotificationFilter): NotificationTest | undefined {
-  return locationId === undefined ? undefined : ({ locationKey }) => locationKey === locationId;
 }
 
 function byKey(ascending: boolean) {
