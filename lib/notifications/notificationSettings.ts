@@ -13,6 +13,7 @@ import {
   notificationLevels,
 } from '../events/rules/recipients.ts';
 import { definedFields } from '../shared/collections.ts';
+import type { ItemOutcome } from '../shared/results.ts';
 import { defineEntity, type Stored } from '../table/entity.ts';
 import { keyPrefix } from '../table/keys.ts';
 import { storeCapability } from '../table/storeCapability.ts';
@@ -112,11 +113,6 @@ export class NotificationSettingsReader {
   }
 }
 
-export interface SettingsResult {
-  readonly success: boolean;
-  readonly message: string;
-}
-
 export class NotificationSettingsWriter {
   readonly #table: Table;
 
@@ -135,7 +131,7 @@ export class NotificationSettingsWriter {
     scopes: readonly WrittenScope[],
     sent: NotificationLevels,
     now: number,
-  ): Promise<SettingsResult[]> {
+  ): Promise<ItemOutcome[]> {
     const found = await findUsers(this.#table, scope.tenant, userIds);
     const users = found.map((user) => (isExistingUser(user) ? user : undefined));
     const revocationsOfUsers = await readRevocations(this.#table, scope, users);
