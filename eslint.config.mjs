@@ -85,6 +85,7 @@ export default defineConfig(
       // Modules that are imported for their effect, then modules of Node, packages, and our files: those further away first.
       'import-sort/imports': ['error', { groups: [['^\\u0000', '^node:', '^@?\\w', '^\\.\\.', '^\\.']] }],
       '@typescript-eslint/switch-exhaustiveness-check': 'error',
+      'no-duplicate-imports': 'error',
       // Without its types, such an import still loads the module.
       '@typescript-eslint/no-import-type-side-effects': 'error',
       ...imports(),

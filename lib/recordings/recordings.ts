@@ -10,10 +10,10 @@ import {
   recordSortKey,
   removeInvolvement,
 } from '../content/involvements.ts';
-import { findRecords } from '../content/recordIds.ts';
 import {
   claimRecordId,
   findRecordIds,
+  findRecords,
   recordIdKey,
   type RecordPosition,
   releaseRecordId,

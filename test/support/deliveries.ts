@@ -1,7 +1,6 @@
 import { environment } from '../../lib/app/capability.ts';
 import { fanOut, fanOutCapability, type FanOutPorts } from '../../lib/events/fanOut.ts';
-import { emit, EventEntity, type NewEvent, type StoredEvent } from '../../lib/events/outbox.ts';
-import { OutboxStore } from '../../lib/events/outbox.ts';
+import { emit, EventEntity, type NewEvent, OutboxStore, type StoredEvent } from '../../lib/events/outbox.ts';
 import { sweepOutbox } from '../../lib/events/sweepOutbox.ts';
 import { type JobMessage, JobSweeper, updateJobs } from '../../lib/jobs/jobStore.ts';
 import { sweepDueJobs } from '../../lib/jobs/jobSweep.ts';

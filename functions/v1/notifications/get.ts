@@ -8,8 +8,7 @@ import {
   filterOf,
   getNotifications,
 } from '../../../lib/notifications/getNotifications.ts';
-import { ownNotifications } from '../../../lib/notifications/rules.ts';
-import { NotificationResponse } from '../../../lib/notifications/rules.ts';
+import { NotificationResponse, ownNotifications } from '../../../lib/notifications/rules.ts';
 import { openToUsers } from '../../../lib/userTokens/openToUsers.ts';
 
 export const endpoint = defineEndpoint(

@@ -9,8 +9,7 @@ import {
   filterOf,
   getNotifications,
 } from '../../../lib/notifications/getNotifications.ts';
-import { ownNotifications } from '../../../lib/notifications/rules.ts';
-import { NotificationResponse } from '../../../lib/notifications/rules.ts';
+import { NotificationResponse, ownNotifications } from '../../../lib/notifications/rules.ts';
 import { limits, optional, PageSize, PageToken } from '../../../lib/shared/schema.ts';
 import { openToUsers } from '../../../lib/userTokens/openToUsers.ts';
 

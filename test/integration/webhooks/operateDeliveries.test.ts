@@ -19,8 +19,7 @@ import { withStillClock } from '../../support/stillClock.ts';
 import { times } from '../../support/times.ts';
 import { newWebhookCustomer, outcome, paths } from '../../support/webhooks.ts';
 import { webhookWorld } from '../../support/webhookWorld.ts';
-import { lambdaContext, messagesEvent, silentLog } from '../../support/workers.ts';
-import { recordingMeasures } from '../../support/workers.ts';
+import { lambdaContext, messagesEvent, recordingMeasures, silentLog } from '../../support/workers.ts';
 
 const ADVANCED = '/v2/workspace/advancedwebhook';
 const [TEST, RECOVER, RESEND] = [

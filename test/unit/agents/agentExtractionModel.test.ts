@@ -7,9 +7,9 @@ import {
   partsOfTables,
   partsOfText,
 } from '../../../lib/agents/rules/extraction/fileParts.ts';
-import type { ModelAnswer } from '../../../lib/agents/rules/extraction/modelQuestions.ts';
 import {
   extractFromAnswers,
+  type ModelAnswer,
   questionAbout,
   skipAllParts,
 } from '../../../lib/agents/rules/extraction/modelQuestions.ts';
