@@ -60,6 +60,8 @@ export interface EditorProviderEvents {
 
 /** How long local edits are collected before they are sent as one update, in milliseconds. */
 const COLLECT_MILLISECONDS = 100;
+/** Above this number, unsent edits are merged into one. The time of a merge grows with the square of the number. */
+const MAX_UNMERGED = 256;
 /** How long cursor changes are collected before they are published together, in milliseconds. */
 const AWARENESS_MILLISECONDS = 50;
 const FIRST_PAUSE = 500;
@@ -265,6 +267,7 @@ export class EditorProvider {
   #collect(update: Uint8Array): void {
     const wasSaved = this.saved;
     this.#unsent.push(update);
+    if (this.#unsent.length > MAX_UNMERGED && !this.#sending) this.#unsent = [Y.mergeUpdates(this.#unsent)];
     if (wasSaved) this.#events.emit('saved', false);
     this.#sendTimer ??= setTimeout(() => this.#scheduleSend(0), COLLECT_MILLISECONDS);
   }
@@ -284,12 +287,12 @@ export class EditorProvider {
   async #send(): Promise<void> {
     if (this.#sending) await this.#sending.catch(() => undefined);
     if (this.#sending || this.#unsent.length === 0) return;
-    const count = this.#unsent.length;
-    const update = toBase64(Y.mergeUpdates(this.#unsent));
+    const update = Y.mergeUpdates(this.#unsent);
+    this.#unsent = [update];
     this.#sending = this.#client.v2.crdt.updates
-      .push({ ...this.#name, update, sessionId: this.#sessionId })
+      .push({ ...this.#name, update: toBase64(update), sessionId: this.#sessionId })
       .then(() => {
-        this.#unsent = this.#unsent.slice(count);
+        this.#unsent = this.#unsent.slice(1);
         this.#failures = 0;
         if (this.saved) this.#events.emit('saved', true);
         else this.#scheduleSend(COLLECT_MILLISECONDS);

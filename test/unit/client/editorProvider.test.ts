@@ -102,6 +102,22 @@ describe('an editor provider', () => {
     expect([textOf(service.editor), ada.saved, ada.synced]).toEqual(['offline', true, true]);
   });
 
+  test('sends ten thousand edits of an interrupted connection in less CPU time than typing them takes', async () => {
+    const ada = open();
+    await wait();
+    service.isDown = true;
+    service.disconnect();
+    await wait(60_000);
+    const startedAt = process.cpuUsage();
+    for (let index = 0; index < 10_000; index++) write(ada.doc, 'x', index);
+    const typing = process.cpuUsage(startedAt).user;
+    service.isDown = false;
+    const typedAt = process.cpuUsage();
+    await wait(60_000);
+    expect(process.cpuUsage(typedAt).user).toBeLessThan(typing);
+    expect([textOf(service.editor).length, ada.saved]).toEqual([10_000, true]);
+  });
+
   test('sends edits that the document had before the first read, such as edits stored by the browser', async () => {
     const doc = new Y.Doc();
     write(doc, 'stored');
