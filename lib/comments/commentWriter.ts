@@ -46,6 +46,8 @@ interface Addition {
   readonly logged: LoggedVerbs;
   /** The id of the addition, if a repeated request has the same id. */
   readonly additionId: string | undefined;
+  /** The field of the request that has the comments. */
+  readonly field: string;
   readonly now: number;
 }
 
@@ -91,23 +93,23 @@ export class CommentWriter {
     context: DocumentContext,
     annotationId: string,
     sent: readonly NewComment[],
-    { verify, additionId, now }: { verify: boolean; additionId: string | undefined; now: number },
+    { verify, ...options }: { verify: boolean } & Pick<Addition, 'additionId' | 'field' | 'now'>,
   ): Promise<number[]> {
     const authors = distinct(sent.map(({ from }) => from.userId));
     const logs = sent.some(({ triggerActivities }) => triggerActivities);
     const [key, logged, allowed] = await Promise.all([
       this.#requireThread(context, annotationId),
       readLoggedVerbs(this.#table, context.scope.tenant, logs),
-      verify ? findUsersWithAccess(this.#table, context, authors, now) : new Set(authors),
+      verify ? findUsersWithAccess(this.#table, context, authors, options.now) : new Set(authors),
     ]);
     if (!authors.every((userId) => allowed.has(userId)))
       throw new ApiError('PERMISSION_DENIED', 'User does not have access to document');
-    return retryOnConflict(() => this.#tryAdd({ context, key, sent, logged, additionId, now }));
+    return retryOnConflict(() => this.#tryAdd({ context, key, sent, logged, ...options }));
   }
 
   /** Tries once to add the comments, in one transaction. A reader therefore sees all of them or none. */
   async #tryAdd(addition: Addition): Promise<number[] | 'conflict'> {
-    const { context, key, sent, additionId, now } = addition;
+    const { context, key, sent, additionId, field, now } = addition;
     const { scope } = context;
     const named = agentsOfComments(sent, { createdAt: now, now });
     const [thread, agents, earlier] = await Promise.all([
@@ -126,7 +128,7 @@ export class CommentWriter {
       createdAt: now,
     });
     const ops = [...additionOps(addition, thread, comments), ...agents.recordRuns(named, now).ops];
-    if (!fitsTransaction(ops)) throw tooLargeError();
+    if (!fitsTransaction(ops)) throw tooLargeError(field);
     if ((await this.#table.write(ops)) === 'done') return comments.map(({ commentId }) => commentId);
     await this.#requireFreeIds(addition);
     return 'conflict';
@@ -433,10 +435,9 @@ function deletedResult(commentId: number): CommentResult {
   return { commentId, success: true, message: 'Deleted successfully' };
 }
 
-function tooLargeError(): ApiError {
-  const message =
-    'commentData is too much for one call: send fewer comments, or fewer that mention users or trigger notifications and activities';
-  return invalid({ path: ['commentData'], code: 'too_big', message });
+function tooLargeError(field: string): ApiError {
+  const message = `${field} is too much for one call: send fewer comments, or fewer that mention users or trigger notifications and activities`;
+  return invalid({ path: [field], code: 'too_big', message });
 }
 
 export const addCommentsToThreads: Capability<Pick<CommentWriter, 'add'>> = /* @__PURE__ */ storeCapability(

@@ -201,6 +201,14 @@ describe('POST /v2/commentannotations/comments/add: size of one call', () => {
     expect(await emitted()).toHaveLength('triggerNotification' in changes ? most : 0);
   });
 
+  test('names the field comments if the request has the comments there', async () => {
+    const { body } = await customer.call(ADD_COMMENTS, { ...nda, annotationId: 'other', comments: comments(50) });
+    expect([body.error.message, body.error.details.issues[0].path]).toEqual([
+      expect.stringMatching(/^comments is too much for one call/),
+      ['comments'],
+    ]);
+  });
+
   test('with an Idempotency-Key has one operation less for comments', async () => {
     expect((await add(comments(33, { to }), { 'idempotency-key': 'a' })).status).toBe(400);
     expect((await add(comments(32, { to }), { 'idempotency-key': 'b' })).status).toBe(200);

@@ -52,13 +52,15 @@ export const endpoint = defineEndpoint(
   },
   async ({ input, caller, deps, now, repeatableId, hasIdempotencyKey }) => {
     const comments = sentComments(input);
-    requireAgentSources(comments, [input.comments ? 'comments' : 'commentData'], deps.serviceName);
+    const field = input.comments ? 'comments' : 'commentData';
+    requireAgentSources(comments, [field], deps.serviceName);
     const document = await deps.findWritableDocument(caller.tenant, input);
     await deps.visibleThreads.require(document, viewerOf(caller), [input.annotationId], { now });
     return {
       data: await deps.comments.add(document, input.annotationId, comments, {
         verify: mustVerifyUsers(caller, input),
         additionId: hasIdempotencyKey ? repeatableId('add', 0) : undefined,
+        field,
         now,
       }),
     };
