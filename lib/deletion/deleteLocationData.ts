@@ -46,7 +46,7 @@ export class LocationDeleter {
     let [after, isComplete]: [string | undefined, boolean] = [undefined, true];
     for (;;) {
       const { next, ...records } = await readLocationRecords(this.#table, { tenant, documentId, key }, after);
-      const deleted = await this.#deleteRecords(records, requireTime);
+      const deleted = await this.#deleteRecords(records, key, requireTime);
       isComplete = isComplete && deleted;
       if (next === undefined && isComplete) return;
       requireTime();
@@ -57,9 +57,13 @@ export class LocationDeleter {
     }
   }
 
-  /** Deletes records. Returns false if some of them remain because of concurrent writes. */
+  /**
+   * Deletes records. Returns false if some of them remain because of concurrent writes. Keeps records that another request moves to
+   * another location in the meantime. `key` is the key of the location.
+   */
   async #deleteRecords(
     { threads, reactions, recordings, notifications }: Omit<LocationRecords, 'next'>,
+    key: string,
     requireTime: () => number,
   ): Promise<boolean> {
     let isComplete = true;
@@ -78,7 +82,7 @@ export class LocationDeleter {
       async (group) => {
         for (const { scope, record } of group) {
           requireTime();
-          await this.#deleteReaction(scope, record);
+          await this.#deleteReaction(scope, record, key);
         }
       },
     );
@@ -89,6 +93,7 @@ export class LocationDeleter {
           (group[0] as LocatedRecord<unknown>).scope,
           slice.map(({ record }) => record),
           requireTime(),
+          { isSelected: (thread) => thread.locationKey === key },
         );
         isComplete = isComplete && !outcomes.includes('busy');
       }
@@ -96,11 +101,15 @@ export class LocationDeleter {
     return isComplete;
   }
 
-  /** Deletes a reaction, and the reference to it in its comment. */
-  async #deleteReaction(scope: DocumentScope, { annotationId, createdAt, documentId }: Reaction): Promise<void> {
+  /** Deletes a reaction with this location, and the reference to it in its comment. */
+  async #deleteReaction(
+    scope: DocumentScope,
+    { annotationId, createdAt, documentId }: Reaction,
+    key: string,
+  ): Promise<void> {
     await retryOnConflict(async () => {
       const reaction = await this.#table.get(ReactionEntity, { ...scope, annotationId, createdAt });
-      if (!reaction) return 'done';
+      if (reaction?.locationKey !== key) return 'done';
       return this.#table.tryWrite([
         ...reactionDeletionOps(scope, documentId, [reaction]),
         ...(await commentReferenceRemoval(this.#table, scope, reaction)),

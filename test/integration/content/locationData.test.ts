@@ -3,6 +3,7 @@ import { LocationDeleter } from '../../../lib/deletion/deleteLocationData.ts';
 import { DocumentEntity } from '../../../lib/directory/documents.ts';
 import { Table } from '../../../lib/table/table.ts';
 import { acmeWorld, invalid, table } from '../../support/acmeWorld.ts';
+import { beforeWrite } from '../../support/beforeWrite.ts';
 import { nda } from '../../support/content.ts';
 import { newCustomer } from '../../support/customer.ts';
 import { TABLE_NAME } from '../../support/engine.ts';
@@ -160,6 +161,17 @@ describe('POST /v1/organizations/documents/locations/data/delete', () => {
     expect(await recordIds()).toEqual(['on', 't']);
     await remove({ id: 'elsewhere' });
     expect(await contentItems()).toEqual([]);
+  });
+
+  test('keeps records that another request moves to another location during the deletion', async () => {
+    await addRecords(chapter);
+    const migrate = { oldLocation: chapter, newLocation: { id: 'elsewhere' } };
+    const { apiKey, authToken } = customer;
+    beforeWrite(() =>
+      customer.ok('/v1/organizations/documents/locations/update', { ...nda, apiKey, authToken, migrate }),
+    );
+    expect((await remove(chapter)).status).toBe(200);
+    expect(await recordIds()).toEqual(['n', 'on', 'own', 'rec', 't']);
   });
 
   test('removes a reaction with the location from a comment without the location', async () => {
