@@ -4,7 +4,7 @@ import type { ListPosition } from '../http/paging.ts';
 import { defineEntity } from '../table/entity.ts';
 import { retryOnConflict } from '../table/retryOnConflict.ts';
 import { storeCapability } from '../table/storeCapability.ts';
-import { insert, type QueryPage, remove, replace, type Table } from '../table/table.ts';
+import { insert, itemOf, type QueryPage, remove, replace, type Table } from '../table/table.ts';
 import { restartParkingJob } from './parkingJob.ts';
 import { MAX_ENDPOINTS, WebhookEndpoint } from './rules/endpoints.ts';
 import { reviseSettings, settingsRevision, WebhookSettingsEntity } from './webhookSettings.ts';
@@ -62,23 +62,29 @@ export class WebhookEndpointStore {
   }
 
   /**
-   * Stores a new endpoint, its uid and the new number of endpoints in one transaction. Returns `taken` if another endpoint has the
-   * uid, and `full` if there are 200 endpoints.
+   * Stores a new endpoint, its uid and the new number of endpoints in one transaction, and returns the endpoint. Returns the stored
+   * endpoint if an earlier try of the same request has created it. Returns `taken` if another endpoint has the uid, and `full` if
+   * there are 200 endpoints.
    */
-  async create(tenant: string, endpoint: WebhookEndpoint): Promise<'done' | 'taken' | 'full'> {
+  async create(tenant: string, endpoint: WebhookEndpoint): Promise<WebhookEndpoint | 'taken' | 'full'> {
     const { endpointId, uid } = endpoint;
     return retryOnConflict(async () => {
-      const [settings, existingUid] = await Promise.all([
-        this.#table.get(WebhookSettingsEntity, { tenant }),
-        uid === undefined ? undefined : this.#table.get(WebhookEndpointUidEntity, { tenant, uid }),
-      ]);
+      const [stored, settings, existingUid] = await this.#table.batchGet(
+        itemOf(WebhookEndpointEntity, { tenant, endpointId }),
+        itemOf(WebhookSettingsEntity, { tenant }),
+        ...(uid === undefined ? [] : [itemOf(WebhookEndpointUidEntity, { tenant, uid })]),
+      );
+      if (stored) return stored;
       if (existingUid) return 'taken';
       if (settings && settings.endpoints >= MAX_ENDPOINTS) return 'full';
-      return this.#table.tryWrite([
-        insert(WebhookEndpointEntity, { tenant, ...endpoint }),
-        reviseSettings(tenant, settings, 1),
-        ...(uid === undefined ? [] : [insert(WebhookEndpointUidEntity, { tenant, uid, endpointId })]),
-      ]);
+      return this.#table.tryWrite(
+        [
+          insert(WebhookEndpointEntity, { tenant, ...endpoint }),
+          reviseSettings(tenant, settings, 1),
+          ...(uid === undefined ? [] : [insert(WebhookEndpointUidEntity, { tenant, uid, endpointId })]),
+        ],
+        endpoint,
+      );
     });
   }
 
@@ -192,7 +198,7 @@ export const findWebhookEndpoint: Capability<Pick<WebhookEndpointStore, 'get'>> 
 
 export const createWebhookEndpoints: Capability<Pick<WebhookEndpointStore, 'create'>> = /* @__PURE__ */ storeCapability(
   WebhookEndpointStore,
-  ['GetItem', 'PutItem'],
+  ['BatchGetItem', 'PutItem'],
 );
 
 export const changeWebhookEndpoints: Capability<Pick<WebhookEndpointStore, 'update'>> = /* @__PURE__ */ storeCapability(

@@ -34,18 +34,18 @@ const MAX_TOKENS = 50;
  * text, which the owner can list.
  */
 class KeyMaker {
-  readonly #box: SecretBox;
+  readonly box: SecretBox;
   readonly #issuer: TokenIssuer;
 
   constructor(box: SecretBox, issuer: TokenIssuer) {
-    this.#box = box;
+    this.box = box;
     this.#issuer = issuer;
   }
 
   async defaultToken(apiKey: string, now: number): Promise<{ text: string; hash: Uint8Array; op: WriteOp }> {
     const tokenId = newId('tok', now);
     const text = await this.#issuer.issue(apiKey, tokenId, now);
-    const sealed = await this.#box.seal(text, secretOwnerOf(apiKey, tokenId));
+    const sealed = await this.box.seal(text, secretOwnerOf(apiKey, tokenId));
     return {
       text,
       hash: tokenHash(text),
@@ -55,15 +55,14 @@ class KeyMaker {
 
   async apiKey(
     workspaceId: string,
+    apiKey: string,
     fields: ApiKeyFields,
     expiresAt: number | undefined,
     now: number,
-  ): Promise<{ apiKey: string; authToken: string | undefined; ops: WriteOp[] }> {
+  ): Promise<{ authToken: string | undefined; ops: WriteOp[] }> {
     const { apiKeyName, type, withToken } = fields;
-    const apiKey = newId('key', now);
     const token = withToken ? await this.defaultToken(apiKey, now) : undefined;
     return {
-      apiKey,
       authToken: token?.text,
       ops: [
         insert(ApiKeyEntity, {
@@ -125,11 +124,14 @@ export class WorkspaceWriter {
       createdAt: now,
     };
     const key = { apiKeyName: firstApiKeyName(owner.email), type: 'testing', withToken: true } as const;
-    const {
+    const apiKey = newId('key', now);
+    const { authToken = '', ops } = await this.#keys.apiKey(
+      workspace.workspaceId,
       apiKey,
-      authToken = '',
-      ops,
-    } = await this.#keys.apiKey(workspace.workspaceId, key, verification.keysExpireAt, now);
+      key,
+      verification.keysExpireAt,
+      now,
+    );
     const address = { email: emailKey(owner.email), workspaceId: workspace.workspaceId };
     return retryOnConflict(async () => {
       const outcome = await this.#table.write([
@@ -145,19 +147,20 @@ export class WorkspaceWriter {
   }
 
   /**
-   * Creates an API key. The same transaction also executes the write operations that `settings` returns. In these cases, creates
-   * no key:
+   * Creates an API key with the id `apiKey`, and returns its auth token. If an earlier try of the same request has created it,
+   * returns the stored token. The same transaction also executes the write operations `settings`. In these cases, creates no key:
    * - `full`: the workspace has the most API keys that are allowed.
    * - `unverified`: the owner is unverified, and the grace period is over.
    * - `unknown`: the workspace does not exist.
    */
   async createApiKey(
     workspaceId: string,
+    apiKey: string,
     fields: ApiKeyFields,
-    settings: (apiKey: string) => Promise<WriteOp[]>,
+    settings: readonly WriteOp[],
     graceDays: number,
     now: number,
-  ): Promise<{ apiKey: string; authToken: string | undefined } | 'full' | 'unverified' | 'unknown'> {
+  ): Promise<{ authToken: string | undefined } | 'full' | 'unverified' | 'unknown'> {
     return retryOnConflict(async () => {
       // The workspace must be read before its keys. If a key is created after this read, the workspace has a new revision, and the
       // write below conflicts.
@@ -170,13 +173,16 @@ export class WorkspaceWriter {
         { workspaceId },
         { prefix: ['KEY'], limit: MAX_API_KEYS },
       );
+      if (present.some((key) => key.apiKey === apiKey)) {
+        const tokens = await new AuthTokenReader(this.#table, this.#keys.box).list(workspaceId, apiKey);
+        return { authToken: tokens?.[0]?.token };
+      }
       if (present.length >= MAX_API_KEYS) return 'full';
-      const { apiKey, authToken, ops } = await this.#keys.apiKey(workspaceId, fields, expiresAt, now);
+      const { authToken, ops } = await this.#keys.apiKey(workspaceId, apiKey, fields, expiresAt, now);
       // The write conflicts if another request has created a key or verified the owner since the workspace was read.
-      return this.#table.tryWrite(
-        [replace(WorkspaceEntity, workspace, workspace._r), ...ops, ...(await settings(apiKey))],
-        { apiKey, authToken },
-      );
+      return this.#table.tryWrite([replace(WorkspaceEntity, workspace, workspace._r), ...ops, ...settings], {
+        authToken,
+      });
     });
   }
 

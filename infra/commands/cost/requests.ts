@@ -205,8 +205,8 @@ const writesOfSeveralThings: Costs = {
   // groups.
   '/v2/agents/delete one': [4, 3, 3, 7],
   // Writes the endpoint, the number of endpoints, and the uid if there is one.
-  '/v2/workspace/advancedwebhook/endpoints/create one': [3, 3, 2, 4],
-  '/v2/workspace/advancedwebhook/endpoints/create one with a uid': [4, 3, 3, 6],
+  '/v2/workspace/advancedwebhook/endpoints/create one': [3, 3, 3, 4],
+  '/v2/workspace/advancedwebhook/endpoints/create one with a uid': [3, 3, 4, 6],
   '/v2/workspace/advancedwebhook/endpoints/delete one': [4, 3, 3, 4],
   // Writes the counters of two rate limits in separate calls. A login link is one more write.
   '/v2/workspace/email/status of one owner': [4, 4, 2, 2],

@@ -50,7 +50,7 @@ export const endpoint = defineEndpoint(
       result: { data: { apiKey: 'key_2xgC5RqLyN9oFzL3hM5vW7tB1cD' } },
     },
   },
-  async ({ input, caller, deps, now }) => {
+  async ({ input, caller, deps, now, repeatableId }) => {
     const {
       ownerEmail,
       type,
@@ -71,10 +71,12 @@ export const endpoint = defineEndpoint(
     const { rawNotificationUrl, processedNotificationUrl } = settings.webhookServiceConfig ?? {};
     requireAllowedUrls({ rawNotificationUrl, processedNotificationUrl }, deps.addressPolicy, ['webhookServiceConfig']);
     const fields = { apiKeyName, type, withToken: createAuthToken !== false };
+    const apiKey = repeatableId('key', 0);
     const created = await deps.workspaces.createApiKey(
       caller.workspaceId,
+      apiKey,
       fields,
-      (apiKey) => newApiKeySettingsOps(deps.box, apiKey, settings),
+      await newApiKeySettingsOps(deps.box, apiKey, settings),
       deps.graceDays,
       now,
     );
@@ -83,7 +85,7 @@ export const endpoint = defineEndpoint(
       throw new ApiError('RESOURCE_EXHAUSTED', 'The workspace has as many API keys as it may have.');
     if (created === 'unverified')
       throw new ApiError('FAILED_PRECONDITION', "The e-mail address of the workspace's owner must be verified first.");
-    return { data: { apiKey: created.apiKey, ...(createAuthToken && { authToken: created.authToken }) } };
+    return { data: { apiKey, ...(createAuthToken && { authToken: created.authToken }) } };
   },
 );
 

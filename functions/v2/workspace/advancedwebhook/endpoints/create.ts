@@ -53,17 +53,17 @@ export const endpoint = defineEndpoint(
       },
     },
   },
-  async ({ input, caller, deps, now, newId }) => {
+  async ({ input, caller, deps, now, repeatableId }) => {
     requireAllowedUrls({ url: input.url }, deps.addressPolicy);
     const { tenant } = caller;
     requireEnabled(caller, await deps.webhooks.get(tenant));
-    const endpointId = newId('ep');
+    const endpointId = repeatableId('ep', 0);
     const secret = await createSigningSecret(deps.box, tenant, endpointId, now);
-    const created = newEndpoint(input, { endpointId, secret: secret.stored, now });
-    const outcome = await deps.endpoints.create(tenant, created);
-    if (outcome === 'taken')
+    const endpoint = newEndpoint(input, { endpointId, secret: secret.stored, now });
+    const created = await deps.endpoints.create(tenant, endpoint);
+    if (created === 'taken')
       throw new ApiError('ALREADY_EXISTS', 'An advanced webhook endpoint with this uid already exists.');
-    if (outcome === 'full')
+    if (created === 'full')
       throw new ApiError('RESOURCE_EXHAUSTED', 'The API key has as many advanced webhook endpoints as it may have.');
     return { data: toEndpointResponse(created) };
   },

@@ -1,0 +1,43 @@
+import { expect, test } from '@jest/globals';
+import { acmeWorld, forAllTests } from '../../support/acmeWorld.ts';
+import { startFaults } from '../../support/faults.ts';
+import { handlerOf } from '../../support/functionHandlers.ts';
+import { post } from '../../support/requests.ts';
+import { newWebhookCustomer, paths } from '../../support/webhooks.ts';
+import { newWorkspace } from '../../support/workspaces.ts';
+
+const { customer } = acmeWorld({ newCustomer: newWebhookCustomer });
+const faults = forAllTests(startFaults);
+const key = { 'idempotency-key': 'first' };
+
+/** Makes a call whose transaction is carried out but not answered. Returns the answers to two repetitions of the call. */
+async function repeatInterrupted<A extends { status: number }>(call: () => Promise<A>): Promise<[A, A]> {
+  faults.loseAnswer('TransactWriteItems');
+  expect((await call()).status).toBe(503);
+  faults.heal();
+  return [await call(), await call()];
+}
+
+test.each([[{}], [{ uid: 'crm' }]])('endpoints/create with %j creates one endpoint', async (data) => {
+  const answers = await repeatInterrupted(() =>
+    customer.call(paths.create, { url: 'https://example.com/hook', ...data }, key),
+  );
+  const { endpoints } = await customer.ok(paths.list, {});
+  expect(endpoints).toHaveLength(1);
+  for (const { status, body } of answers) expect([status, body.result.data]).toEqual([200, endpoints[0]]);
+});
+
+test('apikey/create creates one API key, and returns its auth token', async () => {
+  const workspace = await newWorkspace();
+  const create = handlerOf('/v2/workspace/apikey/create');
+  const data = { ownerEmail: workspace.ownerEmail, type: 'testing', createAuthToken: true };
+  const answers = await repeatInterrupted(() => post(create, { ...workspace.headers, ...key }, data));
+  const list = handlerOf('/v2/workspace/apikeys/get');
+  const { data: apiKeys } = (await post(list, workspace.headers, {})).body.result;
+  expect(apiKeys).toHaveLength(2);
+  const { apiKey, authToken } = answers[0].body.result.data;
+  expect(apiKeys.map(({ id }: any) => id)).toContain(apiKey);
+  expect(answers[1].body).toEqual(answers[0].body);
+  const getConfig = handlerOf(paths.getConfig);
+  expect((await post(getConfig, { 'x-svc-api-key': apiKey, 'x-svc-auth-token': authToken }, {})).status).toBe(200);
+});
