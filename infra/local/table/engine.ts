@@ -8,7 +8,7 @@ import { endProcesses } from '../processes.ts';
 import type { EngineKind } from '../settings.ts';
 import { StartError } from '../startError.ts';
 import { type EngineCall, EngineConnections } from './engineCall.ts';
-import { prepareLaunch } from './engineLaunch.ts';
+import { type Launch, prepareLaunch } from './engineLaunch.ts';
 
 export const START_MILLISECONDS = 20_000;
 const STOP_MILLISECONDS = 5_000;
@@ -64,6 +64,7 @@ export async function startEngine(kind: EngineKind, dataDir: string): Promise<En
   const isStopping = () => stopping;
   let outage: Outage | undefined;
   let restarted: PromiseWithResolvers<void> = Promise.withResolvers();
+  const start = () => startProcess(kind, launch, port, logFile);
   let running = await start();
   const supervision = supervise();
   return {
@@ -97,36 +98,6 @@ export async function startEngine(kind: EngineKind, dataDir: string): Promise<En
       clearTimeout(timer);
     },
   };
-
-  /**
-   * Starts one process of the engine. Throws a `StartError` if the process ends, or does not accept connections in
-   * time.
-   */
-  async function start(): Promise<{ readonly child: ChildProcess; readonly ended: Promise<string> }> {
-    const log = await open(logFile, 'a');
-    const child = launch.spawn(port, [log.fd, log.fd]);
-    // When this process exits, this handler sends SIGTERM to the engine. Without it, the guard of `spawnGuarded` would
-    // kill the engine.
-    const kill = () => child.kill();
-    process.once('exit', kill);
-    const ended = once(child, 'exit')
-      .then(
-        ([code, signal]) => `it ended with ${code ?? signal}.`,
-        (error: unknown) => (error as Error).message,
-      )
-      .then(async (reason) => `${reason}\n${await readFile(logFile, 'utf8').catch(() => '')}`.trim());
-    await log.close();
-    void ended.then(() => process.off('exit', kill));
-    const waiting = new AbortController();
-    const failure = await Promise.race([listening(port, waiting.signal), ended]);
-    waiting.abort();
-    if (failure !== undefined) {
-      child.kill('SIGKILL');
-      throw new StartError(`The table engine (${kind}) did not start: ${failure}`);
-    }
-    launch.started();
-    return { child, ended };
-  }
 
   /** Restarts the process each time it ends, until the engine is stopped or crashes too often. */
   async function supervise(): Promise<void> {
@@ -163,6 +134,39 @@ export async function startEngine(kind: EngineKind, dataDir: string): Promise<En
     else if (outage) running.child.kill('SIGKILL');
     return running.ended;
   }
+}
+
+interface Running {
+  readonly child: ChildProcess;
+  /** Resolves with the reason and the last output when the process has ended. */
+  readonly ended: Promise<string>;
+}
+
+/** Starts one process of the engine. Throws a `StartError` if the process ends, or does not accept connections in time. */
+async function startProcess(kind: EngineKind, launch: Launch, port: number, logFile: string): Promise<Running> {
+  const log = await open(logFile, 'a');
+  const child = launch.spawn(port, [log.fd, log.fd]);
+  // When this process exits, this handler sends SIGTERM to the engine. Without it, the guard of `spawnGuarded` would
+  // kill the engine.
+  const kill = () => child.kill();
+  process.once('exit', kill);
+  const ended = once(child, 'exit')
+    .then(
+      ([code, signal]) => `it ended with ${code ?? signal}.`,
+      (error: unknown) => (error as Error).message,
+    )
+    .then(async (reason) => `${reason}\n${await readFile(logFile, 'utf8').catch(() => '')}`.trim());
+  await log.close();
+  void ended.then(() => process.off('exit', kill));
+  const waiting = new AbortController();
+  const failure = await Promise.race([listening(port, waiting.signal), ended]);
+  waiting.abort();
+  if (failure !== undefined) {
+    child.kill('SIGKILL');
+    throw new StartError(`The table engine (${kind}) did not start: ${failure}`);
+  }
+  launch.started();
+  return { child, ended };
 }
 
 /** Returns a free port. */
