@@ -418,8 +418,11 @@ function mostRecent(notifications: readonly NotificationResponse[]): Notificatio
 }
 
 function byKey(ascending: boolean) {
-  return (a: { readonly key: string }, b: { readonly key: string }) =>
-    a.key === b.key ? 0 : a.key < b.key === ascending ? -1 : 1;
+  return (a: { readonly key: string }, b: { readonly key: string }) => {
+    if (a.key === b.key) return 0;
+    const isInOrder = ascending ? a.key < b.key : a.key > b.key;
+    return isInOrder ? -1 : 1;
+  };
 }
 
 export const notificationReader = /* @__PURE__ */ storeCapability(NotificationReader, [
