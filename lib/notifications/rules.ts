@@ -12,6 +12,7 @@ import {
   AnyObject,
   defineSchema,
   Id,
+  jsonBytesAtMost,
   limits,
   list,
   Name,
@@ -126,11 +127,7 @@ export const hasRecipients = /* @__PURE__ */ defineSchema(() =>
   }),
 );
 
-export const isSmall = /* @__PURE__ */ defineSchema(() =>
-  z.refine<NewNotification>((sent) => !isLongerThan(JSON.stringify(sent), MAX_BYTES), {
-    error: `must be at most ${MAX_BYTES} bytes as JSON`,
-  }),
-);
+export const isSmall = /* @__PURE__ */ defineSchema(() => jsonBytesAtMost(MAX_BYTES));
 
 /** A change of one notification. */
 export const NotificationChange = /* @__PURE__ */ defineSchema(() =>

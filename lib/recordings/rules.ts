@@ -9,6 +9,7 @@ import {
   AnyObject,
   defineSchema,
   Id,
+  jsonBytesAtMost,
   list,
   Name,
   OpenObject,
@@ -60,11 +61,7 @@ export const NewRecording = /* @__PURE__ */ defineSchema(() =>
       location: optional(Location),
       metadata: optional(OpenObject),
     })
-    .check(
-      z.refine((recording) => !isLongerThan(JSON.stringify(recording), MAX_RECORDING_BYTES), {
-        error: `must be at most ${MAX_RECORDING_BYTES} bytes as JSON`,
-      }),
-    ),
+    .check(jsonBytesAtMost(MAX_RECORDING_BYTES)),
 );
 export type NewRecording = z.output<typeof NewRecording>;
 

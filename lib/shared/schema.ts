@@ -99,10 +99,15 @@ function jsonLimits(bytes: number) {
     z.refine<unknown>((value) => depthAtMost(value, limits.objectDepth), {
       error: `must be nested at most ${limits.objectDepth} levels deep`,
     }),
-    z.refine<unknown>((value) => !isLongerThan(JSON.stringify(value), bytes), {
-      error: `must be at most ${bytes} bytes as JSON`,
-    }),
+    jsonBytesAtMost(bytes),
   ] as const;
+}
+
+/** Returns the check that a value has at most `bytes` bytes as JSON. */
+export function jsonBytesAtMost(bytes: number) {
+  return z.refine<unknown>((value) => !isLongerThan(JSON.stringify(value), bytes), {
+    error: `must be at most ${bytes} bytes as JSON`,
+  });
 }
 
 /**
@@ -260,11 +265,7 @@ export function depthAtMost(value: unknown, levels: number): boolean {
 }
 
 const FilterValue = /* @__PURE__ */ defineSchema(() =>
-  JsonValue.check(
-    z.refine((value) => !isLongerThan((JSON.stringify(value) as string | undefined) ?? '', limits.filterValueBytes), {
-      error: `must be at most ${limits.filterValueBytes} bytes as JSON`,
-    }),
-  ).meta({ description: 'Any JSON value' }),
+  JsonValue.check(jsonBytesAtMost(limits.filterValueBytes)).meta({ description: 'Any JSON value' }),
 );
 
 /** Conditions on the metadata of documents. A document must meet all of them. */

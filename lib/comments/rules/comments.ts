@@ -13,6 +13,7 @@ import {
   defineSchema,
   Id,
   IsoTime,
+  jsonBytesAtMost,
   limits,
   list,
   Name,
@@ -147,11 +148,7 @@ interface MentioningComment {
   readonly taggedUserContacts?: readonly Open[] | undefined;
 }
 
-const isSmall = /* @__PURE__ */ defineSchema(() =>
-  z.refine<object>((comment) => !isLongerThan(JSON.stringify(comment), MAX_COMMENT_BYTES), {
-    error: `must be at most ${MAX_COMMENT_BYTES} bytes as JSON`,
-  }),
-);
+const isSmall = /* @__PURE__ */ defineSchema(() => jsonBytesAtMost(MAX_COMMENT_BYTES));
 const involvesFew = /* @__PURE__ */ defineSchema(() =>
   z.refine<MentioningComment>(
     ({ from, to, taggedUserContacts }) =>

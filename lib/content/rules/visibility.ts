@@ -1,6 +1,5 @@
 import * as z from 'zod';
-import { isLongerThan } from '../../shared/bytes.ts';
-import { Id, list, optional } from '../../shared/schema.ts';
+import { Id, jsonBytesAtMost, list, optional } from '../../shared/schema.ts';
 
 export const visibilityTypes = ['public', 'organizationPrivate', 'restricted'] as const;
 
@@ -24,11 +23,7 @@ export const Visibility = z
       error: 'is required for restricted visibility',
     }),
   )
-  .check(
-    z.refine((visibility) => !isLongerThan(JSON.stringify(visibility), MAX_BYTES), {
-      error: `must be at most ${MAX_BYTES} bytes as JSON`,
-    }),
-  );
+  .check(jsonBytesAtMost(MAX_BYTES));
 export type Visibility = z.output<typeof Visibility>;
 
 /** The fields of a thread with which `canSee` decides who may see it. */
