@@ -230,15 +230,16 @@ export function sentComments({ commentData, comments }: CommentLists): NewCommen
   return commentData ?? comments ?? [];
 }
 
+/** Refuses a change that changes nothing. */
+export const hasAnyField = /* @__PURE__ */ defineSchema(() =>
+  z.refine<object>((change) => Object.values(change).some((value) => value !== undefined), {
+    error: 'must have at least one field that can be changed',
+  }),
+);
+
 /** A change of a comment, with at least one field. */
 export const CommentChange = /* @__PURE__ */ defineSchema(() =>
-  z.object({ ...fields, from: optional(ContentUser) }).check(
-    isSmall,
-    involvesFew,
-    z.refine((change) => Object.values(change).some((value) => value !== undefined), {
-      error: 'must have at least one field that can be changed',
-    }),
-  ),
+  z.object({ ...fields, from: optional(ContentUser) }).check(isSmall, involvesFew, hasAnyField),
 );
 export type CommentChange = z.output<typeof CommentChange>;
 

@@ -20,6 +20,7 @@ import {
   CommentRow,
   Context,
   ContextResponse,
+  hasAnyField,
   newComments,
   oneCommentList,
   parseAgent,
@@ -131,11 +132,7 @@ export const ThreadChange = /* @__PURE__ */ defineSchema(() =>
       createdAt: optional(Instant),
       lastUpdated: optional(Instant),
     })
-    .check(
-      z.refine((change) => Object.values(change).some((value) => value !== undefined), {
-        error: 'must have at least one field that can be changed',
-      }),
-    ),
+    .check(hasAnyField),
 );
 export type ThreadChange = z.output<typeof ThreadChange>;
 
