@@ -92,6 +92,14 @@ export class EditorProvider {
   readonly #sessionId = crypto.randomUUID();
   /** Local edits that the service has not stored yet. Before the first read, it may have stored some. */
   #unsent: Uint8Array[] = [];
+  /**
+   * Changes that Yjs and bindings of editors made when the provider applied an update, for example to remove formatting
+   * without effect. They are sent with the first local edit, because the service rejects all changes of viewers.
+   * Undefined after the first local edit.
+   */
+  #corrections: Uint8Array[] | undefined = [];
+  /** Whether the provider is applying an update of the service. */
+  #isApplying = false;
   #sending: Promise<void> | undefined;
   #sendTimer: ReturnType<typeof setTimeout> | undefined;
   #readTimer: ReturnType<typeof setTimeout> | undefined;
@@ -209,7 +217,16 @@ export class EditorProvider {
     // The key differs if the editor was deleted and added again. The read finds out which of the two this client has.
     // Updates can arrive in any order. Yjs keeps an update until all updates before it are applied.
     if (update === undefined || editorKey !== this.#name.editorKey) this.#read();
-    else Y.applyUpdate(this.doc, fromBase64(update), this);
+    else this.#apply(fromBase64(update));
+  }
+
+  #apply(update: Uint8Array): void {
+    this.#isApplying = true;
+    try {
+      Y.applyUpdate(this.doc, update, this);
+    } finally {
+      this.#isApplying = false;
+    }
   }
 
   /** Reads the updates that the local Yjs document lacks. If a read is already running, reads again after it. */
@@ -241,7 +258,7 @@ export class EditorProvider {
       ...(this.#version !== undefined && { version: this.#version }),
     });
     if (this.#hasStopped) return;
-    Y.applyUpdate(this.doc, fromBase64(data.update), this);
+    this.#apply(fromBase64(data.update));
     this.#version = data.version;
     this.#name = { ...this.#name, editorKey: data.editorKey };
     if (isFirst && data.stateVector !== undefined) {
@@ -265,8 +282,13 @@ export class EditorProvider {
   }
 
   #collect(update: Uint8Array): void {
+    if (this.#isApplying && this.#corrections) {
+      this.#corrections.push(update);
+      return;
+    }
     const wasSaved = this.saved;
-    this.#unsent.push(update);
+    this.#unsent.push(...(this.#corrections ?? []), update);
+    this.#corrections = undefined;
     if (this.#unsent.length > MAX_UNMERGED && !this.#sending) this.#unsent = [Y.mergeUpdates(this.#unsent)];
     if (wasSaved) this.#events.emit('saved', false);
     this.#sendTimer ??= setTimeout(() => this.#scheduleSend(0), COLLECT_MILLISECONDS);

@@ -176,6 +176,35 @@ describe('an editor provider', () => {
     expect([textOf(service.editor), ada.saved, pushes().length]).toEqual(['stored edit', true, 1]);
   });
 
+  test('keeps changes that Yjs makes itself until the first edit, so that viewers can follow', async () => {
+    write(service.editor, 'Hello Ada');
+    const ada = open();
+    // Yjs removes formatting without effect only from a type that is known as a text.
+    ada.doc.getText('content');
+    await wait();
+    const changes: ((text: Y.Text) => void)[] = [
+      (text) => text.format(0, 5, { bold: true }),
+      (text) => text.delete(0, 5),
+    ];
+    const updates = changes.map((change) => {
+      const doc = new Y.Doc();
+      Y.applyUpdate(doc, Y.encodeStateAsUpdate(service.editor));
+      change(doc.getText('content'));
+      return Y.encodeStateAsUpdate(doc, Y.encodeStateVector(service.editor));
+    });
+    for (const update of updates) {
+      Y.applyUpdate(service.editor, update);
+      service.hintEditor(update);
+    }
+    await wait();
+    expect([textOf(ada.doc), pushes(), ada.saved]).toEqual([' Ada', [], true]);
+    write(ada.doc, 'Hi');
+    await wait();
+    expect([textOf(service.editor), pushes().length]).toEqual(['Hi Ada', 1]);
+    const { ds } = Y.decodeUpdate(Buffer.from(pushes()[0]?.data.update as string, 'base64'));
+    expect([...ds.clients.values()]).toEqual([[expect.objectContaining({ clock: 0, len: 1 })]]);
+  });
+
   test('sends a deletion that the document had before the first read', async () => {
     write(service.editor, 'Hello');
     service.editor.getText('content').delete(4, 1);
