@@ -53,10 +53,11 @@ describe('POST /v2/presence/add', () => {
 
   test('replaces the earlier presence of a user, so two browser tabs are one presence', async () => {
     await call('add', { users: [{ userId: 'ada', name: 'Ada', status: 'away' }] });
-    await call('add', { users: [{ userId: 'ada', leaseSeconds: 5 }] });
+    await call('add', { users: [{ userId: 'ada', leaseSeconds: 60 }] });
     const [ada, ...others] = await users();
     expect(others).toEqual([]);
     expect(ada).toMatchObject({ userId: 'ada', status: 'online' });
+    expect(ada.leaseEndsAt - ada.changedAt).toBe(60_000);
     expect(ada).not.toHaveProperty('name');
   });
 
