@@ -348,12 +348,12 @@ describe('FunctionPool.invokeExclusively', () => {
     });
     let calls = 0;
     const pool = createPool({
-      patienceMilliseconds: 25,
+      patienceMilliseconds: 75,
       aws: {
         ports: [2],
         async call() {
-          // The pool would load a fifth instance after 100 ms.
-          if (++calls === 4) setTimeout(startAnswering, 300);
+          // The pool would load a fifth instance after 300 ms.
+          if (++calls === 4) setTimeout(startAnswering, 600);
           await answer;
           return { status: 200, body: '{}' };
         },
