@@ -170,6 +170,8 @@ export class LiveDocument {
   readonly #reportedHints = new Set<string>();
   /** When the last complete read of missed changes began, epoch milliseconds. */
   #readAt = 0;
+  /** Whether hints are missing. The application must then read the content again after the current read. */
+  #needsReload = false;
   readonly #own: OwnPresence;
   #status: LiveStatus = 'connecting';
   #socket: EventSocket | undefined;
@@ -397,41 +399,44 @@ export class LiveDocument {
 
   async #readMissed(): Promise<void> {
     const { methods, document } = this.#ports;
+    const now = Date.now();
+    this.#needsReload ||= this.#order.version === undefined || now - this.#readAt > LOG_MILLISECONDS;
     this.#users.beginRead();
+    this.#states.beginRead();
     const [present, states] = await Promise.all([
       methods.v2.presence.get(document),
       methods.v2.livestate.get(document).catch((error: unknown) => {
         // All states together are too large for one answer, so none is reported. The application must read states by id.
-        if (error instanceof ServiceError && error.status === 'INVALID_ARGUMENT') return { data: { states: [] } };
-        throw error;
+        if (!(error instanceof ServiceError) || error.status !== 'INVALID_ARGUMENT') throw error;
+        return { data: { states: this.#states.all } };
       }),
       this.#readChanges(),
     ]);
     this.#users.applyRead(present.data.users);
     this.#showPresence();
-    for (const state of states.data.states) this.#showState(state);
+    for (const state of this.#states.applyRead(states.data.states)) this.#events.emit('livestate', state);
+    this.#readAt = now;
+    if (!this.#needsReload) return;
+    this.#needsReload = false;
+    this.#events.emit('reload', undefined);
   }
 
   async #readChanges(): Promise<void> {
     const { methods, document } = this.#ports;
-    const now = Date.now();
-    let needsReload = this.#order.version === undefined || now - this.#readAt > LOG_MILLISECONDS;
     for (let reads = 1; ; reads++) {
       const { data } = await methods.v2.live.changes({ ...document, after: this.#order.version ?? 0 });
       const hasUserGap =
         data.userHints.length >= MAX_CHANGES &&
         !data.userHints.some((hint) => this.#reportedHints.has(JSON.stringify(hint)));
       for (const hint of data.userHints) this.#showUserHint(hint as LiveHint);
-      needsReload ||= !data.complete || hasUserGap;
-      const released = needsReload
+      this.#needsReload ||= !data.complete || hasUserGap;
+      const released = this.#needsReload
         ? this.#order.restart(data.version)
         : this.#order.catchUp(data.hints as Versioned[], data.version);
       for (const hint of released) this.#show(hint);
       if (!data.hasMore && !this.#order.isWaiting) break;
       if (reads === MAX_READS) throw new Error('The log does not contain all missed changes of the document');
     }
-    this.#readAt = now;
-    if (needsReload) this.#events.emit('reload', undefined);
   }
 
   /** Reports a hint of the user's own channel once. Hints about threads in other documents are skipped. */
@@ -466,7 +471,7 @@ export class LiveDocument {
     this.#own.correct(users.find((user) => user.userId === userId));
   }
 
-  #showState(state: LiveStateMessage | LiveStateResponse): void {
+  #showState(state: LiveStateMessage): void {
     const applied = this.#states.apply(state);
     if (applied) this.#events.emit('livestate', applied);
   }

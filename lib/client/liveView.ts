@@ -50,6 +50,8 @@ export class PresenceView {
 /** The latest live states of a document by id. An older state never replaces a newer one. */
 export class LiveStateView {
   readonly #states = new Map<string, LiveStateResponse>();
+  /** The ids about which a message arrived since the last read began. */
+  readonly #touched = new Set<string>();
 
   get all(): LiveStateResponse[] {
     return [...this.#states.values()];
@@ -61,10 +63,26 @@ export class LiveStateView {
 
   /** Applies a live state. Returns it, or undefined if it is not newer than the last one with its id. */
   apply({ liveStateDataId, data, at }: LiveStateMessage | LiveStateResponse): LiveStateResponse | undefined {
+    this.#touched.add(liveStateDataId);
     if ((this.#states.get(liveStateDataId)?.at ?? 0) >= at) return undefined;
     const state = { liveStateDataId, data, at };
     this.#states.set(liveStateDataId, state);
     return state;
+  }
+
+  /** Must be called when a read begins. Messages that arrive after this call are newer than the read's answer. */
+  beginRead(): void {
+    this.#touched.clear();
+  }
+
+  /**
+   * Applies the answer of a read. Returns the states that are newer than the last ones with their ids. Removes each state
+   * that is missing in the answer, unless a message about it arrived since the read began.
+   */
+  applyRead(stored: readonly LiveStateResponse[]): LiveStateResponse[] {
+    const newer = stored.flatMap((state) => this.apply(state) ?? []);
+    for (const id of this.#states.keys()) if (!this.#touched.has(id)) this.#states.delete(id);
+    return newer;
   }
 }
 

@@ -151,6 +151,41 @@ describe('a live document', () => {
     expect(events.slice(2)).toEqual(['offline', 'connecting', 'reload', 'live', 'a.2']);
   });
 
+  test('shows no user and no live state of a deleted document when it asks for a reload of the one added again', async () => {
+    const { live } = open();
+    const seen: unknown[] = [];
+    const see = () => seen.push([live.state('old')?.data, live.state('kept')?.data, live.presence.users().length]);
+    live.on('reload', see);
+    await wait();
+    for (const id of ['old', 'kept']) await Promise.all([live.broadcast(id, { id }), wait()]);
+    const grace = { userId: 'grace', status: 'online', changedAt: Date.now(), leaseEndsAt: Date.now() + 60_000 };
+    service.push(service.channels.document, { type: 'presence.update', at: Date.now(), user: grace });
+    see();
+    service.disconnect();
+    service.states.delete('old');
+    service.hint({ type: 'a.1' });
+    service.oldest = 2;
+    await longWait();
+    expect(seen.slice(1)).toEqual([
+      [{ id: 'old' }, { id: 'kept' }, 1],
+      [undefined, { id: 'kept' }, 0],
+    ]);
+  });
+
+  test('asks for a reload after the next connect if the read of the users fails', async () => {
+    const { live, events } = open();
+    await wait();
+    service.disconnect();
+    service.hint({ type: 'a.1' });
+    service.oldest = 2;
+    service.refusals.set('/v2/presence/get', 'UNAVAILABLE');
+    await longWait();
+    expect(live.status).not.toBe('live');
+    service.refusals.clear();
+    await longWait();
+    expect(events.slice(-2)).toEqual(['reload', 'live']);
+  });
+
   test('asks for a reload after more than two hours, because hints of the user have expired', async () => {
     const { events } = open();
     await wait();

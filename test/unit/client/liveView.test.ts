@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { LiveStateView, PresenceView, VersionOrder } from '../../../lib/client/liveView.ts';
+import type { LiveStateResponse } from '../../../lib/liveState/rules.ts';
 import type { PresenceMessage } from '../../../lib/presence/rules.ts';
 import { times } from '../../support/times.ts';
 
@@ -71,6 +72,21 @@ describe('the view of live states', () => {
     expect(view.apply({ liveStateDataId: 'a', data: { n: 2 }, at: 2 })).toBeUndefined();
     expect(view.get('a')).toEqual({ liveStateDataId: 'a', data: { n: 2 }, at: 2 });
     expect(view.get('b')).toBeUndefined();
+  });
+
+  test('removes states that are missing in a read, except states whose message arrived during the read', () => {
+    const view = new LiveStateView();
+    const [deleted, added, kept] = ['deleted', 'added', 'kept'].map((liveStateDataId) => ({
+      liveStateDataId,
+      data: {},
+      at: 1,
+    })) as [LiveStateResponse, LiveStateResponse, LiveStateResponse];
+    for (const state of [deleted, kept]) view.apply(state);
+    view.beginRead();
+    view.apply(added);
+    const read = { ...kept, liveStateDataId: 'read' };
+    expect(view.applyRead([kept, read])).toEqual([read]);
+    expect(view.all).toEqual([kept, added, read]);
   });
 });
 
