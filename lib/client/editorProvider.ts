@@ -301,7 +301,9 @@ export class EditorProvider {
       this.#sendTimer = undefined;
       // Before the first read, the provider does not know the key of the editor, nor which edits the service lacks.
       if (this.#live.status !== 'live' || this.#version === undefined) return;
-      this.#send().catch((error: unknown) => this.#retryLater(error, (pause) => this.#scheduleSend(pause)));
+      this.#send().catch((error: unknown) => {
+        if (!this.#canFollow(error)) this.#retryLater(error, (pause) => this.#scheduleSend(pause));
+      });
     }, milliseconds);
   }
 
@@ -321,6 +323,19 @@ export class EditorProvider {
       })
       .finally(() => (this.#sending = undefined));
     await this.#sending;
+  }
+
+  /**
+   * Returns whether the provider can go on after the service refused its unsent edits. The Yjs document of a viewer can
+   * have deletions from before the first read that Yjs made itself. They wait for the first local edit, like the later ones.
+   */
+  #canFollow(error: unknown): boolean {
+    return (
+      error instanceof ServiceError &&
+      error.status === 'PERMISSION_DENIED' &&
+      this.#corrections !== undefined &&
+      Y.decodeUpdate(Y.mergeUpdates(this.#unsent)).structs.length === 0
+    );
   }
 
   /** Calls `retry` with the pause before the next attempt, in milliseconds. Stops if an attempt would be rejected too. */

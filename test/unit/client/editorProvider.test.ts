@@ -205,6 +205,26 @@ describe('an editor provider', () => {
     expect([...ds.clients.values()]).toEqual([[expect.objectContaining({ clock: 0, len: 1 })]]);
   });
 
+  test('goes on if the service refuses only deletions that the document had before the first read', async () => {
+    write(service.editor, 'Hello');
+    const stored = new Y.Doc();
+    Y.applyUpdate(stored, Y.encodeStateAsUpdate(service.editor));
+    stored.getText('content').delete(0, 1);
+    service.refusals.set('/v2/crdt/updates/push', 'PERMISSION_DENIED');
+    const ada = open(stored);
+    const rejections: string[] = [];
+    ada.on('rejected', ({ status }) => rejections.push(status));
+    await wait();
+    write(service.editor, ' Ada', 5);
+    service.hintEditor();
+    await wait();
+    expect([textOf(ada.doc), ada.synced, ada.saved, rejections]).toEqual(['ello Ada', true, false, []]);
+    expect(pushes().length).toBeGreaterThan(0);
+    write(ada.doc, 'edit');
+    await wait();
+    expect([ada.synced, ada.saved, rejections]).toEqual([false, false, ['PERMISSION_DENIED']]);
+  });
+
   test('sends a deletion that the document had before the first read', async () => {
     write(service.editor, 'Hello');
     service.editor.getText('content').delete(4, 1);
