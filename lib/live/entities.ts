@@ -65,9 +65,9 @@ export const LiveHintsEntity = defineEntity({
   expiresAt: ({ expiresAt }) => expiresAt,
 });
 
-/** Returns the first and the last sort key of a query for the hints from this version on. */
-export function sinceHint(version: number): [from: string, to: string] {
-  return [versionKey(version), versionKey(Number.MAX_SAFE_INTEGER)];
+/** Returns the first and the last sort key of a query for the hints after a version. A query fails if the last is smaller. */
+export function hintsAfter(version: number): [from: string, to: string] {
+  return [versionKey(version + 1), versionKey(Number.MAX_SAFE_INTEGER + 1)];
 }
 
 /** A hint that was sent to one user only. */

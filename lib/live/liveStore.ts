@@ -18,12 +18,12 @@ import { insert, itemOf, putUnlessNewer, replace, type Table, upsert } from '../
 import { ApiKeyEntity } from '../workspaces/entities.ts';
 import {
   DocumentSessionEntity,
+  hintsAfter,
   type LiveChannel,
   LiveChannelEntity,
   LiveHintsEntity,
   type LiveSession,
   openSessions,
-  sinceHint,
   type StoredChannel,
   UserHintEntity,
   type UserSession,
@@ -212,7 +212,7 @@ export class LiveStore {
   /** Returns the hints after a version. Stops reading after slightly more hints than an answer can have. */
   async #logged(document: DocumentKeys, after: number): Promise<LoggedHint[]> {
     const logged: LoggedHint[] = [];
-    const between = sinceHint(after + 1);
+    const between = hintsAfter(after);
     for await (const { values } of pages((next) =>
       this.#table.query(LiveHintsEntity, document, { between, limit: PAGE, after: next }),
     )) {

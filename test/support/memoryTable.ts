@@ -144,6 +144,11 @@ export class MemoryTable implements TableClient {
 
   #query(input: Item): Item {
     const { IndexName: index = 'table', ExpressionAttributeValues: values, ExclusiveStartKey: start } = input;
+    if (values[':from'] > values[':to'])
+      throw Object.assign(new Error('The upper bound of BETWEEN is below the lower bound'), {
+        name: 'ValidationException',
+        $metadata: {},
+      });
     const partition = values[':pk'] as string;
     const entries = this.#partitions.get(index)?.get(partition) ?? [];
     const isDescending = input.ScanIndexForward === false;

@@ -376,6 +376,13 @@ test('a document that is added again has larger versions, so that clients of the
   expect(changes.version).toBeGreaterThan(version as number);
 });
 
+test('the changes after the largest possible version are incomplete', async () => {
+  const ada = await newUser(customer, 'ada');
+  await ada.ok('/v2/live/connect', nda);
+  const changes = await ada.ok('/v2/live/changes', { ...nda, after: Number.MAX_SAFE_INTEGER });
+  expect(changes).toMatchObject({ hints: [], complete: false, hasMore: false });
+});
+
 describe('a user who loses access', () => {
   async function restrict(): Promise<ChangedItem[]> {
     await customer.setAccess('restricted', ['nda']);
