@@ -36,9 +36,12 @@ export function toTimeRange({ start, end }: z.output<typeof DateRange>): TimeRan
 
 const DAY_MS = 24 * 60 * 60_000;
 
-/** Returns the time range from `days` days before `now` to `now`. */
+/**
+ * Returns the time range that begins `days` days before `now`. It has no end, because the clock of a caller can be ahead,
+ * so the latest judgments can have a time after `now`.
+ */
 export function lastDays(days: number, now: number): TimeRange {
-  return { from: Math.max(0, now - days * DAY_MS), to: now };
+  return { from: Math.max(0, now - days * DAY_MS), to: ALL_TIME.to };
 }
 
 /** The fields that filters compare, in the order in which sort keys contain them. */

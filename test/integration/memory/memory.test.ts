@@ -133,6 +133,11 @@ describe('POST /v2/memory/judgments/add', () => {
     expect((await search({ query: 'clause' })).totalInScope).toBe(1);
   });
 
+  test('returns a judgment whose time is a little in the future for recencyDays', async () => {
+    await add([judgment({ recordId: 'ahead', createdAt: Date.now() + 60_000 })]);
+    expect(await searchIds({ recencyDays: 1 })).toEqual(['ahead']);
+  });
+
   test('stores 100 judgments per call and one judgment for parallel calls with the same id', async () => {
     await add(times(100, (n) => judgment({ recordId: `r${n}` })));
     await Promise.all(

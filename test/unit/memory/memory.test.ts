@@ -223,9 +223,10 @@ describe('DateRange', () => {
     ]);
   });
 
-  test('lastDays returns the last days up to now', () => {
-    expect(lastDays(2, 200_000_000)).toEqual({ from: 200_000_000 - 2 * 86_400_000, to: 200_000_000 });
-    expect(lastDays(365, 5)).toEqual({ from: 0, to: 5 });
+  test('lastDays returns the last days without an end', () => {
+    const to = Date.parse('9999-12-31T23:59:59.999Z');
+    expect(lastDays(2, 200_000_000)).toEqual({ from: 200_000_000 - 2 * 86_400_000, to });
+    expect(lastDays(365, 5)).toEqual({ from: 0, to });
   });
 });
 
