@@ -183,23 +183,28 @@ export class DocumentWriter {
   }
 
   /**
-   * Creates documents with this access type, in `folder` if it is given. Ids must be distinct. A document that already exists is
-   * not changed and fails in its own result only.
+   * Creates documents with this access type, in the folder that `ensureFolder` returns. Ids must be distinct. A document that
+   * already exists is not changed and fails in its own result only. Throws the errors of `ensureFolder`.
    */
   async add(
     scope: OrganizationScope,
     documents: readonly NewDocument[],
-    { accessType, folder }: { accessType: AccessType; folder?: Folder | undefined },
+    { accessType, ensureFolder }: { accessType: AccessType; ensureFolder?: () => Promise<Folder | undefined> },
     now: number,
   ): Promise<DocumentResult[]> {
+    let folder = await ensureFolder?.();
     return writeEach<NewDocument, CurrentAndStored<Document>, DocumentResult>({
       table: this.#table,
       items: documents,
-      read: (items) =>
-        new DocumentReader(this.#table).find(
+      read: async (items) => {
+        const states = await new DocumentReader(this.#table).find(
           scope,
           items.map(({ documentId }) => documentId),
-        ),
+        );
+        // The deletion that removed a document can also have removed the folder.
+        if (states.some(({ current, stored }) => stored && !current)) folder = await ensureFolder?.();
+        return states;
+      },
       decide: ({ documentId, documentName, metadata }, { current, stored }) => {
         if (current)
           return { result: failedDocument(documentId, 'Document already exists', 'already-exists'), ops: [] };

@@ -1,6 +1,8 @@
-import { beforeEach, describe, expect, test } from '@jest/globals';
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { purgeDocumentsStep } from '../../../lib/deletion/purgeDocuments.ts';
 import { purgeFolders } from '../../../lib/deletion/purgeFolders.ts';
+import { DocumentReader } from '../../../lib/directory/documents.ts';
 import { changeFoldersStep } from '../../../lib/directory/folders/changeFoldersStep.ts';
 import { JobEntity, JobStore, REQUESTS_ENDED_MS, type StoredJob } from '../../../lib/jobs/jobStore.ts';
 import type { Table } from '../../../lib/table/table.ts';
@@ -242,6 +244,26 @@ describe('writes with outdated paths during a folder change', () => {
       late: 'root/to/a/b restricted',
     });
     expect(await pendingJobCount()).toBeUndefined();
+  });
+
+  test.each([
+    ['to a new folder with createFolder', { createFolder: true }, [200, true], ['doc']],
+    ['to no folder without createFolder', {}, [404, undefined], []],
+  ])('documents/add adds a document of a folder that is just deleted %s', async (_case, more, answer, documentIds) => {
+    await addFolders({ folderId: 'a' }, { folderId: 'b', parentFolderId: 'a' }, { folderId: 'other' });
+    await addDocuments('b', 'doc');
+    await ok(`${FOLDERS}/delete`, { folderId: 'other' });
+    const { find } = DocumentReader.prototype;
+    const deleteFolder = AsyncLocalStorage.bind(() => ok(`${FOLDERS}/delete`, { folderId: 'a' }));
+    jest.spyOn(DocumentReader.prototype, 'find').mockImplementationOnce(async function (this: DocumentReader, ...args) {
+      await deleteFolder();
+      return find.apply(this, args);
+    });
+    const data = { ...acme, folderId: 'a', ...more, documents: [{ documentId: 'doc' }] };
+    const { status, body } = await customer.call(`${DOCUMENTS}/add`, data);
+    expect([status, body.result?.data.doc.success]).toEqual(answer);
+    await runJobs();
+    expect((await ok(`${DOCUMENTS}/get`, {})).map(({ id }: any) => id)).toEqual(documentIds);
   });
 
   async function writeItem(item: Record<string, unknown>): Promise<void> {

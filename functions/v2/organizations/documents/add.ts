@@ -50,8 +50,8 @@ export const endpoint = defineEndpoint(
       deps.newDocumentAccess(caller.tenant),
     ]);
     const scope = organizationScope(caller.tenant, organization);
-    const folder =
-      folderId === undefined ? undefined : await deps.folders.ensure(scope, folderId, input.createFolder ?? false, now);
+    const ensureFolder = async () =>
+      folderId === undefined ? undefined : deps.folders.ensure(scope, folderId, input.createFolder ?? false, now);
     const documents = distinctBy(input.documents, ({ documentId }) => documentId).map(
       ({ documentId, documentName, metadata }) => ({
         documentId,
@@ -60,7 +60,7 @@ export const endpoint = defineEndpoint(
         metadata: metadata && Object.keys(metadata).length > 0 ? JSON.stringify(metadata) : undefined,
       }),
     );
-    const results = await deps.documents.add(scope, documents, { accessType, folder }, now);
+    const results = await deps.documents.add(scope, documents, { accessType, ensureFolder }, now);
     return { data: byIdOf(documents, ({ documentId }) => documentId, results) };
   },
 );
