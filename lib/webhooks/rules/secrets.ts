@@ -4,6 +4,8 @@ import * as z from 'zod';
 export const SigningSecret = z.object({
   sealed: z.string(),
   createdAt: z.number(),
+  /** The id of the rotation that created the secret. The first secret of an endpoint has none. */
+  rotationId: z.string().optional(),
   /** When a replaced secret expires. The newest secret has no expiry. */
   expiresAt: z.number().optional(),
 });
@@ -23,17 +25,16 @@ export function liveSecrets(secrets: readonly SigningSecret[], now: number): Sig
 /**
  * Returns the secrets after a rotation: the new secret, and for `overlapSeconds` also the replaced secret. Returns `overlapping` if
  * the overlap of an earlier rotation has not ended. An overlap of 0 removes all old secrets at once, even during an earlier
- * overlap.
+ * overlap. Returns the same secrets if an earlier try of the same rotation has created the newest one.
  */
 export function rotateSecrets(
   secrets: readonly SigningSecret[],
-  next: SigningSecret,
+  next: SigningSecret & { readonly rotationId: string },
   overlapSeconds: number,
   now: number,
 ): SigningSecret[] | 'overlapping' {
+  if (secrets[0]?.rotationId === next.rotationId) return [...secrets];
   if (overlapSeconds === 0) return [next];
-  // If the newest secret is the same, this call repeats a rotation whose response was lost.
-  if (secrets[0]?.sealed === next.sealed) return [...secrets];
   const [current, ...ending] = liveSecrets(secrets, now);
   if (ending.length > 0) return 'overlapping';
   return [next, ...(current ? [{ ...current, expiresAt: now + overlapSeconds * 1000 }] : [])];

@@ -27,6 +27,24 @@ test.each([[{}], [{ uid: 'crm' }]])('endpoints/create with %j creates one endpoi
   for (const { status, body } of answers) expect([status, body.result.data]).toEqual([200, endpoints[0]]);
 });
 
+test.each([0, 60])(
+  'secret/rotate with an overlap of %d s rotates once, and returns the new secret',
+  async (overlapSeconds) => {
+    const { id: endpointId } = await customer.ok(paths.create, { url: 'https://example.com/hook' });
+    const { secret: before } = await customer.ok(paths.getSecret, { endpointId });
+    const secrets: string[] = [];
+    const answers = await repeatInterrupted(async () => {
+      const answer = await customer.call(paths.rotate, { endpointId, overlapSeconds }, key);
+      secrets.push((await customer.ok(paths.getSecret, { endpointId })).secret);
+      return answer;
+    });
+    const [secret] = secrets as [string];
+    expect(secret).not.toBe(before);
+    expect(secrets).toEqual([secret, secret, secret]);
+    for (const { status, body } of answers) expect([status, body.result?.data]).toEqual([200, { endpointId, secret }]);
+  },
+);
+
 test('apikey/create creates one API key, and returns its auth token', async () => {
   const workspace = await newWorkspace();
   const create = handlerOf('/v2/workspace/apikey/create');

@@ -13,9 +13,10 @@ import {
 } from '../../../lib/webhooks/rules/secrets.ts';
 
 const NOW = Date.UTC(2026, 10, 20);
-const secret = (sealed: string, createdAt = NOW, expiresAt?: number): SigningSecret => ({
+const secret = (sealed: string, createdAt = NOW, expiresAt?: number): SigningSecret & { rotationId: string } => ({
   sealed,
   createdAt,
+  rotationId: `rot_${sealed}`,
   ...(expiresAt !== undefined && { expiresAt }),
 });
 
@@ -76,9 +77,9 @@ describe('rotateSecrets', () => {
     ]);
   });
 
-  test('accepts a repeated rotation whose first response was lost', () => {
+  test.each([0, 3_600])('keeps the secrets if the rotation was made already, with an overlap of %d s', (overlap) => {
     const done = [secret('b'), secret('a', NOW, NOW + HOUR)];
-    expect(rotateSecrets(done, secret('b'), 3_600, NOW)).toEqual(done);
+    expect(rotateSecrets(done, { ...secret('c'), rotationId: 'rot_b' }, overlap, NOW)).toEqual(done);
   });
 
   test('keeps one or two valid secrets at any time, the newest first and without end', () => {
@@ -88,7 +89,7 @@ describe('rotateSecrets', () => {
     });
     fc.assert(
       fc.property(fc.array(step, { maxLength: 20 }), (steps) => {
-        let secrets = [secret('0')];
+        let secrets: SigningSecret[] = [secret('0')];
         let now = NOW;
         for (const [index, { wait, overlapSeconds }] of steps.entries()) {
           now += wait * 1000;

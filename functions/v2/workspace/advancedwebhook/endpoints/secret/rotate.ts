@@ -13,7 +13,7 @@ import {
   longestOverlapSeconds,
   rotateSecrets,
 } from '../../../../../../lib/webhooks/rules/secrets.ts';
-import { createSigningSecret } from '../../../../../../lib/webhooks/signingSecrets.ts';
+import { createSigningSecret, openSigningSecret } from '../../../../../../lib/webhooks/signingSecrets.ts';
 import { readAdvancedWebhooks } from '../../../../../../lib/webhooks/webhookConfigs.ts';
 
 export const endpoint = defineEndpoint(
@@ -34,12 +34,13 @@ export const endpoint = defineEndpoint(
       result: { data: { endpointId: 'ep_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ', secret: 'whsec_<base64>' } },
     },
   },
-  async ({ input: { endpointId, overlapSeconds = defaultOverlapSeconds }, caller, deps, now, log }) => {
+  async ({ input: { endpointId, overlapSeconds = defaultOverlapSeconds }, caller, deps, now, repeatableId, log }) => {
     const { tenant } = caller;
     requireEnabled(caller, await deps.webhooks.get(tenant));
-    const secret = await createSigningSecret(deps.box, tenant, endpointId, now);
+    const created = await createSigningSecret(deps.box, tenant, endpointId, now);
+    const next = { ...created.stored, rotationId: repeatableId('rot', 0) };
     const rotated = await deps.endpoints.update(tenant, endpointId, (stored) => {
-      const secrets = rotateSecrets(stored.secrets, secret.stored, overlapSeconds, now);
+      const secrets = rotateSecrets(stored.secrets, next, overlapSeconds, now);
       if (secrets === 'overlapping')
         throw new ApiError(
           'FAILED_PRECONDITION',
@@ -47,9 +48,11 @@ export const endpoint = defineEndpoint(
         );
       return { ...stored, secrets, updatedAt: now };
     });
-    if (!rotated) throw endpointNotFound();
+    const [newest] = rotated?.secrets ?? [];
+    if (!newest) throw endpointNotFound();
+    const secret = await openSigningSecret(deps.box, tenant, endpointId, newest);
     log.info(logMessages.webhookSecretRotated, { endpointId });
-    return { data: { endpointId, secret: secret.text } };
+    return { data: { endpointId, secret } };
   },
 );
 
