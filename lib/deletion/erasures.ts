@@ -83,7 +83,8 @@ export class ErasureReader {
 
 /**
  * Starts a job that erases users (GDPR), in some organizations or everywhere with their profiles. Hides the users before it
- * returns, if possible (see `hideUsers`). A repeated call with the same `jobId` starts no second job.
+ * returns, if possible (see `hideUsers`). A repeated call with the same `jobId` starts no second job, but hides the users whom the
+ * first call did not hide.
  */
 type StartErasure = (request: ErasureRequest) => Promise<{ jobId: string; tasksCount: number }>;
 
@@ -100,21 +101,21 @@ export const startErasure: Capability<StartErasure> = /* @__PURE__ */ combine(
         organizations: organizations?.map(({ internalId }) => internalId),
         at: now,
       };
+      const erasure = { jobId, tasksCount, tasksLeft: tasksCount, createdAt: now };
       const outcome = await table.write([
-        insert(ErasureEntity, { tenant, jobId, tasksCount, tasksLeft: tasksCount, createdAt: now }),
+        insert(ErasureEntity, { tenant, ...erasure }),
         startJob(tenant, { jobId, kind: 'eraseUsers', data, dueAt: now + SWEPT_AFTER }, now),
       ]);
-      const isNew = outcome === 'done';
-      if (isNew) await hideUsers(table, tenant, data, jobId);
-      const started = isNew ? undefined : await table.get(ErasureEntity, { tenant, jobId });
+      const started = (outcome === 'done' ? undefined : await table.get(ErasureEntity, { tenant, jobId })) ?? erasure;
+      if (started.tasksLeft > 0) await hideUsers(table, tenant, { ...data, at: started.createdAt }, jobId);
       await notifyJobs(queue, [{ tenant, jobId }], log);
-      return { jobId, tasksCount: started?.tasksCount ?? tasksCount };
+      return { jobId, tasksCount: started.tasksCount };
     },
 );
 
 /**
- * Hides users. Each user gets a revocation per organization, which ends the user's access there and hides the user's data. If the
- * users are erased everywhere, their profiles are emptied.
+ * Hides users whom this job has not hidden yet. Each user gets a revocation per organization, which ends the user's access there
+ * and hides the user's data. If the users are erased everywhere, their profiles are emptied.
  *
  * The revocations end with the job, but user tokens from before the request must stay invalid. A user who is erased everywhere
  * therefore gets another internal id, which these tokens do not name. Otherwise the removal from each organization is recorded.
@@ -135,8 +136,8 @@ async function hideUsers(
       items: slice,
       read: (ids) => findUsers(table, tenant, ids),
       decide: (userId, user) => {
-        if (!user) return { result: false, ops: [] };
-        let revocations: User['revocations'] = user.revocations ?? [];
+        let revocations: User['revocations'] = user?.revocations ?? [];
+        if (!user || revocations.some((revocation) => revocation.jobId === jobId)) return { result: false, ops: [] };
         const removals: WriteOp[] = [];
         for (const organizationKey of organizations) {
           const revocation = { organizationKey, resource: organizationKey, at, jobId };

@@ -3,6 +3,7 @@ import { acmeWorld, forAllTests } from '../../support/acmeWorld.ts';
 import { startFaults } from '../../support/faults.ts';
 import { handlerOf } from '../../support/functionHandlers.ts';
 import { post } from '../../support/requests.ts';
+import { newUser, type TestUser } from '../../support/userTokens.ts';
 import { newWebhookCustomer, paths } from '../../support/webhooks.ts';
 import { newWorkspace } from '../../support/workspaces.ts';
 
@@ -44,6 +45,21 @@ test.each([0, 60])(
     for (const { status, body } of answers) expect([status, body.result?.data]).toEqual([200, { endpointId, secret }]);
   },
 );
+
+test.each([[{}], [{ organizationIds: ['acme'] }]])('users/data/delete with %j ends user tokens', async (where) => {
+  await customer.addDocuments(['nda']);
+  await customer.setAccess('restricted', ['nda']);
+  const resources = [{ type: 'document', id: 'nda', organizationId: 'acme' }];
+  const [ada, ben] = [await newUser(customer, 'ada', resources), await newUser(customer, 'ben', resources)];
+  const [first, second] = await repeatInterrupted(() =>
+    customer.call('/v2/users/data/delete', { userIds: ['ada'], ...where }, key),
+  );
+  expect(first.status).toBe(200);
+  expect(second.body).toEqual(first.body);
+  const read = (user: TestUser) =>
+    user.status('/v2/commentannotations/get', { organizationId: 'acme', documentIds: ['nda'] });
+  expect([await read(ada), await read(ben)]).toEqual(['PERMISSION_DENIED', 'OK']);
+});
 
 test('apikey/create creates one API key, and returns its auth token', async () => {
   const workspace = await newWorkspace();
