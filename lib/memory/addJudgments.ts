@@ -101,8 +101,7 @@ export class JudgmentWriter {
     const [{ vectors, failure, unavailableModel }] = await Promise.all([
       embedJudgments(this.#embedders, state, drafts),
       inParallel(drafts, PARALLEL_WRITES, async (draft, index) => {
-        const isDated = judgments[index]?.sent.createdAt !== undefined;
-        written.set(draft.recordId, await this.#write(tenant, draft, isDated, before[index]));
+        written.set(draft.recordId, await this.#write(tenant, draft, judgments[index]?.sent, before[index]));
       }),
       state ? undefined : this.#embeddings.createState(tenant, this.#embedders.current.model),
     ]);
@@ -128,7 +127,7 @@ export class JudgmentWriter {
   async #write(
     tenant: string,
     draft: Judgment,
-    isDated: boolean,
+    sent: NewJudgment | undefined,
     before: Stored<Judgment> | undefined,
   ): Promise<WrittenJudgment> {
     let isFirst = true;
@@ -136,8 +135,9 @@ export class JudgmentWriter {
       const stored = isFirst ? before : await this.#table.get(JudgmentEntity, { tenant, ...draft });
       isFirst = false;
       // A judgment that is sent again without a time keeps its stored time.
-      const judgment = stored && !isDated ? { ...draft, createdAt: stored.createdAt } : draft;
-      const message = stored ? 'Judgment updated.' : 'Judgment added.';
+      const judgment = stored && sent?.createdAt === undefined ? { ...draft, createdAt: stored.createdAt } : draft;
+      // A stored judgment with a generated id comes from an earlier try of the same request.
+      const message = stored && sent?.recordId !== undefined ? 'Judgment updated.' : 'Judgment added.';
       if (stored && isSame(judgment, stored)) return { judgment: stored, message };
       const value = { tenant, ...judgment };
       return this.#table.tryWrite(

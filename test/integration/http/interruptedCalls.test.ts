@@ -11,9 +11,15 @@ const { customer } = acmeWorld({ newCustomer: newWebhookCustomer });
 const faults = forAllTests(startFaults);
 const key = { 'idempotency-key': 'first' };
 
-/** Makes a call whose transaction is carried out but not answered. Returns the answers to two repetitions of the call. */
-async function repeatInterrupted<A extends { status: number }>(call: () => Promise<A>): Promise<[A, A]> {
-  faults.loseAnswer('TransactWriteItems');
+/**
+ * Makes a call. DynamoDB carries out its transaction, or another `operation`, but does not answer. Returns the answers to
+ * two repetitions of the call.
+ */
+async function repeatInterrupted<A extends { status: number }>(
+  call: () => Promise<A>,
+  operation = 'TransactWriteItems',
+): Promise<[A, A]> {
+  faults.loseAnswer(operation);
   expect((await call()).status).toBe(503);
   faults.heal();
   return [await call(), await call()];
@@ -74,4 +80,16 @@ test('apikey/create creates one API key, and returns its auth token', async () =
   expect(answers[1].body).toEqual(answers[0].body);
   const getConfig = handlerOf(paths.getConfig);
   expect((await post(getConfig, { 'x-svc-api-key': apiKey, 'x-svc-auth-token': authToken }, {})).status).toBe(200);
+});
+
+test('memory/judgments/add answers that a judgment without an id was added', async () => {
+  await customer.addDocuments(['nda']);
+  const judgment = { actionUser: { userId: 'ada' }, decision: 'accept', reasoning: 'The price is fair.' };
+  // The call is interrupted after it has stored the judgment, when it removes its job.
+  const answers = await repeatInterrupted(
+    () => customer.call('/v2/memory/judgments/add', { organizationId: 'acme', judgments: [judgment] }, key),
+    'DeleteItem',
+  );
+  for (const { body } of answers)
+    expect(Object.values(body.result.data)).toMatchObject([{ success: true, message: 'Judgment added.' }]);
 });
