@@ -66,29 +66,20 @@ export class HealthUpdater {
     read: Stored<EndpointHealth> | undefined,
     result: { readonly delivered: boolean; readonly isProbe: boolean },
   ): Promise<EndpointHealth | undefined> {
-    try {
-      return await this.#write(target, read, result);
-    } catch (error) {
-      const { eventId, endpointId } = this.#key;
-      this.#call.log.error(logMessages.endpointHealthUpdateFailed, { eventId, endpointId, error });
-      return undefined;
-    }
+    return this.#orLog(() => this.#write(target, read, result));
   }
 
   /** Marks the endpoint as slow. Logs errors and does not throw. */
   async markSlow(target: Stored<Target>): Promise<void> {
     const { health, ownTurn } = this.#ports;
     await ownTurn();
-    try {
+    await this.#orLog(async () => {
       const stored = await health.get(this.#key);
       if (stored && stored.about > target._r) return;
       const current = healthAt(stored, target._r);
       const next = markSlow(current, this.#call.clock());
       if (next !== current) await health.write(this.#key, next, stored);
-    } catch (error) {
-      const { eventId, endpointId } = this.#key;
-      this.#call.log.error(logMessages.endpointHealthUpdateFailed, { eventId, endpointId, error });
-    }
+    });
   }
 
   /**
@@ -98,12 +89,20 @@ export class HealthUpdater {
   async returnProbe(taken: Stored<EndpointHealth>): Promise<void> {
     const now = this.#call.clock();
     const next = { ...taken, breaker: returnProbe(taken.breaker, now), writtenAt: now };
-    try {
+    await this.#orLog(async () => {
       if ((await this.#ports.health.write(this.#key, next, taken)) === 'done')
         await this.#notifyParkingJob(parkingDueAt(taken, next), now);
+    });
+  }
+
+  /** Returns the result of `work`. Logs an error of `work`, and then returns undefined. */
+  async #orLog<T>(work: () => Promise<T>): Promise<T | undefined> {
+    try {
+      return await work();
     } catch (error) {
       const { eventId, endpointId } = this.#key;
       this.#call.log.error(logMessages.endpointHealthUpdateFailed, { eventId, endpointId, error });
+      return undefined;
     }
   }
 

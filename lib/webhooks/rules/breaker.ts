@@ -52,12 +52,16 @@ export function checkBreaker({ open }: Breaker, now: number): BreakerState {
 
 /** Returns the breaker after an attempt became the probe. It blocks all other attempts for `PROBE_LEASE`. */
 export function takeProbe(breaker: Breaker, now: number): Breaker {
-  return { ...breaker, open: { pauseMs: breaker.open?.pauseMs ?? 0, until: now + PROBE_LEASE } };
+  return pausedUntil(breaker, now + PROBE_LEASE);
 }
 
 /** Returns the breaker after the probe has ended without a request. The next attempt becomes the probe. */
 export function returnProbe(breaker: Breaker, now: number): Breaker {
-  return { ...breaker, open: { pauseMs: breaker.open?.pauseMs ?? 0, until: now } };
+  return pausedUntil(breaker, now);
+}
+
+function pausedUntil(breaker: Breaker, until: number): Breaker {
+  return { ...breaker, open: { pauseMs: breaker.open?.pauseMs ?? 0, until } };
 }
 
 /** An attempt that ended at `now`, epoch ms. */
