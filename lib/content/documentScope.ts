@@ -7,7 +7,7 @@ import {
   parentFolderNotFound,
 } from '../directory/folders/folders.ts';
 import { findOrganization, type Organization, writeOrganizations } from '../directory/organizations.ts';
-import { rootFolderId } from '../directory/rules/folders.ts';
+import { canBeFolder, rootFolderId } from '../directory/rules/folders.ts';
 import { ApiError } from '../shared/errors.ts';
 import type { Stored } from '../table/entity.ts';
 import { newDocumentAccess } from '../workspaces/configs/apiKeyConfig.ts';
@@ -176,7 +176,7 @@ function missingInNew({
 }: NamedContent): ApiError | undefined {
   if (documentId !== undefined) return createDocument ? undefined : new ApiError('NOT_FOUND', ABSENT);
   if (folderId === undefined) return undefined;
-  if (!createFolder || folderId === rootFolderId || folderId === parentFolderId) return folderNotFound();
+  if (!createFolder || !canBeFolder(folderId, parentFolderId)) return folderNotFound();
   return parentFolderId === rootFolderId ? undefined : parentFolderNotFound();
 }
 

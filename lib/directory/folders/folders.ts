@@ -12,6 +12,7 @@ import { throttled } from '../../table/writeErrors.ts';
 import type { Organization } from '../organizations.ts';
 import { type AccessType, accessTypes } from '../rules/access.ts';
 import {
+  canBeFolder,
   computePosition,
   deepestFolder,
   depthOf,
@@ -313,7 +314,7 @@ export class FolderWriter {
     parentFolderId?: string,
   ): Promise<Folder> {
     const folders = new FolderReader(this.#table);
-    if (!create || folderId === rootFolderId || folderId === parentFolderId) return folders.require(scope, folderId);
+    if (!create || !canBeFolder(folderId, parentFolderId)) return folders.require(scope, folderId);
     return retryOnConflict(async () => {
       const [added] = await this.add(scope, [{ folderId, parentFolderId }], now);
       if (added?.message === PARENT_ABSENT) throw parentFolderNotFound();

@@ -6,6 +6,11 @@ export const deepestFolder = 20;
 /** The id of the root of an organization's folder tree. The root itself is not a folder. */
 export const rootFolderId = 'root';
 
+/** Returns whether a new folder can have this id in this parent. The id of the root is reserved, and no folder contains itself. */
+export function canBeFolder(folderId: string, parentFolderId: string | undefined): boolean {
+  return folderId !== rootFolderId && folderId !== parentFolderId;
+}
+
 export interface FolderName {
   readonly folderId: string;
   readonly internalId: string;
