@@ -79,12 +79,8 @@ export class ConverseModel {
       const output = await retryCall(
         () => {
           const abortSignal = AbortSignal.timeout(Math.max(1, deadline - Date.now()));
-          return this.#client.send(
-            new ConverseCommand({ modelId: this.#modelId, ...toRequest(question, this.provider) }),
-            {
-              abortSignal,
-            },
-          );
+          const command = new ConverseCommand({ modelId: this.#modelId, ...toRequest(question, this.provider) });
+          return this.#client.send(command, { abortSignal });
         },
         this.#retries,
         deadline,
