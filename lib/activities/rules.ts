@@ -6,6 +6,7 @@ import { ApiError } from '../shared/errors.ts';
 import { fromJsonFields, toJsonFields } from '../shared/jsonFields.ts';
 import {
   AnyObject,
+  defineNamedSchema,
   defineSchema,
   Id,
   isObject,
@@ -44,7 +45,7 @@ const details = /* @__PURE__ */ defineSchema(() => ({
 }));
 
 /** An activity to add, as a request sends it. */
-export const NewActivity = /* @__PURE__ */ defineSchema(() =>
+export const NewActivity = /* @__PURE__ */ defineNamedSchema('ActivityInput', () =>
   z
     .object({
       id: optional(Id),
@@ -66,7 +67,7 @@ export const NewActivity = /* @__PURE__ */ defineSchema(() =>
 export type NewActivity = z.output<typeof NewActivity>;
 
 /** A change of one activity. Each sent field replaces the stored field. */
-export const ActivityChange = /* @__PURE__ */ defineSchema(() =>
+export const ActivityChange = /* @__PURE__ */ defineNamedSchema('ActivityChange', () =>
   z.object({ id: Id, ...details }).check(
     z.refine(({ id: _, ...change }) => Object.values(change).some((value) => value !== undefined), {
       error: 'must have a field to change besides id',
@@ -126,7 +127,7 @@ export function commentIdOf({
     : undefined;
 }
 
-export const ActivityResponse = /* @__PURE__ */ defineSchema(() =>
+export const ActivityResponse = /* @__PURE__ */ defineNamedSchema('Activity', () =>
   z.object({
     ...Activity.omit({ documentId: true, createdAt: true }).shape,
     changes: AnyObject.optional(),

@@ -8,6 +8,7 @@ import {
 } from '../content/involvedDocuments.ts';
 import { definedFields, dict, distinct } from '../shared/collections.ts';
 import {
+  defineNamedSchema,
   documentOrFolder,
   Id,
   limits,
@@ -26,7 +27,9 @@ import { matchesUser } from './rules/users.ts';
 import { groupByDocument, type listUsers } from './userLists.ts';
 import type { ListedUser } from './users.ts';
 
-export const UserResponse = StoredProfile.extend({ userId: z.string(), ...InvolvedFields });
+export const UserResponse = /* @__PURE__ */ defineNamedSchema('UserProfile', () =>
+  StoredProfile.extend({ userId: z.string(), ...InvolvedFields }),
+);
 type UserResponse = z.output<typeof UserResponse>;
 
 /** The input of `/v2/users/get`. */

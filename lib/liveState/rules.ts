@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { isLongerThan } from '../shared/bytes.ts';
-import { AnyObject, isObject, limits } from '../shared/schema.ts';
+import { AnyObject, defineNamedSchema, isObject, limits } from '../shared/schema.ts';
 
 /** A live state as it is stored. */
 export const LiveState = z.object({
@@ -15,12 +15,14 @@ export const LiveState = z.object({
 export type LiveState = z.output<typeof LiveState>;
 
 /** A live state in an answer. */
-export const LiveStateResponse = z.object({
-  liveStateDataId: z.string(),
-  data: AnyObject,
-  /** The time of the last broadcast on the server's clock, epoch milliseconds. */
-  at: z.number(),
-});
+export const LiveStateResponse = /* @__PURE__ */ defineNamedSchema('LiveState', () =>
+  z.object({
+    liveStateDataId: z.string(),
+    data: AnyObject,
+    /** The time of the last broadcast on the server's clock, epoch milliseconds. */
+    at: z.number(),
+  }),
+);
 export type LiveStateResponse = z.output<typeof LiveStateResponse>;
 
 export interface Broadcast {

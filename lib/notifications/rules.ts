@@ -10,6 +10,7 @@ import { fromJsonFields, toJsonFields } from '../shared/jsonFields.ts';
 import {
   AccessContext,
   AnyObject,
+  defineNamedSchema,
   defineSchema,
   Id,
   jsonBytesAtMost,
@@ -85,7 +86,7 @@ const changeableFields = /* @__PURE__ */ defineSchema(() => ({
 }));
 
 /** A notification to add, as a request sends it. */
-export const NewNotification = /* @__PURE__ */ defineSchema(() =>
+export const NewNotification = /* @__PURE__ */ defineNamedSchema('NotificationInput', () =>
   z.object({
     ...changeableFields,
     actionUser: ContentUser,
@@ -130,7 +131,7 @@ export const hasRecipients = /* @__PURE__ */ defineSchema(() =>
 export const isSmall = /* @__PURE__ */ defineSchema(() => jsonBytesAtMost(MAX_BYTES));
 
 /** A change of one notification. */
-export const NotificationChange = /* @__PURE__ */ defineSchema(() =>
+export const NotificationChange = /* @__PURE__ */ defineNamedSchema('NotificationChange', () =>
   z.object({
     id: NotificationId,
     ...changeableFields,
@@ -291,7 +292,7 @@ export function notifiesUser({ notifyUsers }: Notification, userId: string): boo
   return notifyUsers.some((notified) => notified.userId === userId);
 }
 
-export const NotificationResponse = /* @__PURE__ */ defineSchema(() =>
+export const NotificationResponse = /* @__PURE__ */ defineNamedSchema('Notification', () =>
   z.object({
     ...Notification.omit({ accessFields: true, locationKey: true, thread: true, documentId: true, createdAt: true })
       .shape,

@@ -3,9 +3,9 @@ import { isRateLimited, takesIdempotencyKey } from '../http/capabilities.ts';
 import { errorCatalogue, type ErrorStatus } from '../shared/errors.ts';
 import type { Deployment } from './deployment.ts';
 import { errorExamples } from './errors.ts';
-import { type JsonSchema, jsonSchemaOf } from './jsonSchema.ts';
+import { ComponentSchemas, type JsonSchema, jsonSchemaOf } from './jsonSchema.ts';
 import { familyTags, type Tag } from './tags.ts';
-import { webhookParameters, type Webhooks, webhooks, webhookSchemas, webhookTags } from './webhooks.ts';
+import { webhookParameters, type Webhooks, webhooks, webhookTags, wrappedBodies } from './webhooks.ts';
 
 export type { JsonSchema } from './jsonSchema.ts';
 
@@ -83,17 +83,20 @@ export function openApiDocument(
   service: Deployment & { version: string },
 ): OpenApiDocument {
   const inOrder = endpoints.toSorted((a, b) => (a.path < b.path ? -1 : 1));
+  const components = new ComponentSchemas();
+  const paths = inOrder.map((endpoint) => [endpoint.path, { post: operation(endpoint, components) }] as const);
+  const sent = webhooks(components);
   return {
     openapi: '3.1.0',
     info: { title: 'Collaboration backend', version: service.version, description },
     servers: [{ url: service.url, description: 'This service' }],
     tags: [...familyTags(inOrder.map(({ path }) => path)), ...webhookTags],
-    paths: Object.fromEntries(inOrder.map((endpoint) => [endpoint.path, { post: operation(endpoint) }])),
-    webhooks: webhooks(),
+    paths: Object.fromEntries(paths),
+    webhooks: sent,
     components: {
       securitySchemes: securitySchemes(service.serviceName),
       responses: errorResponses(inOrder),
-      schemas: { ErrorDetails, ...webhookSchemas() },
+      schemas: { ErrorResponse, ...wrappedBodies, ...components.toJson() },
       parameters: { IdempotencyKey, ...webhookParameters },
       headers: answerHeaders,
     },
@@ -122,7 +125,7 @@ function security({ auth, user }: Endpoint): Record<string, never[]>[] {
   ];
 }
 
-function operation(endpoint: Endpoint): Operation {
+function operation(endpoint: Endpoint, components: ComponentSchemas): Operation {
   return {
     operationId: endpointId(endpoint.path),
     tags: [familyOf(endpoint.path)],
@@ -133,9 +136,9 @@ function operation(endpoint: Endpoint): Operation {
     }),
     security: security(endpoint),
     ...(takesIdempotencyKey(endpoint) && { parameters: [{ $ref: '#/components/parameters/IdempotencyKey' }] }),
-    requestBody: requestBody(endpoint),
+    requestBody: requestBody(endpoint, components),
     responses: {
-      200: successResponse(endpoint),
+      200: successResponse(endpoint, components),
       ...Object.fromEntries(
         errorGroups(endpoint).map(([code, statuses]) => [
           code,
@@ -157,11 +160,14 @@ export function twinText(twinOf: string, differs: string | undefined): string {
  */
 const BARE_BODY = 'The fields of `data` may also be at the top of the body, without the envelope.';
 
-function requestBody({ input, body = 'required', example }: Endpoint): Operation['requestBody'] {
+function requestBody(
+  { input, body = 'required', example }: Endpoint,
+  components: ComponentSchemas,
+): Operation['requestBody'] {
   const required = body !== 'optional';
   const schema: JsonSchema = {
     type: 'object',
-    properties: { data: jsonSchemaOf(input) },
+    properties: { data: jsonSchemaOf(input, components) },
     ...(required && { required: ['data'] }),
   };
   return {
@@ -171,8 +177,8 @@ function requestBody({ input, body = 'required', example }: Endpoint): Operation
   };
 }
 
-function successResponse(endpoint: Endpoint): DocumentedResponse {
-  const output = jsonSchemaOf(endpoint.output);
+function successResponse(endpoint: Endpoint, components: ComponentSchemas): DocumentedResponse {
+  const output = jsonSchemaOf(endpoint.output, components);
   const message =
     typeof endpoint.message === 'function'
       ? endpoint.message(endpoint.example.result as never, endpoint.example.data as never)
@@ -233,7 +239,7 @@ function errorResponses(endpoints: readonly Endpoint[]): Record<string, Document
           },
           content: {
             'application/json': {
-              schema: errorSchema(statuses),
+              schema: { $ref: '#/components/schemas/ErrorResponse' },
               examples: Object.fromEntries(
                 statuses.map((status) => [status, { value: { error: { status, ...errorExamples[status] } } }]),
               ),
@@ -245,43 +251,45 @@ function errorResponses(endpoints: readonly Endpoint[]): Record<string, Document
   return Object.fromEntries(groups.sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-function errorSchema(statuses: readonly ErrorStatus[]): JsonSchema {
-  const error: JsonSchema = {
-    type: 'object',
-    properties: {
-      status: { type: 'string', enum: [...statuses] },
-      message: { type: 'string' },
-      details: { $ref: '#/components/schemas/ErrorDetails' },
-    },
-    required: ['status', 'message'],
-  };
-  return { type: 'object', properties: { error }, required: ['error'] };
-}
-
-const ErrorDetails: JsonSchema = {
+/** The schema of all error responses. Which statuses an endpoint can return is in the description of the response. */
+const ErrorResponse: JsonSchema = {
   type: 'object',
-  // The details of some errors are not `issues`. If a read of permissions fails, for example, the details are the
-  // permissions that could be read.
-  additionalProperties: true,
   properties: {
-    issues: {
-      description: 'All problems of a malformed request.',
-      type: 'array',
-      items: {
-        type: 'object',
-        properties: {
-          path: {
-            description: 'The path from `data` to the field.',
-            type: 'array',
-            items: { type: ['string', 'integer'] },
+    error: {
+      type: 'object',
+      properties: {
+        status: { type: 'string', enum: Object.keys(errorCatalogue) },
+        message: { type: 'string' },
+        details: {
+          type: 'object',
+          // The details of some errors are not `issues`. If a read of permissions fails, for example, the details are the
+          // permissions that could be read.
+          additionalProperties: true,
+          properties: {
+            issues: {
+              description: 'All problems of a malformed request.',
+              type: 'array',
+              items: {
+                type: 'object',
+                properties: {
+                  path: {
+                    description: 'The path from `data` to the field.',
+                    type: 'array',
+                    items: { type: ['string', 'integer'] },
+                  },
+                  code: { type: 'string' },
+                  message: { type: 'string' },
+                },
+                required: ['path', 'code', 'message'],
+              },
+            },
           },
-          code: { type: 'string' },
-          message: { type: 'string' },
         },
-        required: ['path', 'code', 'message'],
       },
+      required: ['status', 'message'],
     },
   },
+  required: ['error'],
 };
 
 const IdempotencyKey = {

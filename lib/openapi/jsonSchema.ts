@@ -1,25 +1,42 @@
 import * as z from 'zod';
-import { declaredKeysOf, type FieldChanges, fieldChangesOf, fieldRulesOf } from '../shared/schema.ts';
+import { declaredKeysOf, type FieldChanges, fieldChangesOf, fieldRulesOf, nameOf } from '../shared/schema.ts';
 
 /** JSON Schema 2020-12. */
 export type JsonSchema = z.core.JSONSchema.BaseSchema;
 
-/** Schemas that are components of the document, with their component names. */
-export type SharedSchemas = ReadonlyMap<z.core.$ZodType, string>;
+/** The named schemas that the document has as components, by name. */
+export class ComponentSchemas {
+  readonly #schemas = new Map<string, z.core.$ZodType>();
+  readonly #json: Record<string, JsonSchema> = {};
 
-const none: SharedSchemas = new Map();
+  /** Adds a named schema, with the named schemas that it contains, and returns the reference to it. */
+  add(name: string, schema: z.core.$ZodType): JsonSchema {
+    const known = this.#schemas.get(name);
+    if (known !== undefined && known !== schema) throw new Error(`Two different schemas have the name ${name}`);
+    this.#schemas.set(name, schema);
+    if (!known) this.#json[name] = jsonSchemaOf(schema, this);
+    return { $ref: `#/components/schemas/${name}` };
+  }
 
-/** Returns the JSON Schema of what a zod schema accepts. Shared schemas become a `$ref`. */
-export function jsonSchemaOf(schema: z.core.$ZodType, shared: SharedSchemas = none): JsonSchema {
+  /** Returns the JSON Schemas, in the order of their names. */
+  toJson(): Record<string, JsonSchema> {
+    return Object.fromEntries(Object.entries(this.#json).toSorted(([a], [b]) => (a < b ? -1 : 1)));
+  }
+}
+
+/** Returns the JSON Schema of what a zod schema accepts. With `components`, named schemas inside it become references to them. */
+export function jsonSchemaOf(schema: z.core.$ZodType, components?: ComponentSchemas): JsonSchema {
   const jsonSchemaFromZod: JsonSchema = z.toJSONSchema(schema, {
     target: 'draft-2020-12',
     io: 'input',
     // If zod has no JSON Schema for a part, the part becomes an empty schema. A test rejects operations with an empty schema.
     unrepresentable: 'any',
     override: ({ zodSchema, jsonSchema }) => {
-      const name = zodSchema === schema ? undefined : shared.get(zodSchema);
+      const name = zodSchema === schema ? undefined : nameOf(zodSchema);
       const replacement =
-        name === undefined ? replacementFor(zodSchema, jsonSchema) : { $ref: `#/components/schemas/${name}` };
+        components && name !== undefined
+          ? components.add(name, zodSchema)
+          : replacementFor(zodSchema, jsonSchema, components);
       if (!replacement) {
         addRules(zodSchema, jsonSchema);
         return;
@@ -58,17 +75,21 @@ function addRules(schema: z.core.$ZodType, json: JsonSchema): void {
 }
 
 /** Returns the JSON Schema of a schema for which zod's own is incomplete. Returns undefined for other schemas. */
-function replacementFor(schema: z.core.$ZodType, fromZod: JsonSchema): JsonSchema | undefined {
+function replacementFor(
+  schema: z.core.$ZodType,
+  fromZod: JsonSchema,
+  components: ComponentSchemas | undefined,
+): JsonSchema | undefined {
   const isEmpty = schema instanceof z.ZodCustom && Object.keys(fromZod).length === 0;
   if (schema instanceof z.ZodUnknown || isEmpty) return anything;
   const changed = fieldChangesOf(schema);
-  if (changed) return withChanges(jsonSchemaOf(changed.base), changed.changes);
+  if (changed) return withChanges(jsonSchemaOf(changed.base, components), changed.changes);
   const declaredKeys = declaredKeysOf(schema as z.ZodType);
-  if (declaredKeys) return { ...jsonSchemaOf(declaredKeys), additionalProperties: true };
+  if (declaredKeys) return { ...jsonSchemaOf(declaredKeys, components), additionalProperties: true };
   // The schema of a list from `list` is a zod pipe: it checks the length before the items.
   const isList =
     schema instanceof z.ZodPipe && schema.in instanceof z.ZodArray && schema.in.element instanceof z.ZodUnknown;
-  return isList ? jsonSchemaOf(schema.out) : undefined;
+  return isList ? jsonSchemaOf(schema.out, components) : undefined;
 }
 
 /**

@@ -1,9 +1,9 @@
 import type * as z from 'zod';
 import { type EventType, eventTypes, triggerTypes } from '../events/rules/catalogue.ts';
 import { sampleEvent } from '../events/rules/samples.ts';
-import { advancedSchema, basicSchema, sharedSchemas } from '../events/rules/schemas.ts';
+import { advancedSchema, basicSchema } from '../events/rules/schemas.ts';
 import { advancedPayload, basicPayload, type DeliverableEvent } from '../webhooks/rules/payloads.ts';
-import { type JsonSchema, jsonSchemaOf } from './jsonSchema.ts';
+import { type ComponentSchemas, type JsonSchema, jsonSchemaOf } from './jsonSchema.ts';
 import type { Tag } from './tags.ts';
 
 interface Reference {
@@ -95,7 +95,8 @@ export const webhookParameters = {
   },
 } as const;
 
-const wrapped: Readonly<Record<string, JsonSchema>> = {
+/** The schemas of wrapped bodies, by name. */
+export const wrappedBodies: Readonly<Record<string, JsonSchema>> = {
   EncodedWebhook: {
     type: 'object',
     description: 'The body if `encodeData` is on: the JSON text of the plain body, in base64.',
@@ -115,23 +116,18 @@ const wrapped: Readonly<Record<string, JsonSchema>> = {
   },
 };
 
-/** Returns the schemas to which webhooks refer, by name. */
-export function webhookSchemas(): Record<string, JsonSchema> {
-  return {
-    ...wrapped,
-    ...Object.fromEntries([...sharedSchemas].map(([schema, name]) => [name, jsonSchemaOf(schema, sharedSchemas)])),
-  };
-}
-
 /** Returns the webhooks by name. Advanced webhooks have the name of an event type, basic webhooks the name `basic.<type>`. */
-export function webhooks(): Webhooks {
-  const advanced = eventTypes.map((event) => [event, advancedWebhook(event)] as const);
-  const basic = triggerTypes.map((event) => [`basic.${event}`, basicWebhook(event)] as const);
+export function webhooks(components: ComponentSchemas): Webhooks {
+  const schemaOf = (schema: z.ZodType) => jsonSchemaOf(schema, components);
+  const advanced = eventTypes.map((event) => [event, advancedWebhook(event, schemaOf(advancedSchema(event)))] as const);
+  const basic = triggerTypes.map(
+    (event) => [`basic.${event}`, basicWebhook(event, schemaOf(basicSchema(event)))] as const,
+  );
   return Object.fromEntries([...advanced, ...basic].map(([name, post]) => [name, { post }]));
 }
 
-function advancedWebhook(event: EventType): WebhookOperation {
-  return operation(`webhooks.${event}`, ADVANCED, event, advancedSchema(event), 'WebhookSignature', {
+function advancedWebhook(event: EventType, schema: JsonSchema): WebhookOperation {
+  return operation(`webhooks.${event}`, ADVANCED, event, schema, 'WebhookSignature', {
     plain: {
       summary: 'If enableDataProtection is off',
       value: JSON.parse(advancedPayload(sample(event), { config: {} })),
@@ -143,13 +139,13 @@ function advancedWebhook(event: EventType): WebhookOperation {
   });
 }
 
-function basicWebhook(event: EventType): WebhookOperation {
+function basicWebhook(event: EventType, schema: JsonSchema): WebhookOperation {
   const enrichment = {
     organizationName: 'Acme',
     documentName: 'Notes on the engine',
     recipients: [{ userId: 'grace', name: 'Grace Hopper', email: 'grace@example.com' }],
   };
-  return operation(`basicWebhooks.${event}`, BASIC, event, basicSchema(event), 'BasicWebhookSignature', {
+  return operation(`basicWebhooks.${event}`, BASIC, event, schema, 'BasicWebhookSignature', {
     raw: { summary: 'At rawNotificationUrl', value: JSON.parse(basicPayload(sample(event), { config: {} })) },
     processed: {
       summary: 'At processedNotificationUrl',
@@ -162,11 +158,11 @@ function operation(
   operationId: string,
   tag: string,
   event: EventType,
-  schema: z.ZodType,
+  schema: JsonSchema,
   signature: keyof typeof webhookParameters,
   examples: Readonly<Record<string, NamedExample>>,
 ): WebhookOperation {
-  const refs = ['EncodedWebhook', 'EncryptedWebhook'].map((name) => ({ $ref: `#/components/schemas/${name}` }));
+  const wrapped = Object.keys(wrappedBodies).map((name) => ({ $ref: `#/components/schemas/${name}` }));
   return {
     operationId,
     tags: [tag],
@@ -177,7 +173,7 @@ function operation(
     })),
     requestBody: {
       required: true,
-      content: { 'application/json': { schema: { anyOf: [jsonSchemaOf(schema, sharedSchemas), ...refs] }, examples } },
+      content: { 'application/json': { schema: { anyOf: [schema, ...wrapped] }, examples } },
     },
     responses: {
       '2XX': { description: 'The attempt succeeds. The service does not read the body of the answer.' },

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { closedObject, defineSchema, Id, limits, list, Name, optional } from '../shared/schema.ts';
+import { closedObject, defineNamedSchema, defineSchema, Id, limits, list, Name, optional } from '../shared/schema.ts';
 
 export const presenceStatuses = ['online', 'away', 'offline'] as const;
 export type PresenceStatus = (typeof presenceStatuses)[number];
@@ -14,7 +14,7 @@ export const defaultLease = { apiKey: 600, user: 30 } as const;
 const MAX_USERS = 100;
 
 /** A user in a call of `/v2/presence/add` or `/v2/presence/update`. */
-const SentUser = /* @__PURE__ */ defineSchema(() =>
+const SentUser = /* @__PURE__ */ defineNamedSchema('PresenceInput', () =>
   z.object({
     userId: Id,
     name: optional(Name),
@@ -67,7 +67,7 @@ export const Presence = /* @__PURE__ */ defineSchema(() =>
 export type Presence = z.output<typeof Presence>;
 
 /** The presence of a user in an answer. */
-export const PresenceResponse = /* @__PURE__ */ defineSchema(() =>
+export const PresenceResponse = /* @__PURE__ */ defineNamedSchema('Presence', () =>
   z.object({
     userId: z.string(),
     name: z.string().optional(),

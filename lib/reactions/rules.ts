@@ -4,7 +4,7 @@ import { type Location, locationKey } from '../content/rules/location.ts';
 import { isLongerThan } from '../shared/bytes.ts';
 import { distinctBy } from '../shared/collections.ts';
 import { readJson } from '../shared/jsonFields.ts';
-import { AnyObject, defineSchema } from '../shared/schema.ts';
+import { AnyObject, defineNamedSchema, defineSchema } from '../shared/schema.ts';
 
 /**
  * The largest number of reactions on one comment, and the largest size of their references in bytes. Each new reaction rewrites
@@ -158,7 +158,7 @@ export function addReference(
   return all.length > MAX_REACTIONS || isLongerThan(JSON.stringify(all), MAX_REFERENCE_BYTES) ? undefined : all;
 }
 
-export const ReactionResponse = /* @__PURE__ */ defineSchema(() =>
+export const ReactionResponse = /* @__PURE__ */ defineNamedSchema('Reaction', () =>
   z.object({
     annotationId: z.string(),
     type: z.literal('reaction'),

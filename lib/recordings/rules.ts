@@ -7,6 +7,7 @@ import { isLongerThan } from '../shared/bytes.ts';
 import { fromJsonFields, pickFields, readJson, toStoredFields } from '../shared/jsonFields.ts';
 import {
   AnyObject,
+  defineNamedSchema,
   defineSchema,
   Id,
   jsonBytesAtMost,
@@ -42,7 +43,7 @@ const KnownAttachment = /* @__PURE__ */ defineSchema(() =>
 type KnownAttachment = z.output<typeof KnownAttachment>;
 
 /** A recording to add, as a request sends it. */
-export const NewRecording = /* @__PURE__ */ defineSchema(() =>
+export const NewRecording = /* @__PURE__ */ defineNamedSchema('RecordingInput', () =>
   z
     .object({
       annotationId: optional(Id),
@@ -110,7 +111,7 @@ export function toRecording(
   };
 }
 
-export const RecordingResponse = /* @__PURE__ */ defineSchema(() =>
+export const RecordingResponse = /* @__PURE__ */ defineNamedSchema('Recording', () =>
   z.object({
     annotationId: z.string(),
     type: z.literal('recorder'),

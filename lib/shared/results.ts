@@ -1,12 +1,12 @@
 import * as z from 'zod';
 import { dict } from './collections.ts';
-import { defineSchema } from './schema.ts';
+import { defineNamedSchema, defineSchema } from './schema.ts';
 
 /**
  * The result for one item of a request that adds or changes a list of items. Some items can fail in a request that succeeds. `id` is
  * usually the internal id of the item. It is empty if the item failed and its id is not known.
  */
-export const ItemResult = /* @__PURE__ */ defineSchema(() =>
+export const ItemResult = /* @__PURE__ */ defineNamedSchema('ItemResult', () =>
   z.object({ success: z.boolean(), id: z.string(), message: z.string() }),
 );
 export type ItemResult = z.output<typeof ItemResult>;
@@ -18,7 +18,7 @@ export const documentErrorCodes = ['already-exists', 'not-found', 'internal'] as
  * The result for one document of a request that changes a list of documents. `id` is the `documentKey`. If the document failed,
  * `id` is the `documentId`.
  */
-export const DocumentResult = /* @__PURE__ */ defineSchema(() =>
+export const DocumentResult = /* @__PURE__ */ defineNamedSchema('DocumentResult', () =>
   ItemResult.extend({ code: z.enum(documentErrorCodes).optional() }),
 );
 export type DocumentResult = z.output<typeof DocumentResult>;
@@ -41,7 +41,9 @@ export const DocumentResults = /* @__PURE__ */ defineSchema(() =>
 export const ItemResults = /* @__PURE__ */ defineSchema(() => z.object({ data: z.record(z.string(), ItemResult) }));
 
 /** The result for one item, in a map whose keys are the ids of the items. */
-export const ItemOutcome = /* @__PURE__ */ defineSchema(() => z.object({ success: z.boolean(), message: z.string() }));
+export const ItemOutcome = /* @__PURE__ */ defineNamedSchema('ItemOutcome', () =>
+  z.object({ success: z.boolean(), message: z.string() }),
+);
 export type ItemOutcome = z.output<typeof ItemOutcome>;
 
 /**
@@ -50,15 +52,21 @@ export type ItemOutcome = z.output<typeof ItemOutcome>;
  */
 export const MAX_FAILED_ITEMS = 500;
 
-/** The answer to a request that adds users to a group or removes users from it: the result for each user, by user id. */
-export const GroupResults = /* @__PURE__ */ defineSchema(() =>
-  z.object({
-    data: z.record(
-      z.string(),
-      z.object({ success: z.boolean(), organizationUserGroupId: z.string(), message: z.string() }),
-    ),
-  }),
+const AnnotationResult = /* @__PURE__ */ defineNamedSchema('AnnotationResult', () =>
+  z.object({ success: z.boolean(), annotationId: z.string(), message: z.string() }),
 );
+
+/** The answer to a request that adds reactions or recordings: the result for each, by annotation id. */
+export const AnnotationResults = /* @__PURE__ */ defineSchema(() =>
+  z.object({ data: z.record(z.string(), AnnotationResult) }),
+);
+
+const GroupResult = /* @__PURE__ */ defineNamedSchema('UserGroupResult', () =>
+  z.object({ success: z.boolean(), organizationUserGroupId: z.string(), message: z.string() }),
+);
+
+/** The answer to a request that adds users to a group or removes users from it: the result for each user, by user id. */
+export const GroupResults = /* @__PURE__ */ defineSchema(() => z.object({ data: z.record(z.string(), GroupResult) }));
 
 /** Returns the results as a map whose keys are `ids`. `results` has the order of `ids`. */
 export function byId<R>(ids: readonly string[], results: readonly R[]): Record<string, R> {

@@ -12,6 +12,23 @@ export function defineSchema<S>(make: () => S): S {
   return make();
 }
 
+const names = new WeakMap<z.core.$ZodType, string>();
+
+/**
+ * Returns a schema like `defineSchema`. The schema is a component of the OpenAPI document under this name, so a generated client has
+ * one type for it. Names are unique.
+ */
+export function defineNamedSchema<S extends z.core.$ZodType>(name: string, make: () => S): S {
+  const schema = make();
+  names.set(schema, name);
+  return schema;
+}
+
+/** Returns the name that a schema has in the OpenAPI document, or undefined if it is no component. */
+export function nameOf(schema: z.core.$ZodType): string | undefined {
+  return names.get(schema);
+}
+
 /** The limits of fields whose content the customer chooses. */
 export const limits = {
   idCharacters: 512,
@@ -268,27 +285,27 @@ const FilterValue = /* @__PURE__ */ defineSchema(() =>
   JsonValue.check(jsonBytesAtMost(limits.filterValueBytes)).meta({ description: 'Any JSON value' }),
 );
 
-/** Conditions on the metadata of documents. A document must meet all of them. */
-export const MetadataFilters = /* @__PURE__ */ defineSchema(() =>
-  list(
-    z.object({ key: Name, operator: z.enum(filterOperators), value: FilterValue }).check(
-      z.refine(
-        ({ operator, value }) =>
-          !listOperators.includes(operator) ||
-          (Array.isArray(value) && value.length >= 1 && value.length <= limits.readIds),
-        {
-          path: ['value'],
-          error: `must be a list of 1 to ${limits.readIds} values with the operators ${listOperators.join(', ')}`,
-        },
-      ),
-      z.refine(({ operator, value }) => !orderOperators.includes(operator) || isOrdered(value), {
+/** A condition on the metadata of a document. */
+const MetadataFilter = /* @__PURE__ */ defineNamedSchema('MetadataFilter', () =>
+  z.object({ key: Name, operator: z.enum(filterOperators), value: FilterValue }).check(
+    z.refine(
+      ({ operator, value }) =>
+        !listOperators.includes(operator) ||
+        (Array.isArray(value) && value.length >= 1 && value.length <= limits.readIds),
+      {
         path: ['value'],
-        error: `must be a string, a number or a boolean with the operators ${orderOperators.join(', ')}`,
-      }),
+        error: `must be a list of 1 to ${limits.readIds} values with the operators ${listOperators.join(', ')}`,
+      },
     ),
-    limits.filters,
+    z.refine(({ operator, value }) => !orderOperators.includes(operator) || isOrdered(value), {
+      path: ['value'],
+      error: `must be a string, a number or a boolean with the operators ${orderOperators.join(', ')}`,
+    }),
   ),
 );
+
+/** Conditions on the metadata of documents. A document must meet all of them. */
+export const MetadataFilters = /* @__PURE__ */ defineSchema(() => list(MetadataFilter, limits.filters));
 
 /** Returns the schema of a field that this service does not support. It refuses every value except `null`. */
 export function unsupportedField(error: string) {

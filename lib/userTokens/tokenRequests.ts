@@ -1,27 +1,29 @@
 import * as z from 'zod';
 import { accessRoles } from '../directory/rules/access.ts';
 import { NamedResource } from '../directory/rules/namedResource.ts';
-import { Id, limits, list, Name, optional, UnixSeconds } from '../shared/schema.ts';
+import { defineNamedSchema, Id, limits, list, Name, optional, UnixSeconds } from '../shared/schema.ts';
 import type { TokenRequest } from './generateToken.ts';
 
-/** The resources to which a requested token gives access. */
-export const TokenPermissions = z.object({
-  resources: list(
-    NamedResource.safeExtend({ accessRole: optional(z.enum(accessRoles)), expiresAt: optional(UnixSeconds) }),
-    limits.permissionIds,
-    0,
-  ),
-});
+const TokenGrant = /* @__PURE__ */ defineNamedSchema('TokenGrant', () =>
+  NamedResource.safeExtend({ accessRole: optional(z.enum(accessRoles)), expiresAt: optional(UnixSeconds) }),
+);
 
-/** The older form of a token request. It has the organization in the properties of the user. */
-export const OlderTokenRequest = z.object({
-  userId: Id,
-  userProperties: z.object({
+/** The resources to which a requested token gives access. */
+export const TokenPermissions = z.object({ resources: list(TokenGrant, limits.permissionIds, 0) });
+
+const TokenUserProperties = /* @__PURE__ */ defineNamedSchema('TokenUserProperties', () =>
+  z.object({
     organizationId: Id,
     name: optional(Name),
     email: optional(Name),
     isAdmin: optional(z.boolean()),
   }),
+);
+
+/** The older form of a token request. It has the organization in the properties of the user. */
+export const OlderTokenRequest = z.object({
+  userId: Id,
+  userProperties: TokenUserProperties,
   permissions: optional(TokenPermissions),
 });
 

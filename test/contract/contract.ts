@@ -29,9 +29,25 @@ export function resolveReference<T>($ref: string): T {
   return resolved as T;
 }
 
-/** Returns the documented schema of `data`. */
-export function dataSchema(path: string): JsonSchema {
+/** Returns the documented schema of `data`, as the document has it. */
+export function documentedData(path: string): JsonSchema {
   return openApi.paths[path]!.post.requestBody.content['application/json'].schema.properties!.data as JsonSchema;
+}
+
+const dataSchemas = new Map<string, JsonSchema>(
+  endpoints.map(({ path }) => [path, withoutReferences(documentedData(path)) as JsonSchema]),
+);
+
+/** Returns the documented schema of `data`, with the components in place of the references to them. */
+export function dataSchema(path: string): JsonSchema {
+  return dataSchemas.get(path)!;
+}
+
+function withoutReferences(node: unknown): unknown {
+  if (Array.isArray(node)) return node.map(withoutReferences);
+  if (typeof node !== 'object' || node === null) return node;
+  if ('$ref' in node) return withoutReferences(resolveReference(node.$ref as string));
+  return Object.fromEntries(Object.entries(node).map(([key, value]) => [key, withoutReferences(value)]));
 }
 
 /** Returns the documented response for an HTTP status code, or undefined if the document has none. */

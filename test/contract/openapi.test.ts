@@ -13,11 +13,19 @@ import { takesIdempotencyKey } from '../../lib/http/capabilities.ts';
 import { placeholders, withDeployment } from '../../lib/openapi/deployment.ts';
 import { type JsonSchema, openApiDocument, possibleErrors } from '../../lib/openapi/document.ts';
 import { errorCatalogue } from '../../lib/shared/errors.ts';
-import { Id, list, OpenObject, optional, withOpenKeys } from '../../lib/shared/schema.ts';
+import { defineNamedSchema, Id, list, OpenObject, optional, withOpenKeys } from '../../lib/shared/schema.ts';
 import { advancedPayload, basicPayload, type DeliverableEvent } from '../../lib/webhooks/rules/payloads.ts';
 import { encodeBody } from '../../lib/webhooks/transport/encodeBody.ts';
 import { pemOf, rsaKeyPair } from '../support/rsaKeys.ts';
-import { cases, documentedResponse, endpoints, openApi, problems, resolveReference } from './contract.ts';
+import {
+  cases,
+  documentedData,
+  documentedResponse,
+  endpoints,
+  openApi,
+  problems,
+  resolveReference,
+} from './contract.ts';
 
 /** Yields every object in a JSON value, each with its path. */
 function* nodes(value: unknown, path: string[] = []): Generator<[path: string, node: Record<string, unknown>]> {
@@ -64,6 +72,33 @@ describe('the OpenAPI document', () => {
       ([, schema]) => typeof schema === 'object' && schema !== null && Object.keys(schema).length === 0,
     );
     expect(empty.map(([path]) => path)).toEqual([]);
+  });
+
+  test('has every object that several endpoints or components contain as a component, so generated clients have one type of it', () => {
+    const users = new Map<string, Set<string>>();
+    const collect = (user: string, schema: unknown) => {
+      for (const [, node] of nodes(schema)) {
+        if (node.type !== 'object' || Object.keys((node.properties as object | undefined) ?? {}).length < 3) continue;
+        const text = JSON.stringify(node);
+        users.set(text, (users.get(text) ?? new Set()).add(user));
+      }
+    };
+    // The data and the result of an endpoint are not components, but the objects inside them can be.
+    const collectInside = (user: string, { properties }: JsonSchema) => {
+      for (const property of Object.values(properties ?? {})) collect(user, property);
+    };
+    for (const { path } of endpoints.filter(({ twinOf }) => twinOf === undefined)) {
+      collectInside(path, documentedData(path));
+      collectInside(
+        path,
+        documentedResponse(path, 200)!.content['application/json'].schema.properties!.result as JsonSchema,
+      );
+    }
+    for (const [name, schema] of Object.entries(openApi.components.schemas)) collectInside(name, schema);
+    const repeated = [...users].filter(([, { size }]) => size > 1);
+    expect(
+      repeated.map(([text, names]) => `${[...names].join(', ')}: defineNamedSchema is missing for ${text}`),
+    ).toEqual([]);
   });
 
   test('names the credential headers after the service', () => {
@@ -249,7 +284,7 @@ describe('the webhooks of the OpenAPI document', () => {
 });
 
 describe('the JSON Schema of request data', () => {
-  const schemaOf = (input: z.ZodType): JsonSchema => {
+  const documentOf = (input: z.ZodType) => {
     const endpoint = defineEndpoint(
       {
         path: '/v2/things/add',
@@ -266,9 +301,11 @@ describe('the JSON Schema of request data', () => {
       },
       async () => ({}),
     );
-    const { paths } = openApiDocument([endpoint], { serviceName: 'svc', url: 'https://api.test', version: '1.0.0' });
-    return paths['/v2/things/add']!.post.requestBody.content['application/json'].schema.properties!.data as JsonSchema;
+    return openApiDocument([endpoint], { serviceName: 'svc', url: 'https://api.test', version: '1.0.0' });
   };
+  const schemaOf = (input: z.ZodType): JsonSchema =>
+    documentOf(input).paths['/v2/things/add']!.post.requestBody.content['application/json'].schema.properties!
+      .data as JsonSchema;
   const id = { type: 'string', minLength: 1, maxLength: 512, pattern: '^[^\\u0000-\\u001F\\u007F-\\u009F]+$' };
 
   test('describes the items and the length of a list', () => {
@@ -284,6 +321,27 @@ describe('the JSON Schema of request data', () => {
       },
       required: ['one'],
     });
+  });
+
+  test('refers to a named schema, which is a component once', () => {
+    const Thing = defineNamedSchema('Thing', () => z.object({ id: Id }));
+    const input = z.object({ one: Thing, many: optional(list(Thing, 30)) });
+    const reference = { $ref: '#/components/schemas/Thing' };
+    expect(schemaOf(input).properties).toEqual({
+      one: reference,
+      many: { anyOf: [{ type: 'array', minItems: 1, maxItems: 30, items: reference }, { type: 'null' }] },
+    });
+    expect(documentOf(input).components.schemas.Thing).toEqual({
+      type: 'object',
+      properties: { id },
+      required: ['id'],
+    });
+  });
+
+  test('refuses two schemas of the same name', () => {
+    const one = defineNamedSchema('Thing', () => z.object({ id: Id }));
+    const other = defineNamedSchema('Thing', () => z.object({ id: z.number() }));
+    expect(() => documentOf(z.object({ one, other }))).toThrow('Two different schemas have the name Thing');
   });
 
   test('describes the declared fields of an object that accepts other keys', () => {

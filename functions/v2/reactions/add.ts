@@ -10,7 +10,7 @@ import { toLambda } from '../../../lib/http/lambda.ts';
 import { addReactions } from '../../../lib/reactions/reactionWriter.ts';
 import { groupEntries } from '../../../lib/reactions/rules.ts';
 import { visibleReactions } from '../../../lib/reactions/visibleReactions.ts';
-import { byIdOf } from '../../../lib/shared/results.ts';
+import { AnnotationResults, byIdOf } from '../../../lib/shared/results.ts';
 import { Id, limits, list, Name, optional } from '../../../lib/shared/schema.ts';
 import { openToUsers } from '../../../lib/userTokens/openToUsers.ts';
 
@@ -41,9 +41,7 @@ export const endpoint = defineEndpoint(
     user: openToUsers({ needs: 'viewer', on: 'document', actor: [{ path: 'reactions.*.from', holds: 'user' }] }),
     kind: 'write',
     input: z.object({ organizationId: Id, documentId: Id, reactions: list(Entry, limits.list) }),
-    output: z.object({
-      data: z.record(z.string(), z.object({ success: z.boolean(), annotationId: z.string(), message: z.string() })),
-    }),
+    output: AnnotationResults,
     message: 'Reaction(s) added successfully.',
     errors: ['NOT_FOUND', 'FAILED_PRECONDITION'],
     uses: { findWritableDocument, reactions: addReactions, visibleReactions },

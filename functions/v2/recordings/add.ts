@@ -6,7 +6,7 @@ import { exampleRecording } from '../../../lib/recordings/example.ts';
 import { addRecordings } from '../../../lib/recordings/recordings.ts';
 import { NewRecording } from '../../../lib/recordings/rules.ts';
 import { distinctBy } from '../../../lib/shared/collections.ts';
-import { byIdOf } from '../../../lib/shared/results.ts';
+import { AnnotationResults, byIdOf } from '../../../lib/shared/results.ts';
 import { Id, limits, list } from '../../../lib/shared/schema.ts';
 
 export const endpoint = defineEndpoint(
@@ -16,9 +16,7 @@ export const endpoint = defineEndpoint(
     auth: 'apiKey',
     kind: 'write',
     input: z.object({ organizationId: Id, documentId: Id, recordings: list(NewRecording, limits.list) }),
-    output: z.object({
-      data: z.record(z.string(), z.object({ success: z.boolean(), annotationId: z.string(), message: z.string() })),
-    }),
+    output: AnnotationResults,
     message: 'Recording(s) added successfully.',
     errors: ['NOT_FOUND', 'FAILED_PRECONDITION'],
     uses: { findWritableDocument, recordings: addRecordings },

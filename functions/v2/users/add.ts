@@ -4,13 +4,13 @@ import { ensureOrganization } from '../../../lib/content/documentScope.ts';
 import { writeDocuments } from '../../../lib/directory/documents.ts';
 import { organizationScope, writeFolders } from '../../../lib/directory/folders/folders.ts';
 import { ensureResource } from '../../../lib/directory/resources.ts';
-import { accessRoles } from '../../../lib/directory/rules/access.ts';
+import { UserWithRole } from '../../../lib/directory/rules/users.ts';
 import { writeUsers } from '../../../lib/directory/userWriter.ts';
 import { toLambdaWithTwin } from '../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../lib/http/twin.ts';
 import { distinctBy } from '../../../lib/shared/collections.ts';
 import { byIdOf, ItemResults } from '../../../lib/shared/results.ts';
-import { documentOrFolder, Id, limits, list, optional, userContext, UserProfile } from '../../../lib/shared/schema.ts';
+import { documentOrFolder, Id, limits, list, optional, userContext } from '../../../lib/shared/schema.ts';
 import { newDocumentAccess } from '../../../lib/workspaces/configs/apiKeyConfig.ts';
 
 export const endpoint = defineEndpoint(
@@ -29,7 +29,7 @@ export const endpoint = defineEndpoint(
         createFolder: optional(z.boolean()),
         parentFolderId: optional(Id),
         context: userContext,
-        users: list(UserProfile.extend({ userId: Id, accessRole: optional(z.enum(accessRoles)) }), limits.list),
+        users: list(UserWithRole, limits.list),
       })
       .check(
         documentOrFolder,

@@ -4,13 +4,13 @@ import { findWritableOrganization } from '../../../lib/content/documentScope.ts'
 import { readDocuments } from '../../../lib/directory/documents.ts';
 import { organizationScope, readFolders } from '../../../lib/directory/folders/folders.ts';
 import { requireResource } from '../../../lib/directory/resources.ts';
-import { accessRoles } from '../../../lib/directory/rules/access.ts';
+import { UserWithRole } from '../../../lib/directory/rules/users.ts';
 import { type ScopedResource, writeUsers } from '../../../lib/directory/userWriter.ts';
 import { toLambdaWithTwin } from '../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../lib/http/twin.ts';
 import { distinctBy } from '../../../lib/shared/collections.ts';
 import { byIdOf, ItemResults } from '../../../lib/shared/results.ts';
-import { closedObject, documentOrFolder, Id, limits, list, optional, UserProfile } from '../../../lib/shared/schema.ts';
+import { closedObject, documentOrFolder, Id, limits, list, optional } from '../../../lib/shared/schema.ts';
 
 export const endpoint = defineEndpoint(
   {
@@ -24,7 +24,7 @@ export const endpoint = defineEndpoint(
       documentId: optional(Id),
       folderId: optional(Id),
       options: optional(closedObject({ all: optional(z.boolean()), allDocuments: optional(z.boolean()) })),
-      users: list(UserProfile.extend({ userId: Id, accessRole: optional(z.enum(accessRoles)) }), limits.list),
+      users: list(UserWithRole, limits.list),
     }).check(
       documentOrFolder,
       z.refine(({ organizationId, options }) => organizationId !== undefined || options?.all === true, {

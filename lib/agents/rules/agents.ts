@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { ApiError, invalid } from '../../shared/errors.ts';
-import { AnyObject, defineSchema } from '../../shared/schema.ts';
+import { AnyObject, defineNamedSchema, defineSchema } from '../../shared/schema.ts';
 import type { OpenKeys } from './behaviourShape.ts';
 import type { BuiltInAgent } from './builtIn.ts';
 import { runCount, toRunCountResponse } from './runs.ts';
@@ -93,7 +93,7 @@ const agentRowFields = /* @__PURE__ */ defineSchema(() => ({
 }));
 
 /** An agent in a list. */
-export const AgentRow = /* @__PURE__ */ defineSchema(() => z.object(agentRowFields));
+export const AgentRow = /* @__PURE__ */ defineNamedSchema('AgentSummary', () => z.object(agentRowFields));
 export type AgentRow = z.output<typeof AgentRow>;
 
 const behaviourFields = /* @__PURE__ */ defineSchema(() => ({
@@ -109,7 +109,7 @@ const behaviourFields = /* @__PURE__ */ defineSchema(() => ({
 }));
 
 /** A custom agent in a response. The schema is loose, because the behaviour can contain the caller's own fields. */
-const CustomAgentResponse = /* @__PURE__ */ defineSchema(() =>
+const CustomAgentResponse = /* @__PURE__ */ defineNamedSchema('CustomAgent', () =>
   z.looseObject({
     ...agentRowFields,
     ...behaviourFields,
@@ -119,7 +119,7 @@ const CustomAgentResponse = /* @__PURE__ */ defineSchema(() =>
   }),
 );
 
-const BuiltInAgentResponse = /* @__PURE__ */ defineSchema(() =>
+const BuiltInAgentResponse = /* @__PURE__ */ defineNamedSchema('BuiltInAgent', () =>
   z.object({
     ...agentRowFields,
     managedBy: z.literal('system'),
@@ -133,7 +133,7 @@ export const AgentResponse = /* @__PURE__ */ defineSchema(() => z.union([CustomA
 export type AgentResponse = z.output<typeof AgentResponse>;
 
 /** A version in a list. */
-export const VersionResponse = /* @__PURE__ */ defineSchema(() =>
+export const VersionResponse = /* @__PURE__ */ defineNamedSchema('AgentVersion', () =>
   z.looseObject({
     id: z.string(),
     version: z.number(),

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { MAX_URL_CHARACTERS, parseHttpUrl } from '../../net/httpUrl.ts';
 import {
+  defineNamedSchema,
   isObject,
   JsonValue,
   limits,
@@ -70,62 +71,70 @@ const HeaderMap = OpenObject.check(({ value, issues }) => {
 const requiredFields = { none: [], bearer: ['token'], basic: ['username', 'password'], header: ['headers'] } as const;
 
 /** Credentials for an external service. `token`, `password` and `headers` are secrets. */
-const Auth = openFields({
-  type: z.enum(['none', 'bearer', 'basic', 'header']),
-  token: optional(HeaderSecret.min(1)),
-  username: optionalName,
-  password: optional(z.string().max(MAX_PASSWORD)),
-  headers: optional(HeaderMap),
-}).check(({ value, issues }) => {
-  for (const field of requiredFields[value.type]) {
-    if (value[field] === undefined)
-      issues.push({
-        code: 'custom',
-        input: undefined,
-        path: [field],
-        message: `is required when type is ${value.type}`,
-      });
-  }
-});
+const Auth = /* @__PURE__ */ defineNamedSchema('AgentAuth', () =>
+  openFields({
+    type: z.enum(['none', 'bearer', 'basic', 'header']),
+    token: optional(HeaderSecret.min(1)),
+    username: optionalName,
+    password: optional(z.string().max(MAX_PASSWORD)),
+    headers: optional(HeaderMap),
+  }).check(({ value, issues }) => {
+    for (const field of requiredFields[value.type]) {
+      if (value[field] === undefined)
+        issues.push({
+          code: 'custom',
+          input: undefined,
+          path: [field],
+          message: `is required when type is ${value.type}`,
+        });
+    }
+  }),
+);
 
-const RestEndpoint = openFields({
-  id: optionalName,
-  name: optionalName,
-  description: Text.min(1),
-  url: CallableUrl,
-  method: optional(z.enum(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'])),
-  headers: optional(HeaderMap),
-  query: optional(OpenObject),
-  body: optional(JsonValue),
-  auth: optional(Auth),
-  cacheTtlSeconds: optional(z.int().min(0).max(86_400)),
-  timeoutMs: optional(z.int().min(1).max(30_000)),
-  responsePath: optionalName,
-});
+const RestEndpoint = /* @__PURE__ */ defineNamedSchema('AgentRestEndpoint', () =>
+  openFields({
+    id: optionalName,
+    name: optionalName,
+    description: Text.min(1),
+    url: CallableUrl,
+    method: optional(z.enum(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'])),
+    headers: optional(HeaderMap),
+    query: optional(OpenObject),
+    body: optional(JsonValue),
+    auth: optional(Auth),
+    cacheTtlSeconds: optional(z.int().min(0).max(86_400)),
+    timeoutMs: optional(z.int().min(1).max(30_000)),
+    responsePath: optionalName,
+  }),
+);
 
 const RestApi = openFields({
   endpoints: list(RestEndpoint, MAX_REST_ENDPOINTS),
   maxResponseBytes: optional(z.int().min(1).max(5_000_000)),
 });
 
-const McpServer = z.strictObject({
-  id: Name,
-  url: CallableUrl,
-  name: optionalName,
-  description: optionalText,
-  transport: optional(z.enum(['http'])),
-  auth: optional(Auth),
-  allowedTools: names(MAX_TOOLS),
-  timeoutMs: optional(z.int().min(1).max(120_000)),
-});
+const McpServer = /* @__PURE__ */ defineNamedSchema('AgentMcpServer', () =>
+  z.strictObject({
+    id: Name,
+    url: CallableUrl,
+    name: optionalName,
+    description: optionalText,
+    transport: optional(z.enum(['http'])),
+    auth: optional(Auth),
+    allowedTools: names(MAX_TOOLS),
+    timeoutMs: optional(z.int().min(1).max(120_000)),
+  }),
+);
 
 /** The model that one phase of an agent uses instead of the default model. */
-const AiConfig = z.strictObject({
-  provider: optional(z.enum(providers)),
-  model: optionalName,
-  responseMimeType: optionalName,
-  maxToolTurns: optional(z.int().min(1).max(16)),
-});
+const AiConfig = /* @__PURE__ */ defineNamedSchema('AgentAiConfig', () =>
+  z.strictObject({
+    provider: optional(z.enum(providers)),
+    model: optionalName,
+    responseMimeType: optionalName,
+    maxToolTurns: optional(z.int().min(1).max(16)),
+  }),
+);
 
 const UpTo20 = z.int().min(1).max(20);
 const Knowledge = z.strictObject({
@@ -139,22 +148,24 @@ const Knowledge = z.strictObject({
  * What an agent reads before it looks for problems. Strategies that this service does not know are accepted, because
  * the program that runs agents may support them.
  */
-const ContextGathering = openFields({
-  strategies: optional(list(Name, MAX_NAMES)),
-  strategyOptions: optional(
-    openFields({
-      'web-page-text': anObject,
-      'web-page-screenshot': anObject,
-      'web-page-html': anObject,
-      'web-page-css': anObject,
-      'computed-styles': anObject,
-      'sitemap-data': anObject,
-      lighthouse: anObject,
-      'rest-api': optional(RestApi),
-    }),
-  ),
-  aiConfig: optional(AiConfig),
-});
+const ContextGathering = /* @__PURE__ */ defineNamedSchema('AgentContextGathering', () =>
+  openFields({
+    strategies: optional(list(Name, MAX_NAMES)),
+    strategyOptions: optional(
+      openFields({
+        'web-page-text': anObject,
+        'web-page-screenshot': anObject,
+        'web-page-html': anObject,
+        'web-page-css': anObject,
+        'computed-styles': anObject,
+        'sitemap-data': anObject,
+        lighthouse: anObject,
+        'rest-api': optional(RestApi),
+      }),
+    ),
+    aiConfig: optional(AiConfig),
+  }),
+);
 
 const Stagehand = openFields({
   mode: optional(z.enum(['dom', 'hybrid', 'cua'])),
@@ -185,82 +196,96 @@ const ResponseDescriptions = openFields(
 );
 
 /** How an agent finds problems. In a change, `mcpServers: []` removes the stored servers. */
-const Execution = openFields({
-  executionStrategy: optional(z.enum(executionStrategies)),
-  serviceId: optional(z.enum(serviceIds)),
-  aiConfig: optional(AiConfig),
-  mcpServers: optional(list(McpServer, MAX_SERVERS, 0)),
-  responseDescriptions: optional(ResponseDescriptions),
-  strategyOptions: optional(openFields({ 'stagehand-agent': optional(Stagehand) })),
-  knowledge: optional(Knowledge),
-});
+const Execution = /* @__PURE__ */ defineNamedSchema('AgentExecution', () =>
+  openFields({
+    executionStrategy: optional(z.enum(executionStrategies)),
+    serviceId: optional(z.enum(serviceIds)),
+    aiConfig: optional(AiConfig),
+    mcpServers: optional(list(McpServer, MAX_SERVERS, 0)),
+    responseDescriptions: optional(ResponseDescriptions),
+    strategyOptions: optional(openFields({ 'stagehand-agent': optional(Stagehand) })),
+    knowledge: optional(Knowledge),
+  }),
+);
 
-const Response = openFields({
-  useAiFormatting: flag,
-  formattingPrompt: optionalText,
-  responseAdapter: optional(z.enum(serviceIds.map((id) => `${id}-response` as const))),
-  aiConfig: optional(AiConfig),
-});
+const Response = /* @__PURE__ */ defineNamedSchema('AgentResponseConfig', () =>
+  openFields({
+    useAiFormatting: flag,
+    formattingPrompt: optionalText,
+    responseAdapter: optional(z.enum(serviceIds.map((id) => `${id}-response` as const))),
+    aiConfig: optional(AiConfig),
+  }),
+);
 
 const Stage = optional(openFields({ enabled: flag }));
 
 /** How an agent processes the problems that it found. Each of these stages runs unless its `enabled` is false. */
-const PostProcess = openFields({
-  guardrails: Stage,
-  deletePreviousSuggestions: Stage,
-  pinResolution: Stage,
-  annotations: optional(
-    openFields({
-      enabled: flag,
-      strategy: optional(z.enum(['findings', 'word-level', 'page-level', 'none'])),
-    }),
-  ),
-  analytics: Stage,
-  matchAndMerge: Stage,
-  customProcessors: names(),
-});
+const PostProcess = /* @__PURE__ */ defineNamedSchema('AgentPostProcess', () =>
+  openFields({
+    guardrails: Stage,
+    deletePreviousSuggestions: Stage,
+    pinResolution: Stage,
+    annotations: optional(
+      openFields({
+        enabled: flag,
+        strategy: optional(z.enum(['findings', 'word-level', 'page-level', 'none'])),
+      }),
+    ),
+    analytics: Stage,
+    matchAndMerge: Stage,
+    customProcessors: names(),
+  }),
+);
 
-const UserContextField = openFields({
-  id: Name,
-  title: Name,
-  type: z.enum(['string', 'number', 'boolean']),
-  required: flag,
-  example: optionalText,
-  defaultValue: optional(
-    z.union([Text, z.number(), z.boolean()], { error: 'must be a string, a number or a boolean' }),
-  ),
-});
+const UserContextField = /* @__PURE__ */ defineNamedSchema('AgentUserContextField', () =>
+  openFields({
+    id: Name,
+    title: Name,
+    type: z.enum(['string', 'number', 'boolean']),
+    required: flag,
+    example: optionalText,
+    defaultValue: optional(
+      z.union([Text, z.number(), z.boolean()], { error: 'must be a string, a number or a boolean' }),
+    ),
+  }),
+);
 
-const Input = openFields({
-  variableKeys: names(),
-  userContextFields: optional(list(UserContextField, MAX_ITEMS, 0)),
-  inputRequirements: optional(openFields({ requires: names(), requiresOneOf: names() })),
-  supportedVariables: names(),
-});
+const Input = /* @__PURE__ */ defineNamedSchema('AgentInput', () =>
+  openFields({
+    variableKeys: names(),
+    userContextFields: optional(list(UserContextField, MAX_ITEMS, 0)),
+    inputRequirements: optional(openFields({ requires: names(), requiresOneOf: names() })),
+    supportedVariables: names(),
+  }),
+);
 
 const patterns = optional(list(Url, MAX_NAMES, 0));
 
 /** The pages and content types on which an agent runs. */
-const Scope = openFields({
-  pageScope: patterns,
-  pageScopeExclude: patterns,
-  contentTypes: names(),
-  crossPage: optional(
-    openFields({
-      enabled: flag,
-      targetProperty: optionalName,
-      pageDiscovery: optionalName,
-      pages: optional(list(z.unknown(), MAX_NAMES, 0)),
-      sourceOfTruthKnowledgeSourceId: optionalName,
-    }),
-  ),
-});
+const Scope = /* @__PURE__ */ defineNamedSchema('AgentScope', () =>
+  openFields({
+    pageScope: patterns,
+    pageScopeExclude: patterns,
+    contentTypes: names(),
+    crossPage: optional(
+      openFields({
+        enabled: flag,
+        targetProperty: optionalName,
+        pageDiscovery: optionalName,
+        pages: optional(list(z.unknown(), MAX_NAMES, 0)),
+        sourceOfTruthKnowledgeSourceId: optionalName,
+      }),
+    ),
+  }),
+);
 
 /** Notes that editing tools store with an agent. They have no effect when the agent runs. */
-const Setup = openFields({
-  setupSamples: optional(list(OpenObject, MAX_ITEMS, 0)),
-  checklistOrigin: optional(OpenObject),
-});
+const Setup = /* @__PURE__ */ defineNamedSchema('AgentSetup', () =>
+  openFields({
+    setupSamples: optional(list(OpenObject, MAX_ITEMS, 0)),
+    checklistOrigin: optional(OpenObject),
+  }),
+);
 
 /** The documented fields of a version, which define what the agent does. */
 export const behaviourShape = {

@@ -1,7 +1,17 @@
 import * as z from 'zod';
 import { distinct } from '../../shared/collections.ts';
 import { ApiError } from '../../shared/errors.ts';
-import { AnyObject, defineSchema, Id, limits, list, OpenObject, optional, Text } from '../../shared/schema.ts';
+import {
+  AnyObject,
+  defineNamedSchema,
+  defineSchema,
+  Id,
+  limits,
+  list,
+  OpenObject,
+  optional,
+  Text,
+} from '../../shared/schema.ts';
 import { toMetadataResponse } from './agents.ts';
 
 /** The largest number of groups of an API key. */
@@ -104,9 +114,13 @@ const responseShape = /* @__PURE__ */ defineSchema(() => ({
   updatedAt: z.number(),
 }));
 
-const GroupResponse = /* @__PURE__ */ defineSchema(() => z.object({ ...responseShape, agentIds: z.array(z.string()) }));
+const GroupResponse = /* @__PURE__ */ defineNamedSchema('AgentGroup', () =>
+  z.object({ ...responseShape, agentIds: z.array(z.string()) }),
+);
 /** A group in a list. */
-export const GroupRow = /* @__PURE__ */ defineSchema(() => z.object({ ...responseShape, agentCount: z.number() }));
+export const GroupRow = /* @__PURE__ */ defineNamedSchema('AgentGroupSummary', () =>
+  z.object({ ...responseShape, agentCount: z.number() }),
+);
 
 /** An answer that contains one group. */
 export const GroupAnswer = /* @__PURE__ */ defineSchema(() => z.object({ data: z.object({ group: GroupResponse }) }));

@@ -1,11 +1,21 @@
 import * as z from 'zod';
-import { defineSchema, Id, limits, list, OpenObject, optional, Text, unchangedObject } from '../../shared/schema.ts';
+import {
+  defineNamedSchema,
+  defineSchema,
+  Id,
+  limits,
+  list,
+  OpenObject,
+  optional,
+  Text,
+  unchangedObject,
+} from '../../shared/schema.ts';
 import { Instant } from '../../shared/times.ts';
 
 const MAX_STEPS = 100;
 const MAX_ACTIONS = 20;
 
-const Step = /* @__PURE__ */ defineSchema(() =>
+const Step = /* @__PURE__ */ defineNamedSchema('ProgressStepInput', () =>
   z.object({
     label: Text.min(1),
     id: optional(Id),
@@ -20,7 +30,7 @@ const Step = /* @__PURE__ */ defineSchema(() =>
  * The progress of the work that a comment reports. It is stored and returned unchanged. Clients apply `visibleToUserIds`, and the
  * service does not.
  */
-export const Progress = /* @__PURE__ */ defineSchema(() =>
+export const Progress = /* @__PURE__ */ defineNamedSchema('ProgressInput', () =>
   unchangedObject(
     z.object({
       state: z.enum(['active', 'completed', 'failed', 'cancelled']),
@@ -31,20 +41,18 @@ export const Progress = /* @__PURE__ */ defineSchema(() =>
   ),
 );
 
-/** The buttons that clients show for a comment or thread. They are stored and returned unchanged. */
-export const Actions = /* @__PURE__ */ defineSchema(() =>
-  list(
-    unchangedObject(
-      z.object({
-        id: Id,
-        label: optional(Text),
-        icon: optional(Text),
-        disabled: optional(z.boolean()),
-        hidden: optional(z.boolean()),
-        metadata: optional(OpenObject),
-      }),
-    ),
-    MAX_ACTIONS,
-    0,
+const Action = /* @__PURE__ */ defineNamedSchema('ActionInput', () =>
+  unchangedObject(
+    z.object({
+      id: Id,
+      label: optional(Text),
+      icon: optional(Text),
+      disabled: optional(z.boolean()),
+      hidden: optional(z.boolean()),
+      metadata: optional(OpenObject),
+    }),
   ),
 );
+
+/** The buttons that clients show for a comment or thread. They are stored and returned unchanged. */
+export const Actions = /* @__PURE__ */ defineSchema(() => list(Action, MAX_ACTIONS, 0));

@@ -10,6 +10,7 @@ import { fromJsonFields, pickFields, readJson, toStoredFields } from '../../shar
 import {
   AccessContext,
   AnyObject,
+  defineNamedSchema,
   defineSchema,
   Id,
   IsoTime,
@@ -54,15 +55,21 @@ export const commentSelectors = /* @__PURE__ */ defineSchema(() => ({
   userIds: optional(list(Id, limits.list)),
 }));
 
+const CommentResult = /* @__PURE__ */ defineNamedSchema('CommentResult', () =>
+  z.object({ success: z.boolean(), id: z.number(), message: z.string() }),
+);
+
 /** The results of a request that changes or deletes comments, by comment id. */
 export const CommentResults = /* @__PURE__ */ defineSchema(() =>
   z.object({
-    data: z.record(z.string(), z.object({ success: z.boolean(), id: z.number(), message: z.string() })),
+    data: z.record(z.string(), CommentResult),
   }),
 );
 
 /** The access context of a thread or comment. */
-export const Context = /* @__PURE__ */ defineSchema(() => z.object({ access: optional(AccessContext) }));
+export const Context = /* @__PURE__ */ defineNamedSchema('ContextInput', () =>
+  z.object({ access: optional(AccessContext) }),
+);
 
 /** The documented fields of an agent and of its finding (`reason`). Other fields are stored unchanged. */
 const DocumentedAgent = /* @__PURE__ */ defineSchema(() =>
@@ -93,7 +100,7 @@ const DocumentedAgent = /* @__PURE__ */ defineSchema(() =>
     ),
 );
 type Open = Readonly<Record<string, unknown>>;
-const Agent = /* @__PURE__ */ defineSchema(() => unchangedObject(DocumentedAgent));
+const Agent = /* @__PURE__ */ defineNamedSchema('CommentAgentInput', () => unchangedObject(DocumentedAgent));
 
 /** Returns `external` for an external agent. Otherwise returns `svc`, even if the request has the name of the service. */
 export function agentSourceOf(agentSource: string): 'svc' | 'external' {
@@ -109,7 +116,7 @@ const Contact = /* @__PURE__ */ defineSchema(() =>
   z.object({ userId: optional(Id), contact: optional(z.object({ userId: optional(Id) })) }),
 );
 /** A mentioned user. The user's id is `userId`, or `contact.userId` if `userId` is missing. */
-const TaggedUser = /* @__PURE__ */ defineSchema(() =>
+const TaggedUser = /* @__PURE__ */ defineNamedSchema('TaggedUserInput', () =>
   unchangedObject(
     Contact.check(
       z.refine((tagged) => taggedUserId(tagged) !== undefined, {
@@ -161,7 +168,7 @@ const involvesFew = /* @__PURE__ */ defineSchema(() =>
 );
 
 /** A comment to add, as a request sends it. */
-export const NewComment = /* @__PURE__ */ defineSchema(() =>
+export const NewComment = /* @__PURE__ */ defineNamedSchema('CommentInput', () =>
   z
     .object({
       commentId: optional(ChosenCommentId),
@@ -238,7 +245,7 @@ export const hasAnyField = /* @__PURE__ */ defineSchema(() =>
 );
 
 /** A change of a comment, with at least one field. */
-export const CommentChange = /* @__PURE__ */ defineSchema(() =>
+export const CommentChange = /* @__PURE__ */ defineNamedSchema('CommentChange', () =>
   z.object({ ...fields, from: optional(ContentUser) }).check(isSmall, involvesFew, hasAnyField),
 );
 export type CommentChange = z.output<typeof CommentChange>;
@@ -406,7 +413,7 @@ function readList<T>(text: string | undefined): T[] {
  * An access context in a response. `access` is as it was sent. `accessFields` has the same items as a list of `field:value`
  * texts.
  */
-export const ContextResponse = /* @__PURE__ */ defineSchema(() =>
+export const ContextResponse = /* @__PURE__ */ defineNamedSchema('Context', () =>
   z.object({ access: AnyObject.optional(), accessFields: z.array(z.string()) }),
 );
 
@@ -453,7 +460,7 @@ export function toCommentResponse(names: ContentNames, comment: Comment): Commen
 }
 
 /** A comment in responses of endpoints that read comments. All lists and flags are present, even if they are empty. */
-export const CommentRow = /* @__PURE__ */ defineSchema(() =>
+export const CommentRow = /* @__PURE__ */ defineNamedSchema('Comment', () =>
   CommentResponse.extend({
     isDraft: z.literal(false),
     to: z.array(StoredUser),

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { defineSchema, Id, Name, optional, unchangedObject } from '../../shared/schema.ts';
+import { defineNamedSchema, defineSchema, Id, Name, optional, unchangedObject } from '../../shared/schema.ts';
 
 /** The statuses that every customer has. Customers can send other statuses too. */
 const standardStatuses: Readonly<Record<string, Status>> = {
@@ -11,7 +11,8 @@ const standardStatuses: Readonly<Record<string, Status>> = {
 /** The status of a thread. Customers can add fields of their own, such as a colour. */
 export type Status = Readonly<Record<string, unknown>> & { readonly id: string };
 
-const StatusObject = /* @__PURE__ */ defineSchema(
+const StatusObject = /* @__PURE__ */ defineNamedSchema(
+  'StatusInput',
   () =>
     unchangedObject(z.object({ id: Id, name: optional(Name), type: optional(Name) })) as unknown as z.ZodType<Status>,
 );

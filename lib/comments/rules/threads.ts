@@ -7,7 +7,16 @@ import { type ThreadAccess, Visibility } from '../../content/rules/visibility.ts
 import { isLongerThan } from '../../shared/bytes.ts';
 import { distinct } from '../../shared/collections.ts';
 import { fromJsonFields, pickFields, readJson, toStoredFields } from '../../shared/jsonFields.ts';
-import { AnyObject, defineSchema, Id, list, OpenObject, optional, unchangedObject } from '../../shared/schema.ts';
+import {
+  AnyObject,
+  defineNamedSchema,
+  defineSchema,
+  Id,
+  list,
+  OpenObject,
+  optional,
+  unchangedObject,
+} from '../../shared/schema.ts';
 import { importedTimes, Instant } from '../../shared/times.ts';
 import { Actions, Progress } from './commentProgress.ts';
 import {
@@ -94,7 +103,7 @@ const fields = /* @__PURE__ */ defineSchema(() => ({
 }));
 
 /** A thread to add with its first comments, as a request sends it. */
-export const NewThread = /* @__PURE__ */ defineSchema(() =>
+export const NewThread = /* @__PURE__ */ defineNamedSchema('CommentAnnotationInput', () =>
   z
     .object({
       annotationId: optional(Id),
@@ -121,7 +130,7 @@ export const NewThread = /* @__PURE__ */ defineSchema(() =>
 export type NewThread = z.output<typeof NewThread>;
 
 /** A change of threads, with at least one field. If a suggestion is sent without a status, the stored status stays. */
-export const ThreadChange = /* @__PURE__ */ defineSchema(() =>
+export const ThreadChange = /* @__PURE__ */ defineNamedSchema('CommentAnnotationChange', () =>
   z
     .object({
       ...fields,
@@ -586,7 +595,7 @@ export interface RowParts {
 }
 
 /** A thread in responses of `/v2/commentannotations/get`. All lists and flags are present, even if they are empty. */
-export const ThreadRow = /* @__PURE__ */ defineSchema(() =>
+export const ThreadRow = /* @__PURE__ */ defineNamedSchema('CommentAnnotation', () =>
   ThreadResponse.extend({
     comments: z.array(CommentRow),
     context: ContextResponse,

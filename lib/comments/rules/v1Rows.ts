@@ -1,31 +1,35 @@
 import * as z from 'zod';
 import { StoredUser } from '../../content/rules/contentUser.ts';
 import { isoTime } from '../../shared/isoTime.ts';
-import { AnyObject, IsoTime } from '../../shared/schema.ts';
+import { AnyObject, defineNamedSchema, IsoTime } from '../../shared/schema.ts';
 import { CommentResponse } from './comments.ts';
 
-export const V1Comment = CommentResponse.pick({
-  commentId: true,
-  commentText: true,
-  commentHtml: true,
-  from: true,
-  lastUpdated: true,
-  status: true,
-  type: true,
-});
+export const V1Comment = /* @__PURE__ */ defineNamedSchema('V1Comment', () =>
+  CommentResponse.pick({
+    commentId: true,
+    commentText: true,
+    commentHtml: true,
+    from: true,
+    lastUpdated: true,
+    status: true,
+    type: true,
+  }),
+);
 
-export const V1Thread = z.object({
-  annotationId: z.string(),
-  comments: z.array(V1Comment),
-  from: StoredUser,
-  /** The author's colour. */
-  color: z.string().optional(),
-  /** The time of creation in epoch ms. */
-  createdAt: z.number(),
-  /** The time of the last change, as ISO 8601 text. */
-  lastUpdated: IsoTime,
-  status: AnyObject,
-});
+export const V1Thread = /* @__PURE__ */ defineNamedSchema('V1CommentAnnotation', () =>
+  z.object({
+    annotationId: z.string(),
+    comments: z.array(V1Comment),
+    from: StoredUser,
+    /** The author's colour. */
+    color: z.string().optional(),
+    /** The time of creation in epoch ms. */
+    createdAt: z.number(),
+    /** The time of the last change, as ISO 8601 text. */
+    lastUpdated: IsoTime,
+    status: AnyObject,
+  }),
+);
 
 type V2Thread = Omit<z.output<typeof V1Thread>, 'color' | 'lastUpdated'> & { readonly lastUpdated: number };
 

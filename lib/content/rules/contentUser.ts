@@ -1,12 +1,14 @@
 import * as z from 'zod';
-import { Id, StoredProfile, UserProfile } from '../../shared/schema.ts';
+import { defineNamedSchema, Id, StoredProfile, UserProfile } from '../../shared/schema.ts';
 
 /** A user in a request: an author, a recipient or an actor. Only `userId` is required. */
-export const ContentUser = UserProfile.extend({ userId: Id });
+export const ContentUser = /* @__PURE__ */ defineNamedSchema('UserInput', () => UserProfile.extend({ userId: Id }));
 export type ContentUser = z.output<typeof ContentUser>;
 
 /** A user in stored content. */
-export const StoredUser = z.object({ userId: z.string(), ...StoredProfile.shape });
+export const StoredUser = /* @__PURE__ */ defineNamedSchema('User', () =>
+  z.object({ userId: z.string(), ...StoredProfile.shape }),
+);
 
 /** The fields of a stored profile that replace missing fields of a user in a request. */
 export type ProfileResponse = Pick<ContentUser, 'name' | 'email' | 'photoUrl'>;

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import * as z from 'zod';
-import { defineSchema, Id, limits, optional, Text, unchangedObject } from '../../shared/schema.ts';
+import { defineNamedSchema, defineSchema, Id, limits, optional, Text, unchangedObject } from '../../shared/schema.ts';
 
 const LocationId = /* @__PURE__ */ defineSchema(() =>
   z.union([Id, z.number()], { error: 'must be a string or a number' }),
@@ -20,7 +20,8 @@ const DocumentedLocation = /* @__PURE__ */ defineSchema(() =>
 /** A position in a document. The customer defines its meaning, and can add other keys. They are stored unchanged. */
 export type Location = Readonly<Record<string, unknown>> & z.output<typeof DocumentedLocation>;
 
-export const Location = /* @__PURE__ */ defineSchema(
+export const Location = /* @__PURE__ */ defineNamedSchema(
+  'Location',
   () => unchangedObject(DocumentedLocation) as unknown as z.ZodType<Location>,
 );
 

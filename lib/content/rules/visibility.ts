@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { Id, jsonBytesAtMost, list, optional } from '../../shared/schema.ts';
+import { defineNamedSchema, Id, jsonBytesAtMost, list, optional } from '../../shared/schema.ts';
 
 export const visibilityTypes = ['public', 'organizationPrivate', 'restricted'] as const;
 
@@ -9,21 +9,23 @@ const MAX_USERS = 500;
 const MAX_BYTES = 32 * 1024;
 
 /** The visibility of a thread. A thread without a visibility is public. */
-export const Visibility = z
-  .object({
-    type: z.enum(visibilityTypes),
-    /** For `organizationPrivate`: the organization whose members see the thread. The default is the thread's own organization. */
-    organizationId: optional(Id),
-    /** For `restricted`: the users who see the thread besides the author. */
-    userIds: optional(list(Id, MAX_USERS, 0)),
-  })
-  .check(
-    z.refine(({ type, userIds }) => type !== 'restricted' || userIds !== undefined, {
-      path: ['userIds'],
-      error: 'is required for restricted visibility',
-    }),
-  )
-  .check(jsonBytesAtMost(MAX_BYTES));
+export const Visibility = /* @__PURE__ */ defineNamedSchema('Visibility', () =>
+  z
+    .object({
+      type: z.enum(visibilityTypes),
+      /** For `organizationPrivate`: the organization whose members see the thread. The default is the thread's own organization. */
+      organizationId: optional(Id),
+      /** For `restricted`: the users who see the thread besides the author. */
+      userIds: optional(list(Id, MAX_USERS, 0)),
+    })
+    .check(
+      z.refine(({ type, userIds }) => type !== 'restricted' || userIds !== undefined, {
+        path: ['userIds'],
+        error: 'is required for restricted visibility',
+      }),
+    )
+    .check(jsonBytesAtMost(MAX_BYTES)),
+);
 export type Visibility = z.output<typeof Visibility>;
 
 /** The fields of a thread with which `canSee` decides who may see it. */

@@ -1,32 +1,37 @@
 import * as z from 'zod';
+import { defineNamedSchema } from '../../shared/schema.ts';
 import { accessTypes } from '../rules/access.ts';
 import { rootFolderId } from '../rules/folders.ts';
 import type { FolderTree } from './folderTree.ts';
 
-export const FolderResponse = z.object({
-  folderId: z.string(),
-  folderName: z.string().optional(),
-  organizationId: z.string(),
-  parentFolderId: z.string(),
-  apiKey: z.string(),
-  createdAt: z.number(),
-  lastUpdated: z.number(),
-  ancestors: z.array(z.string()),
-  accessType: z.enum(accessTypes),
-  inheritAccessFromParent: z.boolean(),
-  // Subfolders have the same fields as this folder. Only `folderId` is declared, because the OpenAPI document does not allow a
-  // schema that contains itself.
-  subFolders: z.array(z.looseObject({ folderId: z.string() })),
-});
+export const FolderResponse = /* @__PURE__ */ defineNamedSchema('Folder', () =>
+  z.object({
+    folderId: z.string(),
+    folderName: z.string().optional(),
+    organizationId: z.string(),
+    parentFolderId: z.string(),
+    apiKey: z.string(),
+    createdAt: z.number(),
+    lastUpdated: z.number(),
+    ancestors: z.array(z.string()),
+    accessType: z.enum(accessTypes),
+    inheritAccessFromParent: z.boolean(),
+    // Subfolders have the same fields as this folder. Only `folderId` is declared, because the OpenAPI document does not allow a
+    // schema that contains itself.
+    subFolders: z.array(z.looseObject({ folderId: z.string() })),
+  }),
+);
 export type FolderResponse = z.output<typeof FolderResponse>;
 
 /** A folder in responses of `/v1`. */
-const OlderFolderResponse = FolderResponse.omit({
-  apiKey: true,
-  ancestors: true,
-  accessType: true,
-  inheritAccessFromParent: true,
-});
+const OlderFolderResponse = /* @__PURE__ */ defineNamedSchema('V1Folder', () =>
+  FolderResponse.omit({
+    apiKey: true,
+    ancestors: true,
+    accessType: true,
+    inheritAccessFromParent: true,
+  }),
+);
 type OlderFolderResponse = z.output<typeof OlderFolderResponse>;
 
 /** Returns a folder and its subfolders in the form of responses. */

@@ -1,3 +1,12 @@
+import * as z from 'zod';
+import { defineNamedSchema, Id, optional, UserProfile } from '../../shared/schema.ts';
+import { accessRoles } from './access.ts';
+
+/** A user whom a request adds or changes: the profile, and the role on the organization, document or folder of the request. */
+export const UserWithRole = /* @__PURE__ */ defineNamedSchema('UserWithRole', () =>
+  UserProfile.extend({ userId: Id, accessRole: optional(z.enum(accessRoles)) }),
+);
+
 interface ProfileFields {
   readonly name?: string | undefined;
   readonly initial?: string | undefined;

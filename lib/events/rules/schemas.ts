@@ -5,7 +5,7 @@ import { ThreadResponse } from '../../comments/rules/threads.ts';
 import { StoredUser } from '../../content/rules/contentUser.ts';
 import { Visibility } from '../../content/rules/visibility.ts';
 import { ReactionResponse } from '../../reactions/rules.ts';
-import { AnyObject } from '../../shared/schema.ts';
+import { AnyObject, defineNamedSchema } from '../../shared/schema.ts';
 import { attemptOutcomes } from '../../webhooks/rules/loggedAttempt.ts';
 import { advancedActionType, basicActionType } from './actionTypes.ts';
 import { type EventType, eventTypes, isOperational } from './catalogue.ts';
@@ -13,9 +13,13 @@ import { type EventSource, sourceOf } from './payload.ts';
 import { notificationLevels } from './recipients.ts';
 
 const described = <S extends z.ZodType>(schema: S, description: string): S => schema.meta({ description });
+/** Returns the schema with a description. Several payloads contain it, so the OpenAPI document has it as a component. */
+const component = <S extends z.ZodType>(name: string, schema: S, description: string): S =>
+  defineNamedSchema(name, () => described(schema, description));
 const Id = z.string();
 
-const User = described(
+const User = component(
+  'EventUser',
   StoredUser.partial().required({ userId: true }),
   'A user. Fields other than the id are missing if they are unknown, or if data protection removes them.',
 );
@@ -38,15 +42,18 @@ function sparseObject(schema: z.ZodObject): z.ZodObject {
   return z.object(Object.fromEntries(fields));
 }
 
-const Comment = described(
+const Comment = component(
+  'EventComment',
   sparseObject(CommentResponse.extend({ reactionAnnotations: z.array(ReactionResponse).optional() })),
   'A comment, in the form of /v2/commentannotations/comments/get.',
 );
-const Annotation = described(
+const Annotation = component(
+  'EventCommentAnnotation',
   sparseObject(ThreadResponse).extend({ comments: z.array(Comment).optional() }),
   'A thread, in the form of /v2/commentannotations/get. It contains only the comments that the event is about.',
 );
-const Asset = described(
+const Asset = component(
+  'EventAsset',
   z.object({
     version: z.number().optional(),
     url: z.string().optional(),
@@ -60,7 +67,8 @@ const Asset = described(
   'A file of a recording.',
 );
 
-const Metadata = described(
+const Metadata = component(
+  'EventMetadata',
   z.looseObject({
     apiKey: Id,
     organization: z.looseObject({ organizationId: Id, organizationName: z.string().optional() }).optional(),
@@ -71,7 +79,8 @@ const Metadata = described(
   "The organization and document of the event, with the customer's own fields. Events about deliveries have only `apiKey`.",
 );
 
-const BasicMetadata = described(
+const BasicMetadata = component(
+  'BasicEventMetadata',
   z.looseObject({
     apiKey: Id,
     clientOrganizationId: Id.optional(),
@@ -222,13 +231,3 @@ export function basicSchema(event: EventType): z.ZodObject {
     ),
   });
 }
-
-/** The schemas that several payloads contain, with their names in the OpenAPI document. */
-export const sharedSchemas: ReadonlyMap<z.ZodType, string> = new Map<z.ZodType, string>([
-  [User, 'EventUser'],
-  [Comment, 'EventComment'],
-  [Annotation, 'EventCommentAnnotation'],
-  [Asset, 'EventAsset'],
-  [Metadata, 'EventMetadata'],
-  [BasicMetadata, 'BasicEventMetadata'],
-]);

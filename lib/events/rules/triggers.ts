@@ -1,9 +1,9 @@
 import * as z from 'zod';
-import { defineSchema, optional } from '../../shared/schema.ts';
+import { defineNamedSchema, defineSchema, optional } from '../../shared/schema.ts';
 import { type EventType, eventTypes, mailedTypes, type TriggerType, triggerTypes } from './catalogue.ts';
 
 /** The triggers in a request: whether each trigger is on, by event type. The schema rejects unknown event types. */
-export const TriggerMap = /* @__PURE__ */ defineSchema(() =>
+export const TriggerMap = /* @__PURE__ */ defineNamedSchema('WebhookTriggers', () =>
   z.strictObject(
     Object.fromEntries(triggerTypes.map((type) => [type, optional(z.boolean())])) as Record<
       TriggerType,
@@ -18,7 +18,7 @@ const mailedTypeSet: ReadonlySet<string> = new Set(mailedTypes);
  * The triggers of e-mail in a request. `true` is rejected for an event type that is never mailed. `false` is accepted, so the
  * triggers of webhooks can be copied.
  */
-export const EmailTriggerMap = /* @__PURE__ */ defineSchema(() => {
+export const EmailTriggerMap = /* @__PURE__ */ defineNamedSchema('EmailTriggers', () => {
   const neverMailed = z.literal(false, { error: 'must be false: only events of comments and huddles are mailed' });
   return z.strictObject(
     Object.fromEntries(

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { defineSchema, Id, Name, optional, Text } from '../../shared/schema.ts';
+import { defineNamedSchema, defineSchema, Id, Name, optional, Text } from '../../shared/schema.ts';
 import { EpochMilliseconds } from '../../shared/times.ts';
 
 /** The kinds of reviewers: a person or an agent. */
@@ -18,7 +18,7 @@ const NotBlank = /* @__PURE__ */ defineSchema(() =>
 export const Reasoning = /* @__PURE__ */ defineSchema(() => Text.min(1).max(MAX_REASONING).check(NotBlank));
 
 /** A judgment in a request. */
-export const NewJudgment = /* @__PURE__ */ defineSchema(() =>
+export const NewJudgment = /* @__PURE__ */ defineNamedSchema('JudgmentInput', () =>
   z.object({
     recordId: optional(Id),
     decision: Name.check(NotBlank),
@@ -34,14 +34,14 @@ export const NewJudgment = /* @__PURE__ */ defineSchema(() =>
 );
 export type NewJudgment = z.output<typeof NewJudgment>;
 
-const JudgmentAgent = /* @__PURE__ */ defineSchema(() =>
+const JudgmentAgent = /* @__PURE__ */ defineNamedSchema('JudgmentAgent', () =>
   z.object({
     agentId: z.string(),
     agentType: z.string().optional(),
     executionId: z.string().optional(),
   }),
 );
-const Reviewer = /* @__PURE__ */ defineSchema(() =>
+const Reviewer = /* @__PURE__ */ defineNamedSchema('Reviewer', () =>
   z.object({ userId: z.string(), name: z.string().optional(), email: z.string().optional() }),
 );
 
@@ -99,7 +99,7 @@ export function contentText({ content = '' }: Pick<Judgment, 'content'>): string
 }
 
 /** A judgment in a response. */
-export const JudgmentResponse = /* @__PURE__ */ defineSchema(() =>
+export const JudgmentResponse = /* @__PURE__ */ defineNamedSchema('Judgment', () =>
   z.object({
     recordId: z.string(),
     reasoning: z.string(),

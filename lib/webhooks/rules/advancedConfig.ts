@@ -1,12 +1,12 @@
 import * as z from 'zod';
 import { ApiError } from '../../shared/errors.ts';
 import type { Feature } from '../../shared/features.ts';
-import { defineSchema, optional } from '../../shared/schema.ts';
+import { defineNamedSchema, defineSchema, optional } from '../../shared/schema.ts';
 import { type Change, merge } from '../../workspaces/rules/mergeConfig.ts';
 import { PublicKey, requireKeyToEncrypt } from './encryption.ts';
 
 /** The advanced webhook config, as it is stored and as responses show it. */
-export const AdvancedWebhookConfig = /* @__PURE__ */ defineSchema(() =>
+export const AdvancedWebhookConfig = /* @__PURE__ */ defineNamedSchema('AdvancedWebhookConfig', () =>
   z.object({
     isEnabled: z.boolean(),
     encryptData: z.boolean(),

@@ -1,13 +1,13 @@
 import * as z from 'zod';
 import { defaultWebhookTriggers } from '../../events/rules/catalogue.ts';
 import { TriggerMap } from '../../events/rules/triggers.ts';
-import { defineSchema, optional } from '../../shared/schema.ts';
+import { defineNamedSchema, defineSchema, optional } from '../../shared/schema.ts';
 import { type Change, HeaderSecret, merge } from '../../workspaces/rules/mergeConfig.ts';
 import { PublicKey, requireKeyToEncrypt } from './encryption.ts';
 import { WebhookUrlOrNone } from './urlField.ts';
 
 /** The basic webhook config. The auth token is encrypted in the table. Responses contain it as plain text. */
-export const BasicWebhookConfig = /* @__PURE__ */ defineSchema(() =>
+export const BasicWebhookConfig = /* @__PURE__ */ defineNamedSchema('WebhookConfig', () =>
   z.object({
     useWebhookService: z.boolean(),
     /** Until an update sends values, the token and the URLs are empty strings, and the other fields are absent. */
@@ -26,23 +26,22 @@ export const BasicWebhookConfig = /* @__PURE__ */ defineSchema(() =>
 );
 export type BasicWebhookConfig = z.output<typeof BasicWebhookConfig>;
 
+const WebhookServiceConfigInput = /* @__PURE__ */ defineNamedSchema('WebhookServiceConfigInput', () =>
+  z.object({
+    authToken: optional(HeaderSecret),
+    rawNotificationUrl: optional(WebhookUrlOrNone),
+    processedNotificationUrl: optional(WebhookUrlOrNone),
+    encodeData: optional(z.boolean()),
+    encryptData: optional(z.boolean()),
+    publicKey: optional(PublicKey),
+    enableDataProtection: optional(z.boolean()),
+    triggers: optional(TriggerMap),
+  }),
+);
+
 /** The fields that an update can set. An empty string clears the stored value. */
 export const BasicConfigChange = /* @__PURE__ */ defineSchema(() =>
-  z.object({
-    useWebhookService: optional(z.boolean()),
-    webhookServiceConfig: optional(
-      z.object({
-        authToken: optional(HeaderSecret),
-        rawNotificationUrl: optional(WebhookUrlOrNone),
-        processedNotificationUrl: optional(WebhookUrlOrNone),
-        encodeData: optional(z.boolean()),
-        encryptData: optional(z.boolean()),
-        publicKey: optional(PublicKey),
-        enableDataProtection: optional(z.boolean()),
-        triggers: optional(TriggerMap),
-      }),
-    ),
-  }),
+  z.object({ useWebhookService: optional(z.boolean()), webhookServiceConfig: optional(WebhookServiceConfigInput) }),
 );
 
 /** The config of a tenant that never configured basic webhooks. */

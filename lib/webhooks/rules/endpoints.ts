@@ -3,7 +3,7 @@ import { EventTypeName } from '../../events/rules/triggers.ts';
 import { distinct } from '../../shared/collections.ts';
 import { ApiError } from '../../shared/errors.ts';
 import { isoTime } from '../../shared/isoTime.ts';
-import { defineSchema, Id, IsoTime, list, OpenObject, optional, Text } from '../../shared/schema.ts';
+import { defineNamedSchema, defineSchema, Id, IsoTime, list, OpenObject, optional, Text } from '../../shared/schema.ts';
 import { type Change, merge } from '../../workspaces/rules/mergeConfig.ts';
 import { liveSecrets, SigningSecret } from './secrets.ts';
 import { WebhookUrl } from './urlField.ts';
@@ -134,7 +134,7 @@ function withDisabling(
 }
 
 /** An endpoint in responses. Unset fields are null. Metadata and secrets are never part of it. */
-export const WebhookEndpointResponse = /* @__PURE__ */ defineSchema(() =>
+export const WebhookEndpointResponse = /* @__PURE__ */ defineNamedSchema('WebhookEndpoint', () =>
   z.object({
     id: z.string(),
     url: z.string(),

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { ApiError } from '../../shared/errors.ts';
 import { isoTime } from '../../shared/isoTime.ts';
-import { IsoTime } from '../../shared/schema.ts';
+import { defineNamedSchema, IsoTime } from '../../shared/schema.ts';
 import { type Delivery, type DeliveryStatus, hasFailed } from './delivery.ts';
 import { attemptOutcomes, type LoggedAttempt } from './loggedAttempt.ts';
 
@@ -15,20 +15,22 @@ export function toMessageStatus(status: DeliveryStatus): MessageStatus {
 }
 
 /** A message in responses: an event and its deliveries. */
-export const MessageResponse = z.object({
-  id: z.string(),
-  event: z.string(),
-  channels: z.array(z.string()).nullable(),
-  createdAt: IsoTime,
-  deliveries: z.array(
-    z.object({
-      endpointId: z.string(),
-      status: z.enum(messageStatuses),
-      attempts: z.number(),
-      nextAttemptAt: z.string().nullable(),
-    }),
-  ),
-});
+export const MessageResponse = /* @__PURE__ */ defineNamedSchema('WebhookMessage', () =>
+  z.object({
+    id: z.string(),
+    event: z.string(),
+    channels: z.array(z.string()).nullable(),
+    createdAt: IsoTime,
+    deliveries: z.array(
+      z.object({
+        endpointId: z.string(),
+        status: z.enum(messageStatuses),
+        attempts: z.number(),
+        nextAttemptAt: z.string().nullable(),
+      }),
+    ),
+  }),
+);
 
 interface MessageEvent {
   readonly eventId: string;
@@ -55,15 +57,17 @@ export function toMessageResponse(
   };
 }
 
-export const AttemptResponse = z.object({
-  endpointId: z.string(),
-  attempt: z.number(),
-  at: z.string(),
-  outcome: z.enum(attemptOutcomes),
-  responseStatus: z.number().nullable(),
-  responseBody: z.string().nullable(),
-  durationMs: z.number(),
-});
+export const AttemptResponse = /* @__PURE__ */ defineNamedSchema('WebhookAttempt', () =>
+  z.object({
+    endpointId: z.string(),
+    attempt: z.number(),
+    at: z.string(),
+    outcome: z.enum(attemptOutcomes),
+    responseStatus: z.number().nullable(),
+    responseBody: z.string().nullable(),
+    durationMs: z.number(),
+  }),
+);
 
 /** The most bytes of a receiver's response body that an API response contains. */
 const BODY_BYTES = 1024;

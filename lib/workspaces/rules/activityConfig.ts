@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { defineSchema, optional } from '../../shared/schema.ts';
+import { defineNamedSchema, defineSchema, optional } from '../../shared/schema.ts';
 import { allOn, CommentTriggers, commentVerbs, hasTriggers, StoredGroup } from './groupedTriggers.ts';
 import { type Change, merge } from './mergeConfig.ts';
 
@@ -7,7 +7,7 @@ import { type Change, merge } from './mergeConfig.ts';
 const LAST_TIME = 8.64e15;
 
 /** The stored configuration of activity logs. Answers return it unchanged. A field that was never set is absent. */
-export const ActivityConfig = /* @__PURE__ */ defineSchema(() =>
+export const ActivityConfig = /* @__PURE__ */ defineNamedSchema('ActivityConfig', () =>
   z.object({
     isEnabled: z.boolean(),
     /** When activity logs were first enabled, epoch milliseconds. */

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { defaultEmailTriggers } from '../../events/rules/catalogue.ts';
 import { EmailTriggerMap } from '../../events/rules/triggers.ts';
-import { defineSchema, optional } from '../../shared/schema.ts';
+import { defineNamedSchema, defineSchema, optional } from '../../shared/schema.ts';
 import { type Change, HeaderSecret, Line, merge } from './mergeConfig.ts';
 
 /**
@@ -11,7 +11,7 @@ import { type Change, HeaderSecret, Line, merge } from './mergeConfig.ts';
 export const emailTypes = ['default', 'sendgrid', 'custom'] as const;
 
 /** The e-mail configuration. The provider's API key is encrypted in the table. Answers contain it as plain text. */
-export const EmailConfig = /* @__PURE__ */ defineSchema(() =>
+export const EmailConfig = /* @__PURE__ */ defineNamedSchema('EmailConfig', () =>
   z.object({
     useEmailService: z.boolean(),
     emailServiceConfig: z.object({
@@ -31,27 +31,26 @@ export type EmailConfig = z.output<typeof EmailConfig>;
 
 const Address = /* @__PURE__ */ defineSchema(() => z.email().max(254));
 
-export const EmailConfigChange = /* @__PURE__ */ defineSchema(() =>
+const EmailServiceConfigInput = /* @__PURE__ */ defineNamedSchema('EmailServiceConfigInput', () =>
   z.object({
-    useEmailService: optional(z.boolean()),
-    emailServiceConfig: optional(
-      z.object({
-        type: optional(z.enum(emailTypes)),
-        apiKey: optional(HeaderSecret),
-        fromEmail: optional(
-          z.string().check(
-            z.refine((text) => text === '' || Address.safeParse(text).success, {
-              error: 'must be an e-mail address, or empty',
-            }),
-          ),
-        ),
-        fromCompany: optional(Line),
-        commentTemplateId: optional(Line),
-        tagTemplateId: optional(Line),
-        triggers: optional(EmailTriggerMap),
-      }),
+    type: optional(z.enum(emailTypes)),
+    apiKey: optional(HeaderSecret),
+    fromEmail: optional(
+      z.string().check(
+        z.refine((text) => text === '' || Address.safeParse(text).success, {
+          error: 'must be an e-mail address, or empty',
+        }),
+      ),
     ),
+    fromCompany: optional(Line),
+    commentTemplateId: optional(Line),
+    tagTemplateId: optional(Line),
+    triggers: optional(EmailTriggerMap),
   }),
+);
+
+export const EmailConfigChange = /* @__PURE__ */ defineSchema(() =>
+  z.object({ useEmailService: optional(z.boolean()), emailServiceConfig: optional(EmailServiceConfigInput) }),
 );
 
 export const initialEmailConfig: EmailConfig = {

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { defineSchema, optional } from '../../shared/schema.ts';
+import { defineNamedSchema, defineSchema, optional } from '../../shared/schema.ts';
 
 /** The event types of comments, by their trigger in configurations of notifications and activities. */
 export const commentVerbs = {
@@ -32,13 +32,15 @@ export type GroupedTriggers = Readonly<Record<string, Readonly<Record<string, bo
 /** The stored triggers of one group, by verb. */
 export const StoredGroup = /* @__PURE__ */ defineSchema(() => z.record(z.string(), z.boolean()).optional());
 
+const CommentGroup = /* @__PURE__ */ defineNamedSchema('CommentTriggersInput', () => groupOf(commentVerbs));
+
 /** The triggers of the group `comment` in a request. Unknown verbs are rejected. */
-export const CommentTriggers = /* @__PURE__ */ defineSchema(() => groupOf(commentVerbs));
-export const HuddleTriggers = /* @__PURE__ */ defineSchema(() => groupOf(huddleVerbs));
+export const CommentTriggers = /* @__PURE__ */ defineSchema(() => optional(CommentGroup));
+export const HuddleTriggers = /* @__PURE__ */ defineSchema(() => optional(groupOf(huddleVerbs)));
 
 function groupOf<V extends string>(verbs: Readonly<Record<V, string>>) {
   const fields = Object.keys(verbs).map((verb) => [verb, optional(z.boolean())]);
-  return optional(z.strictObject(Object.fromEntries(fields) as Record<V, z.ZodOptional<z.ZodBoolean>>));
+  return z.strictObject(Object.fromEntries(fields) as Record<V, z.ZodOptional<z.ZodBoolean>>);
 }
 
 /** Returns the triggers of a group by verb. All are on except the verbs in `except`. */

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { defineSchema, optional } from '../../shared/schema.ts';
+import { defineNamedSchema, defineSchema, optional } from '../../shared/schema.ts';
 import {
   allOn,
   CommentTriggers,
@@ -25,7 +25,7 @@ const StoredBatch = /* @__PURE__ */ defineSchema(() =>
  * The stored configuration of in-app notifications. Answers return it unchanged. A field that was never set is absent. An enabled
  * delay or batch has no effect until its numbers are set, so callers can send the fields in any order.
  */
-export const NotificationConfig = /* @__PURE__ */ defineSchema(() =>
+export const NotificationConfig = /* @__PURE__ */ defineNamedSchema('NotificationConfig', () =>
   z.object({
     useNotificationService: z.boolean(),
     notificationServiceConfig: z.object({
@@ -37,7 +37,7 @@ export const NotificationConfig = /* @__PURE__ */ defineSchema(() =>
 );
 export type NotificationConfig = z.output<typeof NotificationConfig>;
 
-const Batch = /* @__PURE__ */ defineSchema(() =>
+const Batch = /* @__PURE__ */ defineNamedSchema('NotificationBatchInput', () =>
   z.object({
     isEnabled: optional(z.boolean()),
     batchWindowSeconds: optional(z.int().min(10).max(604_800)),

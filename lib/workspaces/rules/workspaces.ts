@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { dict } from '../../shared/collections.ts';
-import { defineSchema, Name, Text } from '../../shared/schema.ts';
+import { defineNamedSchema, defineSchema, Name, Text } from '../../shared/schema.ts';
 
 /** The most API keys of one workspace. */
 export const MAX_API_KEYS = 100;
@@ -39,17 +39,17 @@ export const apiKeyTypes = ['testing', 'production'] as const;
 export const ApiKeyType = /* @__PURE__ */ defineSchema(() => z.enum(apiKeyTypes));
 
 /** An API key in answers. */
-export const ApiKeyResponse = /* @__PURE__ */ defineSchema(() =>
+export const ApiKeyResponse = /* @__PURE__ */ defineNamedSchema('ApiKey', () =>
   z.object({ id: z.string(), apiKeyName: z.string(), type: ApiKeyType }),
 );
 
 /** An auth token in answers, with its text. */
-export const AuthTokenResponse = /* @__PURE__ */ defineSchema(() =>
+export const AuthTokenResponse = /* @__PURE__ */ defineNamedSchema('AuthToken', () =>
   z.object({ token: z.string(), name: z.string(), domains: z.array(z.string()) }),
 );
 
 /** A workspace in answers. */
-export const WorkspaceResponse = /* @__PURE__ */ defineSchema(() =>
+export const WorkspaceResponse = /* @__PURE__ */ defineNamedSchema('Workspace', () =>
   z.object({
     id: z.string(),
     name: z.string(),

@@ -3,12 +3,13 @@ import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { ensureOrganization } from '../../../../lib/content/documentScope.ts';
 import { writeDocuments } from '../../../../lib/directory/documents.ts';
 import { organizationScope, writeFolders } from '../../../../lib/directory/folders/folders.ts';
+import { DocumentInput } from '../../../../lib/directory/rules/documents.ts';
 import { rootFolderId } from '../../../../lib/directory/rules/folders.ts';
 import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../../lib/http/twin.ts';
 import { distinctBy } from '../../../../lib/shared/collections.ts';
 import { byIdOf, DocumentResults } from '../../../../lib/shared/results.ts';
-import { Id, limits, list, Name, OpenObject, optional } from '../../../../lib/shared/schema.ts';
+import { Id, limits, list, optional } from '../../../../lib/shared/schema.ts';
 import { newDocumentAccess } from '../../../../lib/workspaces/configs/apiKeyConfig.ts';
 
 export const endpoint = defineEndpoint(
@@ -22,10 +23,7 @@ export const endpoint = defineEndpoint(
       createOrganization: optional(z.boolean()),
       folderId: optional(Id),
       createFolder: optional(z.boolean()),
-      documents: list(
-        z.object({ documentId: Id, documentName: optional(Name), metadata: optional(OpenObject) }),
-        limits.list,
-      ),
+      documents: list(DocumentInput, limits.list),
     }),
     output: DocumentResults,
     message: 'Document(s) added successfully.',

@@ -4,7 +4,7 @@ import { type DocumentWithFolder, readDocuments } from '../../../../lib/director
 import { matches, searchDocuments } from '../../../../lib/directory/documentSearch.ts';
 import { type OrganizationScope, organizationScope, readFolders } from '../../../../lib/directory/folders/folders.ts';
 import { findOrganization } from '../../../../lib/directory/organizations.ts';
-import { DocumentResponse, toDocumentResponse } from '../../../../lib/directory/rules/documentResponse.ts';
+import { DocumentResponse, toDocumentResponse } from '../../../../lib/directory/rules/documents.ts';
 import { rootFolderId } from '../../../../lib/directory/rules/folders.ts';
 import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
 import { paging } from '../../../../lib/http/paging.ts';

@@ -3,11 +3,12 @@ import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { findWritableOrganization } from '../../../../lib/content/documentScope.ts';
 import { changeDocuments } from '../../../../lib/directory/documentChanges.ts';
 import { organizationScope } from '../../../../lib/directory/folders/folders.ts';
+import { DocumentInput } from '../../../../lib/directory/rules/documents.ts';
 import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../../lib/http/twin.ts';
 import { distinctBy } from '../../../../lib/shared/collections.ts';
 import { byIdOf, DocumentResults } from '../../../../lib/shared/results.ts';
-import { Id, limits, list, Name, OpenObject, optional } from '../../../../lib/shared/schema.ts';
+import { Id, limits, list, optional } from '../../../../lib/shared/schema.ts';
 
 export const endpoint = defineEndpoint(
   {
@@ -18,10 +19,7 @@ export const endpoint = defineEndpoint(
     input: z.object({
       organizationId: Id,
       merge: optional(z.boolean()),
-      documents: list(
-        z.object({ documentId: Id, documentName: optional(Name), metadata: optional(OpenObject) }),
-        limits.list,
-      ),
+      documents: list(DocumentInput, limits.list),
     }),
     output: DocumentResults,
     message: 'Document(s) updated successfully.',

@@ -1,16 +1,23 @@
 import * as z from 'zod';
 import { readJson } from '../../shared/jsonFields.ts';
-import { AnyObject } from '../../shared/schema.ts';
+import { AnyObject, defineNamedSchema, Id, Name, OpenObject, optional } from '../../shared/schema.ts';
 import { accessTypes } from './access.ts';
 
-export const DocumentResponse = z.object({
-  id: z.string(),
-  documentName: z.string().optional(),
-  disabled: z.boolean(),
-  accessType: z.enum(accessTypes),
-  folderId: z.string().optional(),
-  metadata: AnyObject.optional(),
-});
+/** A document that a request adds or changes. */
+export const DocumentInput = /* @__PURE__ */ defineNamedSchema('DocumentInput', () =>
+  z.object({ documentId: Id, documentName: optional(Name), metadata: optional(OpenObject) }),
+);
+
+export const DocumentResponse = /* @__PURE__ */ defineNamedSchema('Document', () =>
+  z.object({
+    id: z.string(),
+    documentName: z.string().optional(),
+    disabled: z.boolean(),
+    accessType: z.enum(accessTypes),
+    folderId: z.string().optional(),
+    metadata: AnyObject.optional(),
+  }),
+);
 type DocumentResponse = z.output<typeof DocumentResponse>;
 
 /** The fields of a stored document and its folder that a response is made from. */
