@@ -46,32 +46,62 @@ export function jsonSchemaOf(schema: z.core.$ZodType, components?: ComponentSche
     },
   });
   delete jsonSchemaFromZod.$schema;
-  return replaceAnyOfAnything(jsonSchemaFromZod) as JsonSchema;
+  return simplifyAnyOf(jsonSchemaFromZod) as JsonSchema;
 }
 
 const anything: JsonSchema = { description: 'Any JSON value' };
 
 /**
- * Returns the JSON Schema with `anything` in place of each `anyOf` that allows any value. Needs the finished schema,
- * because zod fills in shared parts last.
+ * Returns the JSON Schema with a simpler schema in place of each `anyOf` that has one. Needs the finished schema, because
+ * zod fills in shared parts last.
  */
-function replaceAnyOfAnything(node: unknown): unknown {
-  if (Array.isArray(node)) return node.map(replaceAnyOfAnything);
+function simplifyAnyOf(node: unknown): unknown {
+  if (Array.isArray(node)) return node.map(simplifyAnyOf);
   if (typeof node !== 'object' || node === null) return node;
-  const { anyOf } = node as JsonSchema;
-  const allowsAnything = (alternative: unknown) =>
-    typeof alternative === 'object' && Object.keys(alternative ?? {}).every((key) => key === 'description');
-  if (anyOf?.some(allowsAnything)) return anything;
-  return Object.fromEntries(Object.entries(node).map(([key, value]) => [key, replaceAnyOfAnything(value)]));
+  const { anyOf, ...others } = Object.fromEntries(
+    Object.entries(node).map(([key, value]) => [key, simplifyAnyOf(value)]),
+  ) as JsonSchema;
+  if (!anyOf) return others;
+  if (anyOf.some(allowsAnything)) return anything;
+  const [first, second] = anyOf;
+  const nullable = anyOf.length === 2 && second?.type === 'null' && first ? withNull(first) : undefined;
+  return { ...others, ...(nullable ?? { anyOf }) };
 }
 
-/** Adds the rules about required fields as `allOf`. Client generators would read an `anyOf` at the top as a choice of types. */
+function allowsAnything(alternative: unknown): boolean {
+  return typeof alternative === 'object' && Object.keys(alternative ?? {}).every((key) => key === 'description');
+}
+
+/**
+ * Returns a schema that also allows null without an `anyOf`. Client generators read an `anyOf` as a choice of types, and some
+ * of them then write code that does not compile. Returns undefined for a constant, and if the schema has no `type` to extend.
+ */
+function withNull(schema: JsonSchema): JsonSchema | undefined {
+  const { type, enum: values, not, description, ...others } = schema;
+  // A field that the service refuses. Its schema accepts no value, or only null.
+  if (not || type === 'null') return { ...(description !== undefined && { description }), enum: [null] };
+  // The generator for Python does not read an enum of booleans.
+  if (typeof type !== 'string' || 'const' in schema) return undefined;
+  return {
+    type: [type, 'null'],
+    ...(description !== undefined && { description }),
+    ...(values && { enum: [...values, null] }),
+    ...others,
+  } as unknown as JsonSchema;
+}
+
+/**
+ * Adds the rules about required fields under `then`, which client generators ignore. They would read an `anyOf` or `allOf` as a
+ * choice of types or as a base type.
+ */
 function addRules(schema: z.core.$ZodType, json: JsonSchema): void {
   if (!(schema instanceof z.ZodObject)) return;
+  const requires = (name: string) => ({ properties: { [name]: true }, required: [name] });
   const rules = fieldRulesOf(schema).map(({ rule, names }) => ({
-    [rule]: names.filter((name) => name in schema.shape).map((name) => ({ required: [name] })),
+    [rule]: names.filter((name) => name in schema.shape).map(requires),
   }));
-  if (rules.length > 0) json.allOf = rules;
+  const [rule, ...others] = rules;
+  if (rule) Object.assign(json, { if: { type: 'object' }, then: others.length > 0 ? { allOf: rules } : rule });
 }
 
 /** Returns the JSON Schema of a schema for which zod's own is incomplete. Returns undefined for other schemas. */
@@ -109,8 +139,11 @@ function withChanges({ properties = {}, required = [], ...schema }: JsonSchema, 
   };
 }
 
+/** Returns the schema of an optional field, which also allows null, without null. */
 function withoutNull(schema: JsonSchema): JsonSchema {
-  const choices: JsonSchema[] = schema.anyOf ?? [];
-  const [first, ...others] = choices.filter(({ type }) => type !== 'null');
-  return first && others.length === 0 ? first : schema;
+  const { type, enum: values, anyOf = [] } = schema;
+  const [choice, ...others] = anyOf.filter((alternative: JsonSchema) => alternative.type !== 'null');
+  if (choice && others.length === 0) return choice;
+  const [only] = [type].flat();
+  return { ...schema, ...(only && { type: only }), ...(values && { enum: values.filter((value) => value !== null) }) };
 }

@@ -103,16 +103,13 @@ function prepared(node: unknown, closed: 'closed' | 'open'): unknown {
   if (Array.isArray(node)) return node.map((item) => prepared(item, closed));
   if (typeof node !== 'object' || node === null) return node;
   if ('$ref' in node) return prepared(resolveReference(node.$ref as string), closed);
-  // zod ignores `required` in a schema without `properties`. The added `properties` make zod check it.
-  if ('required' in node && Array.isArray(node.required) && !('properties' in node)) {
-    const names = node.required as string[];
-    return {
-      type: 'object',
-      properties: Object.fromEntries(names.map((name) => [name, {}])),
-      required: names,
-      additionalProperties: true,
-    };
+  // zod does not read conditions. The rules about required fields hold for each object.
+  if ('then' in node) {
+    const { if: _, then, ...others } = node as JsonSchema;
+    return prepared({ ...others, ...(then as JsonSchema) }, closed);
   }
+  // A part of such a rule has no type. It says nothing about other fields.
+  if ('required' in node && !('type' in node)) return { type: 'object', ...node, additionalProperties: true };
   const entries = Object.entries(node).map(([key, value]) => [key, prepared(value, closed)] as const);
   const shuts = closed === 'closed' && 'properties' in node && !('additionalProperties' in node);
   return { ...Object.fromEntries(entries), ...(shuts && { additionalProperties: false }) };

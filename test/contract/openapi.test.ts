@@ -317,7 +317,7 @@ describe('the JSON Schema of request data', () => {
       type: 'object',
       properties: {
         one: id,
-        many: { anyOf: [{ type: 'array', minItems: 1, maxItems: 30, items: id }, { type: 'null' }] },
+        many: { type: ['array', 'null'], minItems: 1, maxItems: 30, items: id },
       },
       required: ['one'],
     });
@@ -329,7 +329,7 @@ describe('the JSON Schema of request data', () => {
     const reference = { $ref: '#/components/schemas/Thing' };
     expect(schemaOf(input).properties).toEqual({
       one: reference,
-      many: { anyOf: [{ type: 'array', minItems: 1, maxItems: 30, items: reference }, { type: 'null' }] },
+      many: { type: ['array', 'null'], minItems: 1, maxItems: 30, items: reference },
     });
     expect(documentOf(input).components.schemas.Thing).toEqual({
       type: 'object',
@@ -363,6 +363,35 @@ describe('the OpenAPI document, for client generators,', () => {
     openApi.paths[path]!.post.requestBody.content['application/json'].schema.properties!.data as JsonSchema;
   const property = (path: string, name: string) => schemaOf(path).properties![name] as JsonSchema;
 
+  test('allows null by the type, not by an anyOf, unless the other choice is a constant or has no type', () => {
+    const nullable = [...nodes(openApi)].filter(([, { anyOf }]) =>
+      (anyOf as JsonSchema[] | undefined)?.some(({ type }) => type === 'null'),
+    );
+    const typed = nullable.filter(([, { anyOf }]) =>
+      (anyOf as JsonSchema[]).every((part) => (part.type ?? part.not) && !('const' in part)),
+    );
+    expect(typed.map(([path]) => path)).toEqual([]);
+  });
+
+  test('has an allOf only in rules about required fields', () => {
+    const paths = [...nodes(openApi)].filter(([, node]) => 'allOf' in node).map(([path]) => path);
+    expect(paths.length).toBeGreaterThan(0);
+    expect(paths.filter((path) => !path.endsWith('/then'))).toEqual([]);
+  });
+
+  test('has no component whose name Go uses for the constructor of another one', () => {
+    const names = Object.keys(openApi.components.schemas);
+    expect(names.filter((name) => names.includes(`New${name}`))).toEqual([]);
+  });
+
+  test('describes a field that the service refuses by the only value that it accepts', () => {
+    expect(property('/v2/users/add', 'context')).toEqual({
+      description: expect.stringContaining('must be left out'),
+      enum: [null],
+    });
+    expect(property('/v2/workspace/advancedwebhook/endpoints/update', 'uid')).toEqual({ enum: [null] });
+  });
+
   test('describes the items of every array', () => {
     const without = [...nodes(openApi)].filter(
       ([, node]) =>
@@ -380,7 +409,9 @@ describe('the OpenAPI document, for client generators,', () => {
 
   test('describes each of two fields that share a schema', () => {
     expect(property('/v2/workspace/create', 'workspaceName')).toEqual({
-      anyOf: [{ type: 'string', minLength: 1, maxLength: 200 }, { type: 'null' }],
+      type: ['string', 'null'],
+      minLength: 1,
+      maxLength: 200,
     });
     expect(property('/v2/commentannotations/comments/add', 'comments')).toEqual(
       property('/v2/commentannotations/comments/add', 'commentData'),
@@ -397,23 +428,24 @@ describe('the OpenAPI document, for client generators,', () => {
   });
 
   test('describes "at least one of these fields" as anyOf, and "exactly one" as oneOf', () => {
-    const required = (...names: string[]) => names.map((name) => ({ required: [name] }));
-    expect(schemaOf('/v2/activities/delete').allOf).toEqual([
-      { anyOf: required('documentId', 'targetEntityId', 'activityIds') },
-    ]);
-    expect(schemaOf('/v2/notifications/delete').allOf).toEqual([
-      { anyOf: required('documentId', 'locationId', 'userId', 'notificationIds') },
-    ]);
-    expect(schemaOf('/v2/commentannotations/comments/add').allOf).toEqual([
-      { oneOf: required('commentData', 'comments') },
-    ]);
-    expect(schemaOf('/v2/commentannotations/update').allOf).toEqual([
-      { anyOf: required('annotationIds', 'locationIds', 'userIds') },
-      { anyOf: required('updatedData', 'updateUsers') },
-    ]);
-    expect(schemaOf('/v2/organizations/folders/access/update').allOf).toEqual([
-      { anyOf: required('accessType', 'inheritFromParent') },
-    ]);
+    const required = (...names: string[]) => names.map((name) => ({ properties: { [name]: true }, required: [name] }));
+    const ruleOf = (path: string) => schemaOf(path).then;
+    expect(ruleOf('/v2/activities/delete')).toEqual({
+      anyOf: required('documentId', 'targetEntityId', 'activityIds'),
+    });
+    expect(ruleOf('/v2/notifications/delete')).toEqual({
+      anyOf: required('documentId', 'locationId', 'userId', 'notificationIds'),
+    });
+    expect(ruleOf('/v2/commentannotations/comments/add')).toEqual({ oneOf: required('commentData', 'comments') });
+    expect(ruleOf('/v2/commentannotations/update')).toEqual({
+      allOf: [
+        { anyOf: required('annotationIds', 'locationIds', 'userIds') },
+        { anyOf: required('updatedData', 'updateUsers') },
+      ],
+    });
+    expect(ruleOf('/v2/organizations/folders/access/update')).toEqual({
+      anyOf: required('accessType', 'inheritFromParent'),
+    });
   });
 
   test('has patterns that accept only valid ids and times', () => {
