@@ -90,6 +90,20 @@ describe('POST /v2/agents/get as a list', () => {
     expect(await status('get', { agentId: 'agt_unknown' })).toBe('NOT_FOUND');
   });
 
+  test('returns custom agents and groups of the same second in the order of their creation', async () => {
+    const clock = jest.spyOn(Date, 'now');
+    const second = Math.floor(Date.now() / 1_000) * 1_000;
+    const [agentIds, groupIds]: [string[], string[]] = [[], []];
+    for (const index of times(12, (number) => number)) {
+      clock.mockReturnValue(second + index);
+      agentIds.push(await create());
+      groupIds.push(await createGroup([]));
+    }
+    clock.mockRestore();
+    expect(await listedIds({ filter: 'customOnly' })).toEqual(agentIds);
+    expect((await ok('groups/list', {})).groups.map(({ id }: any) => id)).toEqual(groupIds);
+  });
+
   test('excludes internal agents and returns the public fields of built-in agents', async () => {
     expect(await listedIds({})).not.toEqual(expect.arrayContaining(['crawler']));
     const { agent } = await ok('get', { agentId: 'crawler' });
