@@ -76,6 +76,9 @@ export interface RequestCost {
   readonly writeUnits: number;
 }
 
+/** The name of a field in the input of an endpoint. */
+type FieldOf<I extends z.ZodType> = keyof z.output<I> & string;
+
 /** An endpoint. Its route, function, IAM policy, environment, bundle, alarm and OpenAPI operation derive from this declaration. */
 export interface Declaration<I extends z.ZodType, O extends z.ZodType, U extends Uses, A extends AuthLevel> {
   readonly path: `/v1/${string}` | `/v2/${string}`;
@@ -116,8 +119,11 @@ export interface Declaration<I extends z.ZodType, O extends z.ZodType, U extends
   readonly freshCredentials?: boolean;
   /** The largest answer in bytes. The default is 5 MB. Lambda allows 6 MB. */
   readonly answerBytes?: number;
-  /** The parameter with which a caller gets a smaller answer. The error for an answer that is too large names this parameter. */
-  readonly narrowBy?: keyof z.output<I> & string;
+  /**
+   * The parameter with which a caller gets a smaller answer, or a function that returns it for an input. The error for an answer
+   * that is too large names this parameter.
+   */
+  readonly narrowBy?: FieldOf<I> | ((input: z.output<I>) => FieldOf<I>);
   /** The text of the endpoint's alarm: what is broken when the endpoint fails, and for whom. */
   readonly impact: string;
   readonly example: Example;
@@ -168,7 +174,7 @@ export type Endpoint = Omit<
   Declaration<z.ZodType, z.ZodType, Record<string, Capability<unknown>>, AuthLevel>,
   'narrowBy' | 'message'
 > & {
-  readonly narrowBy?: string;
+  readonly narrowBy?: string | ((input: never) => string);
   // `never`, because the list has endpoints of every input and output type.
   readonly message: string | ((output: never, input: never) => string) | null;
   readonly run: (call: never) => Promise<unknown>;

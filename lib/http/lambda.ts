@@ -95,9 +95,9 @@ function handlerOf<I extends z.ZodType, O extends z.ZodType, U extends Uses, A e
     const message = typeof called.message === 'function' ? called.message(output, call.input) : called.message;
     const body = successBody(message, output as object);
     const { answerBytes = ANSWER_BYTES } = called;
-    if (isLongerThan(body, answerBytes)) throw tooLarge(called.narrowBy, `${answerBytes} bytes`);
-    if (!lambdaBody(body))
-      throw tooLarge(called.narrowBy, 'Lambda can carry, which escapes its quotes and backslashes');
+    const narrowBy = typeof called.narrowBy === 'function' ? called.narrowBy(call.input) : called.narrowBy;
+    if (isLongerThan(body, answerBytes)) throw tooLarge(narrowBy, `${answerBytes} bytes`);
+    if (!lambdaBody(body)) throw tooLarge(narrowBy, 'Lambda can carry, which escapes its quotes and backslashes');
     return { httpStatus: 200, body };
   };
 

@@ -32,7 +32,7 @@ export const endpoint = defineEndpoint(
     message: ({ data }) => ('agent' in data ? 'Agent fetched successfully' : 'Agents fetched successfully'),
     errors: ['NOT_FOUND', 'ABORTED'],
     uses: { agents: readAgents, groups: readAgentGroups },
-    narrowBy: 'groupId',
+    narrowBy: ({ groupId }) => (groupId === undefined ? 'groupId' : 'agentId'),
     impact: 'customers cannot see their review agents',
     example: {
       data: { filter: 'customOnly' },

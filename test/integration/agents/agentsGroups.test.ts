@@ -136,6 +136,14 @@ describe('POST /v2/agents/get as a list', () => {
     expect(body.error).toMatchObject({ status: 'INVALID_ARGUMENT', message: expect.stringContaining('groupId') });
   });
 
+  test('names agentId if the agents of a group are too large for a response', async () => {
+    const groupId = await createGroup(await store(100, 'x'.repeat(60_000)));
+    expect((await call('get', { groupId })).body.error).toMatchObject({
+      status: 'INVALID_ARGUMENT',
+      message: 'The answer would be larger than 5000000 bytes: narrow it by agentId',
+    });
+  });
+
   test('lists built-in agents even if the custom agents are too large for a response', async () => {
     await store(220, 'x'.repeat(30_000));
     expect(await status('get', {})).toBe('INVALID_ARGUMENT');
