@@ -98,6 +98,11 @@ describe('readWorkbook and readSource on XLSX files', () => {
     expect(summary).toContain('Sheets that were not read: "Cover", "More".');
   });
 
+  test('ignores cells in columns without titles', () => {
+    const { agents, skipped } = resultOf(workbookOf([titles, ['A', 'Look.', 'a note'], ['B', 'Look twice.']]));
+    expect([agents.map(({ name }) => name), skipped]).toEqual([['A', 'B'], []]);
+  });
+
   test('reads the cached result of a formula and keeps text that looks like a formula', () => {
     const { agents } = resultOf(
       workbookOf([

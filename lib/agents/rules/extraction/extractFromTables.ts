@@ -39,7 +39,7 @@ export function rowText({ cells }: Row): string {
     .slice(0, ORIGINAL_CHARACTERS);
 }
 
-function candidatesIn(table: Table, header: Header): AgentCandidate[] {
+function candidatesIn(table: SourceTable, header: Header): AgentCandidate[] {
   const titles = new Map(header.columns.map(({ field, title }) => [field.path, title]));
   const candidates = table.rows
     .filter(({ number }) => number !== header.row)
@@ -47,19 +47,32 @@ function candidatesIn(table: Table, header: Header): AgentCandidate[] {
       row: row.number,
       text: rowText(row),
       titleOf: (field) => titles.get(field),
-      ...(row.number < header.row ? { reason: 'It is above the column titles.' } : readAgent(row, header)),
+      ...(row.number < header.row
+        ? { reason: 'It is above the column titles.' }
+        : (findExtraCells(table, row, header) ?? readAgent(row, header))),
     }));
   return [...candidates, ...table.unread].sort((a, b) => (a.row ?? Infinity) - (b.row ?? Infinity));
 }
 
+/**
+ * Returns why a row of a CSV text with more cells than columns is skipped: a cell that contains the delimiter was
+ * probably split. In a sheet, such cells are in columns without titles, and are ignored like other columns that are not used.
+ */
+function findExtraCells(
+  { name }: SourceTable,
+  { cells }: Row,
+  { width }: Header,
+): { readonly reason: string } | undefined {
+  if (name !== undefined || cells.slice(width).every((cell) => cell === '')) return undefined;
+  return {
+    reason: `The row has ${plural(cells.length, 'cell')}, but there are ${plural(width, 'column')}: quote cells that contain the delimiter.`,
+  };
+}
+
 function readAgent(
   { cells }: Row,
-  { columns, width }: Header,
+  { columns }: Header,
 ): { readonly agent: Record<string, unknown> } | { readonly reason: string } {
-  if (cells.slice(width).some((cell) => cell !== ''))
-    return {
-      reason: `The row has ${plural(cells.length, 'cell')}, but there are ${plural(width, 'column')}: quote cells that contain the delimiter.`,
-    };
   const agent: Record<string, unknown> = {};
   for (const { field, title, index } of columns) {
     const cell = cells[index] ?? '';
