@@ -28,15 +28,15 @@ export const tableLimits = {
   lines: 5_000,
   columns: 100,
   /**
-   * Longer cells are cut. Each row describes an agent, and no field of an agent may be this long. A cut cell is therefore rejected
-   * when its agent is validated.
+   * Longer cells are cut to this length. Each row describes an agent, and no text of an agent may be this long. A cut cell is
+   * therefore rejected when its agent is validated. A reader of lists must reject cells of this length itself.
    */
   cellCharacters: 40_000,
 } as const;
 
 /** Returns the cells of a row, trimmed and cut to the limits. */
 export function boundedCells(cells: readonly string[]): string[] {
-  return cells.slice(0, tableLimits.columns).map((cell) => cell.slice(0, tableLimits.cellCharacters).trim());
+  return cells.slice(0, tableLimits.columns).map((cell) => cell.trim().slice(0, tableLimits.cellCharacters));
 }
 
 export function isBlank({ cells }: Row): boolean {

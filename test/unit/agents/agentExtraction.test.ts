@@ -195,6 +195,13 @@ describe('readSource: rows of a table', () => {
     expect(result.summary).toMatch(/^2 agents extracted, 11 parts of the file skipped\./);
   });
 
+  test('skips a row whose list is longer than a cell may be, because a part of the list would be another agent', () => {
+    const patterns = (count: number) => times(count, (index) => `https://example.com/${index}/${'p'.repeat(200)}`);
+    const { agents, skipped } = fromCsv(`name,urls\nA,${patterns(150).join(';')}\nB,${patterns(199).join(';')}`);
+    expect(agents).toEqual([{ name: 'A', scope: { pageScope: patterns(150) } }]);
+    expect(skipped).toMatchObject([{ row: 3, reason: 'Column "urls" must have fewer than 40000 characters.' }]);
+  });
+
   test('ignores blank rows and reads missing cells as blank', () => {
     expect(fromCsv('name,prompt,enabled\n , ,\nA\n,,\n\n').agents).toEqual([{ name: 'A' }]);
   });

@@ -1,3 +1,5 @@
+import { tableLimits } from '../../../files/table.ts';
+
 /** Returns the value of a cell that is not blank, or why the cell is invalid. */
 export type CellReader = (cell: string) => { readonly value: unknown } | { readonly problem: string };
 
@@ -40,6 +42,8 @@ export const readName: CellReader = (cell) => {
  */
 export function readList(readItem: CellReader): CellReader {
   return (cell) => {
+    if (cell.length >= tableLimits.cellCharacters)
+      return { problem: `must have fewer than ${tableLimits.cellCharacters} characters` };
     const values: unknown[] = [];
     for (const part of cell.split(/[;\n]/.test(cell) ? /[;\n]/ : ',')) {
       if (part.trim() === '') continue;
