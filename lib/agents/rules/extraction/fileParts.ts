@@ -9,6 +9,8 @@ export interface FilePart {
   readonly text: string;
   /** The rows of the part; absent if the file is not a table. */
   readonly rows?: readonly Row[];
+  /** The number of the table's first row, if it is sent again with this part. It is a row of the first part. */
+  readonly repeatedRow?: number;
 }
 
 /** A file, split into parts for a model. */
@@ -45,8 +47,10 @@ export function partsOfTables(tables: readonly SourceTable[]): FileParts {
   return {
     parts: groups.map((rows) => {
       const [head] = rows;
-      const lines = head === first || isTooLong(first) ? rows : [first, ...rows];
-      return { rows, text: head ? rowText(head) : '', file: { text: lines.map(toLine).join('\n') } };
+      const text = head ? rowText(head) : '';
+      const toFile = (lines: readonly Row[]) => ({ text: lines.map(toLine).join('\n') });
+      if (head === first || isTooLong(first)) return { rows, text, file: toFile(rows) };
+      return { rows, text, file: toFile([first, ...rows]), repeatedRow: first.number };
     }),
     skipped: [
       ...skip(

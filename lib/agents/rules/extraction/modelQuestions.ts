@@ -197,7 +197,8 @@ function candidatesOf(part: FilePart, answer: ModelAnswer): AgentCandidate[] {
     const reasonWithoutItem = cutOff
       ? 'The answer of the model was cut off before this row.'
       : 'The model returned nothing for this row.';
-    return assignToRows(part.rows, items, reasonWithoutItem);
+    const ownItems = items.filter(({ row }) => row === undefined || row !== part.repeatedRow);
+    return assignToRows(part.rows, ownItems, reasonWithoutItem);
   }
   return [
     ...items.map(({ row: _, ...item }) => ({ ...item, text: item.text || part.text })),
