@@ -15,9 +15,9 @@ import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
 import { Id, isObject, optional } from '../../../lib/shared/schema.ts';
 
-/** The input schema. If `agentId` is set, `filter` is ignored and not validated. */
+/** The input schema. If `agentId` is set, `filter` and `groupId` are ignored and not validated. */
 const Input = z.preprocess(
-  (data) => (isObject(data) && typeof data.agentId === 'string' ? { ...data, filter: undefined } : data),
+  (data) => (isObject(data) && typeof data.agentId === 'string' ? { agentId: data.agentId } : data),
   z.object({ agentId: optional(Id), filter: optional(z.enum(['defaultOnly', 'customOnly'])), groupId: optional(Id) }),
 );
 

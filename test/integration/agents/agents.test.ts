@@ -60,8 +60,8 @@ describe('POST /v2/agents/create and /v2/agents/get', () => {
       data: { agentId: expect.stringMatching(/^agt_/) },
     });
     const { agentId } = body.result.data;
-    for (const filter of ['noSuchFilter', 7])
-      expect((await customer.call('/v2/agents/get', { agentId, filter })).body.result?.data.agent.id).toBe(agentId);
+    for (const ignored of [{ filter: 'noSuchFilter' }, { filter: 7 }, { groupId: '' }, { groupId: 7 }])
+      expect((await customer.call('/v2/agents/get', { agentId, ...ignored })).body.result?.data.agent.id).toBe(agentId);
     const read = await customer.call('/v2/agents/get', { agentId, filter: 'defaultOnly', groupId: 'none' });
     expect(read.body.result.message).toBe('Agent fetched successfully');
     const { createdAt, updatedAt, ...agent } = read.body.result.data.agent;
