@@ -65,17 +65,18 @@ export const QueryRequest = z
   .check(checkWith(checkScope));
 
 /**
- * The request of `/v2/memory/search`. If it has `recencyDays` and names no thread, its date range is ignored, even if
- * the range is invalid. If it names a thread, `recencyDays` is ignored.
+ * The request of `/v2/memory/search`. Fields that have no effect are not validated: `query` and `recencyDays` if the
+ * request names a thread, and otherwise `query` and the date range if it has `recencyDays`.
  */
 export const SearchRequest = z.preprocess(
-  (data) =>
-    isObject(data) &&
-    isObject(data.filters) &&
-    typeof data.recencyDays === 'number' &&
-    typeof data.filters.annotationId !== 'string'
-      ? { ...data, filters: { ...data.filters, dateRange: undefined } }
-      : data,
+  (data) => {
+    if (!isObject(data)) return data;
+    const { filters } = data;
+    if (isObject(filters) && typeof filters.annotationId === 'string')
+      return { ...data, query: undefined, recencyDays: undefined };
+    if (typeof data.recencyDays !== 'number') return data;
+    return { ...data, query: undefined, filters: isObject(filters) ? { ...filters, dateRange: undefined } : filters };
+  },
   z
     .object({
       query: optional(Text),

@@ -405,11 +405,20 @@ describe('POST /v2/memory/search', () => {
     expect(body.result).toMatchObject({ results: [], totalInScope: 0 });
   });
 
-  test.each(['', ' \n'])('ignores the query %j if annotationId or recencyDays is set', async (blank) => {
-    expect(await searchIds({ ...acme, query: blank, filters: { annotationId: 'thread' } })).toEqual(
-      await searchIds({ ...acme, filters: { annotationId: 'thread' } }),
-    );
-    expect(await searchIds({ query: blank, recencyDays: 7 })).toEqual(await searchIds({ recencyDays: 7 }));
+  test.each<[string, unknown]>([
+    ['empty', ''],
+    ['blank', ' \n'],
+    ['too long', 'x'.repeat(32_769)],
+    ['a number', 7],
+  ])('ignores a query that is %s if annotationId or recencyDays is set', async (_what, ignored) => {
+    const ofThread = { ...acme, filters: { annotationId: 'thread' } };
+    expect(await searchIds({ ...ofThread, query: ignored })).toEqual(await searchIds(ofThread));
+    expect(await searchIds({ query: ignored, recencyDays: 7 })).toEqual(await searchIds({ recencyDays: 7 }));
+  });
+
+  test('ignores recencyDays that are invalid if annotationId is set', async () => {
+    const ofThread = { ...acme, filters: { annotationId: 'thread' } };
+    expect(await searchIds({ ...ofThread, recencyDays: 366 })).toEqual(await searchIds(ofThread));
   });
 
   test.each<[string, unknown]>([
