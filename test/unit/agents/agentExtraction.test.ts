@@ -141,10 +141,10 @@ describe('readSource: columns of a table', () => {
     expect(fromCsv('name,description,owner\nA,B,C').agents).toEqual([{ name: 'A', description: 'B' }]);
   });
 
-  test('skips and reports the rows above the column titles', () => {
-    const result = fromCsv('Our checks\n\nname,prompt\nA,B');
+  test.each(['Our checks', 'Rule', 'Title'])('skips and reports the row %p above the column titles', (first) => {
+    const result = fromCsv(`${first}\n\nname,prompt\nA,B`);
     expect(result.agents).toEqual([{ name: 'A', instructions: 'B' }]);
-    expect(result.skipped).toEqual([{ row: 1, originalText: 'Our checks', reason: 'It is above the column titles.' }]);
+    expect(result.skipped).toEqual([{ row: 1, originalText: first, reason: 'It is above the column titles.' }]);
   });
 });
 

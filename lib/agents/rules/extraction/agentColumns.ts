@@ -58,9 +58,13 @@ export interface Header {
 const HEADER_ROWS = 10;
 const MAX_TITLE = 80;
 
-/** Returns the header of a table, or undefined if no row near the beginning has the column titles of agents. */
+/**
+ * Returns the header of a table, or undefined if no row near the beginning has the column titles of agents. Of several such
+ * rows, returns the one with the most titles, because a title of the whole table can be a word such as "Rule".
+ */
 export function findHeader(rows: readonly Row[]): Header | undefined {
-  return rows.slice(0, HEADER_ROWS).map(readHeader).find(describesAgents);
+  const headers = rows.slice(0, HEADER_ROWS).map(readHeader).filter(describesAgents);
+  return headers.toSorted((a, b) => b.columns.length - a.columns.length)[0];
 }
 
 /**
