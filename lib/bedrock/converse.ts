@@ -118,11 +118,12 @@ function toRequest({ system, task, file, tool, maxTokens }: Question, provider: 
 
 function toAnswer({ output, stopReason }: ConverseCommandOutput, { tool }: Question): ModelAnswer {
   const stopped: string = stopReason ?? 'no reason given';
-  const used = output?.message?.content?.find(({ toolUse }) => toolUse?.name === tool.name)?.toolUse;
+  const content = output?.message?.content ?? [];
+  const inputs = content.flatMap(({ toolUse }) => (toolUse?.name === tool.name ? [toolUse.input] : []));
   const isBlocked = /^(guardrail_intervened$|content_filtered$|malformed_)/.test(stopped);
-  if (used === undefined || isBlocked) return { outcome: 'nothing', stopped };
+  if (inputs.length === 0 || isBlocked) return { outcome: 'nothing', stopped };
   const cutOff = stopped === 'max_tokens' || stopped === 'model_context_window_exceeded';
-  return { outcome: 'answered', input: used.input, cutOff };
+  return { outcome: 'answered', inputs, cutOff };
 }
 
 /**

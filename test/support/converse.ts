@@ -3,8 +3,11 @@ import { startBedrock } from './bedrock.ts';
 
 /** A reply of the fake Converse API. */
 export type ConverseReply =
-  /** The fields of a tool use. If the model stops for another reason than `tool_use`, that reason is a field too. */
-  | { readonly input: unknown; readonly stopReason?: string }
+  /**
+   * The fields of a tool use. If the model stops for another reason than `tool_use`, that reason is a field too. `moreInputs`
+   * are the inputs of further tool uses in the same answer.
+   */
+  | { readonly input: unknown; readonly moreInputs?: readonly unknown[]; readonly stopReason?: string }
   /** A text instead of a tool use. */
   | { readonly text: string; readonly stopReason: string }
   | { readonly status: number; readonly error: string }
@@ -65,10 +68,12 @@ function answer(stream: ServerHttp2Stream, { request }: ConverseCall, reply: Con
 function converseOutput(reply: Extract<ConverseReply, { input: unknown } | { text: string }>): object {
   const content =
     'text' in reply
-      ? { text: reply.text }
-      : { toolUse: { toolUseId: 'tooluse_1', name: 'record_agents', input: reply.input } };
+      ? [{ text: reply.text }]
+      : [reply.input, ...(reply.moreInputs ?? [])].map((input, index) => ({
+          toolUse: { toolUseId: `tooluse_${index + 1}`, name: 'record_agents', input },
+        }));
   return {
-    output: { message: { role: 'assistant', content: [content] } },
+    output: { message: { role: 'assistant', content } },
     stopReason: reply.stopReason ?? 'tool_use',
     usage: { inputTokens: 100, outputTokens: 10, totalTokens: 110 },
     metrics: { latencyMs: 5 },

@@ -235,6 +235,17 @@ describe('POST /v2/agents/extract with a model', () => {
     expect(skipped).toEqual([{ row: 1, originalText: 'Topic | Wish', reason: 'The model skipped this: Titles.' }]);
   });
 
+  test('returns the agents of all uses of the tool in one answer, and reports a use of another form', async () => {
+    setUp(models);
+    const moreInputs = [{ agents: [{ name: 'Legal', instructions: 'Flag promises.' }] }, { agents: 'none' }];
+    converse.script = () => ({ input: { agents: [agent], skipped: [] }, moreInputs });
+    const { agents, skipped } = await extract('Flag what shouts.', 'text/plain');
+    expect(agents).toEqual([agent, { name: 'Legal', instructions: 'Flag promises.' }]);
+    expect(skipped).toEqual([
+      { originalText: 'Flag what shouts.', reason: 'The answer of the model has another form than requested.' },
+    ]);
+  });
+
   test('skips invalid agents in the answer of the model and returns the valid ones', async () => {
     setUp(models);
     converse.script = () => ({

@@ -17,7 +17,7 @@ import { times } from '../../support/times.ts';
 
 const rows = (...texts: string[]) => texts.map((text, index) => ({ number: index + 1, cells: [text, 'more'] }));
 const table = (...texts: string[]) => partsOfTables([{ rows: rows(...texts), unread: [] }]);
-const answered = (input: unknown, cutOff = false): ModelAnswer => ({ outcome: 'answered', input, cutOff });
+const answered = (input: unknown, cutOff = false): ModelAnswer => ({ outcome: 'answered', inputs: [input], cutOff });
 const replyWith = (agents: unknown, skipped: unknown = []) => answered({ agents, skipped });
 const agent = { name: 'A', instructions: 'Look.' };
 const fileOf = ({ parts }: FileParts) => parts.map(({ file }) => ('text' in file ? file.text : ''));

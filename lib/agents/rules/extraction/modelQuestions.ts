@@ -37,8 +37,11 @@ export interface Question {
 export type CallFailure = 'busy' | 'late' | 'forbidden' | 'refused';
 
 export type ModelAnswer =
-  /** The model used the tool. `input` is the input of the tool. `cutOff` is true if the answer reached a length limit. */
-  | { readonly outcome: 'answered'; readonly input: unknown; readonly cutOff: boolean }
+  /**
+   * The model used the tool. `inputs` are the inputs of all uses in their order, because Claude can use a tool several times
+   * in one answer. `cutOff` is true if the answer reached a length limit.
+   */
+  | { readonly outcome: 'answered'; readonly inputs: readonly unknown[]; readonly cutOff: boolean }
   /** The model did not use the tool. `stopped` is its stop reason. */
   | { readonly outcome: 'nothing'; readonly stopped: string }
   | { readonly outcome: 'failed'; readonly why: CallFailure };
@@ -178,20 +181,23 @@ function candidatesOf(part: FilePart, answer: ModelAnswer): AgentCandidate[] {
   if (answer.outcome === 'failed') return skipPart(part, failures[answer.why].reason);
   if (answer.outcome === 'nothing')
     return skipPart(part, `The model did not answer as it was asked to (${answer.stopped}).`);
-  const { input, cutOff } = answer;
-  const { data } = ToolInput.safeParse(input);
-  if (!data)
+  const { inputs, cutOff } = answer;
+  const uses = inputs.flatMap((input) => ToolInput.safeParse(input).data ?? []);
+  const last = uses.at(-1);
+  if (!last)
     return skipPart(
       part,
-      cutOff
-        ? 'The answer of the model was cut off: send this part again, in smaller pieces.'
-        : 'The answer of the model has another form than requested.',
+      cutOff ? 'The answer of the model was cut off: send this part again, in smaller pieces.' : OTHER_FORM,
     );
+  const allAgents = uses.flatMap(({ agents }) => agents);
   // If the answer was cut off, its last item may be incomplete.
-  const agents = cutOff && data.skipped.length === 0 ? data.agents.slice(0, -1) : data.agents;
+  const agents = cutOff && last.skipped.length === 0 ? allAgents.slice(0, -1) : allAgents;
   const items = [
     ...agents.slice(0, MAX_ITEMS).map(toDraft),
-    ...data.skipped.slice(0, MAX_ITEMS).flatMap(toSkippedText),
+    ...uses
+      .flatMap(({ skipped }) => skipped)
+      .slice(0, MAX_ITEMS)
+      .flatMap(toSkippedText),
   ];
   if (part.rows) {
     const reasonWithoutItem = cutOff
@@ -203,10 +209,12 @@ function candidatesOf(part: FilePart, answer: ModelAnswer): AgentCandidate[] {
   return [
     ...items.map(({ row: _, ...item }) => ({ ...item, text: item.text || part.text })),
     ...(cutOff ? [{ text: part.text, reason: CUT_OFF }] : []),
+    ...(!cutOff && uses.length < inputs.length ? [{ text: part.text, reason: OTHER_FORM }] : []),
   ];
 }
 
 const CUT_OFF = 'The answer of the model was cut off: agents of this part may be missing.';
+const OTHER_FORM = 'The answer of the model has another form than requested.';
 
 function toDraft(item: unknown): AgentCandidate {
   const { data: agent, error } = AgentDraft.safeParse(withoutNulls(item));
