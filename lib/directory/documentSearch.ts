@@ -38,17 +38,17 @@ export class DocumentSearch {
 
   /**
    * Returns a page of the matching documents, ordered by id. Without `isMatch`, all documents match. With `isMatch`, one page reads
-   * about 2,000 documents. The page can then be short or empty and still have a `next`.
+   * about 2,000 documents. The page can then be short or empty and still have a `next`. A page ends early at about 4 MB.
    */
   async page(
     searched: SearchScope,
     isMatch: ((document: DocumentWithFolder) => boolean) | undefined,
     { limit, after }: PageOptions,
   ): Promise<QueryPage<DocumentWithFolder>> {
-    if (!isMatch) return this.#read(searched, { limit, after });
+    if (!isMatch && !searched.folder) return this.#read(searched, { limit, after });
     return searchPage(
-      async (from) => {
-        const { values, next } = await this.#read(searched, { limit: RECORDS_PER_READ, after: from });
+      async (from, count) => {
+        const { values, next } = await this.#read(searched, { limit: count, after: from });
         return { records: values.map((value) => ({ key: sortKey(searched, value.documentId), value })), next };
       },
       { limit, after, isMatch },

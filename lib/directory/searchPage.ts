@@ -11,7 +11,8 @@ export interface SearchOptions<V> {
   readonly limit: number;
   /** The `next` of the previous page. Undefined for the first page. */
   readonly after: string | undefined;
-  readonly isMatch: (value: V) => boolean;
+  /** If undefined, all records match. */
+  readonly isMatch?: ((value: V) => boolean) | undefined;
 }
 
 /** The largest number of records that one read returns. */
@@ -22,27 +23,28 @@ const READS = 4;
 const PAGE_BYTES = 4_000_000;
 
 /**
- * Returns a page of the records that match. `read` returns the records after a sort key. One page makes at most four reads, so it
- * can have fewer than `limit` values, or none, and still have a `next`. The next page starts after the last record that was
- * checked.
+ * Returns a page of the records that match. `read` returns at most `count` records after a sort key. One page makes at most four
+ * reads, so it can have fewer than `limit` values, or none, and still have a `next`. The next page starts after the last record
+ * that was checked.
  */
 export async function searchPage<V>(
-  read: (after: string | undefined) => Promise<ReadPage<V>>,
+  read: (after: string | undefined, count: number) => Promise<ReadPage<V>>,
   { limit, after, isMatch }: SearchOptions<V>,
 ): Promise<{ values: V[]; next: string | undefined }> {
   const values: V[] = [];
   let [position, bytes] = [after, 0];
-  for (let count = 0; count < READS; count++) {
-    const { records, next } = await read(position);
+  for (let reads = 0; reads < READS; reads++) {
+    const count = isMatch ? RECORDS_PER_READ : Math.min(limit - values.length, RECORDS_PER_READ);
+    const { records, next } = await read(position, count);
     for (const { key, value } of records) {
-      if (isMatch(value)) {
+      if (!isMatch || isMatch(value)) {
         bytes += jsonBytes(value);
         if (values.length === limit || (values.length > 0 && bytes > PAGE_BYTES)) return { values, next: position };
         values.push(value);
       }
       position = key;
     }
-    if (next === undefined) return { values, next: undefined };
+    if (next === undefined || (!isMatch && values.length === limit)) return { values, next };
     position = next;
   }
   return { values, next: position };

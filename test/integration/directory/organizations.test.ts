@@ -368,6 +368,20 @@ describe('documents/add and documents/get', () => {
     expect(filed.flat().map(({ id }) => id)).toEqual(ids('filed', 130));
   });
 
+  test.each([
+    ['an organization', {}],
+    ['a folder', { folderId: 'f' }],
+  ])('documents/get ends a page of large documents of %s early', async (_case, more) => {
+    const metadata = { text: 'x'.repeat(60_000) };
+    await add(
+      ids('large', 80).map((documentId) => ({ documentId, metadata })),
+      { folderId: 'f', createFolder: true },
+    );
+    const pages = await listPages(GET, { organizationId: 'acme', ...more }, 'pageToken');
+    expect(pages.length).toBe(2);
+    expect(pages.flat().map(({ id }) => id)).toEqual(ids('large', 80));
+  });
+
   test('documents/get rejects a page token of another organization or folder', async () => {
     await add(
       ids('d', 3).map((documentId) => ({ documentId })),
