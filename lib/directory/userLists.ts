@@ -81,28 +81,15 @@ export class UserLists {
   }
 
   /** Returns a page of a resource's contact list, ordered by user id. */
-  async ofResource(
-    scope: OrganizationScope,
-    resource: Resource,
-    { limit, after, isMatch }: UserListOptions,
-  ): Promise<UserPage> {
-    if (!isMatch) return this.#users.contacts(scope, resource, { limit, after });
-    return searchPage((from) => this.#users.contactRecords(scope, resource, { limit: RECORDS_PER_READ, after: from }), {
-      limit,
-      after,
-      isMatch,
-    });
+  async ofResource(scope: OrganizationScope, resource: Resource, options: UserListOptions): Promise<UserPage> {
+    return searchPage((after, count) => this.#users.contactRecords(scope, resource, { limit: count, after }), options);
   }
 
   /**
    * Returns a page of the users who are in at least one of the groups, ordered by user id. A user in several groups is listed
    * once. Throws NOT_FOUND if a group does not exist.
    */
-  async ofGroups(
-    scope: OrganizationScope,
-    groupIds: readonly string[],
-    { limit, after, isMatch }: UserListOptions,
-  ): Promise<UserPage> {
+  async ofGroups(scope: OrganizationScope, groupIds: readonly string[], options: UserListOptions): Promise<UserPage> {
     const read = async (from: string | undefined, pageLimit: number) => {
       const pages = await Promise.all(
         groupIds.map((groupId) => this.#groups.members(scope, groupId, { limit: pageLimit, after: from })),
@@ -120,9 +107,7 @@ export class UserLists {
     };
     const [storedGroups, page] = await Promise.all([
       this.#groups.getByIds(scope, groupIds),
-      isMatch
-        ? searchPage((from) => read(from, Math.ceil(RECORDS_PER_READ / groupIds.length)), { limit, after, isMatch })
-        : read(after, limit).then(({ records, next }) => ({ values: records.map(({ value }) => value), next })),
+      searchPage((after, count) => read(after, options.isMatch ? Math.ceil(count / groupIds.length) : count), options),
     ]);
     if (storedGroups.includes(undefined)) throw unknownGroup();
     return page;

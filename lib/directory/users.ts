@@ -214,16 +214,6 @@ export class UserReader {
    * Returns a page of a resource's contact list, ordered by user id. Leaves out users who were removed. A page can therefore be
    * shorter than `limit` until a job has purged their contacts.
    */
-  async contacts(
-    scope: OrganizationScope,
-    resource: Resource,
-    options: PageOptions,
-  ): Promise<{ values: ListedUser[]; next: string | undefined }> {
-    const { records, next } = await this.contactRecords(scope, resource, options);
-    return { values: records.map(({ value }) => value), next };
-  }
-
-  /** Returns the same page as `contacts`, with each user's sort key and the number of bytes that were read. */
   async contactRecords(
     scope: OrganizationScope,
     resource: Resource,

@@ -482,6 +482,27 @@ describe('users/add and users/get', () => {
     expect(pages.flat().map(({ userId }) => userId)).toEqual(ids('u', 300));
   });
 
+  test.each([
+    ['an organization', {}],
+    ['a group', { organizationUserGroupIds: ['g'] }],
+  ])('users/get ends a page of large profiles of %s early', async (_case, more) => {
+    const text = '界'.repeat(512);
+    const profile = { name: text, color: text, textColor: text, initial: text, plan: text, photoUrl: text };
+    for (const userIds of [ids('u', 300), ids('v', 300)]) await add(userIds.map((userId) => ({ userId, ...profile })));
+    const userIds = [...ids('u', 300), ...ids('v', 300)];
+    const groups = '/v2/organizations/usergroups';
+    await customer.ok(`${groups}/add`, { organizationId: 'acme', organizationUserGroups: [{ groupId: 'g' }] });
+    for (const slice of [userIds.slice(0, 300), userIds.slice(300)])
+      await customer.ok(`${groups}/users/add`, {
+        organizationId: 'acme',
+        organizationUserGroupId: 'g',
+        userIds: slice,
+      });
+    const pages = await listPages(GET, { organizationId: 'acme', ...more });
+    expect(pages).toHaveLength(2);
+    expect(pages.flat().map(({ userId }) => userId)).toEqual(userIds);
+  });
+
   test('users/add keeps one id and all fields of successful calls when five calls add a user concurrently', async () => {
     await add([{ userId: 'x' }]);
     const answers = await Promise.all(
