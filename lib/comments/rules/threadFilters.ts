@@ -200,7 +200,13 @@ export const ThreadListing = /* @__PURE__ */ defineSchema(() =>
       pageSize: optional(PageSize),
       pageToken: optional(PageToken),
     })
-    .check(oneScope, oneAgentFilter, rejectFiltersWithDeletedAfter, notTogether('pageToken', 'annotationIds')),
+    .check(
+      oneScope,
+      oneAgentFilter,
+      rejectFiltersWithDeletedAfter,
+      notTogether('pageToken', 'annotationIds'),
+      notTogether('order', 'annotationIds'),
+    ),
 );
 
 /**

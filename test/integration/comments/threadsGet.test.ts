@@ -180,6 +180,13 @@ describe('POST /v2/commentannotations/get across documents', () => {
     expect((await customer.call(GET, { organizationId: 'acme', ...data })).status).toBe(status);
   });
 
+  test('refuses order together with annotationIds, which set the order', async () => {
+    const data = { organizationId: 'acme', documentId: 'd000', annotationIds: ['a-d000'], order: 'asc' };
+    const { status, body } = await customer.call(GET, data);
+    expect([status, body.error.message]).toEqual([400, 'order must not be given together with annotationIds']);
+    expect(idsIn(await customer.ok('/v1/commentannotations/get', data))).toEqual(['a-d000']);
+  });
+
   test('lists all threads of an organization with many empty documents', async () => {
     const wide = await newCustomer();
     const documentIds = numbered('n', 450);
