@@ -145,7 +145,7 @@ export const OpenObject = /* @__PURE__ */ defineSchema(() => openObject(limits.o
 
 /** Any JSON value of at most 64 KB and 32 levels. The schema does not copy the value. */
 export const JsonValue = /* @__PURE__ */ defineSchema(() =>
-  z.custom<unknown>((value) => value !== undefined).check(...jsonLimits(limits.objectBytes)),
+  z.custom<unknown>((value) => value !== undefined, { error: 'is required' }).check(...jsonLimits(limits.objectBytes)),
 );
 
 /** A JSON object in a response. */

@@ -84,6 +84,7 @@ describe('filters of documents/get', () => {
       [{ key: 'status', operator: '=', value: 1 }],
     ],
     ['filters[0].key is required', [{ operator: '==', value: 1 }]],
+    ['filters[0].value is required', [{ key: 'status', operator: '==' }]],
     ['filters[0].key must have at most 512 characters', [{ key: 'x'.repeat(513), operator: '==', value: 1 }]],
     [
       'filters[0].value must be a list of 1 to 30 values with the operators in, not-in, array-contains-any',
