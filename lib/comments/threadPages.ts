@@ -17,6 +17,7 @@ import { DocumentReader, readDocuments } from '../directory/documents.ts';
 import { FolderReader, type OrganizationScope, organizationScope, readFolders } from '../directory/folders/folders.ts';
 import { findOrganization, OrganizationReader } from '../directory/organizations.ts';
 import { dict, distinct } from '../shared/collections.ts';
+import { invalid } from '../shared/errors.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 import type { Table } from '../table/table.ts';
 import { type DeletedThread, listDeletedThreads } from './deletedThreads.ts';
@@ -71,10 +72,10 @@ export interface ThreadListingScope {
 /** The largest size of all comments in a response to a request for threads by id, in bytes. */
 const MAX_COMMENT_BYTES = 4_000_000;
 /**
- * The largest number of threads that are read for one id. A thread id is unique only in its document, so a request without a
- * document can match several threads.
+ * The largest number of threads that are read for all ids of a request. A thread id is unique only in its document, so a request
+ * without a document can match several threads for each id.
  */
-const MAX_THREADS_PER_ID = 100;
+const MAX_THREADS_READ = 3_000;
 
 export class ThreadPages {
   readonly #table: Table;
@@ -163,7 +164,7 @@ export class ThreadPages {
 
   /**
    * Returns one list per id: the threads with this id that match the filters, at most one per document. `annotationIds` must be
-   * distinct.
+   * distinct. Throws INVALID_ARGUMENT if too many documents have a thread with one of the ids.
    */
   async findByIds(
     tenant: string,
@@ -235,9 +236,11 @@ export class ThreadPages {
     folderId: string | undefined,
     annotationIds: readonly string[],
   ): Promise<(DocumentScope & ThreadKey)[]> {
+    const limit = Math.floor(MAX_THREADS_READ / annotationIds.length);
     const findAll = async (annotationId: string) => {
       const recordId = { ...scope, kind: 'thread', id: annotationId } as const;
-      const { values } = await this.#table.query(RecordIdEntity, recordId, { limit: MAX_THREADS_PER_ID });
+      const { values, next } = await this.#table.query(RecordIdEntity, recordId, { limit });
+      if (next !== undefined) throw tooManyThreads(annotationId);
       return values.map(({ documentKey, createdAt }) => ({ ...scope, documentKey, annotationId, createdAt }));
     };
     const [folder, keysOfIds] = await Promise.all([
@@ -253,6 +256,14 @@ export class ThreadPages {
       return document?.internalId === documentKey && (!folder || document.folder?.internalId === folder.internalId);
     });
   }
+}
+
+function tooManyThreads(annotationId: string): Error {
+  return invalid({
+    path: ['annotationIds'],
+    code: 'too_many',
+    message: `annotationIds must be given together with documentId or documentIds: too many documents have a thread ${annotationId}`,
+  });
 }
 
 /**

@@ -180,6 +180,25 @@ describe('POST /v2/commentannotations/get across documents', () => {
     expect((await customer.call(GET, { organizationId: 'acme', ...data })).status).toBe(status);
   });
 
+  test('finds an id that many documents have, also in a folder and after deletions', async () => {
+    const wide = await newCustomer();
+    const documentIds = numbered('w', 110);
+    const [deleted, inFolder] = [documentIds.slice(0, 105), documentIds.slice(105)];
+    await wide.addDocuments(deleted);
+    await wide.addDocuments(inFolder, { folderId: 'f', createFolder: true });
+    await Promise.all(documentIds.map((documentId) => addThreads(wide, [thread('same')], { documentId })));
+    const find = (data: object) => wide.call(GET, { organizationId: 'acme', annotationIds: ['same'], ...data });
+    expect((await find({})).body.result.data).toHaveLength(110);
+    expect(idsIn((await find({ folderId: 'f' })).body.result.data)).toEqual(inFolder.map(() => 'same'));
+    const { status, body } = await find({ annotationIds: ['same', ...numbered('n', 29)] });
+    expect([status, body.error.message]).toEqual([
+      400,
+      'annotationIds must be given together with documentId or documentIds: too many documents have a thread same',
+    ]);
+    await wide.ok('/v2/organizations/documents/delete', { organizationId: 'acme', documentIds: deleted });
+    expect(idsIn((await find({})).body.result.data)).toEqual(inFolder.map(() => 'same'));
+  });
+
   test('refuses order together with annotationIds, which set the order', async () => {
     const data = { organizationId: 'acme', documentId: 'd000', annotationIds: ['a-d000'], order: 'asc' };
     const { status, body } = await customer.call(GET, data);
