@@ -4,7 +4,7 @@ import type { Stored } from '../../table/entity.ts';
 import { storeCapability } from '../../table/storeCapability.ts';
 import type { PageOptions, Table } from '../../table/table.ts';
 import { parentOf, rootFolderId } from '../rules/folders.ts';
-import { RECORDS_PER_READ, type SearchOptions, searchPage } from '../searchPage.ts';
+import { type SearchOptions, searchPage } from '../searchPage.ts';
 import { type Folder, FolderEntryEntity, FolderReader, type OrganizationScope, readFolders } from './folders.ts';
 
 export interface FolderTree {
@@ -52,9 +52,7 @@ export class FolderTreeReader {
     { maxDepth, limit, after, isVisible }: TreeOptions,
   ): Promise<{ trees: readonly FolderTree[]; next: string | undefined }> {
     const parentKey = folder?.internalId ?? rootFolderId;
-    const first = await (isVisible
-      ? this.#visibleChildren(scope, parentKey, { limit, after, isMatch: isVisible })
-      : this.#children(scope, parentKey, { limit, after }));
+    const first = await this.#children(scope, parentKey, { limit, after, isMatch: isVisible });
     const byParent = new Map<string, Stored<Folder>[]>();
     let level = first.folders;
     let room = MAX_FOLDERS - level.length;
@@ -81,35 +79,24 @@ export class FolderTreeReader {
   }
 
   /**
-   * Returns a page of the folders directly in a folder, ordered by id. Skips pages that have only entries of deleted or moved
-   * folders. If a page is empty, no folders follow.
+   * Returns a page of the folders directly in a folder, ordered by id. A page ends early at about 4 MB. With `isMatch`, a page reads
+   * about 2,000 entries, so it can be short or empty. Otherwise skips pages that have only entries of deleted or moved folders: if
+   * a page is empty, no folders follow.
    */
   async #children(
     scope: OrganizationScope,
     parentKey: string,
-    { limit, after }: PageOptions,
-  ): Promise<{ folders: Stored<Folder>[]; next: string | undefined }> {
-    const { values, next } = await this.#readEntries(scope, parentKey, { limit, after });
-    const folderIds = values.map(({ id }) => id);
-    const folders = await this.#foldersIn(scope, folderIds, (parent) => parent === parentKey);
-    if (folders.length > 0 || next === undefined) return { folders, next };
-    return this.#children(scope, parentKey, { limit, after: next });
-  }
-
-  /** Like `#children`, for the folders that match. A page reads about 2,000 entries, so it can be short or empty. */
-  async #visibleChildren(
-    scope: OrganizationScope,
-    parentKey: string,
     options: SearchOptions<Stored<Folder>>,
   ): Promise<{ folders: Stored<Folder>[]; next: string | undefined }> {
-    const { values, next } = await searchPage(async (after) => {
-      const entries = await this.#readEntries(scope, parentKey, { limit: RECORDS_PER_READ, after });
+    const { values, next } = await searchPage(async (after, count) => {
+      const entries = await this.#readEntries(scope, parentKey, { limit: count, after });
       const folderIds = entries.values.map(({ id }) => id);
       const folders = await this.#foldersIn(scope, folderIds, (parent) => parent === parentKey);
       const keyOf = (id: string) => FolderEntryEntity.key({ ...scope, folderKey: parentKey, kind: 'folder', id }).SK;
       return { records: folders.map((value) => ({ key: keyOf(value.folderId), value })), next: entries.next };
     }, options);
-    return { folders: values, next };
+    if (options.isMatch || values.length > 0 || next === undefined) return { folders: values, next };
+    return this.#children(scope, parentKey, { ...options, after: next });
   }
 
   /**

@@ -142,6 +142,19 @@ describe('POST /v2/organizations/folders/get', () => {
     expect(new Set(within.flat()).size).toBe(250);
   });
 
+  test('ends a page of folders with long paths early', async () => {
+    const longId = (name: string) => name.padEnd(512, '界');
+    const chain = times(19, (i) => ({
+      folderId: longId(`c${i}`),
+      ...(i > 0 && { parentFolderId: longId(`c${i - 1}`) }),
+    }));
+    const leaves = times(200, (i) => ({ folderId: longId(`l${i}`), parentFolderId: longId('c18') }));
+    await customer.ok(ADD, { ...acme, folders: [...chain, ...leaves] });
+    const pages = await customer.pages(GET, { ...acme, folderId: longId('c18') });
+    expect(pages).toHaveLength(2);
+    expect(new Set(pages.flatMap(([folder]) => folder.subFolders).map(({ folderId }: any) => folderId)).size).toBe(200);
+  });
+
   test('returns INVALID_ARGUMENT with advice if the result has more than 1,000 folders', async () => {
     await addFoldersBelow(1_010, 'z', (index) => (index < 20 ? 0 : 1 + (index % 20)));
     expect(await error(GET, { maxDepth: 3 })).toEqual(
