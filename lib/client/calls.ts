@@ -53,8 +53,21 @@ export class ServiceError extends Error {
   }
 }
 
-const FIRST_PAUSE = 100;
-const MAX_PAUSE_MILLISECONDS = 5_000;
+/** Returns whether an error would come again at each attempt, for example because the user may not open the document. */
+export function isFinal(error: unknown): error is ServiceError {
+  return error instanceof ServiceError && ['PERMISSION_DENIED', 'NOT_FOUND', 'INVALID_ARGUMENT'].includes(error.status);
+}
+
+/** Returns the random pause of a live connection or an editor before its next attempt, in milliseconds: at most 30 s. */
+export function pauseBeforeRetry(failures: number): number {
+  return randomPause(500, failures, 30_000);
+}
+
+/** Returns a random time of up to `first` milliseconds, doubled for each failure, but not more than `most`. */
+function randomPause(first: number, failures: number, most: number): number {
+  return Math.random() * Math.min(first * 2 ** failures, most);
+}
+
 /** The longest `retry-after` that the client waits for, in seconds. After a longer one, the call fails without another attempt. */
 const MAX_RETRY_AFTER_SECONDS = 30;
 
@@ -104,10 +117,7 @@ export function callSender(
         requestedSeconds = failure.retryAfterSeconds ?? 0;
         if (requestedSeconds > MAX_RETRY_AFTER_SECONDS) throw failure;
       }
-      await pause(
-        requestedSeconds * 1_000 + Math.random() * Math.min(FIRST_PAUSE * 2 ** attempt, MAX_PAUSE_MILLISECONDS),
-        signal,
-      );
+      await pause(requestedSeconds * 1_000 + randomPause(100, attempt, 5_000), signal);
     }
   };
 }

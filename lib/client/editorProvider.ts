@@ -1,7 +1,7 @@
 import { fromBase64, toBase64 } from 'lib0/buffer';
 import { applyAwarenessUpdate, Awareness, encodeAwarenessUpdate, removeAwarenessStates } from 'y-protocols/awareness';
 import * as Y from 'yjs';
-import { ServiceError } from './calls.ts';
+import { isFinal, pauseBeforeRetry, ServiceError } from './calls.ts';
 import { Emitter } from './emitter.ts';
 import type { DocumentName, EditorMessage, LiveDocument, LiveStatus } from './liveDocument.ts';
 
@@ -64,8 +64,6 @@ const COLLECT_MILLISECONDS = 100;
 const MAX_UNMERGED = 256;
 /** How long cursor changes are collected before they are published together, in milliseconds. */
 const AWARENESS_MILLISECONDS = 50;
-const FIRST_PAUSE = 500;
-const MAX_PAUSE_MILLISECONDS = 30_000;
 /** The length in bytes of a Yjs update that changes nothing. */
 const EMPTY_UPDATE_BYTES = 2;
 
@@ -341,17 +339,14 @@ export class EditorProvider {
   /** Calls `retry` with the pause before the next attempt, in milliseconds. Stops if an attempt would be rejected too. */
   #retryLater(error: unknown, retry: (pause: number) => void): void {
     if (this.#hasStopped) return;
-    if (
-      error instanceof ServiceError &&
-      ['PERMISSION_DENIED', 'INVALID_ARGUMENT', 'NOT_FOUND'].includes(error.status)
-    ) {
+    if (isFinal(error)) {
       this.#removeOtherStates();
       void this.#removeOwnState();
       this.#stop();
       this.#events.emit('rejected', error);
       return;
     }
-    retry(Math.random() * Math.min(FIRST_PAUSE * 2 ** this.#failures, MAX_PAUSE_MILLISECONDS));
+    retry(pauseBeforeRetry(this.#failures));
     this.#failures += 1;
   }
 

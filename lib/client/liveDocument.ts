@@ -1,9 +1,9 @@
 import type { LiveStateMessage, LiveStateResponse } from '../liveState/rules.ts';
 import type { PresenceMessage, PresenceResponse } from '../presence/rules.ts';
-import { ServiceError } from './calls.ts';
+import { isFinal, pauseBeforeRetry, ServiceError } from './calls.ts';
 import { Emitter } from './emitter.ts';
 import { EventSocket, type SocketConstructor } from './eventSocket.ts';
-import { LiveStateView, PresenceView, VersionOrder } from './liveView.ts';
+import { NewestValues, VersionOrder } from './liveView.ts';
 import { OwnPresence, type OwnPresenceFields } from './ownPresence.ts';
 import type { CallOptions } from './types.ts';
 
@@ -124,8 +124,6 @@ export interface LiveDocumentPorts {
   readonly release: () => boolean;
 }
 
-const FIRST_PAUSE = 500;
-const MAX_PAUSE_MILLISECONDS = 30_000;
 /** After a connection that lasted this long (milliseconds), the pause before the next attempt is short again. */
 const STABLE_MILLISECONDS = 30_000;
 /** The connection's token is renewed this long before it expires (milliseconds). */
@@ -164,8 +162,14 @@ export class LiveDocument {
   };
   readonly #ports: LiveDocumentPorts;
   readonly #events = new Emitter<LiveEvents>();
-  readonly #users = new PresenceView();
-  readonly #states = new LiveStateView();
+  readonly #users = new NewestValues<PresenceResponse>(
+    ({ userId }) => userId,
+    ({ changedAt }) => changedAt,
+  );
+  readonly #states = new NewestValues<LiveStateResponse>(
+    ({ liveStateDataId }) => liveStateDataId,
+    ({ at }) => at,
+  );
   readonly #order = new VersionOrder<Versioned>();
   readonly #reportedHints = new Set<string>();
   /** When the last complete read of missed changes began, epoch milliseconds. */
@@ -199,7 +203,7 @@ export class LiveDocument {
     this.presence = {
       set: (fields = {}) => this.#own.set(fields),
       leave: () => this.#own.leave(),
-      users: () => this.#users.users,
+      users: () => this.#presentUsers,
     };
     (globalThis as Partial<EventTarget>).addEventListener?.('online', this.#onOnline);
     (globalThis as Partial<EventTarget>).addEventListener?.('offline', this.#onOffline);
@@ -231,10 +235,15 @@ export class LiveDocument {
   #currentValues<N extends keyof LiveEvents>(name: N): readonly LiveEvents[N][] {
     const values: { readonly [E in keyof LiveEvents]?: readonly LiveEvents[E][] } = {
       reload: [undefined],
-      presence: [this.#users.users],
+      presence: [this.#presentUsers],
       livestate: this.#states.all,
     };
     return values[name] ?? [];
+  }
+
+  /** The users who are present, in the order of their ids. */
+  get #presentUsers(): PresenceResponse[] {
+    return this.#users.all.sort((a, b) => (a.userId < b.userId ? -1 : 1));
   }
 
   /** Returns the last live state that was stored under an id, or undefined if there is none. */
@@ -283,7 +292,7 @@ export class LiveDocument {
       if (this.#hasStopped()) return;
       this.#setStatus('offline');
       failures = Date.now() - liveSince > STABLE_MILLISECONDS ? 0 : failures + 1;
-      await this.#wait(Math.random() * Math.min(FIRST_PAUSE * 2 ** failures, MAX_PAUSE_MILLISECONDS));
+      await this.#wait(pauseBeforeRetry(failures));
     }
   }
 
@@ -378,7 +387,11 @@ export class LiveDocument {
   #receiveOfDocument(message: DocumentMessage): void {
     if (message.type === 'system.revoked') this.#disconnect();
     else if (isPresence(message)) {
-      if (this.#users.apply(message)) this.#showPresence();
+      const isNewer =
+        message.type === 'presence.update'
+          ? this.#users.set(message.user)
+          : this.#users.remove(message.userId, message.at);
+      if (isNewer) this.#showPresence();
     } else if (isLiveState(message)) this.#showState(message);
     else if (typeof (message as Partial<Versioned>).version === 'number') {
       const { messages, hasGap } = this.#order.take(message as Versioned);
@@ -465,15 +478,15 @@ export class LiveDocument {
   }
 
   #showPresence(): void {
-    const { users } = this.#users;
+    const users = this.#presentUsers;
     this.#events.emit('presence', users);
     const userId = this.#ports.userId();
     this.#own.correct(users.find((user) => user.userId === userId));
   }
 
-  #showState(state: LiveStateMessage): void {
-    const applied = this.#states.apply(state);
-    if (applied) this.#events.emit('livestate', applied);
+  #showState({ liveStateDataId, data, at }: LiveStateMessage): void {
+    const state = { liveStateDataId, data, at };
+    if (this.#states.set(state)) this.#events.emit('livestate', state);
   }
 
   #setStatus(status: LiveStatus): void {
@@ -511,9 +524,4 @@ function isPresence(message: DocumentMessage): message is PresenceMessage {
 
 function isLiveState(message: DocumentMessage): message is LiveStateMessage {
   return message.type === 'livestate.update';
-}
-
-/** Returns whether another attempt to open the document is useless, for example because the user may not open it. */
-function isFinal(error: unknown): boolean {
-  return error instanceof ServiceError && ['PERMISSION_DENIED', 'NOT_FOUND', 'INVALID_ARGUMENT'].includes(error.status);
 }

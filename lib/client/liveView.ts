@@ -1,28 +1,40 @@
-import type { LiveStateMessage, LiveStateResponse } from '../liveState/rules.ts';
-import type { PresenceMessage, PresenceResponse } from '../presence/rules.ts';
-
-/** The users who are present in a document, from messages and reads. An older message never replaces a newer one. */
-export class PresenceView {
-  /** The last known presence of each user. `user` is undefined after the user has left. */
-  readonly #users = new Map<string, { readonly at: number; readonly user: PresenceResponse | undefined }>();
-  /** The ids of users about whom a message arrived since the last read began. */
+/** Values by id, from messages and reads. An older value never replaces a newer one. */
+export class NewestValues<V> {
+  readonly #idOf: (value: V) => string;
+  readonly #timeOf: (value: V) => number;
+  /** The last known value of each id. `value` is undefined after the value was removed. */
+  readonly #entries = new Map<string, { readonly at: number; readonly value: V | undefined }>();
+  /** The ids about which a message arrived since the last read began. */
   readonly #touched = new Set<string>();
 
-  get users(): PresenceResponse[] {
-    return [...this.#users.values()]
-      .flatMap(({ user }) => (user ? [user] : []))
-      .sort((a, b) => (a.userId < b.userId ? -1 : 1));
+  /** `timeOf` returns the time of the last change of a value. It grows with each change. */
+  constructor(idOf: (value: V) => string, timeOf: (value: V) => number) {
+    this.#idOf = idOf;
+    this.#timeOf = timeOf;
   }
 
-  /** Applies a message. Returns false if it is not newer than the last one about the user. */
-  apply(message: PresenceMessage): boolean {
-    const { userId, user } =
-      message.type === 'presence.update'
-        ? { userId: message.user.userId, user: message.user }
-        : { userId: message.userId, user: undefined };
-    this.#touched.add(userId);
-    if ((this.#users.get(userId)?.at ?? 0) >= message.at) return false;
-    this.#users.set(userId, { at: message.at, user });
+  get all(): V[] {
+    return [...this.#entries.values()].flatMap(({ value }) => (value === undefined ? [] : [value]));
+  }
+
+  get(id: string): V | undefined {
+    return this.#entries.get(id)?.value;
+  }
+
+  /** Applies the value of a message. Returns false if it is not newer than the last message about its id. */
+  set(value: V): boolean {
+    return this.#apply(this.#idOf(value), this.#timeOf(value), value);
+  }
+
+  /** Applies a message that a value was removed. Returns false if it is not newer than the last message about the id. */
+  remove(id: string, at: number): boolean {
+    return this.#apply(id, at, undefined);
+  }
+
+  #apply(id: string, at: number, value: V | undefined): boolean {
+    this.#touched.add(id);
+    if ((this.#entries.get(id)?.at ?? 0) >= at) return false;
+    this.#entries.set(id, { at, value });
     return true;
   }
 
@@ -32,56 +44,22 @@ export class PresenceView {
   }
 
   /**
-   * Applies the answer of a read. A user who is missing in the answer has left, unless a message about the user arrived
-   * since the read began.
-   */
-  applyRead(present: readonly PresenceResponse[]): void {
-    for (const user of present) {
-      const stored = this.#users.get(user.userId);
-      if (!stored || stored.at < user.changedAt || (stored.at === user.changedAt && stored.user))
-        this.#users.set(user.userId, { at: user.changedAt, user });
-    }
-    const ids = new Set(present.map(({ userId }) => userId));
-    for (const [userId, { at }] of this.#users)
-      if (!ids.has(userId) && !this.#touched.has(userId)) this.#users.set(userId, { at, user: undefined });
-  }
-}
-
-/** The latest live states of a document by id. An older state never replaces a newer one. */
-export class LiveStateView {
-  readonly #states = new Map<string, LiveStateResponse>();
-  /** The ids about which a message arrived since the last read began. */
-  readonly #touched = new Set<string>();
-
-  get all(): LiveStateResponse[] {
-    return [...this.#states.values()];
-  }
-
-  get(liveStateDataId: string): LiveStateResponse | undefined {
-    return this.#states.get(liveStateDataId);
-  }
-
-  /** Applies a live state. Returns it, or undefined if it is not newer than the last one with its id. */
-  apply({ liveStateDataId, data, at }: LiveStateMessage | LiveStateResponse): LiveStateResponse | undefined {
-    this.#touched.add(liveStateDataId);
-    if ((this.#states.get(liveStateDataId)?.at ?? 0) >= at) return undefined;
-    const state = { liveStateDataId, data, at };
-    this.#states.set(liveStateDataId, state);
-    return state;
-  }
-
-  /** Must be called when a read begins. Messages that arrive after this call are newer than the read's answer. */
-  beginRead(): void {
-    this.#touched.clear();
-  }
-
-  /**
-   * Applies the answer of a read. Returns the states that are newer than the last ones with their ids. Removes each state
+   * Applies the answer of a read. Returns the values that are newer than the last ones with their ids. Removes each value
    * that is missing in the answer, unless a message about it arrived since the read began.
    */
-  applyRead(stored: readonly LiveStateResponse[]): LiveStateResponse[] {
-    const newer = stored.flatMap((state) => this.apply(state) ?? []);
-    for (const id of this.#states.keys()) if (!this.#touched.has(id)) this.#states.delete(id);
+  applyRead(values: readonly V[]): V[] {
+    const newer: V[] = [];
+    for (const value of values) {
+      const [id, at] = [this.#idOf(value), this.#timeOf(value)];
+      const stored = this.#entries.get(id);
+      // At the same time as a removal, the removal counts. A read can have a renewed lease with the same time.
+      if (stored && (stored.at > at || (stored.at === at && stored.value === undefined))) continue;
+      if (stored?.at !== at) newer.push(value);
+      this.#entries.set(id, { at, value });
+    }
+    const ids = new Set(values.map(this.#idOf));
+    for (const [id, { at }] of this.#entries)
+      if (!ids.has(id) && !this.#touched.has(id)) this.#entries.set(id, { at, value: undefined });
     return newer;
   }
 }

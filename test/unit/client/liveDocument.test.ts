@@ -387,6 +387,18 @@ describe('presence', () => {
     expect(grace.live.presence.users()).toEqual([]);
   });
 
+  test('lists the users in the order of their ids', async () => {
+    const { live } = open();
+    await wait();
+    for (const userId of ['grace', 'ada', 'lin'])
+      service.push(service.channels.document, {
+        type: 'presence.update',
+        at: 1,
+        user: { userId, status: 'online', leaseEndsAt: 2, changedAt: 1 },
+      });
+    expect(live.presence.users().map(({ userId }) => userId)).toEqual(['ada', 'grace', 'lin']);
+  });
+
   test('ends when the user leaves while a renewal is on its way', async () => {
     const { live } = open();
     await wait();

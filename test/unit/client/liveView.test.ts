@@ -1,92 +1,84 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { LiveStateView, PresenceView, VersionOrder } from '../../../lib/client/liveView.ts';
-import type { LiveStateResponse } from '../../../lib/liveState/rules.ts';
-import type { PresenceMessage } from '../../../lib/presence/rules.ts';
+import { NewestValues, VersionOrder } from '../../../lib/client/liveView.ts';
 import { times } from '../../support/times.ts';
 
-const present = (userId: string, changedAt: number, status: 'online' | 'away' = 'online') => ({
-  userId,
-  status,
-  leaseEndsAt: changedAt + 30_000,
-  changedAt,
-});
-const update = (userId: string, at: number, status?: 'away'): PresenceMessage => ({
-  type: 'presence.update',
-  at,
-  user: present(userId, at, status),
-});
-const remove = (userId: string, at: number): PresenceMessage => ({ type: 'presence.remove', at, userId });
-const idsOf = (view: PresenceView) => view.users.map(({ userId }) => userId);
+interface Shown {
+  readonly id: string;
+  readonly at: number;
+  readonly text?: string;
+}
+const newView = () =>
+  new NewestValues<Shown>(
+    ({ id }) => id,
+    ({ at }) => at,
+  );
+const idsOf = (view: NewestValues<Shown>) => view.all.map(({ id }) => id);
 
-describe('the view of presence', () => {
-  test('shows users in the order of their ids, and no user who has left', () => {
-    const view = new PresenceView();
-    for (const message of [update('grace', 1), update('ada', 2), remove('grace', 3)]) view.apply(message);
+describe('the newest values', () => {
+  test('show no value that was removed', () => {
+    const view = newView();
+    view.set({ id: 'grace', at: 1 });
+    view.set({ id: 'ada', at: 2 });
+    view.remove('grace', 3);
     expect(idsOf(view)).toEqual(['ada']);
+    expect(view.get('grace')).toBeUndefined();
   });
 
-  test('shows the newest state of each user for any order and repetition of messages', () => {
+  test('are the same for any order and repetition of messages', () => {
     const messages = [
-      update('ada', 1),
-      update('ada', 2, 'away'),
-      remove('ada', 3),
-      update('ada', 4),
-      update('grace', 1),
+      (view: NewestValues<Shown>) => view.set({ id: 'ada', at: 1 }),
+      (view: NewestValues<Shown>) => view.set({ id: 'ada', at: 2, text: 'away' }),
+      (view: NewestValues<Shown>) => view.remove('ada', 3),
+      (view: NewestValues<Shown>) => view.set({ id: 'ada', at: 4 }),
+      (view: NewestValues<Shown>) => view.set({ id: 'grace', at: 1 }),
     ];
     fc.assert(
       fc.property(fc.shuffledSubarray([...messages, ...messages], { minLength: 10 }), (shuffled) => {
-        const view = new PresenceView();
-        for (const message of shuffled) view.apply(message);
-        expect(view.users).toMatchObject([
-          { userId: 'ada', changedAt: 4 },
-          { userId: 'grace', changedAt: 1 },
+        const view = newView();
+        for (const apply of shuffled) apply(view);
+        expect(view.all).toHaveLength(2);
+        expect([view.get('ada'), view.get('grace')]).toEqual([
+          { id: 'ada', at: 4 },
+          { id: 'grace', at: 1 },
         ]);
       }),
     );
   });
 
-  test('removes users who are missing in a read, except users whose message arrived during the read', () => {
-    const view = new PresenceView();
-    view.apply(update('left', 1));
-    view.beginRead();
-    view.apply(update('joined', 2));
-    view.applyRead([present('ada', 1)]);
-    expect(idsOf(view)).toEqual(['ada', 'joined']);
-  });
-
-  test('does not restore a user from a read that is older than the removal', () => {
-    const view = new PresenceView();
-    view.beginRead();
-    view.apply(remove('ada', 5));
-    view.applyRead([present('ada', 4)]);
-    expect(idsOf(view)).toEqual([]);
-  });
-});
-
-describe('the view of live states', () => {
-  test('never replaces a state by an older or equal state', () => {
-    const view = new LiveStateView();
-    expect(view.apply({ liveStateDataId: 'a', data: { n: 2 }, at: 2 })).toMatchObject({ data: { n: 2 } });
-    expect(view.apply({ liveStateDataId: 'a', data: { n: 1 }, at: 1 })).toBeUndefined();
-    expect(view.apply({ liveStateDataId: 'a', data: { n: 2 }, at: 2 })).toBeUndefined();
-    expect(view.get('a')).toEqual({ liveStateDataId: 'a', data: { n: 2 }, at: 2 });
+  test('are not replaced by an older or equal value', () => {
+    const view = newView();
+    expect(view.set({ id: 'a', at: 2, text: 'new' })).toBe(true);
+    expect(view.set({ id: 'a', at: 1, text: 'old' })).toBe(false);
+    expect(view.set({ id: 'a', at: 2, text: 'new' })).toBe(false);
+    expect(view.get('a')).toEqual({ id: 'a', at: 2, text: 'new' });
     expect(view.get('b')).toBeUndefined();
   });
 
-  test('removes states that are missing in a read, except states whose message arrived during the read', () => {
-    const view = new LiveStateView();
-    const [deleted, added, kept] = ['deleted', 'added', 'kept'].map((liveStateDataId) => ({
-      liveStateDataId,
-      data: {},
-      at: 1,
-    })) as [LiveStateResponse, LiveStateResponse, LiveStateResponse];
-    for (const state of [deleted, kept]) view.apply(state);
+  test('lose what is missing in a read, except values whose message arrived during the read', () => {
+    const view = newView();
+    const [removed, added, kept, read] = ['removed', 'added', 'kept', 'read'].map((id) => ({ id, at: 1 }));
+    for (const value of [removed, kept]) view.set(value as Shown);
     view.beginRead();
-    view.apply(added);
-    const read = { ...kept, liveStateDataId: 'read' };
-    expect(view.applyRead([kept, read])).toEqual([read]);
+    view.set(added as Shown);
+    expect(view.applyRead([kept, read] as Shown[])).toEqual([read]);
     expect(view.all).toEqual([kept, added, read]);
+  });
+
+  test('take a value of a read with the same time, and report only newer ones', () => {
+    const view = newView();
+    view.set({ id: 'ada', at: 1, text: 'lease' });
+    expect(view.applyRead([{ id: 'ada', at: 1, text: 'renewed lease' }])).toEqual([]);
+    expect(view.get('ada')?.text).toBe('renewed lease');
+  });
+
+  test('do not return from a read that is older than the removal', () => {
+    const view = newView();
+    view.beginRead();
+    view.remove('ada', 5);
+    view.applyRead([{ id: 'ada', at: 4 }]);
+    view.applyRead([{ id: 'ada', at: 5 }]);
+    expect(idsOf(view)).toEqual([]);
   });
 });
 
