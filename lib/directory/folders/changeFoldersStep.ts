@@ -188,13 +188,7 @@ function rewriteVisitor(walk: FolderWalk): FolderVisitor {
             const position = computePosition(storedParent, ownAccess(child));
             const written =
               isSamePosition(position, child) ||
-              (await table.write([
-                replace(
-                  FolderEntity,
-                  { ...scope, ...child, ...position, ancestors: [...position.ancestors] },
-                  child._r,
-                ),
-              ])) === 'done';
+              (await table.write([replace(FolderEntity, { ...scope, ...child, ...position }, child._r)])) === 'done';
             if (written) subfolders.add(entry.id);
             else conflicted.push(entry);
           }

@@ -135,7 +135,7 @@ export class FolderChanger {
           const result = { success: true, ...access, message: 'Folder access type updated.' };
           const position = positionOf(state);
           if (isSamePosition(position, state.folder)) return { result, ops: [] };
-          const next = { ...state.folder, ...position, ancestors: [...position.ancestors], lastUpdated: now };
+          const next = { ...state.folder, ...position, lastUpdated: now };
           return {
             result,
             ops: [
@@ -218,7 +218,6 @@ export class FolderChanger {
       const moved = {
         ...folder,
         ...position,
-        ancestors: [...position.ancestors],
         folderName: update.folderName ?? folder.folderName,
         movedAt: change.now,
         lastUpdated: change.now,

@@ -368,7 +368,6 @@ function decideAddition(
     folderName,
     internalId,
     ...position,
-    ancestors: [...position.ancestors],
     createdAt: now,
     lastUpdated: now,
   };

@@ -20,7 +20,7 @@ export interface FolderName {
 
 export interface FolderPosition {
   /** The folders above the folder. The first is at the root. */
-  readonly ancestors: readonly FolderName[];
+  readonly ancestors: FolderName[];
   /** The effective access type: the folder's own access type, or the parent's effective one if the folder has none. */
   readonly accessType: AccessType;
   /**

@@ -68,7 +68,6 @@ async function addFoldersBelow(count: number, below: string, shape: (index: numb
       folderId,
       internalId,
       ...position,
-      ancestors: [...position.ancestors],
       createdAt: 1,
       lastUpdated: 1,
       _r: 1,
