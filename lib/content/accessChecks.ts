@@ -8,7 +8,7 @@ import {
   type DocumentAccess,
   documentPermission,
   findAccessEnd,
-  folderChain,
+  foldersAbove,
   type Grant,
   organizationPermission,
   type ResourceType,
@@ -279,7 +279,7 @@ async function readUserAccess(
   document: DocumentAccess | undefined,
   userIds: readonly string[],
 ): Promise<UserAccess[]> {
-  const folders = document?.folder ? folderChain(document.folder) : [];
+  const folders = document ? foldersAbove(document) : [];
   const resources: { resourceType: ResourceType; internalId: string }[] = [
     { resourceType: 'organization', internalId: organization.internalId },
     ...(document ? [{ resourceType: 'document' as const, internalId: document.internalId }] : []),

@@ -3,7 +3,7 @@ import { ThreadEntity } from '../comments/threads.ts';
 import { DocumentReader } from '../directory/documents.ts';
 import { readRevocations } from '../directory/folders/folderRevocations.ts';
 import type { OrganizationScope } from '../directory/folders/folders.ts';
-import { folderChain, hasEnded } from '../directory/rules/access.ts';
+import { hasEndedInDocument } from '../directory/rules/access.ts';
 import { findUsers } from '../directory/users.ts';
 import { readNotifications } from '../notifications/notifications.ts';
 import { readReactions } from '../reactions/reactions.ts';
@@ -103,8 +103,7 @@ export class InvolvedDocumentsReader {
       const involved = latest.filter(({ documentId, documentKey, at }) => {
         const document = liveDocuments.get(documentId);
         if (document?.internalId !== documentKey) return false;
-        const folders = document.folder ? folderChain(document.folder) : [];
-        return !hasEnded(revocations[index], [documentKey, ...folders, scope.organizationKey], at);
+        return !hasEndedInDocument(revocations[index], document, scope.organizationKey, at);
       });
       return { documentIds: involved.map(({ documentId }) => documentId), hasMore };
     });

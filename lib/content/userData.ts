@@ -5,7 +5,7 @@ import { DocumentReader } from '../directory/documents.ts';
 import { readRevocations } from '../directory/folders/folderRevocations.ts';
 import { type OrganizationScope, organizationScope } from '../directory/folders/folders.ts';
 import type { OrganizationKeys } from '../directory/organizations.ts';
-import { folderChain, hasEnded } from '../directory/rules/access.ts';
+import { hasEndedInDocument } from '../directory/rules/access.ts';
 import { findUsers } from '../directory/users.ts';
 import { notificationGuards } from '../notifications/notificationReader.ts';
 import { readNotifications } from '../notifications/notifications.ts';
@@ -20,6 +20,7 @@ import type { Table } from '../table/table.ts';
 import { AccessChecks } from './accessChecks.ts';
 import { type InvolvedKind, involvedKinds, type Involvement, InvolvementEntity } from './involvements.ts';
 import { findLiveDocuments } from './recordListing.ts';
+import type { ResponseNames } from './rules/eventMetadata.ts';
 import { divideFairly } from './rules/fairShares.ts';
 import type { RecordAccess } from './rules/threadAccess.ts';
 
@@ -75,7 +76,7 @@ interface UserDataRequest {
   readonly scope: OrganizationScope;
   readonly organization: OrganizationKeys;
   readonly userId: string;
-  readonly names: { readonly apiKey: string; readonly organizationId: string };
+  readonly names: ResponseNames;
   /** The time of the request in epoch ms. */
   readonly now: number;
 }
@@ -199,8 +200,7 @@ export class UserDataReader {
     const included = records.filter((record) => {
       const document = record.response && documents.get(record.response.documentId);
       if (hidden.has(record) || document?.internalId !== record.documentKey) return false;
-      const folders = document.folder ? folderChain(document.folder) : [];
-      return !hasEnded(revocations, [record.documentKey, ...folders, scope.organizationKey], record.at);
+      return !hasEndedInDocument(revocations, document, scope.organizationKey, record.at);
     });
     return new Set(included);
   }

@@ -20,7 +20,7 @@ import {
 } from './documents.ts';
 import { recordCrossings } from './folders/folderRevocations.ts';
 import type { Folder, OrganizationScope } from './folders/folders.ts';
-import { type AccessType, folderChain } from './rules/access.ts';
+import { type AccessType, foldersAbove } from './rules/access.ts';
 
 const DISABLED = 'The document is disabled';
 
@@ -152,14 +152,10 @@ export class DocumentChanger {
     now: number,
   ): Promise<WriteOp[]> {
     if (!scope.hasFolderRevocations) return [];
-    const to = folder ? folderChain(folder) : [];
+    const to = foldersAbove({ folder });
     const moves = (await this.#documents.attachFolders(scope, documents))
       .filter((document) => document !== undefined)
-      .map((document) => ({
-        internalId: document.internalId,
-        from: document.folder ? folderChain(document.folder) : [],
-        to,
-      }));
+      .map((document) => ({ internalId: document.internalId, from: foldersAbove(document), to }));
     return recordCrossings(this.#table, scope, moves, now);
   }
 

@@ -6,7 +6,7 @@ import type { Table } from '../table/table.ts';
 import { DocumentReader, type DocumentWithFolder, readDocuments } from './documents.ts';
 import { readRevocations } from './folders/folderRevocations.ts';
 import type { OrganizationScope } from './folders/folders.ts';
-import { folderChain, hasEnded } from './rules/access.ts';
+import { hasEndedInDocument } from './rules/access.ts';
 import { ContactEntity, documentResource, findUsers, readUsers, type Resource, UserReader } from './users.ts';
 
 /** The largest number of documents whose contact lists one request counts. Each list takes a query of its own. */
@@ -74,16 +74,9 @@ export class UserCounter {
     ]);
     if (!user) return 0;
     const [revocations] = await readRevocations(table, scope, [user]);
-    return documents.filter(({ internalId, folder }, index) => {
+    return documents.filter((document, index) => {
       const contact = contacts[index];
-      return (
-        contact !== undefined &&
-        !hasEnded(
-          revocations,
-          [internalId, ...(folder ? folderChain(folder) : []), scope.organizationKey],
-          contact.addedAt,
-        )
-      );
+      return contact && !hasEndedInDocument(revocations, document, scope.organizationKey, contact.addedAt);
     }).length;
   }
 }

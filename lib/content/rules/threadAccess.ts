@@ -3,7 +3,7 @@ import {
   contextAllows,
   type DocumentAccess,
   documentPermission,
-  folderChain,
+  foldersAbove,
   organizationPermission,
   type UserAccess,
 } from '../../directory/rules/access.ts';
@@ -84,7 +84,7 @@ function isVisible(thread: ThreadAccess, { userId, access, memberOf }: CheckedUs
  * record's document.
  */
 function contextOf({ access }: CheckedUser, { document }: RecordAccess): readonly string[] | undefined {
-  const chain = document ? [document.internalId, ...(document.folder ? folderChain(document.folder) : [])] : [];
+  const chain = document ? [document.internalId, ...foldersAbove(document)] : [];
   return accessContext(access, (internalId) => {
     const index = chain.indexOf(internalId);
     return index < 0 ? undefined : chain.slice(index + 1);

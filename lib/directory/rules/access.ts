@@ -294,6 +294,21 @@ export function folderChain(folder: FolderAccess): string[] {
   return withAncestors(folder).map(({ internalId }) => internalId);
 }
 
+/** Returns the internal ids of the folders above a document, nearest first. */
+export function foldersAbove({ folder }: Pick<DocumentAccess, 'folder'>): string[] {
+  return folder ? folderChain(folder) : [];
+}
+
+/** Returns whether a user's access to a document, or an action in it, has ended, as `hasEnded` does for any resource. */
+export function hasEndedInDocument(
+  revocations: readonly Revocation[] | undefined,
+  document: DocumentAccess,
+  organizationKey: string,
+  at: number,
+): boolean {
+  return hasEnded(revocations, [document.internalId, ...foldersAbove(document), organizationKey], at);
+}
+
 /** Returns a folder and the folders above it, nearest first. */
 function withAncestors(folder: FolderAccess): MovableResource[] {
   return [folder, ...folder.ancestors.toReversed()];

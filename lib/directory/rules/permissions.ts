@@ -9,6 +9,7 @@ import {
   type FolderAccess,
   folderChain,
   folderPermission,
+  foldersAbove,
   missingEntry,
   organizationPermission,
   permissionErrorCodes,
@@ -52,7 +53,7 @@ export function userPermissions(user: UserAccess, requested: RequestedResources)
       folder ? [[folder.internalId, folderChain(folder).slice(1)] as const] : [],
     ),
     ...requested.documents.flatMap(({ document }) =>
-      document?.folder ? [[document.internalId, folderChain(document.folder)] as const] : [],
+      document ? [[document.internalId, foldersAbove(document)] as const] : [],
     ),
   ]);
   const fields = accessContext(user, (internalId) => above.get(internalId));
