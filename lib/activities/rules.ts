@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { ContentUser, StoredUser } from '../content/rules/contentUser.ts';
+import type { ResponseNames } from '../content/rules/eventMetadata.ts';
 import { isLongerThan } from '../shared/bytes.ts';
 import { definedFields } from '../shared/collections.ts';
 import { ApiError } from '../shared/errors.ts';
@@ -159,7 +160,7 @@ export function changeActivity(stored: Activity, { id: _, ...change }: ActivityC
 
 /** Returns an activity in the form of responses. Its metadata contains `apiKey` and `organizationId`. */
 export function toActivityResponse(
-  { apiKey, organizationId }: { apiKey: string; organizationId: string },
+  { apiKey, organizationId }: ResponseNames,
   activity: Activity & { readonly _r?: number },
 ): ActivityResponse {
   const { documentId, createdAt, _r: _, ...fields } = activity;

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import * as z from 'zod';
 import { ContentUser, MAX_INVOLVED_USERS, StoredUser } from '../content/rules/contentUser.ts';
+import type { ResponseNames } from '../content/rules/eventMetadata.ts';
 import { Location, LocationKey, locationKey } from '../content/rules/location.ts';
 import { Visibility } from '../content/rules/visibility.ts';
 import { accessFields } from '../directory/rules/access.ts';
@@ -320,7 +321,7 @@ export type NotificationResponse = z.output<typeof NotificationResponse>;
  * are not replaced.
  */
 export function toNotificationResponse(
-  { apiKey, organizationId }: { apiKey: string; organizationId: string },
+  { apiKey, organizationId }: ResponseNames,
   notification: Notification & { readonly _r?: number },
 ): NotificationResponse {
   const {

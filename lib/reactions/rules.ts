@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { type ContentUser, MAX_INVOLVED_USERS, StoredUser } from '../content/rules/contentUser.ts';
+import type { ResponseNames } from '../content/rules/eventMetadata.ts';
 import { type Location, locationKey } from '../content/rules/location.ts';
 import { isLongerThan } from '../shared/bytes.ts';
 import { distinctBy } from '../shared/collections.ts';
@@ -177,10 +178,7 @@ export const ReactionResponse = /* @__PURE__ */ defineNamedSchema('Reaction', ()
 export type ReactionResponse = z.output<typeof ReactionResponse>;
 
 /** Returns a reaction in the form of responses and events. */
-export function toReactionResponse(
-  { apiKey, organizationId }: { apiKey: string; organizationId: string },
-  reaction: Reaction,
-): ReactionResponse {
+export function toReactionResponse({ apiKey, organizationId }: ResponseNames, reaction: Reaction): ReactionResponse {
   const { annotationId, icon, on, fromUsers, documentId, createdAt, lastUpdated } = reaction;
   const location = readJson<Location>(reaction.location);
   return {

@@ -1,6 +1,12 @@
 import * as z from 'zod';
 import { ContentUser, StoredUser } from '../content/rules/contentUser.ts';
-import { type ContentNames, eventMetadata, eventMetadataIds, recordMetadata } from '../content/rules/eventMetadata.ts';
+import {
+  type ContentNames,
+  eventMetadata,
+  eventMetadataIds,
+  recordMetadata,
+  type ResponseNames,
+} from '../content/rules/eventMetadata.ts';
 import { Location, locationKey } from '../content/rules/location.ts';
 import { type EventPayload, MAX_PAYLOAD_BYTES } from '../events/rules/payload.ts';
 import { isLongerThan } from '../shared/bytes.ts';
@@ -136,7 +142,7 @@ export type RecordingResponse = z.output<typeof RecordingResponse>;
 
 /** Returns a recording in the form of responses. */
 export function toRecordingResponse(
-  { apiKey, organizationId }: { apiKey: string; organizationId: string },
+  { apiKey, organizationId }: ResponseNames,
   recording: Recording,
 ): RecordingResponse {
   const { documentId } = recording;

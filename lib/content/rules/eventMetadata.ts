@@ -22,6 +22,12 @@ export interface ContentNames {
   readonly document: DocumentNames;
 }
 
+/** The ids that the `metadata` of a response contains, besides the document id. */
+export interface ResponseNames {
+  readonly apiKey: string;
+  readonly organizationId: string;
+}
+
 /**
  * Returns the `metadata` of a record for a response: the customer's own fields, and the ids of the organization and the document.
  * The ids replace own fields with the same names.
