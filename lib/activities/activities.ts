@@ -19,7 +19,7 @@ import {
   type RecordPage,
   type RecordPageOptions,
 } from '../content/recordListing.ts';
-import type { ContentNames } from '../content/rules/eventMetadata.ts';
+import type { ContentNames, ResponseNames } from '../content/rules/eventMetadata.ts';
 import { DocumentReader } from '../directory/documents.ts';
 import { organizationPartition, type OrganizationScope } from '../directory/folders/folders.ts';
 import type { Cause } from '../events/outbox.ts';
@@ -28,7 +28,7 @@ import { distinctBy } from '../shared/collections.ts';
 import { invalid, type Issue } from '../shared/errors.ts';
 import { derivedId } from '../shared/ids.ts';
 import { inSlices } from '../shared/inSlices.ts';
-import { type ItemOutcome, MAX_FAILED_ITEMS } from '../shared/results.ts';
+import { type DeletedItems, type ItemOutcome, MAX_FAILED_ITEMS } from '../shared/results.ts';
 import { defineEntity, type Stored } from '../table/entity.ts';
 import { pages } from '../table/pages.ts';
 import { retryOnConflict } from '../table/retryOnConflict.ts';
@@ -104,7 +104,7 @@ export interface IdentifiedActivity extends NewActivity {
 /** The filter and order of a listing of activities. `names` has the ids that responses contain. */
 export interface ActivityListing extends ActivityFilter {
   readonly descending: boolean;
-  readonly names: { readonly apiKey: string; readonly organizationId: string };
+  readonly names: ResponseNames;
 }
 
 type AnyScope = OrganizationScope | DocumentScope;
@@ -391,7 +391,7 @@ export class ActivityWriter {
    * this document or with this target. Ids must be distinct. Returns one result per id. An activity that is not deleted fails in
    * its own result only.
    */
-  async delete(scope: AnyScope, ids: readonly string[], targetEntityId?: string): Promise<DeletedActivities> {
+  async delete(scope: AnyScope, ids: readonly string[], targetEntityId?: string): Promise<DeletedItems> {
     if (!('documentKey' in scope) && targetEntityId === undefined) {
       const results = await this.#delete(
         scope,
@@ -412,7 +412,7 @@ export class ActivityWriter {
   }
 
   /** Deletes up to 2,000 activities of a document, oldest first. */
-  async deleteOfDocument(scope: DocumentScope): Promise<DeletedActivities> {
+  async deleteOfDocument(scope: DocumentScope): Promise<DeletedItems> {
     return this.#deletePages(scope, async (options) => {
       const page = await this.#table.query(ActivityEntity, scope, options);
       const { documentKey } = scope;
@@ -427,7 +427,7 @@ export class ActivityWriter {
    * Deletes up to 2,000 activities with this `targetEntityId`, oldest first. `scope` is an organization or a document. Activities
    * of disabled documents fail in their own results.
    */
-  async deleteOfTarget(scope: AnyScope, targetEntityId: string): Promise<DeletedActivities> {
+  async deleteOfTarget(scope: AnyScope, targetEntityId: string): Promise<DeletedItems> {
     return this.#deletePages(scope, async (options) => {
       const page = await this.#reader.readTarget(scope, targetEntityId, { ...options, descending: false });
       return {
@@ -443,7 +443,7 @@ export class ActivityWriter {
   async #deletePages(
     scope: OrganizationScope,
     read: (options: RecordPageOptions) => Promise<{ deletions: readonly Deletion[]; next: string | undefined }>,
-  ): Promise<DeletedActivities> {
+  ): Promise<DeletedItems> {
     const results: ActivityResult[] = [];
     // Activities that cannot be deleted do not count. Otherwise every repeated call would end at the same ones.
     let [deleted, failed] = [0, 0];
@@ -552,12 +552,6 @@ interface Deletion {
 }
 
 const DELETION_FAILED: ItemOutcome = { success: false, message: 'Failed to delete activity.' };
-
-/** The results of a deletion, by id, with at most 500 failed ones. `hasMore` is true if activities remain. */
-export interface DeletedActivities {
-  readonly results: readonly ActivityResult[];
-  readonly hasMore: boolean;
-}
 
 export const readActivities: Capability<Pick<ActivityReader, 'list' | 'listOfTarget' | 'listByIds'>> =
   /* @__PURE__ */ storeCapability(ActivityReader, ['BatchGetItem', 'Query'], ['gsi1']);

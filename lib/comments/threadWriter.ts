@@ -10,7 +10,7 @@ import { invalid } from '../shared/errors.ts';
 import { inParallel } from '../shared/inParallel.ts';
 import { readJson } from '../shared/jsonFields.ts';
 import { lazy } from '../shared/lazy.ts';
-import type { ItemOutcome } from '../shared/results.ts';
+import { type AnnotationOutcome, failedAnnotation } from '../shared/results.ts';
 import { limits } from '../shared/schema.ts';
 import type { Stored } from '../table/entity.ts';
 import { pages } from '../table/pages.ts';
@@ -68,8 +68,7 @@ export interface ThreadAdded {
 }
 
 /** The result of updating or deleting one thread. */
-export interface ThreadWritten extends ItemOutcome {
-  readonly annotationId: string;
+export interface ThreadWritten extends AnnotationOutcome {
   /**
    * The id of the job that turns the stored judgment (decision and reason) into vectors. Undefined if the change stored no
    * judgment.
@@ -220,7 +219,7 @@ export class ThreadWriter {
     if (users.length > 0) {
       await inParallel(threads, PARALLEL, async (thread) => {
         const refused = await this.#replaceUsers(context.scope, thread, users, options.now);
-        if (refused) results.set(thread.annotationId, failedResult(thread.annotationId, refused.refused));
+        if (refused) results.set(thread.annotationId, failedAnnotation(thread.annotationId, refused.refused));
       });
     }
     const changeable = threads.filter(({ annotationId }) => !results.has(annotationId));
@@ -251,7 +250,7 @@ export class ThreadWriter {
         state.thread
           ? decideChange(context, state.thread, state.first, { change, reason }, options, logged)
           : { result: unknownResult(annotationId), ops: [] },
-      conflicted: ({ annotationId }) => failedResult(annotationId, BUSY),
+      conflicted: ({ annotationId }) => failedAnnotation(annotationId, BUSY),
     });
   }
 
@@ -339,7 +338,7 @@ export class ThreadWriter {
       if (outcome === 'absent') return unknownResult(annotationId);
       return outcome === 'deleted'
         ? { annotationId, success: true, message: 'Deleted Successfully' }
-        : failedResult(annotationId, BUSY);
+        : failedAnnotation(annotationId, BUSY);
     });
   }
 
@@ -422,7 +421,7 @@ function decideChange(
   const { annotationId } = thread;
   const { actor, now } = options;
   const next = changeThread(thread, change, { actorId: actor?.userId, now });
-  if ('refused' in next) return { result: failedResult(annotationId, next.refused), ops: [] };
+  if ('refused' in next) return { result: failedAnnotation(annotationId, next.refused), ops: [] };
   const sameTime = { ...next, lastUpdated: change.lastUpdated ?? thread.lastUpdated };
   if (JSON.stringify(sameTime) === JSON.stringify(thread)) return { result: updatedResult(annotationId), ops: [] };
   const changed = { ...options, actor: actor ?? thread.from, thread: next, revision: thread._r + 1 };
@@ -461,12 +460,8 @@ function updatedResult(annotationId: string): ThreadWritten {
   return { annotationId, success: true, message: 'Annotations updated successfully' };
 }
 
-function failedResult(annotationId: string, message: string): ThreadWritten {
-  return { annotationId, success: false, message };
-}
-
 function unknownResult(annotationId: string): ThreadWritten {
-  return failedResult(annotationId, 'Annotation not found.');
+  return failedAnnotation(annotationId, 'Annotation not found.');
 }
 
 export const addThreads: Capability<Pick<ThreadWriter, 'add'>> = /* @__PURE__ */ storeCapability(ThreadWriter, [

@@ -3,7 +3,7 @@ import type { Document } from '../directory/documents.ts';
 import { organizationScope } from '../directory/folders/folders.ts';
 import type { Organization } from '../directory/organizations.ts';
 import { distinct } from '../shared/collections.ts';
-import { type ItemOutcome, MAX_FAILED_ITEMS } from '../shared/results.ts';
+import { type DeletedItems, type ItemOutcome, MAX_FAILED_ITEMS } from '../shared/results.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 import type { Table } from '../table/table.ts';
 import { type NotificationFilter, NotificationReader } from './notificationReader.ts';
@@ -12,12 +12,6 @@ import { isSelected, NotificationWriter } from './notifications.ts';
 /** A request without ids stops after it has deleted this many notifications, or after this time (milliseconds). */
 const MAX_DELETED_NOTIFICATIONS = 2_000;
 const MAX_MILLISECONDS = 15_000;
-
-/** The results of a deletion, by id, with at most 500 failed ones. `hasMore` is true if notifications may remain. */
-export interface DeletedNotifications {
-  readonly results: readonly (readonly [id: string, ItemOutcome])[];
-  readonly hasMore: boolean;
-}
 
 export class NotificationDeleter {
   readonly #reader: NotificationReader;
@@ -40,7 +34,7 @@ export class NotificationDeleter {
     organization: Organization,
     document: Document | undefined,
     filter: NotificationFilter,
-  ): Promise<DeletedNotifications> {
+  ): Promise<DeletedItems> {
     const scope = organizationScope(tenant, organization);
     const deadline = this.#clock() + MAX_MILLISECONDS;
     const results: [string, ItemOutcome][] = [];

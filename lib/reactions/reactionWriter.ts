@@ -9,6 +9,7 @@ import { claimRecordId, findRecordIds, recordIdKey, type RecordPosition } from '
 import type { ContentUser } from '../content/rules/contentUser.ts';
 import { distinct } from '../shared/collections.ts';
 import { readDefined } from '../shared/readDefined.ts';
+import { type AnnotationOutcome, failedAnnotation } from '../shared/results.ts';
 import type { Stored } from '../table/entity.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 import { insert, OPS_PER_TRANSACTION, replace, type Table, type WriteOp } from '../table/table.ts';
@@ -23,13 +24,6 @@ import {
   type ReactionRequest,
   toReactionResponse,
 } from './rules.ts';
-
-/** The result for one reaction of a request. */
-export interface ReactionResult {
-  readonly success: boolean;
-  readonly annotationId: string;
-  readonly message: string;
-}
 
 /** The id of a reaction. `on` is the reaction's comment, if the request names it. */
 interface ReactionKey {
@@ -100,7 +94,7 @@ export class ReactionWriter {
     context: DocumentContext,
     reactions: readonly ReactionRequest[],
     options: AdditionOptions,
-  ): Promise<ReactionResult[]> {
+  ): Promise<AnnotationOutcome[]> {
     // A request without a comment can be about an existing reaction on a comment.
     const firstRead = await this.#readById(
       context,
@@ -118,7 +112,7 @@ export class ReactionWriter {
     const results = await this.#writeWaves(context, merged, firstRead, (steps, states) =>
       decideAddition(context, steps, states, options),
     );
-    return reactions.map(({ annotationId }) => results.get(annotationId) as ReactionResult);
+    return reactions.map(({ annotationId }) => results.get(annotationId) as AnnotationOutcome);
   }
 
   /**
@@ -131,7 +125,7 @@ export class ReactionWriter {
     context: DocumentContext,
     annotationIds: readonly string[],
     options: DeletionOptions,
-  ): Promise<ReactionResult[]> {
+  ): Promise<AnnotationOutcome[]> {
     const keys = annotationIds.map((annotationId) => ({ annotationId }));
     const firstRead = await this.#readById(context, keys);
     const waves = groupIntoWaves(
@@ -142,7 +136,7 @@ export class ReactionWriter {
     const results = await this.#writeWaves(context, waves, firstRead, (group, states) =>
       decideDeletion(context, group, states, options),
     );
-    return annotationIds.map((annotationId) => results.get(annotationId) as ReactionResult);
+    return annotationIds.map((annotationId) => results.get(annotationId) as AnnotationOutcome);
   }
 
   /**
@@ -154,11 +148,11 @@ export class ReactionWriter {
     context: DocumentContext,
     waves: readonly (readonly (readonly K[])[])[],
     firstRead: Map<string, ReactionState>,
-    decide: (reactions: readonly K[], states: readonly ReactionState[]) => Decision<ReactionResult[]>,
-  ): Promise<ReadonlyMap<string, ReactionResult>> {
-    const results = new Map<string, ReactionResult>();
+    decide: (reactions: readonly K[], states: readonly ReactionState[]) => Decision<AnnotationOutcome[]>,
+  ): Promise<ReadonlyMap<string, AnnotationOutcome>> {
+    const results = new Map<string, AnnotationOutcome>();
     for (const wave of waves) {
-      const written = await writeEach<readonly K[], readonly ReactionState[], ReactionResult[]>({
+      const written = await writeEach<readonly K[], readonly ReactionState[], AnnotationOutcome[]>({
         table: this.#table,
         items: wave,
         read: async (unread) => {
@@ -167,7 +161,9 @@ export class ReactionWriter {
         },
         decide,
         conflicted: (group) =>
-          group.map(({ annotationId }) => failed(annotationId, 'Reaction is being changed by another request.')),
+          group.map(({ annotationId }) =>
+            failedAnnotation(annotationId, 'Reaction is being changed by another request.'),
+          ),
       });
       for (const result of written.flat())
         if (results.get(result.annotationId)?.success !== false) results.set(result.annotationId, result);
@@ -241,16 +237,16 @@ function decideAddition(
   steps: readonly ReactionStep[],
   states: readonly ReactionState[],
   { isReadable, now }: AdditionOptions,
-): Decision<ReactionResult[]> {
+): Decision<AnnotationOutcome[]> {
   const { scope } = context;
   const { documentId } = context.document;
   const targets = new ChangedTargets();
   const ops: WriteOp[] = [];
-  const result = steps.map((step, index): ReactionResult => {
+  const result = steps.map((step, index): AnnotationOutcome => {
     const { position, reaction: stored, target } = states[index] as ReactionState;
     const { annotationId } = step;
     if ((stored ?? step).on && !(target && isReadable(target.comment)))
-      return failed(annotationId, 'Comment does not exist.');
+      return failedAnnotation(annotationId, 'Comment does not exist.');
     const on = target && {
       annotationId: target.comment.annotationId,
       commentId: target.comment.commentId,
@@ -258,10 +254,10 @@ function decideAddition(
     };
     const reactionContext = { documentId, on, threadLocation: target?.thread.location };
     const outcome = addReactionUsers(stored, step, step.stepUsers, reactionContext, now);
-    if ('refused' in outcome) return failed(annotationId, outcome.refused);
+    if ('refused' in outcome) return failedAnnotation(annotationId, outcome.refused);
     const { reaction, added } = outcome;
     if (target && !targets.changeReferences(target.comment, (references) => addReference(references, reaction)))
-      return failed(annotationId, 'Comment has too many reactions.');
+      return failedAnnotation(annotationId, 'Comment has too many reactions.');
     const value = { ...scope, ...reaction };
     if (added.length > 0) ops.push(stored ? replace(ReactionEntity, value, stored._r) : insert(ReactionEntity, value));
     if (!stored) {
@@ -287,12 +283,12 @@ function decideDeletion(
   keys: readonly ReactionKey[],
   states: readonly ReactionState[],
   { actor: sentActor, onlyOf, now }: DeletionOptions,
-): Decision<ReactionResult[]> {
+): Decision<AnnotationOutcome[]> {
   const targets = new ChangedTargets();
   const ops: WriteOp[] = [];
-  const result = keys.map(({ annotationId }, index): ReactionResult => {
+  const result = keys.map(({ annotationId }, index): AnnotationOutcome => {
     const { reaction, target } = states[index] as ReactionState;
-    if (!reaction) return failed(annotationId, 'Reaction does not exist.');
+    if (!reaction) return failedAnnotation(annotationId, 'Reaction does not exist.');
     const others = onlyOf === undefined ? [] : reaction.fromUsers.filter(({ from }) => from.userId !== onlyOf);
     if (others.length > 0) {
       ops.push(...reactionUserRemovalOps(context.scope, reaction, onlyOf as string, now));
@@ -377,10 +373,6 @@ function reactionEventOps(
     log: false,
   };
   return changeEventOps(context, [change], () => false, now);
-}
-
-function failed(annotationId: string, message: string): ReactionResult {
-  return { success: false, annotationId, message };
 }
 
 /** Merges all steps of the same reaction into one step with all their users. */

@@ -25,8 +25,10 @@ import {
   type ListingPage,
   listRecords,
 } from '../content/recordListing.ts';
+import type { ResponseNames } from '../content/rules/eventMetadata.ts';
 import type { OrganizationScope } from '../directory/folders/folders.ts';
 import { emit } from '../events/outbox.ts';
+import { type AnnotationOutcome, failedAnnotation } from '../shared/results.ts';
 import { defineEntity, type Stored } from '../table/entity.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 import { insert, remove, type Table, type WriteOp } from '../table/table.ts';
@@ -96,17 +98,6 @@ export interface IdentifiedRecording extends NewRecording {
   readonly generated: boolean;
 }
 
-export interface AddedRecording {
-  readonly success: boolean;
-  readonly annotationId: string;
-  readonly message: string;
-}
-
-interface RecordingNames {
-  readonly apiKey: string;
-  readonly organizationId: string;
-}
-
 export class RecordingReader {
   readonly #table: Table;
 
@@ -120,7 +111,7 @@ export class RecordingReader {
    */
   async list(
     documents: DocumentSource,
-    names: RecordingNames,
+    names: ResponseNames,
     ids: readonly string[] | undefined,
     page: Pick<ListingOptions<unknown>, 'from' | 'limit'>,
   ): Promise<ListingPage<RecordingResponse>> {
@@ -135,7 +126,7 @@ export class RecordingReader {
    */
   async findByIds(
     { scope, documentId }: ListedDocument,
-    names: RecordingNames,
+    names: ResponseNames,
     ids: readonly string[],
   ): Promise<RecordingResponse[]> {
     const recordings = await findRecords(this.#table, RecordingEntity, scope, { kind: 'recording', documentId, ids });
@@ -158,10 +149,10 @@ export class RecordingWriter {
     context: DocumentContext,
     recordings: readonly IdentifiedRecording[],
     now: number,
-  ): Promise<AddedRecording[]> {
+  ): Promise<AnnotationOutcome[]> {
     const { tenant, organizationKey } = context.scope;
     const { documentId } = context.document;
-    return writeEach<IdentifiedRecording, Stored<RecordPosition> | undefined, AddedRecording>({
+    return writeEach<IdentifiedRecording, Stored<RecordPosition> | undefined, AnnotationOutcome>({
       table: this.#table,
       items: recordings,
       read: (items) =>
@@ -171,7 +162,8 @@ export class RecordingWriter {
           items.map(({ annotationId }) => recordIdOf({ annotationId, documentId })),
         ),
       decide: (recording, stored) => decideAddition(context, recording, stored, now),
-      conflicted: ({ annotationId }) => failed(annotationId, 'Recording is being changed by another request.'),
+      conflicted: ({ annotationId }) =>
+        failedAnnotation(annotationId, 'Recording is being changed by another request.'),
     });
   }
 }
@@ -181,11 +173,11 @@ function decideAddition(
   { generated, ...sent }: IdentifiedRecording,
   stored: Stored<RecordPosition> | undefined,
   now: number,
-): Decision<AddedRecording> {
+): Decision<AnnotationOutcome> {
   const { annotationId } = sent;
   const result = { success: true, annotationId, message: 'Recording added.' };
   if (stored?.documentKey === scope.documentKey)
-    return { result: generated ? result : failed(annotationId, 'Recording already exists.'), ops: [] };
+    return { result: generated ? result : failedAnnotation(annotationId, 'Recording already exists.'), ops: [] };
   const recording = toRecording(sent, document.documentId, now);
   const event = {
     event: 'recorder.done',
@@ -206,10 +198,6 @@ function decideAddition(
     ...emit(scope.tenant, event, now),
   ];
   return { result, ops };
-}
-
-function failed(annotationId: string, message: string): AddedRecording {
-  return { success: false, annotationId, message };
 }
 
 export const listRecordings: Capability<Pick<RecordingReader, 'list' | 'findByIds'>> = /* @__PURE__ */ storeCapability(

@@ -46,6 +46,22 @@ export const ItemOutcome = /* @__PURE__ */ defineNamedSchema('ItemOutcome', () =
 );
 export type ItemOutcome = z.output<typeof ItemOutcome>;
 
+/** The result for one thread, reaction or recording of a request. */
+export interface AnnotationOutcome extends ItemOutcome {
+  readonly annotationId: string;
+}
+
+/** Returns the result for a thread, reaction or recording that failed. */
+export function failedAnnotation(annotationId: string, message: string): AnnotationOutcome {
+  return { success: false, annotationId, message };
+}
+
+/** The results of a deletion, by id, with at most 500 failed ones. `hasMore` is true if items may remain. */
+export interface DeletedItems {
+  readonly results: readonly (readonly [id: string, outcome: ItemOutcome])[];
+  readonly hasMore: boolean;
+}
+
 /**
  * The largest number of failed items in the answer of a deletion that selects items by a filter. It deletes beyond items that it
  * cannot delete, and there can be any number of them.
