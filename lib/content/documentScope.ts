@@ -136,9 +136,8 @@ export const findWritableSelection: Capability<FindWritableSelection> = /* @__PU
 );
 
 /** The fields of a request that name a document or folder in its organization. */
-interface NamedContent {
+export interface NamedContent {
   readonly documentId?: string | undefined;
-  readonly createDocument?: boolean | undefined;
   readonly folderId?: string | undefined;
   readonly createFolder?: boolean | undefined;
   readonly parentFolderId?: string | undefined;
@@ -151,7 +150,7 @@ interface NamedContent {
  */
 type EnsureOrganization = (
   tenant: string,
-  request: { readonly organizationId: string } & Pick<CreateFlags, 'createOrganization'> & NamedContent,
+  request: { readonly organizationId: string } & CreateFlags & NamedContent,
   now: number,
 ) => Promise<Organization>;
 
@@ -173,7 +172,7 @@ function missingInNew({
   folderId,
   createFolder = false,
   parentFolderId = rootFolderId,
-}: NamedContent): ApiError | undefined {
+}: NamedContent & Pick<CreateFlags, 'createDocument'>): ApiError | undefined {
   if (documentId !== undefined) return createDocument ? undefined : new ApiError('NOT_FOUND', ABSENT);
   if (folderId === undefined) return undefined;
   if (!createFolder || !canBeFolder(folderId, parentFolderId)) return folderNotFound();

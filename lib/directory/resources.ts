@@ -1,4 +1,4 @@
-import { requireWritable } from '../content/documentScope.ts';
+import { type NamedContent, requireWritable } from '../content/documentScope.ts';
 import { ApiError, fieldName, invalid, type Issue } from '../shared/errors.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 import type { Table } from '../table/table.ts';
@@ -35,13 +35,6 @@ export async function requireResource(
   return organizationResource(scope);
 }
 
-interface EnsuredResource {
-  readonly documentId?: string | undefined;
-  readonly folderId?: string | undefined;
-  readonly createFolder?: boolean | undefined;
-  readonly parentFolderId?: string | undefined;
-}
-
 /**
  * Returns the resource that a request writes to: the named document or folder, or the organization if neither is named. Creates a
  * missing document if `newDocument` is given, and a missing folder if `createFolder` is true. Otherwise throws NOT_FOUND for a
@@ -50,7 +43,7 @@ interface EnsuredResource {
 export async function ensureResource(
   stores: { readonly documents: Pick<DocumentWriter, 'ensure'>; readonly folders: Pick<FolderWriter, 'ensure'> },
   scope: OrganizationScope,
-  { documentId, folderId, createFolder = false, parentFolderId }: EnsuredResource,
+  { documentId, folderId, createFolder = false, parentFolderId }: NamedContent,
   newDocument: Parameters<DocumentWriter['ensure']>[2],
   now: number,
 ): Promise<Resource> {
@@ -128,39 +121,26 @@ export class ResourceFinder {
       );
     const folders = select('folder');
     const documents = select('document');
-    const [storedFolders, storedDocuments] = await Promise.all([this.#folders(folders), this.#documents(documents)]);
+    const [storedFolders, storedDocuments] = await Promise.all([
+      readResources<Folder>(folders, new FolderReader(this.#table), () =>
+        this.#table.getMany(
+          FolderEntity,
+          folders.map(({ scope, id }) => ({ ...scope, folderId: id })),
+        ),
+      ),
+      readResources<Document>(documents, new DocumentReader(this.#table), () =>
+        this.#table.getMany(
+          DocumentEntity,
+          documents.map(({ scope, id }) => ({ ...scope, documentId: id })),
+        ),
+      ),
+    ]);
     if (writable && storedDocuments.some((document) => document?.disabled))
       throw new ApiError('FAILED_PRECONDITION', 'The document is disabled');
     const internalIds: (string | undefined)[] = scopes.map(({ organizationKey }) => organizationKey);
     folders.forEach(({ index }, position) => (internalIds[index] = storedFolders[position]?.internalId));
     documents.forEach(({ index }, position) => (internalIds[index] = storedDocuments[position]?.internalId));
     return internalIds;
-  }
-
-  #folders(named: readonly ScopedId[]): Promise<(Folder | undefined)[]> {
-    const reader = new FolderReader(this.#table);
-    return readResources(
-      named,
-      () =>
-        this.#table.getMany(
-          FolderEntity,
-          named.map(({ scope, id }) => ({ ...scope, folderId: id })),
-        ),
-      (scope, ids) => reader.getByIds(scope, ids),
-    );
-  }
-
-  #documents(named: readonly ScopedId[]): Promise<(Document | undefined)[]> {
-    const reader = new DocumentReader(this.#table);
-    return readResources(
-      named,
-      () =>
-        this.#table.getMany(
-          DocumentEntity,
-          named.map(({ scope, id }) => ({ ...scope, documentId: id })),
-        ),
-      (scope, ids) => reader.getByIds(scope, ids),
-    );
   }
 }
 
@@ -172,27 +152,27 @@ interface ScopedId {
 
 /**
  * Returns the resources in the order of `named`. Usually calls `readAll` once. If a job is applying changes of folders in one of
- * the organizations, calls `readScope` once per organization instead.
+ * the organizations, reads the resources of each organization with `reader` instead.
  */
 async function readResources<T>(
   named: readonly ScopedId[],
-  readAll: () => Promise<readonly T[]>,
-  readScope: (scope: OrganizationScope, ids: readonly string[]) => Promise<readonly T[]>,
-): Promise<T[]> {
-  if (!named.some(({ scope }) => scope.hasFolderChanges)) return [...(await readAll())];
+  reader: { getByIds(scope: OrganizationScope, ids: readonly string[]): Promise<(T | undefined)[]> },
+  readAll: () => Promise<(T | undefined)[]>,
+): Promise<(T | undefined)[]> {
+  if (!named.some(({ scope }) => scope.hasFolderChanges)) return readAll();
   const byOrganization = [...Map.groupBy(named, ({ scope }) => scope.organizationKey).values()];
-  const results = new Map<ScopedId, T>();
+  const results = new Map<ScopedId, T | undefined>();
   await Promise.all(
     byOrganization.map(async (group) => {
       const { scope } = group[0] as ScopedId;
-      const resources = await readScope(
+      const resources = await reader.getByIds(
         scope,
         group.map(({ id }) => id),
       );
-      group.forEach((scopedId, index) => results.set(scopedId, resources[index] as T));
+      group.forEach((scopedId, index) => results.set(scopedId, resources[index]));
     }),
   );
-  return named.map((scopedId) => results.get(scopedId) as T);
+  return named.map((scopedId) => results.get(scopedId));
 }
 
 function organizationOf({ type, id, organizationId }: ResourceReference): string {
