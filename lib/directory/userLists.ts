@@ -94,16 +94,11 @@ export class UserLists {
       const pages = await Promise.all(
         groupIds.map((groupId) => this.#groups.members(scope, groupId, { limit: pageLimit, after: from })),
       );
-      const { values, next } = mergePages(
-        pages.map((page) => ({
-          values: page.values
-            .map((value) => ({ key: GroupMemberEntity.key({ ...scope, groupKey: '', ...value }).SK, value }))
-            .map((record) => ({ key: record.key, value: record })),
-          next: page.next,
-        })),
+      const keyOf = (user: ListedUser) => GroupMemberEntity.key({ ...scope, groupKey: '', ...user }).SK;
+      return mergePages(
+        pages.map(({ values, next }) => ({ records: values.map((value) => ({ key: keyOf(value), value })), next })),
         pageLimit,
       );
-      return { records: values, next };
     };
     const [storedGroups, page] = await Promise.all([
       this.#groups.getByIds(scope, groupIds),

@@ -21,13 +21,13 @@ testProperty(
         const laterKeys = list.filter((key) => after === undefined || byBytes(key, after) > 0);
         const read = laterKeys.slice(0, limit);
         return {
-          values: read.filter((key) => !isHidden(key)).map((key) => ({ key, value: key })),
+          records: read.filter((key) => !isHidden(key)).map((key) => ({ key })),
           next: laterKeys.length > limit ? read.at(-1) : undefined,
         };
       });
       const page = mergePages(pages, limit);
-      expect(page.values.length).toBeLessThanOrEqual(limit);
-      listedKeys.push(...page.values);
+      expect(page.records.length).toBeLessThanOrEqual(limit);
+      listedKeys.push(...page.records.map(({ key }) => key));
       after = page.next;
     } while (after !== undefined);
     expect(listedKeys).toEqual([...new Set(lists.flat())].filter((key) => !isHidden(key)).sort(byBytes));
