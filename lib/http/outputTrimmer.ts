@@ -1,4 +1,5 @@
 import type * as z from 'zod';
+import { isObject } from '../shared/schema.ts';
 
 /**
  * Returns a value without its undeclared fields. Adds the paths of these fields to `dropped`. If all fields are
@@ -48,15 +49,14 @@ export function outputTrimmer(schema: z.core.$ZodType, path = ''): Trim {
 /** Trims the fields of an object. `trimOf` returns the function that trims the field with a given name. */
 function fieldTrimmer(trimOf: (name: string) => Trim): Trim {
   return (value, dropped) => {
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
-    const fields = value as Record<string, unknown>;
+    if (!isObject(value)) return value;
     let copy: Record<string, unknown> | undefined;
-    for (const name of Object.keys(fields)) {
-      const trimmed = trimOf(name)(fields[name], dropped);
-      if (trimmed === fields[name]) continue;
+    for (const name of Object.keys(value)) {
+      const trimmed = trimOf(name)(value[name], dropped);
+      if (trimmed === value[name]) continue;
       // A spread also copies a field named `__proto__`. Assigning each field would set the prototype of the copy
       // instead.
-      copy ??= { ...fields };
+      copy ??= { ...value };
       copy[name] = trimmed;
     }
     return copy ?? value;

@@ -133,9 +133,7 @@ export function jsonBytesAtMost(bytes: number) {
  */
 export function openObject(bytes: number) {
   return z
-    .custom<Record<string, unknown>>((value) => typeof value === 'object' && value !== null && !Array.isArray(value), {
-      error: 'must be an object',
-    })
+    .custom<Record<string, unknown>>(isObject, { error: 'must be an object' })
     .check(...jsonLimits(bytes))
     .meta({ type: 'object' });
 }
@@ -250,7 +248,7 @@ export function withFieldChanges<S extends z.ZodType>(
   const schema = z
     .unknown()
     .transform((raw, context) => {
-      if (typeof raw !== 'object' || raw === null || Array.isArray(raw)) return raw;
+      if (!isObject(raw)) return raw;
       const fields = dict(Object.entries(raw).filter(([key]) => !ignored.includes(key)));
       for (const key of required) {
         if ((fields[key] ?? undefined) === undefined)

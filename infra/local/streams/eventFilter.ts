@@ -1,3 +1,4 @@
+import { isObject } from '../../../lib/shared/schema.ts';
 import { StartError } from '../startError.ts';
 
 /** Returns whether the event source passes a record to its function. */
@@ -26,7 +27,7 @@ export function eventFilter(criteria: unknown, owner: string): EventFilter {
 }
 
 function isPattern(value: unknown): value is Pattern {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
+  if (!isObject(value)) return false;
   return Object.values(value).every((rule) =>
     Array.isArray(rule) ? rule.length > 0 && rule.every(isTextRule) : isPattern(rule),
   );

@@ -1,16 +1,13 @@
 import { completeUser, isIncomplete, type NamedUser, type ProfileResponse } from '../../content/rules/contentUser.ts';
 import { isLongerThan } from '../../shared/bytes.ts';
 import { distinct } from '../../shared/collections.ts';
+import { isObject } from '../../shared/schema.ts';
 import { type EventPayload, MAX_PAYLOAD_BYTES } from './payload.ts';
 
 /** The most profiles that are read for one event at its delivery. */
 const MAX_COMPLETED_USERS = 50;
 
 type Json = Readonly<Record<string, unknown>>;
-
-function isObject(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
 
 /**
  * Returns a copy of event data in which `change` has replaced the actor, the assignee of the thread, and the authors of the thread

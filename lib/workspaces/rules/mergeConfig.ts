@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { invalid } from '../../shared/errors.ts';
-import { defineSchema, limits } from '../../shared/schema.ts';
+import { defineSchema, isObject, limits } from '../../shared/schema.ts';
 
 /** A partial update of a configuration. At every depth, each field can be missing. */
 export type Change<T> = {
@@ -16,13 +16,9 @@ export function merge<T extends object>(stored: T, sent: Change<T>): T {
   const merged = new Map<string, unknown>(Object.entries(stored));
   for (const [key, value] of Object.entries(sent)) {
     const before = merged.get(key);
-    if (value !== undefined) merged.set(key, isMap(value) ? merge(isMap(before) ? before : {}, value) : value);
+    if (value !== undefined) merged.set(key, isObject(value) ? merge(isObject(before) ? before : {}, value) : value);
   }
   return Object.fromEntries(merged) as T;
-}
-
-function isMap(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /**

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import type { Row } from '../../../files/table.ts';
 import { ApiError, invalid } from '../../../shared/errors.ts';
+import { isObject } from '../../../shared/schema.ts';
 import { executionStrategies } from '../behaviourShape.ts';
 import { rowText } from './extractFromTables.ts';
 import type { Provider } from './extractionRequest.ts';
@@ -243,7 +244,7 @@ function rowOf(item: unknown): number | undefined {
  * write null for fields that they leave out. An `AgentDraft` has three levels.
  */
 function withoutNulls(value: unknown, levels = 3): unknown {
-  if (typeof value !== 'object' || value === null || Array.isArray(value) || levels === 0) return value;
+  if (!isObject(value) || levels === 0) return value;
   return Object.fromEntries(
     Object.entries(value).flatMap(([key, inner]) => (inner === null ? [] : [[key, withoutNulls(inner, levels - 1)]])),
   );

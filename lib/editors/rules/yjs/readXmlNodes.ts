@@ -1,4 +1,5 @@
 import * as Y from 'yjs';
+import { isObject } from '../../../shared/schema.ts';
 import { entriesOf, itemsOf, type Shared, valueOf } from './sharedTypes.ts';
 import { replaceDisallowed } from './xmlEscapes.ts';
 import {
@@ -184,7 +185,6 @@ function readRuns(text: Shared): Run[] {
  */
 export function markAttributes(value: unknown): Attribute[] {
   if (value === true) return [];
-  if (typeof value === 'object' && value !== null && !Array.isArray(value))
-    return textAttributes(Object.entries(value));
+  if (isObject(value)) return textAttributes(Object.entries(value));
   return [['value', attributeText(value) ?? '']];
 }
