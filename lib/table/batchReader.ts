@@ -1,5 +1,5 @@
 import type { Entity, Stored } from './entity.ts';
-import { itemOf, type ItemRead, type Table } from './table.ts';
+import { itemOf, type ItemRead, type ReadValues, type Table } from './table.ts';
 
 /** The reads of one caller that wait for the next BatchGet. */
 interface WaitingReads extends PromiseWithResolvers<readonly (() => unknown)[]> {
@@ -31,9 +31,7 @@ export class BatchReader {
    * Returns values like `Table.batchGet`. An item that several callers request is read and parsed once, so callers must not change
    * its value. Throws if an item of this caller cannot be parsed.
    */
-  async batchGet<L extends readonly ItemRead<unknown>[]>(
-    ...reads: L
-  ): Promise<{ [I in keyof L]: L[I] extends ItemRead<infer T> ? Stored<T> | undefined : never }> {
+  async batchGet<L extends readonly ItemRead<unknown>[]>(...reads: L): Promise<ReadValues<L>> {
     const waiting: WaitingReads = { reads, ...Promise.withResolvers<readonly (() => unknown)[]>() };
     if (this.#waiting.push(waiting) === 1) setImmediate(() => void this.#readWaiting());
     const parsers = await waiting.promise;

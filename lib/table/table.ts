@@ -118,6 +118,11 @@ export interface ItemRead<T> {
   readonly fromItem: (item: Record<string, unknown>, now: number) => Stored<T> | undefined;
 }
 
+/** The values of several reads, in their order. The value of a missing item is undefined. */
+export type ReadValues<L extends readonly ItemRead<unknown>[]> = {
+  [I in keyof L]: L[I] extends ItemRead<infer T> ? Stored<T> | undefined : never;
+};
+
 /** Reads single items. `Table` sends a call for each read. `BatchReader` combines reads. */
 export interface ItemReader {
   get<T, P, K>(entity: Entity<T, P, K>, key: P & K): Promise<Stored<T> | undefined>;
@@ -208,9 +213,7 @@ export class Table {
   }
 
   /** Returns values like `getMany`, for items of different entities, which `itemOf` selects. */
-  async batchGet<L extends readonly ItemRead<unknown>[]>(
-    ...reads: L
-  ): Promise<{ [I in keyof L]: L[I] extends ItemRead<infer T> ? Stored<T> | undefined : never }> {
+  async batchGet<L extends readonly ItemRead<unknown>[]>(...reads: L): Promise<ReadValues<L>> {
     const distinct = [...new Map(reads.map(({ key }) => [identity(key), key])).values()];
     const items = new Map<string, Record<string, unknown>>();
     await Promise.all(
@@ -233,7 +236,7 @@ export class Table {
       const item = items.get(identity(key));
       return item && fromItem(item, this.#now());
     });
-    return values as { [I in keyof L]: L[I] extends ItemRead<infer T> ? Stored<T> | undefined : never };
+    return values as ReadValues<L>;
   }
 
   /**
