@@ -1,10 +1,9 @@
 import * as z from 'zod';
 import { type Capability, combine } from '../app/capability.ts';
 import type { Log } from '../app/endpoint.ts';
-import { jobMessage, startJob } from '../jobs/jobStore.ts';
+import { notifyJobs, startJob } from '../jobs/jobStore.ts';
 import * as logMessages from '../observability/logMessages.ts';
 import type { Table, WriteOp } from '../table/table.ts';
-import { notifyQueue } from '../workers/notifyQueue.ts';
 import * as sendTo from '../workers/sendTo.ts';
 import type { JudgmentRef } from './entities.ts';
 
@@ -58,6 +57,9 @@ export type NotifyEmbedding = (tenant: string, jobIds: readonly string[], log: L
 // client with it, in every bundle.
 export const notifyEmbedding: Capability<NotifyEmbedding> = /* @__PURE__ */ (() =>
   combine({ queue: sendTo.embed }, ({ queue }): NotifyEmbedding => async (tenant, jobIds, log) => {
-    const messages = jobIds.map((jobId) => jobMessage({ tenant, jobId }));
-    if (messages.length > 0) await notifyQueue(queue, messages, log);
+    await notifyJobs(
+      queue,
+      jobIds.map((jobId) => ({ tenant, jobId })),
+      log,
+    );
   }))();

@@ -1,7 +1,7 @@
 import { inParallel } from '../shared/inParallel.ts';
 import type { Stored } from '../table/entity.ts';
 import { storeCapability } from '../table/storeCapability.ts';
-import { insert, putUnlessNewer, replace, type Table, type WriteOp } from '../table/table.ts';
+import { insert, type PageOptions, putUnlessNewer, replace, type Table, type WriteOp } from '../table/table.ts';
 import type { Embedded } from './embedJudgments.ts';
 import {
   EmbeddingStateEntity,
@@ -28,11 +28,6 @@ interface JudgmentsPage {
   readonly judgments: Stored<Judgment>[];
   /** The position after which the next page begins. Undefined after the last page. */
   readonly next: string | undefined;
-}
-
-interface PageOptions {
-  readonly limit: number;
-  readonly after?: string | undefined;
 }
 
 /** Stores which embedding models a tenant uses, and the vectors of the tenant's judgments. */
