@@ -1,8 +1,10 @@
 import * as z from 'zod';
 import type { Capability } from '../app/capability.ts';
+import { BoundedMap } from '../shared/boundedMap.ts';
 import { hasFields } from '../shared/collections.ts';
 import { invalid } from '../shared/errors.ts';
 import { newId } from '../shared/ids.ts';
+import { pickFields } from '../shared/jsonFields.ts';
 import { mergeMetadata } from '../shared/metadata.ts';
 import type { ItemResult } from '../shared/results.ts';
 import { defineEntity, type Stored } from '../table/entity.ts';
@@ -79,7 +81,9 @@ export class OrganizationReader {
   readonly #table: Table;
   readonly #items: ItemReader;
   /** The keys of the organizations that were read most recently, each with the organization's revision at that time. */
-  readonly #cached = new Map<string, { readonly keys: OrganizationKeys; readonly revision: number }>();
+  readonly #cached = new BoundedMap<string, { readonly keys: OrganizationKeys; readonly revision: number }>(
+    MAX_CACHED_ORGANIZATIONS,
+  );
 
   /** Single organizations are read through `items`, whose reads must be strongly consistent. */
   constructor(table: Table, items: ItemReader = table) {
@@ -119,18 +123,9 @@ export class OrganizationReader {
       if (earlyRead.status === 'rejected') throw earlyRead.reason;
       return { organization, content: earlyRead.value as T };
     }
-    this.#cacheKeys(id, organization);
+    const keys = pickFields(organization, ['internalId', 'organizationId', 'folderChanges', 'folderRevocations']);
+    this.#cached.set(id, { keys, revision: organization._r });
     return { organization, content: await read(organization) };
-  }
-
-  #cacheKeys(
-    id: string,
-    { internalId, organizationId, folderChanges, folderRevocations, _r }: Stored<Organization>,
-  ): void {
-    this.#cached.delete(id);
-    this.#cached.set(id, { keys: { internalId, organizationId, folderChanges, folderRevocations }, revision: _r });
-    const [oldest] = this.#cached.keys();
-    if (this.#cached.size > MAX_CACHED_ORGANIZATIONS && oldest !== undefined) this.#cached.delete(oldest);
   }
 
   /** Returns one organization per id, in the order of the ids. The value is undefined for an organization that does not exist. */

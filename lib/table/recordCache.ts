@@ -1,3 +1,5 @@
+import { BoundedMap } from '../shared/boundedMap.ts';
+
 /** How long a record is kept in memory, in milliseconds. A revoked token stops working within this time. */
 export const POSITIVE_MILLISECONDS = 10_000;
 /**
@@ -20,7 +22,7 @@ interface CachedRecord<T> {
 
 /** A read-through cache of records by id. When it is full, it drops the record that was read first. */
 export class RecordCache<T> {
-  readonly #records = new Map<string, CachedRecord<T>>();
+  readonly #records = new BoundedMap<string, CachedRecord<T>>(MAX_RECORDS);
   /** When a refused credential last caused a read of a record: epoch milliseconds, by record id. */
   readonly #rereadAt = new Map<string, number>();
   readonly #read: (id: string, options: { eventual: boolean }) => Promise<T | undefined>;
@@ -69,13 +71,7 @@ export class RecordCache<T> {
 
   async #readThrough(id: string, now: number, options: { eventual: boolean }): Promise<T | undefined> {
     const cached = { record: this.#read(id, options), readAt: now };
-    this.#records.delete(id);
     this.#records.set(id, cached);
-    if (this.#records.size > MAX_RECORDS)
-      for (const oldest of this.#records.keys()) {
-        this.#records.delete(oldest);
-        break;
-      }
     try {
       return await cached.record;
     } catch (error) {

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import type { Capability } from '../app/capability.ts';
+import { BoundedMap } from '../shared/boundedMap.ts';
 import { advanceNumber } from '../table/counters.ts';
 import { defineEntity } from '../table/entity.ts';
 import { openTable, type Table } from '../table/table.ts';
@@ -71,7 +72,7 @@ interface LocalBucket {
 export class RateBuckets {
   readonly #table: Table;
   readonly #limits: Readonly<Record<LimitClass, Limit>>;
-  readonly #buckets = new Map<string, LocalBucket>();
+  readonly #buckets = new BoundedMap<string, LocalBucket>(MAX_BUCKETS);
 
   constructor(table: Table, limits: Readonly<Record<LimitClass, Limit>>) {
     this.#table = table;
@@ -119,11 +120,6 @@ export class RateBuckets {
     if (existing) return existing;
     const local: LocalBucket = { bucket: fullBucket, isWriting: false, nextWriteAt: 0 };
     this.#buckets.set(id, local);
-    if (this.#buckets.size > MAX_BUCKETS)
-      for (const oldest of this.#buckets.keys()) {
-        this.#buckets.delete(oldest);
-        break;
-      }
     return local;
   }
 }
