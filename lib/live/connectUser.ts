@@ -1,7 +1,7 @@
 import type { UserCaller } from '../app/callers.ts';
 import { type Capability, combine } from '../app/capability.ts';
 import { type DocumentReference, type FindDocument, findWritableDocument } from '../content/documentScope.ts';
-import { encodePart } from '../table/keys.ts';
+import { encodePart } from '../shared/keyParts.ts';
 import { accessDenied } from '../userTokens/rules/accessDenied.ts';
 import { type EventApiAddress, eventApiAddress } from './eventApi.ts';
 import { type LiveKeys, liveKeys } from './liveKeys.ts';

@@ -1,8 +1,9 @@
 import type { Blob } from '../editors/entities.ts';
 import { unpack } from '../editors/storedBytes.ts';
+import { decodePart } from '../shared/keyParts.ts';
 import type { LiveStore } from './liveStore.ts';
 import { MAX_EVENT_BYTES } from './rules/events.ts';
-import { decodePart, type DocumentKeys, type EditorHint, type ItemChange } from './rules/hints.ts';
+import type { DocumentKeys, EditorHint, ItemChange } from './rules/hints.ts';
 
 /** An update of an editor as a stream record contains it. Bytes are base64 text. */
 interface StreamUpdate {

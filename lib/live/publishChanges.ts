@@ -10,6 +10,7 @@ import { PresenceEntity } from '../presence/presences.ts';
 import { presenceMessage } from '../presence/rules.ts';
 import { distinct, distinctBy } from '../shared/collections.ts';
 import { inParallel } from '../shared/inParallel.ts';
+import { decodePart } from '../shared/keyParts.ts';
 import { ChannelPublisher, type PublishCall } from './channelPublisher.ts';
 import { toEditorPush } from './editorPushes.ts';
 import { DocumentSessionEntity, type LiveChannel, type StoredChannel } from './entities.ts';
@@ -22,7 +23,6 @@ import { type AccessChange, accessChangeOf, accessTypesOfItems } from './rules/a
 import { withinLimit } from './rules/events.ts';
 import {
   type AddressedHint,
-  decodePart,
   type DocumentKeys,
   documentOf,
   type HintAudience,

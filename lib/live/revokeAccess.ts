@@ -1,10 +1,11 @@
 import { inParallel } from '../shared/inParallel.ts';
+import { decodePart } from '../shared/keyParts.ts';
 import type { Stored } from '../table/entity.ts';
 import type { PublishCall } from './channelPublisher.ts';
 import type { LiveSession, StoredChannel } from './entities.ts';
 import type { LivePorts } from './livePorts.ts';
 import type { AccessChange } from './rules/access.ts';
-import { decodePart, type DocumentKeys, REVOKED } from './rules/hints.ts';
+import { type DocumentKeys, REVOKED } from './rules/hints.ts';
 import { storedAccess } from './rules/sessionAccess.ts';
 
 /** The largest number of sessions that one transaction writes. */

@@ -1,5 +1,6 @@
 import { threadIdOf } from '../../activities/rules.ts';
 import type { ThreadAccess } from '../../content/rules/visibility.ts';
+import { decodePart } from '../../shared/keyParts.ts';
 
 /** The types of hints, which are messages about changes without their text. */
 export const hintTypes = [
@@ -238,15 +239,6 @@ function notificationHint({
 function removedHint(change: ItemChange, type: ContentHint['type'], name: string, part: string): AddressedHint {
   const id = decodePart(part);
   return addressed(change, type, id === undefined ? {} : { [name]: id });
-}
-
-/**
- * Returns the text that a part of a key stands for. Returns undefined if the part is a hash, because the text is too
- * long for a key.
- */
-export function decodePart(part: string): string | undefined {
-  if (part.startsWith('~')) return undefined;
-  return part.replace(/%([0-9a-f]{2})/g, (_escaped, code: string) => String.fromCharCode(Number.parseInt(code, 16)));
 }
 
 /**

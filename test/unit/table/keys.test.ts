@@ -1,8 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import * as z from 'zod';
+import { encodePart } from '../../../lib/shared/keyParts.ts';
 import { defineEntity, entities } from '../../../lib/table/entity.ts';
-import { encodePart, joinKey, keyPrefix, tenantOf } from '../../../lib/table/keys.ts';
+import { joinKey, keyPrefix, tenantOf } from '../../../lib/table/keys.ts';
 import { testProperty } from '../../support/testProperty.ts';
 
 /**
