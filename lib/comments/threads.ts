@@ -9,7 +9,7 @@ import { ApiError } from '../shared/errors.ts';
 import { isoTime } from '../shared/isoTime.ts';
 import { increment } from '../table/counters.ts';
 import { defineEntity, type Stored } from '../table/entity.ts';
-import { keyAfter } from '../table/keys.ts';
+import { keyAfter, sortableNumber } from '../table/keys.ts';
 import { pages } from '../table/pages.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 import type { QueryableEntity, QueryOptions, QueryPage, Table } from '../table/table.ts';
@@ -50,7 +50,7 @@ export const CommentEntity = defineEntity({
   sk: (key: Pick<Comment, 'annotationId' | 'threadCreatedAt' | 'commentId'>) => [
     ...threadKey({ annotationId: key.annotationId, createdAt: key.threadCreatedAt }),
     'COMMENT',
-    String(key.commentId).padStart(16, '0'),
+    sortableNumber(key.commentId),
   ],
 });
 

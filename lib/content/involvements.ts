@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { organizationPartition, type OrganizationScope } from '../directory/folders/folders.ts';
 import { isoTime } from '../shared/isoTime.ts';
 import { defineEntity } from '../table/entity.ts';
+import { sortableNumber } from '../table/keys.ts';
 import { remove, upsert, type WriteOp } from '../table/table.ts';
 import type { DocumentScope } from './documentScope.ts';
 
@@ -52,7 +53,7 @@ export const InvolvementEntity = defineEntity({
     key.documentKey,
     key.id,
     // Comments that one request adds have the same time. The zeros keep them in the order of their ids.
-    ...(key.commentId === undefined ? [] : [String(key.commentId).padStart(16, '0')]),
+    ...(key.commentId === undefined ? [] : [sortableNumber(key.commentId)]),
   ],
 });
 

@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import type { DocumentScope } from '../content/documentScope.ts';
-import { organizationPartition } from '../directory/folders/folders.ts';
+import { recordPartition } from '../content/involvements.ts';
 import { defineEntity, type Item, type Stored } from '../table/entity.ts';
-import { joinKey } from '../table/keys.ts';
+import { joinKey, sortableNumber } from '../table/keys.ts';
 import type { QueryableEntity } from '../table/table.ts';
 import type { CrdtType } from './rules/yjs/values.ts';
 
@@ -82,12 +82,11 @@ const Part = z.object({
 type EditorPart = z.output<typeof Part>;
 
 /** Returns the partition of all editors of a document. The items of one editor sort in this order: blobs, log, head. */
-const editorsOf = (of: DocumentScope) => organizationPartition(of, 'DOCUMENT', of.documentKey, 'EDITORS');
+const editorsOf = (of: DocumentScope) => recordPartition(of, 'EDITORS');
 const BLOB = 'BLOB';
 const LOG = 'LOG';
 /** `META` sorts after `BLOB` and `LOG`, so a query in descending order starts with the head. */
 const META = 'META';
-const versionKey = (version: number) => String(version).padStart(16, '0');
 
 /** The main item (head) of an editor. An editor exists only while its head exists. */
 export const EditorEntity = defineEntity({
@@ -110,7 +109,7 @@ export const EditorUpdateEntity = defineEntity({
   purpose: 'A change of an editor, by its version: the log',
   schema: Update,
   pk: editorsOf,
-  sk: (key: { editorId: string; version: number }) => [key.editorId, LOG, versionKey(key.version)],
+  sk: (key: { editorId: string; version: number }) => [key.editorId, LOG, sortableNumber(key.version)],
 });
 
 /** A part of a blob. It is written before the item that refers to the blob. */
@@ -132,7 +131,7 @@ export const EditorPartEntity = defineEntity({
 
 /** Returns the first and the last sort key of a query. The query reads the log from `version` on, and the head. */
 export function sinceVersion(editorId: string, version: number): [from: string, to: string] {
-  return [joinKey([editorId, LOG, versionKey(version)]), joinKey([editorId, META])];
+  return [joinKey([editorId, LOG, sortableNumber(version)]), joinKey([editorId, META])];
 }
 
 /**

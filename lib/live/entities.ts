@@ -1,8 +1,10 @@
 import * as z from 'zod';
 import type { DocumentScope } from '../content/documentScope.ts';
+import { recordPartition } from '../content/involvements.ts';
 import { organizationPartition, type OrganizationScope } from '../directory/folders/folders.ts';
 import { isoTime } from '../shared/isoTime.ts';
 import { defineEntity, type Stored } from '../table/entity.ts';
+import { sortableNumber } from '../table/keys.ts';
 import { shardOf } from '../table/queryShards.ts';
 import { LOG_SECONDS } from './rules/changes.ts';
 
@@ -43,8 +45,6 @@ export const LiveChannelEntity = defineEntity({
   sk: (key: { documentKey: string }) => [key.documentKey],
 });
 
-const versionKey = (version: number) => String(version).padStart(16, '0');
-
 /** Hints that were recorded together. Clients that missed these hints read this item. */
 export const LiveHintsEntity = defineEntity({
   type: 'LiveHints',
@@ -60,14 +60,14 @@ export const LiveHintsEntity = defineEntity({
     /** Epoch seconds. */
     expiresAt: z.number(),
   }),
-  pk: (of: DocumentScope) => organizationPartition(of, 'DOCUMENT', of.documentKey, 'LIVE_HINTS'),
-  sk: (key: { version: number }) => [versionKey(key.version)],
+  pk: (of: DocumentScope) => recordPartition(of, 'LIVE_HINTS'),
+  sk: (key: { version: number }) => [sortableNumber(key.version)],
   expiresAt: ({ expiresAt }) => expiresAt,
 });
 
 /** Returns the first and the last sort key of a query for the hints after a version. A query fails if the last is smaller. */
 export function hintsAfter(version: number): [from: string, to: string] {
-  return [versionKey(version + 1), versionKey(Number.MAX_SAFE_INTEGER + 1)];
+  return [sortableNumber(version + 1), sortableNumber(Number.MAX_SAFE_INTEGER + 1)];
 }
 
 /** A hint that was sent to one user only. */
@@ -139,7 +139,7 @@ export const DocumentSessionEntity = defineEntity({
   ownedBy: 'expiry',
   purpose: 'A user who connected to a document in the last day',
   schema: SessionSchema,
-  pk: (of: DocumentScope) => organizationPartition(of, 'DOCUMENT', of.documentKey, 'LIVE_SESSIONS'),
+  pk: (of: DocumentScope) => recordPartition(of, 'LIVE_SESSIONS'),
   sk: (key: { userId: string }) => [key.userId],
   indexes: {
     gsi1: {
