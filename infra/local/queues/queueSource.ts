@@ -72,17 +72,16 @@ export class QueueSource {
   }
 
   async #process(batch: readonly ReceivedMessage[]): Promise<void> {
-    const { queue, reportsFailures } = this.#model;
+    const { queue } = this.#model;
     const answer = await this.#invoke({ Records: batch.map((message) => toRecord(message, queue.arn)) }).catch(
       () => undefined,
     );
     if (answer === undefined) return;
-    const failed = reportsFailures
-      ? failedItems(
-          answer,
-          batch.map(({ id }) => id),
-        )
-      : [];
+    const failed = failedItems(
+      this.#model,
+      answer,
+      batch.map(({ id }) => id),
+    );
     this.#messages.delete(
       queue.name,
       batch.flatMap(({ id, receiptHandle }) => (failed.includes(id) ? [] : [receiptHandle])),

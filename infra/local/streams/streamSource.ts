@@ -190,12 +190,11 @@ export class StreamSource {
     const records = batch.map(({ record }) => ({ ...record, awsRegion: REGION, eventSourceARN: model.arn }));
     const answer = await invoke({ Records: records }).catch(() => undefined);
     if (answer === undefined) return { unfinished: batch, hasThrown: true };
-    const failed = model.reportsFailures
-      ? failedItems(
-          answer,
-          batch.map(({ position }) => position.sequence),
-        )
-      : [];
+    const failed = failedItems(
+      model,
+      answer,
+      batch.map(({ position }) => position.sequence),
+    );
     const first = batch.findIndex(({ position }) => failed.includes(position.sequence));
     return { unfinished: first < 0 ? [] : batch.slice(first), hasThrown: false };
   }

@@ -76,7 +76,7 @@ describe('failedItems', () => {
     ['null as a name', '{"batchItemFailures":[{"itemIdentifier":null},null]}', ['a', 'b']],
     ['no list', '{"batchItemFailures":"a"}', ['a', 'b']],
   ])('%s', (_what, answer, expected) => {
-    expect(failedItems(answer, ['a', 'b'])).toEqual(expected);
+    expect(failedItems({ reportsFailures: true }, answer, ['a', 'b'])).toEqual(expected);
   });
 });
 
