@@ -201,7 +201,7 @@ export function authenticate(options: Authentication): Middleware {
  * For a call with a user token, fills the fields in `data` that name the acting user. This happens before `data` is
  * validated.
  */
-export function fillActor({ rule, checker: checker }: UserAuthentication): Middleware {
+export function fillActor({ rule, checker }: UserAuthentication): Middleware {
   return {
     before: ({ internal }) => {
       const { tokenCaller } = internal;
@@ -211,7 +211,7 @@ export function fillActor({ rule, checker: checker }: UserAuthentication): Middl
 }
 
 /** For a call with a user token, checks the user's access and sets `caller`. */
-export function checkUserAccess({ rule, checker: checker }: UserAuthentication): Middleware {
+export function checkUserAccess({ rule, checker }: UserAuthentication): Middleware {
   return {
     before: async ({ internal }) => {
       const { tokenCaller, startedAt } = internal;

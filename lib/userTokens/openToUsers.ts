@@ -52,5 +52,5 @@ const checker: Capability<UserAccessChecker> = /* @__PURE__ */ combine(
  * against the rule.
  */
 export function openToUsers(rule: UserRule): OpenToUsers {
-  return { ...rule, checker: checker };
+  return { ...rule, checker };
 }
