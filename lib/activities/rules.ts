@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { ContentUser, StoredUser } from '../content/rules/contentUser.ts';
 import type { ResponseNames } from '../content/rules/eventMetadata.ts';
 import { isLongerThan } from '../shared/bytes.ts';
-import { definedFields } from '../shared/collections.ts';
+import { definedFields, isObject } from '../shared/collections.ts';
 import { ApiError } from '../shared/errors.ts';
 import { fromJsonFields, toJsonFields } from '../shared/jsonFields.ts';
 import {
@@ -10,7 +10,6 @@ import {
   defineNamedSchema,
   defineSchema,
   Id,
-  isObject,
   JsonValue,
   limits,
   Name,

@@ -3,8 +3,7 @@ import { visibleThreads } from '../comments/visibleThreads.ts';
 import type { ListedDocument } from '../content/recordListing.ts';
 import type { Viewer } from '../content/rules/viewer.ts';
 import { accessContext, contextAllows } from '../directory/rules/access.ts';
-import { distinct } from '../shared/collections.ts';
-import { isObject } from '../shared/schema.ts';
+import { distinct, isObject } from '../shared/collections.ts';
 import { type ActivityResponse, commentIdOf, threadIdOf } from './rules.ts';
 
 /**

@@ -1,8 +1,8 @@
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
 import type { BodyForm } from '../app/endpoint.ts';
 import { isLongerThan } from '../shared/bytes.ts';
+import { isObject } from '../shared/collections.ts';
 import { type ApiError, errorCatalogue, invalid } from '../shared/errors.ts';
-import { isObject } from '../shared/schema.ts';
 import { decodeBody, notJson } from './bodyEncoding.ts';
 import { isNestedDeeper } from './jsonDepth.ts';
 

@@ -1,5 +1,5 @@
 import type * as z from 'zod';
-import { isObject } from '../shared/schema.ts';
+import { isObject } from '../shared/collections.ts';
 
 /**
  * Returns a value without its undeclared fields. Adds the paths of these fields to `dropped`. If all fields are

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { isLongerThan } from '../shared/bytes.ts';
-import { AnyObject, defineNamedSchema, isObject, limits } from '../shared/schema.ts';
+import { isObject } from '../shared/collections.ts';
+import { AnyObject, defineNamedSchema, limits } from '../shared/schema.ts';
 
 /** A live state as it is stored. */
 export const LiveState = z.object({

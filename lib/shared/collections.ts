@@ -1,3 +1,8 @@
+/** Returns whether a value is a JSON object. */
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
 /**
  * Returns an object without a prototype that has these entries. Ids such as `__proto__` and `constructor` are ordinary keys of
  * such an object. Use it for maps in answers.

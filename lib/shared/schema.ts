@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { filterOperators, isOrdered, listOperators, orderOperators } from '../directory/rules/documentFilters.ts';
 import { isLongerThan } from './bytes.ts';
-import { dict } from './collections.ts';
+import { dict, isObject } from './collections.ts';
 
 /**
  * Returns the schema, or the fields of a schema, that `make` returns. With `@__PURE__` before the call, esbuild leaves the schema out
@@ -148,11 +148,6 @@ export const JsonValue = /* @__PURE__ */ defineSchema(() =>
 
 /** A JSON object in a response. */
 export const AnyObject = /* @__PURE__ */ defineSchema(() => z.record(z.string(), z.unknown()));
-
-/** Returns whether a value is a JSON object. */
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
 
 const declaredKeys = new WeakMap<z.ZodType, z.ZodObject>();
 

@@ -13,7 +13,8 @@ import {
 import { findBuiltInAgent, publicBuiltInAgents } from '../../../lib/agents/rules/builtIn.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
-import { Id, isObject, optional } from '../../../lib/shared/schema.ts';
+import { isObject } from '../../../lib/shared/collections.ts';
+import { Id, optional } from '../../../lib/shared/schema.ts';
 
 /** The input schema. If `agentId` is set, `filter` and `groupId` are ignored and not validated. */
 const Input = z.preprocess(

@@ -1,4 +1,4 @@
-import { isObject } from '../../../lib/shared/schema.ts';
+import { isObject } from '../../../lib/shared/collections.ts';
 import { StartError } from '../startError.ts';
 
 /** Returns whether the event source passes a record to its function. */

@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import { MAX_URL_CHARACTERS, parseHttpUrl } from '../../net/httpUrl.ts';
+import { isObject } from '../../shared/collections.ts';
 import {
   defineNamedSchema,
-  isObject,
   JsonValue,
   limits,
   list,

@@ -1,7 +1,8 @@
 import * as z from 'zod';
 import { isLongerThan } from '../../shared/bytes.ts';
+import { isObject } from '../../shared/collections.ts';
 import { ApiError, type Issue } from '../../shared/errors.ts';
-import { Id, isObject, Name, OpenObject, optional, Text } from '../../shared/schema.ts';
+import { Id, Name, OpenObject, optional, Text } from '../../shared/schema.ts';
 import { behaviourShape, openFields, type OpenKeys } from './behaviourShape.ts';
 import { hideSecrets, keepSecrets, type Path } from './secrets.ts';
 

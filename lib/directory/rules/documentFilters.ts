@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { isObject } from '../../shared/schema.ts';
+import { isObject } from '../../shared/collections.ts';
 
 export const filterOperators = [
   '==',

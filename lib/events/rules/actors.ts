@@ -1,7 +1,6 @@
 import { completeUser, isIncomplete, type NamedUser, type ProfileResponse } from '../../content/rules/contentUser.ts';
 import { isLongerThan } from '../../shared/bytes.ts';
-import { distinct } from '../../shared/collections.ts';
-import { isObject } from '../../shared/schema.ts';
+import { distinct, isObject } from '../../shared/collections.ts';
 import { type EventPayload, MAX_PAYLOAD_BYTES } from './payload.ts';
 
 /** The most profiles that are read for one event at its delivery. */

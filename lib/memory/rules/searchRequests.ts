@@ -1,5 +1,6 @@
 import * as z from 'zod';
-import { Id, isObject, optional, Text } from '../../shared/schema.ts';
+import { isObject } from '../../shared/collections.ts';
+import { Id, optional, Text } from '../../shared/schema.ts';
 import { DateRange, judgmentFilters } from './filters.ts';
 
 /** The scopes of a search: one document, an organization with its documents, or all judgments of the API key. */

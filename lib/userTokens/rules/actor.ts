@@ -1,5 +1,5 @@
+import { isObject } from '../../shared/collections.ts';
 import { ApiError } from '../../shared/errors.ts';
-import { isObject } from '../../shared/schema.ts';
 import type { ActorField } from './userRule.ts';
 
 /** The user of the token, who acts. */

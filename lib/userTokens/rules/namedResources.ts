@@ -1,6 +1,5 @@
-import { distinct } from '../../shared/collections.ts';
+import { distinct, isObject } from '../../shared/collections.ts';
 import { invalid } from '../../shared/errors.ts';
-import { isObject } from '../../shared/schema.ts';
 import type { UserRule } from './userRule.ts';
 
 /**

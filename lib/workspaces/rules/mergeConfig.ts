@@ -1,6 +1,7 @@
 import * as z from 'zod';
+import { isObject } from '../../shared/collections.ts';
 import { invalid } from '../../shared/errors.ts';
-import { defineSchema, isObject, limits } from '../../shared/schema.ts';
+import { defineSchema, limits } from '../../shared/schema.ts';
 
 /** A partial update of a configuration. At every depth, each field can be missing. */
 export type Change<T> = {

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import type { Row } from '../../../files/table.ts';
+import { isObject } from '../../../shared/collections.ts';
 import { ApiError, invalid } from '../../../shared/errors.ts';
-import { isObject } from '../../../shared/schema.ts';
 import { executionStrategies } from '../behaviourShape.ts';
 import { rowText } from './extractFromTables.ts';
 import type { Provider } from './extractionRequest.ts';

@@ -1,5 +1,5 @@
 import * as Y from 'yjs';
-import { isObject } from '../../../shared/schema.ts';
+import { isObject } from '../../../shared/collections.ts';
 import { entriesOf, itemsOf, type Shared, valueOf } from './sharedTypes.ts';
 import { replaceDisallowed } from './xmlEscapes.ts';
 import {
