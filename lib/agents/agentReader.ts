@@ -1,7 +1,7 @@
 import type { Capability } from '../app/capability.ts';
 import { invalid } from '../shared/errors.ts';
 import type { Stored } from '../table/entity.ts';
-import { pages } from '../table/pages.ts';
+import { type Page, pages } from '../table/pages.ts';
 import { retryOnConflict } from '../table/retryOnConflict.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 import type { PageOptions, Table } from '../table/table.ts';
@@ -96,16 +96,12 @@ export class AgentReader {
   }
 
   /** Returns a page of an agent's versions, newest first, or undefined for an unknown agent. */
-  async listVersions(
-    tenant: string,
-    agentId: string,
-    page: PageOptions,
-  ): Promise<{ versions: AgentVersion[]; next: string | undefined } | undefined> {
-    const [agent, { values: versions, next }] = await Promise.all([
+  async listVersions(tenant: string, agentId: string, page: PageOptions): Promise<Page<AgentVersion> | undefined> {
+    const [agent, versions] = await Promise.all([
       this.#table.get(AgentEntity, { tenant, agentId }),
       this.#table.query(AgentVersionEntity, { tenant, agentId }, { ...page, descending: true }),
     ]);
-    return agent && { versions, next };
+    return agent && versions;
   }
 }
 

@@ -5,9 +5,9 @@ import { ApiError, invalid } from '../shared/errors.ts';
 import { newId } from '../shared/ids.ts';
 import type { ItemOutcome, ItemResult } from '../shared/results.ts';
 import { defineEntity, type Stored } from '../table/entity.ts';
-import { pages } from '../table/pages.ts';
+import { type Page, pages } from '../table/pages.ts';
 import { storeCapability } from '../table/storeCapability.ts';
-import { insert, type PageOptions, type QueryPage, replace, type Table } from '../table/table.ts';
+import { insert, insertOrReplace, type PageOptions, type QueryPage, type Table } from '../table/table.ts';
 import { writeEach } from '../table/writeEach.ts';
 import { organizationPartition, type OrganizationScope } from './folders/folders.ts';
 import { accessTimeAfter, hasEnded } from './rules/access.ts';
@@ -69,10 +69,7 @@ export interface GroupWithMembers {
 type GroupSource = (
   after: string | undefined,
   limit: number,
-) => Promise<{
-  readonly groups: readonly { readonly group: Stored<Group>; readonly position: string }[];
-  readonly next: string | undefined;
-}>;
+) => Promise<Page<{ readonly group: Stored<Group>; readonly position: string }>>;
 
 /** The largest number of groups whose members are read at the same time. */
 const GROUPS_PER_READ = 10;
@@ -134,13 +131,13 @@ export class GroupReader {
     scope: OrganizationScope,
     groupIds: readonly string[] | undefined,
     { limit, after }: PageOptions,
-  ): Promise<{ groups: GroupWithMembers[]; next: string | undefined }> {
+  ): Promise<Page<GroupWithMembers>> {
     const source = groupIds ? this.#among(scope, groupIds) : this.#all(scope);
     const listed: { group: Stored<Group>; members: readonly GroupMember[] }[] = [];
     let cursor = after === undefined ? {} : (JSON.parse(after) as GroupCursor);
     let room = limit;
     for (;;) {
-      const { groups, next } = await source(cursor.after, Math.min(room, GROUPS_PER_READ));
+      const { values: groups, next } = await source(cursor.after, Math.min(room, GROUPS_PER_READ));
       const part = fillPage(await this.#withMembers(scope, groups, room, cursor), room, cursor, listed.length > 0);
       listed.push(...part.groups);
       room = part.room;
@@ -155,7 +152,7 @@ export class GroupReader {
         listed.flatMap(({ members }) => members),
       );
       return {
-        groups: listed.map(({ group, members }) => ({
+        values: listed.map(({ group, members }) => ({
           group,
           users: members.flatMap((member) => users.get(member) ?? []),
         })),
@@ -167,7 +164,7 @@ export class GroupReader {
   #all(scope: OrganizationScope): GroupSource {
     return async (after, limit) => {
       const { values, next } = await this.list(scope, { limit, after });
-      return { groups: values.map((group) => ({ group, position: GroupEntity.key({ ...scope, ...group }).SK })), next };
+      return { values: values.map((group) => ({ group, position: GroupEntity.key({ ...scope, ...group }).SK })), next };
     };
   }
 
@@ -176,7 +173,7 @@ export class GroupReader {
       const first = after === undefined ? 0 : Number(after) + 1;
       const groups = await this.getByIds(scope, groupIds.slice(first));
       return {
-        groups: groups.flatMap((group, index) => (group ? [{ group, position: String(first + index) }] : [])),
+        values: groups.flatMap((group, index) => (group ? [{ group, position: String(first + index) }] : [])),
         next: undefined,
       };
     };
@@ -184,7 +181,7 @@ export class GroupReader {
 
   async #withMembers(
     scope: OrganizationScope,
-    groups: Awaited<ReturnType<GroupSource>>['groups'],
+    groups: Awaited<ReturnType<GroupSource>>['values'],
     room: number,
     { within }: GroupCursor,
   ): Promise<ReadGroup<Stored<Group>, GroupMember>[]> {
@@ -313,9 +310,7 @@ export class GroupWriter {
         // has the revision of the earlier one.
         return {
           result,
-          ops: [
-            member ? replace(GroupMemberEntity, added, member._r) : insert(GroupMemberEntity, added, added.addedAt),
-          ],
+          ops: [insertOrReplace(GroupMemberEntity, added, member, added.addedAt)],
         };
       },
       conflicted: () => ({ success: false, message: 'User is being changed by another request.' }),

@@ -7,6 +7,7 @@ import {
 } from '../content/recordListing.ts';
 import { dict } from '../shared/collections.ts';
 import { ApiError } from '../shared/errors.ts';
+import type { Page } from '../table/pages.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 import type { Table } from '../table/table.ts';
 import { DocumentReader, readDocuments } from './documents.ts';
@@ -25,12 +26,6 @@ export interface UserListOptions {
    * still have a `next`.
    */
   readonly isMatch?: ((user: ListedUser) => boolean) | undefined;
-}
-
-/** A page of users. `next` is the position after which the next page starts, or undefined on the last page. */
-export interface UserPage {
-  readonly values: ListedUser[];
-  readonly next: string | undefined;
 }
 
 /**
@@ -72,7 +67,7 @@ export class UserLists {
     scope: OrganizationScope,
     { from, groupIds = [], userIds }: UserSelection,
     options: UserListOptions,
-  ): Promise<UserPage> {
+  ): Promise<Page<ListedUser>> {
     if (!userIds) return from ? this.ofResource(scope, from, options) : this.ofGroups(scope, groupIds, options);
     const users = from
       ? await this.#users.contactsNamed(scope, from, userIds)
@@ -81,7 +76,7 @@ export class UserLists {
   }
 
   /** Returns a page of a resource's contact list, ordered by user id. */
-  async ofResource(scope: OrganizationScope, resource: Resource, options: UserListOptions): Promise<UserPage> {
+  async ofResource(scope: OrganizationScope, resource: Resource, options: UserListOptions): Promise<Page<ListedUser>> {
     return searchPage((after, count) => this.#users.contactRecords(scope, resource, { limit: count, after }), options);
   }
 
@@ -89,7 +84,11 @@ export class UserLists {
    * Returns a page of the users who are in at least one of the groups, ordered by user id. A user in several groups is listed
    * once. Throws NOT_FOUND if a group does not exist.
    */
-  async ofGroups(scope: OrganizationScope, groupIds: readonly string[], options: UserListOptions): Promise<UserPage> {
+  async ofGroups(
+    scope: OrganizationScope,
+    groupIds: readonly string[],
+    options: UserListOptions,
+  ): Promise<Page<ListedUser>> {
     const read = async (from: string | undefined, pageLimit: number) => {
       const pages = await Promise.all(
         groupIds.map((groupId) => this.#groups.members(scope, groupId, { limit: pageLimit, after: from })),
@@ -133,7 +132,7 @@ export class UserLists {
   async ofDocuments(
     scope: OrganizationScope,
     { limit, after, isMatch }: UserListOptions,
-  ): Promise<{ values: UserOfDocument[]; next: string | undefined }> {
+  ): Promise<Page<UserOfDocument>> {
     const { values, next } = await listAcrossDocuments({
       documents: allDocuments(this.#documents, scope),
       from: listingCursor.position(after),

@@ -3,7 +3,8 @@ import type { Capability, QueueName } from '../app/capability.ts';
 import type { Log } from '../app/endpoint.ts';
 import { isoTime } from '../shared/isoTime.ts';
 import { defineEntity, type Stored } from '../table/entity.ts';
-import { readGsi3 } from '../table/indexValues.ts';
+import { readDue } from '../table/indexValues.ts';
+import type { Page } from '../table/pages.ts';
 import { shardOf } from '../table/queryShards.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 import { insert, type PageOptions, remove, replace, type Table, type WriteOp } from '../table/table.ts';
@@ -228,15 +229,8 @@ export class JobSweeper {
   }
 
   /** Lists the jobs of a shard that are due at a time (epoch ms), the most overdue first. */
-  async listDue(
-    shard: number,
-    at: number,
-    options: PageOptions,
-  ): Promise<{ values: StoredJob[]; next: string | undefined }> {
-    const { values, next } = await readGsi3(this.#table, JobEntity, dueJobs(shard), {
-      ...options,
-      between: [isoTime(0), isoTime(at)],
-    });
+  async listDue(shard: number, at: number, options: PageOptions): Promise<Page<StoredJob>> {
+    const { values, next } = await readDue(this.#table, JobEntity, dueJobs(shard), at, options);
     return { values: values.filter(({ dueAt }) => dueAt <= at), next };
   }
 

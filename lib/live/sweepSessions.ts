@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { combine } from '../app/capability.ts';
 import { inParallel } from '../shared/inParallel.ts';
-import { isoTime } from '../shared/isoTime.ts';
-import { readGsi3 } from '../table/indexValues.ts';
+import { readDue } from '../table/indexValues.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 import { replace, type Table } from '../table/table.ts';
 import { type Sweep, type SweepCall, sweepShards } from '../workers/sweep.ts';
@@ -34,11 +33,7 @@ export class SessionSweeper {
     await sweepShards(
       SESSION_SHARDS,
       call,
-      (shard, options) =>
-        readGsi3(this.#table, DocumentSessionEntity, endingSessions(shard), {
-          ...options,
-          between: [isoTime(0), isoTime(call.deadline)],
-        }),
+      (shard, options) => readDue(this.#table, DocumentSessionEntity, endingSessions(shard), call.deadline, options),
       async (values) => {
         await inParallel(values, PARALLEL, async (session) => {
           if (session.accessEndsAt === undefined) return;

@@ -4,7 +4,8 @@ import type { Capability } from '../app/capability.ts';
 import { inParallel } from '../shared/inParallel.ts';
 import { isoTime } from '../shared/isoTime.ts';
 import { defineEntity } from '../table/entity.ts';
-import { readGsi3 } from '../table/indexValues.ts';
+import { readDue } from '../table/indexValues.ts';
+import type { Page } from '../table/pages.ts';
 import { shardOf } from '../table/queryShards.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 import { insert, type PageOptions, replace, type Table, upsert } from '../table/table.ts';
@@ -127,15 +128,8 @@ export class MailStore {
   }
 
   /** Returns a page of a shard's mails that were due before `time` (epoch ms), the most overdue first. */
-  async listDue(
-    shard: number,
-    time: number,
-    options: PageOptions,
-  ): Promise<{ values: StoredMail<ReadyMail | SendingMail>[]; next: string | undefined }> {
-    const { values, next } = await readGsi3(this.#table, MailEntity, dueMails(shard), {
-      ...options,
-      between: [isoTime(0), isoTime(time)],
-    });
+  async listDue(shard: number, time: number, options: PageOptions): Promise<Page<StoredMail<ReadyMail | SendingMail>>> {
+    const { values, next } = await readDue(this.#table, MailEntity, dueMails(shard), time, options);
     const isDue = (mail: StoredMail): mail is StoredMail<ReadyMail | SendingMail> =>
       (isReadyMail(mail) || isSendingMail(mail)) && (mail.dueAt ?? 0) <= time;
     return { values: values.filter(isDue), next };

@@ -90,7 +90,7 @@ async function continueWalk(
   walk: Walk,
 ): Promise<StepResult> {
   const { model, since } = walk;
-  const { judgments, next } = await store.listWithoutVectors(tenant, model, {
+  const { values: judgments, next } = await store.listWithoutVectors(tenant, model, {
     limit: JUDGMENTS_PER_STEP,
     after: walk.after,
   });

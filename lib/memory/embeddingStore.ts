@@ -1,7 +1,15 @@
 import { inParallel } from '../shared/inParallel.ts';
 import type { Stored } from '../table/entity.ts';
 import { storeCapability } from '../table/storeCapability.ts';
-import { insert, type PageOptions, putUnlessNewer, replace, type Table, type WriteOp } from '../table/table.ts';
+import {
+  insert,
+  type PageOptions,
+  putUnlessNewer,
+  type QueryPage,
+  replace,
+  type Table,
+  type WriteOp,
+} from '../table/table.ts';
 import type { Embedded } from './embedJudgments.ts';
 import {
   EmbeddingStateEntity,
@@ -23,12 +31,6 @@ import type { Judgment } from './rules/judgments.ts';
  */
 const DIGITS = 4;
 const PARALLEL_WRITES = 8;
-
-interface JudgmentsPage {
-  readonly judgments: Stored<Judgment>[];
-  /** The position after which the next page begins. Undefined after the last page. */
-  readonly next: string | undefined;
-}
 
 /** Stores which embedding models a tenant uses, and the vectors of the tenant's judgments. */
 export class EmbeddingStore {
@@ -65,13 +67,13 @@ export class EmbeddingStore {
    * Reads a page of the tenant's judgments, latest first. Returns only those whose current revision has no vectors of
    * the model.
    */
-  async listWithoutVectors(tenant: string, model: string, options: PageOptions): Promise<JudgmentsPage> {
-    const { judgments, next } = await this.#page(tenant, options);
+  async listWithoutVectors(tenant: string, model: string, options: PageOptions): Promise<QueryPage<Judgment>> {
+    const { values: judgments, next } = await this.#page(tenant, options);
     const vectors = await this.#table.getMany(
       JudgmentVectorEntity,
       judgments.map((judgment) => ({ tenant, model, ...judgment })),
     );
-    return { judgments: judgments.filter(({ _r }, index) => (vectors[index]?._r ?? 0) < _r), next };
+    return { values: judgments.filter(({ _r }, index) => (vectors[index]?._r ?? 0) < _r), next };
   }
 
   /**
@@ -96,7 +98,7 @@ export class EmbeddingStore {
    * undefined after the last page.
    */
   async purgeVectors(tenant: string, model: string, options: PageOptions): Promise<string | undefined> {
-    const { judgments, next } = await this.#page(tenant, options);
+    const { values: judgments, next } = await this.#page(tenant, options);
     await this.#removeVectors(tenant, model, judgments);
     return next;
   }
@@ -105,11 +107,11 @@ export class EmbeddingStore {
     await this.#table.removeKeys(judgments.map((judgment) => JudgmentVectorEntity.key({ tenant, model, ...judgment })));
   }
 
-  async #page(tenant: string, options: PageOptions): Promise<JudgmentsPage> {
+  async #page(tenant: string, options: PageOptions): Promise<QueryPage<Judgment>> {
     const { index, partition } = listingOf({ tenant });
     const { keys, next } = await this.#table.queryIndex(index, partition, { ...options, descending: true });
     const judgments = await this.#table.getByKeys(JudgmentEntity, keys);
-    return { judgments: judgments.filter((judgment) => judgment !== undefined), next };
+    return { values: judgments.filter((judgment) => judgment !== undefined), next };
   }
 }
 

@@ -17,7 +17,7 @@ import { distinctBy } from '../shared/collections.ts';
 import { invalid } from '../shared/errors.ts';
 import { limits } from '../shared/schema.ts';
 import { joinKey } from '../table/keys.ts';
-import { pages } from '../table/pages.ts';
+import { type Page, pages } from '../table/pages.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 import type { Table } from '../table/table.ts';
 import { accessDenied } from '../userTokens/rules/accessDenied.ts';
@@ -51,12 +51,6 @@ export interface NotificationPageOptions extends PageRequest {
   readonly now: number;
   /** The user of a user token. The filter names the same user. */
   readonly viewer?: Viewer | undefined;
-}
-
-export interface NotificationPage {
-  readonly values: NotificationResponse[];
-  /** The cursor of the next page. Undefined on the last page. */
-  readonly next: string | undefined;
 }
 
 /** A page ends early when its notifications have this size as JSON, in bytes. A response must stay below 5 MB. */
@@ -101,7 +95,7 @@ export class NotificationReader {
     organization: OrganizationKeys,
     filter: NotificationFilter,
     options: NotificationPageOptions,
-  ): Promise<NotificationPage> {
+  ): Promise<Page<NotificationResponse>> {
     const scope = organizationScope(tenant, organization);
     const { notificationIds, userId } = filter;
     const document =
@@ -244,7 +238,7 @@ export class NotificationReader {
     locationId: string | undefined,
     { after, limit, ascending = false }: PageRequest,
     toResponse: (notification: Notification) => V,
-  ): Promise<{ values: V[]; next: string | undefined }> {
+  ): Promise<Page<V>> {
     const { values, next } = await listRecords(this.#table, NotificationEntity, {
       documents: document
         ? givenDocuments([{ documentId: document.documentId, scope: { ...scope, documentKey: document.internalId } }])

@@ -1,15 +1,11 @@
+import { isoTime } from '../shared/isoTime.ts';
 import type { Entity, Key, Stored } from './entity.ts';
 import { tenantOf } from './keys.ts';
+import type { Page } from './pages.ts';
 import type { PageOptions, QueryOptions, Table } from './table.ts';
 
 /** A value that was found without knowing its tenant, and the tenant from its key. */
 export type WithTenant<T> = Stored<T> & { readonly tenant: string };
-
-export interface IndexPage<T> {
-  readonly values: WithTenant<T>[];
-  /** The position after which the next page begins. Undefined on the last page. */
-  readonly next: string | undefined;
-}
 
 /** Returns the values under table keys, in the order of the keys. Leaves out missing items. */
 export async function valuesOf<T, P, K>(
@@ -33,7 +29,21 @@ export async function readGsi3<T, P, K>(
   entity: Entity<T, P, K>,
   parts: readonly string[],
   options: PageOptions & Pick<QueryOptions, 'between'>,
-): Promise<IndexPage<T>> {
+): Promise<Page<WithTenant<T>>> {
   const { keys, next } = await table.queryIndex('gsi3', parts, options);
   return { values: await valuesOf(table, entity, keys), next };
+}
+
+/**
+ * Returns a page like `readGsi3`, of the values that are due: their sort keys begin with a time up to `time` (epoch ms). The most
+ * overdue value comes first. A value that changed since its entry was written may not be due any more.
+ */
+export async function readDue<T, P, K>(
+  table: Table,
+  entity: Entity<T, P, K>,
+  parts: readonly string[],
+  time: number,
+  options: PageOptions,
+): Promise<Page<WithTenant<T>>> {
+  return readGsi3(table, entity, parts, { ...options, between: [isoTime(0), isoTime(time)] });
 }

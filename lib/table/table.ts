@@ -22,11 +22,12 @@ import { fromAttributes } from './attributeValues.ts';
 import { documentClients } from './documentClient.ts';
 import { type Entity, indexPartition, type Key, type Stored } from './entity.ts';
 import { keyPrefix } from './keys.ts';
+import type { Page } from './pages.ts';
 import { pause, retryOnConflict } from './retryOnConflict.ts';
 import { conflictsOf, isThrottledTransaction, throttled } from './writeErrors.ts';
 
 /**
- * One write with an optional condition. The functions `insert`, `replace`, `upsert`, `putUnlessNewer` and `remove` create it, and
+ * One write with an optional condition. The functions `insert`, `replace`, `insertOrReplace`, `upsert`, `putUnlessNewer` and `remove` create it, and
  * `Table.write` executes it.
  */
 export type WriteOp =
@@ -54,6 +55,19 @@ export function replace<T, P, K>(entity: Entity<T, P, K>, value: T & P & K, revi
   return { put: entity.toItem(value, revision + 1), condition: atRevision(revision) };
 }
 
+/**
+ * Returns the write of a value over the item that was read: a replacement, or an insertion if `stored` is undefined. It conflicts
+ * if another write came first. `firstRevision` is the revision of an inserted item, see `insert`.
+ */
+export function insertOrReplace<T, P, K>(
+  entity: Entity<T, P, K>,
+  value: T & P & K,
+  stored: { readonly _r: number } | undefined,
+  firstRevision = 1,
+): WriteOp {
+  return stored ? replace(entity, value, stored._r) : insert(entity, value, firstRevision);
+}
+
 /** Returns the write of a value without a condition. The last writer wins. */
 export function upsert<T, P, K>(entity: Entity<T, P, K>, value: T & P & K): WriteOp {
   return { put: entity.toItem(value) };
@@ -77,11 +91,8 @@ export function remove<T, P, K>(entity: Entity<T, P, K>, key: P & K, revision?: 
 /** The outcome of a write. `conflicts` has the positions of the operations that conflicted. In that case, nothing was written. */
 export type WriteOutcome = 'done' | { readonly conflicts: readonly number[] };
 
-export interface QueryPage<T> {
-  readonly values: Stored<T>[];
-  /** The sort key after which the next page begins. Undefined on the last page. */
-  readonly next: string | undefined;
-}
+/** A page of stored values. `next` is the sort key of the last one. */
+export type QueryPage<T> = Page<Stored<T>>;
 
 /** A page of keys from an index. */
 export interface KeyPage {

@@ -3,7 +3,7 @@ import type { Capability } from '../app/capability.ts';
 import { EventEntity, type NewEvent, outboxShards, recordEvent, type StoredEvent } from '../events/outbox.ts';
 import { AFTER_ALL_TIMES, isoTime } from '../shared/isoTime.ts';
 import { defineEntity, type Stored } from '../table/entity.ts';
-import { readGsi3, valuesOf } from '../table/indexValues.ts';
+import { readDue, readGsi3, valuesOf } from '../table/indexValues.ts';
 import { queryShards, shardNumbers, shardOf } from '../table/queryShards.ts';
 import { retryOnConflict } from '../table/retryOnConflict.ts';
 import { storeCapability } from '../table/storeCapability.ts';
@@ -227,10 +227,7 @@ export class DeliveryStore {
 
   /** Lists the pending deliveries of a shard that were due before a time (epoch ms), the most overdue first. */
   async listDue(shard: number, at: number, options: PageOptions): Promise<DeliveryPage<PendingDelivery>> {
-    const { values, next } = await readGsi3(this.#table, DeliveryEntity, duePartition(shard), {
-      ...options,
-      between: [isoTime(0), isoTime(at)],
-    });
+    const { values, next } = await readDue(this.#table, DeliveryEntity, duePartition(shard), at, options);
     const isDue = (delivery: StoredDelivery): delivery is StoredDelivery<PendingDelivery> =>
       isPending(delivery) && delivery.dueAt <= at;
     return { values: values.filter(isDue), next };

@@ -4,7 +4,8 @@ import { outboxShards, type StoredEvent } from '../events/outbox.ts';
 import { inParallel } from '../shared/inParallel.ts';
 import { isoTime } from '../shared/isoTime.ts';
 import { defineEntity, type Stored } from '../table/entity.ts';
-import { readGsi3 } from '../table/indexValues.ts';
+import { readDue } from '../table/indexValues.ts';
+import type { Page } from '../table/pages.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 import { insert, type PageOptions, remove, replace, type Table, type WriteOp } from '../table/table.ts';
 import type { DueIndex } from '../workers/dueShards.ts';
@@ -81,15 +82,8 @@ export class FirstAttemptStore {
   }
 
   /** Lists the groups of a shard that were due before a time (epoch ms), the most overdue first. */
-  async listDue(
-    shard: number,
-    at: number,
-    options: PageOptions,
-  ): Promise<{ values: Stored<FirstAttemptGroup>[]; next: string | undefined }> {
-    const { values, next } = await readGsi3(this.#table, FirstAttemptsEntity, groupPartition(shard), {
-      ...options,
-      between: [isoTime(0), isoTime(at)],
-    });
+  async listDue(shard: number, at: number, options: PageOptions): Promise<Page<Stored<FirstAttemptGroup>>> {
+    const { values, next } = await readDue(this.#table, FirstAttemptsEntity, groupPartition(shard), at, options);
     return { values: values.filter(({ dueAt }) => dueAt <= at), next };
   }
 

@@ -1,6 +1,7 @@
 import { invalid } from '../../shared/errors.ts';
 import { inSlices } from '../../shared/inSlices.ts';
 import type { Stored } from '../../table/entity.ts';
+import type { Page } from '../../table/pages.ts';
 import { storeCapability } from '../../table/storeCapability.ts';
 import type { PageOptions, Table } from '../../table/table.ts';
 import { parentOf, rootFolderId } from '../rules/folders.ts';
@@ -50,11 +51,11 @@ export class FolderTreeReader {
     scope: OrganizationScope,
     folder: Folder | undefined,
     { maxDepth, limit, after, isVisible }: TreeOptions,
-  ): Promise<{ trees: readonly FolderTree[]; next: string | undefined }> {
+  ): Promise<Page<FolderTree>> {
     const parentKey = folder?.internalId ?? rootFolderId;
     const first = await this.#children(scope, parentKey, { limit, after, isMatch: isVisible });
     const byParent = new Map<string, Stored<Folder>[]>();
-    let level = first.folders;
+    let level = first.values;
     let room = MAX_FOLDERS - level.length;
     for (let depth = 2; depth <= maxDepth && level.length > 0; depth++) {
       const folderIds = await inSlices(level, PARALLEL, async (parents) => {
@@ -75,7 +76,7 @@ export class FolderTreeReader {
       folder: root,
       subFolders: (byParent.get(root.internalId) ?? []).map(toTree),
     });
-    return { trees: first.folders.map(toTree), next: first.next };
+    return { values: first.values.map(toTree), next: first.next };
   }
 
   /**
@@ -87,7 +88,7 @@ export class FolderTreeReader {
     scope: OrganizationScope,
     parentKey: string,
     options: SearchOptions<Stored<Folder>>,
-  ): Promise<{ folders: Stored<Folder>[]; next: string | undefined }> {
+  ): Promise<Page<Stored<Folder>>> {
     const { values, next } = await searchPage(async (after, count) => {
       const entries = await this.#readEntries(scope, parentKey, { limit: count, after });
       const folderIds = entries.values.map(({ id }) => id);
@@ -95,7 +96,7 @@ export class FolderTreeReader {
       const keyOf = (id: string) => FolderEntryEntity.key({ ...scope, folderKey: parentKey, kind: 'folder', id }).SK;
       return { records: folders.map((value) => ({ key: keyOf(value.folderId), value })), next: entries.next };
     }, options);
-    if (options.isMatch || values.length > 0 || next === undefined) return { folders: values, next };
+    if (options.isMatch || values.length > 0 || next === undefined) return { values, next };
     return this.#children(scope, parentKey, { ...options, after: next });
   }
 

@@ -53,7 +53,7 @@ export const endpoint = defineEndpoint(
     const page = await deps.agents.listVersions(caller.tenant, agentId, { limit: pageSize, after: pages.after });
     if (!page) throw unknownAgent();
     return {
-      data: { versions: page.versions.map((version) => toVersionResponse(caller.tenant, version)) },
+      data: { versions: page.values.map((version) => toVersionResponse(caller.tenant, version)) },
       nextPageToken: pages.next(page.next),
     };
   },

@@ -77,7 +77,7 @@ export const endpoint = defineEndpoint(
       const listing = [path, scope.organizationKey, folder?.internalId ?? rootFolderId, String(maxDepth)];
       const pages = paging(caller, listing, input, now);
       const options = { maxDepth, limit: pageSize, after: pages.after, isVisible: folderFilter(caller) };
-      const { trees, next } = await deps.folders.readBelow(scope, folder, options);
+      const { values: trees, next } = await deps.folders.readBelow(scope, folder, options);
       // If the request names a folder, the answer contains this folder with one page of its subfolders.
       const page = folder ? [{ folder, subFolders: trees }] : trees;
       const names = { organizationId, apiKey: caller.tenant };

@@ -62,7 +62,7 @@ export const endpoint = defineEndpoint(
       );
       const options = { limit: input.pageSize ?? limits.pageSize, after: pages.after };
       if (input.includeUsers) {
-        const { groups, next } = await deps.groups.listWithMembers(scope, groupIds, options);
+        const { values: groups, next } = await deps.groups.listWithMembers(scope, groupIds, options);
         return { data: groups.map(toResponse), nextPageToken: pages.next(next) };
       }
       if (groupIds) {
