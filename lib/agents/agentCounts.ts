@@ -1,5 +1,5 @@
 import { retryOnConflict } from '../table/retryOnConflict.ts';
-import { insert, replace, type Table, type WriteOp } from '../table/table.ts';
+import { insertOrReplace, type Table, type WriteOp } from '../table/table.ts';
 import { AgentCountEntity, AgentEntity, AgentGroupEntity } from './entities.ts';
 
 const queryCount = {
@@ -24,7 +24,7 @@ export async function readCount(
     count,
     add: (number) => {
       const value = { tenant, of, count: count + number };
-      return stored ? replace(AgentCountEntity, value, stored._r) : insert(AgentCountEntity, value);
+      return insertOrReplace(AgentCountEntity, value, stored);
     },
   };
 }

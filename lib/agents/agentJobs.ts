@@ -2,7 +2,7 @@ import * as z from 'zod';
 import type { StepResult, StoredJob } from '../jobs/jobStore.ts';
 import { purgePartition } from '../table/purgePartition.ts';
 import { pause } from '../table/retryOnConflict.ts';
-import { insert, remove, replace, type Table, type WriteOp } from '../table/table.ts';
+import { insert, insertOrReplace, remove, replace, type Table, type WriteOp } from '../table/table.ts';
 import { AgentGroupStore } from './agentGroups.ts';
 import { AgentEntity, AgentRunEntity, AgentVersionEntity, BuiltInChangeEntity } from './entities.ts';
 import type { BuiltInChange } from './rules/agents.ts';
@@ -82,6 +82,6 @@ async function readBuiltInAgent(table: Table, tenant: string, agentId: string): 
   const change: BuiltInChange = stored ?? { agentId };
   return (runs) => {
     const value = { tenant, ...addRuns(change, runs) };
-    return stored ? replace(BuiltInChangeEntity, value, stored._r) : insert(BuiltInChangeEntity, value);
+    return insertOrReplace(BuiltInChangeEntity, value, stored);
   };
 }

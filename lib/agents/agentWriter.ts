@@ -3,7 +3,7 @@ import { type JobMessage, REQUESTS_ENDED_MS, startJob } from '../jobs/jobStore.t
 import { ApiError } from '../shared/errors.ts';
 import { retryOnConflict } from '../table/retryOnConflict.ts';
 import { storeCapability } from '../table/storeCapability.ts';
-import { insert, remove, replace, type Table } from '../table/table.ts';
+import { insert, insertOrReplace, remove, replace, type Table } from '../table/table.ts';
 import { createCounted, readCount } from './agentCounts.ts';
 import { AgentReader } from './agentReader.ts';
 import { AgentEntity, AgentVersionEntity, BuiltInChangeEntity } from './entities.ts';
@@ -75,7 +75,7 @@ export class AgentWriter {
     await retryOnConflict(async () => {
       const stored = await this.#table.get(BuiltInChangeEntity, { tenant, agentId: change.agentId });
       const value = { tenant, ...stored, ...change };
-      const op = stored ? replace(BuiltInChangeEntity, value, stored._r) : insert(BuiltInChangeEntity, value);
+      const op = insertOrReplace(BuiltInChangeEntity, value, stored);
       return this.#table.tryWrite([op]);
     });
   }

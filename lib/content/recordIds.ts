@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { organizationPartition, type OrganizationScope } from '../directory/folders/folders.ts';
 import { readDefined } from '../shared/readDefined.ts';
 import { defineEntity, type Entity, type Stored } from '../table/entity.ts';
-import { insert, remove, replace, type Table, type WriteOp } from '../table/table.ts';
+import { insertOrReplace, remove, type Table, type WriteOp } from '../table/table.ts';
 import type { DocumentScope } from './documentScope.ts';
 
 /**
@@ -136,7 +136,7 @@ export function claimRecordId(
   const { tenant, organizationKey, documentKey } = scope;
   const value = { tenant, organizationKey, ...name, documentKey, createdAt };
   // The first revision is the creation time. A record that is deleted and created again therefore gets another revision.
-  return stored ? replace(RecordIdEntity, value, stored._r) : insert(RecordIdEntity, value, createdAt);
+  return insertOrReplace(RecordIdEntity, value, stored, createdAt);
 }
 
 /**

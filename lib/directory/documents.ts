@@ -8,11 +8,11 @@ import { retryOnConflict } from '../table/retryOnConflict.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 import {
   insert,
+  insertOrReplace,
   type ItemReader,
   type PageOptions,
   type QueryPage,
   remove,
-  replace,
   type Table,
   type WriteOp,
 } from '../table/table.ts';
@@ -222,10 +222,7 @@ export class DocumentWriter {
         const item = { ...scope, ...document };
         return {
           result: { success: true, id: document.internalId, message: 'Added Successfully' },
-          ops: [
-            stored ? replace(DocumentEntity, item, stored._r) : insert(DocumentEntity, item),
-            ...folderEntryWrite(scope, document),
-          ],
+          ops: [insertOrReplace(DocumentEntity, item, stored), ...folderEntryWrite(scope, document)],
         };
       },
       conflicted: ({ documentId }) => failedDocument(documentId, BUSY, 'internal'),

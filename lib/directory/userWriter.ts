@@ -5,7 +5,7 @@ import { newId } from '../shared/ids.ts';
 import type { ItemResult } from '../shared/results.ts';
 import type { Stored } from '../table/entity.ts';
 import { storeCapability } from '../table/storeCapability.ts';
-import { insert, remove, replace, type Table, type WriteOp } from '../table/table.ts';
+import { insert, insertOrReplace, remove, replace, type Table, type WriteOp } from '../table/table.ts';
 import { writeEach } from '../table/writeEach.ts';
 import { recordRemoval } from './accessRemovals.ts';
 import { type OrganizationScope, readFolders } from './folders/folders.ts';
@@ -355,7 +355,7 @@ function contactWrite(
 ): WriteOp {
   const addedAt = accessTimeAfter(user?.revocations, scope.organizationKey, now);
   const fresh = { ...scope, resource: resource.internalId, userId, addedAt };
-  return stored ? replace(ContactEntity, fresh, stored._r) : insert(ContactEntity, fresh, addedAt);
+  return insertOrReplace(ContactEntity, fresh, stored, addedAt);
 }
 
 // Access depends on the folders above a resource, so this store also reads folders.

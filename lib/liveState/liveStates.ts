@@ -8,7 +8,7 @@ import { limits } from '../shared/schema.ts';
 import { defineEntity } from '../table/entity.ts';
 import { retryOnConflict } from '../table/retryOnConflict.ts';
 import { storeCapability } from '../table/storeCapability.ts';
-import { insert, replace, type Table } from '../table/table.ts';
+import { insertOrReplace, type Table } from '../table/table.ts';
 import { applyBroadcast, type Broadcast, LiveState, type LiveStateResponse, toLiveStateResponse } from './rules.ts';
 
 /** The largest number of live states in one answer. */
@@ -53,7 +53,7 @@ export class LiveStateStore {
           message: `data must be at most ${limits.objectBytes} bytes as JSON together with the stored data`,
         });
       const value = { ...scope, ...next };
-      const op = stored ? replace(LiveStateEntity, value, stored._r) : insert(LiveStateEntity, value);
+      const op = insertOrReplace(LiveStateEntity, value, stored);
       return this.#table.tryWrite([op]);
     });
   }

@@ -9,7 +9,7 @@ import { inParallel } from '../shared/inParallel.ts';
 import type { Stored } from '../table/entity.ts';
 import { retryOnConflict } from '../table/retryOnConflict.ts';
 import { tableWith } from '../table/storeCapability.ts';
-import { insert, replace, type Table } from '../table/table.ts';
+import { insertOrReplace, type Table } from '../table/table.ts';
 import { type Embedders, embedders } from './embedders.ts';
 import { startEmbedding, startModelChange } from './embeddingJobs.ts';
 import { EmbeddingStore, vectorsOp } from './embeddingStore.ts';
@@ -140,10 +140,10 @@ export class JudgmentWriter {
       const message = stored && sent?.recordId !== undefined ? 'Judgment updated.' : 'Judgment added.';
       if (stored && isSame(judgment, stored)) return { judgment: stored, message };
       const value = { tenant, ...judgment };
-      return this.#table.tryWrite(
-        [stored ? replace(JudgmentEntity, value, stored._r) : insert(JudgmentEntity, value)],
-        { judgment: { ...judgment, _r: (stored?._r ?? 0) + 1 }, message },
-      );
+      return this.#table.tryWrite([insertOrReplace(JudgmentEntity, value, stored)], {
+        judgment: { ...judgment, _r: (stored?._r ?? 0) + 1 },
+        message,
+      });
     });
   }
 }

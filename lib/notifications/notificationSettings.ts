@@ -17,7 +17,7 @@ import type { ItemOutcome } from '../shared/results.ts';
 import { defineEntity, type Stored } from '../table/entity.ts';
 import { keyPrefix } from '../table/keys.ts';
 import { storeCapability } from '../table/storeCapability.ts';
-import { insert, type QueryableEntity, replace, type Table } from '../table/table.ts';
+import { insertOrReplace, type QueryableEntity, type Table } from '../table/table.ts';
 import { writeEach } from '../table/writeEach.ts';
 
 const Level = z.enum(notificationLevels).optional();
@@ -164,11 +164,7 @@ export class NotificationSettingsWriter {
         const value = { ...scope, ...item, ...merged, setAt };
         return {
           result: true,
-          ops: [
-            stored
-              ? replace(NotificationSettingsEntity, value, stored._r)
-              : insert(NotificationSettingsEntity, value, setAt),
-          ],
+          ops: [insertOrReplace(NotificationSettingsEntity, value, stored, setAt)],
         };
       },
       conflicted: () => false,

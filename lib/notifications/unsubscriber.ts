@@ -5,7 +5,7 @@ import { inParallel } from '../shared/inParallel.ts';
 import { pages } from '../table/pages.ts';
 import { retryOnConflict } from '../table/retryOnConflict.ts';
 import { storeCapability } from '../table/storeCapability.ts';
-import { insert, replace, type Table } from '../table/table.ts';
+import { insertOrReplace, type Table } from '../table/table.ts';
 import {
   NotificationSettingsEntity,
   settingsOfDocuments,
@@ -57,9 +57,7 @@ export class Unsubscriber {
       const stored = await this.#table.get(NotificationSettingsEntity, { ...user, ...scope });
       if (stored?.email === 'NONE') return 'done';
       const value = { ...stored, ...user, ...scope, email: 'NONE' as const, setAt: now };
-      return this.#table.tryWrite([
-        stored ? replace(NotificationSettingsEntity, value, stored._r) : insert(NotificationSettingsEntity, value),
-      ]);
+      return this.#table.tryWrite([insertOrReplace(NotificationSettingsEntity, value, stored)]);
     });
   }
 }

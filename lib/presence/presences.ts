@@ -10,7 +10,7 @@ import { pages } from '../table/pages.ts';
 import { shardOf } from '../table/queryShards.ts';
 import { retryOnConflict } from '../table/retryOnConflict.ts';
 import { storeCapability } from '../table/storeCapability.ts';
-import { insert, replace, type Table, type WriteOp } from '../table/table.ts';
+import { insertOrReplace, type Table, type WriteOp } from '../table/table.ts';
 import { type SweepCall, sweepShards } from '../workers/sweep.ts';
 import {
   endPresence,
@@ -147,7 +147,7 @@ export class PresenceStore {
 /** Returns the operation that replaces the stored presence, or inserts the presence if none is stored. */
 function presenceWrite(scope: DocumentScope, next: Presence, stored: Stored<Presence> | undefined): WriteOp {
   const value = { ...scope, ...next, shard: shardOf(scope.documentKey, SHARDS) };
-  return stored ? replace(PresenceEntity, value, stored._r) : insert(PresenceEntity, value);
+  return insertOrReplace(PresenceEntity, value, stored);
 }
 
 /** Ends a presence if its lease has ended. Returns `conflict` if another request has changed the presence. */

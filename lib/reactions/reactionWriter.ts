@@ -12,7 +12,7 @@ import { readDefined } from '../shared/readDefined.ts';
 import { type AnnotationOutcome, failedAnnotation } from '../shared/results.ts';
 import type { Stored } from '../table/entity.ts';
 import { storeCapability } from '../table/storeCapability.ts';
-import { insert, OPS_PER_TRANSACTION, replace, type Table, type WriteOp } from '../table/table.ts';
+import { insertOrReplace, OPS_PER_TRANSACTION, replace, type Table, type WriteOp } from '../table/table.ts';
 import { type Decision, writeEach } from '../table/writeEach.ts';
 import { reactionDeletionOps, ReactionEntity, reactionInvolvement, reactionUserRemovalOps } from './reactions.ts';
 import {
@@ -259,7 +259,7 @@ function decideAddition(
     if (target && !targets.changeReferences(target.comment, (references) => addReference(references, reaction)))
       return failedAnnotation(annotationId, 'Comment has too many reactions.');
     const value = { ...scope, ...reaction };
-    if (added.length > 0) ops.push(stored ? replace(ReactionEntity, value, stored._r) : insert(ReactionEntity, value));
+    if (added.length > 0) ops.push(insertOrReplace(ReactionEntity, value, stored));
     if (!stored) {
       const recordId = recordIdKey('reaction', annotationId, documentId);
       ops.push(claimRecordId(scope, recordId, reaction.createdAt, position));

@@ -6,7 +6,7 @@ import { defineEntity, type Stored } from '../../table/entity.ts';
 import { readAll } from '../../table/pages.ts';
 import { retryOnConflict } from '../../table/retryOnConflict.ts';
 import { storeCapability } from '../../table/storeCapability.ts';
-import { insert, replace, type Table } from '../../table/table.ts';
+import { insert, insertOrReplace, type Table } from '../../table/table.ts';
 import { type Decision, writeEach } from '../../table/writeEach.ts';
 import { throttled } from '../../table/writeErrors.ts';
 import type { Organization } from '../organizations.ts';
@@ -374,7 +374,7 @@ function decideAddition(
   return {
     result: { success: true, id: folderId, message: 'Folder added.' },
     ops: [
-      existing.stored ? replace(FolderEntity, added, existing.stored._r) : insert(FolderEntity, added),
+      insertOrReplace(FolderEntity, added, existing.stored),
       insert(FolderEntryEntity, {
         ...scope,
         folderKey: parent?.internalId ?? rootFolderId,

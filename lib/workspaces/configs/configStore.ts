@@ -4,7 +4,7 @@ import type { SecretBox, SecretOwner } from '../../crypto/secretBox.ts';
 import { defineEntity, type Entity, type Stored } from '../../table/entity.ts';
 import { retryOnConflict } from '../../table/retryOnConflict.ts';
 import { tableWith } from '../../table/storeCapability.ts';
-import { insert, replace, type Table, type WriteOp } from '../../table/table.ts';
+import { insertOrReplace, type Table, type WriteOp } from '../../table/table.ts';
 
 /** The field of a configuration that is stored encrypted: `field` in the object `group`. An empty text is not encrypted. */
 interface SecretField extends Pick<SecretOwner, 'purpose' | 'id'> {
@@ -102,7 +102,7 @@ export class ConfigStore<S extends z.ZodObject> {
       const value = { ...changed, tenant };
       return this.#table.tryWrite(
         [
-          stored ? replace(this.#entity, value, stored._r) : insert(this.#entity, value),
+          insertOrReplace(this.#entity, value, stored),
           ...((await this.#entity.alsoWrite?.(this.#table, tenant, changed)) ?? []),
         ],
         changed,
