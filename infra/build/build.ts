@@ -17,7 +17,6 @@ export const projectDir = resolve(import.meta.dirname, '../..');
 export type Entries = Readonly<Record<string, string>>;
 
 export interface Build {
-  readonly outdir: string;
   /** esbuild's report of the files in each bundle. */
   readonly metafile: Metafile;
   /** Returns the folder to upload for a function. */
@@ -117,7 +116,7 @@ export async function buildFunctions({
   await Promise.all(assetFiles.map(async ({ name, folder }) => writeFile(join(folder, name), await fileText(name))));
   // The metafile is not in a function's folder, because it would change the hash of the upload.
   await writeFile(join(target, METAFILE), JSON.stringify(metafile));
-  return { outdir: target, metafile, folder: (id) => join(target, folderName(id)) };
+  return { metafile, folder: (id) => join(target, folderName(id)) };
 }
 
 /**
@@ -158,7 +157,7 @@ function noFile(name: string): Promise<string> {
 export async function readBuilt(outdir: string): Promise<Build> {
   const target = targetOf(outdir);
   const metafile = JSON.parse(await readFile(join(target, METAFILE), 'utf8')) as Metafile;
-  return { outdir: target, metafile, folder: (id) => join(target, folderName(id)) };
+  return { metafile, folder: (id) => join(target, folderName(id)) };
 }
 
 const METAFILE = 'metafile.json';

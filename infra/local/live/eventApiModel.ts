@@ -1,6 +1,7 @@
 import type { FunctionModel } from '../assembly/functionModel.ts';
 import type { Resource } from '../assembly/template.ts';
 import { StartError } from '../startError.ts';
+import { mayInvoke } from '../streams/eventSourceModels.ts';
 
 /** How a caller authenticates: AWS_LAMBDA with a token for the authorizer, AWS_IAM with a signature. */
 export type AuthMode = 'AWS_LAMBDA' | 'AWS_IAM';
@@ -51,14 +52,7 @@ export function eventApiOf(
     ?.AuthorizerUri;
   const authorizer = functions.find((candidate) => candidate.arn === uri);
   if (!authorizer) throw new StartError(`The Event API ${api.path} has no authorizer function in the template.`);
-  const isPermitted = permissions.some(
-    ({ properties }) =>
-      properties.Principal === APPSYNC &&
-      properties.Action === 'lambda:InvokeFunction' &&
-      [authorizer.arn, authorizer.name].includes(String(properties.FunctionName)) &&
-      [undefined, arn].includes(properties.SourceArn as string | undefined),
-  );
-  if (!isPermitted)
+  if (!mayInvoke(permissions, APPSYNC, arn, authorizer))
     throw new StartError(
       `The Event API ${api.path} cannot call ${authorizer.name}: no AWS::Lambda::Permission lets ${APPSYNC} do so.`,
     );

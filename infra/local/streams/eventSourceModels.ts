@@ -46,7 +46,6 @@ export interface StreamSourceModel extends BatchSourceModel {
 }
 
 export interface ScheduleModel {
-  readonly name: string;
   readonly arn: string;
   readonly function: FunctionModel;
   readonly everySeconds: number;
@@ -56,6 +55,8 @@ export interface ScheduleModel {
 const MAX_PARALLEL_BATCHES = 16;
 const SQS_DEFAULT = { visibilitySeconds: 30, retentionSeconds: 345_600, delaySeconds: 0 };
 const LAMBDA_DEFAULT_BATCH = { queue: 10, stream: 100 };
+/** The service that starts functions by a schedule. */
+const EVENTS = 'events.amazonaws.com';
 const SECONDS: Record<string, number> = { minute: 60, hour: 3_600, day: 86_400 };
 
 /**
@@ -279,23 +280,28 @@ export function schedulesOf(
       if (only?.Input ?? only?.InputPath ?? only?.InputTransformer) {
         throw new StartError(`The rule ${path} changes the input of its target, which the local run does not support.`);
       }
-      if (!permissions.some((permission) => permits(permission, arn, target))) {
+      if (!mayInvoke(permissions, EVENTS, arn, target)) {
         throw new StartError(
-          `The rule ${path} cannot call ${target.name}: no AWS::Lambda::Permission lets events.amazonaws.com do so.`,
+          `The rule ${path} cannot call ${target.name}: no AWS::Lambda::Permission lets ${EVENTS} do so.`,
         );
       }
-      const name = arn.slice(arn.lastIndexOf('/') + 1);
-      return { name, arn, function: target, everySeconds: Number(count) * unitSeconds };
+      return { arn, function: target, everySeconds: Number(count) * unitSeconds };
     });
 }
 
-function permits({ properties }: Resource, ruleArn: string, target: FunctionModel): boolean {
-  const { Action, FunctionName, Principal, SourceArn = ruleArn } = properties;
-  return (
-    Action === 'lambda:InvokeFunction' &&
-    Principal === 'events.amazonaws.com' &&
-    SourceArn === ruleArn &&
-    functionNamed(FunctionName, [target]) === target
+/** Returns whether a permission lets a service call a function. `sourceArn` is the resource of the service that calls it. */
+export function mayInvoke(
+  permissions: readonly Resource[],
+  service: string,
+  sourceArn: string,
+  target: FunctionModel,
+): boolean {
+  return permissions.some(
+    ({ properties: { Action, FunctionName, Principal, SourceArn = sourceArn } }) =>
+      Action === 'lambda:InvokeFunction' &&
+      Principal === service &&
+      SourceArn === sourceArn &&
+      functionNamed(FunctionName, [target]) === target,
   );
 }
 

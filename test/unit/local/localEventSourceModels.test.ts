@@ -270,7 +270,7 @@ describe('schedulesOf', () => {
     ['rate(2 hours)', 7_200],
     ['rate(1 day)', 86_400],
   ])('reads %s as a tick every %d s', (ScheduleExpression, everySeconds) => {
-    expect(read({ ScheduleExpression })).toEqual([{ name: 'minutely', arn: RULE, function: worker(), everySeconds }]);
+    expect(read({ ScheduleExpression })).toEqual([{ arn: RULE, function: worker(), everySeconds }]);
   });
 
   test('ignores disabled rules', () => {

@@ -726,7 +726,7 @@ describe('StreamReader', () => {
 });
 
 describe('Schedule', () => {
-  const model = (everySeconds: number) => ({ name: 'minutely', arn: 'arn:rule', function: worker, everySeconds });
+  const model = (everySeconds: number) => ({ arn: 'arn:rule', function: worker, everySeconds });
 
   test("calls the function at once, then at its rate, with EventBridge's event", async () => {
     const events: any[] = [];
