@@ -1,3 +1,4 @@
+import { BoundedMap } from '../../../lib/shared/boundedMap.ts';
 import { jsonAnswer } from '../iam/awsResponse.ts';
 import type { AwsAnswer } from '../iam/awsService.ts';
 
@@ -67,7 +68,7 @@ export class GroupedWrites {
    * The answers to recent transactions, by `ClientRequestToken`. The SDK repeats a transaction with the same token. The
    * engine does not get the token, so a repeated transaction gets its answer from here.
    */
-  readonly #byToken = new Map<string, Promise<AwsAnswer>>();
+  readonly #byToken = new BoundedMap<string, Promise<AwsAnswer>>(MAX_TOKENS);
   #waiting: Unit[] = [];
   #sending = false;
 
@@ -92,8 +93,6 @@ export class GroupedWrites {
 
   #keepAnswer(token: string, answer: Promise<AwsAnswer>): void {
     this.#byToken.set(token, answer);
-    const [oldest] = this.#byToken.keys();
-    if (oldest !== undefined && this.#byToken.size > MAX_TOKENS) this.#byToken.delete(oldest);
     const deleteAnswer = () => void this.#byToken.delete(token);
     // The answer to a failed transaction is not kept, because the transaction may succeed when it is repeated.
     answer.then(({ status }) => status !== 200 && deleteAnswer(), deleteAnswer);
