@@ -44,12 +44,10 @@ const outputNames = {
   SERVICE_NAME: 'ServiceName',
 } as const;
 type Variable = keyof typeof outputNames;
+const variables = Object.keys(outputNames) as Variable[];
 
-interface Command {
-  readonly needs: readonly Variable[];
-  /** Runs the command and returns its output. */
-  readonly execute: (env: Environment) => Promise<object>;
-}
+/** Runs a command and returns its output. */
+type Command = (env: Environment) => Promise<object>;
 
 export interface WorkspaceCredentials {
   readonly workspaceId: string;
@@ -193,7 +191,9 @@ export async function run(args: string[], source: NodeJS.ProcessEnv): Promise<st
     options: { name: { type: 'string' }, ...deploymentOptions },
   });
   if (values.help) return USAGE;
-  const { needs, execute } = commandOf(positionals, values.name);
+  const execute = commandOf(positionals, values.name);
+  // Only a new workspace needs the keys and the name of the service.
+  const needs: readonly Variable[] = positionals[0] === 'create' ? variables : ['TABLE_NAME'];
   const env = environment(
     values.local === undefined
       ? await withStackOutputs(source, values.stack, needs)
@@ -221,58 +221,43 @@ function limitsCommand(apiKey: string, parameters: readonly string[]): Command {
     throw new Error(
       `Invalid limits ${parameters.join(' ')}: ${parsed.error.issues.map(({ path, message }) => [...path, message].join(' ')).join('; ')}\n\n${USAGE}`,
     );
-  return {
-    needs: ['TABLE_NAME'],
-    async execute(env) {
-      return { apiKey, callsPerSecond: await setLimits(apiKey, parsed.data, env) };
-    },
+  return async (env) => {
+    return { apiKey, callsPerSecond: await setLimits(apiKey, parsed.data, env) };
   };
 }
 
 function createCommand(address: string, requestedName: string | undefined): Command {
   const email = parseOrThrow(OwnerEmail, address, 'The e-mail address');
   const name = requestedName === undefined ? undefined : parseOrThrow(ShortName, requestedName, '--name');
-  return {
-    needs: ['TABLE_NAME', 'MASTER_KEY_SECRET_ARN', 'SIGNING_KEY_SECRET_ARN', 'SERVICE_NAME'],
-    async execute(env) {
-      const created = await createVerifiedWorkspace({ email, name, env, now: Date.now() });
-      if (created === 'exists') throw new Error(`A workspace already exists for ${email}.`);
-      return created;
-    },
+  return async (env) => {
+    const created = await createVerifiedWorkspace({ email, name, env, now: Date.now() });
+    if (created === 'exists') throw new Error(`A workspace already exists for ${email}.`);
+    return created;
   };
 }
 
 function showCommand(subject: string): Command {
-  return {
-    needs: ['TABLE_NAME'],
-    async execute(env) {
-      const workspace = await findWorkspace(subject, env);
-      if (!workspace)
-        throw new Error(
-          `No workspace found: ${subject} is not the address of an owner, not a workspace id and not an API key.`,
-        );
-      return workspace;
-    },
+  return async (env) => {
+    const workspace = await findWorkspace(subject, env);
+    if (!workspace)
+      throw new Error(
+        `No workspace found: ${subject} is not the address of an owner, not a workspace id and not an API key.`,
+      );
+    return workspace;
   };
 }
 
 function advancedWebhooksCommand(apiKey: string, offered: boolean): Command {
-  return {
-    needs: ['TABLE_NAME'],
-    async execute(env) {
-      await setAdvancedWebhooks({ apiKey, offered, env });
-      return { apiKey, advancedWebhooks: offered ? 'on' : 'off' };
-    },
+  return async (env) => {
+    await setAdvancedWebhooks({ apiKey, offered, env });
+    return { apiKey, advancedWebhooks: offered ? 'on' : 'off' };
   };
 }
 
 function revokeUserTokensCommand(apiKey: string): Command {
-  return {
-    needs: ['TABLE_NAME'],
-    async execute(env) {
-      await changeApiKey(apiKey, env, withoutUserTokens);
-      return { apiKey, userTokens: 'revoked' };
-    },
+  return async (env) => {
+    await changeApiKey(apiKey, env, withoutUserTokens);
+    return { apiKey, userTokens: 'revoked' };
   };
 }
 
