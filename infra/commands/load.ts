@@ -10,7 +10,7 @@ import { apiCredentials } from './apiCredentials.ts';
 import { MILLION } from './cost/prices.ts';
 import { callMix, costsOfMix, type MixedPath } from './load/mix.ts';
 import { type CallOutcome, documentsFor, inProportion, plannedStarts, reportsOf } from './load/rules.ts';
-import { runCommand } from './operator.ts';
+import { apiAddress, runCommand } from './operator.ts';
 
 const USAGE = `Usage: npm run load -- <ApiUrl> [--rps <n>] [--minutes <n>] [--credentials <file>] [--service-name <name>]
 
@@ -215,12 +215,9 @@ export function loadOptions(args: readonly string[]): LoadOptions | 'help' {
       help: { type: 'boolean' },
     },
   });
-  const [baseUrl, ...furtherArguments] = positionals;
   if (values.help) return 'help';
-  if (baseUrl === undefined || furtherArguments.length > 0 || !/^https?:$/.test(URL.parse(baseUrl)?.protocol ?? ''))
-    throw new Error('Give the address of the API, such as https://api.example.com. --help explains the options.');
   return {
-    baseUrl,
+    baseUrl: apiAddress(positionals),
     credentialsFile: values.credentials,
     perSecond: boundedNumber('--rps', values.rps, MAX_CALLS_PER_SECOND),
     minutes: boundedNumber('--minutes', values.minutes, MAX_MINUTES),

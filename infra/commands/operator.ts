@@ -20,6 +20,18 @@ export function parseArguments<C extends ParseArgsConfig>(usage: string, config:
   }
 }
 
+/** Returns the only positional argument of a command: the address of an API. Throws if it is not a web address. */
+export function apiAddress([address, ...more]: readonly string[]): string {
+  if (address === undefined || more.length > 0 || !isWebAddress(address))
+    throw new Error('Give the address of the API, such as https://api.example.com. --help explains the options.');
+  return address;
+}
+
+/** Returns whether a text is an http or https URL. */
+export function isWebAddress(text: string): boolean {
+  return /^https?:$/.test(URL.parse(text)?.protocol ?? '');
+}
+
 /** Returns the outputs of a stack by name. */
 export async function stackOutputs(stack: string): Promise<Map<string, string>> {
   const { CloudFormationClient, DescribeStacksCommand } = await import('@aws-sdk/client-cloudformation');

@@ -8,7 +8,7 @@ import { registeredEndpoints } from '../build/registry.ts';
 import { STACK } from '../stacks/settings.ts';
 import { type ApiCredentials, apiCredentials } from './apiCredentials.ts';
 import { columns } from './columns.ts';
-import { runCommand } from './operator.ts';
+import { apiAddress, isWebAddress, runCommand } from './operator.ts';
 import { setAlarm } from './smoke/alarm.ts';
 import { ExampleValues, orderExamples, requestsBefore } from './smoke/examples.ts';
 
@@ -430,9 +430,7 @@ export function smokeOptions(args: readonly string[]): SmokeOptions | 'help' {
     },
   });
   if (values.help) return 'help';
-  const [baseUrl, ...furtherArguments] = positionals;
-  if (baseUrl === undefined || furtherArguments.length > 0 || !isWebAddress(baseUrl))
-    throw new Error('Give the address of the API, such as https://api.example.com. --help explains the options.');
+  const baseUrl = apiAddress(positionals);
   if (values.receiver !== undefined && !isWebAddress(values.receiver))
     throw new Error('--receiver must be an http(s) address');
   return {
@@ -442,10 +440,6 @@ export function smokeOptions(args: readonly string[]): SmokeOptions | 'help' {
     alarmStack: values.alarm ? values.stack : undefined,
     serviceName: values['service-name'],
   };
-}
-
-function isWebAddress(text: string): boolean {
-  return /^https?:$/.test(URL.parse(text)?.protocol ?? '');
 }
 
 if (import.meta.main) {
