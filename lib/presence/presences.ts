@@ -16,8 +16,8 @@ import {
   endPresence,
   isPresent,
   Presence,
-  type PresenceMode,
   type PresenceResponse,
+  type Renewal,
   renewPresence,
   type SentUser,
   toPresenceResponse,
@@ -66,14 +66,6 @@ export const PresenceEntity = defineEntity({
 
 function presentUsers(shard: number): string[] {
   return ['PRESENT', String(shard)];
-}
-
-/** How a call changes presences. */
-export interface Renewal {
-  readonly mode: PresenceMode;
-  /** Seconds. */
-  readonly defaultLease: number;
-  readonly now: number;
 }
 
 export class PresenceStore {

@@ -4,8 +4,8 @@ import { type DocumentReference, findWritableDocument } from '../content/documen
 import { notifyJobs } from '../jobs/jobStore.ts';
 import * as sendTo from '../workers/sendTo.ts';
 import { type StartedJob, watchLease } from './endPresenceStep.ts';
-import { changePresence, type Renewal } from './presences.ts';
-import type { SentUser } from './rules.ts';
+import { changePresence } from './presences.ts';
+import type { Renewal, SentUser } from './rules.ts';
 
 /**
  * Adds users to the presence of a document, or renews their leases. Throws INVALID_ARGUMENT for an unknown

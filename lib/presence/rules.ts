@@ -89,6 +89,14 @@ export function isPresent(presence: Presence, now: number): presence is Presence
 /** What happens to fields that a call leaves out: `add` resets them, `update` keeps them. */
 export type PresenceMode = 'add' | 'update';
 
+/** How a call changes presences. */
+export interface Renewal {
+  readonly mode: PresenceMode;
+  /** Seconds. */
+  readonly defaultLease: number;
+  readonly now: number;
+}
+
 /**
  * Returns the presence of a user after a call. A user who is not present joins, also by an update. If the call has no lease, an
  * update keeps the lease of a user who is present. Otherwise `defaultLease` (seconds) is used.
@@ -96,7 +104,7 @@ export type PresenceMode = 'add' | 'update';
 export function renewPresence(
   stored: Presence | undefined,
   { userId, ...sent }: SentUser,
-  { mode, defaultLease, now }: { readonly mode: PresenceMode; readonly defaultLease: number; readonly now: number },
+  { mode, defaultLease, now }: Renewal,
 ): Presence {
   const earlier = stored && isPresent(stored, now) ? stored : undefined;
   const base = mode === 'update' ? earlier : undefined;
