@@ -65,9 +65,9 @@ export async function listDeletedThreads(
   // Keys begin with the time of the deletion. A key that has only a time sorts directly before all keys with this time, so the
   // page begins with them.
   const start = after ?? joinKey([isoTime(deletedAfter)]);
-  return readRecordPage(table, DeletedThreadEntity, scope, { after: start, limit }, (thread) => ({
-    annotationId: thread.annotationId,
-    documentId: thread.documentId,
-    deletedAt: thread.deletedAt,
-  }));
+  return readRecordPage(table, DeletedThreadEntity, scope, {
+    after: start,
+    limit,
+    toResponse: ({ annotationId, documentId, deletedAt }) => ({ annotationId, documentId, deletedAt }),
+  });
 }

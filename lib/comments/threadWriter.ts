@@ -223,7 +223,8 @@ export class ThreadWriter {
       });
     }
     const changeable = threads.filter(({ annotationId }) => !results.has(annotationId));
-    const changed = await this.#change(context, changeable, users.length === 0, update, options, logged);
+    const isFresh = users.length === 0;
+    const changed = await this.#change(context, changeable, { ...update, isFresh }, options, logged);
     for (const result of changed) results.set(result.annotationId, result);
     return selected.map(({ annotationId, thread }) => {
       if (!thread) return unknownResult(annotationId);
@@ -234,8 +235,7 @@ export class ThreadWriter {
   async #change(
     context: DocumentContext,
     threads: readonly Stored<Thread>[],
-    isFresh: boolean,
-    { change, reason }: Omit<ThreadsUpdate, 'users'>,
+    { change, reason, isFresh }: Omit<ThreadsUpdate, 'users'> & { readonly isFresh: boolean },
     options: ChangeOptions,
     logged: LoggedVerbs,
   ): Promise<ThreadWritten[]> {
@@ -248,7 +248,7 @@ export class ThreadWriter {
       read: async (items) => this.#readFirstComments(context.scope, await readHeads(items), needsFirst),
       decide: ({ annotationId }, state) =>
         state.thread
-          ? decideChange(context, state.thread, state.first, { change, reason }, options, logged)
+          ? decideChange(context, { ...state, thread: state.thread }, { change, reason }, options, logged)
           : { result: unknownResult(annotationId), ops: [] },
       conflicted: ({ annotationId }) => failedAnnotation(annotationId, BUSY),
     });
@@ -412,8 +412,7 @@ function draftThread(
 
 function decideChange(
   context: DocumentContext,
-  thread: Stored<Thread>,
-  first: Comment | undefined,
+  { thread, first }: ThreadWithFirst & { readonly thread: Stored<Thread> },
   { change, reason }: { change: ThreadChange; reason: string | undefined },
   options: ChangeOptions,
   logged: LoggedVerbs,

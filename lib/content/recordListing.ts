@@ -288,8 +288,8 @@ export const listingCursor = {
   },
 };
 
-interface RecordListing<T, V> extends Pick<ListingOptions<V>, 'documents' | 'from' | 'limit'> {
-  readonly descending: boolean;
+/** Which records of an entity a page has, and in which form. */
+interface RecordSelection<T, V> extends Pick<QueryOptions, 'descending'> {
   readonly toResponse: (value: Stored<T>) => V;
   /** Returns whether a record matches. If undefined, all records match. */
   readonly isMatch?: ((value: Stored<T>) => boolean) | undefined;
@@ -299,11 +299,18 @@ interface RecordListing<T, V> extends Pick<ListingOptions<V>, 'documents' | 'fro
 export async function listRecords<T extends K, K, V>(
   table: Table,
   entity: Entity<T, DocumentScope, K>,
-  { descending, toResponse, isMatch, ...listing }: RecordListing<T, V>,
+  {
+    documents,
+    from,
+    limit,
+    ...selection
+  }: Pick<ListingOptions<V>, 'documents' | 'from' | 'limit'> & RecordSelection<T, V>,
 ): Promise<ListingPage<V>> {
   return listAcrossDocuments({
-    ...listing,
-    read: ({ scope }, options) => readRecordPage(table, entity, scope, { ...options, descending }, toResponse, isMatch),
+    documents,
+    from,
+    limit,
+    read: ({ scope }, options) => readRecordPage(table, entity, scope, { ...selection, ...options }),
   });
 }
 
@@ -312,17 +319,17 @@ export async function readRecordPage<T extends K, P extends object, K, V>(
   table: Table,
   entity: Entity<T, P, K>,
   partition: P,
-  options: RecordPageOptions & Pick<QueryOptions, 'descending'>,
-  toResponse: (value: Stored<T>) => V,
-  isMatch?: (value: Stored<T>) => boolean,
+  { limit, toResponse, isMatch, ...options }: RecordPageOptions & RecordSelection<T, V>,
 ): Promise<RecordPage<V>> {
-  const limit = isMatch ? FILTERED_RECORDS : options.limit;
-  const { values, next, bytes } = await table.query(entity, partition, { ...options, limit });
+  const { values, next, bytes } = await table.query(entity, partition, {
+    ...options,
+    limit: isMatch ? FILTERED_RECORDS : limit,
+  });
   const records = values
     .filter((value) => isMatch?.(value) ?? true)
     .map((value): ListedRecord<V> => ({ key: entity.key({ ...partition, ...value }).SK, value: toResponse(value) }));
-  const last = records[options.limit - 1];
-  return records.length > options.limit && last
-    ? { records: records.slice(0, options.limit), next: last.key, bytes }
+  const last = records[limit - 1];
+  return records.length > limit && last
+    ? { records: records.slice(0, limit), next: last.key, bytes }
     : { records, next, bytes };
 }

@@ -98,7 +98,7 @@ export class UserWriter {
       decide: (item, state) => {
         const { user, op } = profileWrite(scope.tenant, item, state.user, now);
         const renew = !state.contact || state.hasEnded(state.contact.addedAt);
-        const grant = grantWrite(scope, resource, item, state, now, { newGrant, renew });
+        const grant = grantWrite({ scope, resource }, item, state, now, { newGrant, renew });
         // A removal of the user at the same time ends both or none, because both are written with the same time.
         const contact = grant && contactWrite(scope, resource, item.userId, state, now);
         return { result: { success: true, id: user.internalId, message: 'User added.' }, ops: [op, grant, contact] };
@@ -156,11 +156,7 @@ export class UserWriter {
           result: { success: true, id: state.user.internalId, message: 'User updated.' },
           ops: [
             profileWrite(tenant, item, state.user, now).op,
-            hasRole
-              ? grantWrite(target.scope, target.resource, item, state, now, {
-                  newGrant: { expiresAt: expiryOf(state) },
-                })
-              : undefined,
+            hasRole ? grantWrite(target, item, state, now, { newGrant: { expiresAt: expiryOf(state) } }) : undefined,
           ],
         };
       },
@@ -321,8 +317,7 @@ function profileWrite(
 
 /** Returns the write of a grant. Returns undefined if the stored grant stays as it is. With `renew`, always returns a write. */
 function grantWrite(
-  scope: OrganizationScope,
-  resource: Resource,
+  { scope, resource }: ScopedResource,
   { userId, accessRole }: NewUser,
   { user, grant: stored, hasEnded: ended }: UserState,
   now: number,

@@ -127,7 +127,8 @@ export function webhooks(components: ComponentSchemas): Webhooks {
 }
 
 function advancedWebhook(event: EventType, schema: JsonSchema): WebhookOperation {
-  return operation(`webhooks.${event}`, ADVANCED, event, schema, 'WebhookSignature', {
+  const names = { operationId: `webhooks.${event}`, tag: ADVANCED, signature: 'WebhookSignature' } as const;
+  return operation(event, names, schema, {
     plain: {
       summary: 'If enableDataProtection is off',
       value: JSON.parse(advancedPayload(sample(event), { config: {} })),
@@ -145,7 +146,8 @@ function basicWebhook(event: EventType, schema: JsonSchema): WebhookOperation {
     documentName: 'Notes on the engine',
     recipients: [{ userId: 'grace', name: 'Grace Hopper', email: 'grace@example.com' }],
   };
-  return operation(`basicWebhooks.${event}`, BASIC, event, schema, 'BasicWebhookSignature', {
+  const names = { operationId: `basicWebhooks.${event}`, tag: BASIC, signature: 'BasicWebhookSignature' } as const;
+  return operation(event, names, schema, {
     raw: { summary: 'At rawNotificationUrl', value: JSON.parse(basicPayload(sample(event), { config: {} })) },
     processed: {
       summary: 'At processedNotificationUrl',
@@ -154,12 +156,17 @@ function basicWebhook(event: EventType, schema: JsonSchema): WebhookOperation {
   });
 }
 
+interface OperationNames {
+  readonly operationId: string;
+  readonly tag: string;
+  /** The parameter that has the signature. */
+  readonly signature: keyof typeof webhookParameters;
+}
+
 function operation(
-  operationId: string,
-  tag: string,
   event: EventType,
+  { operationId, tag, signature }: OperationNames,
   schema: JsonSchema,
-  signature: keyof typeof webhookParameters,
   examples: Readonly<Record<string, NamedExample>>,
 ): WebhookOperation {
   const wrapped = Object.keys(wrappedBodies).map((name) => ({ $ref: `#/components/schemas/${name}` }));

@@ -271,7 +271,15 @@ function decideAddition(
       // The event names only the new user, because earlier events named the other users.
       const fromUsers = reaction.fromUsers.filter(({ from }) => from.userId === user.userId);
       const changed = targets.touch(target, now);
-      ops.push(...reactionEventOps(context, 'reactionAdded', user, { ...reaction, fromUsers }, changed, now));
+      ops.push(
+        ...reactionEventOps(
+          context,
+          'reactionAdded',
+          user,
+          { reaction: { ...reaction, fromUsers }, target: changed },
+          now,
+        ),
+      );
     }
     return { success: true, annotationId, message: 'Reaction added.' };
   });
@@ -295,7 +303,7 @@ function decideDeletion(
       const own = { ...reaction, fromUsers: reaction.fromUsers.filter(({ from }) => from.userId === onlyOf) };
       if (target && sentActor && own.fromUsers.length > 0) {
         const changed = targets.touch(target, now);
-        ops.push(...reactionEventOps(context, 'reactionDeleted', sentActor, own, changed, now));
+        ops.push(...reactionEventOps(context, 'reactionDeleted', sentActor, { reaction: own, target: changed }, now));
       }
       return { success: true, annotationId, message: 'Reaction deleted.' };
     }
@@ -304,7 +312,7 @@ function decideDeletion(
     if (target) {
       targets.changeReferences(target.comment, (references) => references.filter(({ id }) => id !== annotationId));
       const changed = targets.touch(target, now);
-      if (actor) ops.push(...reactionEventOps(context, 'reactionDeleted', actor, reaction, changed, now));
+      if (actor) ops.push(...reactionEventOps(context, 'reactionDeleted', actor, { reaction, target: changed }, now));
     }
     return { success: true, annotationId, message: 'Reaction deleted.' };
   });
@@ -358,8 +366,7 @@ function reactionEventOps(
   context: DocumentContext,
   verb: 'reactionAdded' | 'reactionDeleted',
   actor: ContentUser,
-  reaction: Reaction,
-  target: Target,
+  { reaction, target }: { readonly reaction: Reaction; readonly target: Target },
   now: number,
 ): WriteOp[] {
   const names = { apiKey: context.scope.tenant, organizationId: context.organization.organizationId };

@@ -157,9 +157,11 @@ export class WorkspaceWriter {
     workspaceId: string,
     apiKey: string,
     fields: ApiKeyFields,
-    settings: readonly WriteOp[],
-    graceDays: number,
-    now: number,
+    {
+      settings,
+      graceDays,
+      now,
+    }: { readonly settings: readonly WriteOp[]; readonly graceDays: number; readonly now: number },
   ): Promise<{ authToken: string | undefined } | 'full' | 'unverified' | 'unknown'> {
     return retryOnConflict(async () => {
       // The workspace must be read before its keys. If a key is created after this read, the workspace has a new revision, and the

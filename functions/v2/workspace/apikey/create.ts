@@ -72,14 +72,11 @@ export const endpoint = defineEndpoint(
     requireAllowedUrls({ rawNotificationUrl, processedNotificationUrl }, deps.addressPolicy, ['webhookServiceConfig']);
     const fields = { apiKeyName, type, withToken: createAuthToken !== false };
     const apiKey = repeatableId('key', 0);
-    const created = await deps.workspaces.createApiKey(
-      caller.workspaceId,
-      apiKey,
-      fields,
-      await newApiKeySettingsOps(deps.box, apiKey, settings),
-      deps.graceDays,
+    const created = await deps.workspaces.createApiKey(caller.workspaceId, apiKey, fields, {
+      settings: await newApiKeySettingsOps(deps.box, apiKey, settings),
+      graceDays: deps.graceDays,
       now,
-    );
+    });
     if (created === 'unknown') throw new ApiError('NOT_FOUND', 'Workspace not found.');
     if (created === 'full')
       throw new ApiError('RESOURCE_EXHAUSTED', 'The workspace has as many API keys as it may have.');
