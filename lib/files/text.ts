@@ -15,12 +15,17 @@ const marks: readonly [mark: string, encoding: string][] = [
  * decoded as UTF-8, or as Windows-1252 if it is not valid UTF-8. Throws InvalidFileError if the bytes are not text.
  */
 export function decodeText(bytes: Uint8Array): string {
-  const start = Buffer.from(bytes.subarray(0, 3)).toString('hex');
-  const marked = marks.find(([mark]) => start.startsWith(mark))?.[1];
+  const marked = markedEncoding(bytes);
   const decoded = decode(bytes, marked ?? 'utf-8') ?? (marked ? undefined : decode(bytes, 'windows-1252'));
   const text = decoded?.replace(/\r\n?/g, '\n');
   if (text === undefined || NOT_TEXT.test(text)) throw new InvalidFileError('is not text');
   return text;
+}
+
+/** Returns the encoding that the byte order mark of a file names, or undefined for a file without a mark. */
+export function markedEncoding(bytes: Uint8Array): string | undefined {
+  const start = Buffer.from(bytes.subarray(0, 3)).toString('hex');
+  return marks.find(([mark]) => start.startsWith(mark))?.[1];
 }
 
 function decode(bytes: Uint8Array, encoding: string): string | undefined {

@@ -1,5 +1,6 @@
 import { SaxesParser } from 'saxes';
 import { InvalidFileError } from './invalidFileError.ts';
+import { markedEncoding } from './text.ts';
 
 const MAX_ATTRIBUTES = 100;
 const MAX_DEPTH = 100;
@@ -63,7 +64,7 @@ export function readXml(bytes: Buffer, reader: XmlReader, budget: XmlBudget): vo
     reader.close?.(localName(tag.name));
   });
   try {
-    const decoder = new TextDecoder(encodings.get(bytes.toString('hex', 0, 2)) ?? 'utf-8');
+    const decoder = new TextDecoder(markedEncoding(bytes) ?? 'utf-8');
     for (let start = 0; start < bytes.length; start += CHUNK_BYTES) {
       const text = decoder.decode(bytes.subarray(start, start + CHUNK_BYTES), { stream: true });
       budget.characters -= text.length;
@@ -76,12 +77,6 @@ export function readXml(bytes: Buffer, reader: XmlReader, budget: XmlBudget): vo
     if (error !== STOP) throw error;
   }
 }
-
-/** Encodings by their byte order mark in hexadecimal. */
-const encodings: ReadonlyMap<string, string> = new Map([
-  ['fffe', 'utf-16le'],
-  ['feff', 'utf-16be'],
-]);
 
 /** Returns a name without its prefix. Each document chooses its own prefixes. */
 export function localName(name: string): string {
