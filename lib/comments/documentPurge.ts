@@ -12,18 +12,8 @@ import { BatchReader } from '../table/batchReader.ts';
 import { arePurged } from '../table/purgePartition.ts';
 import { DeletedThreadEntity } from './deletedThreads.ts';
 import { commentDeletionOps, removeAssigneeInvolvement } from './deleteThreads.ts';
-import { CommentEntity, ThreadCounterEntity, ThreadEntity } from './threads.ts';
+import { CommentEntity, ThreadCounterEntity, ThreadEntity, ThreadItems } from './threads.ts';
 
-/** Reads threads and comments, which share a partition. */
-const threadItems = {
-  partition: (of: Parameters<typeof ThreadEntity.partition>[0]) => ThreadEntity.partition(of),
-  fromItem(item: Parameters<typeof ThreadEntity.fromItem>[0], now: number) {
-    const comment = item._t === CommentEntity.type ? CommentEntity.fromItem(item, now) : undefined;
-    const thread = item._t === CommentEntity.type ? undefined : ThreadEntity.fromItem(item, now);
-    const record = comment ?? thread;
-    return record && { comment, thread, annotationId: record.annotationId, _r: record._r };
-  },
-};
 /**
  * This object is passed to the deletion of a comment in place of its thread, so that no comment counts as the first one. The item
  * which says that the first comment involves the assignee is then deleted only with the thread's head.
@@ -32,16 +22,16 @@ const noFirstComment = { first: { commentId: -1, createdAt: 0 } };
 
 const purgeExistingThreads = purgeRecords(
   [ThreadEntity, CommentEntity, InvolvementEntity, RecordIdEntity],
-  threadItems,
+  ThreadItems,
   (document, items) => ({
     // A thread can have comments although its head (the item of the thread itself) is deleted. Its id stays reserved until its
     // last comment is purged, so ids are taken from comments too.
     recordIds: distinct(items.map(({ annotationId }) => annotationId)).map((id) =>
       recordIdKey('thread', id, document.documentId),
     ),
-    keys: items.flatMap(({ comment, thread }) => {
-      if (comment) return involvementKeys(commentDeletionOps(document, noFirstComment, comment));
-      return thread?.assignedTo ? keysOf([removeAssigneeInvolvement(document, thread, thread.assignedTo)]) : [];
+    keys: items.flatMap((item) => {
+      if ('commentId' in item) return involvementKeys(commentDeletionOps(document, noFirstComment, item));
+      return item.assignedTo ? keysOf([removeAssigneeInvolvement(document, item, item.assignedTo)]) : [];
     }),
   }),
 );

@@ -55,7 +55,7 @@ export const CommentEntity = defineEntity({
 });
 
 /** Threads and comments, in the order of the partition that they share. */
-const ThreadItems: QueryableEntity<Thread | Comment, DocumentScope> = {
+export const ThreadItems: QueryableEntity<Thread | Comment, DocumentScope> = {
   partition: (scope) => ThreadEntity.partition(scope),
   fromItem: (item, now) =>
     item._t === CommentEntity.type ? CommentEntity.fromItem(item, now) : ThreadEntity.fromItem(item, now),

@@ -1,7 +1,6 @@
 import type { DocumentScope } from '../content/documentScope.ts';
 import type { OrganizationScope } from '../directory/folders/folders.ts';
-import type { Item, Stored } from '../table/entity.ts';
-import { arePurged, type PurgeBudget, purgePartition } from '../table/purgePartition.ts';
+import { AnyItem, arePurged, type PurgeBudget, purgePartition } from '../table/purgePartition.ts';
 import type { Table } from '../table/table.ts';
 import { JudgmentEntity, JudgmentVectorEntity } from './entities.ts';
 
@@ -19,13 +18,7 @@ export const purgeDocumentJudgments = {
   /** Removes up to 500 items of each entity. Returns true if no items remain. */
   async purge(table: Table, { documentKey, ...scope }: DocumentScope): Promise<boolean> {
     const batches = await Promise.all(
-      entities.map((entity) => {
-        const items = {
-          partition: () => entity.partition(scope),
-          fromItem: (item: Record<string, unknown>) => item as Stored<Item>,
-        };
-        return table.query(items, scope, { ...BATCH, prefix: [documentKey] });
-      }),
+      entities.map((entity) => table.query(AnyItem, entity.partition(scope), { ...BATCH, prefix: [documentKey] })),
     );
     await table.removeKeys(batches.flatMap(({ values }) => values.map(({ PK, SK }) => ({ PK, SK }))));
     return batches.every(({ next }) => next === undefined);

@@ -16,8 +16,8 @@ export async function arePurged(parts: readonly Promise<boolean>[]): Promise<boo
   return (await Promise.all(parts)).every((isPurged) => isPurged);
 }
 
-/** Reads items of any type without parsing them. */
-const AnyItem: QueryableEntity<Item, string> = {
+/** Reads the items of a partition without parsing them. */
+export const AnyItem: QueryableEntity<Item, string> = {
   partition: (PK) => PK,
   fromItem: (item) => item as Stored<Item>,
 };
