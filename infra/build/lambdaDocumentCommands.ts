@@ -1,21 +1,12 @@
-/**
- * Replaces the commands of the SDK's document client in the bundles (see build.ts). `lib/table/documentClient.ts` reads
- * only the names and inputs of commands. The SDK's commands also contain serialisation code, which no function needs.
- */
-class DocumentCommand {
-  readonly input: object;
+import { LambdaCommand } from './lambdaCommand.ts';
 
-  constructor(input: object) {
-    this.input = input;
-  }
-}
-
-export class BatchGetCommand extends DocumentCommand {}
-export class BatchWriteCommand extends DocumentCommand {}
-export class DeleteCommand extends DocumentCommand {}
-export class GetCommand extends DocumentCommand {}
-export class PutCommand extends DocumentCommand {}
-export class QueryCommand extends DocumentCommand {}
-export class SearchVectorsCommand extends DocumentCommand {}
-export class TransactWriteCommand extends DocumentCommand {}
-export class UpdateCommand extends DocumentCommand {}
+// `lib/table/documentClient.ts` reads only the names and inputs of these commands.
+export class BatchGetCommand extends LambdaCommand {}
+export class BatchWriteCommand extends LambdaCommand {}
+export class DeleteCommand extends LambdaCommand {}
+export class GetCommand extends LambdaCommand {}
+export class PutCommand extends LambdaCommand {}
+export class QueryCommand extends LambdaCommand {}
+export class SearchVectorsCommand extends LambdaCommand {}
+export class TransactWriteCommand extends LambdaCommand {}
+export class UpdateCommand extends LambdaCommand {}

@@ -1,5 +1,6 @@
 import { JsonService } from '../../lib/net/jsonService.ts';
 import { type ClientSettings, lambdaConfig } from './lambdaAws.ts';
+import { LambdaCommand } from './lambdaCommand.ts';
 
 /** Replaces the SDK's Secrets Manager client in the bundles (see build.ts). */
 export class SecretsManagerClient {
@@ -19,10 +20,4 @@ export class SecretsManagerClient {
   }
 }
 
-export class GetSecretValueCommand {
-  readonly input: object;
-
-  constructor(input: object) {
-    this.input = input;
-  }
-}
+export class GetSecretValueCommand extends LambdaCommand {}

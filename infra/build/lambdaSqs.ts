@@ -1,9 +1,9 @@
 import { JsonService } from '../../lib/net/jsonService.ts';
 import { type ClientSettings, lambdaConfig } from './lambdaAws.ts';
+import { LambdaCommand } from './lambdaCommand.ts';
 
-interface Command {
+interface Command extends LambdaCommand {
   readonly operation: string;
-  readonly input: object;
 }
 
 /**
@@ -27,20 +27,10 @@ export class SQSClient {
   }
 }
 
-export class SendMessageBatchCommand implements Command {
+export class SendMessageBatchCommand extends LambdaCommand {
   readonly operation = 'SendMessageBatch';
-  readonly input: object;
-
-  constructor(input: object) {
-    this.input = input;
-  }
 }
 
-export class GetQueueAttributesCommand implements Command {
+export class GetQueueAttributesCommand extends LambdaCommand {
   readonly operation = 'GetQueueAttributes';
-  readonly input: object;
-
-  constructor(input: object) {
-    this.input = input;
-  }
 }
