@@ -5,9 +5,11 @@ import type { EngineCall } from './engineCall.ts';
 
 const POLL_MILLISECONDS = 50;
 
+type KeySchema = readonly { readonly AttributeName: string; readonly KeyType: string }[];
+
 interface Index {
   readonly IndexName: string;
-  readonly KeySchema: unknown;
+  readonly KeySchema: KeySchema;
   readonly Projection: unknown;
 }
 
@@ -25,14 +27,14 @@ interface Described {
 
 interface Description {
   readonly TableStatus: string;
-  readonly KeySchema: readonly { AttributeName: string; KeyType: string }[];
+  readonly KeySchema: KeySchema;
   readonly GlobalSecondaryIndexes?: readonly Described[];
   readonly VectorIndexes?: readonly Described[];
 }
 
 interface Indexes {
-  readonly AttributeDefinitions: unknown;
-  readonly KeySchema: unknown;
+  readonly AttributeDefinitions: readonly { readonly AttributeName: string }[];
+  readonly KeySchema: KeySchema;
   readonly GlobalSecondaryIndexes?: readonly Index[];
   readonly VectorIndexes?: readonly VectorIndex[];
 }
@@ -86,24 +88,27 @@ export async function ensureTable(engine: EngineCall, { name, properties }: Tabl
       await call('UpdateTimeToLive', { TimeToLiveSpecification: properties.TimeToLiveSpecification });
     return;
   }
-  if (keysOf(existing.KeySchema) !== keysOf(KeySchema as Description['KeySchema'])) {
+  if (keysOf(existing.KeySchema) !== keysOf(KeySchema)) {
     throw new StartError(
       `The table ${name} has other keys in the data directory than in the template. Set DATA_DIR to another directory, or delete it.`,
     );
   }
-  const present = new Set(existing.GlobalSecondaryIndexes?.map(({ IndexName }) => IndexName));
-  for (const index of GlobalSecondaryIndexes.filter(({ IndexName }) => !present.has(IndexName))) {
-    await call('UpdateTable', {
-      AttributeDefinitions,
+  const updates = [
+    ...missing(GlobalSecondaryIndexes, existing.GlobalSecondaryIndexes).map((index) => ({
       GlobalSecondaryIndexUpdates: [{ Create: withoutCapacity(index) }],
-    });
+    })),
+    ...missing(VectorIndexes, existing.VectorIndexes).map((index) => ({ VectorIndexUpdates: [{ Create: index }] })),
+  ];
+  for (const update of updates) {
+    await call('UpdateTable', { AttributeDefinitions, ...update });
     await waitUntilActive();
   }
-  const presentVectorIndexes = new Set(existing.VectorIndexes?.map(({ IndexName }) => IndexName));
-  for (const index of VectorIndexes.filter(({ IndexName }) => !presentVectorIndexes.has(IndexName))) {
-    await call('UpdateTable', { AttributeDefinitions, VectorIndexUpdates: [{ Create: index }] });
-    await waitUntilActive();
-  }
+}
+
+/** Returns the indexes that the table does not have yet. */
+function missing<I extends VectorIndex>(indexes: readonly I[], present: readonly Described[] = []): I[] {
+  const names = new Set(present.map(({ IndexName }) => IndexName));
+  return indexes.filter(({ IndexName }) => !names.has(IndexName));
 }
 
 /**
@@ -114,14 +119,8 @@ export function withoutVectorIndexes({
   properties: { VectorIndexes: _, ...properties },
   ...table
 }: TableModel): TableModel {
-  const {
-    AttributeDefinitions,
-    KeySchema,
-    GlobalSecondaryIndexes = [],
-  } = properties as unknown as Pick<Indexes, 'GlobalSecondaryIndexes'> & {
-    [Name in 'AttributeDefinitions' | 'KeySchema']: { AttributeName: string }[];
-  };
-  const keys = [KeySchema, ...GlobalSecondaryIndexes.map((index) => index.KeySchema as typeof KeySchema)].flat();
+  const { AttributeDefinitions, KeySchema, GlobalSecondaryIndexes = [] } = properties as unknown as Indexes;
+  const keys = [KeySchema, ...GlobalSecondaryIndexes.map((index) => index.KeySchema)].flat();
   const names = new Set(keys.map(({ AttributeName }) => AttributeName));
   return {
     ...table,
@@ -144,10 +143,10 @@ function streamSettings({ StreamSpecification }: Record<string, unknown>): objec
   return StreamSpecification ? { StreamSpecification: { StreamEnabled: true, ...StreamSpecification } } : {};
 }
 
-function keysOf(schema: Description['KeySchema']): string {
+function keysOf(schema: KeySchema): string {
   return schema.map(({ AttributeName, KeyType }) => `${KeyType} ${AttributeName}`).join();
 }
 
 export function keyNames({ properties }: TableModel): string[] {
-  return (properties.KeySchema as Description['KeySchema']).map(({ AttributeName }) => AttributeName);
+  return (properties.KeySchema as KeySchema).map(({ AttributeName }) => AttributeName);
 }
