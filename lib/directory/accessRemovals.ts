@@ -6,6 +6,20 @@ import { organizationPartition, type OrganizationScope } from './folders/folders
 /** How long a record is kept, in seconds. A user token is valid for 48 hours. One hour is added because clocks differ. */
 const LIFETIME_SECONDS = 49 * 60 * 60;
 
+const Schema = z.object({
+  /** The internal id of the organization, folder or document that the user lost access to. */
+  internalId: z.string(),
+  /** The time of the removal in epoch ms. */
+  removedAt: z.number(),
+  /**
+   * True if the user was removed from the resource and everything in it. False if only the user's grant on the resource was
+   * removed.
+   */
+  isRevocation: z.boolean(),
+  /** True if `internalId` is the id of a folder. */
+  folder: z.boolean().optional(),
+});
+
 /**
  * The record that a user lost access to an organization, folder or document. User tokens from before that time still contain the
  * user's grants. This record makes those grants invalid.
@@ -16,19 +30,7 @@ export const AccessRemovalEntity = defineEntity({
   scope: 'tenant',
   ownedBy: 'expiry',
   purpose: 'The record that a user lost access, kept until all older user tokens have expired',
-  schema: z.object({
-    /** The internal id of the organization, folder or document that the user lost access to. */
-    internalId: z.string(),
-    /** The time of the removal in epoch ms. */
-    removedAt: z.number(),
-    /**
-     * True if the user was removed from the resource and everything in it. False if only the user's grant on the resource was
-     * removed.
-     */
-    isRevocation: z.boolean(),
-    /** True if `internalId` is the id of a folder. */
-    folder: z.boolean().optional(),
-  }),
+  schema: Schema,
   pk: (of: { tenant: string; organizationKey: string; userId: string }) => organizationPartition(of, 'USER', of.userId),
   // Removals sort directly after grants, so one query reads both.
   sk: (key: { internalId: string; isRevocation: boolean }) => [
@@ -46,12 +48,7 @@ export const AccessRemovalEntity = defineEntity({
 export function recordRemoval(
   scope: OrganizationScope,
   userId: string,
-  removal: {
-    readonly internalId: string;
-    readonly removedAt: number;
-    readonly isRevocation: boolean;
-    readonly folder?: boolean | undefined;
-  },
+  removal: Readonly<z.output<typeof Schema>>,
 ): WriteOp {
   return upsert(AccessRemovalEntity, { ...scope, userId, ...removal });
 }

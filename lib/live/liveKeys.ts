@@ -3,6 +3,7 @@ import type { Capability } from '../app/capability.ts';
 import { KeyRing } from '../crypto/keyRing.ts';
 import { deriveKey, openBytes, sealBytes } from '../crypto/sealing.ts';
 import { ChannelNames } from './rules/channels.ts';
+import type { DocumentKeys } from './rules/hints.ts';
 
 /** The lifetime of a token for the WebSocket, in seconds. */
 export const TOKEN_SECONDS = 15 * 60;
@@ -30,10 +31,7 @@ const Claims = z.object({
 });
 
 /** The document and the user of a token for the WebSocket. */
-export interface LiveTokenClaims {
-  readonly tenant: string;
-  readonly organizationKey: string;
-  readonly documentKey: string;
+export interface LiveTokenClaims extends DocumentKeys {
   readonly userPart: string;
 }
 

@@ -3,15 +3,11 @@ import { isRateLimited, takesIdempotencyKey } from '../http/capabilities.ts';
 import { errorCatalogue, type ErrorStatus } from '../shared/errors.ts';
 import type { Deployment } from './deployment.ts';
 import { errorExamples } from './errors.ts';
-import { ComponentSchemas, type JsonSchema, jsonSchemaOf } from './jsonSchema.ts';
+import { ComponentSchemas, type JsonSchema, jsonSchemaOf, type Reference } from './jsonSchema.ts';
 import { familyTags, type Tag } from './tags.ts';
 import { webhookParameters, type Webhooks, webhooks, webhookTags, wrappedBodies } from './webhooks.ts';
 
 export type { JsonSchema } from './jsonSchema.ts';
-
-interface Reference {
-  readonly $ref: string;
-}
 
 interface JsonContent {
   readonly 'application/json': {
@@ -150,7 +146,7 @@ function operation(endpoint: Endpoint, components: ComponentSchemas): Operation 
 }
 
 /** Returns the description of a twin: the endpoint in the other version of the API, and how the two differ. */
-export function twinText(twinOf: string, differs: string | undefined): string {
+function twinText(twinOf: string, differs: string | undefined): string {
   return `The same as \`${twinOf}\`${differs === undefined ? '' : `, ${differs}`}`;
 }
 

@@ -4,6 +4,11 @@ import { declaredKeysOf, type FieldChanges, fieldChangesOf, fieldRulesOf, nameOf
 /** JSON Schema 2020-12. */
 export type JsonSchema = z.core.JSONSchema.BaseSchema;
 
+/** A reference to a component of the document. */
+export interface Reference {
+  readonly $ref: string;
+}
+
 /** The named schemas that the document has as components, by name. */
 export class ComponentSchemas {
   readonly #schemas = new Map<string, z.core.$ZodType>();

@@ -3,12 +3,8 @@ import { type EventType, eventTypes, triggerTypes } from '../events/rules/catalo
 import { sampleEvent } from '../events/rules/samples.ts';
 import { advancedSchema, basicSchema } from '../events/rules/schemas.ts';
 import { advancedPayload, basicPayload, type DeliverableEvent } from '../webhooks/rules/payloads.ts';
-import { type ComponentSchemas, type JsonSchema, jsonSchemaOf } from './jsonSchema.ts';
+import { type ComponentSchemas, type JsonSchema, jsonSchemaOf, type Reference } from './jsonSchema.ts';
 import type { Tag } from './tags.ts';
-
-interface Reference {
-  readonly $ref: string;
-}
 
 interface NamedExample {
   readonly summary: string;

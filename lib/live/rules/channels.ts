@@ -1,20 +1,18 @@
 import { createHmac } from 'node:crypto';
+import type { DocumentKeys } from './hints.ts';
 
 /** The namespace of document channels and awareness channels. */
 export const DOCUMENT_NAMESPACE = 'live';
 /** The namespace of the channels of single users. */
 export const USER_NAMESPACE = 'user';
 /** The last segment of an awareness channel. */
-export const AWARENESS = 'awareness';
+const AWARENESS = 'awareness';
 
 /** The number of characters of a segment of a channel name. AppSync accepts up to 50 letters, digits and dashes. */
 const SEGMENT_LENGTH = 40;
 
 /** The internal ids of a document, and an access epoch. */
-export interface ChannelOwner {
-  readonly tenant: string;
-  readonly organizationKey: string;
-  readonly documentKey: string;
+export interface ChannelOwner extends DocumentKeys {
   /** The access epoch grows whenever a user loses access to the document. Each epoch has its own channels. */
   readonly epoch: number;
 }

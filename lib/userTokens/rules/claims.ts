@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { AccessRole, ResourceType } from '../../directory/rules/access.ts';
+import type { AccessRole, Grant, ResourceType } from '../../directory/rules/access.ts';
 
 /** The lifetime of a user token in seconds: 48 hours. */
 export const USER_TOKEN_SECONDS = 48 * 60 * 60;
@@ -8,13 +8,8 @@ export const USER_TOKEN_SECONDS = 48 * 60 * 60;
  * A grant in a user token. It has the internal id of a resource, so it does not apply to a new resource with the same
  * customer id.
  */
-export interface TokenGrant {
+export interface TokenGrant extends Pick<Grant, 'resourceType' | 'internalId' | 'accessRole' | 'expiresAt'> {
   readonly organizationKey: string;
-  readonly resourceType: ResourceType;
-  readonly internalId: string;
-  readonly accessRole: AccessRole;
-  /** When the grant ends, Unix seconds. */
-  readonly expiresAt?: number | undefined;
 }
 
 /** The content of a user token. */
