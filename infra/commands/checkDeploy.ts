@@ -99,7 +99,7 @@ export async function synthesisedTemplates(dir: string): Promise<StackTemplates>
 }
 
 /** Returns the deployed templates of a stack and of its nested stacks. Returns undefined if the stack does not exist. */
-export async function deployedTemplates(client: Deployed, stack: string): Promise<StackTemplates | undefined> {
+async function deployedTemplates(client: Deployed, stack: string): Promise<StackTemplates | undefined> {
   const { GetTemplateCommand, ListStackResourcesCommand } = await import('@aws-sdk/client-cloudformation');
   const load = async (name: string): Promise<StackTemplates> => {
     const { TemplateBody = '' } = await client.send(

@@ -153,7 +153,7 @@ export interface WorkspaceReport {
  * Returns a workspace by its owner's address, by its id, or by one of its API keys. Returns undefined if it does not
  * exist.
  */
-export async function findWorkspace(subject: string, env: Environment): Promise<WorkspaceReport | undefined> {
+async function findWorkspace(subject: string, env: Environment): Promise<WorkspaceReport | undefined> {
   const table = openTable(env);
   const ownerOrKey = subject.includes('@')
     ? await table.get(OwnerEmailEntity, { email: emailKey(subject) })

@@ -161,7 +161,7 @@ export const gatewayQueries = {
 export const queryText = ({ text }: Query) => text.join(' | ');
 
 /** Returns the name of a saved query, such as `CollaborationBackend/faults of V2Users`. */
-export function queryName(stackName: string, { name }: Query, family?: string): string {
+function queryName(stackName: string, { name }: Query, family?: string): string {
   return [`${stackName}/${name}`, ...(family === undefined ? [] : [pascal(family)])].join(' ');
 }
 

@@ -40,7 +40,7 @@ export interface Membership {
  * Returns for each pair whether the user is a member of the organization. An unknown organization has no members. Sends two
  * BatchGets, one after the other.
  */
-export async function checkMemberships(
+async function checkMemberships(
   table: Table,
   tenant: string,
   pairs: readonly Membership[],

@@ -68,7 +68,7 @@ export function toInvolvedFields(
 }
 
 /** The largest number of records of each kind that are read for one user. The latest ones are read. */
-export const INVOLVEMENTS_READ = 1_000;
+const INVOLVEMENTS_READ = 1_000;
 
 /** A document, and the time (epoch ms) of a user's latest record in it. */
 interface LatestRecord {

@@ -9,8 +9,7 @@ import type { DocumentScope } from './documentScope.ts';
  * The kinds of records that have an id. Ids of threads, reactions and recordings are unique in their document. Ids of
  * notifications and activities are unique in their organization.
  */
-export const recordKinds = ['thread', 'reaction', 'recording', 'notification', 'activity'] as const;
-export type RecordKind = (typeof recordKinds)[number];
+export type RecordKind = 'thread' | 'reaction' | 'recording' | 'notification' | 'activity';
 
 const Schema = z.object({
   /** The internal id of the record's document. */

@@ -234,7 +234,7 @@ export async function* attempts(count: number, longest: number): AsyncGenerator<
   }
 }
 
-export function unknownEditor(): ApiError {
+function unknownEditor(): ApiError {
   return new ApiError('NOT_FOUND', 'No CRDT data found for this editor ID.');
 }
 

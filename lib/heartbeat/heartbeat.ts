@@ -6,7 +6,7 @@ import { callSender, type CallSettings } from '../client/calls.ts';
 import { isoTime } from '../shared/isoTime.ts';
 
 /** The organization that every heartbeat writes and reads. The API key of the heartbeat has no other data. */
-export const HEARTBEAT_ORGANIZATION = 'heartbeat';
+const HEARTBEAT_ORGANIZATION = 'heartbeat';
 
 /** The time limit of one call. A heartbeat makes up to three calls, so it ends before its function times out. */
 const CALL_MILLISECONDS = 8_000;

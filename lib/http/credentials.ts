@@ -69,7 +69,7 @@ function isPlausible(header: string | undefined): header is string {
 }
 
 /** Returns the error for every wrong credential of an API key. */
-export function apiKeyDenied(): ApiError {
+function apiKeyDenied(): ApiError {
   return new ApiError('PERMISSION_DENIED', 'Invalid API key.');
 }
 

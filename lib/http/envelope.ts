@@ -9,7 +9,7 @@ import { isNestedDeeper } from './jsonDepth.ts';
 /** The largest request body in bytes. Lambda refuses bodies above 6 MB. */
 export const BODY_BYTES = 5_500_000;
 /** The largest number of nested levels in a request body. The envelope is the first level. */
-export const BODY_LEVELS = 128;
+const BODY_LEVELS = 128;
 /**
  * The largest answer that Lambda can return, as the bytes of its body in JSON. Lambda's limit is 6 MB, of which 64 KB
  * are for headers.

@@ -34,7 +34,7 @@ export type JobKind = keyof typeof queueOfJob;
 export type JobQueue = (typeof queueOfJob)[JobKind];
 /** The kinds of jobs that the worker of a queue runs. */
 export type JobKindOn<Q extends JobQueue> = { [K in JobKind]: (typeof queueOfJob)[K] extends Q ? K : never }[JobKind];
-export const jobKinds = Object.keys(queueOfJob) as JobKind[];
+const jobKinds = Object.keys(queueOfJob) as JobKind[];
 
 const SHARDS = 16;
 const LIFETIME_SECONDS = 30 * 24 * 60 * 60;

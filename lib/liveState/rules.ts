@@ -53,7 +53,7 @@ export function applyBroadcast(
  * Returns an object with the fields of both objects. Two objects under the same key are merged too. Any other value of
  * `sent`, also an array or null, replaces the stored value.
  */
-export function mergeObjects(
+function mergeObjects(
   stored: Readonly<Record<string, unknown>>,
   sent: Readonly<Record<string, unknown>>,
 ): Record<string, unknown> {

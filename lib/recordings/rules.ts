@@ -25,9 +25,9 @@ import {
   unchangedObject,
 } from '../shared/schema.ts';
 
-export const recordingTypes = ['audio', 'video', 'screen'] as const;
+const recordingTypes = ['audio', 'video', 'screen'] as const;
 /** Where clients show a recording. */
-export const recordingModes = ['floating', 'thread'] as const;
+const recordingModes = ['floating', 'thread'] as const;
 
 const MAX_ATTACHMENTS = 50;
 /** The largest size of a recording as JSON, in bytes. DynamoDB limits an item to 400 KB. */

@@ -12,7 +12,7 @@ export const ItemResult = /* @__PURE__ */ defineNamedSchema('ItemResult', () =>
 export type ItemResult = z.output<typeof ItemResult>;
 
 /** The reasons why a document of a request can fail. */
-export const documentErrorCodes = ['already-exists', 'not-found', 'internal'] as const;
+const documentErrorCodes = ['already-exists', 'not-found', 'internal'] as const;
 
 /**
  * The result for one document of a request that changes a list of documents. `id` is the `documentKey`. If the document failed,

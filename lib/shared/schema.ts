@@ -131,7 +131,7 @@ export function jsonBytesAtMost(bytes: number) {
  * Returns the schema of a JSON object of at most `bytes` bytes and 32 levels. It does not copy the value, so a key named
  * `__proto__` stays.
  */
-export function openObject(bytes: number) {
+function openObject(bytes: number) {
   return z
     .custom<Record<string, unknown>>(isObject, { error: 'must be an object' })
     .check(...jsonLimits(bytes))
@@ -265,7 +265,7 @@ export function withFieldChanges<S extends z.ZodType>(
  * Returns whether a JSON value has at most `levels` nested levels. The function does not recurse, so a deeply nested value cannot
  * overflow the stack.
  */
-export function depthAtMost(value: unknown, levels: number): boolean {
+function depthAtMost(value: unknown, levels: number): boolean {
   let level: unknown[] = [value];
   for (let depth = 0; level.length > 0; depth++) {
     if (depth > levels) return false;

@@ -7,7 +7,7 @@ import { StartError } from '../startError.ts';
 
 const run = promisify(execFile);
 
-export const OLDEST_JAVA = 17;
+const OLDEST_JAVA = 17;
 
 /**
  * Returns the command that starts the engine, without the engine's own options for data and port. Throws a `StartError`
@@ -36,7 +36,7 @@ export async function dynamoDbLocalCommand(): Promise<string[]> {
 }
 
 /** Returns the major version of `java` on the PATH. Returns undefined if `java` is missing or fails. */
-export async function javaVersion(): Promise<number | undefined> {
+async function javaVersion(): Promise<number | undefined> {
   // Java prints its version to standard error, such as: openjdk version "17.0.15" 2025-04-15
   const { stderr } = await run('java', ['-version']).catch(() => ({ stderr: '' }));
   const version = /version "(\d+)/.exec(stderr)?.[1];

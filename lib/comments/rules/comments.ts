@@ -28,7 +28,7 @@ import { importedTimes } from '../../shared/times.ts';
 import { Actions, Progress } from './commentProgress.ts';
 
 /** The largest number of comments in one call. */
-export const MAX_COMMENTS_PER_CALL = 50;
+const MAX_COMMENTS_PER_CALL = 50;
 /** The largest number of comments in one thread. */
 export const MAX_COMMENTS = 1_000;
 

@@ -48,7 +48,7 @@ type Selector = keyof typeof threadSelectors | keyof typeof agentSelectors;
 const selectorNames = [...Object.keys(threadSelectors), ...Object.keys(agentSelectors)] as Selector[];
 
 /** Requires at least one selector, so that no request changes all threads of a document by accident. */
-export const requireSelector = /* @__PURE__ */ defineSchema(() =>
+const requireSelector = /* @__PURE__ */ defineSchema(() =>
   withFieldRule(
     'anyOf',
     selectorNames,
@@ -113,7 +113,7 @@ export const ThreadsUpdateRequest = /* @__PURE__ */ defineSchema(() =>
 );
 
 /** Additional filters of a listing. Times are epoch ms or ISO 8601. */
-export const listingFilters = /* @__PURE__ */ defineSchema(() => ({
+const listingFilters = /* @__PURE__ */ defineSchema(() => ({
   mentionedUserIds: optional(list(Id, limits.readIds)),
   /** The user who resolved the thread. */
   resolvedBy: optional(Id),
@@ -142,7 +142,7 @@ const agentFilters = [
 ] as const;
 
 /** Allows at most one agent filter in a listing. */
-export const oneAgentFilter = /* @__PURE__ */ defineSchema(() =>
+const oneAgentFilter = /* @__PURE__ */ defineSchema(() =>
   z.refine<Partial<Record<(typeof agentFilters)[number], unknown>>>(
     (filters) => agentFilters.filter((name) => filters[name] !== undefined).length <= 1,
     { path: ['agentId'], error: `must not be given with another of ${agentFilters.join(', ')}` },

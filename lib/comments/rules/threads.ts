@@ -40,7 +40,7 @@ import {
 } from './comments.ts';
 import { initialStatus, isTerminal, resolveStatus, SentStatus, type Status } from './statuses.ts';
 
-export const threadTypes = ['comment', 'suggestion'] as const;
+const threadTypes = ['comment', 'suggestion'] as const;
 
 /** The largest size in bytes of a thread as JSON, without comments and participants. DynamoDB limits an item to 400 KB. */
 const MAX_THREAD_BYTES = 256 * 1024;

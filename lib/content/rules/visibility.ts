@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { defineNamedSchema, Id, jsonBytesAtMost, list, optional } from '../../shared/schema.ts';
 
-export const visibilityTypes = ['public', 'organizationPrivate', 'restricted'] as const;
+const visibilityTypes = ['public', 'organizationPrivate', 'restricted'] as const;
 
 /** The largest number of users who can see one restricted thread. */
 const MAX_USERS = 500;

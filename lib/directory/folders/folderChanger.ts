@@ -42,7 +42,7 @@ import {
  * The largest number of folders below a folder that moves to a deeper level. The request reads all these folders to check their
  * depth.
  */
-export const MAX_FOLDERS_BELOW = 1_000;
+const MAX_FOLDERS_BELOW = 1_000;
 /** The number of folders whose entries are read in parallel. */
 const PARALLEL = 16;
 /** The sweep starts the job this long after the change if the job's queue message was lost (milliseconds). */

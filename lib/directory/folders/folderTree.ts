@@ -27,7 +27,7 @@ export interface TreeOptions {
 }
 
 /** The largest number of folders in one response. It keeps responses fast and below 5 MB. */
-export const MAX_FOLDERS = 1_000;
+const MAX_FOLDERS = 1_000;
 /** The number of folders whose entries are read in parallel. */
 const PARALLEL = 16;
 

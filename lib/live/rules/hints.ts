@@ -2,32 +2,30 @@ import { threadIdOf } from '../../activities/rules.ts';
 import type { ThreadAccess } from '../../content/rules/visibility.ts';
 import { decodePart } from '../../shared/keyParts.ts';
 
-/** The types of hints, which are messages about changes without their text. */
-export const hintTypes = [
-  'comment_annotation.add',
-  'comment_annotation.update',
-  'comment_annotation.delete',
-  'comment_annotation.hide',
-  'comment.add',
-  'comment.update',
-  'comment.delete',
-  'reaction.add',
-  'reaction.update',
-  'reaction.delete',
-  'recording.add',
-  'recording.update',
-  'recording.delete',
-  'activity.add',
-  'activity.update',
-  'activity.delete',
-  'notification.add',
-  'notification.update',
-  'access.update',
-  'editor.add',
-  'editor.delete',
-  'crdt.update',
-] as const;
-export type HintType = (typeof hintTypes)[number];
+/** The type of a hint, which is a message about a change without its text. */
+export type HintType =
+  | 'comment_annotation.add'
+  | 'comment_annotation.update'
+  | 'comment_annotation.delete'
+  | 'comment_annotation.hide'
+  | 'comment.add'
+  | 'comment.update'
+  | 'comment.delete'
+  | 'reaction.add'
+  | 'reaction.update'
+  | 'reaction.delete'
+  | 'recording.add'
+  | 'recording.update'
+  | 'recording.delete'
+  | 'activity.add'
+  | 'activity.update'
+  | 'activity.delete'
+  | 'notification.add'
+  | 'notification.update'
+  | 'access.update'
+  | 'editor.add'
+  | 'editor.delete'
+  | 'crdt.update';
 
 /**
  * The type of the last event on a document's channels after a user lost access to the document. Nothing follows on

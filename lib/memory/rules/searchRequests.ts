@@ -4,7 +4,7 @@ import { Id, optional, Text } from '../../shared/schema.ts';
 import { DateRange, judgmentFilters } from './filters.ts';
 
 /** The scopes of a search: one document, an organization with its documents, or all judgments of the API key. */
-export const scopeNames = ['document', 'organization', 'apiKey'] as const;
+const scopeNames = ['document', 'organization', 'apiKey'] as const;
 export type ScopeName = (typeof scopeNames)[number];
 
 interface ScopedRequest {

@@ -4,7 +4,7 @@ import { dict, distinct } from '../../shared/collections.ts';
 import { defineSchema, list, optional } from '../../shared/schema.ts';
 import { HeaderSecret, merge } from './mergeConfig.ts';
 
-export const aiProviders = ['openai', 'anthropic', 'gemini'] as const;
+const aiProviders = ['openai', 'anthropic', 'gemini'] as const;
 
 /** The value of the field `planInfo`. Clients expect this field, but the service has no plans. */
 export const planInfo = { type: 'selfHosted' } as const;

@@ -8,7 +8,7 @@ import { type Change, HeaderSecret, Line, merge } from './mergeConfig.ts';
  * The types of a mail provider. `custom` is SendGrid if a key is stored. Otherwise `custom` and `default` are the operator's Amazon
  * SES.
  */
-export const emailTypes = ['default', 'sendgrid', 'custom'] as const;
+const emailTypes = ['default', 'sendgrid', 'custom'] as const;
 
 /** The e-mail configuration. The provider's API key is encrypted in the table. Answers contain it as plain text. */
 export const EmailConfig = /* @__PURE__ */ defineNamedSchema('EmailConfig', () =>
