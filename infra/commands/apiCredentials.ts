@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod';
+import { parseJson } from '../../lib/shared/parseJson.ts';
 
 /** The credentials of a workspace, as `npm start` and `npm run workspace -- create` write them. */
 const ApiCredentials = z.object({
@@ -36,17 +37,10 @@ export async function apiCredentials(
       `${path} cannot be read. Give --credentials <file>, or set ${Object.values(variables).join(', ')}.`,
     );
   });
-  const parsed = ApiCredentials.safeParse(jsonOf(text, path));
+  const json = parseJson(text);
+  if (json === undefined) throw new Error(`${path} is not JSON.`);
+  const parsed = ApiCredentials.safeParse(json);
   if (parsed.success) return parsed.data;
   const missing = parsed.error.issues.map(({ path: [field] }) => String(field));
   throw new Error(`${path} has no ${missing.join(', ')}.`);
-}
-
-function jsonOf(text: string, path: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    // The message of the JSON parser is not used, because it quotes the text, which contains credentials.
-    throw new Error(`${path} is not JSON.`);
-  }
 }

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import type { Endpoint } from '../../lib/app/endpoint.ts';
+import { parseJson } from '../../lib/shared/parseJson.ts';
 import { registeredEndpoints } from '../build/registry.ts';
 import { STACK } from '../stacks/settings.ts';
 import { type ApiCredentials, apiCredentials } from './apiCredentials.ts';
@@ -337,7 +338,8 @@ class SmokeRun {
       signal: AbortSignal.timeout(TIMEOUT_MILLISECONDS),
     });
     const text = await response.text();
-    const { result, error } = answerOf(text);
+    // The answer of a proxy, for example, is not JSON.
+    const { result, error } = (parseJson(text) ?? {}) as Answer;
     if (response.ok && result) return result;
     const requestId = response.headers.get('x-request-id') ?? response.headers.get('apigw-requestid') ?? 'none';
     throw new Error(
@@ -377,15 +379,6 @@ interface AnswerData {
 interface Answer {
   readonly result?: Record<string, unknown>;
   readonly error?: { readonly status: string; readonly message: string };
-}
-
-/** Returns the parsed answer. Returns an empty object for an answer that is not JSON, for example that of a proxy. */
-function answerOf(text: string): Answer {
-  try {
-    return JSON.parse(text) as Answer;
-  } catch {
-    return {};
-  }
 }
 
 /** Throws if a result does not match the output that the endpoint declares. */

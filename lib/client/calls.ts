@@ -1,4 +1,5 @@
 import { errorCatalogue, type ErrorStatus } from '../shared/errors.ts';
+import { parseJson } from '../shared/parseJson.ts';
 import type { Operation } from './methods.ts';
 import type { CallOptions } from './types.ts';
 
@@ -162,7 +163,7 @@ export function methodTree(operations: readonly Operation[], send: SendCall): ob
 
 async function resultOf(path: string, response: Response): Promise<unknown> {
   const text = await response.text();
-  const body = parseAnswer(text);
+  const body = parseJson(text) as Answer | undefined;
   if (body?.result !== undefined && response.ok) return body.result;
   // Answers of the gateway have the header `apigw-requestid` instead of `x-request-id`.
   const requestId = response.headers.get('x-request-id') ?? response.headers.get('apigw-requestid') ?? undefined;
@@ -189,14 +190,6 @@ interface Answer {
   readonly result?: unknown;
   readonly error?: { readonly status?: string; readonly message?: string; readonly details?: unknown };
   readonly message?: string;
-}
-
-function parseAnswer(text: string): Answer | undefined {
-  try {
-    return JSON.parse(text) as Answer;
-  } catch {
-    return undefined;
-  }
 }
 
 function errorOf(

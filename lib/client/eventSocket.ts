@@ -1,3 +1,5 @@
+import { parseJson } from '../shared/parseJson.ts';
+
 /** The part of the browsers' `WebSocket` that the client uses. */
 export interface SocketLike {
   readonly readyState: number;
@@ -176,12 +178,7 @@ export class EventSocket {
 }
 
 function parse(text: unknown): unknown {
-  if (typeof text !== 'string') return undefined;
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return undefined;
-  }
+  return typeof text === 'string' ? parseJson(text) : undefined;
 }
 
 /** Returns an ASCII text as base64url without padding, the form that a WebSocket subprotocol allows. */

@@ -4,6 +4,7 @@ import type { Capability } from '../app/capability.ts';
 import { clientSettings } from '../app/sdkSettings.ts';
 import { callSender, type CallSettings } from '../client/calls.ts';
 import { isoTime } from '../shared/isoTime.ts';
+import { parseJson } from '../shared/parseJson.ts';
 
 /** The organization that every heartbeat writes and reads. The API key of the heartbeat has no other data. */
 const HEARTBEAT_ORGANIZATION = 'heartbeat';
@@ -72,20 +73,11 @@ export class Heartbeat {
 
   async #readHeaders(): Promise<Record<string, string>> {
     const { readSecret, serviceName } = this.#options;
-    const parsed = Credentials.safeParse(jsonOf(await readSecret()));
+    const parsed = Credentials.safeParse(parseJson(await readSecret()));
     if (!parsed.success)
       throw new Error('The secret of the heartbeat has no credentials. An operator must store them.');
     const { apiKey, authToken } = parsed.data;
     return { [`x-${serviceName}-api-key`]: apiKey, [`x-${serviceName}-auth-token`]: authToken };
-  }
-}
-
-/** Returns the parsed text, or undefined if it is not JSON. Does not throw the parser's error, which quotes the credentials. */
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
   }
 }
 

@@ -3,6 +3,7 @@ import type { BodyForm } from '../app/endpoint.ts';
 import { isLongerThan } from '../shared/bytes.ts';
 import { isObject } from '../shared/collections.ts';
 import { type ApiError, errorCatalogue, invalid } from '../shared/errors.ts';
+import { parseJson } from '../shared/parseJson.ts';
 import { decodeBody, notJson } from './bodyEncoding.ts';
 import { isNestedDeeper } from './jsonDepth.ts';
 
@@ -55,12 +56,8 @@ export function parseEnvelope(text: string, body: BodyForm, event: APIGatewayPro
       code: 'too_deep',
       message: `The request body must not be nested deeper than ${BODY_LEVELS} levels`,
     });
-  let envelope: unknown;
-  try {
-    envelope = JSON.parse(text);
-  } catch {
-    throw notJson(event);
-  }
+  const envelope = parseJson(text);
+  if (envelope === undefined) throw notJson(event);
   if (!isObject(envelope))
     throw invalid({ path: [], code: 'invalid_type', message: 'The request body must be an object with the key data' });
   if (body === 'bare or wrapped' && Object.hasOwn(envelope, 'organizationId')) return envelope;

@@ -5,6 +5,7 @@ import type { Uses } from '../app/capability.ts';
 import { type FromQueue, PermanentError, type WorkerCall, type WorkerRun } from '../app/worker.ts';
 import * as logMessages from '../observability/logMessages.ts';
 import { fieldName } from '../shared/errors.ts';
+import { parseJson } from '../shared/parseJson.ts';
 import { type InvocationResult, runUntil } from './runUntil.ts';
 
 /**
@@ -47,19 +48,12 @@ export async function handleMessages<U extends Uses>(
 
 /** Parses a message. Errors contain no text of the message, because errors are logged. */
 function parseMessage(schema: z.ZodType, body: string): unknown {
-  const parsed = schema.safeParse(parseJson(body));
+  const message = parseJson(body);
+  if (message === undefined) throw new Error('The message is not JSON');
+  const parsed = schema.safeParse(message);
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
   throw new Error(
     `The message does not match its schema: ${fieldName(issue?.path as (string | number)[])} (${issue?.code})`,
   );
-}
-
-function parseJson(body: string): unknown {
-  try {
-    return JSON.parse(body);
-  } catch {
-    // The parser's error contains text of the message, so it is not passed on.
-    throw new Error('The message is not JSON');
-  }
 }

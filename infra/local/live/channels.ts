@@ -1,3 +1,5 @@
+import { parseJson } from '../../../lib/shared/parseJson.ts';
+
 /** The quotas of AppSync Events that apply to a single client. */
 export const quotas = {
   segments: 5,
@@ -41,17 +43,8 @@ export function eventsFault(events: unknown): string | undefined {
   if (!Array.isArray(events) || events.length === 0 || events.length > quotas.eventsPerPublish)
     return `A publish has 1 to ${quotas.eventsPerPublish} events`;
   for (const event of events) {
-    if (typeof event !== 'string' || !isJson(event)) return 'Each event is a text with valid JSON';
+    if (typeof event !== 'string' || parseJson(event) === undefined) return 'Each event is a text with valid JSON';
     if (Buffer.byteLength(event) > quotas.eventBytes) return `An event has at most ${quotas.eventBytes} bytes`;
   }
   return undefined;
-}
-
-export function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -2,6 +2,7 @@ import { hash, randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
+import { parseJson } from '../../../lib/shared/parseJson.ts';
 import type { FunctionModel } from '../assembly/functionModel.ts';
 import { StoppableServer } from '../gateway/stoppableServer.ts';
 import { isAllowed } from '../iam/iam.ts';
@@ -154,7 +155,7 @@ export class EventApi {
         `Name the subprotocols ${PROTOCOL} and ${HEADER_PREFIX}<base64url of the authorization>`,
       );
     const text = Buffer.from(header.slice(HEADER_PREFIX.length), 'base64url').toString();
-    await this.#authorizeUser(parseJson(text), 'EVENT_CONNECT');
+    await this.#authorizeUser(parseMessage(text), 'EVENT_CONNECT');
   }
 
   #connect(socket: WebSocket): void {
@@ -174,7 +175,7 @@ export class EventApi {
     let message: Message = {};
     try {
       if (data.length > MESSAGE_BYTES) throw new ProtocolError('BadRequestException', 'The message is too large');
-      const parsed = parseJson(data.toString());
+      const parsed = parseMessage(data.toString());
       if (typeof parsed !== 'object' || parsed === null)
         throw new ProtocolError('BadRequestException', 'The message is not an object');
       message = parsed;
@@ -230,7 +231,7 @@ export class EventApi {
       if (request.method !== 'POST' || request.url !== HTTP_PATH)
         throw new ProtocolError('NotFoundException', 'Send POST to /event', 404);
       const body = await readBody(request);
-      const message = (parseJson(body.toString()) ?? {}) as Message;
+      const message = (parseMessage(body.toString()) ?? {}) as Message;
       const signature = readAuthorization(request.headers.authorization);
       const mode: AuthMode = signature ? 'AWS_IAM' : 'AWS_LAMBDA';
       const channel = this.#channelOf(message.channel, 'publish', mode);
@@ -327,12 +328,10 @@ function send(socket: WebSocket, message: object): void {
   else socket.send(JSON.stringify(message));
 }
 
-function parseJson(text: string): object | null {
-  try {
-    return JSON.parse(text) as object | null;
-  } catch {
-    throw new ProtocolError('BadRequestException', 'The message is not valid JSON');
-  }
+function parseMessage(text: string): object | null {
+  const message = parseJson(text);
+  if (message === undefined) throw new ProtocolError('BadRequestException', 'The message is not valid JSON');
+  return message;
 }
 
 async function readBody(request: IncomingMessage): Promise<Buffer> {

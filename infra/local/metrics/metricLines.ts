@@ -1,3 +1,5 @@
+import { parseJson } from '../../../lib/shared/parseJson.ts';
+
 const NEWLINE = 0x0a;
 const MARK = '"_aws"';
 /** CloudWatch's limit for the size of a log event, in bytes. */
@@ -30,13 +32,8 @@ export class MetricLines {
 
   #readLine(line: Buffer): void {
     if (!line.includes(MARK)) return;
-    let value: unknown;
-    try {
-      value = JSON.parse(line.toString());
-    } catch {
-      // The line mentions `_aws` but is not JSON.
-      return;
-    }
+    // A line can mention `_aws` and not be JSON.
+    const value = parseJson(line.toString());
     if (typeof value === 'object' && value !== null && '_aws' in value) this.#onMetrics(value);
   }
 }

@@ -1,3 +1,5 @@
+import { parseJson } from '../../../lib/shared/parseJson.ts';
+
 /** The capacity units that a call consumed, as DynamoDB reports them. */
 export interface ConsumedCapacity {
   readonly TableName: string;
@@ -62,11 +64,7 @@ export function extractCapacity(
 function parseCapacity(
   text: string,
 ): { readonly ConsumedCapacity?: ConsumedCapacity | readonly ConsumedCapacity[] } | undefined {
-  try {
-    return JSON.parse(text) as { ConsumedCapacity?: ConsumedCapacity | readonly ConsumedCapacity[] };
-  } catch {
-    return undefined;
-  }
+  return parseJson(text) as ReturnType<typeof parseCapacity>;
 }
 
 /** Returns whether `addCapacityParameter` can extend this request. */

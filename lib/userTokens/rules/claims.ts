@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import type { AccessRole, Grant, ResourceType } from '../../directory/rules/access.ts';
+import { parseJson } from '../../shared/parseJson.ts';
 
 /** The lifetime of a user token in seconds: 48 hours. */
 export const USER_TOKEN_SECONDS = 48 * 60 * 60;
@@ -154,8 +155,8 @@ const Header = z.object({ alg: z.literal('EdDSA'), kid: z.string() });
 export function parseToken(issuer: string, token: string): UnverifiedToken | undefined {
   const [header = '', payload = '', signature = '', ...others] = token.split('.');
   if (others.length > 0 || signature === '') return undefined;
-  const parsedHeader = Header.safeParse(parseJson(header));
-  const claims = toClaims(issuer, parseJson(payload));
+  const parsedHeader = Header.safeParse(decode(header));
+  const claims = toClaims(issuer, decode(payload));
   if (!parsedHeader.success || !claims) return undefined;
   return {
     keyId: parsedHeader.data.kid,
@@ -165,10 +166,6 @@ export function parseToken(issuer: string, token: string): UnverifiedToken | und
   };
 }
 
-function parseJson(base64url: string): unknown {
-  try {
-    return JSON.parse(Buffer.from(base64url, 'base64url').toString());
-  } catch {
-    return undefined;
-  }
+function decode(base64url: string): unknown {
+  return parseJson(Buffer.from(base64url, 'base64url').toString());
 }
