@@ -221,8 +221,7 @@ class DeliveryAttempt {
     const breaker = await this.#checkBreaker(loaded);
     if (!breaker) return;
 
-    const isTest = this.#message.group === TEST_ATTEMPT;
-    if (this.#ports.isFirstQueue && !isTest && isSlow(healthAt(loaded.health, target._r), this.#call.clock()))
+    if (this.#ports.isFirstQueue && !this.#isTest && isSlow(healthAt(loaded.health, target._r), this.#call.clock()))
       return this.#handOver(delivery);
 
     const slot = await this.#reserveSlot(delivery, target, reservedSlot);
@@ -246,6 +245,11 @@ class DeliveryAttempt {
 
     const recorded = await this.#recordAttempt(claimed, sent);
     await this.#updateHealth(sent, { read: health, isProbe: breaker === 'probe' }, recorded?.status === 'EXHAUSTED');
+  }
+
+  /** Whether the message is about the first attempt of a test event. */
+  get #isTest(): boolean {
+    return this.#message.group === TEST_ATTEMPT;
   }
 
   /**
@@ -309,7 +313,7 @@ class DeliveryAttempt {
   }: LoadedDelivery): Promise<'closed' | 'probe' | undefined> {
     const state = checkBreaker(healthAt(health, target._r).breaker, this.#call.clock());
     if (typeof state === 'string') return state;
-    if (delivery.otherwise || this.#message.group === TEST_ATTEMPT) return 'closed';
+    if (delivery.otherwise || this.#isTest) return 'closed';
     await this.#ports.ownTurn();
     // No message is sent here. Each open breaker has a job that releases its parked deliveries.
     if (!wasParked && (await this.#ports.deliveries.replace(delivery, parkDelivery(delivery))) !== 'lost')
@@ -353,12 +357,14 @@ class DeliveryAttempt {
     this.#call.measures.count('RateLimitedDeliveries');
     const now = this.#call.clock();
     const reserved = { slot, slotRevision: this.#slotRevision };
-    const messages = nextAttemptMessages(delivery, now, { at: nextAt, reserved });
+    // The deferred message of a test must still pass an open circuit breaker.
+    const group = this.#isTest ? TEST_ATTEMPT : undefined;
+    const messages = nextAttemptMessages(delivery, now, { at: nextAt, reserved, group });
     // No write is needed if the delivery has no lease and the sweep of lost messages checks it only after the slot.
     const isCovered = !isFirst(delivery) && delivery.claim === undefined && delivery.dueAt > slot + timing.marginMs / 2;
     if (messages.length > 0 && isCovered) return retryQueue.send(messages);
     const stored = await deliveries.replace(delivery, postponeDelivery(delivery, nextAt, now, timing, reserved));
-    if (stored !== 'lost') await retryQueue.send(nextAttemptMessages(stored, now));
+    if (stored !== 'lost') await retryQueue.send(nextAttemptMessages(stored, now, { group }));
   }
 
   /** Moves a first attempt at a slow endpoint to the retry queue. */

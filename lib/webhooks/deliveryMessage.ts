@@ -25,7 +25,10 @@ export const DeliveryMessage = z.object({
   endpointId: z.string(),
   /** The ids of more endpoints, in a message about first attempts. */
   more: z.array(z.string()).optional(),
-  /** The stored group of these first attempts, or `ALL_FIRST_ATTEMPTS`. Absent in a message about a stored delivery. */
+  /**
+   * The stored group of these first attempts, or `ALL_FIRST_ATTEMPTS`. Of messages about a stored delivery, only the message of a
+   * deferred test has a group.
+   */
   group: z.string().optional(),
   /** The number of the attempt. The message is stale if a later attempt is next. */
   attemptNo: z.number(),
@@ -46,14 +49,18 @@ export type DueDelivery = PendingDelivery & { readonly tenant: string };
 export function nextAttemptMessages(
   delivery: DueDelivery,
   now: number,
-  { at = delivery.nextAt, reserved = delivery }: { at?: number; reserved?: ReservedSlot } = {},
+  {
+    at = delivery.nextAt,
+    reserved = delivery,
+    group,
+  }: { at?: number; reserved?: ReservedSlot; group?: string | undefined } = {},
 ): QueueMessage[] {
   const { tenant, eventId, endpointId } = delivery;
   const { delaySeconds } = planAttempt(at, now, 0);
   if (delaySeconds === undefined) return [];
   const { slot, slotRevision } = reserved;
   const attemptNo = nextAttemptNumber(delivery);
-  const body: DeliveryMessage = { tenant, eventId, endpointId, attemptNo, slot, slotRevision };
+  const body: DeliveryMessage = { tenant, eventId, endpointId, group, attemptNo, slot, slotRevision };
   return [{ body, groupId: `${tenant}.${endpointId}`, delaySeconds }];
 }
 

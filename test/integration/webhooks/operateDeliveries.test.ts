@@ -7,6 +7,7 @@ import { upsert } from '../../../lib/table/table.ts';
 import { DeliveryEntity, DeliveryStore } from '../../../lib/webhooks/deliveries.ts';
 import type { DeliveryMessage } from '../../../lib/webhooks/deliveryMessage.ts';
 import { EndpointHealthEntity } from '../../../lib/webhooks/endpointHealth.ts';
+import { EndpointSlotsEntity } from '../../../lib/webhooks/rateSlots.ts';
 import { recoverStep, startRecovery } from '../../../lib/webhooks/recover.ts';
 import type { DeliveryStatus } from '../../../lib/webhooks/rules/delivery.ts';
 import { forAllTests } from '../../support/acmeWorld.ts';
@@ -157,17 +158,36 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/test', () => {
     expect(hooks.received).toHaveLength(12);
   });
 
-  test('sends the sample at once to an endpoint that is slow and paused', async () => {
-    const endpointId = await createEndpoint('/a');
+  /** Writes the health of an endpoint: it is slow, and its circuit breaker is open for a minute. */
+  const pause = async (endpointId: string) => {
     const until = Date.now() + MINUTE;
     const breaker = { inARow: 10, open: { until, pauseMs: MINUTE } };
     await system.table.write([
       upsert(EndpointHealthEntity, { tenant, endpointId, about: 1, breaker, slowUntil: until, writtenAt: Date.now() }),
     ]);
+  };
+
+  test('sends the sample at once to an endpoint that is slow and paused', async () => {
+    const endpointId = await createEndpoint('/a');
+    await pause(endpointId);
     const { messageId } = await customer.ok(TEST, { endpointId });
     await workOn('deliver');
     expect(await stateOf(messageId, endpointId)).toEqual(['DELIVERED', 1]);
   });
+
+  test('sends the sample in its slot of the rate limit to an endpoint that is paused', () =>
+    withStillClock(async () => {
+      system.now = Date.now();
+      const endpointId = await createEndpoint('/a', { rateLimit: 1 });
+      await pause(endpointId);
+      const slots = { at: system.now + 10 * SECOND, revision: 1, expiresAt: system.now + HOUR };
+      await system.table.write([upsert(EndpointSlotsEntity, { tenant, endpointId, ...slots })]);
+      const { messageId } = await customer.ok(TEST, { endpointId });
+      await workOn('deliver');
+      expect(await stateOf(messageId, endpointId)).toEqual(['PENDING', 0]);
+      await system.drain(system.now + 20 * SECOND);
+      expect(await stateOf(messageId, endpointId)).toEqual(['DELIVERED', 1]);
+    }));
 
   test('sends one message if a call is repeated with its Idempotency-Key', async () => {
     const endpointId = await createEndpoint('/a');
