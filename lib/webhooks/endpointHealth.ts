@@ -8,7 +8,7 @@ import { insert, replace, type Table } from '../table/table.ts';
 import { parkingJob } from './parkingJob.ts';
 import { checkBreaker } from './rules/breaker.ts';
 import { EndpointHealth, healthAt } from './rules/health.ts';
-import { parkingDueAt } from './rules/parking.ts';
+import { parkingRestartAt } from './rules/parking.ts';
 import { type EndpointKey, targetItem } from './targets.ts';
 import { AdvancedWebhookConfigEntity } from './webhookConfigs.ts';
 
@@ -62,8 +62,8 @@ export class EndpointHealthStore {
 
   /**
    * Writes the health of an endpoint if it is still at the version `read`. Creates it if `read` is undefined. Returns `lost` if
-   * another writer was first. A write that changes the breaker's pause starts the `releaseParked` job in the same transaction, so
-   * an open breaker always has this job.
+   * another writer was first. A write that begins, shortens or ends the breaker's pause starts the `releaseParked` job in the
+   * same transaction, so an open breaker always has this job.
    */
   async write(
     { tenant, endpointId }: EndpointKey,
@@ -71,7 +71,7 @@ export class EndpointHealthStore {
     read: Stored<EndpointHealth> | undefined,
   ): Promise<'done' | 'lost'> {
     const value = { ...health, tenant, endpointId };
-    const dueAt = parkingDueAt(read, health);
+    const dueAt = parkingRestartAt(read, health);
     const outcome = await this.#table.write([
       read ? replace(EndpointHealthEntity, value, read._r) : insert(EndpointHealthEntity, value),
       ...(dueAt === undefined ? [] : [restartJob(tenant, parkingJob(endpointId, dueAt), health.writtenAt)]),

@@ -39,6 +39,17 @@ export function parkingDueAt(before: EndpointHealth | undefined, after: Endpoint
   return until === before?.breaker.open?.until ? undefined : (until ?? after.writtenAt);
 }
 
+/**
+ * Returns when a write of the endpoint's health must make the job due, epoch ms. This is `parkingDueAt`, but undefined if the write
+ * makes a pause longer that has not ended. The job is due at the end of the shorter pause, and then waits for the end of the longer
+ * one. If the endpoint was changed during a probe, the job is due already. The failure of the probe must not postpone it.
+ */
+export function parkingRestartAt(before: EndpointHealth | undefined, after: EndpointHealth): number | undefined {
+  const dueAt = parkingDueAt(before, after);
+  const pausedUntil = before?.about === after.about ? (before.breaker.open?.until ?? 0) : 0;
+  return dueAt !== undefined && pausedUntil > after.writtenAt && pausedUntil <= dueAt ? undefined : dueAt;
+}
+
 /** The number of deliveries per second that are released to an endpoint without a rate limit. */
 const PER_SECOND = 50;
 /**

@@ -402,12 +402,26 @@ describe('a parked delivery', () => {
     expect(system.jobs).toEqual([{ tenant, jobId: job.jobId }]);
     await releaseParkedStep(system.releasePorts, job, () => system.now, system.call);
     await system.drain(system.now + SECOND);
-    expect(await statesOf(ids)).toEqual(repeated(20, 'DELIVERED 1'));
+    expect(await statesOf(ids)).toEqual(ids.map(() => 'DELIVERED 1'));
   };
 
   test('is released after a change of the endpoint, before the pause would have ended', async () => {
     await expectReleased(await parkAndChange());
   });
+
+  test('is released if the endpoint is changed during a probe that fails', () =>
+    withStillClock(async () => {
+      system.now = Date.now();
+      await openBreaker();
+      const [, ...ids] = await park(20);
+      hooks.answer('/dead', async () => {
+        await changeUrl();
+        return { status: 500 };
+      });
+      await system.runNextJob();
+      await system.processNextMessage();
+      await expectReleased(ids);
+    }));
 
   test('waits for the end of the pause if the endpoint is disabled', async () => {
     await openBreaker();

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { type EndpointHealth, isSlow, markSlow } from '../../../lib/webhooks/rules/health.ts';
-import { decideParking, parkingDueAt, planRelease } from '../../../lib/webhooks/rules/parking.ts';
+import { decideParking, parkingDueAt, parkingRestartAt, planRelease } from '../../../lib/webhooks/rules/parking.ts';
 
 const SECOND = 1_000;
 const NOW = Date.UTC(2026, 10, 20, 9);
@@ -34,6 +34,20 @@ describe('parkingDueAt', () => {
   test('is undefined while the pause stays the same', () => {
     expect(parkingDueAt(undefined, health())).toBeUndefined();
     expect(parkingDueAt(health(NOW + SECOND), health(NOW + SECOND))).toBeUndefined();
+  });
+});
+
+describe('parkingRestartAt', () => {
+  test.each([
+    ['the end of a new pause', undefined, health(NOW + SECOND), NOW + SECOND],
+    ['the end of a pause after one that has ended', health(NOW), health(NOW + SECOND), NOW + SECOND],
+    ['the end of a pause that became shorter', health(NOW + 2 * SECOND), health(NOW + SECOND), NOW + SECOND],
+    ['the time of the write if the pause ends early', health(NOW + SECOND), health(), NOW],
+    ['the end of a pause of another revision', health(NOW + SECOND, 2), health(NOW + 2 * SECOND), NOW + 2 * SECOND],
+    ['undefined if a pause becomes longer', health(NOW + SECOND), health(NOW + 2 * SECOND), undefined],
+    ['undefined if the pause stays the same', health(NOW + SECOND), health(NOW + SECOND), undefined],
+  ])('is %s', (_what, before, after, expected) => {
+    expect(parkingRestartAt(before, after)).toBe(expected);
   });
 });
 
