@@ -319,35 +319,30 @@ export class DeliveryStore {
 
   /**
    * Plans one more attempt of an event at an endpoint, now and outside the schedule. The delivery can have any status. If there is
-   * no delivery, stores a new one. Returns the stored delivery, from which the caller builds the queue message. Returns undefined
-   * if the event does not exist.
+   * no delivery, stores a new one. Plans no attempt if an earlier try of the same call, with the same `resendId`, has planned it.
+   *
+   * Returns the delivery, from which the caller builds the queue message. Returns none if the attempt has been made and no other is
+   * due. Returns undefined if the event does not exist.
    */
   async resend(
-    { tenant, eventId, endpointId }: DeliveryKey,
+    { tenant, eventId, endpointId, resendId }: DeliveryKey & { readonly resendId: string },
     now: number,
     timing: Timing,
-  ): Promise<DueDelivery | undefined> {
+  ): Promise<DueDelivery[] | undefined> {
     return retryOnConflict(async () => {
       const [event, stored] = await Promise.all([
         this.#table.get(EventEntity, { tenant, eventId }),
         this.get({ tenant, eventId, endpointId }),
       ]);
       if (!event) return undefined;
-      const written = stored
-        ? await this.replace(stored, resendDelivery(stored, now, timing))
-        : await this.#start({ ...event, tenant }, endpointId, now, timing);
-      return written === 'lost' ? 'conflict' : written;
+      if (stored?.resendId === resendId) return isPending(stored) ? [stored] : [];
+      const first = toDelivery({ ...event, tenant }, endpointId, now, timing);
+      const next = stored
+        ? resendDelivery(stored, now, timing)
+        : { ...first, deadline: now + deliveryLifetime(timing.schedule) };
+      const written = await this.replace(stored ?? first, { ...next, resendId });
+      return written === 'lost' ? 'conflict' : [written];
     });
-  }
-
-  async #start(
-    event: StoredEvent,
-    endpointId: string,
-    now: number,
-    timing: Timing,
-  ): Promise<StoredDelivery<PendingDelivery> | 'lost'> {
-    const delivery = toDelivery(event, endpointId, now, timing);
-    return this.replace(delivery, { ...delivery, deadline: now + deliveryLifetime(timing.schedule) });
   }
 
   /**

@@ -49,6 +49,8 @@ export const Delivery = z.object({
   leaseUntil: z.number().optional(),
   /** Set while the next attempt is a resend. If the resend fails, the delivery gets this state back. */
   otherwise: z.object({ status: z.enum(deliveryStatuses), nextAt: z.number().optional() }).optional(),
+  /** The id of the last call that resent the delivery. If this call was interrupted, its repetition plans no other attempt. */
+  resendId: z.string().optional(),
   /**
    * The log entry of the first attempt, if it succeeded with a short response. Log entries of other attempts are `Attempt` items.
    */

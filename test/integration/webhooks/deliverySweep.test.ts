@@ -402,8 +402,9 @@ describe('resending, recovering and listing deliveries', () => {
     return eventId;
   };
   const resend = async (eventId: string, to = endpointId) => {
-    const due = await store().resend({ tenant, eventId, endpointId: to }, system.now, system.timing);
-    if (due) await system.retryQueue.send(nextAttemptMessages(due, system.now));
+    const key = { tenant, eventId, endpointId: to, resendId: system.call.newId('rsd') };
+    const due = await store().resend(key, system.now, system.timing);
+    await system.retryQueue.send((due ?? []).flatMap((each) => nextAttemptMessages(each, system.now)));
     return due;
   };
 

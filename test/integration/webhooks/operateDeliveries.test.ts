@@ -299,6 +299,30 @@ describe('POST /v2/workspace/advancedwebhook/messages/resend', () => {
     expect(hooks.at('/raw')).toHaveLength(2);
   });
 
+  test.each(['delivered', 'without an attempt'])(
+    'makes one attempt of a message %s if the call is interrupted and repeated with its Idempotency-Key',
+    async (state) => {
+      const endpointId = await createEndpoint('/a');
+      const messageId = state === 'delivered' ? await system.publish(tenant) : await system.emit(tenant);
+      await system.drain();
+      hooks.received.length = 0;
+      const { endpoint: declared } = await import(`../../../functions${RESEND}.ts`);
+      // Each call stops before its answer is stored.
+      for (let i = 0; i < 2; i++) {
+        await declared.run({
+          input: { messageId, endpointId },
+          caller: { tenant, withheld: [] },
+          now: Date.now(),
+          repeatableId: () => 'rsd_1',
+          log: silentLog,
+          deps: openAll(declared.uses, environment(process.env)),
+        });
+        await workOn('deliverSlow');
+      }
+      expect(hooks.received).toHaveLength(1);
+    },
+  );
+
   test('returns NOT_FOUND for a message that is unknown or of another tenant', async () => {
     const endpointId = await createEndpoint('/a');
     const theirs = await system.publish((await newWebhookCustomer()).apiKey);

@@ -86,23 +86,17 @@ describe('a delivery to an endpoint with an open circuit breaker', () => {
   test('is attempted at once by a resend, and parked again if the attempt fails', async () => {
     await openBreaker();
     const [eventId] = (await park(1)) as [string];
-    const due = await new DeliveryStore(system.table).resend(
-      { tenant, eventId, endpointId },
-      system.now,
-      system.timing,
-    );
-    await system.retryQueue.send(nextAttemptMessages(due!, system.now));
-    await system.drain(system.now);
+    const resend = async (resendId: string) => {
+      const key = { tenant, eventId, endpointId, resendId };
+      const due = await new DeliveryStore(system.table).resend(key, system.now, system.timing);
+      await system.retryQueue.send(due!.flatMap((each) => nextAttemptMessages(each, system.now)));
+      await system.drain(system.now);
+    };
+    await resend('rsd_1');
     expect(hooks.at('/dead')).toHaveLength(11);
     expect(await delivery(eventId)).toMatchObject({ status: 'PENDING', attempts: 1, parked: true });
     hooks.answer('/dead', { status: 200 });
-    const resent = await new DeliveryStore(system.table).resend(
-      { tenant, eventId, endpointId },
-      system.now,
-      system.timing,
-    );
-    await system.retryQueue.send(nextAttemptMessages(resent!, system.now));
-    await system.drain(system.now);
+    await resend('rsd_2');
     expect(await statesOf([eventId])).toEqual(['DELIVERED 2']);
   });
 

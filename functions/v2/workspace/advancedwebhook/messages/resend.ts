@@ -26,15 +26,19 @@ export const endpoint = defineEndpoint(
       result: { data: { messageId: 'msg_a1FhK9wQz7uXbV3nRt5LcY2dSe8' } },
     },
   },
-  async ({ input: { messageId, endpointId }, caller, deps, now, log }) => {
+  async ({ input: { messageId, endpointId }, caller, deps, now, repeatableId, log }) => {
     await deps.requireOperable(caller, endpointId);
-    const delivery = await deps.deliveries.resend(
-      { tenant: caller.tenant, eventId: messageId, endpointId },
+    const due = await deps.deliveries.resend(
+      { tenant: caller.tenant, eventId: messageId, endpointId, resendId: repeatableId('rsd', 0) },
       now,
       deps.timing,
     );
-    if (!delivery) throw messageNotFound();
-    await notifyQueue(deps.queue, nextAttemptMessages(delivery, now), log);
+    if (!due) throw messageNotFound();
+    await notifyQueue(
+      deps.queue,
+      due.flatMap((delivery) => nextAttemptMessages(delivery, now)),
+      log,
+    );
     return { data: { messageId } };
   },
 );
