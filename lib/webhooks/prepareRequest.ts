@@ -105,8 +105,9 @@ export class WebhookRequests {
     const content = await this.#readContent({ ...event, payload: sent }, endpointId);
     if (!content) return 'cancelled';
     const { payload } = content.event;
-    // One call reads the settings and the profiles of the actor and the authors.
-    const actors = incompleteActors(payload).map((userId) => itemOf(UserEntity, { tenant, userId }));
+    // One call reads the settings and the profiles of the actor and the authors. A truncated payload keeps only ids.
+    const incomplete = payload.data.truncated === true ? [] : incompleteActors(payload);
+    const actors = incomplete.map((userId) => itemOf(UserEntity, { tenant, userId }));
     const isUnread = isCurrent && !readsContent(endpointId, sent.audience) && actors.length === 0;
     const [subscriptions, users] = isUnread ? [loaded, []] : await this.#readSettings(tenant, actors);
     const target = targetOf(subscriptions, endpointId);

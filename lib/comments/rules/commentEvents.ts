@@ -217,15 +217,27 @@ function dataOf(change: ContentChange, { names }: EventScope): Record<string, un
 function reducedDataOf(change: ContentChange, { names }: EventScope): Record<string, unknown> {
   const { verb, actor, thread, comment, reaction, from, to } = change;
   const idOf = (status: unknown) => ({ id: (status as Status).id });
-  const { annotationId, type, commentCount, createdAt, lastUpdated } = thread;
+  const userOf = ({ userId }: ContentUser) => ({ userId });
+  const { annotationId, type, assignedTo, commentCount, createdAt, lastUpdated } = thread;
   const comments = commentsOf(change).map(({ commentId }) => ({ commentId }));
   return {
-    actionUser: { userId: actor.userId },
-    commentAnnotation: { annotationId, type, comments, commentCount, createdAt, lastUpdated },
+    actionUser: userOf(actor),
+    commentAnnotation: {
+      annotationId,
+      type,
+      from: userOf(thread.from),
+      ...(assignedTo && { assignedTo: userOf(assignedTo) }),
+      comments,
+      commentCount,
+      createdAt,
+      lastUpdated,
+    },
     ...(comment && {
       targetComment: {
         commentId: comment.commentId,
-        from: { userId: comment.from.userId },
+        from: userOf(comment.from),
+        // Mails tell a user that the comment mentions the user.
+        to: commentMentions(comment).map((userId) => ({ userId })),
         ...(reaction && {
           reactionAnnotations: [{ annotationId: reaction.annotationId, type: 'reaction', icon: reaction.icon }],
         }),

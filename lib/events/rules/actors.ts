@@ -35,13 +35,10 @@ function mapActors(data: Json, change: (user: NamedUser & { readonly userId: str
   };
 }
 
-/**
- * Returns the ids of the actor, authors and assignee whose name or e-mail address is missing. Returns none for a `truncated`
- * payload, which has only ids.
- */
+/** Returns the ids of the actor, authors and assignee whose name or e-mail address is missing. */
 export function incompleteActors({ data }: EventPayload): string[] {
   const userIds: string[] = [];
-  if (data.truncated !== true) mapActors(data, (user) => void (isIncomplete(user) && userIds.push(user.userId)));
+  mapActors(data, (user) => void (isIncomplete(user) && userIds.push(user.userId)));
   return distinct(userIds).slice(0, MAX_COMPLETED_USERS);
 }
 

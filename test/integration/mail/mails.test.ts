@@ -74,6 +74,22 @@ describe('the mails of an event', () => {
     expect(system.measures.counted).toEqual(new Map([['MailsSent', 3]]));
   });
 
+  test('name the actor, the mention and the assignment of an event that is reduced to ids', async () => {
+    const large = times(10, () => ({ commentText: 'x'.repeat(30_000), from: ada }));
+    const mention = {
+      commentText: 'Hello',
+      from: { userId: 'ada' },
+      taggedUserContacts: [{ userId: 'grace' }],
+      triggerNotification: true,
+    };
+    await addThread({ assignedTo: { userId: 'linus' }, commentData: [mention, ...large] });
+    await system.deliver();
+    expect(system.mails.map(({ to, subject }) => `${to}: ${subject}`).sort()).toEqual([
+      'grace@example.com: Ada mentioned you',
+      'linus@example.com: Ada assigned you a comment',
+    ]);
+  });
+
   test("contain the escaped comment, the unsubscribe link and the customer's name", async () => {
     await configure({ emailServiceConfig: { fromCompany: 'Acme', fromEmail: 'notes@acme.example' } });
     await addThread();

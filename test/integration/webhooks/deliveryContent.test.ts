@@ -205,6 +205,19 @@ describe('the body of a webhook delivery', () => {
     expect(bodyAt('/a').data).toMatchObject({ actionUser: ada, room: 'blue' });
   });
 
+  test('contains no stored profiles if the event has only ids', async () => {
+    await customer.addUsers([ada]);
+    await customer.ok('/v2/events/publish', {
+      organizationId: 'acme',
+      event: 'comment.add',
+      actionUser: { userId: 'ada' },
+      data: { truncated: true },
+    });
+    await system.fanOut(tenant, (await eventsOf('comment.add'))[0]!);
+    await system.drain();
+    expect(bodyAt('/a').data.actionUser).toEqual({ userId: 'ada' });
+  });
+
   test('contains no stored profiles with enableDataProtection', async () => {
     await customer.ok(paths.updateConfig, { enableDataProtection: true });
     await customer.addUsers([ada]);

@@ -261,6 +261,7 @@ describe('toEvents', () => {
     const commentData = times(50, () => ({
       commentText: 'x'.repeat(30_000),
       from: { userId: long(0), name: '字'.repeat(512) },
+      to: [{ userId: 'bob', name: 'Bob' }],
     }));
     const { thread, comments } = make({
       commentData,
@@ -285,14 +286,16 @@ describe('toEvents', () => {
       newStatus: { id: 'S' },
       commentAnnotation: {
         annotationId: 'a',
+        from: { userId: long(0) },
+        assignedTo: { userId: 'zoe' },
         commentCount: 50,
         comments: comments.map(({ commentId }) => ({ commentId })),
       },
-      targetComment: { commentId: 1 },
+      targetComment: { commentId: 1, from: { userId: long(0) }, to: [{ userId: 'bob' }] },
       metadata: { apiKey: 'key', organization: { organizationId: 'acme' }, document: { documentId: 'nda' } },
       visibility: thread.visibility,
     });
-    expect(payload.audience?.addressed).toEqual(['zoe', long(0)]);
+    expect(payload.audience?.addressed).toEqual(['bob', 'zoe', long(0)]);
   });
 });
 
