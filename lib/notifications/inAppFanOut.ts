@@ -122,7 +122,8 @@ export function toInAppNotifications(
         id: derivedId('ntf', createdAt, [eventId, index]),
         documentId,
         now: createdAt,
-        ...(audience?.thread ? { thread: referenceTo(audience.thread) } : { accessFields: audience?.accessFields }),
+        ...(audience?.thread && { thread: referenceTo(audience.thread) }),
+        accessFields: audience?.accessFields,
       },
     ),
   );

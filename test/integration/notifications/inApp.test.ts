@@ -143,6 +143,25 @@ describe('the in-app notification of a comment event', () => {
     ]);
     expect(new Set(notifications.flatMap(({ notifyUsersByUserId }) => Object.keys(notifyUsersByUserId))).size).toBe(71);
   });
+
+  test('is hidden from users who lose the access context of a comment in an event above 256 KB', async () => {
+    const resources = [{ type: 'document', id: 'nda', organizationId: 'acme' }];
+    const context = { access: { team: 'red' } };
+    await customer.ok('/v2/auth/permissions/add', {
+      user: { userId: 'grace' },
+      permissions: { resources: resources.map((resource) => ({ ...resource, context })) },
+    });
+    const comment = { commentText: 'Look', from: ada, triggerNotification: true, context, ...mention('grace') };
+    const large = times(10, () => ({ commentText: 'x'.repeat(30_000), from: ada }));
+    await customer.ok('/v2/commentannotations/add', {
+      ...nda,
+      commentAnnotations: [{ annotationId: 't', commentData: [comment, ...large] }],
+    });
+    await fanOutAll();
+    expect(await inbox('grace')).toHaveLength(1);
+    await customer.ok('/v2/auth/permissions/remove', { userId: 'grace', permissions: { resources } });
+    expect(await inbox('grace')).toEqual([]);
+  });
 });
 
 describe('the in-app notification of a published huddle event', () => {
