@@ -73,13 +73,26 @@ export function commentsOf({ targetComment, commentAnnotation }: EventContent): 
   return targetComment ? [targetComment] : (commentAnnotation?.comments ?? []);
 }
 
+/** Returns all comments of an event. The comment that the event is about comes first. */
+function allCommentsOf({ targetComment, commentAnnotation }: EventContent): readonly Comment[] {
+  return [...(targetComment ? [targetComment] : []), ...(commentAnnotation?.comments ?? [])];
+}
+
+/** Returns whether a comment mentions a user. */
+function mentions({ to, taggedUserContacts }: Comment, userId: string): boolean {
+  return [
+    ...to.map((person) => person.userId),
+    ...taggedUserContacts.map((tagged) => tagged.userId ?? tagged.contact?.userId),
+  ].includes(userId);
+}
+
 /**
  * Returns the name and e-mail address that an event contains for a user: as mentioned user, as assignee, as author of the thread or
  * in `notifyUsers`. Callers use them if the user's profile has no name or no address.
  */
 export function findPerson(event: EventContent, userId: string): Pick<Person, 'name' | 'email'> {
   const { commentAnnotation, notifyUsers } = event;
-  const tagged = commentsOf(event).flatMap(({ to, taggedUserContacts }) => [
+  const tagged = allCommentsOf(event).flatMap(({ to, taggedUserContacts }) => [
     ...taggedUserContacts.map(({ contact }) => contact),
     ...to,
   ]);
@@ -110,18 +123,16 @@ export interface EventMailContent {
 /** Returns the texts of an event's mail to one user. */
 export function eventMailContent(type: MailedType, event: EventContent, userId: string): EventMailContent {
   const { actionUser, commentAnnotation: thread, targetComment, metadata, newStatus, newPriority } = event;
-  const comments = commentsOf(event);
-  const mentioned = comments.some(({ to, taggedUserContacts }) =>
-    [
-      ...to.map((person) => person.userId),
-      ...taggedUserContacts.map((tagged) => tagged.userId ?? tagged.contact?.userId),
-    ].includes(userId),
-  );
+  const isNewThread = type === 'comment_annotation.add';
+  // All comments of a new thread are new. The thread of another event can contain older comments.
+  const comments = isNewThread ? allCommentsOf(event) : commentsOf(event);
+  const mentioning = comments.find((comment) => mentions(comment, userId));
+  const mentioned = mentioning !== undefined;
   const assigned = thread?.assignedTo?.userId === userId;
   // For a reaction, `own` says whether the recipient wrote the comment. For any other event, it says whether the recipient started
   // the thread.
   const own = (isReaction(type) ? targetComment?.from : thread?.from)?.userId === userId;
-  const actorName = nameOf(actionUser) ?? 'Somebody';
+  const actorName = nameOf((isNewThread ? mentioning?.from : undefined) ?? actionUser) ?? 'Somebody';
   const eventHeadline = headline(type, {
     actor: actorName,
     mentioned,
@@ -133,9 +144,9 @@ export function eventMailContent(type: MailedType, event: EventContent, userId: 
     icon: emojiOf(targetComment),
   });
   const documentName = oneLine(metadata?.document?.documentName);
-  const preposition = type === 'comment_annotation.add' && !mentioned && !assigned ? 'on' : 'in';
+  const preposition = isNewThread && !mentioned && !assigned ? 'on' : 'in';
   // The mail must not repeat the text of a deleted comment.
-  const quoted = type === 'comment.delete' ? undefined : comments[0];
+  const quoted = type === 'comment.delete' ? undefined : (mentioning ?? comments[0]);
   return {
     subject: documentName ? `${eventHeadline} ${preposition} ${documentName}` : eventHeadline,
     headline: eventHeadline,

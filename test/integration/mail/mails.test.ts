@@ -74,6 +74,24 @@ describe('the mails of an event', () => {
     expect(system.measures.counted).toEqual(new Map([['MailsSent', 3]]));
   });
 
+  test('quote the comment of a new thread that mentions the user, and name its author', async () => {
+    const eve = person('eve');
+    await addThread({
+      commentData: [
+        { commentText: 'First', from: ada, triggerNotification: true },
+        { commentText: 'Second', from: bob, taggedUserContacts: [{ userId: 'eve', contact: eve }] },
+        { commentText: 'Third', from: ada, to: [grace] },
+      ],
+    });
+    await system.deliver();
+    const summaries = system.mails.map(({ to, subject, text }) => [to, subject, /^> .*$/m.exec(text)?.[0]]);
+    expect(summaries.sort()).toEqual([
+      ['bob@example.com', 'Ada commented on NDA', '> First'],
+      ['eve@example.com', 'Bob mentioned you in NDA', '> Second'],
+      ['grace@example.com', 'Ada mentioned you in NDA', '> Third'],
+    ]);
+  });
+
   test('name the actor, the mention and the assignment of an event that is reduced to ids', async () => {
     const large = times(10, () => ({ commentText: 'x'.repeat(30_000), from: ada }));
     const mention = {
