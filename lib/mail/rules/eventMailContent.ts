@@ -87,16 +87,17 @@ function mentions({ to, taggedUserContacts }: Comment, userId: string): boolean 
 }
 
 /**
- * Returns the name and e-mail address that an event contains for a user: as mentioned user, as assignee, as author of the thread or
- * in `notifyUsers`. Callers use them if the user's profile has no name or no address.
+ * Returns the name and e-mail address that an event contains for a user: as mentioned user, as author of a comment or the thread,
+ * as assignee or in `notifyUsers`. Callers use them if the user's profile has no name or no address.
  */
 export function findPerson(event: EventContent, userId: string): Pick<Person, 'name' | 'email'> {
   const { commentAnnotation, notifyUsers } = event;
-  const tagged = allCommentsOf(event).flatMap(({ to, taggedUserContacts }) => [
+  const involved = allCommentsOf(event).flatMap(({ from, to, taggedUserContacts }) => [
     ...taggedUserContacts.map(({ contact }) => contact),
     ...to,
+    from,
   ]);
-  const people = [...tagged, commentAnnotation?.assignedTo, commentAnnotation?.from, ...notifyUsers].filter(
+  const people = [...involved, commentAnnotation?.assignedTo, commentAnnotation?.from, ...notifyUsers].filter(
     (person) => person?.userId === userId,
   );
   return { name: people.find((person) => person?.name)?.name, email: people.find((person) => person?.email)?.email };

@@ -74,6 +74,20 @@ describe('the mails of an event', () => {
     expect(system.measures.counted).toEqual(new Map([['MailsSent', 3]]));
   });
 
+  test('are sent to the author of a comment at the address of the event if the author has no profile', async () => {
+    await addThread({}, { triggerNotification: false, taggedUserContacts: [] });
+    await reply({ from: person('eve'), triggerNotification: false });
+    await customer.ok('/v2/reactions/add', {
+      ...nda,
+      reactions: [{ icon: '👍', from: bob, commentAnnotationId: 'thread', commentId: 2 }],
+    });
+    await system.deliver();
+    expect(system.mails.map(({ to, subject }) => `${to}: ${subject}`).sort()).toEqual([
+      'ada@example.com: Bob reacted with 👍 to a comment in NDA',
+      'eve@example.com: Bob reacted with 👍 to your comment in NDA',
+    ]);
+  });
+
   test('quote the comment of a new thread that mentions the user, and name its author', async () => {
     const eve = person('eve');
     await addThread({
