@@ -46,7 +46,13 @@ const EventContent = /* @__PURE__ */ defineSchema(() =>
   z.object({
     actionUser: lenient(Person),
     commentAnnotation: lenient(
-      z.object({ from: lenient(Person), assignedTo: lenient(Person), comments: listOf(Comment), pageInfo: Page }),
+      z.object({
+        from: lenient(Person),
+        assignedTo: lenient(Person),
+        subscribedUsers: listOf(Person),
+        comments: listOf(Comment),
+        pageInfo: Page,
+      }),
     ),
     targetComment: lenient(Comment),
     notifyUsers: listOf(Person),
@@ -88,16 +94,17 @@ function mentions({ to, taggedUserContacts }: Comment, userId: string): boolean 
 
 /**
  * Returns the name and e-mail address that an event contains for a user: as mentioned user, as author of a comment or the thread,
- * as assignee or in `notifyUsers`. Callers use them if the user's profile has no name or no address.
+ * as assignee, as subscriber or in `notifyUsers`. Callers use them if the user's profile has no name or no address.
  */
 export function findPerson(event: EventContent, userId: string): Pick<Person, 'name' | 'email'> {
-  const { commentAnnotation, notifyUsers } = event;
+  const { commentAnnotation: thread, notifyUsers } = event;
   const involved = allCommentsOf(event).flatMap(({ from, to, taggedUserContacts }) => [
     ...taggedUserContacts.map(({ contact }) => contact),
     ...to,
     from,
   ]);
-  const people = [...involved, commentAnnotation?.assignedTo, commentAnnotation?.from, ...notifyUsers].filter(
+  const subscribers = thread?.subscribedUsers ?? [];
+  const people = [...involved, thread?.assignedTo, thread?.from, ...subscribers, ...notifyUsers].filter(
     (person) => person?.userId === userId,
   );
   return { name: people.find((person) => person?.name)?.name, email: people.find((person) => person?.email)?.email };

@@ -88,6 +88,12 @@ describe('the mails of an event', () => {
     ]);
   });
 
+  test('are sent to a subscriber without a profile at the address of the event', async () => {
+    await addThread({ subscribedUsers: [person('eve')] }, { taggedUserContacts: [] });
+    await system.deliver();
+    expect(system.mailed).toEqual(['eve@example.com']);
+  });
+
   test('quote the comment of a new thread that mentions the user, and name its author', async () => {
     const eve = person('eve');
     await addThread({
