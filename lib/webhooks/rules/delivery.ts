@@ -20,7 +20,10 @@ export const Delivery = z.object({
   /** The event type. */
   event: z.string(),
   status: z.enum(deliveryStatuses),
-  /** The number of attempts so far. It never becomes smaller, so every attempt has its own number. */
+  /**
+   * The number of attempts so far. It never becomes smaller. A first attempt and a resend that run at the same time have the same
+   * number, and can count as one.
+   */
   attempts: z.number(),
   /** The number of attempts that the schedule does not count: resends, and attempts before a recovery. */
   uncounted: z.number(),
