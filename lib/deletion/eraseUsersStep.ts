@@ -10,7 +10,7 @@ import type { PurgeBudget } from '../table/purgePartition.ts';
 import { retryOnConflict } from '../table/retryOnConflict.ts';
 import { remove, replace, type Table } from '../table/table.ts';
 import { ContentPosition, eraseContent, type ErasedRecords } from './eraseContent.ts';
-import { ErasureEntity, ErasureJob } from './erasures.ts';
+import { ErasureEntity, ErasureJob, hideUsers } from './erasures.ts';
 import { purgeUserAccess } from './purgeUserAccess.ts';
 import { purgeUserContent } from './purgeUserContent.ts';
 
@@ -55,9 +55,9 @@ type Progress = z.output<typeof Progress>;
 const initialProgress: Progress = { pass: 1, index: 0, users: 0, tasksDone: 0, kept: [] };
 
 /**
- * Runs a step of a job that erases users (GDPR). The job erases the access and the data of the users in one organization after the
- * other. Then it erases their profiles. Data that was made after the request stays, and so does the profile of a user who was added
- * again.
+ * Runs a step of a job that erases users (GDPR). The job hides the users whom the request did not hide. It erases the access and
+ * the data of the users in one organization after the other. Then it erases their profiles. Data that was made after the request
+ * stays, and so does the profile of a user who was added again.
  *
  * The first pass starts at once, the second when all earlier requests have ended. A step is idempotent: it can run twice, in
  * parallel, or from older progress.
@@ -84,6 +84,7 @@ class ErasureStep {
   async run(): Promise<StepResult> {
     const { clock, deadline } = this.#budget;
     const secondPassAt = this.#data.at + REQUESTS_ENDED_MS;
+    if (this.#job.progress === undefined) await hideUsers(this.#table, this.#job.tenant, this.#data, this.#job.jobId);
     do {
       if (this.#progress.pass === 2 && clock() < secondPassAt)
         return { progress: this.#progress, notBefore: secondPassAt };

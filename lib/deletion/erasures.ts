@@ -114,8 +114,10 @@ export const startErasure: Capability<StartErasure> = /* @__PURE__ */ combine(
 );
 
 /**
- * Hides users whom this job has not hidden yet. Each user gets a revocation per organization, which ends the user's access there
- * and hides the user's data. If the users are erased everywhere, their profiles are emptied.
+ * Hides users whom this job has not hidden yet. The request calls it, and the first step of the job, because the request can be
+ * interrupted. Each user gets a revocation per organization, which ends the user's access there and hides the user's data. If the
+ * users are erased everywhere, their profiles are emptied, except those of users who were added again after the request. Users who
+ * were created after the request stay as they are.
  *
  * The revocations end with the job, but user tokens from before the request must stay invalid. A user who is erased everywhere
  * therefore gets another internal id, which these tokens do not name. Otherwise the removal from each organization is recorded.
@@ -123,7 +125,7 @@ export const startErasure: Capability<StartErasure> = /* @__PURE__ */ combine(
  * Two kinds of users stay visible until the job erases them: users who already have the most revocations that a profile can have,
  * and users whose profile other requests keep changing.
  */
-async function hideUsers(
+export async function hideUsers(
   table: Table,
   tenant: string,
   { userIds, organizations = [everywhere], at }: ErasureJob,
@@ -137,7 +139,8 @@ async function hideUsers(
       read: (ids) => findUsers(table, tenant, ids),
       decide: (userId, user) => {
         let revocations: User['revocations'] = user?.revocations ?? [];
-        if (!user || revocations.some((revocation) => revocation.jobId === jobId)) return { result: false, ops: [] };
+        if (!user || user.createdAt > at || revocations.some((revocation) => revocation.jobId === jobId))
+          return { result: false, ops: [] };
         const removals: WriteOp[] = [];
         for (const organizationKey of organizations) {
           const revocation = { organizationKey, resource: organizationKey, at, jobId };
@@ -145,8 +148,9 @@ async function hideUsers(
           const removal = { internalId: organizationKey, removedAt: revocations?.at(-1)?.at ?? at, isRevocation: true };
           if (!isEverywhere) removals.push(recordRemoval({ tenant, organizationKey }, userId, removal));
         }
-        const { createdAt } = user;
-        const hidden = isEverywhere ? { userId, internalId: newId('usr', at), createdAt, lastUpdated: at } : user;
+        const { createdAt, lastUpdated } = user;
+        const profile = lastUpdated > at ? user : { userId, createdAt, lastUpdated: at };
+        const hidden = isEverywhere ? { ...profile, internalId: newId('usr', at) } : user;
         const next = { tenant, ...hidden, revocations: revocations ?? user.revocations };
         return { result: true, ops: [replace(UserEntity, next, user._r), ...removals] };
       },

@@ -1,13 +1,14 @@
-import { expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { acmeWorld, forAllTests } from '../../support/acmeWorld.ts';
 import { startFaults } from '../../support/faults.ts';
 import { handlerOf } from '../../support/functionHandlers.ts';
+import { JobRunner } from '../../support/jobRunner.ts';
 import { post } from '../../support/requests.ts';
 import { newUser, type TestUser } from '../../support/userTokens.ts';
 import { newWebhookCustomer, paths } from '../../support/webhooks.ts';
 import { newWorkspace } from '../../support/workspaces.ts';
 
-const { customer } = acmeWorld({ newCustomer: newWebhookCustomer });
+const { customer, itemsOf } = acmeWorld({ newCustomer: newWebhookCustomer });
 const faults = forAllTests(startFaults);
 const key = { 'idempotency-key': 'first' };
 
@@ -52,19 +53,39 @@ test.each([0, 60])(
   },
 );
 
-test.each([[{}], [{ organizationIds: ['acme'] }]])('users/data/delete with %j ends user tokens', async (where) => {
-  await customer.addDocuments(['nda']);
-  await customer.setAccess('restricted', ['nda']);
-  const resources = [{ type: 'document', id: 'nda', organizationId: 'acme' }];
-  const [ada, ben] = [await newUser(customer, 'ada', resources), await newUser(customer, 'ben', resources)];
-  const [first, second] = await repeatInterrupted(() =>
-    customer.call('/v2/users/data/delete', { userIds: ['ada'], ...where }, key),
-  );
-  expect(first.status).toBe(200);
-  expect(second.body).toEqual(first.body);
+describe.each([[{}], [{ organizationIds: ['acme'] }]])('users/data/delete with %j', (where) => {
+  const erase = (userId: string) => customer.call('/v2/users/data/delete', { userIds: [userId], ...where }, key);
   const read = (user: TestUser) =>
     user.status('/v2/commentannotations/get', { organizationId: 'acme', documentIds: ['nda'] });
-  expect([await read(ada), await read(ben)]).toEqual(['PERMISSION_DENIED', 'OK']);
+  const newReader = (userId: string) =>
+    newUser(customer, userId, [{ type: 'document', id: 'nda', organizationId: 'acme' }]);
+  beforeEach(async () => {
+    await customer.addDocuments(['nda']);
+    await customer.setAccess('restricted', ['nda']);
+  });
+
+  test('ends user tokens if the call is repeated', async () => {
+    const [ada, ben] = [await newReader('ada'), await newReader('ben')];
+    const [first, second] = await repeatInterrupted(() => erase('ada'));
+    expect(first.status).toBe(200);
+    expect(second.body).toEqual(first.body);
+    expect([await read(ada), await read(ben)]).toEqual(['PERMISSION_DENIED', 'OK']);
+  });
+
+  test('ends user tokens by its job, and keeps a user who was added again', async () => {
+    const [ada, ben] = [await newReader('ada'), await newReader('ben')];
+    faults.loseAnswer('TransactWriteItems');
+    expect((await erase('ada')).status).toBe(503);
+    faults.heal();
+    await customer.addUsers([{ userId: 'ada', name: 'Ada again' }, 'new']);
+    const later = await newReader('new');
+    const [job] = await itemsOf('Job');
+    await new JobRunner(Date.now()).finish({ tenant: customer.apiKey, jobId: job!.jobId });
+    expect([await read(ada), await read(ben), await read(later)]).toEqual(['PERMISSION_DENIED', 'OK', 'OK']);
+    expect(await customer.ok('/v2/users/get', { organizationId: 'acme', userIds: ['ada'] })).toMatchObject([
+      { name: 'Ada again' },
+    ]);
+  });
 });
 
 test('apikey/create creates one API key, and returns its auth token', async () => {
