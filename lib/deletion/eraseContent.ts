@@ -45,10 +45,13 @@ export const eraseHooks: readonly EraseHook[] = [
 ];
 
 /**
- * The records that a pass reads. Notifications are erased in a pass of their own, while the comments that they quote still exist.
- * These comments say whose text a notification quotes.
+ * The erase hooks of the first pass, which starts at once. Presences end early, because other users see them. Notifications are
+ * erased while the comments that they quote still exist. These comments say whose text a notification quotes.
  */
-export type ErasedRecords = 'notifications' | 'everything';
+const earlyEraseHooks: readonly EraseHook[] = [erasePresence, eraseNotifications];
+
+/** The records that a pass reads: those of the hooks of the first pass, or those of all hooks. */
+export type ErasedRecords = 'early' | 'everything';
 
 /**
  * Erases users from content to which no involvement refers. An involvement is an item that refers from a user to a record with data
@@ -71,7 +74,7 @@ export async function eraseContent(
   { records, from }: { records: ErasedRecords; from?: ContentPosition | undefined },
   { clock, deadline }: PurgeBudget,
 ): Promise<ContentPosition | 'done'> {
-  const hooks = records === 'notifications' ? [eraseNotifications] : eraseHooks;
+  const hooks = records === 'early' ? earlyEraseHooks : eraseHooks;
   let [lastListed, open] = [from?.listed, [...(from?.open ?? [])]];
   for (;;) {
     if (open.length === 0) {

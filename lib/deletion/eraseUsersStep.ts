@@ -130,7 +130,7 @@ class ErasureStep {
     const { userIds, at } = this.#data;
     const removedUsers = { userIds: new Set(userIds), removedAt: at };
     if (content !== 'done') {
-      const records: ErasedRecords = pass === 1 ? 'notifications' : 'everything';
+      const records: ErasedRecords = pass === 1 ? 'early' : 'everything';
       const part = { records, from: content };
       const position = await eraseContent(this.#table, scope, removedUsers, part, this.#budget);
       this.#progress = { ...this.#progress, content: position };

@@ -137,7 +137,7 @@ export class PresenceStore {
 }
 
 /** Returns the operation that replaces the stored presence, or inserts the presence if none is stored. */
-function presenceWrite(scope: DocumentScope, next: Presence, stored: Stored<Presence> | undefined): WriteOp {
+export function presenceWrite(scope: DocumentScope, next: Presence, stored: Stored<Presence> | undefined): WriteOp {
   const value = { ...scope, ...next, shard: shardOf(scope.documentKey, SHARDS) };
   return insertOrReplace(PresenceEntity, value, stored);
 }

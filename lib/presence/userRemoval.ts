@@ -1,14 +1,26 @@
 import type { EraseHook } from '../content/userRemoval.ts';
-import { PresenceEntity } from './presences.ts';
+import { inParallel } from '../shared/inParallel.ts';
+import { remove } from '../table/table.ts';
+import { PresenceEntity, presenceWrite } from './presences.ts';
+import { endPresence } from './rules.ts';
 
-/** Erases the presence of erased users. Items of users who left before are erased too. */
+const PARALLEL = 8;
+
+/**
+ * Ends the presence of erased users, so that other clients learn that the users left. Erases the items of users who left before.
+ * After a conflict, the next pass of the erasure reads the presence again.
+ */
 export const erasePresence: EraseHook = {
   entities: [PresenceEntity],
-  async erase({ table, scope, removedUsers: { userIds, removedAt } }) {
+  async erase({ table, scope, removedUsers: { userIds, removedAt }, clock }) {
     const keys = [...userIds].map((userId) => ({ ...scope, userId }));
-    const presences = await table.getMany(PresenceEntity, keys);
-    const isErased = (index: number) => (presences[index]?.changedAt ?? Infinity) <= removedAt;
-    await table.removeKeys(keys.flatMap((key, index) => (isErased(index) ? [PresenceEntity.key(key)] : [])));
+    await inParallel(await table.getMany(PresenceEntity, keys), PARALLEL, async (presence) => {
+      if (presence?.leaseEndsAt === undefined) {
+        if (presence) await table.write([remove(PresenceEntity, { ...scope, ...presence }, presence._r)]);
+      } else if (presence.changedAt <= removedAt) {
+        await table.write([presenceWrite(scope, endPresence(presence, clock()), presence)]);
+      }
+    });
     return undefined;
   },
 };

@@ -350,6 +350,15 @@ describe('users/data/delete', () => {
     expect(await roleInNda()).toBe('editor');
   });
 
+  test('ends the presence of a user in the first pass', async () => {
+    await customer.addDocuments(['nda']);
+    await customer.addUsers([ada.userId]);
+    await customer.ok('/v2/presence/add', { ...nda, users: [{ userId: ada.userId }, { userId: 'grace' }] });
+    await begin({ userIds: [ada.userId] });
+    await (await Runner.of(customer)).run(table, true);
+    expect((await customer.ok('/v2/presence/get', nda)).users).toMatchObject([{ userId: 'grace' }]);
+  });
+
   test('keeps access and content of a user who is added again during the erasure', async () => {
     await createUserRecords(customer, 'acme');
     await begin({ userIds: [ada.userId] });

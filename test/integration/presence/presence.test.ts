@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { purgeDocument } from '../../../lib/deletion/purgeDocuments.ts';
 import { endPresenceStep } from '../../../lib/presence/endPresenceStep.ts';
 import { PresenceEntity, PresenceStore, PresenceSweeper } from '../../../lib/presence/presences.ts';
+import { presenceMessage } from '../../../lib/presence/rules.ts';
 import { presenceSweep, sweepPresences } from '../../../lib/presence/sweepPresence.ts';
 import { erasePresence } from '../../../lib/presence/userRemoval.ts';
 import type { SweepCall } from '../../../lib/workers/sweep.ts';
@@ -333,8 +334,8 @@ describe('presence requests with a user token', () => {
   });
 });
 
-test('an erasure removes the presence of the user, unless it began after the removal', async () => {
-  await call('add', { users: [{ userId: 'ada' }, { userId: 'grace' }] });
+test('an erasure ends the presence of the user and then deletes the item, unless it began after the removal', async () => {
+  await call('add', { users: [{ userId: 'ada', name: 'Ada' }, { userId: 'grace' }] });
   const [ada] = await users();
   const erase = async (removedAt: number) =>
     erasePresence.erase(
@@ -347,8 +348,13 @@ test('an erasure removes the presence of the user, unless it began after the rem
       },
       undefined,
     );
+  const stored = async () => table.get(PresenceEntity, { ...(await scope()), userId: 'ada' });
   await erase(ada.changedAt - 1);
   expect(await users()).toHaveLength(2);
   await erase(ada.changedAt);
   expect(await users()).toMatchObject([{ userId: 'grace' }]);
+  expect(presenceMessage((await stored())!)).toMatchObject({ type: 'presence.remove', userId: 'ada' });
+  expect(await stored()).not.toHaveProperty('name');
+  await erase(ada.changedAt);
+  expect(await stored()).toBeUndefined();
 });
