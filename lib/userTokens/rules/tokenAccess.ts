@@ -91,16 +91,19 @@ export function tokenAccess(
 /** The fields of a permission that decide which of two is more permissive. */
 interface ComparableEntry {
   readonly accessRole?: AccessRole | undefined;
+  readonly expiresAt?: number | undefined;
   readonly errorCode?: string | undefined;
 }
 
 /**
  * Of the permission by stored grants (`stored`) and the permission by grants of the token (`token`), returns the more
- * permissive one.
+ * permissive one. Of two permissions with the same role, returns the one that ends later.
  */
 export function morePermissive<E extends ComparableEntry>(stored: E, token: E): E {
   if (stored.errorCode !== undefined) return token;
-  return token.errorCode === undefined && isEnough(token.accessRole, 'editor') ? token : stored;
+  if (token.errorCode !== undefined) return stored;
+  if (stored.accessRole !== token.accessRole) return isEnough(token.accessRole, 'editor') ? token : stored;
+  return (token.expiresAt ?? Infinity) > (stored.expiresAt ?? Infinity) ? token : stored;
 }
 
 /** Returns the permission of a user with a token on a document. */

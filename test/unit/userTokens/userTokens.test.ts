@@ -130,6 +130,7 @@ describe('the access of a user with a token', () => {
     now: NOW / 1000,
     ...fields,
   });
+  const LATER = NOW / 1000 + 60;
   const nda = { internalId: 'doc_1', accessType: 'restricted' as const };
   const inFolder = {
     ...nda,
@@ -159,6 +160,21 @@ describe('the access of a user with a token', () => {
       expect(role).toBe([storedRole, tokenRole].includes('editor') ? 'editor' : 'viewer');
     },
   );
+
+  test.each([
+    [undefined, LATER, undefined],
+    [LATER, undefined, undefined],
+    [LATER, LATER + 1, LATER + 1],
+    [LATER + 1, LATER, LATER + 1],
+  ])('ends with the later of two equal roles: stored until %s, in the token until %s', (storedEnd, tokenEnd, end) => {
+    const user = stored({ grants: [grantOn('doc_1', { expiresAt: storedEnd })] });
+    const grants = [grantOn('doc_1', { expiresAt: tokenEnd })];
+    const { expiresAt } = tokenDocumentPermission(
+      tokenAccess({ grants, issuedAt: NOW }, { user, removals: [] }),
+      inFolder,
+    );
+    expect(expiresAt).toBe(end);
+  });
 
   test('includes a grant in the token on a folder above, although a stored grant on the document has a lower role', () => {
     const user = stored({ grants: [grantOn('doc_1', { accessRole: 'viewer' })] });
