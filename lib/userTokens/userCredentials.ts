@@ -17,7 +17,8 @@ interface KeyRecord {
 
 /**
  * Verifies user tokens with the public keys in the record of the API key. Functions that verify tokens therefore cannot
- * issue them. The record and the allowed domains are read with one BatchGet and kept for 10 s.
+ * issue them. The record and the allowed domains are read with one BatchGet and kept for 10 s. If the kept record has no
+ * key for a token, or does not allow an origin, it is read again, so new keys and domains work at once.
  */
 export class UserCredentials {
   readonly #serviceName: string;
@@ -44,8 +45,11 @@ export class UserCredentials {
     if (!parsed) return { caller: undefined, allowedOrigin: undefined };
     const { claims, keyId } = parsed;
     const publicKeyOf = ({ apiKey }: KeyRecord) => apiKey.userTokenKeys?.find((key) => key.keyId === keyId)?.publicKey;
+    const isCurrent = (candidate: KeyRecord) =>
+      publicKeyOf(candidate) !== undefined &&
+      (origin === undefined || allowedOrigin(origin, candidate.domains) !== undefined);
     const record =
-      (await this.#keys.get(claims.tenant, options, (candidate) => publicKeyOf(candidate) !== undefined)) ??
+      (await this.#keys.get(claims.tenant, options, isCurrent)) ??
       (await this.#keys.get(claims.tenant, options, () => true));
     if (!record) return { caller: undefined, allowedOrigin: undefined };
     const publicKey = publicKeyOf(record);

@@ -427,6 +427,17 @@ describe('a user token', () => {
     expect(await ada.status(THREADS, nda)).toBe('OK');
   });
 
+  test('lets a page read answers as soon as its domain is allowed, although the domains are kept in memory', async () => {
+    const ada = await newUser(customer, 'ada', [document]);
+    const allowedOrigin = async (origin: string) =>
+      (await ada.call(THREADS, nda, { origin })).headers['access-control-allow-origin'];
+    expect(await allowedOrigin('https://example.com')).toBeUndefined();
+    await customer.ok('/v2/workspace/domains/add', { domains: ['example.com'] });
+    hours += 1.1 / 3_600;
+    expect(await allowedOrigin('https://example.com')).toBe('https://example.com');
+    expect(await allowedOrigin('https://example.org')).toBeUndefined();
+  });
+
   test('gets the same answer for its Idempotency-Key, and other users can use the key', async () => {
     const [ada, bob] = [await newUser(customer, 'ada', [document]), await newUser(customer, 'bob', [document])];
     const add = { ...nda, commentAnnotations: [{ commentData: [{ commentText: 'x' }] }] };
