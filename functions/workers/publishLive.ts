@@ -2,6 +2,7 @@ import { defineWorker } from '../../lib/app/worker.ts';
 import {
   publishChanges,
   publishChangesCapability,
+  publishedJobs,
   publishedRemovals,
   publishedTypes,
 } from '../../lib/live/publishChanges.ts';
@@ -11,7 +12,7 @@ export const worker = defineWorker(
   {
     name: 'publishLive',
     summary: 'Pushes changes of documents to the users who are connected',
-    on: { changes: publishedTypes, removals: publishedRemovals },
+    on: { changes: publishedTypes, newJobs: publishedJobs, removals: publishedRemovals },
     uses: { live: publishChangesCapability },
     impact: 'connected users see changes late, or only after a reload',
     timeoutSeconds: 60,

@@ -149,9 +149,10 @@ function insertsFilter(types: readonly string[]): object {
 }
 
 /** Returns the filters for new, modified and removed items. Lambda accepts at most five filters. */
-function changeFilters({ changes, removals }: FromChanges): object[] {
+function changeFilters({ changes, newJobs, removals }: FromChanges): object[] {
   return [
     { eventName: ['INSERT', 'MODIFY'], dynamodb: { NewImage: { _t: { S: changes } } } },
+    { eventName: ['INSERT'], dynamodb: { NewImage: { _t: { S: ['Job'] }, kind: { S: newJobs } } } },
     ...removals.map(({ PK, SK }) => ({
       eventName: ['REMOVE'],
       dynamodb: { Keys: { ...(PK && { PK: { S: PK } }), ...(SK && { SK: { S: SK } }) } },

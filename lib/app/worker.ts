@@ -24,6 +24,8 @@ export type KeyPattern = string | { readonly prefix: string } | { readonly suffi
 export interface FromChanges {
   /** The entity types (`_t`) of the new and modified items that the worker gets. */
   readonly changes: readonly [string, ...string[]];
+  /** The kinds of new jobs that the worker gets. It does not get changes of jobs, which are frequent. */
+  readonly newJobs: readonly [string, ...string[]];
   /** The removed items that the worker gets, by patterns of their keys. The stream does not have the types of removed items. */
   readonly removals: readonly { readonly PK?: readonly KeyPattern[]; readonly SK?: readonly KeyPattern[] }[];
 }

@@ -46,6 +46,9 @@ export const publishedTypes: FromChanges['changes'] = [
   ...stateTypes,
 ];
 
+/** The jobs whose start takes access away. The removal of an organization has no internal id, but its purge job has it. */
+export const publishedJobs: FromChanges['newJobs'] = ['purgeOrganization'];
+
 /** The keys of items whose removal is published or can take access away. */
 export const publishedRemovals: FromChanges['removals'] = [
   {

@@ -277,6 +277,26 @@ test.each([
   },
 );
 
+test('a client of a deleted organization connects to the organization that is added again under its id', async () => {
+  const organizationId = 'passing';
+  const add = () =>
+    done('/v2/organizations/documents/add', {
+      organizationId,
+      createOrganization: true,
+      documents: [{ documentId: 'nda' }],
+    });
+  await add();
+  const live = clientOf('ada').live({ organizationId, documentId: 'nda' });
+  closings.push(() => live.close());
+  await until('the connection', () => live.status === 'live');
+  await done('/v2/organizations/delete', { organizationIds: [organizationId] });
+  await add();
+  await until('the end of the connection', () => live.status !== 'live');
+  await until('the new connection', () => live.status === 'live');
+  await done('/v2/livestate/broadcast', { organizationId, documentId: 'nda', liveStateDataId: 'clause', data: {} });
+  await until('the live state of the new document', () => live.state('clause') !== undefined);
+});
+
 test('a user who loses access is disconnected, and others stay', async () => {
   const [ada, grace] = [open('ada'), open('grace')];
   await until('the connections', () => ada.status === 'live' && grace.status === 'live');

@@ -133,7 +133,7 @@ describe('the setting live', () => {
     });
   });
 
-  test('filters the stream for the worker PublishLive: inserts, changes and three kinds of removals', () => {
+  test('filters the stream for the worker PublishLive: changes, new jobs and three kinds of removals', () => {
     const mapping = ofType('AWS::Lambda::EventSourceMapping').find(([id]) => id.startsWith('PublishLive'))!;
     const filters = (mapping[1].Properties.FilterCriteria.Filters as { Pattern: string }[]).map(
       ({ Pattern }) => JSON.parse(Pattern) as { eventName: string[] },
@@ -141,6 +141,7 @@ describe('the setting live', () => {
     expect(filters.length).toBeLessThanOrEqual(5);
     expect(filters.map(({ eventName }) => eventName)).toEqual([
       ['INSERT', 'MODIFY'],
+      ['INSERT'],
       ['REMOVE'],
       ['REMOVE'],
       ['REMOVE'],

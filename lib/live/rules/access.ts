@@ -43,6 +43,11 @@ export function accessChangeOf(changed: ItemChange): AccessChange | undefined {
     const revocations = Number(item.userTokenRevocations ?? 0);
     return change === 'modify' && revocations > 0 ? { kind: 'tokens', tenantPart, revocations } : undefined;
   }
+  if (item?._t === 'Job') {
+    if (change !== 'insert' || item.kind !== 'purgeOrganization') return undefined;
+    const { organizationKey } = JSON.parse(String(item.data)) as { readonly organizationKey: string };
+    return { kind: 'organization', tenantPart, organizationKey };
+  }
   if (item?._t === 'DocumentSession') {
     const document = item.hasExpired === true ? documentOf(key.PK) : undefined;
     return document && { kind: 'session', ...document, userId: String(item.userId) };

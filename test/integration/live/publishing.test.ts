@@ -408,6 +408,14 @@ describe('a user who loses access', () => {
     expect((await connect('ada')).status).toBe(403);
   });
 
+  test('gets system.revoked when the organization is deleted, even if another one is added under its id', async () => {
+    await connect('ada');
+    await customer.ok('/v2/organizations/delete', { organizationIds: [nda.organizationId] });
+    await customer.addDocuments(['nda']);
+    await publish(await insertionsOf('Job'));
+    expect(eventsOn(channelOf(1))).toEqual([{ type: 'system.revoked' }]);
+  });
+
   test('loses access even if any database call crashes or fails, and other users keep access', async () => {
     await connect('ada');
     await connect('bob');

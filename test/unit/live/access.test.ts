@@ -12,6 +12,11 @@ function changeOf(change: ItemChange['change'], PK: string, SK: string, item: ob
   return { change, key: { PK, SK }, item: change === 'remove' ? undefined : { ...item }, at: 0 };
 }
 
+function jobOf(change: ItemChange['change'], kind: string): ItemChange {
+  const data = JSON.stringify({ organizationKey: 'org_1' });
+  return changeOf(change, 'T#key_1#JOB#job_1', 'JOB', { _t: 'Job', kind, data });
+}
+
 describe('accessChangeOf', () => {
   test.each<[string, ItemChange, object]>([
     ['a removed grant', changeOf('remove', `${ORGANIZATION}#USER#ada`, 'GRANT#document#doc_1'), user],
@@ -69,6 +74,7 @@ describe('accessChangeOf', () => {
       changeOf('modify', 'T#key_1#ORGANIZATIONS', 'acme', { internalId: 'org_1', disabled: true }),
       organization,
     ],
+    ['a deleted organization', jobOf('insert', 'purgeOrganization'), organization],
   ])('returns who may have lost access by %s', (_what, change, expected) => {
     expect(accessChangeOf(change)).toEqual(expected);
   });
@@ -88,6 +94,8 @@ describe('accessChangeOf', () => {
     ['a new API key', changeOf('insert', 'T#key_1', 'KEY', { _t: 'ApiKey', userTokenRevocations: 0 })],
     ['a new document', changeOf('insert', `${ORGANIZATION}#DOCUMENTS`, 'nda', { internalId: 'doc_1' })],
     ['a renamed organization', changeOf('modify', 'T#key_1#ORGANIZATIONS', 'acme', { disabled: false })],
+    ['a run of the job of a deleted organization', jobOf('modify', 'purgeOrganization')],
+    ['the job of deleted documents', jobOf('insert', 'purgeDocuments')],
     ['a comment', changeOf('insert', `${ORGANIZATION}#DOCUMENT#doc_1#THREADS`, 'x')],
     ['an item of the service', changeOf('insert', 'S#RATE#x', 'y')],
   ])('returns nothing for %s', (_what, change) => {
