@@ -421,13 +421,15 @@ export class LiveDocument {
       methods.v2.livestate.get(document).catch((error: unknown) => {
         // All states together are too large for one answer, so none is reported. The application must read states by id.
         if (!(error instanceof ServiceError) || error.status !== 'INVALID_ARGUMENT') throw error;
-        return { data: { states: this.#states.all } };
+        return undefined;
       }),
       this.#readChanges(),
     ]);
     this.#users.applyRead(present.data.users);
     this.#showPresence();
-    for (const state of this.#states.applyRead(states.data.states)) this.#events.emit('livestate', state);
+    // After a gap, known states can belong to a deleted document.
+    const stored = states?.data.states ?? (this.#needsReload ? [] : this.#states.all);
+    for (const state of this.#states.applyRead(stored)) this.#events.emit('livestate', state);
     this.#readAt = now;
     if (!this.#needsReload) return;
     this.#needsReload = false;

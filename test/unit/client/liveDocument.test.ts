@@ -172,6 +172,24 @@ describe('a live document', () => {
     ]);
   });
 
+  test.each([
+    ['drops', 'with', 2],
+    ['keeps', 'without', 1],
+  ])(
+    '%s its live states after a read %s a gap if the document has too many for one answer',
+    async (verb, _, oldest) => {
+      const { live } = open();
+      await wait();
+      await Promise.all([live.broadcast('clause', { n: 4 }), wait()]);
+      service.disconnect();
+      service.refusals.set('/v2/livestate/get', 'INVALID_ARGUMENT');
+      service.hint({ type: 'a.1' });
+      service.oldest = oldest;
+      await longWait();
+      expect(live.state('clause')?.data).toEqual(verb === 'keeps' ? { n: 4 } : undefined);
+    },
+  );
+
   test('asks for a reload after the next connect if the read of the users fails', async () => {
     const { live, events } = open();
     await wait();
