@@ -6,7 +6,7 @@ import { accessDenied } from '../userTokens/rules/accessDenied.ts';
 import { type EventApiAddress, eventApiAddress } from './eventApi.ts';
 import { type LiveKeys, liveKeys } from './liveKeys.ts';
 import { connectLive, type LiveStore } from './liveStore.ts';
-import { longerAccess, tokenAccessEnd } from './rules/sessionAccess.ts';
+import { longerAccess, tokenAccessEnd, tokenResources } from './rules/sessionAccess.ts';
 
 /** What a client needs to connect to the push service: addresses, token and channels. */
 export interface Connection {
@@ -42,14 +42,17 @@ export async function connectUser(
   const openDocument = await store.openDocument(context);
   if (!openDocument) throw accessDenied();
   const storedEnd = (await store.accessEnds(openDocument, [userId], now)).get(userId);
-  const tokenEnd = tokenAccessEnd(
-    { ...access.token, now: now / 1000 },
-    openDocument.documentInFolder,
-    claims.expiresAt,
-  );
+  const token = { ...access.token, now: now / 1000 };
+  const tokenEnd = tokenAccessEnd(token, openDocument.documentInFolder, claims.expiresAt);
   const sessionAccess = longerAccess(storedEnd, tokenEnd);
   if (!sessionAccess) throw accessDenied();
-  const { epoch } = await store.connect(scope, reference, { userId, tokenRevocations, ...sessionAccess }, now);
+  const session = {
+    userId,
+    tokenRevocations,
+    ...sessionAccess,
+    ...(!sessionAccess.hasStoredAccess && { tokenResources: tokenResources(token, openDocument.documentInFolder) }),
+  };
+  const { epoch } = await store.connect(scope, reference, session, now);
   const names = await keys.names();
   const document = { tenant, organizationKey: scope.organizationKey, documentKey: scope.documentKey };
   return {

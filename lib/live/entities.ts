@@ -108,6 +108,8 @@ const SessionSchema = UserSessionSchema.extend({
   hasStoredAccess: z.boolean(),
   /** When the access ends because a grant or the user token expires, epoch ms. Absent if the access has no end. */
   accessEndsAt: z.number().optional(),
+  /** If only the user token lets the user in: the internal ids of the resources whose grants in the token give the access. */
+  tokenResources: z.array(z.string()).optional(),
   /** True after the access has ended or all user tokens were revoked, until the publisher has checked the access again. */
   hasExpired: z.boolean().optional(),
   /** When the user lost access, epoch ms. Absent while the user has access. */

@@ -6,7 +6,7 @@ import type { LiveSession, StoredChannel } from './entities.ts';
 import type { LivePorts } from './livePorts.ts';
 import type { AccessChange } from './rules/access.ts';
 import { type DocumentKeys, REVOKED } from './rules/hints.ts';
-import { storedAccess } from './rules/sessionAccess.ts';
+import { hasLostTokenAccess, storedAccess } from './rules/sessionAccess.ts';
 
 /** The largest number of sessions that one transaction writes. */
 const MAX_SESSIONS_IN_TRANSACTION = 50;
@@ -162,10 +162,14 @@ async function checkSessions(
   if (sessions.length === 0) return { lost: [], changed: [] };
   const openDocument = await store.openDocument(await store.loadDocument(document, channel));
   if (!openDocument) return { lost: sessions, changed: [] };
-  // Access that only a user token grants does not end when the document changes.
-  const checked = sessions.filter(({ userId, hasStoredAccess }) =>
+  // Access that only a user token grants ends with a change of the document only if the document leaves the granted resources.
+  const isAffected = (session: LiveSession, endsTokens: boolean) =>
+    session.hasStoredAccess ||
+    endsTokens ||
+    hasLostTokenAccess(session, document.organizationKey, openDocument.documentInFolder);
+  const checked = sessions.filter((session) =>
     candidates.some(
-      ({ userIds, endsTokens }) => (hasStoredAccess || endsTokens) && (userIds?.includes(userId) ?? true),
+      ({ userIds, endsTokens }) => (userIds?.includes(session.userId) ?? true) && isAffected(session, endsTokens),
     ),
   );
   const userIds = checked.map(({ userId }) => userId);
@@ -182,7 +186,7 @@ async function checkSessions(
       const access = storedAccess(end);
       const isSame =
         session.hasStoredAccess && session.accessEndsAt === access.accessEndsAt && session.hasExpired === undefined;
-      return isSame ? [] : [{ ...session, ...access, hasExpired: undefined }];
+      return isSame ? [] : [{ ...session, ...access, tokenResources: undefined, hasExpired: undefined }];
     }),
   };
 }

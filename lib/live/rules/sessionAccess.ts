@@ -2,6 +2,7 @@ import {
   type DocumentAccess,
   documentPermission,
   findAccessEnd,
+  type Grant,
   type UserAccess,
 } from '../../directory/rules/access.ts';
 
@@ -11,6 +12,8 @@ export interface SessionAccess {
   readonly hasStoredAccess: boolean;
   /** When the access ends because a grant or the user token expires, epoch ms. Undefined if the access has no end. */
   readonly accessEndsAt?: number | undefined;
+  /** If only the user token lets the user in: the internal ids of the resources whose grants in the token give the access. */
+  readonly tokenResources?: string[] | undefined;
 }
 
 /**
@@ -35,4 +38,28 @@ export function storedAccess(end: number): SessionAccess {
 export function tokenAccessEnd(token: UserAccess, document: DocumentAccess, expiresAt: number): number | undefined {
   if (documentPermission(token, document).errorCode !== undefined) return undefined;
   return Math.min(findAccessEnd(token, document) ?? Infinity, expiresAt) * 1000;
+}
+
+/** Returns the internal ids of the resources whose grants in a user token give access to the document. */
+export function tokenResources(token: UserAccess, document: DocumentAccess): string[] {
+  return token.grants.filter((grant) => givesAccess(token, grant, document)).map(({ internalId }) => internalId);
+}
+
+/**
+ * Returns whether a change of the document, or of a folder above it, ended the access of a session by the user token. If
+ * one of several grants no longer applies, the access counts as ended, because the others can end earlier.
+ */
+export function hasLostTokenAccess(
+  { hasStoredAccess, tokenResources: resources = [] }: SessionAccess,
+  organizationKey: string,
+  document: DocumentAccess,
+): boolean {
+  const user = { exists: false, organizationKey, now: 0 };
+  const applies = (internalId: string) =>
+    givesAccess(user, { resourceType: 'document', internalId, accessRole: 'viewer' }, document);
+  return !hasStoredAccess && !resources.every(applies);
+}
+
+function givesAccess(user: Omit<UserAccess, 'grants'>, grant: Grant, document: DocumentAccess): boolean {
+  return documentPermission({ ...user, grants: [grant] }, document).errorCode === undefined;
 }

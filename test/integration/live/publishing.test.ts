@@ -621,6 +621,26 @@ describe('access that expires', () => {
     expect(typesOn(1)).toEqual(['system.revoked']);
   });
 
+  test('ends the session of a user token if the document leaves the folder that the token names', async () => {
+    const { organizationId } = nda;
+    await customer.addFolders([
+      { folderId: 'contracts', accessType: 'restricted' },
+      { folderId: 'old', parentFolderId: 'contracts' },
+      { folderId: 'other', accessType: 'restricted' },
+    ]);
+    const move = async (folderId: string) => {
+      await customer.ok('/v2/organizations/documents/move', { organizationId, documentIds: ['nda'], folderId });
+      return changeOf('modify', (await itemsOf('Document'))[0]!);
+    };
+    await move('contracts');
+    await connect('ada', [{ type: 'folder', id: 'contracts', organizationId, accessRole: 'viewer' }]);
+    expect(await sessionOf('ada')).toMatchObject({ hasStoredAccess: false });
+    await publish([await move('old')]);
+    expect(typesOn(1)).toEqual([]);
+    await publish([await move('other')]);
+    expect(typesOn(1)).toEqual(['system.revoked']);
+  });
+
   test('ends the session of a user token if the organization is disabled', async () => {
     await connect('ada', [resource]);
     await customer.ok('/v2/organizations/access/disablestate/update', {

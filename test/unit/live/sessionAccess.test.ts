@@ -1,6 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 import { findAccessEnd, type UserAccess } from '../../../lib/directory/rules/access.ts';
-import { longerAccess, tokenAccessEnd } from '../../../lib/live/rules/sessionAccess.ts';
+import {
+  hasLostTokenAccess,
+  longerAccess,
+  tokenAccessEnd,
+  tokenResources,
+} from '../../../lib/live/rules/sessionAccess.ts';
 import { sweepSessions } from '../../../lib/live/sweepSessions.ts';
 import type { SweepCall } from '../../../lib/workers/sweep.ts';
 
@@ -46,6 +51,31 @@ describe('tokenAccessEnd', () => {
     expect(tokenAccessEnd(userWith(['d', 2_000]), document, 5_000)).toBe(2_000_000);
     expect(tokenAccessEnd(userWith(['d', 9_000]), document, 5_000)).toBe(5_000_000);
     expect(tokenAccessEnd(userWith(['x']), document, 5_000)).toBeUndefined();
+  });
+});
+
+describe('tokenResources', () => {
+  test('returns the resources whose grants in the token give access to the document', () => {
+    const user = { ...userWith(['d'], ['x'], ['f'], ['o']), exists: false };
+    expect(tokenResources(user, document)).toEqual(['d', 'f']);
+    const forMembers = { ...document, folder: { ...folder, accessType: 'organizationPrivate' } } as const;
+    expect(tokenResources(user, forMembers)).toEqual(['d', 'f', 'o']);
+    expect(tokenResources({ ...userWith(['f', NOW - 1]), exists: false }, document)).toEqual([]);
+  });
+});
+
+describe('hasLostTokenAccess', () => {
+  const moved = { ...document, folder: { ...folder, internalId: 'g' } } as const;
+  const below = { ...moved, folder: { ...moved.folder, ancestors: [folder] } } as const;
+  test.each([
+    ['no resource ends the access', ['d'], moved, false],
+    ['the document leaves the folder', ['f'], moved, true],
+    ['the document leaves one of the resources', ['d', 'f'], moved, true],
+    ['the document moves below the folder', ['d', 'f'], below, false],
+    ['the document becomes restricted for a member', ['o'], document, true],
+  ])('says whether %s', (_what, resources, changed, isLost) => {
+    expect(hasLostTokenAccess({ hasStoredAccess: false, tokenResources: resources }, 'o', changed)).toBe(isLost);
+    expect(hasLostTokenAccess({ hasStoredAccess: true, tokenResources: resources }, 'o', changed)).toBe(false);
   });
 });
 
