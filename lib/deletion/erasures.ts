@@ -122,8 +122,8 @@ export const startErasure: Capability<StartErasure> = /* @__PURE__ */ combine(
  * The revocations end with the job, but user tokens from before the request must stay invalid. A user who is erased everywhere
  * therefore gets another internal id, which these tokens do not name. Otherwise the removal from each organization is recorded.
  *
- * Two kinds of users stay visible until the job erases them: users who already have the most revocations that a profile can have,
- * and users whose profile other requests keep changing.
+ * Two kinds of users stay visible until the job erases them: users who are erased in single organizations and already have the
+ * most revocations that a profile can have, and users whose profile other requests keep changing.
  */
 export async function hideUsers(
   table: Table,

@@ -127,14 +127,15 @@ export function accessTimeAfter(
 }
 
 /**
- * The largest number of revocations of one user. They are stored in the user's item, which must stay small because many requests
- * read it.
+ * The largest number of revocations of one user, beside one of an erasure everywhere. They are stored in the user's item, which
+ * must stay small because many requests read it.
  */
 export const MAX_REVOCATIONS = 100;
 
 /**
- * Returns a user's revocations with one more. Returns undefined if there would be more than `MAX_REVOCATIONS`. The added
- * revocation gets a time that is not before any time in `since`. It replaces:
+ * Returns a user's revocations with one more. Returns undefined if there would be more than `MAX_REVOCATIONS`. An erasure everywhere
+ * is never refused, because it must hide the user at once. The added revocation gets a time that is not before any time in `since`.
+ * It replaces:
  * - earlier revocations of the same document or organization
  * - all revocations in the organization, if the user is removed from the organization itself
  *
@@ -151,7 +152,7 @@ export function addRevocation(
     (resource === added.resource && !added.folder) ||
     (organizationKey === added.organizationKey && added.resource === added.organizationKey);
   const next = [...(revocations ?? []).filter((revocation) => !isCovered(revocation)), { ...added, at }];
-  return next.length > MAX_REVOCATIONS ? undefined : next;
+  return next.length > MAX_REVOCATIONS && added.resource !== everywhere ? undefined : next;
 }
 
 /** Returns a user without the revocations of a job. Returns the same object if the user has none of them. */

@@ -4,6 +4,7 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import { purgeLeftover } from '../../../lib/comments/deleteThreads.ts';
 import { eraseUsersStep } from '../../../lib/deletion/eraseUsersStep.ts';
 import { purgeUserContent } from '../../../lib/deletion/purgeUserContent.ts';
+import { MAX_REVOCATIONS } from '../../../lib/directory/rules/access.ts';
 import { JobEntity, REQUESTS_ENDED_MS, type StoredJob } from '../../../lib/jobs/jobStore.ts';
 import { Table } from '../../../lib/table/table.ts';
 import { forAllTests, forEachTest, table } from '../../support/acmeWorld.ts';
@@ -300,6 +301,18 @@ describe('users/data/delete', () => {
     expect(
       (await customer.ok('/v2/users/data/get', { organizationId: 'acme', userId: 'grace' })).comments.length,
     ).toBeGreaterThan(5);
+  });
+
+  test('hides a user with the largest number of unfinished removals before the request returns', async () => {
+    const documentIds = times(MAX_REVOCATIONS, (i) => `d${i}`);
+    await customer.addDocuments(['nda', ...documentIds]);
+    await customer.addUsers(['ada']);
+    for (const documentId of documentIds)
+      await customer.ok('/v2/users/delete', { organizationId: 'acme', documentId, userIds: ['ada'] });
+    await begin({ userIds: ['ada'] });
+    const request = { organizationId: 'acme', userIds: ['ada'], documentIds: ['nda'] };
+    const { documents, organization } = (await customer.ok('/v2/auth/permissions/get', request)).ada;
+    expect([documents.nda.errorCode, organization.acme.errorCode]).toEqual(['permission_denied', 'permission_denied']);
   });
 
   test('does not count an erased user as a user before the job ends', async () => {

@@ -273,6 +273,7 @@ describe('revocations', () => {
       addRevocation(full, leave('d7'))?.length,
       addRevocation(undefined, leave('first'))?.length,
     ]).toEqual([undefined, MAX_REVOCATIONS, 1]);
+    expect(addRevocation(full, leave(everywhere, everywhere))).toHaveLength(MAX_REVOCATIONS + 1);
   });
 
   test('of the same folder are both kept, because resources may have moved out in between', () => {
