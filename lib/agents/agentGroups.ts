@@ -7,7 +7,6 @@ import { storeCapability } from '../table/storeCapability.ts';
 import { insert, remove, replace, type Table } from '../table/table.ts';
 import { createCounted, readCount } from './agentCounts.ts';
 import { AgentEntity, AgentGroupEntity } from './entities.ts';
-import { byCreation } from './rules/agents.ts';
 import { findBuiltInAgent } from './rules/builtIn.ts';
 import { type AgentGroup, MAX_GROUPS, unknownGroup, withoutAgents } from './rules/groups.ts';
 
@@ -27,10 +26,7 @@ export class AgentGroupStore {
 
   /** Returns all groups, oldest first. */
   async list(tenant: string): Promise<AgentGroup[]> {
-    const groups = await readAll((after) =>
-      this.#table.query(AgentGroupEntity, { tenant }, { limit: MAX_GROUPS, after }),
-    );
-    return groups.sort(byCreation);
+    return readAll((after) => this.#table.query(AgentGroupEntity, { tenant }, { limit: MAX_GROUPS, after }));
   }
 
   /** Throws NOT_FOUND if one of the agents does not exist. Built-in agents exist for every tenant. */

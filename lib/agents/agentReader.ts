@@ -13,20 +13,14 @@ import {
   BUILT_IN,
   BuiltInChangeEntity,
 } from './entities.ts';
-import {
-  type Agent,
-  type AgentVersion,
-  type AgentWithVersion,
-  type BuiltInChange,
-  byCreation,
-} from './rules/agents.ts';
+import type { Agent, AgentVersion, AgentWithVersion, BuiltInChange } from './rules/agents.ts';
 import { findBuiltInAgent } from './rules/builtIn.ts';
 
 const PAGE_AGENTS = 1_000;
 /** A list reads at most this many bytes of agents. An answer cannot be larger. */
 const MAX_BYTES = 6_000_000;
 
-/** The custom agents of a tenant, and the tenant's settings of built-in agents by agent id. */
+/** The custom agents of a tenant, oldest first, and the tenant's settings of built-in agents by agent id. */
 export interface TenantAgents {
   readonly agents: readonly Agent[];
   readonly changes: ReadonlyMap<string, BuiltInChange>;
@@ -61,7 +55,7 @@ export class AgentReader {
   }
 
   /**
-   * Returns all agents of a tenant, oldest first. With `builtInOnly`, reads no custom agents. Throws INVALID_ARGUMENT if the agents are
+   * Returns all agents of a tenant. With `builtInOnly`, reads no custom agents. Throws INVALID_ARGUMENT if the agents are
    * too large for one answer.
    */
   async list(tenant: string, { builtInOnly = false } = {}): Promise<TenantAgents> {
@@ -80,8 +74,7 @@ export class AgentReader {
           message: 'groupId is required: all agents together are too large for one answer',
         });
     }
-    const { agents, changes } = toTenantAgents(items);
-    return { agents: agents.toSorted(byCreation), changes };
+    return toTenantAgents(items);
   }
 
   /** Returns the agents of a tenant that have the given ids. Unknown ids are left out. */

@@ -5,14 +5,18 @@ const LENGTH = 27;
 /** The epoch of the KSUID format, 2014-05-13T16:53:20Z. Its 32-bit counter of seconds lasts until 2150. */
 const EPOCH_SECONDS = 1_400_000_000;
 
+/** The random bits of a KSUID's second word. The milliseconds of its time are in the 10 bits before them. */
+const RANDOM_BITS = 22;
+
 /**
- * Returns a KSUID: 4 bytes of time in seconds and 16 random bytes, as 27 base-62 characters. KSUIDs sort by time. `now` is
- * in epoch milliseconds.
+ * Returns a KSUID: 4 bytes of time in seconds and 16 other bytes, as 27 base-62 characters. The other bytes begin with the
+ * milliseconds of the time and are random otherwise, so ids sort by time to the millisecond. `now` is in epoch milliseconds.
  */
 export function ksuid(now: number, random: Uint8Array = randomBytes(16)): string {
   const view = new DataView(random.buffer, random.byteOffset);
-  const words = [Math.floor(now / 1000) - EPOCH_SECONDS];
-  for (let offset = 0; offset < 16; offset += 4) words.push(view.getUint32(offset));
+  const milliseconds = (now % 1000) * 2 ** RANDOM_BITS + (view.getUint32(0) % 2 ** RANDOM_BITS);
+  const words = [Math.floor(now / 1000) - EPOCH_SECONDS, milliseconds];
+  for (let offset = 4; offset < 16; offset += 4) words.push(view.getUint32(offset));
   let text = '';
   // Long division of 32-bit words. A division of one BigInt takes several times as long.
   for (let digit = 0; digit < LENGTH; digit++) {

@@ -56,11 +56,6 @@ export const BuiltInChange = /* @__PURE__ */ defineSchema(() =>
 );
 export type BuiltInChange = z.output<typeof BuiltInChange>;
 
-/** Compares two agents, or two groups, by the time of their creation. Ids sort by time too, but only by the second. */
-export function byCreation(a: Pick<Agent, 'createdAt'>, b: Pick<Agent, 'createdAt'>): number {
-  return a.createdAt - b.createdAt;
-}
-
 /** A custom agent with the content of its current version. */
 export interface AgentWithVersion {
   readonly agent: Agent;

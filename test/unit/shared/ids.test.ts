@@ -14,23 +14,38 @@ describe('ids', () => {
   test('have 27 base-62 characters', () => {
     fc.assert(fc.property(time, random, (now, bytes) => expect(ksuid(now, bytes)).toMatch(/^[0-9A-Za-z]{27}$/)));
     expect(ksuid(FIRST, new Uint8Array(16))).toBe('0'.repeat(27));
-    expect(ksuid(LAST, new Uint8Array(16).fill(255))).toBe('aWgEPTl1tmebfsQzFP4bxwgy80V'); // This is the greatest possible id.
+    expect(ksuid(LAST, new Uint8Array(16).fill(255))).toBe('aWgEPTZhwdcloT2H1F9kxliFgLP');
   });
 
-  test('are the time and the random bytes as one number, so that old and new versions derive the same ids', () => {
+  test('are the time, its milliseconds and the random bytes as one number, so that old and new versions derive the same ids', () => {
     const bytes = Uint8Array.from({ length: 16 }, (_each, index) => index * 17);
     expect(ksuid(1_800_000_000_000, bytes)).toBe('3Ouil37irmKQCuvtBpL4bEwgidD');
-    expect(derivedId('act', 1_800_000_000_000, ['a', 1])).toBe('act_3Ouil3i9Ld4zjXW8SIP2c3912CL');
+    expect(ksuid(1_800_000_000_789, bytes)).toBe('3Ouil97vbRQXu0f5hKrQZJOFt31');
+    expect(derivedId('act', 1_800_000_000_000, ['a', 1])).toBe('act_3Ouil37pFHrLvbHQirkiOZ5NlmP');
   });
 
   testProperty('sort by time', [time, time, random, random], (a, b, first, second) => {
     const [earlier, later] = a < b ? [a, b] : [b, a];
-    fc.pre(Math.floor(earlier / 1000) < Math.floor(later / 1000));
+    fc.pre(earlier < later);
     expect(ksuid(earlier, first) < ksuid(later, second)).toBe(true);
   });
 
-  testProperty('depend only on the time and the random bytes', [time, random, random], (now, first, second) => {
+  testProperty(
+    'sort by time within a second',
+    [time, fc.nat(999), fc.nat(999), random, random],
+    (now, a, b, one, two) => {
+      const second = Math.floor(now / 1000) * 1000;
+      fc.pre(a < b);
+      expect(ksuid(second + a, one) < ksuid(second + b, two)).toBe(true);
+    },
+  );
+
+  testProperty('depend only on the time and the last 118 random bits', [time, random, random], (now, first, second) => {
+    for (const bytes of [first, second]) bytes.set([0, bytes[1]! & 0x3f]);
     expect(ksuid(now, first) === ksuid(now, second)).toBe(Buffer.compare(first, second) === 0);
+    const other = Uint8Array.from(first);
+    other.set([0xff, first[1]! | 0xc0]);
+    expect(ksuid(now, other)).toBe(ksuid(now, first));
   });
 
   test('are distinct for ten thousand ids of the same time', () => {
