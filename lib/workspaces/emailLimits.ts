@@ -23,8 +23,7 @@ export class EmailLimits {
 
   /**
    * Counts a call. Returns whether it is within the limit of its IP address and within the limit of its e-mail address. A call
-   * beyond the limit of its IP address does not count for the e-mail address. One caller therefore cannot use up the limit of
-   * somebody's address.
+   * beyond the limit of its IP address does not count for the e-mail address.
    */
   async allow({ sourceIp, email, now }: { sourceIp: string; email: string; now: number }): Promise<boolean> {
     return (
