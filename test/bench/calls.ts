@@ -1,8 +1,8 @@
 /** Measures the table calls of a warm request of each endpoint, and compares them with the minimum cost of its items. */
-import { startRecorder } from '../support/capacity.ts';
+import { type Cost, startRecorder } from '../support/capacity.ts';
 import { startEngine } from '../support/engine.ts';
 import { printTable, ratio, reached, type Row } from './report.ts';
-import { type Cost, costOf, endpointAt, nameOf, prepare, type Scenario, scenarios } from './scenarios.ts';
+import { costOf, endpointAt, nameOf, prepare, type Scenario, scenarios } from './scenarios.ts';
 
 const GOAL_READ = 1.25;
 const GOAL_WRITTEN = 1;

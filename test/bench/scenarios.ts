@@ -1,10 +1,10 @@
 import * as registry from '../../functions/index.ts';
 import type { Endpoint } from '../../lib/app/endpoint.ts';
-import { type AwsCall, type Consumption, type Recorder, total } from '../support/capacity.ts';
+import { type Cost, costOfCalls, type Recorder } from '../support/capacity.ts';
 import { handlerOf } from '../support/functionHandlers.ts';
-import { type Headers, post } from '../support/requests.ts';
+import { post } from '../support/requests.ts';
 import { times } from '../support/times.ts';
-import { newWorkspace, type TestWorkspace } from '../support/workspaces.ts';
+import { headersOf, newWorkspace, type TestWorkspace } from '../support/workspaces.ts';
 
 /** A workspace with the data that the scenarios need. */
 export interface Subject extends TestWorkspace {
@@ -31,13 +31,6 @@ export interface Scenario {
 
 export function nameOf({ path, variant }: Scenario): string {
   return `${path} ${variant}`;
-}
-
-/** The cost of a warm request. Reads of the credentials do not count. */
-export interface Cost extends Consumption {
-  readonly calls: number;
-  /** The number of round trips that cannot run in parallel. */
-  readonly roundTrips: number;
 }
 
 // Scenarios write to a separate organization, so that the cost of a read does not depend on earlier scenarios.
@@ -776,14 +769,9 @@ export async function costOf(recorder: Recorder, subject: Subject, { path, data 
   return costOfCalls(endpoint.freshCredentials ? calls.slice(1) : calls);
 }
 
-export function costOfCalls(calls: readonly AwsCall[]): Cost {
-  return { calls: calls.length, roundTrips: new Set(calls.map(({ wave }) => wave)).size, ...total(calls) };
-}
-
 /** Sends `data` with the credentials that the endpoint requires. Throws if the request or one of its items fails. */
-async function send({ path, auth }: Endpoint, { headers, keyHeaders }: TestWorkspace, data: unknown): Promise<any> {
-  const credentials: Record<Endpoint['auth'], Headers> = { apiKey: keyHeaders, workspace: headers, user: {}, none: {} };
-  const { status, body } = await post(handlerOf(path), credentials[auth], data);
+async function send({ path, auth }: Endpoint, workspace: TestWorkspace, data: unknown): Promise<any> {
+  const { status, body } = await post(handlerOf(path), headersOf(workspace)[auth], data);
   if (status !== 200 || JSON.stringify(body).includes('"success":false'))
     throw new Error(`${path} answered ${status}: ${JSON.stringify(body)}`);
   return body.result.data;

@@ -7,8 +7,8 @@ import { type Engine, startEngine } from '../support/engine.ts';
 import { handlerOf } from '../support/functionHandlers.ts';
 import { eventOf, type Headers, post, type Response, send } from '../support/requests.ts';
 import { userHeadersOf } from '../support/userCaller.ts';
-import { newWorkspace } from '../support/workspaces.ts';
-import { cases, dataSchema, expectDocumented, headersOf, problems } from './contract.ts';
+import { headersOf, newWorkspace } from '../support/workspaces.ts';
+import { cases, dataSchema, expectDocumented, problems } from './contract.ts';
 
 let engine: Engine;
 let headers: Record<AuthLevel, Headers>;

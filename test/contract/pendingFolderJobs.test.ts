@@ -4,8 +4,8 @@ import { type Engine, startEngine } from '../support/engine.ts';
 import { handlerOf } from '../support/functionHandlers.ts';
 import { type Headers, post } from '../support/requests.ts';
 import { userHeadersOf } from '../support/userCaller.ts';
-import { newWorkspace } from '../support/workspaces.ts';
-import { cases, headersOf } from './contract.ts';
+import { headersOf, newWorkspace } from '../support/workspaces.ts';
+import { cases } from './contract.ts';
 
 let engine: Engine;
 let headers: Record<AuthLevel, Headers>;

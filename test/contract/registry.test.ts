@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { projectDir } from '../../infra/build/build.ts';
-import { registeredPages, registeredWorkers } from '../../infra/build/registry.ts';
-import { endpoints } from './contract.ts';
+import { registeredEndpoints, registeredPages, registeredWorkers } from '../../infra/build/registry.ts';
+import { limitClasses } from '../../lib/workspaces/rules/rateLimit.ts';
 
 /**
  * A script that imports a module without environment variables. It prints the variables and clocks that the module
@@ -40,7 +40,7 @@ function effectsOfImporting(file: string): { exports: number; noted: string[]; o
 }
 
 test.each([
-  ['functions/index.ts', endpoints.length],
+  ['functions/index.ts', registeredEndpoints().length],
   ['functions/pages.ts', registeredPages().length],
   ['functions/workers/index.ts', registeredWorkers().length],
 ])('importing the registry %s reads no environment variable and no clock, and opens no handle', (file, exports) => {
@@ -60,4 +60,11 @@ test('the check of imports finds a module with side effects', () => {
   } finally {
     rmSync(folder, { recursive: true });
   }
+});
+
+test('only endpoints for editors, extraction, semantic search and user data have the limit class "expensive"', () => {
+  const isExpensive = (path: string) => /\/crdt\/|\/agents\/extract$|\/memory\/search$|\/users\/data\//.test(path);
+  expect(limitClasses).toContain('expensive');
+  for (const { path, twinOf, limitClass } of registeredEndpoints())
+    expect([path, limitClass]).toEqual([path, isExpensive(twinOf ?? path) ? 'expensive' : undefined]);
 });

@@ -4,8 +4,8 @@ import { capabilitiesOf } from '../../lib/http/capabilities.ts';
 import { type Engine, startEngine } from '../support/engine.ts';
 import { handlerOf } from '../support/functionHandlers.ts';
 import { type Headers, post } from '../support/requests.ts';
-import { newWorkspace } from '../support/workspaces.ts';
-import { endpoints, expectDocumented, headersOf, openApi } from './contract.ts';
+import { headersOf, newWorkspace } from '../support/workspaces.ts';
+import { endpoints, expectDocumented, openApi } from './contract.ts';
 
 const twins = endpoints.filter(({ twinOf }) => twinOf !== undefined);
 const each = twins.map((twin) => [twin.path, twin, endpoints.find(({ path }) => path === twin.twinOf)!] as const);

@@ -41,6 +41,13 @@ export interface AwsCall extends Consumption {
   readonly wave: number;
 }
 
+/** The cost of a warm request. Reads of the credentials do not count. */
+export interface Cost extends Consumption {
+  readonly calls: number;
+  /** The number of round trips that cannot run in parallel. */
+  readonly roundTrips: number;
+}
+
 export interface Recorder {
   /** Runs `work` and returns its result and its calls. Only one `work` may run at a time. */
   record<T>(work: () => Promise<T>): Promise<{ result: T; calls: AwsCall[] }>;
@@ -170,6 +177,10 @@ export function total(calls: readonly Consumption[]): Consumption {
   return Object.fromEntries(
     names.map((name) => [name, calls.reduce((sum, call) => sum + call[name], 0)]),
   ) as unknown as Consumption;
+}
+
+export function costOfCalls(calls: readonly AwsCall[]): Cost {
+  return { calls: calls.length, roundTrips: new Set(calls.map(({ wave }) => wave)).size, ...total(calls) };
 }
 
 function consumption(operation: string, request: Json, answer: Json): Consumption {

@@ -1,18 +1,17 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { projectDir } from '../../infra/build/build.ts';
+import type { Endpoint } from '../../lib/app/endpoint.ts';
 import { takesIdempotencyKey } from '../../lib/http/capabilities.ts';
-import { costOfCalls, endpointAt } from '../bench/scenarios.ts';
-import { expectDocumented, headersOf } from '../contract/contract.ts';
 import { forAllTests } from './acmeWorld.ts';
-import { startRecorder } from './capacity.ts';
+import { costOfCalls, startRecorder } from './capacity.ts';
+import { checksOf, documentOf } from './documented.ts';
 import { startEngine } from './engine.ts';
-import { handlerOf } from './functionHandlers.ts';
+import { handlerOf, importDeclarations } from './functionHandlers.ts';
 import { type Headers, post, type Response } from './requests.ts';
 import { withStillClock } from './stillClock.ts';
 import { userHeadersOf } from './userCaller.ts';
-import { newWorkspace, type TestWorkspace } from './workspaces.ts';
+import { headersOf, newWorkspace, type TestWorkspace } from './workspaces.ts';
 
 /** Sends `data` to an endpoint with the credentials of its level. */
 export type Send = (path: string, data: object, headers?: Headers) => Promise<Response>;
@@ -38,9 +37,12 @@ const MARK = 'ONLY-FOR-THE-OWNER';
  * cost.
  */
 export function describeEndpoint(path: string, { documents, prepare, data, foreignData }: EndpointCases): void {
-  const endpoint = endpointAt(path);
   forAllTests(startEngine);
   const recorder = forAllTests(startRecorder);
+  const declared = forAllTests(async () => {
+    const endpoint = await endpointAt(path);
+    return { endpoint, ...checksOf(documentOf([endpoint])) };
+  });
   const owner = forAllTests(async () => {
     const workspace = await newWorkspace();
     const send = senderOf(workspace);
@@ -60,7 +62,7 @@ export function describeEndpoint(path: string, { documents, prepare, data, forei
   describe(`POST ${path}`, () => {
     test('answers as documented', async () => {
       const answer = await sendNext();
-      expectDocumented(endpoint, answer);
+      declared.expectDocumented(declared.endpoint, answer);
       expect([answer.status, answer.body.error]).toEqual([200, undefined]);
     });
 
@@ -68,7 +70,7 @@ export function describeEndpoint(path: string, { documents, prepare, data, forei
       const send = senderOf(await newWorkspace());
       for (const foreign of foreignData) {
         const answer = await send(path, foreign);
-        expectDocumented(endpoint, answer);
+        declared.expectDocumented(declared.endpoint, answer);
         expect(answer.status).toBeLessThan(500);
         for (const text of [MARK, owner.id, owner.apiKey, owner.authToken, owner.workspaceAuthToken])
           expect(JSON.stringify(answer.body)).not.toContain(text);
@@ -77,7 +79,7 @@ export function describeEndpoint(path: string, { documents, prepare, data, forei
     });
 
     test('runs once under an Idempotency-Key, if it writes', async () => {
-      if (!takesIdempotencyKey(endpoint)) return;
+      if (!takesIdempotencyKey(declared.endpoint)) return;
       const body = data(requests++);
       const [first, second] = [
         await senderOf(owner)(path, body, { 'idempotency-key': 'same' }),
@@ -96,16 +98,20 @@ export function describeEndpoint(path: string, { documents, prepare, data, forei
       });
       expect(result.status).toBe(200);
       const { calls, roundTrips, readUnits, writeUnits } = costOfCalls(
-        endpoint.freshCredentials ? recorded.slice(1) : recorded,
+        declared.endpoint.freshCredentials ? recorded.slice(1) : recorded,
       );
-      expect({ calls, roundTrips, readUnits, writeUnits }).toEqual(endpoint.cost);
+      expect({ calls, roundTrips, readUnits, writeUnits }).toEqual(declared.endpoint.cost);
     });
   });
 }
 
+async function endpointAt(path: string): Promise<Endpoint> {
+  return (await importDeclarations(path)).endpoint!;
+}
+
 function senderOf(workspace: TestWorkspace): Send {
   return async (path, data, headers = {}) => {
-    const { auth } = endpointAt(path);
+    const { auth } = await endpointAt(path);
     const own = auth === 'user' ? await userHeadersOf(workspace) : headersOf(workspace)[auth];
     return post(handlerOf(path), { ...own, ...headers }, data);
   };
@@ -116,5 +122,5 @@ function senderOf(workspace: TestWorkspace): Send {
  * endpoint.
  */
 export function hasOwnCases(path: string): boolean {
-  return existsSync(join(projectDir, `test/endpoints${path}.test.ts`));
+  return existsSync(join(import.meta.dirname, `../endpoints${path}.test.ts`));
 }

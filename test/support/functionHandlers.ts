@@ -44,7 +44,7 @@ async function newHandler(path: string): Promise<Handler> {
 }
 
 /** Imports the declarations of a function by a path. A twin's path leads to the other version's file. */
-async function importDeclarations(path: string): Promise<Declarations> {
+export async function importDeclarations(path: string): Promise<Declarations> {
   const file = [path, otherVersion(path)]
     .map(sourceFile)
     .find((candidate) => existsSync(resolve(import.meta.dirname, '../..', candidate)));

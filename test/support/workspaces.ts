@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { AuthLevel } from '../../lib/app/endpoint.ts';
 import { handlerOf } from './functionHandlers.ts';
 import { type Headers, post } from './requests.ts';
 
@@ -15,6 +16,13 @@ export interface TestWorkspace {
   readonly headers: Headers;
   /** Headers with the credentials of the first API key. */
   readonly keyHeaders: Headers;
+}
+
+const NOTHING: Headers = {};
+
+/** Returns the credential headers of each auth level. */
+export function headersOf({ headers, keyHeaders }: TestWorkspace): Record<AuthLevel, Headers> {
+  return { apiKey: keyHeaders, workspace: headers, user: NOTHING, none: NOTHING };
 }
 
 /** Creates a workspace through the API. Also reads the tokens of its first API key. */

@@ -4,7 +4,7 @@
  */
 import { type SendMessageBatchCommandInput, SQSClient } from '@aws-sdk/client-sqs';
 import type { DynamoDBStreamEvent } from 'aws-lambda';
-import { registeredWorkers } from '../../../infra/build/registry.ts';
+import * as registry from '../../../functions/workers/index.ts';
 import type { QueueName } from '../../../lib/app/capability.ts';
 import type { Worker } from '../../../lib/app/worker.ts';
 import { toWorkerLambda, type WorkerHandler } from '../../../lib/workers/lambda.ts';
@@ -70,7 +70,7 @@ export class Cloud {
   readonly #delayed: { readonly queue: Queue; readonly message: Message }[] = [];
   readonly #inserts: Item[] = [];
   /** The workers of a deployment with the default settings. */
-  readonly #workers = registeredWorkers()
+  readonly #workers = Object.values(registry as Record<string, Worker>)
     .filter(({ requires }) => requires === undefined)
     .map((worker) => ({
       worker,

@@ -18,9 +18,9 @@ import {
 } from '../../../infra/commands/cost/requests.ts';
 import { vectorConsumption } from '../../../infra/commands/cost/vectors.ts';
 import type { Endpoint } from '../../../lib/app/endpoint.ts';
-import { type Cost, costOf, costOfCalls, nameOf, prepare, scenarios, type Subject } from '../../bench/scenarios.ts';
+import { costOf, nameOf, prepare, scenarios, type Subject } from '../../bench/scenarios.ts';
 import { forAllTests } from '../../support/acmeWorld.ts';
-import { bytesOf, startRecorder } from '../../support/capacity.ts';
+import { bytesOf, type Cost, costOfCalls, startRecorder } from '../../support/capacity.ts';
 import { newCustomer } from '../../support/customer.ts';
 import { hasOwnCases } from '../../support/describeEndpoint.ts';
 import { startEngine, TABLE_NAME } from '../../support/engine.ts';

@@ -4,8 +4,6 @@ import { endpoint as getOrganizations } from '../../../functions/v2/organization
 import { run as command } from '../../../infra/commands/workspace.ts';
 import { Table } from '../../../lib/table/table.ts';
 import { RateBucketEntity, RateBuckets } from '../../../lib/workspaces/rateBuckets.ts';
-import { limitClasses } from '../../../lib/workspaces/rules/rateLimit.ts';
-import { cases } from '../../contract/contract.ts';
 import { forAllTests, table } from '../../support/acmeWorld.ts';
 import { startEngine } from '../../support/engine.ts';
 import { endpointHandler } from '../../support/functionHandlers.ts';
@@ -172,11 +170,4 @@ describe('npm run workspace -- limits', () => {
   test('reports an unknown API key', async () => {
     await expect(command(['limits', 'key_nobody'], process.env)).rejects.toThrow('API key key_nobody does not exist.');
   });
-});
-
-test('only endpoints for editors, extraction, semantic search and user data have the limit class "expensive"', () => {
-  const isExpensive = (path: string) => /\/crdt\/|\/agents\/extract$|\/memory\/search$|\/users\/data\//.test(path);
-  expect(limitClasses).toContain('expensive');
-  for (const [path, endpoint] of cases)
-    expect([path, endpoint.limitClass]).toEqual([path, isExpensive(path) ? 'expensive' : undefined]);
 });
