@@ -7,16 +7,13 @@ if (Number.parseInt(process.versions.node, 10) < 24) {
 /** Large packages that keep no state between tests. Jest would load them again for each file. */
 const sharedPackages = '(aws-cdk-lib|cdk-nag|constructs|typescript)/';
 
-/** ESM and TypeScript as they are: the transformer only strips types. */
+/** Runs ESM and TypeScript as they are: Jest only strips the types, as Node.js does. */
 export default {
   testMatch: ['<rootDir>/test/**/*.test.ts'],
   // `npm run test:engine` runs these.
   testPathIgnorePatterns: ['/node_modules/', ...(process.env.DYNAMODB_LOCAL_URL ? [] : ['<rootDir>/test/engine/'])],
   extensionsToTreatAsEsm: ['.ts'],
-  transform: {
-    '\\.ts$': '<rootDir>/test/transformer.mjs',
-    [`/node_modules/${sharedPackages}`]: '<rootDir>/test/sharedPackages.mjs',
-  },
+  transform: { [`/node_modules/${sharedPackages}`]: '<rootDir>/test/sharedPackages.mjs' },
   transformIgnorePatterns: [`/node_modules/(?!${sharedPackages})`],
   testEnvironment: '<rootDir>/test/environment.mjs',
   // The texts of zod in fifty languages would be a third of the modules of many tests. None of them uses another language.
