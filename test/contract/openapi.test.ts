@@ -5,20 +5,23 @@ import { describe, expect, test } from '@jest/globals';
 import * as z from 'zod';
 import { projectDir } from '../../infra/build/build.ts';
 import { installTool } from '../../infra/tools/installTool.ts';
-import { defineEndpoint, endpointId, familyOf } from '../../lib/app/endpoint.ts';
+import { endpointId, familyOf } from '../../lib/app/endpoint.ts';
 import { type EventType, eventTypes, triggerTypes } from '../../lib/events/rules/catalogue.ts';
 import { sourceOf } from '../../lib/events/rules/payload.ts';
 import { sampleEvent } from '../../lib/events/rules/samples.ts';
 import { takesIdempotencyKey } from '../../lib/http/capabilities.ts';
 import { placeholders, withDeployment } from '../../lib/openapi/deployment.ts';
 import { type JsonSchema, openApiDocument, possibleErrors } from '../../lib/openapi/document.ts';
+import { ComponentSchemas, jsonSchemaOf } from '../../lib/openapi/jsonSchema.ts';
 import { errorCatalogue } from '../../lib/shared/errors.ts';
 import { defineNamedSchema, Id, list, OpenObject, optional, withOpenKeys } from '../../lib/shared/schema.ts';
 import { advancedPayload, basicPayload, type DeliverableEvent } from '../../lib/webhooks/rules/payloads.ts';
 import { encodeBody } from '../../lib/webhooks/transport/encodeBody.ts';
+import { documentOf } from '../support/documented.ts';
 import { pemOf, rsaKeyPair } from '../support/rsaKeys.ts';
 import {
   cases,
+  dataSchema,
   documentedData,
   documentedResponse,
   endpoints,
@@ -33,6 +36,8 @@ function* nodes(value: unknown, path: string[] = []): Generator<[path: string, n
   if (!Array.isArray(value)) yield [path.join('/'), value as Record<string, unknown>];
   for (const [key, item] of Object.entries(value)) yield* nodes(item, [...path, key]);
 }
+
+const withPlaceholders = JSON.stringify(openApiDocument(endpoints, { ...placeholders, version: '1.0.0' }));
 
 describe('the OpenAPI document', () => {
   test('has one operation with a unique name per endpoint, and describes every tag', () => {
@@ -51,9 +56,7 @@ describe('the OpenAPI document', () => {
   });
 
   test('does not depend on the order of the registry', () => {
-    const text = (of: typeof endpoints) =>
-      JSON.stringify(openApiDocument(of, { serviceName: 'svc', url: 'https://api.test', version: '1.0.0' }));
-    expect(text(endpoints.toReversed())).toBe(text(endpoints));
+    expect(JSON.stringify(documentOf(endpoints.toReversed()))).toBe(JSON.stringify(openApi));
   });
 
   test('has no broken reference', () => {
@@ -102,11 +105,7 @@ describe('the OpenAPI document', () => {
   });
 
   test('names the credential headers after the service', () => {
-    const { components } = openApiDocument(endpoints, {
-      serviceName: 'acme',
-      url: 'https://api.test',
-      version: '1.0.0',
-    });
+    const { components } = openApiDocument([], { serviceName: 'acme', url: 'https://api.test', version: '1.0.0' });
     expect(Object.values(components.securitySchemes).map((scheme) => (scheme as { name: string }).name)).toEqual([
       'x-acme-api-key',
       'x-acme-auth-token',
@@ -122,19 +121,19 @@ describe('the OpenAPI document', () => {
       encoding: 'utf8',
       maxBuffer: 2 ** 26,
     });
-    const service = {
-      serviceName: read('cdk.json').context.serviceName,
-      url: 'http://127.0.0.1:3000',
-      version: read('package.json').version,
-    };
-    expect(JSON.parse(printed)).toEqual(JSON.parse(JSON.stringify(openApiDocument(endpoints, service))));
+    const { serviceName } = read('cdk.json').context;
+    expect(JSON.parse(printed)).toEqual({
+      ...JSON.parse(withDeployment(withPlaceholders, { serviceName, url: 'http://127.0.0.1:3000' })),
+      info: { ...openApi.info, version: read('package.json').version },
+    });
   });
 
   test('has the placeholders for URL and service name only where a deployment replaces them', () => {
-    const text = JSON.stringify(openApiDocument(endpoints, { ...placeholders, version: '1.0.0' }));
-    const count = (part: string) => text.split(part).length - 1;
+    const count = (part: string) => withPlaceholders.split(part).length - 1;
     expect([count(placeholders.url), count(placeholders.serviceName)]).toEqual([1, 4]);
-    expect(withDeployment(text, { url: 'https://api.test', serviceName: 'svc' })).toBe(JSON.stringify(openApi));
+    expect(withDeployment(withPlaceholders, { url: 'https://api.test', serviceName: 'svc' })).toBe(
+      JSON.stringify(openApi),
+    );
   });
 });
 
@@ -284,36 +283,14 @@ describe('the webhooks of the OpenAPI document', () => {
 });
 
 describe('the JSON Schema of request data', () => {
-  const documentOf = (input: z.ZodType) => {
-    const endpoint = defineEndpoint(
-      {
-        path: '/v2/things/add',
-        summary: 'Add things',
-        auth: 'none',
-        kind: 'write',
-        input,
-        output: z.object({}),
-        message: 'Done',
-        errors: [],
-        uses: {},
-        impact: 'nobody can add things',
-        example: { data: {}, result: {} },
-      },
-      async () => ({}),
-    );
-    return openApiDocument([endpoint], { serviceName: 'svc', url: 'https://api.test', version: '1.0.0' });
-  };
-  const schemaOf = (input: z.ZodType): JsonSchema =>
-    documentOf(input).paths['/v2/things/add']!.post.requestBody.content['application/json'].schema.properties!
-      .data as JsonSchema;
   const id = { type: 'string', minLength: 1, maxLength: 512, pattern: '^[^\\u0000-\\u001F\\u007F-\\u009F]+$' };
 
   test('describes the items and the length of a list', () => {
-    expect(schemaOf(list(Id, 30))).toEqual({ type: 'array', minItems: 1, maxItems: 30, items: id });
+    expect(jsonSchemaOf(list(Id, 30))).toEqual({ type: 'array', minItems: 1, maxItems: 30, items: id });
   });
 
   test('accepts null in an optional field', () => {
-    expect(schemaOf(z.object({ one: Id, many: optional(list(Id, 30)) }))).toEqual({
+    expect(jsonSchemaOf(z.object({ one: Id, many: optional(list(Id, 30)) }))).toEqual({
       type: 'object',
       properties: {
         one: id,
@@ -326,42 +303,39 @@ describe('the JSON Schema of request data', () => {
   test('refers to a named schema, which is a component once', () => {
     const Thing = defineNamedSchema('Thing', () => z.object({ id: Id }));
     const input = z.object({ one: Thing, many: optional(list(Thing, 30)) });
+    const components = new ComponentSchemas();
     const reference = { $ref: '#/components/schemas/Thing' };
-    expect(schemaOf(input).properties).toEqual({
+    expect(jsonSchemaOf(input, components).properties).toEqual({
       one: reference,
       many: { type: ['array', 'null'], minItems: 1, maxItems: 30, items: reference },
     });
-    expect(documentOf(input).components.schemas.Thing).toEqual({
-      type: 'object',
-      properties: { id },
-      required: ['id'],
-    });
+    expect(components.toJson()).toEqual({ Thing: { type: 'object', properties: { id }, required: ['id'] } });
   });
 
   test('refuses two schemas of the same name', () => {
     const one = defineNamedSchema('Thing', () => z.object({ id: Id }));
     const other = defineNamedSchema('Thing', () => z.object({ id: z.number() }));
-    expect(() => documentOf(z.object({ one, other }))).toThrow('Two different schemas have the name Thing');
+    expect(() => jsonSchemaOf(z.object({ one, other }), new ComponentSchemas())).toThrow(
+      'Two different schemas have the name Thing',
+    );
   });
 
   test('describes the declared fields of an object that accepts other keys', () => {
-    expect(schemaOf(list(withOpenKeys({ id: Id }), 1))).toMatchObject({
+    expect(jsonSchemaOf(list(withOpenKeys({ id: Id }), 1))).toMatchObject({
       items: { type: 'object', properties: { id }, required: ['id'], additionalProperties: true },
     });
-    expect(schemaOf(OpenObject)).toEqual({ type: 'object' });
+    expect(jsonSchemaOf(OpenObject)).toEqual({ type: 'object' });
   });
 
   test('describes a field that accepts any value', () => {
-    expect(schemaOf(z.object({ value: z.unknown() }))).toMatchObject({
+    expect(jsonSchemaOf(z.object({ value: z.unknown() }))).toMatchObject({
       properties: { value: { description: 'Any JSON value' } },
     });
   });
 });
 
 describe('the OpenAPI document, for client generators,', () => {
-  const schemaOf = (path: string) =>
-    openApi.paths[path]!.post.requestBody.content['application/json'].schema.properties!.data as JsonSchema;
-  const property = (path: string, name: string) => schemaOf(path).properties![name] as JsonSchema;
+  const property = (path: string, name: string) => dataSchema(path).properties![name] as JsonSchema;
 
   test('allows null by the type, not by an anyOf, unless the other choice is a constant or has no type', () => {
     const nullable = [...nodes(openApi)].filter(([, { anyOf }]) =>
@@ -429,7 +403,7 @@ describe('the OpenAPI document, for client generators,', () => {
 
   test('describes "at least one of these fields" as anyOf, and "exactly one" as oneOf', () => {
     const required = (...names: string[]) => names.map((name) => ({ properties: { [name]: true }, required: [name] }));
-    const ruleOf = (path: string) => schemaOf(path).then;
+    const ruleOf = (path: string) => dataSchema(path).then;
     expect(ruleOf('/v2/activities/delete')).toEqual({
       anyOf: required('documentId', 'targetEntityId', 'activityIds'),
     });
