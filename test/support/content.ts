@@ -1,8 +1,29 @@
+import type { OccurredEvent } from '../../lib/events/audience.ts';
 import type { Customer } from './customer.ts';
 import type { Engine } from './engine.ts';
-import { scan, storedItem } from './items.ts';
+import { itemsOfTenant, scan, storedItem } from './items.ts';
 
 export const nda = { organizationId: 'acme', documentId: 'nda' } as const;
+
+/** Returns the events of a tenant with their payloads, oldest first. */
+export async function occurredEvents(engine: Engine, tenant: string): Promise<OccurredEvent[]> {
+  const items = await itemsOfTenant(engine, tenant);
+  const payloads = new Map(
+    items.filter(({ _t }) => _t === 'EventPayload').map(({ PK, payload }) => [PK, JSON.parse(payload)]),
+  );
+  return items
+    .filter(({ _t }) => _t === 'Event')
+    .sort((a, b) => a.createdAt - b.createdAt)
+    .map(({ PK, eventId, event, organizationId, documentId, createdAt }) => ({
+      tenant,
+      eventId,
+      event,
+      organizationId,
+      documentId,
+      createdAt,
+      payload: payloads.get(PK),
+    }));
+}
 
 /** An emitted event with its payload. */
 export interface Emitted {

@@ -16,7 +16,7 @@ import {
   type NamedResource,
 } from './directoryModel.ts';
 import type { Engine } from './engine.ts';
-import { everyItem } from './items.ts';
+import { everyItem, itemsOfTenant } from './items.ts';
 import { runAsJob } from './jobRunner.ts';
 import type { Queues } from './queues.ts';
 import { recordingMeasures } from './workers.ts';
@@ -259,8 +259,8 @@ export class DirectorySimulation {
     await this.finish();
     // Records of removed access may remain. DynamoDB deletes each when all user tokens from before the removal have
     // expired.
-    const remaining = (await everyItem(this.#engine)).filter(
-      ({ PK, _t }) => PK.startsWith(`T#${this.#customer.apiKey}#`) && _t !== AccessRemovalEntity.type,
+    const remaining = (await itemsOfTenant(this.#engine, this.#customer.apiKey)).filter(
+      ({ _t }) => _t !== AccessRemovalEntity.type,
     );
     expect(remaining.filter(({ _t, revocations = [] }) => _t !== 'User' || revocations.length > 0)).toEqual([]);
     expect(remaining.map(({ userId }) => userId).sort()).toEqual([...this.existingUserIds].sort());

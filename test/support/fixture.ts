@@ -3,7 +3,7 @@ import { locationKey } from '../../lib/content/rules/location.ts';
 import { inParallel } from '../../lib/shared/inParallel.ts';
 import type { Customer } from './customer.ts';
 import type { Engine } from './engine.ts';
-import { everyItem } from './items.ts';
+import { itemsOfTenant } from './items.ts';
 import { times } from './times.ts';
 
 /** Returns a generator of pseudorandom numbers in [0, 1). The same seed always gives the same numbers. */
@@ -768,7 +768,7 @@ export interface TableLines {
 
 /** Reads the table. Returns a customer's content in the form of ledger lines. */
 export async function tableLines(engine: Engine, { apiKey }: Customer): Promise<TableLines> {
-  const items = (await everyItem(engine)).filter(({ PK }) => PK.startsWith(`T#${apiKey}#`));
+  const items = await itemsOfTenant(engine, apiKey);
   const decoded = (part: string | undefined) =>
     (part ?? '').replace(/%([0-9a-f]{2})/g, (_escaped, code: string) => String.fromCharCode(Number.parseInt(code, 16)));
   const partOf = (key: string, index: number) => decoded(key.split('#').at(index));

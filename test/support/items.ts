@@ -36,6 +36,14 @@ export function everyItem(engine: Engine): Promise<Record<string, any>[]> {
   return scan(engine, {});
 }
 
+/** Returns all stored items of a tenant. */
+export function itemsOfTenant(engine: Engine, tenant: string): Promise<Record<string, any>[]> {
+  return scan(engine, {
+    FilterExpression: 'begins_with(PK, :tenant)',
+    ExpressionAttributeValues: { ':tenant': `T#${tenant}#` },
+  });
+}
+
 /** Returns the items of a scan, from all its pages. */
 export async function scan(
   engine: Engine,
@@ -60,7 +68,7 @@ export function clearTable(engine: Engine): Promise<void> {
 
 /** Returns a customer's items by `<PK> <SK>`. */
 export async function itemsByKey(engine: Engine, { apiKey }: Customer): Promise<Map<string, Record<string, any>>> {
-  const items = (await everyItem(engine)).filter(({ PK }) => PK.startsWith(`T#${apiKey}#`));
+  const items = await itemsOfTenant(engine, apiKey);
   return new Map(items.map((item) => [`${item.PK} ${item.SK}`, item]));
 }
 

@@ -1,6 +1,5 @@
 import { environment } from '../../lib/app/capability.ts';
 import { secretBox } from '../../lib/crypto/secretBox.ts';
-import type { OccurredEvent } from '../../lib/events/audience.ts';
 import { MailComposer } from '../../lib/mail/mailComposer.ts';
 import { fanOutMails, ownerNotifier } from '../../lib/mail/mailFanOut.ts';
 import type { MailMessage } from '../../lib/mail/mailMessage.ts';
@@ -15,9 +14,10 @@ import { newId } from '../../lib/shared/ids.ts';
 import { shardNumbers } from '../../lib/table/queryShards.ts';
 import { openTable, type Table } from '../../lib/table/table.ts';
 import type { QueueMessage } from '../../lib/workers/sender.ts';
+import { occurredEvents } from './content.ts';
 import type { Customer } from './customer.ts';
 import type { Engine } from './engine.ts';
-import { everyItem } from './items.ts';
+import { itemsOfTenant } from './items.ts';
 import { roleOf } from './permissions.ts';
 import { recordingMeasures } from './workers.ts';
 
@@ -77,31 +77,10 @@ export class MailSystem {
 
   readonly notifyOwner = ownerNotifier(this.#ports);
 
-  /** Returns the events of the customer's changes, oldest first. */
-  async events(): Promise<OccurredEvent[]> {
-    const tenant = this.#tenant;
-    const items = (await everyItem(this.#engine)).filter(({ PK }) => PK.startsWith(`T#${tenant}#EVENT#`));
-    const payloads = new Map(
-      items.filter(({ _t }) => _t === 'EventPayload').map(({ PK, payload }) => [PK, JSON.parse(payload)]),
-    );
-    return items
-      .filter(({ _t }) => _t === 'Event')
-      .sort((a, b) => a.createdAt - b.createdAt)
-      .map(({ PK, eventId, event, organizationId, documentId, createdAt }) => ({
-        tenant,
-        eventId,
-        event,
-        organizationId,
-        documentId,
-        createdAt,
-        payload: payloads.get(PK),
-      }));
-  }
-
   /** Writes the mails of all events of the customer in one batch. */
   async fanOut(): Promise<void> {
     const consumer = fanOutMails({ ...this.#ports, table: this.table })();
-    for (const event of await this.events()) await consumer.consume(event);
+    for (const event of await occurredEvents(this.#engine, this.#tenant)) await consumer.consume(event);
   }
 
   /** Processes one message. */
@@ -152,9 +131,7 @@ export class MailSystem {
   /** Returns the stored mails, ordered by user. */
   async stored(): Promise<(StoredMail & { about: any })[]> {
     const tenant = this.#tenant;
-    const keys = (await everyItem(this.#engine)).filter(
-      ({ PK, _t }) => _t === MailEntity.type && PK.startsWith(`T#${tenant}#`),
-    );
+    const keys = (await itemsOfTenant(this.#engine, tenant)).filter(({ _t }) => _t === MailEntity.type);
     const mails = await Promise.all(keys.map(({ mailId }) => this.store.get({ tenant, mailId })));
     return (mails as (StoredMail & { about: any })[]).sort((a, b) =>
       String(a.about.userId) < String(b.about.userId) ? -1 : 1,

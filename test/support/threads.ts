@@ -2,7 +2,7 @@ import { expect } from '@jest/globals';
 import { itemsOf, nda } from './content.ts';
 import type { Customer } from './customer.ts';
 import type { Engine } from './engine.ts';
-import { everyItem } from './items.ts';
+import { itemsOfTenant } from './items.ts';
 import { times } from './times.ts';
 
 export const ada = { userId: 'ada', name: 'Ada' };
@@ -82,8 +82,6 @@ const contentTypes = ['Thread', 'Comment', 'RecordId', 'Involvement', 'Reaction'
 
 /** Returns how many items of each type a customer's threads have. */
 export async function contentOf(engine: Engine, { apiKey }: Customer): Promise<Record<string, number>> {
-  const own = (await everyItem(engine)).filter(
-    ({ PK, _t }) => PK.startsWith(`T#${apiKey}#`) && contentTypes.includes(_t),
-  );
+  const own = (await itemsOfTenant(engine, apiKey)).filter(({ _t }) => contentTypes.includes(_t));
   return Object.fromEntries([...Map.groupBy(own, ({ _t }) => String(_t))].map(([type, items]) => [type, items.length]));
 }

@@ -13,7 +13,7 @@ import { involvements, itemsOf, nda } from '../../support/content.ts';
 import { type Fault, InjectedError, Invocation, Trial } from '../../support/crashes.ts';
 import { type Customer, newCustomer } from '../../support/customer.ts';
 import { startEngine, TABLE_NAME } from '../../support/engine.ts';
-import { everyItem } from '../../support/items.ts';
+import { itemsOfTenant } from '../../support/items.ts';
 import { runAsJob } from '../../support/jobRunner.ts';
 import { asDocumentClient, type Command } from '../../support/leanClient.ts';
 import { addThreads } from '../../support/threads.ts';
@@ -31,9 +31,7 @@ const EXPIRING_TYPES = ['AccessRemoval', 'Event', 'EventPayload', 'Idempotency',
 
 /** Returns the items of a tenant by key. Items that expire are left out, and so are revisions. */
 async function dump(tenant: string): Promise<Map<string, Item>> {
-  const own = (await everyItem(engine)).filter(
-    ({ PK, _t }) => PK.startsWith(`T#${tenant}#`) && !EXPIRING_TYPES.includes(_t),
-  );
+  const own = (await itemsOfTenant(engine, tenant)).filter(({ _t }) => !EXPIRING_TYPES.includes(_t));
   return new Map(
     own.map(({ _r, ...item }) => [
       `${item.PK} ${item.SK}`.replaceAll(tenant, 'TENANT'),
@@ -505,9 +503,7 @@ describe('erasure with faults', () => {
     source = customer.apiKey;
     await createUserRecords(customer, 'acme');
     await customer.ok(DELETE, { userIds: [ada.userId] });
-    fixture = (await everyItem(engine)).filter(
-      ({ PK, _t }) => PK.startsWith(`T#${source}#`) && !['Event', 'EventPayload'].includes(_t),
-    );
+    fixture = (await itemsOfTenant(engine, source)).filter(({ _t }) => !['Event', 'EventPayload'].includes(_t));
     ({ job } = await Runner.of(customer));
     const whole = new Trial();
     expected = await outcomeOf('whole', whole);
@@ -540,7 +536,7 @@ describe('erasure with faults', () => {
         if (!(error instanceof InjectedError)) throw error;
       }
     }
-    const own = (await everyItem(engine)).filter(({ PK }) => PK.startsWith(`T#${name}#`));
+    const own = await itemsOfTenant(engine, name);
     // The purge of an interrupted removal has its own job.
     for (const { kind, data } of own) if (kind === 'purgeLeftover') await purgeLeftover(table, name, JSON.parse(data));
     expect(own.find(({ _t }) => _t === 'Erasure')).toMatchObject({ tasksLeft: 0 });

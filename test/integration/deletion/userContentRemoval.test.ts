@@ -7,7 +7,7 @@ import { Table } from '../../../lib/table/table.ts';
 import { acmeWorld, table } from '../../support/acmeWorld.ts';
 import { nda } from '../../support/content.ts';
 import { TABLE_NAME } from '../../support/engine.ts';
-import { everyItem } from '../../support/items.ts';
+import { itemsOfTenant } from '../../support/items.ts';
 import { asDocumentClient, type Command } from '../../support/leanClient.ts';
 import { addThreads, comment, getThread, thread } from '../../support/threads.ts';
 import { times } from '../../support/times.ts';
@@ -27,7 +27,7 @@ beforeEach(async () => {
 });
 
 async function dump(): Promise<Map<string, Item>> {
-  const own = (await everyItem(engine)).filter(({ PK }) => PK.startsWith(`T#${customer.apiKey}#`));
+  const own = await itemsOfTenant(engine, customer.apiKey);
   return new Map(own.map(({ _r, ...item }) => [`${item.PK} ${item.SK}`, item]));
 }
 

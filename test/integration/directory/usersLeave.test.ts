@@ -16,7 +16,7 @@ import { replace, Table } from '../../../lib/table/table.ts';
 import { acmeWorld, forAllTests, table } from '../../support/acmeWorld.ts';
 import { beforeWrite } from '../../support/beforeWrite.ts';
 import { TABLE_NAME } from '../../support/engine.ts';
-import { everyItem } from '../../support/items.ts';
+import { itemsOfTenant } from '../../support/items.ts';
 import { runAsJob } from '../../support/jobRunner.ts';
 import { asDocumentClient, type TableClient } from '../../support/leanClient.ts';
 import { nextMillisecond } from '../../support/nextMillisecond.ts';
@@ -29,7 +29,7 @@ const DELETE = '/v2/users/delete';
 const acme = { organizationId: 'acme' };
 const nda = { ...acme, documentId: 'nda' };
 
-const { engine, customer } = acmeWorld({ table: 'memory' });
+const { engine, customer, itemsOf } = acmeWorld({ table: 'memory' });
 const queues = forAllTests(startQueues);
 /** How far the clock of jobs is ahead, in milliseconds. */
 let clockOffset: number;
@@ -120,17 +120,14 @@ const REMAINING: readonly string[] = ['User', 'Job', AccessRemovalEntity.type];
 
 /** Returns the type and sort key of a user's items. Items of the types in `REMAINING` are left out. */
 async function itemsOfUser(userId: string): Promise<string[]> {
-  const items = (await everyItem(engine)).filter(({ PK }) => PK.startsWith(`T#${customer.apiKey}#`));
+  const items = await itemsOfTenant(engine, customer.apiKey);
   return items
     .filter(({ _t, PK, userId: of }) => !REMAINING.includes(_t) && (of === userId || PK.endsWith(`#USER#${userId}`)))
     .map(({ _t, SK }) => `${_t} ${SK}`)
     .sort();
 }
 
-async function jobsLeft(): Promise<number> {
-  return (await everyItem(engine)).filter(({ _t, PK }) => _t === 'Job' && PK.startsWith(`T#${customer.apiKey}#`))
-    .length;
-}
+const jobsLeft = async () => (await itemsOf('Job')).length;
 
 const stored = async (userId: string) => (await table.get(UserEntity, { tenant: customer.apiKey, userId }))!;
 const scope = () => storedOrganizationScope(customer);
@@ -418,10 +415,7 @@ describe('users/delete with folderId, if contents move before its job ends', () 
     customer.ok('/v2/organizations/documents/move', { ...acme, documentIds: [documentId], folderId });
   const moveFolder = (folderId: string, parentFolderId: string) =>
     customer.ok('/v2/organizations/folders/update', { ...acme, folders: [{ folderId, parentFolderId }] });
-  const revocationCount = async () =>
-    (await everyItem(engine)).filter(
-      ({ _t, PK }) => _t === 'FolderRevocation' && PK.startsWith(`T#${customer.apiKey}#`),
-    ).length;
+  const revocationCount = async () => (await itemsOf('FolderRevocation')).length;
   const storedRevocationCount = async () =>
     (await table.get(OrganizationEntity, { tenant: customer.apiKey, organizationId: 'acme' }))!.folderRevocations;
 

@@ -3,7 +3,6 @@ import { environment } from '../../../lib/app/capability.ts';
 import { fanOutCapability } from '../../../lib/events/fanOut.ts';
 import { forAllTests } from '../../support/acmeWorld.ts';
 import { nda } from '../../support/content.ts';
-import { everyItem } from '../../support/items.ts';
 import { startQueues } from '../../support/queues.ts';
 import { times } from '../../support/times.ts';
 import { outcome, paths } from '../../support/webhooks.ts';
@@ -12,7 +11,7 @@ import { webhookWorld } from '../../support/webhookWorld.ts';
 const PUBLISH = '/v2/events/publish';
 const ada = { userId: 'ada', name: 'Ada' };
 
-const { engine, customer, useNewCustomer, hooks, system, createEndpoint } = webhookWorld();
+const { customer, itemsOf, useNewCustomer, hooks, system, createEndpoint } = webhookWorld();
 const queues = forAllTests(startQueues);
 let tenant: string;
 
@@ -27,8 +26,7 @@ beforeEach(async () => {
 
 const publish = async (data: object): Promise<string> =>
   (await customer.ok(PUBLISH, { organizationId: 'acme', event: 'huddle.create', ...data })).eventId;
-const events = async () =>
-  (await everyItem(engine)).filter(({ PK, _t }) => _t === 'Event' && PK.startsWith(`T#${tenant}#`));
+const events = () => itemsOf('Event');
 
 /** Fans out a published event and delivers it. */
 async function deliver(...eventIds: string[]): Promise<any[]> {
@@ -123,7 +121,7 @@ describe('POST /v2/events/publish', () => {
     system.replacedPorts.fanOut = { consumers };
     await deliver(eventId);
     expect(hooks.received.map(({ path }) => path).sort()).toEqual(['/a', '/processed', '/raw']);
-    const mails = (await everyItem(engine)).filter(({ _t, PK }) => _t === 'Mail' && PK.startsWith(`T#${tenant}#`));
+    const mails = await itemsOf('Mail');
     expect(mails.map(({ about }) => about.userId).sort()).toEqual(['grace', 'lin']);
     expect(queues.messagesOf('mail')).toHaveLength(2);
     const inbox = async (userId: string) =>
@@ -142,7 +140,7 @@ describe('POST /v2/events/publish', () => {
         data: { actionUser: { userId: 'grace' }, notifyUsers: [{ userId: 'ada' }, { userId: 'grace' }] },
       }),
     );
-    const mails = (await everyItem(engine)).filter(({ _t, PK }) => _t === 'Mail' && PK.startsWith(`T#${tenant}#`));
+    const mails = await itemsOf('Mail');
     expect(mails.map(({ about }) => about.userId)).toEqual(['grace', 'grace']);
   });
 
@@ -174,7 +172,7 @@ describe('POST /v2/events/publish', () => {
         },
       }),
     );
-    const mails = (await everyItem(engine)).filter(({ _t, PK }) => _t === 'Mail' && PK.startsWith(`T#${tenant}#`));
+    const mails = await itemsOf('Mail');
     expect(mails.map(({ about }) => about.userId)).toEqual(['grace']);
   });
 });

@@ -1,15 +1,13 @@
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { OccurredEvent } from '../../../lib/events/audience.ts';
-import type { EventPayload } from '../../../lib/events/rules/payload.ts';
 import { fanOutInApp } from '../../../lib/notifications/inAppFanOut.ts';
 import { NotificationWriter } from '../../../lib/notifications/notifications.ts';
 import { Table } from '../../../lib/table/table.ts';
 import { acmeWorld } from '../../support/acmeWorld.ts';
-import { nda } from '../../support/content.ts';
+import { nda, occurredEvents } from '../../support/content.ts';
 import { deliveryRoles } from '../../support/deliveryRoles.ts';
 import { TABLE_NAME } from '../../support/engine.ts';
-import { everyItem } from '../../support/items.ts';
 import { times } from '../../support/times.ts';
 
 const { engine, customer } = acmeWorld({ documents: ['nda'] });
@@ -34,25 +32,7 @@ beforeEach(async () => {
 const ada = { userId: 'ada', name: 'Ada' };
 const mention = (...userIds: string[]) => ({ taggedUserContacts: userIds.map((userId) => ({ userId })) });
 
-/** Returns the customer's events, oldest first. */
-async function events(): Promise<OccurredEvent[]> {
-  const items = (await everyItem(engine)).filter(({ PK }) => PK.startsWith(`T#${customer.apiKey}#EVENT#`));
-  const payloads = new Map(
-    items.filter(({ _t }) => _t === 'EventPayload').map(({ PK, payload }) => [PK, JSON.parse(payload) as EventPayload]),
-  );
-  return items
-    .filter(({ _t }) => _t === 'Event')
-    .sort((a, b) => a.createdAt - b.createdAt)
-    .map(({ PK, eventId, event, organizationId, documentId, createdAt }) => ({
-      tenant: customer.apiKey,
-      eventId,
-      event,
-      organizationId,
-      documentId,
-      createdAt,
-      payload: payloads.get(PK)!,
-    }));
-}
+const events = () => occurredEvents(engine, customer.apiKey);
 async function fanOutAll(): Promise<void> {
   for (const event of await events()) await fanOut(event);
 }

@@ -1,13 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
 import { InvolvementEntity } from '../../../lib/content/involvements.ts';
 import { DocumentEntity } from '../../../lib/directory/documents.ts';
-import { EventEntity, EventPayloadEntity } from '../../../lib/events/outbox.ts';
 import { readRecordings, recordingDeletionOps, RecordingEntity } from '../../../lib/recordings/recordings.ts';
 import { remove } from '../../../lib/table/table.ts';
 import { acmeWorld, forAllTests, invalid, table } from '../../support/acmeWorld.ts';
-import { nda } from '../../support/content.ts';
+import { nda, occurredEvents } from '../../support/content.ts';
 import { startFaults } from '../../support/faults.ts';
-import { everyItem } from '../../support/items.ts';
+import { itemsOfTenant } from '../../support/items.ts';
 import { storedDocumentScope } from '../../support/storedScope.ts';
 import { times } from '../../support/times.ts';
 
@@ -24,16 +23,7 @@ const get = (filter: object = {}) => customer.ok(GET, { organizationId: 'acme', 
 const idsOf = async (filter: object = {}) => (await get(filter)).map(({ annotationId }) => annotationId);
 const numbers = (count: number) => times(count, (i) => i);
 const scope = () => storedDocumentScope(customer, nda);
-/** Returns the customer's events with their data. */
-async function events(): Promise<any[]> {
-  const items = (await everyItem(engine)).filter(({ PK }) => PK.startsWith(`T#${customer.apiKey}#EVENT#`));
-  return items
-    .filter(({ _t }) => _t === EventEntity.type)
-    .map((event) => ({
-      ...event,
-      payload: JSON.parse(items.find(({ PK, _t }) => PK === event.PK && _t === EventPayloadEntity.type)!.payload),
-    }));
-}
+const events = () => occurredEvents(engine, customer.apiKey);
 
 describe('POST /v2/recordings/add', () => {
   test('returns a result by annotationId and stores recordings as they were sent', async () => {
@@ -121,7 +111,7 @@ describe('POST /v2/recordings/add', () => {
     expect(others).toEqual([]);
     expect(event).toMatchObject({ event: 'recorder.done', ...nda });
     const assets = [{ version: 1, url: 'https://files.example.com/r.mp4', fileName: 'r.mp4', fileFormat: 'mp4' }];
-    expect(event.payload).toEqual({
+    expect(event!.payload).toEqual({
       source: 'recorder',
       data: {
         actionUser: ada,
@@ -192,8 +182,8 @@ describe('POST /v2/recordings/add', () => {
     const { values } = await table.query(RecordingEntity, documentScope, { limit: 10 });
     expect(await table.write(recordingDeletionOps(documentScope, values))).toBe('done');
     expect(
-      (await everyItem(engine)).filter(
-        ({ PK, _t }) => PK.startsWith(`T#${customer.apiKey}#`) && ['Recording', 'RecordId', 'Involvement'].includes(_t),
+      (await itemsOfTenant(engine, customer.apiKey)).filter(({ _t }) =>
+        ['Recording', 'RecordId', 'Involvement'].includes(_t),
       ),
     ).toEqual([]);
     expect((await add([recording({ annotationId: 'r' })])).r.success).toBe(true);
