@@ -1,13 +1,13 @@
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { projectDir } from '../../infra/build/build.ts';
 import { createEndpoint } from '../../infra/commands/newEndpoint.ts';
 import { installTool } from '../../infra/tools/installTool.ts';
+import { temporaryFolder } from '../support/temporaryFolder.ts';
 
-const copy = mkdtempSync(join(tmpdir(), 'project-'));
+const copy = temporaryFolder();
 let compiler: string;
 beforeAll(async () => {
   compiler = join(await installTool('nativeCompiler'), 'typescript/bin/tsc');
@@ -15,7 +15,6 @@ beforeAll(async () => {
     cpSync(join(projectDir, part), join(copy, part), { recursive: true });
   symlinkSync(join(projectDir, 'node_modules'), join(copy, 'node_modules'));
 });
-afterAll(() => rmSync(copy, { recursive: true }));
 
 const read = (file: string) => readFileSync(join(copy, file), 'utf8');
 const run = (args: string[]) => spawnSync(process.execPath, args, { cwd: copy, encoding: 'utf8' });

@@ -1,11 +1,11 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { projectDir } from '../../infra/build/build.ts';
 import { registeredEndpoints, registeredPages, registeredWorkers } from '../../infra/build/registry.ts';
 import { limitClasses } from '../../lib/workspaces/rules/rateLimit.ts';
+import { temporaryFolder } from '../support/temporaryFolder.ts';
 
 /**
  * A script that imports a module without environment variables. It prints the variables and clocks that the module
@@ -47,19 +47,16 @@ test.each([
   expect(effectsOfImporting(join(projectDir, file))).toEqual({ exports, noted: [], open: [] });
 });
 
+const folder = temporaryFolder();
+
 test('the check of imports finds a module with side effects', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'effects-'));
-  try {
-    mkdirSync(join(folder, 'lib'));
-    const file = join(folder, 'lib', 'eager.mjs');
-    writeFileSync(
-      file,
-      'export const name = process.env.TABLE_NAME;\nexport const today = Date.now();\nsetInterval(() => {}, 1000);\n',
-    );
-    expect(effectsOfImporting(file)).toEqual({ exports: 2, noted: ['TABLE_NAME', 'Date.now'], open: ['Timeout'] });
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
+  mkdirSync(join(folder, 'lib'));
+  const file = join(folder, 'lib', 'eager.mjs');
+  writeFileSync(
+    file,
+    'export const name = process.env.TABLE_NAME;\nexport const today = Date.now();\nsetInterval(() => {}, 1000);\n',
+  );
+  expect(effectsOfImporting(file)).toEqual({ exports: 2, noted: ['TABLE_NAME', 'Date.now'], open: ['Timeout'] });
 });
 
 test('only endpoints for editors, extraction, semantic search and user data have the limit class "expensive"', () => {

@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import * as z from 'zod';
 import { worker as heartbeatWorker } from '../../functions/workers/heartbeat.ts';
@@ -36,7 +33,7 @@ import { withStillClock } from '../support/stillClock.ts';
 import { times } from '../support/times.ts';
 import { newWebhookCustomer, paths } from '../support/webhooks.ts';
 import { lambdaContext, silentLog } from '../support/workers.ts';
-import { appOf } from './assembly.ts';
+import { synthesised } from './assembly.ts';
 import { registered } from './endpoints.ts';
 import { metricIdsOf } from './metricIds.ts';
 import { optionalWorkers, workers as defaultWorkers } from './workers.ts';
@@ -56,21 +53,15 @@ const activated = new Set<string>();
 beforeAll(() => {
   process.env.POWERTOOLS_DEV = 'true';
   process.env.POWERTOOLS_METRICS_DISABLED = 'false';
-  const outdir = mkdtempSync(join(tmpdir(), 'assembly-'));
-  try {
-    const { app, backend } = appOf(
-      registered,
-      { serviceName, mailFrom: 'app@example.com', live: 'on', heartbeat: 'on' },
-      { outdir, workers },
-    );
-    app.synth();
-    families = backend.families.map(({ family }) => family);
-    ({ resources } = loadAssembly(outdir, { api: 'http://127.0.0.1:3000', aws: 'http://127.0.0.1:4000' }));
-    monitoring = monitoringOf(resourcesOf('AWS::CloudWatch::Dashboard'), resourcesOf('AWS::CloudWatch::Alarm'));
-    alarms = new Map(monitoring.alarms.map((each) => [each.name, each]));
-  } finally {
-    rmSync(outdir, { recursive: true });
-  }
+  const { outdir, backend } = synthesised(
+    registered,
+    { serviceName, mailFrom: 'app@example.com', live: 'on', heartbeat: 'on' },
+    { workers },
+  );
+  families = backend.families.map(({ family }) => family);
+  ({ resources } = loadAssembly(outdir, { api: 'http://127.0.0.1:3000', aws: 'http://127.0.0.1:4000' }));
+  monitoring = monitoringOf(resourcesOf('AWS::CloudWatch::Dashboard'), resourcesOf('AWS::CloudWatch::Alarm'));
+  alarms = new Map(monitoring.alarms.map((each) => [each.name, each]));
 });
 beforeEach(() => {
   lines = [];

@@ -1,7 +1,5 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdtempSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll } from '@jest/globals';
 import { Code } from 'aws-cdk-lib/aws-lambda';
 import { App, type IPolicyValidationPlugin, Validations } from 'aws-cdk-lib/core';
 import { projectContext } from '../../infra/build/projectContext.ts';
@@ -10,6 +8,7 @@ import { readSettings, type Settings } from '../../infra/stacks/settings.ts';
 import type { Routed } from '../../lib/app/page.ts';
 import type { Worker } from '../../lib/app/worker.ts';
 import type { ProcessValidatePlugin } from '../support/processValidatePlugin.ts';
+import { temporaryFolder } from '../support/temporaryFolder.ts';
 import { workers as allWorkers } from './workers.ts';
 
 export interface Resource {
@@ -37,7 +36,6 @@ export interface Assembly {
 export interface AppOptions {
   /** The workers to deploy. The default is all registered workers, and a fake worker for each source that has none. */
   readonly workers?: readonly Worker[];
-  readonly outdir?: string;
   /**
    * The plugin with which the CDK checks the root template against CloudFormation's schemas. Without one, the CDK does
    * not check it, because the check takes half of the time.
@@ -45,9 +43,8 @@ export interface AppOptions {
   readonly validatePlugin?: ProcessValidatePlugin;
 }
 
-/** All apps without `outdir` share this folder. The CDK would otherwise create one for each app and never remove it. */
-const unnamedApps = mkdtempSync(join(tmpdir(), 'apps-'));
-afterAll(() => rmSync(unnamedApps, { recursive: true, force: true }));
+/** The output folders of the apps. The CDK itself would never remove them. */
+const outdirs = temporaryFolder();
 
 /**
  * Returns an app with these endpoints. The code of a function is only its id, so tests can see to which function a
@@ -56,8 +53,9 @@ afterAll(() => rmSync(unnamedApps, { recursive: true, force: true }));
 export function appOf(
   endpoints: readonly Routed[],
   settings: Partial<Settings> = {},
-  { workers = allWorkers, outdir = unnamedApps, validatePlugin }: AppOptions = {},
-): { app: App; backend: Backend } {
+  { workers = allWorkers, validatePlugin }: AppOptions = {},
+): { app: App; backend: Backend; outdir: string } {
+  const outdir = mkdtempSync(join(outdirs, 'app-'));
   const context = projectContext();
   // Turns off stack traces of constructs, because collecting them is slow.
   const app = new App({
@@ -73,36 +71,39 @@ export function appOf(
     code: (id) => Code.fromInline(id),
     settings: readSettings((name) => (name in settings ? settings[name] : context[name])),
   });
-  return { app, backend };
+  return { app, backend, outdir };
+}
+
+/** Writes the templates of these endpoints into a new folder. Bundles no code. */
+export function synthesised(...of: Parameters<typeof appOf>): ReturnType<typeof appOf> {
+  const made = appOf(...of);
+  made.app.synth();
+  return made;
+}
+
+/** Returns the text of each template in an output folder, by file name. */
+export function templateTexts(outdir: string): Map<string, string> {
+  const files = readdirSync(outdir).filter((name) => name.endsWith('.template.json'));
+  return new Map(files.map((name) => [name, readFileSync(join(outdir, name), 'utf8')]));
 }
 
 /** Returns the templates of these endpoints. Bundles no code. */
-export function assemblyOf(
-  endpoints: readonly Routed[],
-  settings: Partial<Settings> = {},
-  options: Omit<AppOptions, 'outdir'> = {},
-): Assembly {
-  const outdir = mkdtempSync(join(tmpdir(), 'assembly-'));
-  try {
-    const { app, backend } = appOf(endpoints, settings, { ...options, outdir });
-    app.synth();
-    const read = (file: string) => JSON.parse(readFileSync(join(outdir, file), 'utf8')) as Template;
-    const root = read(backend.templateFile);
-    const nested = ({ templateFile, stackResource }: { templateFile: string; stackResource: string }) => {
-      const parameters = root.Resources[stackResource]?.Properties.Parameters as Record<string, unknown>;
-      return inline(read(templateFile), parameters) as Template;
-    };
-    const families = new Map(backend.families.map((family) => [family.family, nested(family)]));
-    const others = [backend.workers, backend.live].flatMap((stack) => (stack ? [nested(stack)] : []));
-    return {
-      root,
-      families,
-      workers: backend.workers && others[0],
-      templates: [root, ...families.values(), ...others],
-    };
-  } finally {
-    rmSync(outdir, { recursive: true, force: true });
-  }
+export function assemblyOf(...of: Parameters<typeof appOf>): Assembly {
+  const { outdir, backend } = synthesised(...of);
+  const read = (file: string) => JSON.parse(readFileSync(join(outdir, file), 'utf8')) as Template;
+  const root = read(backend.templateFile);
+  const nested = ({ templateFile, stackResource }: { templateFile: string; stackResource: string }) => {
+    const parameters = root.Resources[stackResource]?.Properties.Parameters as Record<string, unknown>;
+    return inline(read(templateFile), parameters) as Template;
+  };
+  const families = new Map(backend.families.map((family) => [family.family, nested(family)]));
+  const others = [backend.workers, backend.live].flatMap((stack) => (stack ? [nested(stack)] : []));
+  return {
+    root,
+    families,
+    workers: backend.workers && others[0],
+    templates: [root, ...families.values(), ...others],
+  };
 }
 
 /** Replaces the parameters of a nested template by the values that the root stack passes. */

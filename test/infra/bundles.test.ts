@@ -1,8 +1,7 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import {
   type Build,
   buildFunctions,
@@ -24,6 +23,7 @@ import { workerId } from '../../lib/app/worker.ts';
 import { capabilitiesOf } from '../../lib/http/capabilities.ts';
 import { workerCapabilities } from '../../lib/workers/capabilities.ts';
 import { validationOptions } from '../support/processValidatePlugin.ts';
+import { temporaryFolder } from '../support/temporaryFolder.ts';
 import { ownFunctions, registered } from './endpoints.ts';
 
 const MAX_BYTES = 330_000;
@@ -36,7 +36,7 @@ const MAX_WORKER_BYTES = 520_000;
 const MAX_EDITOR_BYTES = 380_000;
 /** The limit in bytes for functions that contain the SDK for Bedrock or SES, which has 220 kB. */
 const MAX_SDK_BYTES = 520_000;
-const folder = mkdtempSync(join(tmpdir(), 'bundles-'));
+const folder = temporaryFolder();
 const entries = bundleEntries(registeredRoutes(), registeredWorkers());
 const deployed = join(folder, 'deployed');
 
@@ -56,7 +56,6 @@ beforeAll(async () => {
   runApp(deployed, projectContext());
   built = await readBuilt('dist/functions');
 });
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 /** Returns the size limit of a function's bundle in bytes. */
 function budgetOf(id: string): number {

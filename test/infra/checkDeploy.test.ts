@@ -1,8 +1,7 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { GetTemplateCommand, ListStackResourcesCommand } from '@aws-sdk/client-cloudformation';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { type Deployed, run, synthesisedTemplates } from '../../infra/commands/checkDeploy.ts';
 import {
   checkUpdate,
@@ -10,23 +9,17 @@ import {
   holdsState,
   type StackTemplates,
 } from '../../infra/commands/templateChanges.ts';
-import { appOf } from './assembly.ts';
+import { temporaryFolder } from '../support/temporaryFolder.ts';
+import { synthesised } from './assembly.ts';
 import { greedy, registered } from './endpoints.ts';
 
-const scratch = mkdtempSync(join(tmpdir(), 'check-deploy-'));
-afterAll(() => rmSync(scratch, { recursive: true, force: true }));
-
-function synthesised(name: string, ...[endpoints, settings]: Parameters<typeof appOf>): string {
-  const outdir = join(scratch, name);
-  appOf(endpoints, settings, { outdir }).app.synth();
-  return outdir;
-}
+const scratch = temporaryFolder();
 
 type Change = (resources: Record<string, DeployedResource & { Properties: Record<string, unknown> }>) => void;
 let templates: StackTemplates;
 let deployed: string;
 beforeAll(async () => {
-  deployed = synthesised('deployed', [...registered, greedy]);
+  deployed = synthesised([...registered, greedy]).outdir;
   templates = await synthesisedTemplates(deployed);
 });
 
@@ -171,7 +164,7 @@ describe('checkUpdate', () => {
 
 describe('npm run check:deploy', () => {
   test('lists a deleted endpoint, and reports that no state is lost', async () => {
-    const after = synthesised('fewer', registered);
+    const after = synthesised(registered).outdir;
     const report = await run(['--before', deployed, '--after', after]);
     expect(report).toMatch(/^The update deletes:\n/);
     expect(report).toContain('V2Everything/Get (AWS::Lambda::Function) is deleted');

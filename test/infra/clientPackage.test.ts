@@ -1,21 +1,20 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import ts from 'typescript';
 import * as registry from '../../functions/index.ts';
 import { projectDir } from '../../infra/build/build.ts';
 import { buildClientPackage, type PackageFile } from '../../infra/build/clientPackage.ts';
 import type { Endpoint } from '../../lib/app/endpoint.ts';
+import { temporaryFolder } from '../support/temporaryFolder.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'client-'));
+const folder = temporaryFolder();
 const outdir = join(folder, 'package');
 let files: PackageFile[];
 beforeAll(async () => {
   files = await buildClientPackage(Object.entries<Endpoint>(registry), outdir);
   symlinkSync(join(projectDir, 'node_modules'), join(folder, 'node_modules'));
 });
-afterAll(() => rmSync(folder, { recursive: true }));
 
 /** Returns the modules outside the package that a file imports. Follows imports of the package's own chunks. */
 function importsOf(name: string): string[] {

@@ -1,12 +1,9 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { AwsSolutionsChecks } from 'cdk-nag';
 import { registeredWorkers } from '../../infra/build/registry.ts';
 import { synthesisedTemplates } from '../../infra/commands/checkDeploy.ts';
 import { checkUpdate, type StackTemplates } from '../../infra/commands/templateChanges.ts';
-import { appOf, type Resource } from './assembly.ts';
+import { appOf, type Resource, synthesised, templateTexts } from './assembly.ts';
 import { registered } from './endpoints.ts';
 
 interface Deployment {
@@ -16,18 +13,9 @@ interface Deployment {
 }
 
 async function deploymentOf(heartbeat: 'on' | 'off', { withWorker = true } = {}): Promise<Deployment> {
-  const outdir = mkdtempSync(join(tmpdir(), 'heartbeat-'));
   const workers = registeredWorkers().filter(({ requires }) => withWorker || requires !== 'heartbeat');
-  try {
-    appOf(registered, { heartbeat }, { outdir, workers }).app.synth();
-    const files = readdirSync(outdir).filter((name) => name.endsWith('.template.json'));
-    return {
-      texts: new Map(files.map((name) => [name, readFileSync(join(outdir, name), 'utf8')])),
-      templates: await synthesisedTemplates(outdir),
-    };
-  } finally {
-    rmSync(outdir, { recursive: true });
-  }
+  const { outdir } = synthesised(registered, { heartbeat }, { workers });
+  return { texts: templateTexts(outdir), templates: await synthesisedTemplates(outdir) };
 }
 
 let off: Deployment;

@@ -1,6 +1,3 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { registeredEndpoints, registeredWorkers } from '../../infra/build/registry.ts';
 import { endpointId } from '../../lib/app/endpoint.ts';
@@ -8,7 +5,6 @@ import { workerId } from '../../lib/app/worker.ts';
 import { capabilitiesOf } from '../../lib/http/capabilities.ts';
 import { workerCapabilities } from '../../lib/workers/capabilities.ts';
 import {
-  appOf,
   type Assembly,
   assemblyOf,
   functionOf,
@@ -16,6 +12,8 @@ import {
   pairsOf,
   roleOf,
   statementsOf,
+  synthesised,
+  templateTexts,
 } from './assembly.ts';
 import { expectedEnvironment, grantedPairs } from './expected.ts';
 
@@ -23,20 +21,9 @@ type Templates = ReadonlyMap<string, string>;
 
 /** Returns the text of each template, by the beginning of its file name. */
 function templatesOf(live: 'on' | 'off', { withLive = true } = {}): Templates {
-  const outdir = mkdtempSync(join(tmpdir(), 'live-'));
   const isKept = ({ requires }: { readonly requires?: string }) => withLive || requires === undefined;
-  try {
-    const { app } = appOf(
-      registeredEndpoints().filter(isKept),
-      { live },
-      { outdir, workers: registeredWorkers().filter(isKept) },
-    );
-    app.synth();
-    const files = readdirSync(outdir).filter((name) => name.endsWith('.template.json'));
-    return new Map(files.map((name) => [name, readFileSync(join(outdir, name), 'utf8')]));
-  } finally {
-    rmSync(outdir, { recursive: true });
-  }
+  const workers = registeredWorkers().filter(isKept);
+  return templateTexts(synthesised(registeredEndpoints().filter(isKept), { live }, { workers }).outdir);
 }
 
 const liveEndpoints = registeredEndpoints().filter((endpoint) => 'requires' in endpoint);

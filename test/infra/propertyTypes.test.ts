@@ -1,11 +1,11 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import * as z from 'zod';
 import { registeredRoutes, registeredWorkers } from '../../infra/build/registry.ts';
 import { ProcessValidatePlugin } from '../support/processValidatePlugin.ts';
-import { appOf, type Resource, type Template } from './assembly.ts';
+import { temporaryFolder } from '../support/temporaryFolder.ts';
+import { type Resource, synthesised, type Template, templateTexts } from './assembly.ts';
 import { certificateArn, domainName } from './endpoints.ts';
 
 type Path = readonly (string | number)[];
@@ -132,18 +132,16 @@ interface Copy {
   readonly properties: Properties;
 }
 
-let folder: string;
+const folder = temporaryFolder();
 let templates: string[];
 let examples: Map<string, Example>;
 let faults: Faults;
 let copies: Record<'wrongType' | 'wrongValue' | 'missing' | 'misspelt', readonly Copy[]>;
 beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'property-types-'));
-  appOf(registeredRoutes(), everything, { outdir: folder, workers: registeredWorkers() }).app.synth();
-  templates = readdirSync(folder)
-    .filter((name) => name.endsWith('.template.json'))
-    .map((name) => join(folder, name));
-  examples = examplesOf(templates.map((file) => JSON.parse(readFileSync(file, 'utf8')) as Template));
+  const { outdir } = synthesised(registeredRoutes(), everything, { workers: registeredWorkers() });
+  const texts = templateTexts(outdir);
+  templates = [...texts.keys()].map((name) => join(outdir, name));
+  examples = examplesOf([...texts.values()].map((text) => JSON.parse(text) as Template));
   copies = {
     wrongType: copiesOf([...examples.values()], (value) =>
       typeof value === 'object' && !isReference(value) ? 'wrong' : ['wrong', { Wrong: 1 }],
@@ -161,7 +159,6 @@ beforeAll(() => {
   // One check of all templates, because starting a check costs more time than checking a template.
   faults = faultsIn([...templates, ...Object.entries(copies).flatMap(([name, all]) => writeCopies(name, all))]);
 });
-afterAll(() => rmSync(folder, { recursive: true }));
 
 function isReference(value: unknown): boolean {
   const [name = '', ...more] = typeof value === 'object' && value !== null ? Object.keys(value) : [];

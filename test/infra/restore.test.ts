@@ -1,11 +1,11 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { run, streamCommands, tableCommands } from '../../infra/commands/restore.ts';
 import { sourceTemplates } from '../../infra/commands/sourceTemplates.ts';
 import type { StackTemplates } from '../../infra/commands/templateChanges.ts';
+import { temporaryFolder } from '../support/temporaryFolder.ts';
 
 /**
  * A script that replaces the AWS CLI. It records each call and returns a response from a file, which is named by the
@@ -24,13 +24,12 @@ while IFS='|' read -r words status answer; do
 done < "$dir/answers"
 `;
 
-const scratch = mkdtempSync(join(tmpdir(), 'restore-'));
+const scratch = temporaryFolder();
 let templates: StackTemplates;
 beforeAll(async () => {
   templates = await sourceTemplates();
   writeFileSync(join(scratch, 'aws'), AWS, { mode: 0o755 });
 });
-afterAll(() => rmSync(scratch, { recursive: true, force: true }));
 beforeEach(() => writeFileSync(join(scratch, 'calls'), ''));
 
 /** Runs a script with the fake AWS CLI. Returns the recorded calls, each with its words and options. */

@@ -1,12 +1,10 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { AwsAnswer } from '../../../infra/local/iam/awsService.ts';
 import type { ConsumedCapacity } from '../../../infra/local/table/consumedCapacity.ts';
 import { type Engine, startEngine } from '../../../infra/local/table/engine.ts';
 import { TableCalls } from '../../../infra/local/table/tableCalls.ts';
+import { temporaryFolder } from '../../support/temporaryFolder.ts';
 
 const TABLES = ['grouped', 'alone'] as const;
 const index = {
@@ -18,15 +16,17 @@ const index = {
 /** Returns the operation and input of a write to the table with this name. */
 type Write = (TableName: string) => readonly [operation: string, input: Record<string, unknown>];
 
-let dataDir: string;
 let engine: Engine;
 let sent: string[];
 let consumed: ConsumedCapacity[];
 let onSend: (target: string) => Promise<AwsAnswer> | undefined;
 let writes: number;
 
+// This hook runs first: hooks run in their order, and the engine uses the folder.
+afterAll(() => engine.stop());
+const dataDir = temporaryFolder();
+
 beforeAll(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), 'writes-'));
   engine = await startEngine('dynoxide', dataDir);
   for (const TableName of TABLES)
     await engine.call('DynamoDB_20120810.CreateTable', {
@@ -36,11 +36,6 @@ beforeAll(async () => {
       KeySchema: [{ AttributeName: 'PK', KeyType: 'HASH' }],
       GlobalSecondaryIndexes: [index],
     });
-});
-
-afterAll(async () => {
-  await engine.stop();
-  await rm(dataDir, { recursive: true });
 });
 
 beforeEach(() => {

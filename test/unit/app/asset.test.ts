@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import type { Context } from 'aws-lambda';
 import { asset as docs } from '../../../functions/docs.ts';
 import { asset as openapi } from '../../../functions/openapi.json.ts';
@@ -12,13 +11,13 @@ import { routeKey } from '../../../lib/app/page.ts';
 import { toAsset } from '../../../lib/http/asset.ts';
 import { placeholders, withDeployment } from '../../../lib/openapi/deployment.ts';
 import { eventOf } from '../../support/requests.ts';
+import { temporaryFolder } from '../../support/temporaryFolder.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'asset-'));
+const folder = temporaryFolder();
 beforeAll(() => {
   Object.assign(process.env, { POWERTOOLS_LOG_LEVEL: 'SILENT', POWERTOOLS_METRICS_DISABLED: 'true' });
   writeFileSync(join(folder, 'greeting.txt'), 'Hello, wörld');
 });
-afterAll(() => rmSync(folder, { recursive: true }));
 
 let bodyCount = 0;
 const greeting = defineAsset(

@@ -1,16 +1,12 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { createFolder } from '../../../infra/tools/createFolder.ts';
 import { installTool } from '../../../infra/tools/installTool.ts';
+import { temporaryFolder } from '../../support/temporaryFolder.ts';
 
-let dir: string;
-beforeAll(() => {
-  dir = mkdtempSync(join(tmpdir(), 'tools-'));
-});
-afterAll(() => rmSync(dir, { recursive: true, force: true }));
+const dir = temporaryFolder();
 
 const fillWith = (content: string) => (draft: string) => writeFile(join(draft, 'file'), content);
 

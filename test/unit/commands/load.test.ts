@@ -1,7 +1,6 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { registeredEndpoints } from '../../../infra/build/registry.ts';
 import { apiCredentials } from '../../../infra/commands/apiCredentials.ts';
@@ -16,6 +15,7 @@ import {
   reportsOf,
 } from '../../../infra/commands/load/rules.ts';
 import { MAX_COMMENTS } from '../../../lib/comments/rules/comments.ts';
+import { temporaryFolder } from '../../support/temporaryFolder.ts';
 import { testProperty } from '../../support/testProperty.ts';
 import { times } from '../../support/times.ts';
 
@@ -156,8 +156,7 @@ describe('loadOptions', () => {
 });
 
 describe('apiCredentials', () => {
-  const dir = mkdtempSync(join(tmpdir(), 'credentials-'));
-  afterAll(() => rmSync(dir, { recursive: true }));
+  const dir = temporaryFolder();
   const file = (name: string, text: string) => {
     writeFileSync(join(dir, name), text);
     return join(dir, name);
