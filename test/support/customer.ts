@@ -35,6 +35,8 @@ export interface Customer {
   readonly addReactions: Add;
   /** Adds recordings in the document `nda`, or in another `scope`. */
   readonly addRecordings: Add;
+  /** Gives a user grants on resources. */
+  grant(userId: string, ...resources: object[]): Promise<any>;
   /** Sets the access type of documents of the organization `acme`. */
   setAccess(accessType: string, documentIds: readonly string[]): Promise<any>;
 }
@@ -82,6 +84,7 @@ export async function newCustomer(): Promise<Customer> {
     addUsers: addTo('/v2/users', 'users', 'userId'),
     addReactions: addTo('/v2/reactions', 'reactions', 'annotationId', { documentId: 'nda' }),
     addRecordings: addTo('/v2/recordings', 'recordings', 'annotationId', { documentId: 'nda' }),
+    grant: (userId, ...resources) => ok('/v2/auth/permissions/add', { user: { userId }, permissions: { resources } }),
     setAccess: (accessType, documentIds) =>
       ok('/v2/organizations/documents/access/update', { organizationId: 'acme', documentIds, accessType }),
   };

@@ -64,16 +64,12 @@ export async function fillOrganization(
     userIds: ['ada', 'bob'],
     config: { inbox: 'MINE' },
   });
-  await customer.ok('/v2/auth/permissions/add', {
-    user: { userId: 'eve' },
-    permissions: {
-      resources: [
-        { type: 'organization', id: organizationId },
-        { type: 'folder', id: 'contracts', organizationId },
-        { type: 'document', id: first, organizationId },
-      ],
-    },
-  });
+  await customer.grant(
+    'eve',
+    { type: 'organization', id: organizationId },
+    { type: 'folder', id: 'contracts', organizationId },
+    { type: 'document', id: first, organizationId },
+  );
   for (const documentId of documents) await fillDocument(customer, { organizationId, documentId }, { mark, each });
 }
 

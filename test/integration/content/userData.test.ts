@@ -168,10 +168,7 @@ describe('POST /v2/users/data/get', () => {
       return [comments.map(({ commentText }) => commentText), notifications.map(({ id }) => id)];
     };
     expect(await dataOfGrace()).toEqual([['by Grace', 'all'], ['n3']]);
-    await customer.ok('/v2/auth/permissions/add', {
-      user: grace,
-      permissions: { resources: [{ type: 'document', id: 'offer', organizationId: 'acme', ...eu }] },
-    });
+    await customer.grant('grace', { type: 'document', id: 'offer', organizationId: 'acme', ...eu });
     expect(await dataOfGrace()).toEqual([
       ['in eu', 'by Grace', 'all', 'in eu too'],
       ['n1', 'n2', 'n3'],

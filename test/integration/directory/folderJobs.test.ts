@@ -294,16 +294,12 @@ describe('deleting a folder with three levels, documents, comments and grants', 
       await ok('/v2/users/add', { documentId, users: [{ userId: 'ada' }] });
     }
     await ok('/v2/users/add', { folderId: 'b', users: [{ userId: 'grace' }] });
-    await ok('/v2/auth/permissions/add', {
-      user: { userId: 'grace' },
-      permissions: {
-        resources: [
-          { type: 'document', id: 'inner', ...acme },
-          { type: 'folder', id: 'c', ...acme },
-          { type: 'folder', id: 'keep', ...acme },
-        ],
-      },
-    });
+    await customer.grant(
+      'grace',
+      { type: 'document', id: 'inner', ...acme },
+      { type: 'folder', id: 'c', ...acme },
+      { type: 'folder', id: 'keep', ...acme },
+    );
   }
 
   const remove = (folderId: string) => ok(`${FOLDERS}/delete`, { folderId });

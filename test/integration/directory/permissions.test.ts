@@ -12,8 +12,7 @@ const resource = (type: string, id: string, more: object = {}) => ({
   ...(type === 'organization' ? {} : { organizationId: 'acme' }),
   ...more,
 });
-const grant = (userId: string, ...resources: object[]) =>
-  customer.ok('/v2/auth/permissions/add', { user: { userId }, permissions: { resources } });
+const grant = (userId: string, ...resources: object[]) => customer.grant(userId, ...resources);
 const revoke = (userId: string, ...resources: object[]) =>
   customer.call('/v2/auth/permissions/remove', { userId, permissions: { resources } });
 const get = (data: object) => customer.call(GET, { organizationId: 'acme', ...data });

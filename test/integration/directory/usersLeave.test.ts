@@ -52,8 +52,7 @@ beforeEach(async () => {
 });
 
 const on = (type: string, id: string) => ({ type, id, ...(type !== 'organization' && acme), accessRole: 'viewer' });
-const grant = (userId: string, ...resources: object[]) =>
-  customer.ok('/v2/auth/permissions/add', { user: { userId }, permissions: { resources } });
+const grant = (userId: string, ...resources: object[]) => customer.grant(userId, ...resources);
 const everywhere = { organization: 'acme', folders: ['outer', 'inner'], documents: ['filed', 'nda', 'other'] };
 const add = (where: object, ...userIds: string[]) =>
   customer.addUsers(

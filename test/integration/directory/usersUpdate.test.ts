@@ -57,7 +57,7 @@ describe('accessRole of users/update', () => {
   test('revives no expired grant, which users/add replaces', async () => {
     await customer.addUsers([ada], { organizationId: 'other' });
     const membership = { type: 'organization', id: 'acme', expiresAt: 1 };
-    await customer.ok('/v2/auth/permissions/add', { user: ada, permissions: { resources: [membership] } });
+    await customer.grant('ada', membership);
     await customer.ok(UPDATE, { ...acme, users: [{ ...ada, accessRole: 'viewer' }] });
     await customer.ok(UPDATE, { ...acme, users: [{ ...ada, accessRole: 'editor' }] });
     expect((await roles()).organization).toBeUndefined();

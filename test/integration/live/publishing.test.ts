@@ -471,20 +471,8 @@ describe('a user who loses access', () => {
 
   test('gets the hint access.update if only the access context shrinks. Other users do not', async () => {
     const READ = '/v2/commentannotations/get';
-    const grant = async (region: string[]) =>
-      customer.ok('/v2/auth/permissions/add', {
-        user: { userId: 'ada' },
-        permissions: {
-          resources: [
-            {
-              type: 'document',
-              id: nda.documentId,
-              organizationId: nda.organizationId,
-              context: { access: { region } },
-            },
-          ],
-        },
-      });
+    const grant = (region: string[]) =>
+      customer.grant('ada', { type: 'document', id: 'nda', organizationId: 'acme', context: { access: { region } } });
     await grant(['eu', 'us']);
     for (const userId of ['ada', 'bob']) expect((await connect(userId)).status).toBe(200);
     await addThread('us', { context: { access: { region: 'us' } } });
@@ -518,12 +506,8 @@ describe('a user who loses access', () => {
 describe('access that expires', () => {
   const inAnHour = Math.floor(Date.now() / 1000) + 3_600;
   const DAY = 24 * 3_600_000;
-  const resource = { type: 'document', id: nda.documentId, organizationId: nda.organizationId, accessRole: 'viewer' };
-  const grant = async (userId: string, expiresAt: number) =>
-    customer.ok('/v2/auth/permissions/add', {
-      user: { userId },
-      permissions: { resources: [{ ...resource, expiresAt }] },
-    });
+  const resource = { type: 'document', id: 'nda', organizationId: 'acme', accessRole: 'viewer' };
+  const grant = (userId: string, expiresAt: number) => customer.grant(userId, { ...resource, expiresAt });
   const sessionOf = async (userId: string) =>
     (await itemsOf('DocumentSession')).find((session) => session.userId === userId)!;
   const sweep = async (now: number) =>
@@ -598,10 +582,7 @@ describe('access that expires', () => {
   });
 
   test('sets no end of the session for a user whose access does not expire', async () => {
-    await customer.ok('/v2/auth/permissions/add', {
-      user: { userId: 'ada' },
-      permissions: { resources: [resource] },
-    });
+    await customer.grant('ada', resource);
     await connect('ada', [{ ...resource, expiresAt: inAnHour }]);
     expect(await sessionOf('ada')).not.toHaveProperty('accessEndsAt');
     expect(await sessionOf('ada')).toMatchObject({ hasStoredAccess: true });

@@ -198,10 +198,7 @@ describe('the in-app notification of a published huddle event', () => {
   test('is hidden from users who lose the access context of the comments in the event', async () => {
     const resources = [{ type: 'document', id: 'nda', organizationId: 'acme' }];
     const context = { access: { team: 'red' } };
-    await customer.ok('/v2/auth/permissions/add', {
-      user: { userId: 'grace' },
-      permissions: { resources: resources.map((resource) => ({ ...resource, context })) },
-    });
+    await customer.grant('grace', ...resources.map((resource) => ({ ...resource, context })));
     await huddle({ data: { targetComment: { commentText: 'Red', context }, notifyUsers: [{ userId: 'grace' }] } });
     await fanOutAll();
     expect(await inbox('grace')).toHaveLength(1);
@@ -282,14 +279,8 @@ describe('a comment event creates no in-app notification', () => {
 
   test('for users without the access context of thread and comment', async () => {
     const context = (region: string) => ({ context: { access: { region } } });
-    await customer.ok('/v2/auth/permissions/add', {
-      user: { userId: 'grace' },
-      permissions: { resources: [{ type: 'organization', id: 'acme', context: { access: { region: ['eu', 'us'] } } }] },
-    });
-    await customer.ok('/v2/auth/permissions/add', {
-      user: { userId: 'lin' },
-      permissions: { resources: [{ type: 'organization', id: 'acme', context: { access: { region: 'eu' } } }] },
-    });
+    await customer.grant('grace', { type: 'organization', id: 'acme', context: { access: { region: ['eu', 'us'] } } });
+    await customer.grant('lin', { type: 'organization', id: 'acme', context: { access: { region: 'eu' } } });
     await thread('t', context('eu'), mention('grace', 'lin'));
     await reply('t', { from: ada, ...context('us'), ...mention('grace', 'lin') });
     await fanOutAll();

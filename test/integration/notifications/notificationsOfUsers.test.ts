@@ -77,20 +77,18 @@ describe("a user's notifications", () => {
     await add('2', ['grace'], { context: { access: { region: 'eu' } } });
     await add('3', ['grace']);
     expect(await notificationIds('grace')).toEqual(['3']);
-    await customer.ok('/v2/auth/permissions/add', {
-      user: { userId: 'grace' },
-      permissions: {
-        resources: [
-          { type: 'document', id: 'nda', organizationId: 'acme', context: { access: { region: ['eu', 'us'] } } },
-        ],
-      },
+    await customer.grant('grace', {
+      type: 'document',
+      id: 'nda',
+      organizationId: 'acme',
+      context: { access: { region: ['eu', 'us'] } },
     });
     expect(await notificationIds('grace')).toEqual(['2', '3']);
-    await customer.ok('/v2/auth/permissions/add', {
-      user: { userId: 'grace' },
-      permissions: {
-        resources: [{ type: 'document', id: 'offer', organizationId: 'acme', context: { access: { level: 2 } } }],
-      },
+    await customer.grant('grace', {
+      type: 'document',
+      id: 'offer',
+      organizationId: 'acme',
+      context: { access: { level: 2 } },
     });
     expect(await notificationIds('grace')).toEqual(['1', '2', '3']);
     expect(await customer.ok(GET, nda)).toHaveLength(3);
@@ -170,10 +168,7 @@ describe('a notification about a thread', () => {
     });
     await about('2', 'u');
     expect([await notificationIds('ada'), await notificationIds('grace')]).toEqual([[], []]);
-    await customer.ok('/v2/auth/permissions/add', {
-      user: { userId: 'grace' },
-      permissions: { resources: [{ type: 'organization', id: 'acme', context: { access: { region: 'eu' } } }] },
-    });
+    await customer.grant('grace', { type: 'organization', id: 'acme', context: { access: { region: 'eu' } } });
     await customer.ok('/v2/commentannotations/delete', {
       ...nda,
       annotationIds: ['u'],
