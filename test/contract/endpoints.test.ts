@@ -1,23 +1,18 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { type AuthLevel, commonErrors, type Endpoint, sourceFile } from '../../lib/app/endpoint.ts';
 import { takesIdempotencyKey } from '../../lib/http/capabilities.ts';
 import type { JsonSchema } from '../../lib/openapi/document.ts';
 import { errorCatalogue } from '../../lib/shared/errors.ts';
-import { type Engine, startEngine } from '../support/engine.ts';
+import { forAllTests } from '../support/acmeWorld.ts';
+import { startEngine } from '../support/engine.ts';
 import { handlerOf } from '../support/functionHandlers.ts';
-import { eventOf, type Headers, post, type Response, send } from '../support/requests.ts';
-import { userHeadersOf } from '../support/userCaller.ts';
-import { headersOf, newWorkspace } from '../support/workspaces.ts';
+import { eventOf, post, type Response, send } from '../support/requests.ts';
+import { allHeadersOf } from '../support/userCaller.ts';
+import { newWorkspace } from '../support/workspaces.ts';
 import { cases, dataSchema, expectDocumented, problems } from './contract.ts';
 
-let engine: Engine;
-let headers: Record<AuthLevel, Headers>;
-beforeAll(async () => {
-  engine = await startEngine({ sdk: true });
-  const workspace = await newWorkspace();
-  headers = { ...headersOf(workspace), user: await userHeadersOf(workspace) };
-});
-afterAll(() => engine.stop());
+forAllTests(() => startEngine({ sdk: true }));
+const headers = forAllTests(async () => allHeadersOf(await newWorkspace()));
 
 async function call(endpoint: Endpoint, data: unknown): Promise<Response> {
   return post(handlerOf(endpoint.path), headers[endpoint.auth], data);

@@ -1,23 +1,20 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import type { AuthLevel, Endpoint } from '../../lib/app/endpoint.ts';
-import { type Engine, startEngine } from '../support/engine.ts';
+import { beforeAll, expect, test } from '@jest/globals';
+import type { Endpoint } from '../../lib/app/endpoint.ts';
+import { forAllTests } from '../support/acmeWorld.ts';
+import { startEngine } from '../support/engine.ts';
 import { handlerOf } from '../support/functionHandlers.ts';
-import { type Headers, post } from '../support/requests.ts';
-import { userHeadersOf } from '../support/userCaller.ts';
-import { headersOf, newWorkspace } from '../support/workspaces.ts';
+import { post } from '../support/requests.ts';
+import { allHeadersOf } from '../support/userCaller.ts';
+import { newWorkspace } from '../support/workspaces.ts';
 import { cases } from './contract.ts';
 
-let engine: Engine;
-let headers: Record<AuthLevel, Headers>;
+forAllTests(startEngine);
+const headers = forAllTests(async () => allHeadersOf(await newWorkspace()));
 beforeAll(async () => {
-  engine = await startEngine();
-  const workspace = await newWorkspace();
-  headers = { ...headersOf(workspace), user: await userHeadersOf(workspace) };
   // In the second round, each example finds the data of all others.
   for (const [path] of [...keeping, ...keeping]) await callExample(path);
   await startFolderJobs();
 });
-afterAll(() => engine.stop());
 
 const examples = new Map<string, Endpoint>(cases);
 const keeping = cases.filter(([path]) => !/delete|remove|disablestate/.test(path));

@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { type AuthLevel, type Endpoint, otherVersion, sourceFile } from '../../lib/app/endpoint.ts';
 import { capabilitiesOf } from '../../lib/http/capabilities.ts';
-import { type Engine, startEngine } from '../support/engine.ts';
+import { forAllTests } from '../support/acmeWorld.ts';
+import { startEngine } from '../support/engine.ts';
 import { handlerOf } from '../support/functionHandlers.ts';
 import { type Headers, post } from '../support/requests.ts';
 import { headersOf, newWorkspace } from '../support/workspaces.ts';
@@ -10,11 +11,7 @@ import { endpoints, expectDocumented, openApi } from './contract.ts';
 const twins = endpoints.filter(({ twinOf }) => twinOf !== undefined);
 const each = twins.map((twin) => [twin.path, twin, endpoints.find(({ path }) => path === twin.twinOf)!] as const);
 
-let engine: Engine;
-beforeAll(async () => {
-  engine = await startEngine();
-});
-afterAll(() => engine.stop());
+forAllTests(startEngine);
 
 /** Returns the credentials of a new workspace that has the resources of the examples. */
 async function newCustomerWithExamples(): Promise<Record<AuthLevel, Headers>> {

@@ -1,6 +1,7 @@
+import type { AuthLevel } from '../../lib/app/endpoint.ts';
 import { handlerOf } from './functionHandlers.ts';
 import { type Headers, post } from './requests.ts';
-import type { TestWorkspace } from './workspaces.ts';
+import { headersOf, type TestWorkspace } from './workspaces.ts';
 
 const headersByKey = new Map<string, Promise<Headers>>();
 
@@ -12,6 +13,11 @@ export function userHeadersOf({ apiKey, keyHeaders }: TestWorkspace): Promise<He
   const stored = headersByKey.get(apiKey) ?? createUser(keyHeaders);
   headersByKey.set(apiKey, stored);
   return stored;
+}
+
+/** Returns the headers of each auth level, with those of a user. */
+export async function allHeadersOf(workspace: TestWorkspace): Promise<Record<AuthLevel, Headers>> {
+  return { ...headersOf(workspace), user: await userHeadersOf(workspace) };
 }
 
 async function createUser(keyHeaders: Headers): Promise<Headers> {
