@@ -1,8 +1,4 @@
 import { describe, expect, jest, test } from '@jest/globals';
-import * as registry from '../../../functions/index.ts';
-import { mergeGrants } from '../../../lib/app/capability.ts';
-import type { Endpoint } from '../../../lib/app/endpoint.ts';
-import { capabilitiesOf } from '../../../lib/http/capabilities.ts';
 import { replace } from '../../../lib/table/table.ts';
 import { EmailConfigEntity } from '../../../lib/workspaces/configs/emailConfig.ts';
 import { acmeWorld, table } from '../../support/acmeWorld.ts';
@@ -143,49 +139,5 @@ describe('secrets of configurations', () => {
     expect(status).toBe(500);
     expectNoSecret(JSON.stringify(body));
     for (const line of lines) expectNoSecret(line);
-  });
-});
-
-describe('the functions that read and update configurations', () => {
-  const endpoints = (Object.values(registry) as Endpoint[]).filter(
-    ({ path, twinOf }) =>
-      twinOf === undefined &&
-      /\/(emailconfig|activityconfig|notificationconfig|apikeyconfig|permissionproviderconfig|domains)\//.test(path),
-  );
-  const granted = (endpoint: Endpoint, resource: string) =>
-    mergeGrants(capabilitiesOf(endpoint).flatMap(({ grants }) => grants)).find((grant) => grant.resource === resource)
-      ?.actions ?? [];
-
-  test('may read the master key only if they encrypt or decrypt a secret', () => {
-    expect(
-      endpoints
-        .filter((endpoint) => granted(endpoint, 'secret/masterKey').length > 0)
-        .map(({ path }) => path)
-        .sort(),
-    ).toEqual(
-      [
-        update('apikeyconfig'),
-        get('emailconfig'),
-        update('emailconfig'),
-        get('permissionproviderconfig'),
-        update('permissionproviderconfig'),
-      ].sort(),
-    );
-  });
-
-  test('may not write if they only read, except UpdateItem to count calls', () => {
-    for (const endpoint of endpoints)
-      expect(granted(endpoint, 'table')).toEqual(
-        endpoint.kind === 'read' ? ['GetItem', 'UpdateItem'] : ['GetItem', 'PutItem', 'UpdateItem'],
-      );
-  });
-
-  test('read credentials from the table, not from memory, if they return a secret', () => {
-    expect(
-      endpoints
-        .filter(({ freshCredentials }) => freshCredentials)
-        .map(({ path }) => path)
-        .sort(),
-    ).toEqual([get('emailconfig'), update('emailconfig'), get('permissionproviderconfig')].sort());
   });
 });

@@ -1,7 +1,8 @@
 import { SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { describe, expect, test } from '@jest/globals';
-import { registeredRoutes, registeredWorkers } from '../../../infra/build/registry.ts';
-import { type Capability, environment } from '../../../lib/app/capability.ts';
+import { registeredEndpoints, registeredRoutes, registeredWorkers } from '../../../infra/build/registry.ts';
+import { type Capability, environment, mergeGrants } from '../../../lib/app/capability.ts';
+import type { Endpoint } from '../../../lib/app/endpoint.ts';
 import { isTwin } from '../../../lib/app/page.ts';
 import { capabilitiesOf } from '../../../lib/http/capabilities.ts';
 import { workerCapabilities } from '../../../lib/workers/capabilities.ts';
@@ -109,5 +110,88 @@ describe('the role of a function', () => {
     await call(allowed);
     await expect(call(refused)).rejects.toThrow('f declares no grant');
     expect(expectNoRefusals).toThrow('f declares no grant');
+  });
+});
+
+/** Returns the actions that the function of an endpoint may make on a resource. */
+function granted(endpoint: Endpoint, resource: string): readonly string[] {
+  return (
+    mergeGrants(capabilitiesOf(endpoint).flatMap(({ grants }) => grants)).find((grant) => grant.resource === resource)
+      ?.actions ?? []
+  );
+}
+
+/** Returns the sorted paths of the endpoints that meet a condition. */
+const pathsOf = (endpoints: readonly Endpoint[], meets: (endpoint: Endpoint) => boolean) =>
+  endpoints
+    .filter(meets)
+    .map(({ path }) => path)
+    .sort();
+const isGranted = (resource: string) => (endpoint: Endpoint) => granted(endpoint, resource).length > 0;
+
+describe('of the functions with workspace credentials,', () => {
+  const endpoints = registeredEndpoints().filter(
+    ({ auth, path }) => auth === 'workspace' || path === '/v2/workspace/create',
+  );
+  const issuing = ['/v2/workspace/apikey/create', '/v2/workspace/authtoken/reset', '/v2/workspace/create'];
+
+  test('only those that issue tokens may read the signing key', () => {
+    expect(pathsOf(endpoints, isGranted('secret/signingKey'))).toEqual(issuing);
+  });
+
+  test('only those that encrypt or decrypt tokens may read the master key', () => {
+    expect(pathsOf(endpoints, isGranted('secret/masterKey'))).toEqual(
+      [...issuing, '/v2/workspace/authtokens/get'].sort(),
+    );
+  });
+
+  test('those that only read may not write, and only authtoken/reset may delete items', () => {
+    const writing = ['PutItem', 'UpdateItem', 'DeleteItem'];
+    for (const endpoint of endpoints.filter(({ kind }) => kind === 'read'))
+      expect(granted(endpoint, 'table').filter((action) => writing.includes(action))).toEqual([]);
+    expect(pathsOf(endpoints, (endpoint) => granted(endpoint, 'table').includes('DeleteItem'))).toEqual([
+      '/v2/workspace/authtoken/reset',
+    ]);
+  });
+
+  test('those that return or replace credentials check credentials against the table, not memory', () => {
+    expect(pathsOf(endpoints, ({ freshCredentials }) => freshCredentials === true)).toEqual([
+      '/v2/workspace/apikey/create',
+      '/v2/workspace/authtoken/reset',
+      '/v2/workspace/authtokens/get',
+    ]);
+  });
+});
+
+describe('the functions that read and update configurations', () => {
+  const endpoints = registeredEndpoints().filter(
+    ({ path, twinOf }) =>
+      twinOf === undefined &&
+      /\/(emailconfig|activityconfig|notificationconfig|apikeyconfig|permissionproviderconfig|domains)\//.test(path),
+  );
+
+  test('may read the master key only if they encrypt or decrypt a secret', () => {
+    expect(pathsOf(endpoints, isGranted('secret/masterKey'))).toEqual([
+      '/v2/workspace/apikeyconfig/update',
+      '/v2/workspace/emailconfig/get',
+      '/v2/workspace/emailconfig/update',
+      '/v2/workspace/permissionproviderconfig/get',
+      '/v2/workspace/permissionproviderconfig/update',
+    ]);
+  });
+
+  test('may not write if they only read, except UpdateItem to count calls', () => {
+    for (const endpoint of endpoints)
+      expect(granted(endpoint, 'table')).toEqual(
+        endpoint.kind === 'read' ? ['GetItem', 'UpdateItem'] : ['GetItem', 'PutItem', 'UpdateItem'],
+      );
+  });
+
+  test('read credentials from the table, not from memory, if they return a secret', () => {
+    expect(pathsOf(endpoints, ({ freshCredentials }) => freshCredentials === true)).toEqual([
+      '/v2/workspace/emailconfig/get',
+      '/v2/workspace/emailconfig/update',
+      '/v2/workspace/permissionproviderconfig/get',
+    ]);
   });
 });
