@@ -253,12 +253,12 @@ export function limitCalls(options: { limitClass: LimitClass; buckets: () => Rat
       internal.log.warn(logMessages.rateLimitUpdateFailed, { error }),
     );
   return {
-    before: ({ internal }) => {
+    before: async ({ internal }) => {
       const { startedAt: now } = internal;
       const caller = internal.tokenCaller ?? internal.caller;
       if (caller.level !== 'apiKey' && caller.level !== 'user') return;
       const { limitClass } = options;
-      const result = options
+      const result = await options
         .buckets()
         .take({ tenant: caller.tenant, limitClass, perSecond: caller.limits[limitClass], now });
       if (!('retryAfter' in result)) {

@@ -57,7 +57,8 @@ export interface TokenTaken {
 
 interface LocalBucket {
   bucket: Bucket;
-  isWriting: boolean;
+  /** The running write to the shared bucket. */
+  write?: Promise<void> | undefined;
   /** The earliest time of the next write to the shared bucket, epoch milliseconds. */
   nextWriteAt: number;
 }
@@ -67,7 +68,7 @@ interface LocalBucket {
  *
  * A process counts as many calls as its limit allows in a tenth of a second. Then it adds them to the shared bucket in one write,
  * which also returns the calls of all other processes. Until that write, the process can exceed the limit by the calls that it has
- * not added. If the table fails, each process limits only its own calls.
+ * not added. Calls that run at the same time wait for the write if these are already the calls of a fifth of a second. If the table fails, each process limits only its own calls.
  */
 export class RateBuckets {
   readonly #table: Table;
@@ -80,15 +81,22 @@ export class RateBuckets {
   }
 
   /** Takes a token for one call. If there is none, `retryAfter` is the time until there is one, in milliseconds. */
-  take({ tenant, limitClass, perSecond, now }: TokenRequest): TokenTaken | { readonly retryAfter: number } {
+  async take({
+    tenant,
+    limitClass,
+    perSecond,
+    now,
+  }: TokenRequest): Promise<TokenTaken | { readonly retryAfter: number }> {
     const limit = { ...this.#limits[limitClass], ...(perSecond !== undefined && { perSecond }) };
     const local = this.#bucketOf(`${limitClass} ${tenant}`);
+    while (local.write && local.bucket.unwrittenCalls >= 2 * callsPerWrite(limit))
+      await local.write.catch(() => undefined);
     const after = takeToken(local.bucket, limit, now);
     if ('retryAfter' in after) return after;
     local.bucket = after;
-    if (local.isWriting || after.unwrittenCalls < callsPerWrite(limit) || now < local.nextWriteAt) return {};
-    local.isWriting = true;
-    return { sharedBucketWrite: this.#addToSharedBucket(local, { tenant, limitClass }, limit, now) };
+    if (local.write || after.unwrittenCalls < callsPerWrite(limit) || now < local.nextWriteAt) return {};
+    local.write = this.#addToSharedBucket(local, { tenant, limitClass }, limit, now);
+    return { sharedBucketWrite: local.write };
   }
 
   async #addToSharedBucket(
@@ -111,14 +119,14 @@ export class RateBuckets {
       local.nextWriteAt = now + PAUSE_AFTER_FAILURE;
       throw error;
     } finally {
-      local.isWriting = false;
+      local.write = undefined;
     }
   }
 
   #bucketOf(id: string): LocalBucket {
     const existing = this.#buckets.get(id);
     if (existing) return existing;
-    const local: LocalBucket = { bucket: fullBucket, isWriting: false, nextWriteAt: 0 };
+    const local: LocalBucket = { bucket: fullBucket, nextWriteAt: 0 };
     this.#buckets.set(id, local);
     return local;
   }

@@ -30,7 +30,7 @@ async function countAllowed(
 ): Promise<number> {
   let count = 0;
   for (let i = 0; i < calls; i++) {
-    const decision = buckets.take({ limitClass: 'read', now: NOW, ...options });
+    const decision = await buckets.take({ limitClass: 'read', now: NOW, ...options });
     if ('retryAfter' in decision) continue;
     count++;
     await decision.sharedBucketWrite;
@@ -71,6 +71,16 @@ describe('RateBuckets', () => {
     expect(shared!.at).toBeLessThanOrEqual(NOW + count * 50);
   });
 
+  test('enforces the limit for calls that run at the same time in several processes', async () => {
+    const processes = times(4, () => new RateBuckets(table, limits));
+    const counts = await Promise.all(
+      processes.flatMap((buckets) => times(40, () => countAllowed(buckets, 1, { tenant: 'burst' }))),
+    );
+    const count = counts.reduce((sum, allowed) => sum + allowed);
+    expect(count).toBeGreaterThanOrEqual(40);
+    expect(count).toBeLessThanOrEqual(40 + 2 * 4 * 2);
+  });
+
   test('counts calls for each API key and each limit class separately', async () => {
     const buckets = new RateBuckets(table, limits);
     expect(await countAllowed(buckets, 50, { tenant: 'a' })).toBe(40);
@@ -98,7 +108,7 @@ describe('RateBuckets', () => {
     let failures = 0;
     let count = 0;
     for (let i = 0; i < 60; i++) {
-      const decision = buckets.take({ tenant: 't', limitClass: 'read', now: NOW });
+      const decision = await buckets.take({ tenant: 't', limitClass: 'read', now: NOW });
       if ('retryAfter' in decision) continue;
       count++;
       await decision.sharedBucketWrite?.catch(() => failures++);
