@@ -1,4 +1,5 @@
 import type { Capability } from '../app/capability.ts';
+import { BoundedMap } from '../shared/boundedMap.ts';
 import { KeyRing } from './keyRing.ts';
 import { deriveKey, openBytes, sealBytes } from './sealing.ts';
 
@@ -14,13 +15,16 @@ export interface SecretOwner {
   readonly id: string;
 }
 
+/** The most keys of tenants that a process keeps. */
+const MAX_TENANT_KEYS = 1_000;
+
 /**
  * Encrypts secrets at rest with AES-256-GCM. Each tenant has a key derived from the master key. The result is `<version of the
  * master key>.<base64url>`. The version keeps old secrets readable after a rotation.
  */
 export class SecretBox {
   readonly #ring: KeyRing;
-  readonly #tenantKeys = new Map<string, Buffer>();
+  readonly #tenantKeys = new BoundedMap<string, Buffer>(MAX_TENANT_KEYS);
 
   constructor(ring: KeyRing) {
     this.#ring = ring;
@@ -50,7 +54,6 @@ export class SecretBox {
     const name = `${version}.${tenant}`;
     let key = this.#tenantKeys.get(name);
     if (!key) {
-      if (this.#tenantKeys.size >= 1_000) this.#tenantKeys.clear();
       key = deriveKey(master, ['secretBox', tenant]);
       this.#tenantKeys.set(name, key);
     }

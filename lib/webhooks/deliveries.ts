@@ -4,6 +4,7 @@ import { EventEntity, type NewEvent, outboxShards, recordEvent, type StoredEvent
 import { AFTER_ALL_TIMES, isoTime } from '../shared/isoTime.ts';
 import { defineEntity, type Stored } from '../table/entity.ts';
 import { readDue, readGsi3, valuesOf } from '../table/indexValues.ts';
+import type { Page } from '../table/pages.ts';
 import { queryShards, shardNumbers, shardOf } from '../table/queryShards.ts';
 import { retryOnConflict } from '../table/retryOnConflict.ts';
 import { storeCapability } from '../table/storeCapability.ts';
@@ -137,11 +138,6 @@ export interface FailedRange extends EndpointKey {
   readonly until: number;
 }
 
-export interface DeliveryPage<D extends Delivery = Delivery> {
-  readonly values: StoredDelivery<D>[];
-  readonly next: string | undefined;
-}
-
 /**
  * The most deliveries of one event that are listed. An event has one delivery per endpoint or basic target that it was sent to,
  * even if the endpoint was deleted.
@@ -226,7 +222,7 @@ export class DeliveryStore {
   }
 
   /** Lists the pending deliveries of a shard that were due before a time (epoch ms), the most overdue first. */
-  async listDue(shard: number, at: number, options: PageOptions): Promise<DeliveryPage<PendingDelivery>> {
+  async listDue(shard: number, at: number, options: PageOptions): Promise<Page<StoredDelivery<PendingDelivery>>> {
     const { values, next } = await readDue(this.#table, DeliveryEntity, duePartition(shard), at, options);
     const isDue = (delivery: StoredDelivery): delivery is StoredDelivery<PendingDelivery> =>
       isPending(delivery) && delivery.dueAt <= at;
@@ -241,7 +237,7 @@ export class DeliveryStore {
     { tenant, endpointId }: EndpointKey,
     since: number,
     { limit, after, descending = false }: PageOptions & { readonly descending?: boolean },
-  ): Promise<DeliveryPage> {
+  ): Promise<Page<StoredDelivery>> {
     const entries = await queryShards(this.#table, 'gsi4', endpointPartitions(tenant, endpointId), {
       between: [isoTime(since), AFTER_ALL_TIMES],
       after,
@@ -261,7 +257,7 @@ export class DeliveryStore {
    * Lists the failed deliveries of a range, oldest event first. A page has fewer than `limit` deliveries if some were recovered in
    * the meantime.
    */
-  async listFailed(range: FailedRange, options: PageOptions): Promise<DeliveryPage> {
+  async listFailed(range: FailedRange, options: PageOptions): Promise<Page<StoredDelivery>> {
     const partition = failedDeliveriesTo(range.tenant, range.endpointId);
     const { values, next } = await readGsi3(this.#table, DeliveryEntity, partition, {
       ...options,

@@ -4,7 +4,7 @@ import { isoTime } from '../shared/isoTime.ts';
 import { defineEntity, type Key, type Stored } from '../table/entity.ts';
 import { tenantOf } from '../table/keys.ts';
 import { storeCapability } from '../table/storeCapability.ts';
-import { insert, replace, type Table } from '../table/table.ts';
+import { insertOrReplace, type Table } from '../table/table.ts';
 import { parkingJob } from './parkingJob.ts';
 import { checkBreaker } from './rules/breaker.ts';
 import { EndpointHealth, healthAt } from './rules/health.ts';
@@ -73,7 +73,7 @@ export class EndpointHealthStore {
     const value = { ...health, tenant, endpointId };
     const dueAt = parkingRestartAt(read, health);
     const outcome = await this.#table.write([
-      read ? replace(EndpointHealthEntity, value, read._r) : insert(EndpointHealthEntity, value),
+      insertOrReplace(EndpointHealthEntity, value, read),
       ...(dueAt === undefined ? [] : [restartJob(tenant, parkingJob(endpointId, dueAt), health.writtenAt)]),
     ]);
     return outcome === 'done' ? 'done' : 'lost';

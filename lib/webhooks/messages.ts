@@ -4,6 +4,7 @@ import { jsonBytes } from '../shared/bytes.ts';
 import { inParallel } from '../shared/inParallel.ts';
 import { AFTER_ALL_TIMES, isoTime } from '../shared/isoTime.ts';
 import type { Key, Stored } from '../table/entity.ts';
+import type { Page } from '../table/pages.ts';
 import { type IndexEntry, queryShards, shardNumbers } from '../table/queryShards.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 import type { Table } from '../table/table.ts';
@@ -21,12 +22,6 @@ export interface MessageFilter {
 export interface Message {
   readonly event: Omit<StoredEvent, 'tenant'>;
   readonly deliveries: readonly Delivery[];
-}
-
-export interface MessagePage {
-  readonly messages: Message[];
-  /** The position after which the next page begins. Undefined on the last page. */
-  readonly next: string | undefined;
 }
 
 export interface MessagePageOptions {
@@ -70,10 +65,10 @@ export class MessageReader {
    * Lists messages of the last 30 days. A page ends at `limit` messages, at about 4 MB, or after 1,000 examined messages. With a
    * filter, every page can therefore have fewer messages than `limit`, even none.
    */
-  async list(tenant: string, filter: MessageFilter, { limit, after, now }: MessagePageOptions): Promise<MessagePage> {
+  async list(tenant: string, filter: MessageFilter, { limit, after, now }: MessagePageOptions): Promise<Page<Message>> {
     const hasFilter = filter.endpointId !== undefined || filter.status !== undefined;
     const step = hasFilter ? EXAMINED_PER_STEP : limit;
-    const messages: Message[] = [];
+    const values: Message[] = [];
     let before = after;
     let bytes = 0;
     for (let examined = 0; examined < MAX_EXAMINED_MESSAGES; examined += step) {
@@ -84,14 +79,14 @@ export class MessageReader {
         before = position;
         const message = read[index];
         if (!message) continue;
-        messages.push(message);
+        values.push(message);
         bytes += jsonBytes(message);
-        if (messages.length === limit || bytes >= PAGE_BYTES)
-          return { messages, next: index < entries.length - 1 ? position : undefined };
+        if (values.length === limit || bytes >= PAGE_BYTES)
+          return { values, next: index < entries.length - 1 ? position : undefined };
       }
-      if (entries.length <= step) return { messages, next: undefined };
+      if (entries.length <= step) return { values, next: undefined };
     }
-    return { messages, next: before };
+    return { values, next: before };
   }
 
   /** Returns an event, or undefined if it does not exist or has expired. */

@@ -1,4 +1,5 @@
 import { combine } from '../app/capability.ts';
+import { BoundedMap } from '../shared/boundedMap.ts';
 import { BatchReader } from '../table/batchReader.ts';
 import type { Stored } from '../table/entity.ts';
 import { pages } from '../table/pages.ts';
@@ -44,7 +45,7 @@ export class SubscriptionReader {
   readonly #table: Table;
   readonly #reader: BatchReader;
   /** The settings in memory by tenant, least recently used first. */
-  readonly #cache = new Map<string, CachedSubscriptions>();
+  readonly #cache = new BoundedMap<string, CachedSubscriptions>(MAX_CACHED_TENANTS);
 
   constructor(table: Table) {
     this.#table = table;
@@ -85,9 +86,7 @@ export class SubscriptionReader {
     const cached = this.#cache.get(tenant);
     const isCurrent = cached !== undefined && cached.revision >= revision;
     const current = isCurrent ? cached : { revision, subscriptions: this.#load(tenant) };
-    this.#cache.delete(tenant);
     this.#cache.set(tenant, current);
-    for (const oldest of this.#cache.keys()) if (this.#cache.size > MAX_CACHED_TENANTS) this.#cache.delete(oldest);
     try {
       return await current.subscriptions;
     } catch (error) {

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { defineEntity, type Stored } from '../table/entity.ts';
-import { insert, replace, type Table, type WriteOp } from '../table/table.ts';
+import { insertOrReplace, type Table, type WriteOp } from '../table/table.ts';
 
 const WebhookSettings = z.object({ endpoints: z.number() });
 export type WebhookSettings = z.output<typeof WebhookSettings>;
@@ -24,7 +24,7 @@ export const WebhookSettingsEntity = defineEntity({
 /** Returns the operation that writes a new revision of the settings. `added` is the change in the number of endpoints. */
 export function reviseSettings(tenant: string, stored: Stored<WebhookSettings> | undefined, added = 0): WriteOp {
   const value = { tenant, endpoints: (stored?.endpoints ?? 0) + added };
-  return stored ? replace(WebhookSettingsEntity, value, stored._r) : insert(WebhookSettingsEntity, value);
+  return insertOrReplace(WebhookSettingsEntity, value, stored);
 }
 
 /** Reads the settings and returns the operation that writes a new revision of them. */

@@ -6,6 +6,7 @@ import { combine } from '../../app/capability.ts';
 import { serviceName } from '../../app/serviceName.ts';
 import { type AddressPolicy, addressPolicy, isAllowedHost } from '../../net/addressPolicy.ts';
 import { hasBlockedPort, parseHttpUrl } from '../../net/httpUrl.ts';
+import { BoundedMap } from '../../shared/boundedMap.ts';
 import type { AttemptResult } from '../rules/outcome.ts';
 import { type Failure, refusals } from './failures.ts';
 import { checkedLookup, type NameResolver, nameResolver } from './lookup.ts';
@@ -73,7 +74,7 @@ class HttpWebhookClient implements WebhookClient {
   readonly #lookup: LookupFunction;
   readonly #httpAgent: http.Agent;
   readonly #httpsAgent: https.Agent;
-  readonly #destinations = new Map<string, Destination | Failure>();
+  readonly #destinations = new BoundedMap<string, Destination | Failure>(MAX_DESTINATIONS);
   #usedAt = 0;
 
   constructor(
@@ -110,7 +111,6 @@ class HttpWebhookClient implements WebhookClient {
   #destination(text: string): Destination | Failure {
     let destination = this.#destinations.get(text);
     if (!destination) {
-      if (this.#destinations.size >= MAX_DESTINATIONS) this.#destinations.clear();
       destination = toDestination(text, this.#policy);
       this.#destinations.set(text, destination);
     }

@@ -1,4 +1,5 @@
 import { createHmac, createSecretKey, type KeyObject } from 'node:crypto';
+import { BoundedMap } from '../../shared/boundedMap.ts';
 
 /** The signed content: the message id, the time of the attempt, and the encoded body. */
 export interface SignedContent {
@@ -46,13 +47,12 @@ function idHeaders({ id, timestampSeconds }: SignedContent): Record<string, stri
 
 /** The most cached keys. A process uses fewer keys at the same time. */
 const MAX_CACHED_KEYS = 1_000;
-const tokenKeys = new Map<string, KeyObject>();
+const tokenKeys = new BoundedMap<string, KeyObject>(MAX_CACHED_KEYS);
 
 /** Returns the key of a token from a cache, because creating a key takes longer than signing. */
 function tokenKey(token: string): KeyObject {
   let key = tokenKeys.get(token);
   if (!key) {
-    if (tokenKeys.size >= MAX_CACHED_KEYS) tokenKeys.clear();
     // Signing with bytes instead of a key object would take four times as long.
     key = createSecretKey(Buffer.from(token));
     tokenKeys.set(token, key);

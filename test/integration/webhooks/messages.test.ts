@@ -219,8 +219,8 @@ describe('POST /v2/workspace/advancedwebhook/messages/get', () => {
     const channels = times(100, (i) => `${i}`.padEnd(512, 'é'));
     const now = Date.now();
     const ids = await storeEvents(...times(60, (i) => ({ at: now - MINUTE - i, channels })));
-    const { messages, next } = await new MessageReader(table).list(tenant, {}, { limit: 250, now });
-    expect(messages.length).toBeLessThan(60);
+    const { values, next } = await new MessageReader(table).list(tenant, {}, { limit: 250, now });
+    expect(values.length).toBeLessThan(60);
     expect(next).toBeDefined();
     expect((await listAll({ limit: 250 })).ids).toEqual(ids);
   });

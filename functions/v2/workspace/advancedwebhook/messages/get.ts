@@ -60,14 +60,14 @@ export const endpoint = defineEndpoint(
   },
   async ({ input: { limit = USUAL, endpointId, status, iterator }, caller, deps, now }) => {
     const pages = iterators(caller, [path, endpointId ?? '', status ?? ''], { iterator }, now);
-    const [config, { messages, next }] = await Promise.all([
+    const [config, { values, next }] = await Promise.all([
       deps.webhooks.get(caller.tenant),
       deps.messages.list(caller.tenant, { endpointId, status }, { limit, after: pages.from?.key, now }),
     ]);
     requireEnabled(caller, config);
     return {
       data: {
-        messages: messages.map(({ event, deliveries }) => toMessageResponse(event, deliveries)),
+        messages: values.map(({ event, deliveries }) => toMessageResponse(event, deliveries)),
         iterator: pages.toIterator(next === undefined ? undefined : { direction: 'after', key: next }),
         done: next === undefined,
       },
