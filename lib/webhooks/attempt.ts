@@ -356,15 +356,15 @@ class DeliveryAttempt {
     const { deliveries, retryQueue, timing } = this.#ports;
     this.#call.measures.count('RateLimitedDeliveries');
     const now = this.#call.clock();
+    const { tenant } = delivery;
     const reserved = { slot, slotRevision: this.#slotRevision };
+    const deferred = { ...postponeDelivery(delivery, nextAt, now, timing, reserved), tenant };
     // The deferred message of a test must still pass an open circuit breaker.
-    const group = this.#isTest ? TEST_ATTEMPT : undefined;
-    const messages = nextAttemptMessages(delivery, now, { at: nextAt, reserved, group });
+    const messages = nextAttemptMessages(deferred, now, this.#isTest ? TEST_ATTEMPT : undefined);
     // No write is needed if the delivery has no lease and the sweep of lost messages checks it only after the slot.
     const isCovered = !isFirst(delivery) && delivery.claim === undefined && delivery.dueAt > slot + timing.marginMs / 2;
     if (messages.length > 0 && isCovered) return retryQueue.send(messages);
-    const stored = await deliveries.replace(delivery, postponeDelivery(delivery, nextAt, now, timing, reserved));
-    if (stored !== 'lost') await retryQueue.send(nextAttemptMessages(stored, now, { group }));
+    if ((await deliveries.replace(delivery, deferred)) !== 'lost') await retryQueue.send(messages);
   }
 
   /** Moves a first attempt at a slow endpoint to the retry queue. */

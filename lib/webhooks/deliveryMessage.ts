@@ -3,7 +3,7 @@ import type { Capability } from '../app/capability.ts';
 import { MAX_DELAY_SECONDS } from '../shared/sqsLimits.ts';
 import type { QueueMessage } from '../workers/sender.ts';
 import type { FirstAttemptGroup } from './firstAttempts.ts';
-import { nextAttemptNumber, type PendingDelivery, type ReservedSlot } from './rules/delivery.ts';
+import { nextAttemptNumber, type PendingDelivery } from './rules/delivery.ts';
 import { parseSchedule, planAttempt, type Timing } from './rules/schedule.ts';
 
 /**
@@ -43,22 +43,13 @@ export type DeliveryMessage = z.output<typeof DeliveryMessage>;
 export type DueDelivery = PendingDelivery & { readonly tenant: string };
 
 /**
- * Returns the message about the next attempt, delayed until `at` (epoch ms). Returns no message if SQS cannot delay it that long.
- * The sweep, which runs every minute, then sends it later.
+ * Returns the message about the next attempt, delayed until the attempt. Returns no message if SQS cannot delay it that long. The
+ * sweep, which runs every minute, then sends it later. Only the message of a deferred test has a `group`.
  */
-export function nextAttemptMessages(
-  delivery: DueDelivery,
-  now: number,
-  {
-    at = delivery.nextAt,
-    reserved = delivery,
-    group,
-  }: { at?: number; reserved?: ReservedSlot; group?: string | undefined } = {},
-): QueueMessage[] {
-  const { tenant, eventId, endpointId } = delivery;
-  const { delaySeconds } = planAttempt(at, now, 0);
+export function nextAttemptMessages(delivery: DueDelivery, now: number, group?: string): QueueMessage[] {
+  const { tenant, eventId, endpointId, nextAt, slot, slotRevision } = delivery;
+  const { delaySeconds } = planAttempt(nextAt, now, 0);
   if (delaySeconds === undefined) return [];
-  const { slot, slotRevision } = reserved;
   const attemptNo = nextAttemptNumber(delivery);
   const body: DeliveryMessage = { tenant, eventId, endpointId, group, attemptNo, slot, slotRevision };
   return [{ body, groupId: `${tenant}.${endpointId}`, delaySeconds }];

@@ -66,7 +66,7 @@ export const Delivery = z.object({
 export type Delivery = z.output<typeof Delivery>;
 
 /** The reserved slot in the rate limit and the revision of the endpoint for which it was reserved. Undefined without a slot. */
-export type ReservedSlot = Pick<Delivery, 'slot' | 'slotRevision'>;
+type ReservedSlot = Pick<Delivery, 'slot' | 'slotRevision'>;
 
 export type PendingDelivery = Delivery & { readonly nextAt: number; readonly dueAt: number };
 
