@@ -4,14 +4,11 @@ import type { WorkerCall } from '../app/worker.ts';
 import { endOutbox, type OutboxStore, type StoredEvent } from '../events/outbox.ts';
 import { notifyOwnersOfFailures } from '../mail/mailFanOut.ts';
 import type { CountedMetric } from '../observability/deliveryMetrics.ts';
-import * as logMessages from '../observability/logMessages.ts';
-import { definedFields } from '../shared/collections.ts';
-import { isoTime } from '../shared/isoTime.ts';
 import { ownTurn } from '../shared/ownTurn.ts';
 import type { Stored } from '../table/entity.ts';
-import type { QueueSender } from '../workers/sender.ts';
+import type { WriteOp } from '../table/table.ts';
 import * as sendTo from '../workers/sendTo.ts';
-import { attemptDeliveries, type DeliveryStore, type StoredDelivery, toDelivery } from './deliveries.ts';
+import { attemptDeliveries, type DeliveryRevision, type StoredDelivery, toDelivery } from './deliveries.ts';
 import {
   ALL_FIRST_ATTEMPTS,
   type DeliveryMessage,
@@ -21,12 +18,20 @@ import {
 } from './deliveryMessage.ts';
 import { disableEndpoints } from './disableEndpoints.ts';
 import { writeEndpointHealth } from './endpointHealth.ts';
-import { exhaustedEvent, isExhaustion, type LastAttempt } from './exhaustedEvent.ts';
+import { exhaustedEvent, isExhaustion } from './exhaustedEvent.ts';
 import { endFirstAttempts, type FirstAttemptStore } from './firstAttempts.ts';
 import { HealthyEndpoints } from './healthyEndpoints.ts';
 import { type AttemptLoader, loadAttempts, type LoadedItems } from './loadAttempt.ts';
 import { type AttemptContent, type PreparedRequest, prepareRequests, type WebhookRequests } from './prepareRequest.ts';
 import { type RateSlots, reserveRateSlots } from './rateSlots.ts';
+import {
+  AttemptRecorder,
+  type ClaimedDelivery,
+  hasClaim,
+  isFirst,
+  type RecordPorts,
+  type SentAttempt,
+} from './recordAttempt.ts';
 import { checkBreaker, takeProbe } from './rules/breaker.ts';
 import {
   claimDelivery,
@@ -43,25 +48,22 @@ import {
 } from './rules/delivery.ts';
 import { type EndpointHealth, healthAt, isSlow, SLOW_AFTER } from './rules/health.ts';
 import { checkSlot, isSlotExpired, PREPARE_AHEAD, prepareAhead, reserveAhead } from './rules/limiter.ts';
-import { type AttemptOutcome, isStoredWithDelivery, type LoggedAttempt } from './rules/loggedAttempt.ts';
-import { type AttemptResult, recordOutcome } from './rules/outcome.ts';
+import type { AttemptOutcome } from './rules/loggedAttempt.ts';
+import type { AttemptResult } from './rules/outcome.ts';
 import { type Target, targetOf } from './targets.ts';
 import { type WebhookClient, webhookClient, type WebhookRequest } from './transport/send.ts';
 import { requestsWritten } from './transport/sendRequest.ts';
 import { disableIfFailedTooLong, type HealthPorts, HealthUpdater } from './updateHealth.ts';
 
 /** The stores, queues and clients that an attempt uses. */
-export interface AttemptPorts extends HealthPorts {
+export interface AttemptPorts extends RecordPorts, HealthPorts {
   readonly loader: Pick<AttemptLoader, 'load'>;
-  readonly deliveries: Pick<DeliveryStore, 'get' | 'replace' | 'logAttempt'>;
   readonly groups: Pick<FirstAttemptStore, 'delete'>;
   readonly outbox: Pick<OutboxStore, 'markFannedOut'>;
   readonly slots: Pick<RateSlots, 'reserve'>;
   readonly requests: Pick<WebhookRequests, 'prepare'>;
   readonly client: WebhookClient;
   readonly healthyEndpoints: HealthyEndpoints;
-  /** The queue of retries, deferred attempts, and first attempts at slow endpoints. */
-  readonly retryQueue: QueueSender;
   /**
    * Whether the messages come from the queue of first attempts. Only then, the time from the event to its first attempt is
    * measured.
@@ -143,25 +145,12 @@ async function endGroup(
 
 /** A message is accepted up to this many milliseconds early, because clocks differ. */
 const EARLY = 5_000;
-/** The maximum number of tries to write a result. A try fails if another writer changes the delivery at the same time. */
-const RESULT_TRIES = 10;
 
 /** A delivery whose next attempt can be made now, with the stored state for the attempt. */
 interface LoadedDelivery extends LoadedItems {
   readonly delivery: StoredDelivery<PendingDelivery>;
   /** Whether the stored delivery is parked: it waits for the circuit breaker, without a next attempt. */
   readonly wasParked: boolean;
-  readonly target: Stored<Target>;
-}
-
-/** A delivery whose lease this run has taken. For a first attempt, `claim` is a new id, and no lease is stored. */
-type ClaimedDelivery = StoredDelivery<PendingDelivery> & { readonly claim: string };
-
-/** An attempt that was made. Times are epoch ms. */
-interface SentAttempt {
-  readonly at: number;
-  readonly endedAt: number;
-  readonly result: AttemptResult;
   readonly target: Stored<Target>;
 }
 
@@ -176,6 +165,7 @@ class DeliveryAttempt {
   readonly #ports: AttemptPorts;
   readonly #message: DeliveryMessage;
   readonly #call: AttemptCall;
+  readonly #recorder: AttemptRecorder;
   readonly #healthUpdater: HealthUpdater;
   /** Whether the request is sent after the requests to healthy endpoints of the same message. */
   readonly #isAfterHealthy: boolean;
@@ -189,23 +179,12 @@ class DeliveryAttempt {
   #isStored = false;
 
   constructor(ports: AttemptPorts, message: DeliveryMessage, call: AttemptCall, isAfterHealthy: boolean) {
-    const { deliveries } = ports;
-    this.#isAfterHealthy = isAfterHealthy;
-    this.#ports = {
-      ...ports,
-      deliveries: {
-        get: (key) => deliveries.get(key),
-        logAttempt: (key, attempt) => deliveries.logAttempt(key, attempt),
-        replace: async (read, next, ops) => {
-          const stored = await deliveries.replace(read, next, ops);
-          this.#isStored ||= stored !== 'lost';
-          return stored;
-        },
-      },
-    };
+    this.#ports = ports;
     this.#message = message;
     this.#slotRevision = message.slotRevision;
     this.#call = call;
+    this.#isAfterHealthy = isAfterHealthy;
+    this.#recorder = new AttemptRecorder(ports, message, call);
     this.#healthUpdater = new HealthUpdater(ports, message, call);
   }
 
@@ -236,6 +215,7 @@ class DeliveryAttempt {
 
     if (this.#isAfterHealthy) await this.#ports.requestsWritten();
 
+    // Without these steps, nothing was read, written or waited for since the settings were read.
     const isCurrent = isFirst(delivery) && breaker === 'closed' && slot === undefined && !this.#isAfterHealthy;
     const sent = await this.#send(claimed, { ...loaded, isCurrent }, slot);
     if (!sent) {
@@ -243,7 +223,8 @@ class DeliveryAttempt {
       return;
     }
 
-    const recorded = await this.#recordAttempt(claimed, sent);
+    const recorded = await this.#recorder.record(claimed, sent);
+    this.#isStored ||= recorded !== undefined;
     await this.#updateHealth(sent, { read: health, isProbe: breaker === 'probe' }, recorded?.status === 'EXHAUSTED');
   }
 
@@ -263,7 +244,7 @@ class DeliveryAttempt {
 
   /** Reads the state for the attempt in one consistent call. Returns undefined if the attempt must not be made now. */
   async #load(): Promise<LoadedDelivery | undefined> {
-    const { deliveries, loader, retryQueue, timing } = this.#ports;
+    const { loader, retryQueue, timing } = this.#ports;
     const loaded = await loader.load(this.#message);
     this.event = loaded.event;
     this.#isStored = loaded.delivery !== undefined;
@@ -282,7 +263,7 @@ class DeliveryAttempt {
       // worker may have crashed before it sent that message. A copy does no harm.
       await retryQueue.send(nextAttemptMessages(delivery, now));
     } else if (!target) {
-      await deliveries.replace(delivery, endDelivery(delivery, 'CANCELLED'));
+      await this.#replace(delivery, endDelivery(delivery, 'CANCELLED'));
     } else if (now > delivery.deadline) {
       await this.#exhaustAfterDeadline(delivery, target, loaded.health);
     } else {
@@ -316,7 +297,7 @@ class DeliveryAttempt {
     if (delivery.otherwise || this.#isTest) return 'closed';
     await this.#ports.ownTurn();
     // No message is sent here. Each open breaker has a job that releases its parked deliveries.
-    if (!wasParked && (await this.#ports.deliveries.replace(delivery, parkDelivery(delivery))) !== 'lost')
+    if (!wasParked && (await this.#replace(delivery, parkDelivery(delivery))) !== 'lost')
       this.#call.measures.count('DeliveriesParked');
     return undefined;
   }
@@ -353,7 +334,7 @@ class DeliveryAttempt {
    * the age of messages.
    */
   async #defer(delivery: StoredDelivery<PendingDelivery>, slot: number, nextAt: number): Promise<void> {
-    const { deliveries, retryQueue, timing } = this.#ports;
+    const { retryQueue, timing } = this.#ports;
     this.#call.measures.count('RateLimitedDeliveries');
     const now = this.#call.clock();
     const { tenant } = delivery;
@@ -364,16 +345,17 @@ class DeliveryAttempt {
     // No write is needed if the delivery has no lease and the sweep of lost messages checks it only after the slot.
     const isCovered = !isFirst(delivery) && delivery.claim === undefined && delivery.dueAt > slot + timing.marginMs / 2;
     if (messages.length > 0 && isCovered) return retryQueue.send(messages);
-    if ((await deliveries.replace(delivery, deferred)) !== 'lost') await retryQueue.send(messages);
+    if ((await this.#replace(delivery, deferred)) !== 'lost') await retryQueue.send(messages);
   }
 
   /** Moves a first attempt at a slow endpoint to the retry queue. */
   async #handOver(delivery: StoredDelivery<PendingDelivery>): Promise<void> {
-    const { deliveries, ownTurn, retryQueue, timing } = this.#ports;
+    const { ownTurn, retryQueue, timing } = this.#ports;
     await ownTurn();
     const now = this.#call.clock();
-    const stored =
-      delivery._r > 0 ? delivery : await deliveries.replace(delivery, postponeDelivery(delivery, now, now, timing));
+    const stored = isFirst(delivery)
+      ? await this.#replace(delivery, postponeDelivery(delivery, now, now, timing))
+      : delivery;
     if (stored !== 'lost') await retryQueue.send(nextAttemptMessages(stored, now));
   }
 
@@ -400,7 +382,7 @@ class DeliveryAttempt {
     const claim = this.#call.newId('clm');
     if (isFirst(delivery)) return { ...delivery, claim };
     const next = { ...claimDelivery(delivery, claim, this.#call.clock()), claim };
-    const stored = await this.#ports.deliveries.replace(delivery, next);
+    const stored = await this.#replace(delivery, next);
     if (stored !== 'lost') return stored;
     // The SDK repeats a write whose response was lost, and the repetition conflicts with the first write. The stored lease is then
     // the one of this run.
@@ -439,7 +421,8 @@ class DeliveryAttempt {
       slot = next;
     }
     if (prepared === 'cancelled') {
-      await this.#storeResult(claimed, (current) => endDelivery(current, 'CANCELLED'));
+      const cancelled = await this.#recorder.cancel(claimed);
+      this.#isStored ||= cancelled !== undefined;
       return undefined;
     }
     const { request, target } = prepared;
@@ -472,30 +455,6 @@ class DeliveryAttempt {
   }
 
   /**
-   * Logs the attempt and stores the new state of the delivery. Sends the message of the next attempt, unless SQS cannot delay it
-   * that long. Returns the stored delivery, or undefined if another worker has changed it.
-   */
-  async #recordAttempt(claimed: ClaimedDelivery, sent: SentAttempt): Promise<StoredDelivery | undefined> {
-    const { random, retryQueue, timing } = this.#ports;
-    const { at, endedAt, result } = sent;
-    const entry = this.#toLogEntry(claimed, sent);
-    const isInDelivery = isFirst(claimed) && isStoredWithDelivery(entry);
-    if (!isInDelivery) await this.#logAttempt(claimed, entry);
-    const chance = random();
-    const stored = await this.#storeResult(
-      claimed,
-      (current) => ({
-        ...recordOutcome(current, result, endedAt, chance, timing),
-        ...(isInDelivery && { first: entry }),
-      }),
-      { at: isoTime(at), outcome: result.outcome, responseStatus: result.responseStatus },
-    );
-    if (!stored && isInDelivery) await this.#logAttempt(claimed, entry);
-    if (stored && isPending(stored)) await retryQueue.send(nextAttemptMessages(stored, endedAt));
-    return stored;
-  }
-
-  /**
    * Updates the health of the endpoint after the attempt. If the delivery has no attempt left, also disables an endpoint that has
    * failed for five days.
    */
@@ -511,91 +470,6 @@ class DeliveryAttempt {
     if (isExhausted) await disableIfFailedTooLong(this.#ports, this.#message, this.#call, target, health);
   }
 
-  #toLogEntry(claimed: ClaimedDelivery, { at, result }: SentAttempt): LoggedAttempt {
-    const { outcome, responseStatus, responseBody, error, durationMs } = result;
-    const entry: LoggedAttempt = {
-      claim: claimed.claim,
-      at,
-      outcome,
-      responseStatus,
-      responseBody: responseBody && new Uint8Array(responseBody),
-      error,
-      durationMs: Math.round(durationMs),
-      byHand: claimed.otherwise !== undefined,
-    };
-    // The response body is data of the customer, so it is not logged.
-    if (outcome !== 'delivered')
-      this.#call.log.info(logMessages.webhookAttemptFailed, {
-        tenant: this.#message.tenant,
-        ...this.#logKeys(claimed),
-        outcome,
-        responseStatus,
-        durationMs: entry.durationMs,
-        reason: error,
-      });
-    // If the SDK repeats the insert of the log entry, the table compares the entry with the stored item. That item has no undefined
-    // fields, so the entry must have none either.
-    return definedFields(entry) as LoggedAttempt;
-  }
-
-  /**
-   * Writes an attempt to the attempt log. Does not throw, because SQS would then redeliver the message. A second request to the
-   * receiver is worse than a missing log entry.
-   */
-  async #logAttempt(claimed: ClaimedDelivery, entry: LoggedAttempt): Promise<void> {
-    const attempt = nextAttemptNumber(claimed);
-    try {
-      await this.#ports.deliveries.logAttempt(this.#message, { ...entry, attempt });
-    } catch (error) {
-      const { eventId, endpointId } = this.#message;
-      this.#call.log.error(logMessages.webhookAttemptNotRecorded, { eventId, endpointId, error });
-    }
-  }
-
-  #logKeys(claimed: ClaimedDelivery) {
-    const { eventId, endpointId } = this.#message;
-    return { eventId, endpointId, attempt: nextAttemptNumber(claimed) };
-  }
-
-  /**
-   * Writes the result over the claimed delivery. If no attempt remains, also writes the event `message.attempt.exhausted`. Retries
-   * after conflicts while this run has the lease, and after a success while the delivery is pending. Otherwise discards the result
-   * and returns undefined.
-   */
-  async #storeResult(
-    claimed: ClaimedDelivery,
-    change: (current: ClaimedDelivery) => Delivery,
-    lastAttempt?: LastAttempt,
-  ): Promise<StoredDelivery | undefined> {
-    const { deliveries, timing } = this.#ports;
-    let current = claimed;
-    for (let i = 0; i < RESULT_TRIES; i++) {
-      const next = change(current);
-      const ops = exhaustedEvent(this.#message.tenant, current, next, this.#call.clock(), { lastAttempt });
-      const outcome = await deliveries.replace(current, next, ops);
-      const stored = outcome === 'lost' ? await deliveries.get(this.#message) : outcome;
-      if (outcome !== 'lost' || isOwnResult(current, stored)) {
-        if (isExhaustion(current, next)) this.#call.measures.count('DeliveriesExhausted');
-        return stored;
-      }
-      // Another transaction caused the conflict, but did not store the delivery. The write is therefore repeated.
-      if (isFirst(claimed) && !stored) continue;
-      const isUnchanged = isFirst(claimed)
-        ? isUnattempted(stored, this.#call.clock())
-        : hasClaim(stored, claimed.claim);
-      // A success ends the delivery, whatever another worker does at the same time.
-      const mayContinue = isUnchanged || (next.status === 'DELIVERED' && stored?.status === 'PENDING');
-      if (!stored || !mayContinue) {
-        this.#call.log.warn(logMessages.webhookAttemptResultDiscarded, this.#logKeys(claimed));
-        return undefined;
-      }
-      const now = this.#call.clock();
-      const pending = isParked(stored) ? unparkDelivery(stored, now, now, timing) : stored;
-      current = { ...(pending as StoredDelivery<PendingDelivery>), claim: claimed.claim };
-    }
-    throw new Error('Other writers keep changing the delivery');
-  }
-
   /** Ends a delivery whose deadline has passed before all its attempts, for example because the circuit breaker was open. */
   async #exhaustAfterDeadline(
     delivery: StoredDelivery<PendingDelivery>,
@@ -604,35 +478,20 @@ class DeliveryAttempt {
   ): Promise<void> {
     const next = endDelivery(delivery, 'EXHAUSTED');
     const ops = exhaustedEvent(this.#message.tenant, delivery, next, this.#call.clock());
-    const outcome = await this.#ports.deliveries.replace(delivery, next, ops);
+    const outcome = await this.#replace(delivery, next, ops);
     if (outcome === 'lost') return;
     if (isExhaustion(delivery, next)) this.#call.measures.count('DeliveriesExhausted');
     await disableIfFailedTooLong(this.#ports, this.#message, this.#call, target, healthAt(health, target._r));
   }
-}
 
-/** Returns whether a delivery is not stored yet, because its first attempt has not ended. */
-function isFirst({ _r }: { readonly _r: number }): boolean {
-  return _r === 0;
-}
-
-/**
- * Returns whether a stored delivery has neither a finished attempt nor a lease. During a first attempt, a resend or a copy of the
- * message can store such a delivery.
- */
-function isUnattempted(delivery: StoredDelivery | undefined, now: number): boolean {
-  return delivery?.status === 'PENDING' && delivery.attempts === 0 && !isClaimed(delivery, now);
-}
-
-function hasClaim(delivery: StoredDelivery | undefined, claim: string): delivery is ClaimedDelivery {
-  return delivery !== undefined && isPending(delivery) && delivery.claim === claim;
-}
-
-/**
- * Returns whether this run wrote the stored delivery. The SDK repeats a write whose response was lost, and the repetition then
- * conflicts with the first write. Only the run with the lease adds to the number of attempts. If this number and the revision have
- * grown by one, the write was this run's.
- */
-function isOwnResult(claimed: ClaimedDelivery, stored: StoredDelivery | undefined): boolean {
-  return !isFirst(claimed) && stored?._r === claimed._r + 1 && stored.attempts === claimed.attempts + 1;
+  /** Writes the delivery like `DeliveryStore.replace`, and notes that it is stored. */
+  async #replace<D extends Delivery>(
+    read: DeliveryRevision,
+    next: D,
+    more?: readonly WriteOp[],
+  ): Promise<StoredDelivery<D> | 'lost'> {
+    const stored = await this.#ports.deliveries.replace(read, next, more);
+    this.#isStored ||= stored !== 'lost';
+    return stored;
+  }
 }

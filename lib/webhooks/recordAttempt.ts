@@ -1,0 +1,210 @@
+import type { Uses } from '../app/capability.ts';
+import type { WorkerCall } from '../app/worker.ts';
+import * as logMessages from '../observability/logMessages.ts';
+import { definedFields } from '../shared/collections.ts';
+import { isoTime } from '../shared/isoTime.ts';
+import type { Stored } from '../table/entity.ts';
+import type { QueueSender } from '../workers/sender.ts';
+import type { DeliveryStore, StoredDelivery } from './deliveries.ts';
+import { type DeliveryMessage, nextAttemptMessages } from './deliveryMessage.ts';
+import { exhaustedEvent, isExhaustion, type LastAttempt } from './exhaustedEvent.ts';
+import {
+  type Delivery,
+  endDelivery,
+  isClaimed,
+  isParked,
+  isPending,
+  nextAttemptNumber,
+  type PendingDelivery,
+  unparkDelivery,
+} from './rules/delivery.ts';
+import { isStoredWithDelivery, type LoggedAttempt } from './rules/loggedAttempt.ts';
+import { type AttemptResult, recordOutcome } from './rules/outcome.ts';
+import type { Timing } from './rules/schedule.ts';
+import type { Target } from './targets.ts';
+
+/** A delivery whose lease this run has taken. For a first attempt, `claim` is a new id, and no lease is stored. */
+export type ClaimedDelivery = StoredDelivery<PendingDelivery> & { readonly claim: string };
+
+/** An attempt that was made. Times are epoch ms. */
+export interface SentAttempt {
+  readonly at: number;
+  readonly endedAt: number;
+  readonly result: AttemptResult;
+  readonly target: Stored<Target>;
+}
+
+/** The stores and queues that recording an attempt uses. */
+export interface RecordPorts {
+  readonly deliveries: Pick<DeliveryStore, 'get' | 'replace' | 'logAttempt'>;
+  /** The queue of retries, deferred attempts, and first attempts at slow endpoints. */
+  readonly retryQueue: QueueSender;
+  readonly timing: Timing;
+  /** Returns a random number from 0 to below 1. */
+  readonly random: () => number;
+}
+
+type RecordCall = Pick<WorkerCall<Uses>, 'clock' | 'log' | 'measures'>;
+
+/** The maximum number of tries to write a result. A try fails if another writer changes the delivery at the same time. */
+const RESULT_TRIES = 10;
+
+/** Records the result of one attempt: in the attempt log, and in the delivery with its next attempt. */
+export class AttemptRecorder {
+  readonly #ports: RecordPorts;
+  readonly #message: DeliveryMessage;
+  readonly #call: RecordCall;
+
+  constructor(ports: RecordPorts, message: DeliveryMessage, call: RecordCall) {
+    this.#ports = ports;
+    this.#message = message;
+    this.#call = call;
+  }
+
+  /**
+   * Logs the attempt and stores the new state of the delivery. Sends the message of the next attempt, unless SQS cannot delay it
+   * that long. Returns the stored delivery, or undefined if another worker has changed it.
+   */
+  async record(claimed: ClaimedDelivery, { at, endedAt, result }: SentAttempt): Promise<StoredDelivery | undefined> {
+    const { random, retryQueue, timing } = this.#ports;
+    const entry = toLogEntry(claimed, at, result);
+    if (result.outcome !== 'delivered') this.#logFailure(claimed, entry);
+    const isInDelivery = isFirst(claimed) && isStoredWithDelivery(entry);
+    if (!isInDelivery) await this.#logAttempt(claimed, entry);
+    const chance = random();
+    const stored = await this.#storeResult(
+      claimed,
+      (current) => ({
+        ...recordOutcome(current, result, endedAt, chance, timing),
+        ...(isInDelivery && { first: entry }),
+      }),
+      { at: isoTime(at), outcome: result.outcome, responseStatus: result.responseStatus },
+    );
+    if (!stored && isInDelivery) await this.#logAttempt(claimed, entry);
+    if (stored && isPending(stored)) await retryQueue.send(nextAttemptMessages(stored, endedAt));
+    return stored;
+  }
+
+  /**
+   * Cancels a delivery that is not allowed any more. Returns the stored delivery, or undefined if another worker has changed it.
+   */
+  async cancel(claimed: ClaimedDelivery): Promise<StoredDelivery | undefined> {
+    return this.#storeResult(claimed, (current) => endDelivery(current, 'CANCELLED'));
+  }
+
+  #logFailure(claimed: ClaimedDelivery, { outcome, responseStatus, durationMs, error }: LoggedAttempt): void {
+    // The response body is data of the customer, so it is not logged.
+    this.#call.log.info(logMessages.webhookAttemptFailed, {
+      tenant: this.#message.tenant,
+      ...this.#logKeys(claimed),
+      outcome,
+      responseStatus,
+      durationMs,
+      reason: error,
+    });
+  }
+
+  /**
+   * Writes an attempt to the attempt log. Does not throw, because SQS would then redeliver the message. A second request to the
+   * receiver is worse than a missing log entry.
+   */
+  async #logAttempt(claimed: ClaimedDelivery, entry: LoggedAttempt): Promise<void> {
+    const attempt = nextAttemptNumber(claimed);
+    try {
+      await this.#ports.deliveries.logAttempt(this.#message, { ...entry, attempt });
+    } catch (error) {
+      const { eventId, endpointId } = this.#message;
+      this.#call.log.error(logMessages.webhookAttemptNotRecorded, { eventId, endpointId, error });
+    }
+  }
+
+  #logKeys(claimed: ClaimedDelivery) {
+    const { eventId, endpointId } = this.#message;
+    return { eventId, endpointId, attempt: nextAttemptNumber(claimed) };
+  }
+
+  /**
+   * Writes the result over the claimed delivery. If no attempt remains, also writes the event `message.attempt.exhausted`. Retries
+   * after conflicts while this run has the lease, and after a success while the delivery is pending. Otherwise discards the result
+   * and returns undefined.
+   */
+  async #storeResult(
+    claimed: ClaimedDelivery,
+    change: (current: ClaimedDelivery) => Delivery,
+    lastAttempt?: LastAttempt,
+  ): Promise<StoredDelivery | undefined> {
+    const { deliveries, timing } = this.#ports;
+    let current = claimed;
+    for (let i = 0; i < RESULT_TRIES; i++) {
+      const next = change(current);
+      const ops = exhaustedEvent(this.#message.tenant, current, next, this.#call.clock(), { lastAttempt });
+      const outcome = await deliveries.replace(current, next, ops);
+      const stored = outcome === 'lost' ? await deliveries.get(this.#message) : outcome;
+      if (outcome !== 'lost' || isOwnResult(current, stored)) {
+        if (isExhaustion(current, next)) this.#call.measures.count('DeliveriesExhausted');
+        return stored;
+      }
+      // Another transaction caused the conflict, but did not store the delivery. The write is therefore repeated.
+      if (isFirst(claimed) && !stored) continue;
+      const isUnchanged = isFirst(claimed)
+        ? isUnattempted(stored, this.#call.clock())
+        : hasClaim(stored, claimed.claim);
+      // A success ends the delivery, whatever another worker does at the same time.
+      const mayContinue = isUnchanged || (next.status === 'DELIVERED' && stored?.status === 'PENDING');
+      if (!stored || !mayContinue) {
+        this.#call.log.warn(logMessages.webhookAttemptResultDiscarded, this.#logKeys(claimed));
+        return undefined;
+      }
+      const now = this.#call.clock();
+      const pending = isParked(stored) ? unparkDelivery(stored, now, now, timing) : stored;
+      current = { ...(pending as StoredDelivery<PendingDelivery>), claim: claimed.claim };
+    }
+    throw new Error('Other writers keep changing the delivery');
+  }
+}
+
+function toLogEntry(
+  { claim, otherwise }: ClaimedDelivery,
+  at: number,
+  { outcome, responseStatus, responseBody, error, durationMs }: AttemptResult,
+): LoggedAttempt {
+  // If the SDK repeats the insert of the log entry, the table compares the entry with the stored item. That item has no undefined
+  // fields, so the entry must have none either.
+  return definedFields({
+    claim,
+    at,
+    outcome,
+    responseStatus,
+    responseBody: responseBody && new Uint8Array(responseBody),
+    error,
+    durationMs: Math.round(durationMs),
+    byHand: otherwise !== undefined,
+  }) as LoggedAttempt;
+}
+
+/** Returns whether a delivery is not stored yet, because its first attempt has not ended. */
+export function isFirst({ _r }: { readonly _r: number }): boolean {
+  return _r === 0;
+}
+
+/**
+ * Returns whether a stored delivery has neither a finished attempt nor a lease. During a first attempt, a resend or a copy of the
+ * message can store such a delivery.
+ */
+function isUnattempted(delivery: StoredDelivery | undefined, now: number): boolean {
+  return delivery?.status === 'PENDING' && delivery.attempts === 0 && !isClaimed(delivery, now);
+}
+
+/** Returns whether a worker stored the lease `claim` for the next attempt of a delivery. */
+export function hasClaim(delivery: StoredDelivery | undefined, claim: string): delivery is ClaimedDelivery {
+  return delivery !== undefined && isPending(delivery) && delivery.claim === claim;
+}
+
+/**
+ * Returns whether this run wrote the stored delivery. The SDK repeats a write whose response was lost, and the repetition then
+ * conflicts with the first write. Only the run with the lease adds to the number of attempts. If this number and the revision have
+ * grown by one, the write was this run's.
+ */
+function isOwnResult(claimed: ClaimedDelivery, stored: StoredDelivery | undefined): boolean {
+  return !isFirst(claimed) && stored?._r === claimed._r + 1 && stored.attempts === claimed.attempts + 1;
+}
