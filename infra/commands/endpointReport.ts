@@ -2,7 +2,7 @@
 import { inParallel } from '../../lib/shared/inParallel.ts';
 import { isoTime } from '../../lib/shared/isoTime.ts';
 import { itemOf, type Table } from '../../lib/table/table.ts';
-import { type Attempt, DeliveryStore, type StoredDelivery } from '../../lib/webhooks/deliveries.ts';
+import { DeliveryStore, type StoredDelivery } from '../../lib/webhooks/deliveries.ts';
 import { EndpointHealthEntity } from '../../lib/webhooks/endpointHealth.ts';
 import { WebhookEndpointEntity, WebhookEndpointStore } from '../../lib/webhooks/endpoints.ts';
 import { DISABLED_AFTER } from '../../lib/webhooks/rules/autoDisable.ts';
@@ -11,6 +11,7 @@ import { checkBreaker } from '../../lib/webhooks/rules/breaker.ts';
 import type { Delivery } from '../../lib/webhooks/rules/delivery.ts';
 import type { WebhookEndpoint } from '../../lib/webhooks/rules/endpoints.ts';
 import { type EndpointHealth, healthAt } from '../../lib/webhooks/rules/health.ts';
+import type { Attempt } from '../../lib/webhooks/rules/loggedAttempt.ts';
 import { type BasicTargetId, basicTargets, isBasicTarget } from '../../lib/webhooks/rules/matching.ts';
 import { targetItem } from '../../lib/webhooks/targets.ts';
 import { AdvancedWebhookConfigEntity, BasicWebhookConfigEntity } from '../../lib/webhooks/webhookConfigs.ts';

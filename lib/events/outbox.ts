@@ -12,7 +12,14 @@ import { storeCapability } from '../table/storeCapability.ts';
 import { insert, type ItemRead, type PageOptions, replace, type Table, type WriteOp } from '../table/table.ts';
 import { type EventPayload, MAX_PAYLOAD_BYTES } from './rules/payload.ts';
 
-const LIFETIME_SECONDS = 30 * 24 * 60 * 60;
+/** How long an event, its deliveries and their attempts are kept, in seconds. */
+export const EVENT_LIFETIME_SECONDS = 30 * 24 * 60 * 60;
+
+/** Returns the table partition of an event, its deliveries and their attempts. */
+export function eventPartition({ tenant, eventId }: { tenant: string; eventId: string }): string[] {
+  return [tenant, 'EVENT', eventId];
+}
+
 /**
  * The outbox and the due deliveries have this number of index partitions each. A partition allows about 1,000 writes per second.
  */
@@ -52,7 +59,7 @@ export const EventEntity = defineEntity({
   ownedBy: 'expiry',
   purpose: 'An event, written in the transaction of the change that caused it',
   schema: Schema,
-  pk: (of: { tenant: string; eventId: string }) => [of.tenant, 'EVENT', of.eventId],
+  pk: eventPartition,
   sk: (_key: unknown) => ['META'],
   indexes: {
     gsi3: {
@@ -66,7 +73,7 @@ export const EventEntity = defineEntity({
       sk: ({ createdAt, eventId }) => [isoTime(createdAt), eventId],
     },
   },
-  expiresAt: ({ createdAt }) => Math.floor(createdAt / 1000) + LIFETIME_SECONDS,
+  expiresAt: ({ createdAt }) => Math.floor(createdAt / 1000) + EVENT_LIFETIME_SECONDS,
 });
 
 /** Returns the index partition (gsi4) of a tenant's events in one shard. */
@@ -87,9 +94,9 @@ export const EventPayloadEntity = defineEntity({
   ownedBy: 'expiry',
   purpose: 'The payload of an event, as JSON text',
   schema: z.object({ payload: z.string(), createdAt: z.number() }),
-  pk: (of: { tenant: string; eventId: string }) => [of.tenant, 'EVENT', of.eventId],
+  pk: eventPartition,
   sk: (_key: unknown) => ['PAYLOAD'],
-  expiresAt: ({ createdAt }) => Math.floor(createdAt / 1000) + LIFETIME_SECONDS,
+  expiresAt: ({ createdAt }) => Math.floor(createdAt / 1000) + EVENT_LIFETIME_SECONDS,
 });
 
 /** Returns the read of an event's payload for `batchGet`. */

@@ -1,6 +1,13 @@
-import * as z from 'zod';
 import type { Capability } from '../app/capability.ts';
-import { EventEntity, type NewEvent, outboxShards, recordEvent, type StoredEvent } from '../events/outbox.ts';
+import {
+  EVENT_LIFETIME_SECONDS,
+  EventEntity,
+  eventPartition,
+  type NewEvent,
+  outboxShards,
+  recordEvent,
+  type StoredEvent,
+} from '../events/outbox.ts';
 import { AFTER_ALL_TIMES, isoTime } from '../shared/isoTime.ts';
 import { defineEntity, type Stored } from '../table/entity.ts';
 import { readDue, readGsi3, valuesOf } from '../table/indexValues.ts';
@@ -21,12 +28,10 @@ import {
   recoverDelivery,
   resendDelivery,
 } from './rules/delivery.ts';
-import { LoggedAttempt } from './rules/loggedAttempt.ts';
+import { Attempt } from './rules/loggedAttempt.ts';
 import { deliveryLifetime, type Timing } from './rules/schedule.ts';
 import type { EndpointKey } from './targets.ts';
 
-const LIFETIME_SECONDS = 30 * 24 * 60 * 60;
-const eventPartition = (of: { tenant: string; eventId: string }) => [of.tenant, 'EVENT', of.eventId];
 const duePartition = (shard: number) => ['DUE', String(shard)];
 export const dueDeliveryIndex: DueIndex = { shards: outboxShards, partition: duePartition };
 /**
@@ -90,15 +95,8 @@ export const DeliveryEntity = defineEntity({
       sk: ({ createdAt, eventId }) => [isoTime(createdAt), eventId],
     },
   },
-  expiresAt: ({ createdAt }) => Math.floor(createdAt / 1000) + LIFETIME_SECONDS,
+  expiresAt: ({ createdAt }) => Math.floor(createdAt / 1000) + EVENT_LIFETIME_SECONDS,
 });
-
-const AttemptSchema = LoggedAttempt.extend({
-  endpointId: z.string(),
-  /** The number of the attempt, from 1. */
-  attempt: z.number(),
-});
-export type Attempt = z.output<typeof AttemptSchema>;
 
 /**
  * The log entry of one attempt. The entry of most successful first attempts is in the delivery instead (`first`). The lease id
@@ -110,7 +108,7 @@ export const AttemptEntity = defineEntity({
   scope: 'tenant',
   ownedBy: 'expiry',
   purpose: 'One attempt of a delivery and what the receiver answered',
-  schema: AttemptSchema,
+  schema: Attempt,
   pk: eventPartition,
   sk: (key: { endpointId: string; attempt: number; claim: string }) => [
     'ATTEMPT',
@@ -118,7 +116,7 @@ export const AttemptEntity = defineEntity({
     String(key.attempt).padStart(6, '0'),
     key.claim,
   ],
-  expiresAt: ({ at }) => Math.floor(at / 1000) + LIFETIME_SECONDS,
+  expiresAt: ({ at }) => Math.floor(at / 1000) + EVENT_LIFETIME_SECONDS,
 });
 
 /** The tenant of a delivery, and the revision that was read. The revision is 0 if the delivery is not stored yet. */

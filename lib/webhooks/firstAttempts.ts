@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Capability } from '../app/capability.ts';
-import { outboxShards, type StoredEvent } from '../events/outbox.ts';
+import { EVENT_LIFETIME_SECONDS, eventPartition, outboxShards, type StoredEvent } from '../events/outbox.ts';
 import { inParallel } from '../shared/inParallel.ts';
 import { isoTime } from '../shared/isoTime.ts';
 import { defineEntity, type Stored } from '../table/entity.ts';
@@ -12,7 +12,6 @@ import type { DueIndex } from '../workers/dueShards.ts';
 import { afterGroupSweep, FirstAttempts, newFirstAttempts } from './rules/firstAttempts.ts';
 import type { Timing } from './rules/schedule.ts';
 
-const LIFETIME_SECONDS = 30 * 24 * 60 * 60;
 const groupPartition = (shard: number) => ['FIRST', String(shard)];
 export const dueGroupIndex: DueIndex = { shards: outboxShards, partition: groupPartition };
 
@@ -27,7 +26,7 @@ export const FirstAttemptsEntity = defineEntity({
   ownedBy: 'expiry',
   purpose: 'Endpoints that an event must be sent to for the first time, until each of them has a delivery',
   schema: FirstAttempts,
-  pk: (of: { tenant: string; eventId: string }) => [of.tenant, 'EVENT', of.eventId],
+  pk: eventPartition,
   sk: (key: { group: string }) => ['FIRST', key.group],
   indexes: {
     gsi3: {
@@ -36,7 +35,7 @@ export const FirstAttemptsEntity = defineEntity({
       sk: ({ dueAt, eventId, group }) => [isoTime(dueAt), eventId, group],
     },
   },
-  expiresAt: ({ createdAt }) => Math.floor(createdAt / 1000) + LIFETIME_SECONDS,
+  expiresAt: ({ createdAt }) => Math.floor(createdAt / 1000) + EVENT_LIFETIME_SECONDS,
 });
 
 export type FirstAttemptGroup = FirstAttempts & { readonly tenant: string };

@@ -1,5 +1,5 @@
 import type { Capability } from '../app/capability.ts';
-import { EventEntity, type StoredEvent, tenantEvents, tenantShards } from '../events/outbox.ts';
+import { EVENT_LIFETIME_SECONDS, EventEntity, type StoredEvent, tenantEvents, tenantShards } from '../events/outbox.ts';
 import { jsonBytes } from '../shared/bytes.ts';
 import { inParallel } from '../shared/inParallel.ts';
 import { AFTER_ALL_TIMES, isoTime } from '../shared/isoTime.ts';
@@ -38,9 +38,6 @@ interface EntryOptions {
   readonly limit: number;
 }
 
-const DAY = 24 * 60 * 60 * 1000;
-/** How long messages are kept, in milliseconds. */
-const RETENTION = 30 * DAY;
 /** The most messages that one call with a filter examines. */
 const MAX_EXAMINED_MESSAGES = 1_000;
 const EXAMINED_PER_STEP = 250;
@@ -72,7 +69,11 @@ export class MessageReader {
     let before = after;
     let bytes = 0;
     for (let examined = 0; examined < MAX_EXAMINED_MESSAGES; examined += step) {
-      const entries = await this.#entries(tenant, filter, { since: now - RETENTION, before, limit: step + 1 });
+      const entries = await this.#entries(tenant, filter, {
+        since: now - EVENT_LIFETIME_SECONDS * 1000,
+        before,
+        limit: step + 1,
+      });
       const current = entries.slice(0, step);
       const read = await this.#read(tenant, filter, current);
       for (const [index, { position }] of current.entries()) {

@@ -9,13 +9,14 @@ import type { EndpointFailure } from '../../lib/mail/mailFanOut.ts';
 import { newId } from '../../lib/shared/ids.ts';
 import { openTable, type Table } from '../../lib/table/table.ts';
 import { attemptDelivery, type AttemptPorts, attemptsFrom } from '../../lib/webhooks/attempt.ts';
-import { type Attempt, DeliveryEntity, type DeliveryKey, DeliveryStore } from '../../lib/webhooks/deliveries.ts';
+import { DeliveryEntity, type DeliveryKey, DeliveryStore } from '../../lib/webhooks/deliveries.ts';
 import type { DeliveryMessage } from '../../lib/webhooks/deliveryMessage.ts';
 import { EndpointHealthStore } from '../../lib/webhooks/endpointHealth.ts';
 import { type IsBacklogged, readBacklog } from '../../lib/webhooks/firstAttemptBacklog.ts';
 import { FirstAttemptStore } from '../../lib/webhooks/firstAttempts.ts';
 import { releaseParked, releaseParkedStep, type ReleasePorts } from '../../lib/webhooks/releaseParked.ts';
 import type { Delivery } from '../../lib/webhooks/rules/delivery.ts';
+import type { Attempt } from '../../lib/webhooks/rules/loggedAttempt.ts';
 import type { Timing } from '../../lib/webhooks/rules/schedule.ts';
 import {
   type DeliverySweepPorts,

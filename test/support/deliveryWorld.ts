@@ -3,7 +3,7 @@ import type { StoredEvent } from '../../lib/events/outbox.ts';
 import { sweepOutbox } from '../../lib/events/sweepOutbox.ts';
 import type { Stored } from '../../lib/table/entity.ts';
 import { attemptDelivery, type AttemptPorts } from '../../lib/webhooks/attempt.ts';
-import type { Attempt, DeliveryRevision, StoredDelivery } from '../../lib/webhooks/deliveries.ts';
+import type { DeliveryRevision, StoredDelivery } from '../../lib/webhooks/deliveries.ts';
 import type { DeliveryMessage } from '../../lib/webhooks/deliveryMessage.ts';
 import type { FirstAttemptGroup } from '../../lib/webhooks/firstAttempts.ts';
 import { HealthyEndpoints } from '../../lib/webhooks/healthyEndpoints.ts';
@@ -16,7 +16,7 @@ import {
 import type { WebhookEndpoint } from '../../lib/webhooks/rules/endpoints.ts';
 import { afterGroupSweep } from '../../lib/webhooks/rules/firstAttempts.ts';
 import type { EndpointHealth } from '../../lib/webhooks/rules/health.ts';
-import type { AttemptOutcome } from '../../lib/webhooks/rules/loggedAttempt.ts';
+import type { Attempt, AttemptOutcome } from '../../lib/webhooks/rules/loggedAttempt.ts';
 import type { Timing } from '../../lib/webhooks/rules/schedule.ts';
 import type { Subscriptions } from '../../lib/webhooks/subscriptions.ts';
 import { type DeliverySweepPorts, sweepDeliveries, sweepFirstAttempts } from '../../lib/webhooks/sweepDeliveries.ts';

@@ -25,6 +25,14 @@ export const LoggedAttempt = z.object({
 });
 export type LoggedAttempt = z.output<typeof LoggedAttempt>;
 
+/** The log entry of one attempt with its endpoint. */
+export const Attempt = LoggedAttempt.extend({
+  endpointId: z.string(),
+  /** The number of the attempt, from 1. */
+  attempt: z.number(),
+});
+export type Attempt = z.output<typeof Attempt>;
+
 /** The most bytes of a response body that is stored with its delivery. Every change of the delivery writes this body again. */
 const SHORT_BODY_BYTES = 512;
 

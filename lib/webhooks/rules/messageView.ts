@@ -3,7 +3,7 @@ import { ApiError } from '../../shared/errors.ts';
 import { isoTime } from '../../shared/isoTime.ts';
 import { defineNamedSchema, IsoTime } from '../../shared/schema.ts';
 import { type Delivery, type DeliveryStatus, hasFailed } from './delivery.ts';
-import { attemptOutcomes, type LoggedAttempt } from './loggedAttempt.ts';
+import { type Attempt, attemptOutcomes } from './loggedAttempt.ts';
 
 /** The status of a delivery in responses. A cancelled delivery has the status `failed`. */
 export const messageStatuses = ['pending', 'delivered', 'failed'] as const;
@@ -72,14 +72,6 @@ export const AttemptResponse = /* @__PURE__ */ defineNamedSchema('WebhookAttempt
 /** The most bytes of a receiver's response body that an API response contains. */
 const BODY_BYTES = 1024;
 
-interface AttemptOfEndpoint extends Pick<
-  LoggedAttempt,
-  'at' | 'outcome' | 'responseStatus' | 'responseBody' | 'durationMs'
-> {
-  readonly endpointId: string;
-  readonly attempt: number;
-}
-
 /** Returns an attempt for a response. The response body is the receiver's text and untrusted, so every page must escape it. */
 export function toAttemptResponse({
   endpointId,
@@ -89,7 +81,7 @@ export function toAttemptResponse({
   responseStatus,
   responseBody,
   durationMs,
-}: AttemptOfEndpoint): z.output<typeof AttemptResponse> {
+}: Attempt): z.output<typeof AttemptResponse> {
   return {
     endpointId,
     attempt,
