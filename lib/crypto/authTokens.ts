@@ -1,6 +1,7 @@
 import { SignJWT } from 'jose';
-import type { Capability } from '../app/capability.ts';
-import { KeyRing } from './keyRing.ts';
+import { type Capability, combine } from '../app/capability.ts';
+import { serviceName } from '../app/serviceName.ts';
+import { type KeyRing, signingKey } from './keyRing.ts';
 import { deriveKey } from './sealing.ts';
 
 /**
@@ -29,8 +30,7 @@ export class TokenIssuer {
   }
 }
 
-export const tokenIssuer: Capability<TokenIssuer> = {
-  grants: [{ resource: 'secret/signingKey', actions: ['GetSecretValue'] }],
-  env: ['SIGNING_KEY_SECRET_ARN', 'SERVICE_NAME'],
-  open: (env) => new TokenIssuer(new KeyRing(env.SIGNING_KEY_SECRET_ARN), env.SERVICE_NAME),
-};
+export const tokenIssuer: Capability<TokenIssuer> = /* @__PURE__ */ combine(
+  { ring: signingKey, issuer: serviceName },
+  ({ ring, issuer }) => new TokenIssuer(ring, issuer),
+);

@@ -1,5 +1,6 @@
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import * as z from 'zod';
+import type { Capability } from '../app/capability.ts';
 import { clientSettings } from '../app/sdkSettings.ts';
 
 const Secret = z.object({ current: z.string() }).catchall(z.string());
@@ -81,3 +82,17 @@ export class KeyRing {
     return new Map(Object.entries(Secret.parse(JSON.parse(SecretString ?? '{}'))));
   }
 }
+
+/** The key that encrypts stored secrets and the tokens of unsubscribe links. */
+export const masterKey: Capability<KeyRing> = {
+  grants: [{ resource: 'secret/masterKey', actions: ['GetSecretValue'] }],
+  env: ['MASTER_KEY_SECRET_ARN'],
+  open: (env) => new KeyRing(env.MASTER_KEY_SECRET_ARN),
+};
+
+/** The key that signs auth tokens, user tokens, permissions and live sessions. */
+export const signingKey: Capability<KeyRing> = {
+  grants: [{ resource: 'secret/signingKey', actions: ['GetSecretValue'] }],
+  env: ['SIGNING_KEY_SECRET_ARN'],
+  open: (env) => new KeyRing(env.SIGNING_KEY_SECRET_ARN),
+};

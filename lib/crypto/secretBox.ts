@@ -1,6 +1,6 @@
-import type { Capability } from '../app/capability.ts';
+import { type Capability, combine } from '../app/capability.ts';
 import { BoundedMap } from '../shared/boundedMap.ts';
-import { KeyRing } from './keyRing.ts';
+import { type KeyRing, masterKey } from './keyRing.ts';
 import { deriveKey, openBytes, sealBytes } from './sealing.ts';
 
 /**
@@ -65,8 +65,7 @@ function bound(owner: SecretOwner): string[] {
   return [owner.tenant, owner.purpose, owner.id];
 }
 
-export const secretBox: Capability<SecretBox> = {
-  grants: [{ resource: 'secret/masterKey', actions: ['GetSecretValue'] }],
-  env: ['MASTER_KEY_SECRET_ARN'],
-  open: (env) => new SecretBox(new KeyRing(env.MASTER_KEY_SECRET_ARN)),
-};
+export const secretBox: Capability<SecretBox> = /* @__PURE__ */ combine(
+  { ring: masterKey },
+  ({ ring }) => new SecretBox(ring),
+);

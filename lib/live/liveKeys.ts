@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import type { Capability } from '../app/capability.ts';
-import { KeyRing } from '../crypto/keyRing.ts';
+import { type Capability, combine } from '../app/capability.ts';
+import { type KeyRing, signingKey } from '../crypto/keyRing.ts';
 import { deriveKey, openBytes, sealBytes } from '../crypto/sealing.ts';
 import { ChannelNames } from './rules/channels.ts';
 import type { DocumentKeys } from './rules/hints.ts';
@@ -88,8 +88,7 @@ function tokenKey(key: string): Buffer {
   return deriveKey(key, ['liveToken']);
 }
 
-export const liveKeys: Capability<LiveKeys> = {
-  grants: [{ resource: 'secret/signingKey', actions: ['GetSecretValue'] }],
-  env: ['SIGNING_KEY_SECRET_ARN'],
-  open: (env) => new LiveKeys(new KeyRing(env.SIGNING_KEY_SECRET_ARN)),
-};
+export const liveKeys: Capability<LiveKeys> = /* @__PURE__ */ combine(
+  { ring: signingKey },
+  ({ ring }) => new LiveKeys(ring),
+);

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { type Capability, combine } from '../app/capability.ts';
 import { publicUrl } from '../app/publicUrl.ts';
-import { KeyRing } from '../crypto/keyRing.ts';
+import { type KeyRing, masterKey } from '../crypto/keyRing.ts';
 import { deriveKey, openBytes, sealBytes } from '../crypto/sealing.ts';
 
 /** A user who gets the mails of an organization. */
@@ -70,13 +70,7 @@ export function unsubscribeHeaders(link: string): Record<string, string> {
     : { 'List-Unsubscribe': value, 'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click' };
 }
 
-const keyRing: Capability<KeyRing> = {
-  grants: [{ resource: 'secret/masterKey', actions: ['GetSecretValue'] }],
-  env: ['MASTER_KEY_SECRET_ARN'],
-  open: (env) => new KeyRing(env.MASTER_KEY_SECRET_ARN),
-};
-
 export const unsubscribeLinks: Capability<UnsubscribeLinks> = /* @__PURE__ */ combine(
-  { ring: keyRing, url: publicUrl },
+  { ring: masterKey, url: publicUrl },
   ({ ring, url }) => new UnsubscribeLinks(ring, url),
 );

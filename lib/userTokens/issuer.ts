@@ -1,7 +1,7 @@
 import { SignJWT } from 'jose';
 import { type Capability, combine } from '../app/capability.ts';
 import { keyPairOf } from '../crypto/ed25519.ts';
-import { KeyRing } from '../crypto/keyRing.ts';
+import { type KeyRing, signingKey } from '../crypto/keyRing.ts';
 import { deriveKey } from '../crypto/sealing.ts';
 import { retryOnConflict } from '../table/retryOnConflict.ts';
 import { tableWith } from '../table/storeCapability.ts';
@@ -58,13 +58,6 @@ export class UserTokenIssuer {
     });
   }
 }
-
-/** The key that signs user tokens and permissions. */
-export const signingKey: Capability<KeyRing> = {
-  grants: [{ resource: 'secret/signingKey', actions: ['GetSecretValue'] }],
-  env: ['SIGNING_KEY_SECRET_ARN'],
-  open: (env) => new KeyRing(env.SIGNING_KEY_SECRET_ARN),
-};
 
 /** Lets a function issue user tokens. The function can then read the signing key. */
 export const issueUserTokens: Capability<UserTokenIssuer> = /* @__PURE__ */ combine(

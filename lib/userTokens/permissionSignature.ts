@@ -1,9 +1,8 @@
 import { createHmac } from 'node:crypto';
 import { type Capability, combine } from '../app/capability.ts';
-import type { KeyRing } from '../crypto/keyRing.ts';
+import { type KeyRing, signingKey } from '../crypto/keyRing.ts';
 import { deriveKey } from '../crypto/sealing.ts';
 import type { AccessRole, ResourceType } from '../directory/rules/access.ts';
-import { signingKey } from './issuer.ts';
 
 /** What a customer's permission provider answers about one user and resource. */
 export interface ProvidedPermission {

@@ -1,7 +1,8 @@
-import type { Capability } from '../app/capability.ts';
+import { type Capability, combine } from '../app/capability.ts';
 import type { ApiKeyCaller } from '../app/endpoint.ts';
 import { ApiError } from '../shared/errors.ts';
-import { itemOf, openTable, type Table } from '../table/table.ts';
+import { tableWith } from '../table/storeCapability.ts';
+import { itemOf, type Table } from '../table/table.ts';
 import { WebhookEndpointEntity } from './endpoints.ts';
 import { requireEnabled } from './rules/advancedConfig.ts';
 import { endpointNotFound } from './rules/endpoints.ts';
@@ -14,7 +15,7 @@ import { AdvancedWebhookConfigEntity, BasicWebhookConfigEntity } from './webhook
  */
 export type RequireOperable = (caller: Pick<ApiKeyCaller, 'tenant' | 'withheld'>, endpointId: string) => Promise<void>;
 
-export function operableIn(table: Table): RequireOperable {
+function operableIn(table: Table): RequireOperable {
   return async (caller, endpointId) => {
     const { tenant } = caller;
     const [config, basic, endpoint] = await table.batchGet(
@@ -33,8 +34,7 @@ export function operableIn(table: Table): RequireOperable {
   };
 }
 
-export const requireOperable: Capability<RequireOperable> = {
-  grants: [{ resource: 'table', actions: ['BatchGetItem'] }],
-  env: ['TABLE_NAME'],
-  open: (env) => operableIn(openTable(env)),
-};
+export const requireOperable: Capability<RequireOperable> = /* @__PURE__ */ combine(
+  { table: /* @__PURE__ */ tableWith(['BatchGetItem']) },
+  ({ table }) => operableIn(table),
+);
