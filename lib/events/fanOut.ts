@@ -5,6 +5,7 @@ import { inAppFanOut } from '../notifications/inAppFanOut.ts';
 import * as logMessages from '../observability/logMessages.ts';
 import { slicesOf } from '../shared/collections.ts';
 import { inParallel } from '../shared/inParallel.ts';
+import { readOnce } from '../shared/readOnce.ts';
 import { ALL_FIRST_ATTEMPTS, deliveryTiming, firstAttemptMessage } from '../webhooks/deliveryMessage.ts';
 import { createFirstAttempts, type FirstAttemptStore, toFirstAttempts } from '../webhooks/firstAttempts.ts';
 import { MAX_ATTEMPTS_PER_GROUP } from '../webhooks/rules/firstAttempts.ts';
@@ -193,16 +194,6 @@ async function concernedBy(event: StoredEvent, consumers: readonly EventConsumer
   if (!event.hasAudience) return [];
   const answers = await Promise.all(consumers.map((consumer) => consumer.concerns(event)));
   return consumers.filter((_consumer, index) => answers[index]);
-}
-
-/** Returns a function that reads the value of each tenant once. If a read fails, only calls for that tenant throw. */
-function readOnce<T>(read: (tenant: string) => Promise<T>): (tenant: string) => Promise<T> {
-  const reads = new Map<string, Promise<T>>();
-  return (tenant) => {
-    const running = reads.get(tenant) ?? read(tenant);
-    reads.set(tenant, running);
-    return running;
-  };
 }
 
 function matchingTargets(event: StoredEvent, { endpoints, basic }: Subscriptions): string[] {

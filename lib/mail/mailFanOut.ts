@@ -2,6 +2,7 @@ import { type Capability, combine } from '../app/capability.ts';
 import { findUsers } from '../directory/users.ts';
 import { type AudienceDeps, type EventConsumer, readRecipientRules } from '../events/audience.ts';
 import { recipientsOf } from '../events/rules/recipients.ts';
+import { readOnce } from '../shared/readOnce.ts';
 import { BatchReader } from '../table/batchReader.ts';
 import { tableWith } from '../table/storeCapability.ts';
 import { itemOf } from '../table/table.ts';
@@ -36,7 +37,7 @@ export type MailFanOutDeps = CreateMailsDeps & AudienceDeps;
  */
 export function fanOutMails(deps: MailFanOutDeps): () => EventConsumer {
   const { table, clock } = deps;
-  const configOf = async (tenant: string): Promise<EmailConfig | undefined> => {
+  const readConfig = async (tenant: string): Promise<EmailConfig | undefined> => {
     const [config, pause] = await BatchReader.of(table).batchGet(
       itemOf(EmailConfigEntity, { tenant }),
       itemOf(MailPauseEntity, { tenant }),
@@ -44,12 +45,9 @@ export function fanOutMails(deps: MailFanOutDeps): () => EventConsumer {
     return config && !isPaused(pause, config, clock()) ? config : undefined;
   };
   return () => {
-    const configs = new Map<string, Promise<EmailConfig | undefined>>();
-    const concerns: EventConsumer['concerns'] = async ({ tenant, event }) => {
-      const config = configs.get(tenant) ?? configOf(tenant);
-      configs.set(tenant, config);
-      return isEventMailed(await config, event);
-    };
+    const configOf = readOnce(readConfig);
+    const concerns: EventConsumer['concerns'] = async ({ tenant, event }) =>
+      isEventMailed(await configOf(tenant), event);
     const consume: EventConsumer['consume'] = async (event) => {
       const { tenant, eventId, payload } = event;
       const { audience, data } = payload;

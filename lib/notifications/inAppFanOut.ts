@@ -17,6 +17,7 @@ import type { AudienceThread, EventPayload } from '../events/rules/payload.ts';
 import { recipientsOf } from '../events/rules/recipients.ts';
 import { dict, slicesOf } from '../shared/collections.ts';
 import { derivedId } from '../shared/ids.ts';
+import { readOnce } from '../shared/readOnce.ts';
 import { AccessContext, optional } from '../shared/schema.ts';
 import { BatchReader } from '../table/batchReader.ts';
 import { tableWith } from '../table/storeCapability.ts';
@@ -211,15 +212,10 @@ export interface InAppDeps extends AudienceDeps {
  * is consumed twice, the second time changes nothing.
  */
 export function fanOutInApp({ table, clock, notifications }: InAppDeps): () => EventConsumer {
-  const configOf = (tenant: string) => BatchReader.of(table).get(NotificationConfigEntity, { tenant });
   return () => {
-    const configs = new Map<string, ReturnType<typeof configOf>>();
-    const concerns: EventConsumer['concerns'] = async ({ tenant, event }) => {
-      if (!verbOf.has(event)) return false;
-      const config = configs.get(tenant) ?? configOf(tenant);
-      configs.set(tenant, config);
-      return createsNotifications(await config, event);
-    };
+    const configOf = readOnce((tenant) => BatchReader.of(table).get(NotificationConfigEntity, { tenant }));
+    const concerns: EventConsumer['concerns'] = async ({ tenant, event }) =>
+      verbOf.has(event) && createsNotifications(await configOf(tenant), event);
     const consume: EventConsumer['consume'] = async (event) => {
       const {
         tenant,

@@ -15,7 +15,7 @@ import {
  * - SENT, FAILED, SKIPPED: the mail is final.
  * - UNKNOWN: the mail is final. The provider may have accepted it, and another attempt could send it twice.
  */
-export const mailStatuses = ['READY', 'SENDING', 'SENT', 'FAILED', 'SKIPPED', 'UNKNOWN'] as const;
+const mailStatuses = ['READY', 'SENDING', 'SENT', 'FAILED', 'SKIPPED', 'UNKNOWN'] as const;
 export type MailStatus = (typeof mailStatuses)[number];
 
 /** The reason for a mail: an event, or a failure that the owner of a workspace is informed about. */

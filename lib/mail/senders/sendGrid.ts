@@ -4,7 +4,7 @@ import { addressAttempts } from '../../net/addressAttempts.ts';
 import type { MailResult } from '../rules/mailRecord.ts';
 import { type MailSender, type OutgoingMail, unanswered } from './sender.ts';
 
-export const SENDGRID = 'https://api.sendgrid.com';
+const SENDGRID = 'https://api.sendgrid.com';
 
 const TIMEOUT_MILLISECONDS = 15_000;
 

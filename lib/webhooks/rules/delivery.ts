@@ -9,7 +9,7 @@ import { deliveryLifetime, marginAfter, planAttempt, type Timing } from './sched
  * - EXHAUSTED: all attempts failed, or the deadline has passed.
  * - CANCELLED: the delivery is not allowed any more, for example because its endpoint was deleted.
  */
-export const deliveryStatuses = ['PENDING', 'DELIVERED', 'EXHAUSTED', 'CANCELLED'] as const;
+const deliveryStatuses = ['PENDING', 'DELIVERED', 'EXHAUSTED', 'CANCELLED'] as const;
 export type DeliveryStatus = (typeof deliveryStatuses)[number];
 
 /** The delivery of one event to one endpoint. It is the source of truth. Queue messages only repeat it. Times are epoch ms. */
