@@ -1,7 +1,7 @@
 import { cachedAssembly } from './assembly/assemblyCache.ts';
 import { loadAssembly } from './assembly/cloudAssembly.ts';
 import type { FunctionModel } from './assembly/functionModel.ts';
-import { modelOf } from './assembly/model.ts';
+import { modelOf, type TableModel } from './assembly/model.ts';
 import { localConsole } from './console/localConsole.ts';
 import { openDataDir } from './dataDir.ts';
 import { lockDataDir } from './dataLock.ts';
@@ -25,7 +25,7 @@ import { QueueStore } from './queues/queueStore.ts';
 import { StoppableMessages } from './queues/stoppableMessages.ts';
 import { checkReadiness } from './readiness.ts';
 import { openSecrets, type Secret } from './secrets/secrets.ts';
-import type { LocalSettings } from './settings.ts';
+import type { EngineKind, LocalSettings } from './settings.ts';
 import type { Shutdown } from './shutdown.ts';
 import { type EventSources, startEventSources } from './streams/eventSources.ts';
 import { StreamPositions } from './streams/streamPositions.ts';
@@ -83,13 +83,7 @@ export async function startSystem(
 
   const engine = await startEngine(settings.engine, dataDir);
   shutdown.add(() => engine.stop());
-  const hasVectorIndexes = settings.engine === 'dynoxide';
-  if (!hasVectorIndexes)
-    report(
-      'DynamoDB Local has no vector indexes, so the table has none. A call of /v2/memory/search with a query answers UNAVAILABLE.',
-    );
-  for (const table of model.tables)
-    await ensureTable(engine.call, hasVectorIndexes ? table : withoutVectorIndexes(table));
+  await ensureTables(settings.engine, engine, model.tables, report);
   const database = openDatabase(dataDir);
   shutdown.add(() => database.close());
   const queues = new QueueStore(database, model.queues);
@@ -113,15 +107,6 @@ export async function startSystem(
   // steps close them. The earlier step closes it if the start fails before this line.
   shutdown.add(() => aws.close());
   const environmentOverrides = { SERVICE_NAME: settings.serviceName, ...settings.environmentOverrides };
-  const awsEnvironment = (key: AccessKey) => ({
-    ...key,
-    AWS_REGION: REGION,
-    AWS_ENDPOINT_URL_APPSYNC: eventApi.url,
-    AWS_ENDPOINT_URL_DYNAMODB: aws.url,
-    AWS_ENDPOINT_URL_SECRETS_MANAGER: aws.url,
-    AWS_ENDPOINT_URL_SESV2: aws.mail.url,
-    AWS_ENDPOINT_URL_SQS: aws.queues.url,
-  });
   const accessKeys = new Map(model.functions.map((fn) => [fn, principals.addFunction(fn)]));
   const accessKeyOf = (fn: FunctionModel) => {
     const key = accessKeys.get(fn);
@@ -137,7 +122,8 @@ export async function startSystem(
       ports: aws.ports,
       call: (fn, call, isAborted) => aws.answerThread(principals.ofKey(accessKeyOf(fn)), call, isAborted),
     },
-    environmentOf: (fn) => functionEnvironment(fn, environmentOverrides, awsEnvironment(accessKeyOf(fn))),
+    environmentOf: (fn) =>
+      functionEnvironment(fn, environmentOverrides, awsEnvironment(aws, eventApi, accessKeyOf(fn))),
     ...(settings.functionThreads !== undefined && { maxLive: settings.functionThreads }),
   });
   shutdown.add(() => pool.close());
@@ -168,7 +154,7 @@ export async function startSystem(
     serviceName: settings.serviceName,
     operatorEnvironment: {
       ...sharedEnvironment(model.functions, environmentOverrides),
-      ...awsEnvironment(principals.addOperator()),
+      ...awsEnvironment(aws, eventApi, principals.addOperator()),
     },
     onCreation: () => report('Creating the demo workspace …'),
   });
@@ -190,6 +176,34 @@ export async function startSystem(
     report: (line) => process.stderr.write(`${line}\n`),
   });
   return { credentials, dataDir, functionCount: model.functions.length, engineCrashed: engine.crashed };
+}
+
+/** Creates the tables of the templates, or adds missing indexes to them. Reports if the engine has no vector indexes. */
+async function ensureTables(
+  kind: EngineKind,
+  { call }: Engine,
+  tables: readonly TableModel[],
+  report: (line: string) => void,
+): Promise<void> {
+  const hasVectorIndexes = kind === 'dynoxide';
+  if (!hasVectorIndexes)
+    report(
+      'DynamoDB Local has no vector indexes, so the table has none. A call of /v2/memory/search with a query answers UNAVAILABLE.',
+    );
+  for (const table of tables) await ensureTable(call, hasVectorIndexes ? table : withoutVectorIndexes(table));
+}
+
+/** Returns the variables with which the SDK calls the servers of this run, instead of AWS, with an access key. */
+function awsEnvironment(aws: AwsEndpoint, eventApi: EventApi, key: AccessKey): Record<string, string> {
+  return {
+    ...key,
+    AWS_REGION: REGION,
+    AWS_ENDPOINT_URL_APPSYNC: eventApi.url,
+    AWS_ENDPOINT_URL_DYNAMODB: aws.url,
+    AWS_ENDPOINT_URL_SECRETS_MANAGER: aws.url,
+    AWS_ENDPOINT_URL_SESV2: aws.mail.url,
+    AWS_ENDPOINT_URL_SQS: aws.queues.url,
+  };
 }
 
 function toStoppableParts(
