@@ -481,7 +481,7 @@ class DeliveryAttempt {
     const outcome = await this.#replace(delivery, next, ops);
     if (outcome === 'lost') return;
     if (isExhaustion(delivery, next)) this.#call.measures.count('DeliveriesExhausted');
-    await disableIfFailedTooLong(this.#ports, this.#message, this.#call, target, healthAt(health, target._r));
+    await disableIfFailedTooLong(this.#ports, this.#message, this.#call, target, health);
   }
 
   /** Writes the delivery like `DeliveryStore.replace`, and notes that it is stored. */

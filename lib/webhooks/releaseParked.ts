@@ -15,7 +15,6 @@ import { endParkedDeliveries, type EndpointState, type ParkedDeliveryStore } fro
 import { ParkingJob } from './parkingJob.ts';
 import { PROBE_LEASE } from './rules/breaker.ts';
 import { endDelivery, unparkDelivery } from './rules/delivery.ts';
-import { healthAt } from './rules/health.ts';
 import { matchesEndpoint, matchingBasicTargets } from './rules/matching.ts';
 import { decideParking, planRelease } from './rules/parking.ts';
 import type { Timing } from './rules/schedule.ts';
@@ -137,7 +136,7 @@ class ParkedRelease {
     this.#call.measures.count('DeliveriesExhausted', exhausted);
     if (target && exhausted > 0) {
       const call = { ...this.#call, clock: this.#clock };
-      await disableIfFailedTooLong(this.#ports, this.#key, call, target, healthAt(health, target._r));
+      await disableIfFailedTooLong(this.#ports, this.#key, call, target, health);
     }
     return exhausted > 0;
   }

@@ -161,7 +161,8 @@ export class HealthUpdater {
 
 /**
  * Disables an advanced endpoint if all attempts have failed for five days, and notifies its owner. Callers run this after an
- * exhausted delivery. The URLs of basic webhooks are never disabled, because customers could not see that they are disabled.
+ * exhausted delivery, with the health that they have read. The URLs of basic webhooks are never disabled, because customers could
+ * not see that they are disabled.
  */
 export async function disableIfFailedTooLong(
   ports: DisablingPorts,
@@ -171,7 +172,8 @@ export async function disableIfFailedTooLong(
   health: EndpointHealth | undefined,
 ): Promise<void> {
   const now = call.clock();
-  if (target.kind !== 'advanced' || !health?.failing || !hasFailedTooLong(health.failing, now)) return;
+  const { failing: known } = healthAt(health, target._r);
+  if (target.kind !== 'advanced' || !known || !hasFailedTooLong(known, now)) return;
   const { tenant, endpointId } = key;
   // The health is read again, because another attempt may have succeeded in the meantime.
   const { failing } = healthAt(await ports.health.get(key), target._r);
