@@ -22,9 +22,9 @@ import type { AdvancedWebhookConfig } from './rules/advancedConfig.ts';
 import { isBasicTarget } from './rules/matching.ts';
 import {
   advancedPayload,
+  type AudienceLevels,
   basicPayload,
   type Enrichment,
-  type NotificationsConfig,
   type Recipient,
 } from './rules/payloads.ts';
 import { liveSecrets } from './rules/secrets.ts';
@@ -52,7 +52,7 @@ export interface AttemptContent extends Pick<LoadedItems, 'event' | 'payload' | 
 interface DeliveryContent {
   readonly event: OccurredEvent;
   /** The notification levels of the audience. Only advanced payloads have them. */
-  readonly notificationsConfig: NotificationsConfig | undefined;
+  readonly levels: AudienceLevels | undefined;
   /** The ids of the users in the audience who may not see the content. Only basic payloads have them. */
   readonly accessDeniedUsers: readonly string[];
   /** Names and recipients for the processed URL, one of the two URLs of basic webhooks. Undefined for other targets. */
@@ -133,9 +133,9 @@ export class WebhookRequests {
   async #readContent(event: OccurredEvent, endpointId: string): Promise<DeliveryContent | undefined> {
     const { audience } = event.payload;
     const isBasic = isBasicTarget(endpointId);
-    const [thread, notificationsConfig, rules] = await Promise.all([
+    const [thread, levels, rules] = await Promise.all([
       this.#readThread(event),
-      isBasic ? undefined : this.#readNotificationsConfig(event.tenant, audience),
+      isBasic ? undefined : this.#readLevels(event.tenant, audience),
       isBasic && audience
         ? readRecipientRules({ table: this.#table, clock: this.#clock }, event.tenant, event)
         : undefined,
@@ -145,7 +145,7 @@ export class WebhookRequests {
     const denied = audience && rules ? audienceMembers(audience).filter((userId) => !rules.maySee(userId)) : [];
     return {
       event: { ...event, payload },
-      notificationsConfig,
+      levels,
       accessDeniedUsers: denied,
       enrichment:
         endpointId === 'ep_basic_processed'
@@ -189,16 +189,12 @@ export class WebhookRequests {
    * Reads the notification levels of the first 100 users in the audience, addressed users first. Returns undefined for an event
    * without a thread.
    */
-  async #readNotificationsConfig(
-    tenant: string,
-    audience: Audience | undefined,
-  ): Promise<NotificationsConfig | undefined> {
+  async #readLevels(tenant: string, audience: Audience | undefined): Promise<AudienceLevels | undefined> {
     const userIds = audience ? audienceMembers(audience).slice(0, MAX_NOTIFICATION_LEVELS) : [];
     if (!audience?.thread || userIds.length === 0) return undefined;
     const { organizationKey, documentKey } = audience.thread;
     const settings = await readNotificationLevels(this.#table, { tenant, organizationKey }, documentKey, userIds);
-    const users = dict([...settings].map(([userId, { inbox, email }]) => [userId, { inbox, email }]));
-    return { of: 'document', users };
+    return dict([...settings].map(([userId, { inbox, email }]) => [userId, { inbox, email }]));
   }
 
   /** Reads the profiles of the users whom an event notifies in the inbox or by mail. */
@@ -211,9 +207,9 @@ export class WebhookRequests {
   async #advancedRequest(
     { url, endpoint }: Extract<Target, { kind: 'advanced' }>,
     config: AdvancedWebhookConfig,
-    { event, notificationsConfig }: DeliveryContent,
+    { event, levels }: DeliveryContent,
   ): Promise<PreparedRequest['request']> {
-    const encoded = encodeBody(advancedPayload(event, { config, notificationsConfig }), config);
+    const encoded = encodeBody(advancedPayload(event, { config, levels }), config);
     if ('error' in encoded) return encoded;
     const { body } = encoded;
     const now = this.#clock();

@@ -226,12 +226,9 @@ describe('the webhooks of the OpenAPI document', () => {
 
   test.each([false, true])('describe payloads with enableDataProtection %s', (enableDataProtection) => {
     const config = { enableDataProtection };
-    const users = { ada: { inbox: 'ALL', email: 'NONE' } } as const;
+    const levels = { ada: { inbox: 'ALL', email: 'NONE' } } as const;
     for (const event of eventTypes) {
-      const advanced = [
-        { config },
-        ...(sourceOf(event) === 'comment' ? [{ config, notificationsConfig: { of: 'document', users } as const }] : []),
-      ];
+      const advanced = [{ config }, ...(sourceOf(event) === 'comment' ? [{ config, levels }] : [])];
       for (const options of advanced)
         expect([
           event,

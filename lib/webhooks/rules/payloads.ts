@@ -17,14 +17,8 @@ interface ProtectionConfig {
   readonly enableDataProtection?: boolean | undefined;
 }
 
-/**
- * The notification levels of the users in the audience, by user id. `of` says whether they are the levels for the organization or
- * for the document.
- */
-export interface NotificationsConfig {
-  readonly of: 'organization' | 'document';
-  readonly users: Readonly<Record<string, Readonly<Record<'inbox' | 'email', NotificationLevel>>>>;
-}
+/** The notification levels for the document of the users in the audience, by user id. */
+export type AudienceLevels = Readonly<Record<string, Readonly<Record<'inbox' | 'email', NotificationLevel>>>>;
 
 /**
  * Content for the processed URL, one of the two URLs of basic webhooks: current names and recipients. Bodies for the raw URL do not
@@ -51,18 +45,13 @@ export interface BasicOptions {
   readonly enrichment?: Enrichment | undefined;
 }
 
-const configField = {
-  organization: 'usersOrganizationNotificationsConfig',
-  document: 'usersDocumentNotificationsConfig',
-} as const;
-
 /**
  * Returns the body of an advanced delivery (V2) as JSON text. Its timestamp is the time of the event, because deliveries can arrive
  * in any order.
  */
 export function advancedPayload(
   event: DeliverableEvent,
-  { config, notificationsConfig }: { config: ProtectionConfig; notificationsConfig?: NotificationsConfig | undefined },
+  { config, levels }: { config: ProtectionConfig; levels?: AudienceLevels | undefined },
 ): string {
   const { source, data } = event.payload;
   return JSON.stringify({
@@ -72,7 +61,7 @@ export function advancedPayload(
     webhookId: event.eventId,
     timestamp: new Date(event.createdAt).toISOString(),
     data: config.enableDataProtection ? protectData(data) : data,
-    ...(notificationsConfig && { [configField[notificationsConfig.of]]: notificationsConfig.users }),
+    ...(levels && { usersDocumentNotificationsConfig: levels }),
   });
 }
 

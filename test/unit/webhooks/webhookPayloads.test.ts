@@ -7,10 +7,10 @@ import { sampleEvent } from '../../../lib/events/rules/samples.ts';
 import { protectData } from '../../../lib/webhooks/rules/dataProtection.ts';
 import {
   advancedPayload,
+  type AudienceLevels,
   type BasicOptions,
   basicPayload,
   type DeliverableEvent,
-  type NotificationsConfig,
 } from '../../../lib/webhooks/rules/payloads.ts';
 import { retryAfterSeconds } from '../../../lib/webhooks/rules/retryAfter.ts';
 import { fillTemplates } from '../../../lib/webhooks/rules/templates.ts';
@@ -50,10 +50,8 @@ function stored(
   };
 }
 
-const advanced = (event: DeliverableEvent, enableDataProtection = false, notificationsConfig?: NotificationsConfig) =>
-  JSON.parse(
-    advancedPayload(event, { config: { enableDataProtection }, ...(notificationsConfig && { notificationsConfig }) }),
-  );
+const advanced = (event: DeliverableEvent, enableDataProtection = false, levels?: AudienceLevels) =>
+  JSON.parse(advancedPayload(event, { config: { enableDataProtection }, levels }));
 const basic = (event: DeliverableEvent, options: Partial<BasicOptions> = {}) =>
   JSON.parse(basicPayload(event, { config: {}, ...options }));
 
@@ -116,14 +114,13 @@ describe('advancedPayload', () => {
     });
   });
 
-  test('has the notification levels of users, for the organization or the document', () => {
-    const users = { ada: { inbox: 'ALL', email: 'MINE' } } as const;
-    expect(advanced(stored('comment.add'), false, { of: 'organization', users })).toMatchObject({
-      usersOrganizationNotificationsConfig: users,
-    });
-    const inDocument = advanced(stored('comment.add'), true, { of: 'document', users });
-    expect(inDocument).toMatchObject({ usersDocumentNotificationsConfig: users });
-    expect(inDocument).not.toHaveProperty('usersOrganizationNotificationsConfig');
+  test('has the notification levels of users for the document', () => {
+    const levels = { ada: { inbox: 'ALL', email: 'MINE' } } as const;
+    for (const protect of [true, false])
+      expect(advanced(stored('comment.add'), protect, levels)).toMatchObject({
+        usersDocumentNotificationsConfig: levels,
+      });
+    expect(advanced(stored('comment.add'))).not.toHaveProperty('usersDocumentNotificationsConfig');
   });
 
   test('never contains the audience of the event', () => {
