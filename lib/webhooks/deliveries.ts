@@ -155,22 +155,6 @@ export function toDelivery(
   return { ...newDelivery(of, now, timing), tenant, _r: 0 };
 }
 
-/**
- * Returns the operations that write a test event for one endpoint only. They also store `group`, which contains the event's only
- * first attempt.
- */
-export function emitTo(
-  tenant: string,
-  endpointId: string,
-  event: NewEvent,
-  now: number,
-  timing: Timing,
-): { group: FirstAttemptGroup; ops: WriteOp[] } {
-  const recorded = recordEvent(tenant, event, now, { fannedOut: true });
-  const group = { ...toFirstAttempts({ ...recorded.event, tenant }, [endpointId], now, timing), group: TEST_ATTEMPT };
-  return { group, ops: [...recorded.ops, insertFirstAttempts(group)] };
-}
-
 export class DeliveryStore {
   readonly #table: Table;
 
@@ -179,7 +163,7 @@ export class DeliveryStore {
   }
 
   /**
-   * Writes an event for one endpoint only, with the group of its first attempt. Writes nothing if an event with the same cause
+   * Writes a test event for one endpoint only, with the group of its first attempt. Writes nothing if an event with the same cause
    * exists. In both cases, returns the group, from which the caller builds the queue message.
    */
   async createFor(
@@ -188,9 +172,10 @@ export class DeliveryStore {
     now: number,
     timing: Timing,
   ): Promise<FirstAttemptGroup> {
-    const { group, ops } = emitTo(tenant, endpointId, event, now, timing);
+    const recorded = recordEvent(tenant, event, now, { fannedOut: true });
+    const group = { ...toFirstAttempts({ ...recorded.event, tenant }, [endpointId], now, timing), group: TEST_ATTEMPT };
     // A failed condition means that the event is stored, because no other call uses its cause.
-    await this.#table.write(ops);
+    await this.#table.write([...recorded.ops, insertFirstAttempts(group)]);
     return group;
   }
 
