@@ -6,7 +6,6 @@ import { readOnce } from '../shared/readOnce.ts';
 import { BatchReader } from '../table/batchReader.ts';
 import { tableWith } from '../table/storeCapability.ts';
 import { itemOf } from '../table/table.ts';
-import type { WarningDay } from '../webhooks/rules/autoDisable.ts';
 import type { Timing } from '../webhooks/rules/schedule.ts';
 import type { QueueSender } from '../workers/sender.ts';
 import * as sendTo from '../workers/sendTo.ts';
@@ -82,15 +81,7 @@ async function createAndQueue(
 }
 
 /** A webhook endpoint that fails, for the mail to the owner of its workspace. */
-export interface EndpointFailure {
-  readonly endpointId: string;
-  readonly url: string;
-  /** The number of days without a success, or `disabled` if the endpoint has just been disabled. */
-  readonly stage: WarningDay | 'disabled';
-  /** The time of the first failure after the last success, epoch ms. */
-  readonly failingSince: number;
-  readonly now: number;
-}
+export type EndpointFailure = Omit<Extract<MailSubject, { kind: 'endpointFailure' }>, 'kind'>;
 
 /**
  * Mails the owner of a workspace about an endpoint that fails. The same endpoint, `stage` and `failingSince` cause only one mail.
@@ -126,10 +117,8 @@ export const notifyOwners: Capability<NotifyOwner> = /* @__PURE__ */ combine(cre
 export const notifyOwnersOfFailures: Capability<NotifyOwnerOfFailure> = /* @__PURE__ */ combine(
   { notify: notifyOwners },
   ({ notify }): NotifyOwnerOfFailure =>
-    (tenant, { endpointId, url, stage, failingSince }) =>
-      notify(tenant, { kind: 'endpointFailure', endpointId, url, stage, failingSince }, [
-        endpointId,
-        stage,
-        failingSince,
-      ]),
+    (tenant, failure) => {
+      const { endpointId, stage, failingSince } = failure;
+      return notify(tenant, { kind: 'endpointFailure', ...failure }, [endpointId, stage, failingSince]);
+    },
 );

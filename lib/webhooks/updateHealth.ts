@@ -153,7 +153,7 @@ export class HealthUpdater {
     const { failing } = health;
     const stage = failing && kind === 'advanced' ? findDueWarning(failing, now) : undefined;
     if (!failing || stage === undefined) return health;
-    const failure = { url, stage, failingSince: failing.since, now };
+    const failure = { url, stage, failingSince: failing.since };
     const isSent = await notifyOwner(this.#ports, this.#key, this.#call, failure);
     return isSent ? { ...health, failing: { ...failing, warned: stage } } : health;
   }
@@ -182,7 +182,7 @@ export async function disableIfFailedTooLong(
   if (outcome === 'lost') return;
   call.measures.count('EndpointsDisabled');
   call.log.warn(logMessages.webhookEndpointDisabled, { tenant, endpointId });
-  await notifyOwner(ports, key, call, { url: target.url, stage: 'disabled', failingSince: failing.since, now });
+  await notifyOwner(ports, key, call, { url: target.url, stage: 'disabled', failingSince: failing.since });
 }
 
 /** Notifies the owner of an endpoint by mail. If that fails, logs the error and returns false, so that deliveries continue. */
