@@ -30,10 +30,11 @@ export function changeOps(
   scope: DocumentScope,
   thread: Thread,
   { before, after, eventOps }: ChangedComment,
+  now: number,
 ): WriteOp[] {
   return [
     replace(CommentEntity, { ...scope, ...after }, before._r),
-    ...commentInvolvementOps(scope, { thread, comment: before }, { thread, comment: after }),
+    ...commentInvolvementOps(scope, { thread, comment: before }, { thread, comment: after }, now),
     ...eventOps,
   ];
 }
@@ -50,7 +51,7 @@ export async function writeChanges(
   now: number,
 ): Promise<Stored<Thread> | 'conflict' | Refused> {
   let head = thread;
-  const units = changes.map((change) => ({ ...change, ops: changeOps(scope, thread, change) }));
+  const units = changes.map((change) => ({ ...change, ops: changeOps(scope, thread, change, now) }));
   for (const group of inTransactions(units, { operations: OPS_BESIDE_HEAD })) {
     const [before, after] = [group.map((change) => change.before), group.map((change) => change.after)];
     const next = changeComments(head, before, after, now);

@@ -26,12 +26,14 @@ function usersInvolved(state: CommentInThread | undefined): ReadonlyMap<string, 
 
 /**
  * Returns the operations that update the involvements of a comment after a change. An involvement is the item which says that a
- * comment involves a user. `before` is undefined for a new comment, `after` for a deleted comment.
+ * comment involves a user. `before` is undefined for a new comment, `after` for a deleted comment. `since` (epoch ms) is the time
+ * of a request that involves users in an existing comment.
  */
 export function commentInvolvementOps(
   scope: DocumentScope,
   before: CommentInThread | undefined,
   after: CommentInThread | undefined,
+  since?: number,
 ): WriteOp[] {
   const comment = (after ?? before)?.comment;
   if (!comment) return [];
@@ -46,9 +48,12 @@ export function commentInvolvementOps(
   } as const;
   const [old, current] = [usersInvolved(before), usersInvolved(after)];
   const removed = [...old.keys()].filter((userId) => !current.has(userId));
-  const changed = [...current].filter(([userId, made]) => old.get(userId) !== made);
+  // A user who was removed and added again can be assigned again. The removal has deleted the former involvement.
+  const assignee =
+    before?.thread.assignedTo === after?.thread.assignedTo ? undefined : after?.thread.assignedTo?.userId;
+  const changed = [...current].filter(([userId, made]) => old.get(userId) !== made || userId === assignee);
   return [
     ...removed.map((userId) => removeInvolvement(scope, { ...record, userId })),
-    ...changed.map(([userId, made]) => addInvolvement(scope, { ...record, userId, made })),
+    ...changed.map(([userId, made]) => addInvolvement(scope, { ...record, userId, made, since })),
   ];
 }

@@ -189,7 +189,7 @@ export class CommentWriter {
       // All comments get the same agent, so its run is recorded once, with the first changed comment.
       if (changes.length === 0) eventOps.push(...agents.recordRuns(named, now).ops);
       const changed = { before, after, eventOps };
-      if (changeOps(scope, thread, changed).length > OPS_BESIDE_HEAD)
+      if (changeOps(scope, thread, changed, now).length > OPS_BESIDE_HEAD)
         return { commentId, success: false, message: 'Comment would involve too many other users at once.' };
       changes.push(changed);
       head = next;

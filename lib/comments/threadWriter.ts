@@ -312,7 +312,7 @@ export class ThreadWriter {
     const ops = [
       replace(ThreadEntity, { ...scope, ...next }, thread._r),
       ...threadAccessOps(scope, thread, next, now),
-      ...firstCommentOps(scope, thread, next, first),
+      ...firstCommentOps(scope, thread, next, first, now),
     ];
     return this.#table.tryWrite(ops);
   }
@@ -435,7 +435,7 @@ function decideChange(
       replace(ThreadEntity, { ...context.scope, ...next }, thread._r),
       ...threadAccessOps(context.scope, thread, next, now),
       ...(judgment?.ops ?? []),
-      ...firstCommentOps(context.scope, thread, next, first),
+      ...firstCommentOps(context.scope, thread, next, first, now),
       ...changeEventOps(context, events, logged, now),
     ],
   };
@@ -446,9 +446,15 @@ function firstCommentKey(scope: DocumentScope, { annotationId, createdAt, first 
 }
 
 /** Returns the operations that move the involvement in the first comment from the former assignee to the new one. */
-function firstCommentOps(scope: DocumentScope, before: Thread, after: Thread, comment: Comment | undefined): WriteOp[] {
+function firstCommentOps(
+  scope: DocumentScope,
+  before: Thread,
+  after: Thread,
+  comment: Comment | undefined,
+  now: number,
+): WriteOp[] {
   if (!comment) return [];
-  return commentInvolvementOps(scope, { thread: before, comment }, { thread: after, comment });
+  return commentInvolvementOps(scope, { thread: before, comment }, { thread: after, comment }, now);
 }
 
 function notAddedResult(annotationId: string, message: string): ThreadAdded {

@@ -11,7 +11,7 @@ import { readRecordings } from '../recordings/recordings.ts';
 import { distinctBy } from '../shared/collections.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 import type { Table } from '../table/table.ts';
-import { type InvolvedKind, involvedKinds, type Involvement, InvolvementEntity } from './involvements.ts';
+import { involvedAt, type InvolvedKind, involvedKinds, type Involvement, InvolvementEntity } from './involvements.ts';
 import { findLiveDocuments } from './recordListing.ts';
 
 /** The documents of an organization that a user is involved in. */
@@ -75,6 +75,8 @@ interface LatestRecord {
   readonly documentId: string;
   readonly documentKey: string;
   readonly at: number;
+  /** When the user became involved in the record, in epoch ms. */
+  readonly involvedAt: number;
 }
 
 /** Reads which documents users are involved in through comments, reactions, recordings or notifications. */
@@ -100,10 +102,10 @@ export class InvolvedDocumentsReader {
     // includes the record of that move.
     const revocations = await readRevocations(this.#table, scope, users);
     return latestRecords.map(({ latest, hasMore }, index) => {
-      const involved = latest.filter(({ documentId, documentKey, at }) => {
+      const involved = latest.filter(({ documentId, documentKey, involvedAt: since }) => {
         const document = liveDocuments.get(documentId);
         if (document?.internalId !== documentKey) return false;
-        return !hasEndedInDocument(revocations[index], document, scope.organizationKey, at);
+        return !hasEndedInDocument(revocations[index], document, scope.organizationKey, since);
       });
       return { documentIds: involved.map(({ documentId }) => documentId), hasMore };
     });
@@ -128,9 +130,10 @@ export class InvolvedDocumentsReader {
     );
     const involvements = firstByDocument(values).map((involvement) => ({ ...involvement, userId, kind }));
     const records = await this.#readRecords(scope, kind, involvements);
-    const latest = involvements.flatMap(({ documentKey, at }, index) => {
+    const latest = involvements.flatMap((involvement, index) => {
+      const { documentKey, at } = involvement;
       const documentId = records[index]?.documentId;
-      return documentId === undefined ? [] : [{ documentKey, at, documentId }];
+      return documentId === undefined ? [] : [{ documentKey, at, involvedAt: involvedAt(involvement), documentId }];
     });
     return { latest, hasMore: next !== undefined };
   }

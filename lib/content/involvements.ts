@@ -21,6 +21,11 @@ const Schema = z.object({
   commentId: z.number().optional(),
   /** True if the user made the record. False if the user is mentioned, assigned or notified. */
   made: z.boolean(),
+  /**
+   * When a change of an existing record involved the user, in epoch ms, such as an assignment to an older thread. Undefined if the
+   * user is involved since the creation of the record.
+   */
+  since: z.number().optional(),
 });
 
 /** A user's involvement in a record, such as a comment that mentions the user. */
@@ -65,9 +70,14 @@ export function addInvolvement({ tenant, organizationKey }: OrganizationScope, i
 /** Returns the operation that removes an involvement. */
 export function removeInvolvement(
   { tenant, organizationKey }: OrganizationScope,
-  involvement: Omit<Involvement, 'made' | 'createdAt'>,
+  involvement: Omit<Involvement, 'made' | 'createdAt' | 'since'>,
 ): WriteOp {
   return remove(InvolvementEntity, { tenant, organizationKey, ...involvement });
+}
+
+/** Returns when the user became involved, in epoch ms. After a removal of the user, only later involvements count. */
+export function involvedAt({ at, since }: Pick<Involvement, 'at' | 'since'>): number {
+  return since ?? at;
 }
 
 /** The record that an involvement names. For a comment, the thread of the comment. */

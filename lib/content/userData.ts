@@ -18,7 +18,7 @@ import { jsonBytes } from '../shared/bytes.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 import type { Table } from '../table/table.ts';
 import { AccessChecks } from './accessChecks.ts';
-import { type InvolvedKind, involvedKinds, type Involvement, InvolvementEntity } from './involvements.ts';
+import { involvedAt, type InvolvedKind, involvedKinds, type Involvement, InvolvementEntity } from './involvements.ts';
 import { findLiveDocuments } from './recordListing.ts';
 import type { ResponseNames } from './rules/eventMetadata.ts';
 import { divideFairly } from './rules/fairShares.ts';
@@ -48,7 +48,7 @@ const PAGE_BYTES = 4_000_000;
 interface UserRecord<V> {
   readonly key: string;
   readonly documentKey: string;
-  /** The creation time of the record in epoch ms. */
+  /** When the user became involved in the record, in epoch ms. */
   readonly at: number;
   /** The record in the form of responses. Undefined if the record is deleted. */
   readonly response: RecordResponse<V> | undefined;
@@ -169,7 +169,7 @@ export class UserDataReader {
     const records = involvements.map((involvement, index) => ({
       key: InvolvementEntity.key({ ...scope, ...involvement }).SK,
       documentKey: involvement.documentKey,
-      at: involvement.at,
+      at: involvedAt(involvement),
       response: responses[index],
     }));
     return { records, next };

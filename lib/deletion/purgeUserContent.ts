@@ -1,5 +1,11 @@
 import { removeCommentUser } from '../comments/userRemoval.ts';
-import { type InvolvedKind, involvedKinds, type Involvement, InvolvementEntity } from '../content/involvements.ts';
+import {
+  involvedAt,
+  type InvolvedKind,
+  involvedKinds,
+  type Involvement,
+  InvolvementEntity,
+} from '../content/involvements.ts';
 import type { RemovedUsers } from '../content/rules/removedUsers.ts';
 import type { DocumentRemoval, RemovalMode, RemoveInvolved } from '../content/userRemoval.ts';
 import type { OrganizationScope } from '../directory/folders/folders.ts';
@@ -72,6 +78,8 @@ export async function purgeUserContent(
       );
       const involvements = page.values
         .filter(({ documentKey }) => documents?.has(documentKey) ?? true)
+        // An erasure changes the record in any case, because it reads all content.
+        .filter((involvement) => mode === 'erase' || involvedAt(involvement) <= removedAt)
         .map((involvement): Involvement => ({ ...involvement, userId, kind }));
       // Removals in one group can change the same item, so they run one after the other.
       const groups = Map.groupBy(involvements, ({ documentKey, id }) =>

@@ -580,6 +580,59 @@ describe('users/delete of a user who is added again', () => {
     },
   );
 
+  test('keeps an older thread that is assigned, and an older comment that mentions the user, between the passes of the job', async () => {
+    const assignedTo = { userId: 'ada', name: 'ada' };
+    await add({}, 'ada', 'bob');
+    const commentData = [{ commentText: 'Old', from: { userId: 'bob' } }];
+    await customer.ok('/v2/commentannotations/add', {
+      ...nda,
+      commentAnnotations: [{}, {}, { assignedTo }].map((fields, i) => ({
+        annotationId: `t${i}`,
+        commentData,
+        ...fields,
+      })),
+    });
+    nextMillisecond();
+    await remove({}, 'ada');
+    await runJobs('delay');
+    nextMillisecond();
+    await add({}, 'ada');
+    await add({ documentId: 'nda' }, 'ada');
+    await customer.ok('/v2/commentannotations/update', {
+      ...nda,
+      annotationIds: ['t0', 't2'],
+      updatedData: { assignedTo },
+    });
+    await customer.ok('/v2/commentannotations/comments/update', {
+      ...nda,
+      annotationId: 't1',
+      commentIds: [1],
+      updatedData: { to: [assignedTo] },
+    });
+    const state = async () => {
+      const threads = await customer.ok('/v2/commentannotations/get', { ...nda, annotationIds: ['t0', 't1', 't2'] });
+      const { comments } = await customer.ok('/v2/users/data/get', { ...acme, userId: 'ada' });
+      const [{ involvedDocuments }] = await customer.ok('/v2/users/get', {
+        ...acme,
+        userIds: ['ada'],
+        includeInvolvedDocuments: true,
+      });
+      return {
+        assignees: threads.map((thread: any) => thread.assignedTo?.name),
+        threads: comments.map(({ annotationId }: any) => annotationId),
+        involvedDocuments,
+      };
+    };
+    const expected = {
+      assignees: ['ada', undefined, 'ada'],
+      threads: ['t0', 't1', 't2'],
+      involvedDocuments: ['nda'],
+    };
+    expect(await state()).toEqual(expected);
+    await runJobs();
+    expect(await state()).toEqual(expected);
+  });
+
   test('gives only the new role on a document in a folder from which the user was removed', async () => {
     await customer.addUsers([{ userId: 'ada', accessRole: 'viewer' }], { documentId: 'filed' });
     await remove({ folderId: 'outer' }, 'ada');
