@@ -26,6 +26,22 @@ export async function countUp<P, K>(
   return updated !== undefined;
 }
 
+/** Subtracts 1 from a counter that `countUp` has raised, but not below 0. */
+export async function countDown<P, K>(
+  table: Table,
+  entity: Entity<{ count: number; expiresAt: number }, P, K>,
+  key: P & K,
+  expiresAt: number,
+): Promise<void> {
+  await updateNumber(table, entity, key, {
+    name: 'count',
+    update: 'SET #number = #number - :one,',
+    condition: '#number > :zero',
+    values: { ':zero': 0 },
+    expiresAt,
+  });
+}
+
 /** Adds `by` to a counter atomically and returns the new value. The first call creates the item, which never expires. */
 export async function increment<P, K>(
   table: Table,

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { countUp } from './counters.ts';
+import { countDown, countUp } from './counters.ts';
 import { defineEntity } from './entity.ts';
 import { storeCapability } from './storeCapability.ts';
 import type { Table } from './table.ts';
@@ -43,6 +43,12 @@ export class RateLimits {
   async allow(name: string, subject: string, { limit, windowSeconds, now }: RateLimit): Promise<boolean> {
     const window = Math.floor(now / 1000 / windowSeconds);
     return countUp(this.#table, RateLimitEntity, { name, subject, window }, limit, (window + 2) * windowSeconds);
+  }
+
+  /** Takes back the count of a call that had no effect. `now` is the time at which the call was counted. */
+  async giveBack(name: string, subject: string, { windowSeconds, now }: Omit<RateLimit, 'limit'>): Promise<void> {
+    const window = Math.floor(now / 1000 / windowSeconds);
+    await countDown(this.#table, RateLimitEntity, { name, subject, window }, (window + 2) * windowSeconds);
   }
 }
 

@@ -31,6 +31,11 @@ export class EmailLimits {
       (await this.#limits.allow(`${this.#name} by e-mail`, emailKey(email), { ...this.#perEmail, now }))
     );
   }
+
+  /** Takes back the count of a call for its e-mail address. `now` is the time at which the call was counted. */
+  async giveBack({ email, now }: { email: string; now: number }): Promise<void> {
+    await this.#limits.giveBack(`${this.#name} by e-mail`, emailKey(email), { ...this.#perEmail, now });
+  }
 }
 
 const perMinute = (limit: string): Window => ({ limit: Number(limit), windowSeconds: 60 });

@@ -20,6 +20,8 @@ const OPERATOR: ReadonlySet<string> = new Set([
   'MailFromDomainNotVerifiedException',
 ]);
 
+const ownConnection = { httpAgent: { keepAlive: false }, httpsAgent: { keepAlive: false } } as const;
+
 function sesInput(from: string, { to, subject, text, html, headers = {} }: Mail): SendEmailCommandInput {
   return {
     FromEmailAddress: from,
@@ -57,8 +59,7 @@ export class SesSender implements MailSender {
         connectionTimeout: 2_000,
         requestTimeout: 10_000,
         throwOnRequestTimeout: true,
-        httpAgent: { keepAlive: false },
-        httpsAgent: { keepAlive: false },
+        ...ownConnection,
       },
     }),
   ) {
@@ -103,10 +104,25 @@ function failureOf(error: unknown): MailResult {
   };
 }
 
-/** Sends login links through Amazon SES. The SDK retries, so a mail can arrive twice. SES has no idempotency key. */
+/**
+ * Returns whether an error of `SesMailer` means that SES has certainly not sent the mail, and that a later call can succeed. After
+ * a timeout, SES may have sent the mail.
+ */
+export function isUnsent(error: unknown): boolean {
+  const result = failureOf(error);
+  return result.outcome === 'throttled' || (result.outcome === 'failed' && result.retry);
+}
+
+/**
+ * Sends login links through Amazon SES. As in `SesSender`, every mail has its own connection, and the SDK does not retry it. If it
+ * did, the error would not show whether an earlier try has sent the mail.
+ */
 export class SesMailer {
   readonly #from: string;
-  readonly #client = new SESv2Client(clientSettings);
+  readonly #client = new SESv2Client({
+    maxAttempts: 1,
+    requestHandler: { ...clientSettings.requestHandler, ...ownConnection },
+  });
 
   constructor(from: string) {
     this.#from = from;

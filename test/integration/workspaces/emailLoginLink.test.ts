@@ -275,6 +275,21 @@ describe('the rate limits of login links', () => {
     expect((await call()).status).toBe(200);
   });
 
+  test.each([
+    ['does not count if SES is down', { $metadata: { httpStatusCode: 503 } }, 200],
+    ['does not count if SES cannot be reached', { code: 'ECONNREFUSED' }, 200],
+    ['counts if SES may have sent the mail', { name: 'TimeoutError' }, 429],
+    ['counts if SES rejects the mail', { name: 'MessageRejected', $metadata: { httpStatusCode: 400 } }, 429],
+  ])('count requests per hour and e-mail address: one that fails %s', async (_what, error, status) => {
+    const [{ ownerEmail }, limitedHandler] = [await newWorkspace(), limited(1_000, 1)];
+    jest.spyOn(Date, 'now').mockReturnValue(START);
+    const call = async () =>
+      (await postFrom(sourceIp(), limitedHandler, { email: ownerEmail, continueUrl: CONTINUE_URL })).status;
+    jest.spyOn(SesMailer.prototype, 'send').mockRejectedValueOnce(Object.assign(new Error(), error));
+    expect(await call()).toBeGreaterThanOrEqual(500);
+    expect([await call(), await call()]).toEqual([status, 429]);
+  });
+
   test('are the same for an address without a workspace', async () => {
     const [email, limitedHandler] = [someone(), limited(1_000, 2)];
     jest.spyOn(Date, 'now').mockReturnValue(START);

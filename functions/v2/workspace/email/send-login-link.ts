@@ -3,7 +3,7 @@ import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { publicUrl } from '../../../../lib/app/publicUrl.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
 import { loginLinkMail } from '../../../../lib/mail/rendering/loginLinkMail.ts';
-import { mailer } from '../../../../lib/mail/senders/ses.ts';
+import { isUnsent, mailer } from '../../../../lib/mail/senders/ses.ts';
 import * as logMessages from '../../../../lib/observability/logMessages.ts';
 import { ApiError, invalid } from '../../../../lib/shared/errors.ts';
 import { loginLinkLimits } from '../../../../lib/workspaces/emailLimits.ts';
@@ -52,7 +52,13 @@ export const endpoint = defineEndpoint(
     if (!owner) return { data: null };
     const { workspaceId, email } = owner;
     const token = await links.issue({ workspaceId, email, continueUrl: new URL(input.continueUrl).href }, now);
-    const { messageId } = await mail.send(loginLinkMail({ to: email, link: linkAddress(deps.publicUrl, token) }));
+    const { messageId } = await mail
+      .send(loginLinkMail({ to: email, link: linkAddress(deps.publicUrl, token) }))
+      .catch(async (error: unknown) => {
+        // The links of the hour must not be used up while SES is down.
+        if (isUnsent(error)) await deps.limits.giveBack({ email: input.email, now });
+        throw error;
+      });
     log.info(logMessages.loginLinkSent, { workspaceId, messageId });
     return { data: null };
   },
