@@ -9,6 +9,7 @@ import { audienceMembers, type OccurredEvent, readRecipientRules } from '../even
 import { completeActors, incompleteActors } from '../events/rules/actors.ts';
 import type { Audience, EventPayload } from '../events/rules/payload.ts';
 import { type RecipientRules, recipientsOf } from '../events/rules/recipients.ts';
+import { findPerson, parseEventContent } from '../mail/rules/eventMailContent.ts';
 import { readNotificationLevels } from '../notifications/notificationSettings.ts';
 import { dict, distinct } from '../shared/collections.ts';
 import { BatchReader } from '../table/batchReader.ts';
@@ -151,7 +152,7 @@ export class WebhookRequests {
         endpointId === 'ep_basic_processed'
           ? {
               ...thread,
-              recipients: audience && rules ? await this.#readRecipients(event.tenant, audience, rules) : [],
+              recipients: audience && rules ? await this.#readRecipients(event, audience, rules) : [],
             }
           : undefined,
     };
@@ -197,11 +198,22 @@ export class WebhookRequests {
     return dict([...settings].map(([userId, { inbox, email }]) => [userId, { inbox, email }]));
   }
 
-  /** Reads the profiles of the users whom an event notifies in the inbox or by mail. */
-  async #readRecipients(tenant: string, audience: Audience, rules: RecipientRules): Promise<Recipient[]> {
+  /**
+   * Reads the profiles of the users whom an event notifies in the inbox or by mail. Takes missing names and e-mail addresses from
+   * the event.
+   */
+  async #readRecipients(
+    { tenant, payload }: OccurredEvent,
+    audience: Audience,
+    rules: RecipientRules,
+  ): Promise<Recipient[]> {
     const userIds = distinct([...recipientsOf(audience, 'inbox', rules), ...recipientsOf(audience, 'email', rules)]);
     const users = await findUsers(this.#table, tenant, userIds);
-    return userIds.map((userId, index) => ({ userId, name: users[index]?.name, email: users[index]?.email }));
+    const content = parseEventContent(payload.data);
+    return userIds.map((userId, index) => {
+      const person = findPerson(content, userId);
+      return { userId, name: users[index]?.name ?? person.name, email: users[index]?.email ?? person.email };
+    });
   }
 
   async #advancedRequest(

@@ -151,6 +151,18 @@ describe('the body of a webhook delivery', () => {
     });
   });
 
+  test('names a recipient without a profile as the event does', async () => {
+    await customer.ok(paths.updateBasic, {
+      useWebhookService: true,
+      webhookServiceConfig: { processedNotificationUrl: hooks.url('/processed') },
+    });
+    await thread();
+    await system.drain();
+    expect(bodyAt('/processed').recipients).toEqual([
+      { userId: 'grace', name: 'Grace Hopper', email: 'grace@example.com' },
+    ]);
+  });
+
   test('lists a user who lost access as denied, not as a recipient', async () => {
     await customer.ok(paths.updateBasic, {
       useWebhookService: true,
