@@ -147,6 +147,17 @@ describe('extractFromAnswers', () => {
     expect(agents).toEqual([{ ...agent, execution: {} }]);
   });
 
+  test.each([[[]], [null]])('reads a list %j as a field that the model left out', (nothing) => {
+    const empty = {
+      contextGathering: { strategies: nothing },
+      scope: { pageScope: nothing, pageScopeExclude: nothing, contentTypes: nothing },
+    };
+    expect(extractFromAnswers(partsOfText('x'), [replyWith([{ ...agent, ...empty }])])).toMatchObject({
+      agents: [{ ...agent, contextGathering: {}, scope: {} }],
+      skipped: [],
+    });
+  });
+
   test('skips each invalid item with a reason', () => {
     const { agents, skipped } = extractFromAnswers(partsOfText('The file'), [
       replyWith(

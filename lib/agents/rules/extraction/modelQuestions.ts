@@ -59,7 +59,11 @@ const AgentDraft = z.object({
   instructions: z.string().describe('What the agent is to check and to report, complete and in the words of the file'),
   enabled: z.boolean().optional().describe('Only if the file says whether it is in use'),
   contextGathering: z
-    .object({ strategies: texts.describe('Such as web-page-text, web-page-screenshot, web-page-html, web-page-links') })
+    .object({
+      strategies: texts
+        .optional()
+        .describe('Such as web-page-text, web-page-screenshot, web-page-html, web-page-links'),
+    })
     .optional()
     .describe('Only if the file says what it looks at'),
   execution: z
@@ -218,7 +222,7 @@ const CUT_OFF = 'The answer of the model was cut off: agents of this part may be
 const OTHER_FORM = 'The answer of the model has another form than requested.';
 
 function toDraft(item: unknown): AgentCandidate {
-  const { data: agent, error } = AgentDraft.safeParse(withoutNulls(item));
+  const { data: agent, error } = AgentDraft.safeParse(withoutEmptyFields(item));
   const { name, instructions } = (item ?? {}) as { name?: unknown; instructions?: unknown };
   const source = { row: rowOf(item), text: [name, instructions].filter((part) => typeof part === 'string').join(': ') };
   if (agent) return { ...source, agent };
@@ -240,13 +244,17 @@ function rowOf(item: unknown): number | undefined {
 }
 
 /**
- * Returns an object without keys whose value is null. Nested objects are changed too, down to `levels` levels. Models
- * write null for fields that they leave out. An `AgentDraft` has three levels.
+ * Returns an object without keys whose value is null or an empty list. Nested objects are changed too, down to `levels`
+ * levels. Models write such values for fields that they leave out. An `AgentDraft` has three levels.
  */
-function withoutNulls(value: unknown, levels = 3): unknown {
+function withoutEmptyFields(value: unknown, levels = 3): unknown {
   if (!isObject(value) || levels === 0) return value;
   return Object.fromEntries(
-    Object.entries(value).flatMap(([key, inner]) => (inner === null ? [] : [[key, withoutNulls(inner, levels - 1)]])),
+    Object.entries(value).flatMap(([key, inner]) =>
+      inner === null || (Array.isArray(inner) && inner.length === 0)
+        ? []
+        : [[key, withoutEmptyFields(inner, levels - 1)]],
+    ),
   );
 }
 
