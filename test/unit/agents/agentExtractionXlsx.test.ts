@@ -81,6 +81,13 @@ describe('readWorkbook and readSource on XLSX files', () => {
     expect(formatDate(`${lastDay}.999999`, dates1904)).toBe(`${lastDay}.999999`);
   });
 
+  test('returns rows that have the number of the row with the titles', () => {
+    const row = (...texts: string[]) =>
+      `<row r="1">${texts.map((text) => `<c t="inlineStr"><is><t>${text}</t></is></c>`).join('')}</row>`;
+    const file = ofXml(`<sheetData>${row(...titles)}${row('A', 'Look.')}${row('B', 'Listen.')}</sheetData>`);
+    expect(resultOf(file)).toMatchObject({ agents: [{ name: 'A' }, { name: 'B' }], skipped: [] });
+  });
+
   test('reads the first visible sheet that has column titles', () => {
     const file = workbook([
       { name: 'Cover', rows: [['Guidelines of 2026']] },

@@ -46,7 +46,7 @@ const fields = [
 
 /** The row of a table that has the column titles. */
 export interface Header {
-  readonly row: number;
+  readonly row: Row;
   readonly columns: readonly { readonly field: AgentField; readonly title: string; readonly index: number }[];
   /** The titles of columns that match no field of an agent. */
   readonly unused: readonly string[];
@@ -86,7 +86,8 @@ export function scoreTable(rows: readonly Row[]): number {
   return header ? 1_000 + header.columns.length : (rows[0]?.cells.length ?? 0);
 }
 
-function readHeader({ number, cells }: Row): Header {
+function readHeader(row: Row): Header {
+  const { cells } = row;
   const titles = cells.map(simplify);
   const columns = fields.flatMap((field) => {
     const index = field.titles.map((title) => titles.indexOf(title)).find((position) => position >= 0);
@@ -94,7 +95,7 @@ function readHeader({ number, cells }: Row): Header {
   });
   const used = new Set(columns.map(({ index }) => index));
   return {
-    row: number,
+    row,
     columns,
     unused: cells.filter((cell, index) => cell !== '' && !used.has(index)),
     width: cells.findLastIndex((cell) => cell !== '') + 1,

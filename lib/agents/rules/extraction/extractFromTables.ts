@@ -42,12 +42,13 @@ export function rowText({ cells }: Row): string {
 function candidatesIn(table: SourceTable, header: Header): AgentCandidate[] {
   const titles = new Map(header.columns.map(({ field, title }) => [field.path, title]));
   const candidates = table.rows
-    .filter(({ number }) => number !== header.row)
+    // Several rows of a workbook can have the same number.
+    .filter((row) => row !== header.row)
     .map((row): AgentCandidate => ({
       row: row.number,
       text: rowText(row),
       titleOf: (field) => titles.get(field),
-      ...(row.number < header.row
+      ...(row.number < header.row.number
         ? { reason: 'It is above the column titles.' }
         : (findExtraCells(table, row, header) ?? readAgent(row, header))),
     }));
