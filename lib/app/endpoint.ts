@@ -113,8 +113,8 @@ export interface Declaration<I extends z.ZodType, O extends z.ZodType, U extends
   readonly errors: readonly ErrorStatus[];
   readonly uses: U;
   /**
-   * If true, each call checks its credentials against the table with strong consistency, not against memory. Endpoints that create
-   * or revoke credentials need this.
+   * If true, each call checks its credentials, and the access of the user of a user token, against the table with strong
+   * consistency, not against memory. Endpoints that create or revoke credentials need this, and endpoints that start long access.
    */
   readonly freshCredentials?: boolean;
   /** The largest answer in bytes. The default is 5 MB. Lambda allows 6 MB. */

@@ -36,7 +36,7 @@ export interface UserAccessChecker {
     rule: UserRule,
     caller: UserTokenCaller,
     input: unknown,
-    now: number,
+    options: { readonly now: number; readonly fresh: boolean },
   ): Promise<{ readonly caller: UserCaller; readonly input: unknown }>;
 }
 

@@ -117,7 +117,7 @@ function handlerOf<I extends z.ZodType, O extends z.ZodType, U extends Uses, A e
       parseBody(endpoint.body ?? 'required'),
       ...(user ? [fillActor(user)] : []),
       validateInput((event) => endpointOf(event).input, endpoint.fixedMessages),
-      ...(user ? [checkUserAccess(user)] : []),
+      ...(user ? [checkUserAccess(user, endpoint.freshCredentials ?? false)] : []),
     ],
     async (event, state) => {
       const key = takesIdempotencyKey(endpoint) ? idempotencyKey(event) : undefined;

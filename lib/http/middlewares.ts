@@ -211,12 +211,13 @@ export function fillActor({ rule, checker }: UserAuthentication): Middleware {
 }
 
 /** For a call with a user token, checks the user's access and sets `caller`. */
-export function checkUserAccess({ rule, checker }: UserAuthentication): Middleware {
+export function checkUserAccess({ rule, checker }: UserAuthentication, fresh: boolean): Middleware {
   return {
     before: async ({ internal }) => {
       const { tokenCaller, startedAt } = internal;
       if (!tokenCaller) return;
-      const { caller, input } = await checker().checkAccess(rule, tokenCaller, internal.input, startedAt);
+      const options = { now: startedAt, fresh };
+      const { caller, input } = await checker().checkAccess(rule, tokenCaller, internal.input, options);
       internal.caller = caller;
       internal.input = input;
     },

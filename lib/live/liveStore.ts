@@ -49,11 +49,10 @@ const CONNECTION_SECONDS = 24 * 60 * 60;
  */
 const SESSION_SECONDS = TOKEN_SECONDS + CONNECTION_SECONDS;
 /**
- * After a loss of access, a user without stored access cannot connect for this long (milliseconds). Stored access is a
- * grant in the table, or the access type of the document. Endpoints keep rights for 10 s, so they may have checked
- * rights from before the loss.
+ * A session that ended less than this long before a request may have ended after the request has read the rights of the user
+ * (milliseconds), because clocks differ.
  */
-const STALE_RIGHTS_MILLISECONDS = 15_000;
+const CLOCK_DIFFERENCE_MILLISECONDS = 1_000;
 /** The largest number of items that one query reads. */
 const PAGE = 500;
 /** The number of sessions that are marked at the same time. */
@@ -111,9 +110,9 @@ export class LiveStore {
    * Opens the channels of a document for a user and records the session. If the channels were closed for a time, the
    * version grows by one without a hint. Clients with an older version then read the document again.
    *
-   * Throws ABORTED for a user without stored access who lost access in the last 15 s, because the endpoint may have
-   * checked rights from before the loss. A user token with a higher revocation count than the session is newer than the
-   * loss and is accepted.
+   * The endpoint must have read the rights of the user after `now`, the start of the request. Throws ABORTED for a user without
+   * stored access who lost access after that time, because the rights can be from before the loss. A user token with a higher
+   * revocation count than the session is newer than the loss and is accepted.
    */
   async connect(
     scope: DocumentScope,
@@ -127,7 +126,7 @@ export class LiveStore {
     const key = { tenant, organizationKey, documentKey, userId };
     await retryOnConflict(async () => {
       const stored = await this.#table.get(DocumentSessionEntity, key);
-      const hasEnded = stored?.endedAt !== undefined && stored.endedAt > now - STALE_RIGHTS_MILLISECONDS;
+      const hasEnded = stored?.endedAt !== undefined && stored.endedAt > now - CLOCK_DIFFERENCE_MILLISECONDS;
       const isNewToken = stored !== undefined && stored.tokenRevocations < access.tokenRevocations;
       if (hasEnded && !access.hasStoredAccess && !isNewToken)
         throw new ApiError('ABORTED', 'The access of the user has just changed. Try again');

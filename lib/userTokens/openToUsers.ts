@@ -29,9 +29,9 @@ class TokenAccessChecker implements UserAccessChecker {
     rule: UserRule,
     caller: UserTokenCaller,
     input: unknown,
-    now: number,
+    options: { readonly now: number; readonly fresh: boolean },
   ): Promise<{ caller: UserCaller; input: unknown }> {
-    const user = await this.#access.check(caller.claims, namedResources(rule, input), rule.needs, now);
+    const user = await this.#access.check(caller.claims, namedResources(rule, input), rule.needs, options);
     return { caller: { ...caller, user }, input: completeActor(input, rule.actor ?? [], user) };
   }
 }

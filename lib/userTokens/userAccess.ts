@@ -80,17 +80,17 @@ export class UserAccessReader {
   /**
    * Returns the user of a token and the access to the organization. Throws PERMISSION_DENIED if the user's role on one
    * of the named resources is not enough, or if the organization is disabled. An unknown resource gives the same error,
-   * so ids cannot be guessed.
+   * so ids cannot be guessed. With `fresh`, reads everything from the table with strong consistency.
    */
   async check(
     claims: UserClaims,
     resources: NamedResources,
     needs: UserRule['needs'],
-    now: number,
+    { now, fresh }: CacheOptions,
   ): Promise<CallingUser> {
     const user =
-      (await this.#find(claims, resources, needs, { now, fresh: false })) ??
-      (this.#mayReread(memberId(claims, resources.organizationId), now)
+      (await this.#find(claims, resources, needs, { now, fresh })) ??
+      (!fresh && this.#mayReread(memberId(claims, resources.organizationId), now)
         ? await this.#find(claims, resources, needs, { now, fresh: true })
         : undefined);
     if (!user) throw accessDenied();

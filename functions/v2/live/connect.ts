@@ -44,7 +44,7 @@ export const endpoint = defineEndpoint(
         },
       },
     },
-    cost: { calls: 7, roundTrips: 6, readUnits: 7, writeUnits: 2 },
+    cost: { calls: 10, roundTrips: 8, readUnits: 11, writeUnits: 2 },
   },
   async ({ input, caller, deps, now }) => ({ data: await connectUser(deps.live, caller, input, now) }),
 );

@@ -622,6 +622,26 @@ describe('access that expires', () => {
     expect(typesOn(1)).toEqual(['system.revoked']);
   });
 
+  test('lets the user connect again with another grant of the user token, and not with the removed one', async () => {
+    const { organizationId } = nda;
+    await customer.addFolders([{ folderId: 'contracts', accessType: 'restricted' }]);
+    await customer.ok('/v2/organizations/documents/move', {
+      organizationId,
+      documentIds: ['nda'],
+      folderId: 'contracts',
+    });
+    const folder = { type: 'folder', id: 'contracts', organizationId, accessRole: 'viewer' };
+    const [ada, bob] = [await newUser(customer, 'ada', [resource, folder]), await newUser(customer, 'bob', [resource])];
+    const statuses = async () =>
+      Promise.all([ada, bob].map(async (user) => (await user.call('/v2/live/connect', nda)).status));
+    expect(await statuses()).toEqual([200, 200]);
+    for (const userId of ['ada', 'bob'])
+      await customer.ok('/v2/auth/permissions/remove', { userId, permissions: { resources: [resource] } });
+    await publish(await insertionsOf('AccessRemoval'), undefined, Date.now() - 2_000);
+    expect(typesOn(1)).toEqual(['system.revoked']);
+    expect(await statuses()).toEqual([200, 403]);
+  });
+
   test('ends the session of a user token if the organization is disabled', async () => {
     await connect('ada', [resource]);
     await customer.ok('/v2/organizations/access/disablestate/update', {
