@@ -105,7 +105,10 @@ export function createUserClient({ token: source, WebSocket: Socket, ...settings
   return Object.assign(methods, {
     live({ organizationId, documentId }: DocumentName): LiveDocument {
       const name = JSON.stringify([organizationId, documentId]);
-      const shared: SharedDocument = documents.get(name) ?? {
+      const stored = documents.get(name);
+      // `denied` is final, so a later call opens a new connection. The user may have access again.
+      const open = stored?.live.status === 'denied' ? undefined : stored;
+      const shared: SharedDocument = open ?? {
         users: 0,
         live: new LiveDocument({
           methods,
@@ -114,7 +117,7 @@ export function createUserClient({ token: source, WebSocket: Socket, ...settings
           userId: () => token.userId,
           release: () => {
             shared.users -= 1;
-            if (shared.users === 0) documents.delete(name);
+            if (shared.users === 0 && documents.get(name) === shared) documents.delete(name);
             return shared.users === 0;
           },
         }),

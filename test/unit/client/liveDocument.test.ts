@@ -340,6 +340,22 @@ describe('a live document', () => {
     expect(service.calls.length).toBe(calls);
   });
 
+  test('is opened again by a later call while another use of the ended connection is open', async () => {
+    const client = clientOf('ada');
+    const { live: denied } = open('ada', client);
+    service.isDenied = true;
+    await wait();
+    expect(denied.status).toBe('denied');
+    service.isDenied = false;
+    const { live } = open('ada', client);
+    await wait();
+    expect(live.status).toBe('live');
+    await denied.close();
+    expect(client.live(nda)).toBe(live);
+    await live.close();
+    expect(live.status).toBe('live');
+  });
+
   test('renews the token of the connection before it expires, without a new connection', async () => {
     const { events } = open();
     await wait();
