@@ -339,9 +339,9 @@ class DeliveryAttempt {
     const now = this.#call.clock();
     const { tenant } = delivery;
     const reserved = { slot, slotRevision: this.#slotRevision };
-    const deferred = { ...postponeDelivery(delivery, nextAt, now, timing, reserved), tenant };
-    // The deferred message of a test must still pass an open circuit breaker.
-    const messages = nextAttemptMessages(deferred, now, this.#isTest ? TEST_ATTEMPT : undefined);
+    const tested = this.#isTest ? { ...delivery, isTest: true as const } : delivery;
+    const deferred = { ...postponeDelivery(tested, nextAt, now, timing, reserved), tenant };
+    const messages = nextAttemptMessages(deferred, now);
     // No write is needed if the delivery has no lease and the sweep of lost messages checks it only after the slot.
     const isCovered = !isFirst(delivery) && delivery.claim === undefined && delivery.dueAt > slot + timing.marginMs / 2;
     if (messages.length > 0 && isCovered) return retryQueue.send(messages);

@@ -44,13 +44,14 @@ export type DueDelivery = PendingDelivery & { readonly tenant: string };
 
 /**
  * Returns the message about the next attempt, delayed until the attempt. Returns no message if SQS cannot delay it that long. The
- * sweep, which runs every minute, then sends it later. Only the message of a deferred test has a `group`.
+ * sweep, which runs every minute, then sends it later.
  */
-export function nextAttemptMessages(delivery: DueDelivery, now: number, group?: string): QueueMessage[] {
+export function nextAttemptMessages(delivery: DueDelivery, now: number): QueueMessage[] {
   const { tenant, eventId, endpointId, nextAt, slot, slotRevision } = delivery;
   const { delaySeconds } = planAttempt(nextAt, now, 0);
   if (delaySeconds === undefined) return [];
   const attemptNo = nextAttemptNumber(delivery);
+  const group = delivery.isTest && delivery.attempts === 0 ? TEST_ATTEMPT : undefined;
   const body: DeliveryMessage = { tenant, eventId, endpointId, group, attemptNo, slot, slotRevision };
   return [{ body, groupId: `${tenant}.${endpointId}`, delaySeconds }];
 }

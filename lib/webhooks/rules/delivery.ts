@@ -52,6 +52,8 @@ export const Delivery = z.object({
   leaseUntil: z.number().optional(),
   /** Set while the next attempt is a resend. If the resend fails, the delivery gets this state back. */
   otherwise: z.object({ status: z.enum(deliveryStatuses), nextAt: z.number().optional() }).optional(),
+  /** Set for a test event whose first attempt was deferred. This attempt must pass an open circuit breaker. */
+  isTest: z.literal(true).optional(),
   /** The id of the last call that resent the delivery. If this call was interrupted, its repetition plans no other attempt. */
   resendId: z.string().optional(),
   /**

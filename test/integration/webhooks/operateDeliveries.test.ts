@@ -158,9 +158,9 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/test', () => {
     expect(hooks.received).toHaveLength(12);
   });
 
-  /** Writes the health of an endpoint: it is slow, and its circuit breaker is open for a minute. */
-  const pause = async (endpointId: string) => {
-    const until = Date.now() + MINUTE;
+  /** Writes the health of an endpoint: it is slow, and its circuit breaker is open for `duration`. */
+  const pause = async (endpointId: string, duration = MINUTE) => {
+    const until = Date.now() + duration;
     const breaker = { inARow: 10, open: { until, pauseMs: MINUTE } };
     await system.table.write([
       upsert(EndpointHealthEntity, { tenant, endpointId, about: 1, breaker, slowUntil: until, writtenAt: Date.now() }),
@@ -175,19 +175,36 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/test', () => {
     expect(await stateOf(messageId, endpointId)).toEqual(['DELIVERED', 1]);
   });
 
-  test('sends the sample in its slot of the rate limit to an endpoint that is paused', () =>
-    withStillClock(async () => {
+  describe('to an endpoint that is paused and whose next slot in the rate limit is in 10 seconds', () => {
+    const sendTest = async () => {
       system.now = Date.now();
       const endpointId = await createEndpoint('/a', { rateLimit: 1 });
-      await pause(endpointId);
+      await pause(endpointId, HOUR);
       const slots = { at: system.now + 10 * SECOND, revision: 1, expiresAt: system.now + HOUR };
       await system.table.write([upsert(EndpointSlotsEntity, { tenant, endpointId, ...slots })]);
       const { messageId } = await customer.ok(TEST, { endpointId });
       await workOn('deliver');
       expect(await stateOf(messageId, endpointId)).toEqual(['PENDING', 0]);
-      await system.drain(system.now + 20 * SECOND);
-      expect(await stateOf(messageId, endpointId)).toEqual(['DELIVERED', 1]);
-    }));
+      return async () => stateOf(messageId, endpointId);
+    };
+
+    test('sends the sample in its slot', () =>
+      withStillClock(async () => {
+        const state = await sendTest();
+        await system.drain(system.now + 20 * SECOND);
+        expect(await state()).toEqual(['DELIVERED', 1]);
+      }));
+
+    test('sends the sample by the sweep if its message is lost', () =>
+      withStillClock(async () => {
+        const state = await sendTest();
+        system.retryQueue.messages.length = 0;
+        system.now += 6 * MINUTE;
+        await system.sweep();
+        await system.drain(system.now + 20 * SECOND);
+        expect(await state()).toEqual(['DELIVERED', 1]);
+      }));
+  });
 
   test('sends one message if a call is repeated with its Idempotency-Key', async () => {
     const endpointId = await createEndpoint('/a');
