@@ -1,5 +1,6 @@
 import type { ApiKeyCaller, UserCaller, WorkspaceCaller } from '../app/endpoint.ts';
 import { openBytes, sealBytes } from '../crypto/sealing.ts';
+import { isLongerThan } from '../shared/bytes.ts';
 import { invalid } from '../shared/errors.ts';
 
 const LIFETIME_MILLISECONDS = 24 * 60 * 60 * 1000;
@@ -53,6 +54,22 @@ export function paging(
     next: (cursor: string | undefined): string | null =>
       cursor === undefined ? null : sealPageToken(caller.pageKey, bound, cursor, now),
   };
+}
+
+/** The largest size of a page that is not read again, in bytes of JSON. Lambda can carry an answer of this size. */
+const PAGE_BYTES = 4_500_000;
+
+/**
+ * Returns a page that fits into an answer. While the page is too large, reads it again with half of the limit. This is for pages
+ * whose size is known only after everything in them was read. A page with a limit of 1 is returned at any size.
+ */
+export async function limitPageBytes<P extends { readonly data: readonly unknown[] }>(
+  limit: number,
+  read: (limit: number) => Promise<P>,
+): Promise<P> {
+  const page = await read(limit);
+  if (limit === 1 || !isLongerThan(JSON.stringify(page.data), PAGE_BYTES)) return page;
+  return limitPageBytes(Math.floor(limit / 2), read);
 }
 
 /** A position in a listing that can be read in both directions. */

@@ -154,6 +154,21 @@ describe('POST /v2/organizations/folders/get', () => {
     expect(new Set(pages.flatMap(([folder]) => folder.subFolders).map(({ folderId }: any) => folderId)).size).toBe(200);
   });
 
+  test('ends a page of folders with long paths below other folders early', async () => {
+    const longId = (name: string) => name.padEnd(512, '界');
+    const chain = times(16, (i) => ({
+      folderId: longId(`c${i}`),
+      ...(i > 0 && { parentFolderId: longId(`c${i - 1}`) }),
+    }));
+    const parents = times(10, (i) => ({ folderId: `p${i}`, parentFolderId: longId('c15') }));
+    const leaves = times(210, (i) => ({ folderId: longId(`l${i}`), parentFolderId: `p${i % 10}` }));
+    await customer.ok(ADD, { ...acme, folders: [...chain, ...parents, ...leaves] });
+    const pages = await customer.pages(GET, { ...acme, folderId: longId('c15'), maxDepth: 2 });
+    expect(pages.length).toBeGreaterThan(1);
+    const below = pages.flatMap(([folder]) => folder.subFolders).flatMap(({ subFolders }: any) => subFolders);
+    expect(new Set(below.map(({ folderId }: any) => folderId)).size).toBe(210);
+  });
+
   test('returns INVALID_ARGUMENT with advice if the result has more than 1,000 folders', async () => {
     await addFoldersBelow(1_010, 'z', (index) => (index < 20 ? 0 : 1 + (index % 20)));
     expect(await error(GET, { maxDepth: 3 })).toEqual(

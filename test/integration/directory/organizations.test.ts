@@ -485,7 +485,7 @@ describe('users/add and users/get', () => {
   test.each([
     ['an organization', {}],
     ['a group', { organizationUserGroupIds: ['g'] }],
-  ])('users/get ends a page of large profiles of %s early', async (_case, more) => {
+  ])('users/get and usergroups/get end a page of large profiles of %s early', async (_case, more) => {
     const text = '界'.repeat(512);
     const profile = { name: text, color: text, textColor: text, initial: text, plan: text, photoUrl: text };
     for (const userIds of [ids('u', 300), ids('v', 300)]) await add(userIds.map((userId) => ({ userId, ...profile })));
@@ -501,6 +501,9 @@ describe('users/add and users/get', () => {
     const pages = await listPages(GET, { organizationId: 'acme', ...more });
     expect(pages).toHaveLength(2);
     expect(pages.flat().map(({ userId }) => userId)).toEqual(userIds);
+    const groupPages = await listPages(`${groups}/get`, { organizationId: 'acme', includeUsers: true });
+    expect(groupPages).toHaveLength(2);
+    expect(groupPages.flat().flatMap(({ users }) => users.map(({ userId }: any) => userId))).toEqual(userIds);
   });
 
   test('users/add keeps one id and all fields of successful calls when five calls add a user concurrently', async () => {

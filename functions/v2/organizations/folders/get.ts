@@ -6,7 +6,7 @@ import { readFolderTrees } from '../../../../lib/directory/folders/folderTree.ts
 import { findOrganization } from '../../../../lib/directory/organizations.ts';
 import { deepestFolder, rootFolderId } from '../../../../lib/directory/rules/folders.ts';
 import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
-import { paging } from '../../../../lib/http/paging.ts';
+import { limitPageBytes, paging } from '../../../../lib/http/paging.ts';
 import { defineUnpagedTwin } from '../../../../lib/http/twin.ts';
 import { Id, limits, optional, PageSize, PageToken } from '../../../../lib/shared/schema.ts';
 import { openToUsers } from '../../../../lib/userTokens/openToUsers.ts';
@@ -43,7 +43,7 @@ export const endpoint = defineEndpoint(
         : 'Folder(s) retrieved successfully.',
     errors: ['NOT_FOUND'],
     uses: { organizations: findOrganization, folders: readFolderTrees },
-    narrowBy: 'pageSize',
+    narrowBy: 'maxDepth',
     impact: 'customers cannot read their folders',
     example: {
       data: { organizationId: 'acme' },
@@ -76,13 +76,14 @@ export const endpoint = defineEndpoint(
         folderId === undefined || folderId === rootFolderId ? undefined : await deps.folders.require(scope, folderId);
       const listing = [path, scope.organizationKey, folder?.internalId ?? rootFolderId, String(maxDepth)];
       const pages = paging(caller, listing, input, now);
-      const options = { maxDepth, limit: pageSize, after: pages.after, isVisible: folderFilter(caller) };
-      const { values: trees, next } = await deps.folders.readBelow(scope, folder, options);
-      // If the request names a folder, the answer contains this folder with one page of its subfolders.
-      const page = folder ? [{ folder, subFolders: trees }] : trees;
-      const names = { organizationId, apiKey: caller.tenant };
-      const data = page.map((tree) => toFolderResponse(tree, names));
-      return { data, nextPageToken: pages.next(next) };
+      return limitPageBytes(pageSize, async (limit) => {
+        const options = { maxDepth, limit, after: pages.after, isVisible: folderFilter(caller) };
+        const { values: trees, next } = await deps.folders.readBelow(scope, folder, options);
+        // If the request names a folder, the answer contains this folder with one page of its subfolders.
+        const page = folder ? [{ folder, subFolders: trees }] : trees;
+        const data = page.map((tree) => toFolderResponse(tree, { organizationId, apiKey: caller.tenant }));
+        return { data, nextPageToken: pages.next(next) };
+      });
     });
     return content;
   },

@@ -4,7 +4,7 @@ import { organizationScope } from '../../../../lib/directory/folders/folders.ts'
 import { findOrganization } from '../../../../lib/directory/organizations.ts';
 import { type GroupWithMembers, readGroups } from '../../../../lib/directory/userGroups.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
-import { paging } from '../../../../lib/http/paging.ts';
+import { limitPageBytes, paging } from '../../../../lib/http/paging.ts';
 import { distinct } from '../../../../lib/shared/collections.ts';
 import { Id, limits, list, optional, PageSize, PageToken, StoredProfile } from '../../../../lib/shared/schema.ts';
 
@@ -60,16 +60,19 @@ export const endpoint = defineEndpoint(
         input,
         now,
       );
-      const options = { limit: input.pageSize ?? limits.pageSize, after: pages.after };
+      const { pageSize = limits.pageSize } = input;
       if (input.includeUsers) {
-        const { values: groups, next } = await deps.groups.listWithMembers(scope, groupIds, options);
-        return { data: groups.map(toResponse), nextPageToken: pages.next(next) };
+        return limitPageBytes(pageSize, async (limit) => {
+          const options = { limit, after: pages.after };
+          const { values: groups, next } = await deps.groups.listWithMembers(scope, groupIds, options);
+          return { data: groups.map(toResponse), nextPageToken: pages.next(next) };
+        });
       }
       if (groupIds) {
         const groups = await deps.groups.getByIds(scope, groupIds);
         return { data: groups.flatMap((group) => (group ? [toResponse({ group })] : [])), nextPageToken: null };
       }
-      const page = await deps.groups.list(scope, options);
+      const page = await deps.groups.list(scope, { limit: pageSize, after: pages.after });
       return { data: page.values.map((group) => toResponse({ group })), nextPageToken: pages.next(page.next) };
     });
     return content;
