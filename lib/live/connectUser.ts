@@ -48,6 +48,7 @@ export async function connectUser(
   if (!sessionAccess) throw accessDenied();
   const session = {
     userId,
+    userKey: claims.userKey,
     tokenRevocations,
     ...sessionAccess,
     ...(!sessionAccess.hasStoredAccess && { tokenResources: tokenResources(token, openDocument.documentInFolder) }),

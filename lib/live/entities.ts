@@ -99,6 +99,8 @@ const UserSessionSchema = z.object({
 export type UserSession = z.output<typeof UserSessionSchema>;
 
 const SessionSchema = UserSessionSchema.extend({
+  /** The internal id of the user. A user who was erased and added again has another one. */
+  userKey: z.string().optional(),
   /**
    * The revocation count when the user's token was issued: the number of times that all user tokens of the API key had
    * been revoked.

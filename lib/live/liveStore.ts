@@ -6,6 +6,7 @@ import type { ThreadAccess } from '../content/rules/visibility.ts';
 import { DocumentEntity, DocumentReader, type DocumentWithFolder } from '../directory/documents.ts';
 import { type OrganizationScope, organizationScope } from '../directory/folders/folders.ts';
 import { OrganizationEntity } from '../directory/organizations.ts';
+import { findUsers } from '../directory/users.ts';
 import { type Blob, EditorPartEntity } from '../editors/entities.ts';
 import { partsOf } from '../editors/storedBytes.ts';
 import { ApiError } from '../shared/errors.ts';
@@ -112,12 +113,13 @@ export class LiveStore {
    *
    * The endpoint must have read the rights of the user after `now`, the start of the request. Throws ABORTED for a user without
    * stored access who lost access after that time, because the rights can be from before the loss. A user token with a higher
-   * revocation count than the session is newer than the loss and is accepted.
+   * revocation count than the session is newer than the loss and is accepted. Also throws ABORTED until the session of an erased
+   * user with the same id has ended.
    */
   async connect(
     scope: DocumentScope,
     ids: Pick<LiveChannel, 'organizationId' | 'documentId'>,
-    { userId, ...access }: SessionAccess & Pick<LiveSession, 'userId' | 'tokenRevocations'>,
+    { userId, ...access }: SessionAccess & Pick<LiveSession, 'userId' | 'userKey' | 'tokenRevocations'>,
     now: number,
   ): Promise<StoredChannel> {
     const { tenant, organizationKey, documentKey } = scope;
@@ -128,8 +130,14 @@ export class LiveStore {
       const stored = await this.#table.get(DocumentSessionEntity, key);
       const hasEnded = stored?.endedAt !== undefined && stored.endedAt > now - CLOCK_DIFFERENCE_MILLISECONDS;
       const isNewToken = stored !== undefined && stored.tokenRevocations < access.tokenRevocations;
-      if (hasEnded && !access.hasStoredAccess && !isNewToken)
-        throw new ApiError('ABORTED', 'The access of the user has just changed. Try again');
+      if (hasEnded && !access.hasStoredAccess && !isNewToken) throw accessChanged();
+      if (stored?.userKey !== undefined && stored.endedAt === undefined && stored.userKey !== access.userKey) {
+        // The user was erased and added again. The publisher reads the mark and ends the session of the erased user.
+        const marked = { ...stored, ...key, hasExpired: true };
+        if ((await this.#table.tryWrite([replace(DocumentSessionEntity, marked, stored._r)])) === 'conflict')
+          return 'conflict';
+        throw accessChanged();
+      }
       const value = { ...key, ...session, ...access };
       const op = stored
         ? replace(DocumentSessionEntity, value, stored._r)
@@ -324,6 +332,12 @@ export class LiveStore {
     return session.endedAt === undefined && !isRevoked && channel.activeUntil > now ? { channel, session } : undefined;
   }
 
+  /** Returns the internal ids of users by user id. Users who do not exist are not in the map. */
+  async userKeys(tenant: string, userIds: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    const users = await findUsers(this.#table, tenant, userIds);
+    return new Map(users.flatMap((user) => (user ? [[user.userId, user.internalId] as const] : [])));
+  }
+
   /** Returns the revocation count of a tenant: the number of times that all its user tokens were revoked. */
   async tokenRevocations(tenant: string): Promise<number> {
     const apiKey = await this.#table.get(ApiKeyEntity, { apiKey: tenant });
@@ -489,6 +503,10 @@ export class LiveStore {
       return this.#table.tryWrite([replace(LiveChannelEntity, { ...document, ...channel, revoking }, channel._r)]);
     });
   }
+}
+
+function accessChanged(): ApiError {
+  return new ApiError('ABORTED', 'The access of the user has just changed. Try again');
 }
 
 function markOf({ stream, sequence }: StreamPosition): string {

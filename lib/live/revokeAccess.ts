@@ -173,11 +173,15 @@ async function checkSessions(
     ),
   );
   const userIds = checked.map(({ userId }) => userId);
-  const [ends, revocations] = await Promise.all([
+  const [ends, userKeys, revocations] = await Promise.all([
     store.accessEnds(openDocument, userIds, now),
+    store.userKeys(document.tenant, userIds),
     store.tokenRevocations(document.tenant),
   ]);
-  const hasLost = ({ userId, tokenRevocations }: LiveSession) => !ends.has(userId) || tokenRevocations < revocations;
+  // The new user does not inherit the session of an erased user with the same user id.
+  const isErased = ({ userId, userKey }: LiveSession) => userKey !== undefined && userKey !== userKeys.get(userId);
+  const hasLost = (session: LiveSession) =>
+    !ends.has(session.userId) || isErased(session) || session.tokenRevocations < revocations;
   return {
     lost: checked.filter(hasLost),
     changed: checked.flatMap((session) => {

@@ -408,6 +408,26 @@ describe('a user who loses access', () => {
     expect((await connect('ada')).status).toBe(403);
   });
 
+  test('gets system.revoked when the user is erased, even if the user is added again at once', async () => {
+    await connect('ada');
+    await customer.ok('/v2/users/data/delete', { userIds: ['ada'] });
+    const erased = (await itemsOf('User')).find(({ userId }) => userId === 'ada')!;
+    await customer.addUsers([{ userId: 'ada' }]);
+    await publish([changeOf('modify', erased)]);
+    expect(eventsOn(channelOf(1))).toEqual([{ type: 'system.revoked' }]);
+  });
+
+  test('gets system.revoked when the user is erased, even if the new user connects before', async () => {
+    await connect('ada');
+    await customer.ok('/v2/users/data/delete', { userIds: ['ada'] });
+    await customer.addUsers([{ userId: 'ada' }]);
+    expect((await connect('ada')).status).toBe(409);
+    const [marked] = await itemsOf('DocumentSession');
+    await publish([changeOf('modify', marked!)], undefined, Date.now() - 2_000);
+    expect(eventsOn(channelOf(1))).toEqual([{ type: 'system.revoked' }]);
+    expect((await connect('ada')).status).toBe(200);
+  });
+
   test('gets system.revoked when the organization is deleted, even if another one is added under its id', async () => {
     await connect('ada');
     await customer.ok('/v2/organizations/delete', { organizationIds: [nda.organizationId] });
