@@ -101,7 +101,8 @@ function withNull(schema: JsonSchema): JsonSchema | undefined {
  */
 function addRules(schema: z.core.$ZodType, json: JsonSchema): void {
   if (!(schema instanceof z.ZodObject)) return;
-  const requires = (name: string) => ({ properties: { [name]: true }, required: [name] });
+  // null means the same as a missing field.
+  const requires = (name: string) => ({ properties: { [name]: { not: { type: 'null' } } }, required: [name] });
   const rules = fieldRulesOf(schema).map(({ rule, names }) => ({
     [rule]: names.filter((name) => name in schema.shape).map(requires),
   }));

@@ -398,8 +398,9 @@ describe('the OpenAPI document, for client generators,', () => {
     ]);
   });
 
-  test('describes "at least one of these fields" as anyOf, and "exactly one" as oneOf', () => {
-    const required = (...names: string[]) => names.map((name) => ({ properties: { [name]: true }, required: [name] }));
+  test('describes "at least one of these fields" as anyOf, and "exactly one" as oneOf, with null as a missing field', () => {
+    const required = (...names: string[]) =>
+      names.map((name) => ({ properties: { [name]: { not: { type: 'null' } } }, required: [name] }));
     const ruleOf = (path: string) => dataSchema(path).then;
     expect(ruleOf('/v2/activities/delete')).toEqual({
       anyOf: required('documentId', 'targetEntityId', 'activityIds'),

@@ -14,6 +14,9 @@ export function documentOf(endpoints: readonly Endpoint[]): OpenApiDocument {
   return openApiDocument(endpoints, { serviceName: 'svc', url: 'https://api.test', version: '1.0.0' });
 }
 
+/** Any value but null. zod does not read `not`. */
+const notNull = { type: ['array', 'boolean', 'number', 'object', 'string'] };
+
 /** Returns functions that compare values and answers with an OpenAPI document. */
 export function checksOf(document: OpenApiDocument) {
   const checkers = { closed: new WeakMap<JsonSchema, z.ZodType>(), open: new WeakMap<JsonSchema, z.ZodType>() };
@@ -100,8 +103,11 @@ export function checksOf(document: OpenApiDocument) {
       const { if: _, then, ...others } = node as JsonSchema;
       return prepared({ ...others, ...(then as JsonSchema) }, closed);
     }
-    // A part of such a rule has no type. It says nothing about other fields.
-    if ('required' in node && !('type' in node)) return { type: 'object', ...node, additionalProperties: true };
+    // A part of such a rule has no type. It says that a field is present and not null, and nothing about other fields.
+    if ('required' in node && !('type' in node)) {
+      const properties = Object.fromEntries((node.required as string[]).map((name) => [name, notNull]));
+      return { type: 'object', ...node, properties, additionalProperties: true };
+    }
     const entries = Object.entries(node).map(([key, value]) => [key, prepared(value, closed)] as const);
     const shuts = closed === 'closed' && 'properties' in node && !('additionalProperties' in node);
     return { ...Object.fromEntries(entries), ...(shuts && { additionalProperties: false }) };
