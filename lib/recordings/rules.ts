@@ -166,7 +166,9 @@ export function toRecordingResponse(
  */
 export function recorderDonePayload(names: ContentNames, recording: Recording): EventPayload {
   const { annotationId: recorderId, from } = recording;
-  const assets = (readJson<KnownAttachment[]>(recording.attachments) ?? []).map(toAsset);
+  // A stored attachment has null where the request sent null. The schema reads null as a missing field.
+  const attachments = readJson<unknown[]>(recording.attachments) ?? [];
+  const assets = attachments.map((attachment) => toAsset(KnownAttachment.parse(attachment)));
   const fullPayload: EventPayload = {
     source: 'recorder',
     data: {

@@ -144,6 +144,11 @@ describe('recorderDonePayload', () => {
     expect(data({ attachments: [{ mimeType, name }] }).assets[0].fileFormat).toBe(fileFormat);
   });
 
+  test('reads null in an attachment as a missing field', () => {
+    const attachments = [{ attachmentId: 1, name: null, url: null, mimeType: null, size: null, thumbnail: null }];
+    expect(data({ attachments }).assets).toEqual([{ version: 1 }]);
+  });
+
   test('has its own source and no audience', () => {
     expect(recorderDonePayload(content, stored())).toEqual({ source: 'recorder', data: expect.anything() });
   });
