@@ -420,6 +420,13 @@ describe('the OpenAPI document, for client generators,', () => {
     });
   });
 
+  test('requires the user of users/data/get, and says when it needs the organization', () => {
+    for (const path of ['/v2/users/data/get', '/v1/users/data/get']) {
+      expect(schemaOf(path).required).toEqual(['userId']);
+      expect(property(path, 'organizationId').description).toMatch(/^Required, unless/);
+    }
+  });
+
   test('has patterns that accept only valid ids and times', () => {
     const idPattern = new RegExp(property('/v2/users/get', 'organizationId').pattern!, 'u');
     expect(['acme', 'ein Büro', '\u{1f469}'].map((id) => idPattern.test(id))).toEqual([true, true, true]);

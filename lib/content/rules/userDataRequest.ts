@@ -7,15 +7,15 @@ import { Id, optional, PageToken } from '../../shared/schema.ts';
  * `svcUserIds` and `svcAllOrganizations`, so they cannot be declared here. `requireUser` checks them.
  */
 export const UserDataRequest = z.looseObject({
-  organizationId: optional(Id),
-  userId: optional(Id),
+  organizationId: optional(Id).meta({ description: 'Required, unless `<service name>AllOrganizations` is true' }),
+  userId: Id,
   uniqueId: optional(Id),
   pageToken: optional(PageToken),
 });
 
 /**
- * Returns the user of a request, and whether all organizations are read. Throws INVALID_ARGUMENT for missing fields, for fields
- * that contradict each other, and for a field that has no effect.
+ * Returns the user of a request, and whether all organizations are read. Throws INVALID_ARGUMENT for a missing organization, for
+ * fields that contradict each other, and for a field that has no effect.
  */
 export function requireUser(
   input: z.output<typeof UserDataRequest>,
@@ -32,6 +32,5 @@ export function requireUser(
     throw refuse(all, 'custom', 'must not be given together with organizationId');
   if (!isEverywhere && input.organizationId === undefined)
     throw refuse('organizationId', 'invalid_type', 'is required');
-  if (input.userId === undefined) throw refuse('userId', 'invalid_type', 'is required');
   return { userId: input.userId, isEverywhere };
 }

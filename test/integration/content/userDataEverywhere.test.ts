@@ -80,7 +80,7 @@ describe('POST /v2/users/data/get with svcAllOrganizations', () => {
     [{ userId: 'ada', svcAllOrganizations: false }, 'organizationId is required'],
     [{ svcAllOrganizations: true }, 'userId is required'],
     [
-      { organizationId: 'org-02', svcUserIds: ['usr_x'] },
+      { userId: 'ada', organizationId: 'org-02', svcUserIds: ['usr_x'] },
       'svcUserIds must be left out: this service has no user ids of its own. Send userId',
     ],
   ])('rejects the request %j', async (data, message) => {
