@@ -422,7 +422,7 @@ describe('the OpenAPI document, for client generators,', () => {
 
   test('requires the user of users/data/get, and says when it needs the organization', () => {
     for (const path of ['/v2/users/data/get', '/v1/users/data/get']) {
-      expect(schemaOf(path).required).toEqual(['userId']);
+      expect(dataSchema(path).required).toEqual(['userId']);
       expect(property(path, 'organizationId').description).toMatch(/^Required, unless/);
     }
   });
