@@ -10,7 +10,7 @@ import { invalid } from '../shared/errors.ts';
 import { inParallel } from '../shared/inParallel.ts';
 import { readJson } from '../shared/jsonFields.ts';
 import { lazy } from '../shared/lazy.ts';
-import { type AnnotationOutcome, failedAnnotation } from '../shared/results.ts';
+import { type AnnotationResult, failedAnnotation } from '../shared/results.ts';
 import { limits } from '../shared/schema.ts';
 import type { Stored } from '../table/entity.ts';
 import { pages } from '../table/pages.ts';
@@ -68,7 +68,7 @@ export interface ThreadAdded {
 }
 
 /** The result of updating or deleting one thread. */
-export interface ThreadWritten extends AnnotationOutcome {
+export interface ThreadWritten extends AnnotationResult {
   /**
    * The id of the job that turns the stored judgment (decision and reason) into vectors. Undefined if the change stored no
    * judgment.

@@ -9,7 +9,7 @@ import { claimRecordId, findRecordIds, recordIdKey, type RecordPosition } from '
 import type { ContentUser } from '../content/rules/contentUser.ts';
 import { distinct } from '../shared/collections.ts';
 import { readDefined } from '../shared/readDefined.ts';
-import { type AnnotationOutcome, failedAnnotation } from '../shared/results.ts';
+import { type AnnotationResult, failedAnnotation } from '../shared/results.ts';
 import type { Stored } from '../table/entity.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 import { insertOrReplace, OPS_PER_TRANSACTION, replace, type Table, type WriteOp } from '../table/table.ts';
@@ -94,7 +94,7 @@ export class ReactionWriter {
     context: DocumentContext,
     reactions: readonly ReactionRequest[],
     options: AdditionOptions,
-  ): Promise<AnnotationOutcome[]> {
+  ): Promise<AnnotationResult[]> {
     // A request without a comment can be about an existing reaction on a comment.
     const firstRead = await this.#readById(
       context,
@@ -112,7 +112,7 @@ export class ReactionWriter {
     const results = await this.#writeWaves(context, merged, firstRead, (steps, states) =>
       decideAddition(context, steps, states, options),
     );
-    return reactions.map(({ annotationId }) => results.get(annotationId) as AnnotationOutcome);
+    return reactions.map(({ annotationId }) => results.get(annotationId) as AnnotationResult);
   }
 
   /**
@@ -125,7 +125,7 @@ export class ReactionWriter {
     context: DocumentContext,
     annotationIds: readonly string[],
     options: DeletionOptions,
-  ): Promise<AnnotationOutcome[]> {
+  ): Promise<AnnotationResult[]> {
     const keys = annotationIds.map((annotationId) => ({ annotationId }));
     const firstRead = await this.#readById(context, keys);
     const waves = groupIntoWaves(
@@ -136,7 +136,7 @@ export class ReactionWriter {
     const results = await this.#writeWaves(context, waves, firstRead, (group, states) =>
       decideDeletion(context, group, states, options),
     );
-    return annotationIds.map((annotationId) => results.get(annotationId) as AnnotationOutcome);
+    return annotationIds.map((annotationId) => results.get(annotationId) as AnnotationResult);
   }
 
   /**
@@ -148,11 +148,11 @@ export class ReactionWriter {
     context: DocumentContext,
     waves: readonly (readonly (readonly K[])[])[],
     firstRead: Map<string, ReactionState>,
-    decide: (reactions: readonly K[], states: readonly ReactionState[]) => Decision<AnnotationOutcome[]>,
-  ): Promise<ReadonlyMap<string, AnnotationOutcome>> {
-    const results = new Map<string, AnnotationOutcome>();
+    decide: (reactions: readonly K[], states: readonly ReactionState[]) => Decision<AnnotationResult[]>,
+  ): Promise<ReadonlyMap<string, AnnotationResult>> {
+    const results = new Map<string, AnnotationResult>();
     for (const wave of waves) {
-      const written = await writeEach<readonly K[], readonly ReactionState[], AnnotationOutcome[]>({
+      const written = await writeEach<readonly K[], readonly ReactionState[], AnnotationResult[]>({
         table: this.#table,
         items: wave,
         read: async (unread) => {
@@ -237,12 +237,12 @@ function decideAddition(
   steps: readonly ReactionStep[],
   states: readonly ReactionState[],
   { isReadable, now }: AdditionOptions,
-): Decision<AnnotationOutcome[]> {
+): Decision<AnnotationResult[]> {
   const { scope } = context;
   const { documentId } = context.document;
   const targets = new ChangedTargets();
   const ops: WriteOp[] = [];
-  const result = steps.map((step, index): AnnotationOutcome => {
+  const result = steps.map((step, index): AnnotationResult => {
     const { position, reaction: stored, target } = states[index] as ReactionState;
     const { annotationId } = step;
     if ((stored ?? step).on && !(target && isReadable(target.comment)))
@@ -291,10 +291,10 @@ function decideDeletion(
   keys: readonly ReactionKey[],
   states: readonly ReactionState[],
   { actor: sentActor, onlyOf, now }: DeletionOptions,
-): Decision<AnnotationOutcome[]> {
+): Decision<AnnotationResult[]> {
   const targets = new ChangedTargets();
   const ops: WriteOp[] = [];
-  const result = keys.map(({ annotationId }, index): AnnotationOutcome => {
+  const result = keys.map(({ annotationId }, index): AnnotationResult => {
     const { reaction, target } = states[index] as ReactionState;
     if (!reaction) return failedAnnotation(annotationId, 'Reaction does not exist.');
     const others = onlyOf === undefined ? [] : reaction.fromUsers.filter(({ from }) => from.userId !== onlyOf);

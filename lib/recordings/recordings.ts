@@ -28,7 +28,7 @@ import {
 import type { ResponseNames } from '../content/rules/eventMetadata.ts';
 import type { OrganizationScope } from '../directory/folders/folders.ts';
 import { emit } from '../events/outbox.ts';
-import { type AnnotationOutcome, failedAnnotation } from '../shared/results.ts';
+import { type AnnotationResult, failedAnnotation } from '../shared/results.ts';
 import { defineEntity, type Stored } from '../table/entity.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 import { insert, remove, type Table, type WriteOp } from '../table/table.ts';
@@ -149,10 +149,10 @@ export class RecordingWriter {
     context: DocumentContext,
     recordings: readonly IdentifiedRecording[],
     now: number,
-  ): Promise<AnnotationOutcome[]> {
+  ): Promise<AnnotationResult[]> {
     const { tenant, organizationKey } = context.scope;
     const { documentId } = context.document;
-    return writeEach<IdentifiedRecording, Stored<RecordPosition> | undefined, AnnotationOutcome>({
+    return writeEach<IdentifiedRecording, Stored<RecordPosition> | undefined, AnnotationResult>({
       table: this.#table,
       items: recordings,
       read: (items) =>
@@ -173,7 +173,7 @@ function decideAddition(
   { generated, ...sent }: IdentifiedRecording,
   stored: Stored<RecordPosition> | undefined,
   now: number,
-): Decision<AnnotationOutcome> {
+): Decision<AnnotationResult> {
   const { annotationId } = sent;
   const result = { success: true, annotationId, message: 'Recording added.' };
   if (stored?.documentKey === scope.documentKey)

@@ -47,12 +47,18 @@ export const ItemOutcome = /* @__PURE__ */ defineNamedSchema('ItemOutcome', () =
 export type ItemOutcome = z.output<typeof ItemOutcome>;
 
 /** The result for one thread, reaction or recording of a request. */
-export interface AnnotationOutcome extends ItemOutcome {
-  readonly annotationId: string;
-}
+const AnnotationResult = /* @__PURE__ */ defineNamedSchema('AnnotationResult', () =>
+  z.object({ success: z.boolean(), annotationId: z.string(), message: z.string() }),
+);
+export type AnnotationResult = z.output<typeof AnnotationResult>;
+
+/** The answer to a request that adds reactions or recordings: the result for each, by annotation id. */
+export const AnnotationResults = /* @__PURE__ */ defineSchema(() =>
+  z.object({ data: z.record(z.string(), AnnotationResult) }),
+);
 
 /** Returns the result for a thread, reaction or recording that failed. */
-export function failedAnnotation(annotationId: string, message: string): AnnotationOutcome {
+export function failedAnnotation(annotationId: string, message: string): AnnotationResult {
   return { success: false, annotationId, message };
 }
 
@@ -67,15 +73,6 @@ export interface DeletedItems {
  * cannot delete, and there can be any number of them.
  */
 export const MAX_FAILED_ITEMS = 500;
-
-const AnnotationResult = /* @__PURE__ */ defineNamedSchema('AnnotationResult', () =>
-  z.object({ success: z.boolean(), annotationId: z.string(), message: z.string() }),
-);
-
-/** The answer to a request that adds reactions or recordings: the result for each, by annotation id. */
-export const AnnotationResults = /* @__PURE__ */ defineSchema(() =>
-  z.object({ data: z.record(z.string(), AnnotationResult) }),
-);
 
 const GroupResult = /* @__PURE__ */ defineNamedSchema('UserGroupResult', () =>
   z.object({ success: z.boolean(), organizationUserGroupId: z.string(), message: z.string() }),
