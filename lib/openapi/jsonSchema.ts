@@ -82,17 +82,12 @@ function allowsAnything(alternative: unknown): boolean {
  * of them then write code that does not compile. Returns undefined for a constant, and if the schema has no `type` to extend.
  */
 function withNull(schema: JsonSchema): JsonSchema | undefined {
-  const { type, enum: values, not, description, ...others } = schema;
+  const { type, enum: values, not, ...others } = schema;
   // A field that the service refuses. Its schema accepts no value, or only null.
-  if (not || type === 'null') return { ...(description !== undefined && { description }), enum: [null] };
+  if (not || type === 'null') return { ...others, enum: [null] };
   // The generator for Python does not read an enum of booleans.
   if (typeof type !== 'string' || 'const' in schema) return undefined;
-  return {
-    type: [type, 'null'],
-    ...(description !== undefined && { description }),
-    ...(values && { enum: [...values, null] }),
-    ...others,
-  } as unknown as JsonSchema;
+  return { type: [type, 'null'], ...others, ...(values && { enum: [...values, null] }) } as unknown as JsonSchema;
 }
 
 /**
