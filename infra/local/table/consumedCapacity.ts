@@ -21,6 +21,11 @@ export function capacityKind(operation: string): 'Read' | 'Write' | undefined {
   return kinds.get(operation);
 }
 
+/** The part of a response with the consumed capacity. */
+interface Response {
+  readonly ConsumedCapacity?: ConsumedCapacity | readonly ConsumedCapacity[];
+}
+
 const CAPACITY_PARAMETER = '{"ReturnConsumedCapacity":"INDEXES",';
 const CAPACITY_PROPERTY = '"ConsumedCapacity":';
 
@@ -47,9 +52,9 @@ export function extractCapacity(
   if (offset < 0) return { consumed: [], body };
   // The name may also be that of an item's attribute. Then more brackets follow, and the rest of the text is not valid
   // JSON.
-  const end = parseCapacity(`{${body.slice(offset)}`);
+  const end = parseJson(`{${body.slice(offset)}`) as Response | undefined;
   const isLast = end?.ConsumedCapacity !== undefined && Object.keys(end).length === 1;
-  const { ConsumedCapacity, ...bodyWithoutCapacity } = (isLast ? end : parseCapacity(body)) ?? {};
+  const { ConsumedCapacity, ...bodyWithoutCapacity } = (isLast ? end : (parseJson(body) as Response | undefined)) ?? {};
   if (!ConsumedCapacity) return { consumed: [], body };
   const consumed = [ConsumedCapacity].flat();
   if (!isToBeRemoved) return { consumed, body };
@@ -59,12 +64,6 @@ export function extractCapacity(
       ? `${body.slice(0, body[offset - 1] === ',' ? offset - 1 : offset)}}`
       : JSON.stringify(bodyWithoutCapacity),
   };
-}
-
-function parseCapacity(
-  text: string,
-): { readonly ConsumedCapacity?: ConsumedCapacity | readonly ConsumedCapacity[] } | undefined {
-  return parseJson(text) as ReturnType<typeof parseCapacity>;
 }
 
 /** Returns whether `addCapacityParameter` can extend this request. */
