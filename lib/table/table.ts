@@ -27,8 +27,8 @@ import { pause, retryOnConflict } from './retryOnConflict.ts';
 import { conflictsOf, isThrottledTransaction, throttled } from './writeErrors.ts';
 
 /**
- * One write with an optional condition. The functions `insert`, `replace`, `insertOrReplace`, `upsert`, `putUnlessNewer` and `remove` create it, and
- * `Table.write` executes it.
+ * One write with an optional condition. The functions `insert`, `replace`, `insertOrReplace`, `upsert`, `putUnlessNewer` and
+ * `remove` create it, and `Table.write` executes it.
  */
 export type WriteOp =
   | { readonly put: Record<string, unknown>; readonly condition?: Condition }
