@@ -3,10 +3,11 @@ import type { DocumentContext, DocumentScope } from '../content/documentScope.ts
 import type { JobMessage } from '../jobs/jobStore.ts';
 import { ApiError } from '../shared/errors.ts';
 import { newId } from '../shared/ids.ts';
+import { retryOnConflict } from '../table/retryOnConflict.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 import { insert, type Table } from '../table/table.ts';
 import { entryBytes, isDueForCompaction } from './compaction.ts';
-import { attempts, EditorReader } from './editorReader.ts';
+import { EditorReader } from './editorReader.ts';
 import type { EditorState } from './editorState.ts';
 import { type Editor, EditorEntity, type EditorUpdate, EditorUpdateEntity } from './entities.ts';
 import { hasEventJob, startEventJob } from './eventJob.ts';
@@ -18,8 +19,6 @@ import { pack, writeBlob } from './storedBytes.ts';
  * reads of the log stay small.
  */
 const MAX_INLINE_BYTES = 8_192;
-const MAX_ATTEMPTS = 40;
-const RETRIES_UNTIL_MAX_PAUSE = 8;
 
 /** The user and the session that change an editor. `now` is the time of the change, epoch ms. */
 export interface Author {
@@ -79,13 +78,13 @@ export class EditorLog {
     ]);
     if (outcome === 'done') return { version: entry.version, eventJob: job.message, isDueForCompaction: false };
     await this.#requireAbsent(scope, editorId);
-    throw conflict();
+    throw new ApiError('ABORTED', 'Other requests are changing the same editor. Send the request again.');
   }
 
   /**
    * Appends the update that `decide` returns for the current state. Writes nothing if `decide` returns undefined. After
    * a conflict, `decide` runs again with the new state. Throws NOT_FOUND if the editor does not exist, and ABORTED
-   * after too many conflicts.
+   * after 8 s of conflicts.
    */
   async change(
     context: DocumentContext,
@@ -93,14 +92,12 @@ export class EditorLog {
     author: Author,
     decide: (state: EditorState, doc: Y.Doc) => Uint8Array | undefined,
   ): Promise<Changed> {
-    for await (const _attempt of attempts(MAX_ATTEMPTS, RETRIES_UNTIL_MAX_PAUSE)) {
+    return retryOnConflict(async () => {
       const state = await this.#reader.require(context.scope, editorId);
       const update = decide(state, openDocument(state.updates));
       if (!update) return { version: state.newest.version, isDueForCompaction: false };
-      const outcome = await this.#append(context, state, update, author);
-      if (outcome !== 'conflict') return outcome;
-    }
-    throw conflict();
+      return this.#append(context, state, update, author);
+    });
   }
 
   /**
@@ -156,10 +153,6 @@ export class EditorLog {
     if (await this.#table.get(EditorEntity, { ...scope, editorId }))
       throw new ApiError('ALREADY_EXISTS', 'CRDT data already exists for this editor ID.');
   }
-}
-
-function conflict(): ApiError {
-  return new ApiError('ABORTED', 'Other requests are changing the same editor. Send the request again.');
 }
 
 export const changeEditors = /* @__PURE__ */ storeCapability(EditorLog, [

@@ -118,9 +118,10 @@ export class EditorReader {
   }
 
   async #readWhole(scope: DocumentScope, editorId: string): Promise<EditorState | undefined> {
-    for await (const _attempt of attempts(MAX_READS, Infinity)) {
+    for (let failures = 0; failures < MAX_READS; failures++) {
       const state = await this.#readOnce(scope, editorId);
       if (state !== 'incomplete') return state;
+      await pause(failures);
     }
     throw new Error('An editor could not be read as a whole');
   }
@@ -221,17 +222,6 @@ class StateCache {
  */
 function cacheKey({ documentKey }: DocumentScope, editorId: string): string {
   return `${documentKey} ${editorId}`;
-}
-
-/**
- * Yields attempt numbers from 0 to `count - 1`, with random pauses between the attempts. Pauses grow for the first
- * `longest` attempts.
- */
-export async function* attempts(count: number, longest: number): AsyncGenerator<number> {
-  for (let attempt = 0; attempt < count; attempt++) {
-    if (attempt > 0) await pause(Math.min(attempt - 1, longest));
-    yield attempt;
-  }
 }
 
 function unknownEditor(): ApiError {

@@ -3,12 +3,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ApiError } from '../shared/errors.ts';
 
 /** A conflicting write is retried for this time, in milliseconds. Then the call fails with ABORTED. */
-export const RETRY_MILLISECONDS = 3_000;
+export const RETRY_MILLISECONDS = 8_000;
 /**
- * The longest pause after the first conflict, in milliseconds. Each further conflict adds as much, so that writers of the same item
- * spread out.
+ * The longest pause after the first conflict, and after any conflict, in milliseconds. The longest pause doubles with each conflict.
+ * Writers of the same item then spread out until each of them succeeds.
  */
-const MAX_PAUSE_MILLISECONDS = 40;
+const [FIRST_PAUSE_MILLISECONDS, MAX_PAUSE_MILLISECONDS] = [40, 1_000];
 
 /** The clock, the sleep function, the random numbers and the end of retries. Tests replace them. */
 export interface RetryContext {
@@ -35,7 +35,7 @@ export function withRetryContext<T>(context: Partial<RetryContext>, work: () => 
   return contexts.run({ ...(contexts.getStore() ?? defaultRetryContext), ...context }, work);
 }
 
-/** The retries of one operation. They end after 3 s, or at `until` of the retry context if that is earlier. */
+/** The retries of one operation. They end after 8 s, or at `until` of the retry context if that is earlier. */
 export class Retries {
   readonly #context = contexts.getStore() ?? defaultRetryContext;
   readonly #until = Math.min(this.#context.clock() + RETRY_MILLISECONDS, this.#context.until);
@@ -60,7 +60,7 @@ export class Retries {
 
 /**
  * Runs `attempt` until its result is not `conflict`, and returns this result. Each attempt must read the state again, so that it
- * finds the changes of other writers. Throws ABORTED after 3 s of conflicts, or shortly before the function times out.
+ * finds the changes of other writers. Throws ABORTED after 8 s of conflicts, or shortly before the function times out.
  */
 export async function retryOnConflict<T>(attempt: () => Promise<T | 'conflict'>): Promise<T> {
   const retries = new Retries();
@@ -78,5 +78,5 @@ export async function pause(conflicts = 0): Promise<void> {
 }
 
 function pauseAfter(conflicts: number, { random }: RetryContext): number {
-  return random() * MAX_PAUSE_MILLISECONDS * (conflicts + 1);
+  return random() * Math.min(MAX_PAUSE_MILLISECONDS, FIRST_PAUSE_MILLISECONDS * 2 ** conflicts);
 }

@@ -162,8 +162,8 @@ const BATCH_WRITE_TRIES = 12;
 const BATCH_WRITE_LONGEST_PAUSE = 1_000;
 const BATCH_WRITES_AT_A_TIME = 16;
 const PARTIAL_BATCH_WRITES_AT_A_TIME = 4;
-/** With this argument, `pause` waits up to 200 ms. A throttled partition needs a longer pause than a write that conflicted once. */
-const THROTTLED_PAUSE = 4;
+/** With this argument, `pause` waits up to 320 ms. A throttled partition needs a longer pause than a write that conflicted once. */
+const THROTTLED_PAUSE = 3;
 /** A page ends early at this size of its items, in bytes of JSON. Answers therefore stay below 5 MB. */
 const PAGE_BYTES = 4_000_000;
 

@@ -41,7 +41,7 @@ interface Planned<I, R> extends Decision<R> {
  * Runs a call about a list of items and returns the results in the order of the items. Reads all items, decides about each, and
  * writes in transactions of at most 30 operations and 3.8 MB. The writes of one item are in one transaction.
  *
- * After a conflict, repeats this for the items of the failed transaction, for up to 3 s after the first attempt. Each item that
+ * After a conflict, repeats this for the items of the failed transaction, for up to 8 s after the first attempt. Each item that
  * conflicted then has its own transaction.
  */
 export async function writeEach<I, S, R>(options: EachOptions<I, S, R>): Promise<R[]> {

@@ -304,7 +304,7 @@ describe('an error of DynamoDB', () => {
     const { table: stubbed } = scripted(fail(cancelled('ThrottlingError', 'None', 'None')), () => ({}));
     const sleep = async (milliseconds: number) => void pauses.push(milliseconds);
     expect(await withRetryContext({ sleep, random: () => 0.5 }, () => stubbed.write(ops()))).toBe('done');
-    expect(pauses).toEqual([100]);
+    expect(pauses).toEqual([160]);
   });
 
   test('is a conflict without a retry if a throttled transaction also has a conflict', async () => {

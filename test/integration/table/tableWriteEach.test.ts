@@ -171,24 +171,24 @@ describe('writeEach on a scripted table', () => {
     expect(transactions.slice(2)).toContainEqual(['5']);
   });
 
-  test('fails only for the item that still conflicts after 3 s', async () => {
+  test('fails only for the item that still conflicts after 8 s', async () => {
     const { table: stub, transactions } = scripted((keys) => keys.filter((key) => key === '1'));
     const time = virtualTime();
     const { results, decided } = await time.run(() => run(stub, names(3)));
     expect(results).toEqual(['done 0', 'busy 1', 'done 2']);
-    expect(time.sleeps.reduce((sum, pause) => sum + pause, 0)).toBe(3_000);
+    expect(time.sleeps.reduce((sum, pause) => sum + pause, 0)).toBe(8_000);
     // The write is tried three times without a pause, and then once after each pause.
     expect([decided.get('1'), decided.get('0')]).toEqual([3 + time.sleeps.length, 2]);
     expect(transactions.filter((keys) => keys.includes('1'))).toHaveLength(3 + time.sleeps.length);
   });
 
-  test('retries for 3 s after a first attempt that took longer', async () => {
+  test('retries for 8 s after a first attempt that took longer', async () => {
     let now = 0;
     const sleep = async (milliseconds: number) => {
       now += milliseconds;
     };
     const { table: stub } = scripted((keys, transaction) => {
-      if (transaction === 1) now += 4_000;
+      if (transaction === 1) now += 9_000;
       return transaction <= 4 ? keys : [];
     });
     const { results } = await withRetryContext({ clock: () => now, sleep }, () => run(stub, names(1)));

@@ -222,7 +222,7 @@ describe('POST /v2/workspace/create with an invalid request', () => {
     expect(owner?.workspaceId).toBe(created[0]?.body.result.data.id);
   });
 
-  test('retries conflicting transactions for at most 3 s', async () => {
+  test('retries conflicting transactions for at most 8 s', async () => {
     const write = jest.spyOn(table, 'write');
     try {
       write.mockResolvedValueOnce({ conflicts: [1] }).mockResolvedValueOnce({ conflicts: [1] });

@@ -225,7 +225,7 @@ describe('POST /v2/workspace/apikey/update', () => {
     ]);
   });
 
-  test('retries conflicts for 3 s and then returns ABORTED', async () => {
+  test('retries conflicts for 8 s and then returns ABORTED', async () => {
     const renamer = renameApiKeys.open(environment(process.env));
     const write = jest.spyOn(table, 'write');
     try {

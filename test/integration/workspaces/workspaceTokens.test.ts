@@ -215,7 +215,7 @@ describe('POST /v2/workspace/authtoken/reset', () => {
     expect((await storedItem(engine, ApiKeyEntity.key({ apiKey: workspace.apiKey })))?.tokenHashes).toHaveLength(1);
   });
 
-  test('retries conflicts for 3 s and then returns ABORTED', async () => {
+  test('retries conflicts for 8 s and then returns ABORTED', async () => {
     const write = jest.spyOn(table, 'write').mockResolvedValue({ conflicts: [0] });
     try {
       const time = virtualTime();
