@@ -42,12 +42,11 @@ export function jsonSchemaOf(schema: z.core.$ZodType, components?: ComponentSche
         components && name !== undefined
           ? components.add(name, zodSchema)
           : replacementFor(zodSchema, jsonSchema, components);
-      if (!replacement) {
-        addRules(zodSchema, jsonSchema);
-        return;
-      }
-      for (const keyword of Object.keys(jsonSchema)) Reflect.deleteProperty(jsonSchema, keyword);
-      Object.assign(jsonSchema, replacement);
+      if (replacement) {
+        for (const keyword of Object.keys(jsonSchema)) Reflect.deleteProperty(jsonSchema, keyword);
+        Object.assign(jsonSchema, replacement);
+      } else addRules(zodSchema, jsonSchema);
+      if (!jsonSchema.$ref) describeRules(zodSchema, jsonSchema);
     },
   });
   delete jsonSchemaFromZod.$schema;
@@ -103,6 +102,24 @@ function addRules(schema: z.core.$ZodType, json: JsonSchema): void {
   }));
   const [rule, ...others] = rules;
   if (rule) Object.assign(json, { if: { type: 'object' }, then: others.length > 0 ? { allOf: rules } : rule });
+}
+
+/**
+ * Adds the messages of the checks that JSON Schema cannot express to the description, such as the rules between the fields of an
+ * object. Rules about texts and open objects are left out, because nearly all of them have the same rules.
+ */
+function describeRules(schema: z.core.$ZodType, json: JsonSchema): void {
+  if (schema instanceof z.ZodString || schema instanceof z.ZodCustom) return;
+  const { base = schema, changes } = fieldChangesOf(schema) ?? {};
+  const rules = (base._zod.def.checks ?? []).flatMap((check) => {
+    const { path: [field] = [], error } = check._zod.def as Partial<z.core.$ZodCustomDef>;
+    const message = error?.({ code: 'custom', input: undefined, path: [] });
+    if (typeof message !== 'string' || changes?.ignored?.includes(String(field))) return [];
+    return field === undefined
+      ? `${message[0]?.toUpperCase()}${message.slice(1)}.`
+      : `\`${String(field)}\` ${message}.`;
+  });
+  if (rules.length > 0) json.description = rules.join(' ');
 }
 
 /** Returns the JSON Schema of a schema for which zod's own is incomplete. Returns undefined for other schemas. */

@@ -420,6 +420,29 @@ describe('the OpenAPI document, for client generators,', () => {
     });
   });
 
+  test('describes the other rules between fields with the messages of their errors', () => {
+    expect(dataSchema('/v2/users/count/get').description).toBe(
+      [
+        '`folderId` must not be given together with documentIds.',
+        '`documentId` must not be given together with documentIds, folderId.',
+        '`allDocuments` must not be given together with documentId, documentIds, folderId.',
+      ].join(' '),
+    );
+    expect(dataSchema('/v2/activities/delete').description).toBe(
+      'Must have at least one of documentId, targetEntityId and activityIds.',
+    );
+    expect(property('/v2/organizations/folders/update', 'folders').description).toBe(
+      'Must have at most 30 items with a parentFolderId.',
+    );
+  });
+
+  test('leaves out the rules about fields that only the other version of an endpoint reads', () => {
+    const rule = 'must not be given together with annotationIds';
+    expect(dataSchema('/v2/commentannotations/get').description).toContain(`\`order\` ${rule}`);
+    expect(dataSchema('/v1/commentannotations/get').description).not.toContain(`\`order\` ${rule}`);
+    expect(dataSchema('/v1/commentannotations/get').description).toContain('`agentId` must not be given');
+  });
+
   test('requires the user of users/data/get, and says when it needs the organization', () => {
     for (const path of ['/v2/users/data/get', '/v1/users/data/get']) {
       expect(dataSchema(path).required).toEqual(['userId']);
