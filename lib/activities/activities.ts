@@ -166,15 +166,14 @@ export class ActivityReader {
     page: Pick<ListingOptions<unknown>, 'from' | 'limit'>,
   ): Promise<ListingPage<ActivityResponse>> {
     const read = async (options: RecordPageOptions): Promise<RecordPage<ActivityResponse>> => {
-      const { activities, next } = await this.readTarget(scope, filter.targetEntityId, { ...options, descending });
+      const { activities, ...page } = await this.readTarget(scope, filter.targetEntityId, { ...options, descending });
       const records = activities.filter(({ activity }) => matchesFilter(filter, activity));
       return {
         records: records.map(({ activity, indexPosition }) => ({
           key: indexPosition,
           value: toActivityResponse(names, activity),
         })),
-        next,
-        bytes: activities.reduce((sum, { activity }) => sum + jsonBytes(activity), 0),
+        ...page,
       };
     };
     // `listAcrossDocuments` needs a list of documents. This list has one document without an id, which stands for the target
@@ -264,7 +263,8 @@ export class ActivityReader {
 
   /**
    * Returns a page of the activities with a `targetEntityId`. The index can still name activities that were deleted or have
-   * another target by now. Such activities are left out.
+   * another target by now. Such activities are left out. `bytes` is the size of all activities that were read, also of those that
+   * are left out.
    */
   async readTarget(
     scope: AnyScope,
@@ -273,6 +273,7 @@ export class ActivityReader {
   ): Promise<{
     readonly activities: readonly { activity: Activity; indexPosition: string; documentKey: string }[];
     readonly next: string | undefined;
+    readonly bytes: number;
   }> {
     const { tenant, organizationKey } = scope;
     const page = await this.#table.queryIndex('gsi1', targetParts(scope, targetEntityId), {
@@ -294,7 +295,8 @@ export class ActivityReader {
       const isInDocument = ActivityEntity.partition({ tenant, organizationKey, documentKey }) === page.keys[index]?.PK;
       return isInDocument ? [{ activity, indexPosition, documentKey }] : [];
     });
-    return { activities, next: page.next };
+    const bytes = storedActivities.reduce((sum, activity) => sum + (activity ? jsonBytes(activity) : 0), 0);
+    return { activities, next: page.next, bytes };
   }
 }
 

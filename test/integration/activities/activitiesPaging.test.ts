@@ -217,6 +217,19 @@ describe('pages of more than 1 MB and below 5 MB', () => {
   });
 });
 
+test('a page of a target entity ends early if most of its activities are in other documents', async () => {
+  await customer.addDocuments(['nda', 'tos']);
+  const large = { entityData: 'y'.repeat(65_000), entityTargetData: 'z'.repeat(65_000) };
+  for (let n = 0; n < 330; n += 30)
+    await add(
+      'nda',
+      numbers(30).map((i) => ({ id: name(n + i), targetEntityId: 't', ...large })),
+    );
+  await add('tos', [{ id: 'tos', targetEntityId: 't' }]);
+  const listedPages = await pages({ documentId: 'tos', targetEntityId: 't', order: 'asc' });
+  expect(listedPages.map((page) => page.map(({ id }: { id: string }) => id))).toEqual([[], ['tos']]);
+});
+
 describe('POST /v2/activities/get returns each activity once while others write', () => {
   test.each([
     ['a document', { documentId: 'b' }],
