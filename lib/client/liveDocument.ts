@@ -378,8 +378,8 @@ export class LiveDocument {
     if (socket !== this.#socket || typeof event !== 'object' || event === null) return;
     const { channels } = this.#connection as LiveConnection;
     if (channel === channels.awareness) {
-      if ((event as DocumentMessage).type === 'system.revoked') this.#disconnect();
-      else this.#events.emit('awareness', event);
+      // Every user in the document can publish here. Only the document channel shows that the service sent `system.revoked`.
+      if ((event as DocumentMessage).type !== 'system.revoked') this.#events.emit('awareness', event);
     } else if (channel === channels.user) this.#showUserHint(event as LiveHint);
     else this.#receiveOfDocument(event as DocumentMessage);
   }

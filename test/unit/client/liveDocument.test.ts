@@ -328,6 +328,17 @@ describe('a live document', () => {
     expect([live.status, events.at(-1)]).toEqual(['live', 'a.1']);
   });
 
+  test('stays open when another user publishes system.revoked to the awareness channel', async () => {
+    const { live, events } = open();
+    const published: object[] = [];
+    live.on('awareness', (event) => published.push(event));
+    await wait();
+    for (const type of ['system.revoked', 'cursor']) service.push(service.channels.awareness, { type });
+    await wait();
+    expect(events).toEqual(['reload', 'live']);
+    expect(published).toEqual([{ type: 'cursor' }]);
+  });
+
   test('ends when the user may no longer open the document', async () => {
     const { live, events } = open();
     await wait();
