@@ -1,5 +1,11 @@
 import { fromBase64, toBase64 } from 'lib0/buffer';
-import { applyAwarenessUpdate, Awareness, encodeAwarenessUpdate, removeAwarenessStates } from 'y-protocols/awareness';
+import {
+  applyAwarenessUpdate,
+  Awareness,
+  encodeAwarenessUpdate,
+  modifyAwarenessUpdate,
+  removeAwarenessStates,
+} from 'y-protocols/awareness';
 import * as Y from 'yjs';
 import { isFinal, pauseBeforeRetry, ServiceError } from './calls.ts';
 import { Emitter } from './emitter.ts';
@@ -352,8 +358,12 @@ export class EditorProvider {
 
   #receiveAwareness({ type, editorId, update }: AwarenessMessage): void {
     if (editorId !== this.#name.editorId || this.#hasStopped) return;
-    if (type === 'awareness.query') this.#announce();
-    else if (update !== undefined) applyAwarenessUpdate(this.awareness, fromBase64(update), this);
+    if (type === 'awareness.query') {
+      this.#announce();
+      return;
+    }
+    const bytes = readAwarenessUpdate(update);
+    if (bytes) applyAwarenessUpdate(this.awareness, bytes, this);
   }
 
   /**
@@ -404,5 +414,17 @@ export class EditorProvider {
     this.#hasStopped = true;
     for (const timer of [this.#sendTimer, this.#readTimer, this.#awarenessTimer]) clearTimeout(timer);
     this.#setSynced(false);
+  }
+}
+
+/**
+ * Returns the bytes of an update of awareness states. Returns undefined for anything else, because every user in the document
+ * can publish any event to the awareness channel.
+ */
+function readAwarenessUpdate(update: unknown): Uint8Array | undefined {
+  try {
+    return modifyAwarenessUpdate(fromBase64(update as string), (state: unknown) => state);
+  } catch {
+    return undefined;
   }
 }

@@ -423,6 +423,21 @@ describe('awareness', () => {
     expect([...grace.awareness.getStates().keys()]).toEqual([grace.doc.clientID]);
   });
 
+  test('is read from valid updates only, because every user can publish to the channel', async () => {
+    const [ada, grace] = [open(), open()];
+    await wait();
+    for (const update of [5, '?', 'AQ==', 'AQEBAXs='])
+      service.push(service.channels.awareness, { type: 'awareness.update', editorId: 'summary', update });
+    ada.awareness.setLocalStateField('cursor', 1);
+    await wait();
+    expect(grace.awareness.getStates()).toEqual(
+      new Map<number, object>([
+        [grace.doc.clientID, {}],
+        [ada.doc.clientID, { cursor: 1 }],
+      ]),
+    );
+  });
+
   test('ends when the user leaves the page, and is shown again when the browser shows the page again', async () => {
     await inBrowser(async (window) => {
       const ada = open();
