@@ -128,6 +128,8 @@ export interface LiveDocumentPorts {
 const STABLE_MILLISECONDS = 30_000;
 /** The connection's token is renewed this long before it expires (milliseconds). */
 const RENEW_MILLISECONDS = 60_000;
+/** The shortest and the longest time until a token is renewed, in milliseconds. They apply if the clock of the client is wrong. */
+const [MIN_RENEWAL, MAX_RENEWAL] = [60_000, 14 * 60_000];
 /** The client reads missed changes and states about once in this time (milliseconds), in case a message was lost. */
 const CHECK_MILLISECONDS = 120_000;
 /** The client remembers this many hints of the user's own channel, so that it reports each hint once. */
@@ -358,7 +360,8 @@ export class LiveDocument {
         else this.#disconnect();
       }
     };
-    this.#renewal = setTimeout(() => void renew(), Math.max(expiresAt - Date.now() - RENEW_MILLISECONDS, 1_000));
+    const pause = expiresAt - Date.now() - RENEW_MILLISECONDS;
+    this.#renewal = setTimeout(() => void renew(), Math.min(Math.max(pause, MIN_RENEWAL), MAX_RENEWAL));
   }
 
   /** Schedules the next read of missed changes. If the last message of a channel was lost, only this read finds the change. */

@@ -65,6 +65,8 @@ export class FakeLive {
   oldest = 1;
   epoch = 0;
   latency = () => 5;
+  /** How far the clock of the service is ahead of the client's clock, in milliseconds. */
+  clockLead = 0;
   /** Returns whether the answer to a call gets lost. The call itself is carried out. */
   crash: () => boolean = () => false;
 
@@ -192,7 +194,7 @@ export class FakeLive {
           url: 'ws://live.test/event/realtime',
           host: 'live.test',
           token: `live-${authorization}`,
-          expiresAt: Date.now() + 15 * 60_000,
+          expiresAt: Date.now() + this.clockLead + 15 * 60_000,
           channels: this.channels,
         };
       case '/v2/live/changes': {

@@ -367,14 +367,21 @@ describe('a live document', () => {
     expect(live.status).toBe('live');
   });
 
-  test('renews the token of the connection before it expires, without a new connection', async () => {
-    const { events } = open();
-    await wait();
-    await wait(40 * 60_000);
-    const connects = service.calls.filter(({ path }) => path === '/v2/live/connect');
-    expect(connects).toHaveLength(3);
-    expect(events).toEqual(['reload', 'live']);
-  });
+  test.each([
+    ['is right', 0, 3],
+    ['is an hour slow', 60, 3],
+    ['is an hour fast', -60, 40],
+  ])(
+    'renews the token of the connection in time when the clock %s, without a new connection',
+    async (_, lead, count) => {
+      service.clockLead = lead * 60_000;
+      const { events } = open();
+      await wait();
+      await wait(40 * 60_000);
+      expect(callsOf('/v2/live/connect')).toHaveLength(count);
+      expect(events).toEqual(['reload', 'live']);
+    },
+  );
 
   test('ends a connection that stays silent', async () => {
     const { events } = open();
