@@ -1,5 +1,6 @@
 import { type Capability, combine } from '../app/capability.ts';
 import type { AuthorizationRequest } from '../app/worker.ts';
+import { BoundedMap } from '../shared/boundedMap.ts';
 import type { LiveChannel, LiveSession } from './entities.ts';
 import { type LiveKeys, liveKeys, type LiveTokenClaims } from './liveKeys.ts';
 import { authorizeSessions, type LiveStore } from './liveStore.ts';
@@ -30,7 +31,9 @@ export interface AuthorizerPorts {
 /** Decides whether a user may connect, subscribe and publish. One object serves all calls of a process. */
 export class LiveAuthorizer {
   readonly #ports: AuthorizerPorts;
-  readonly #remembered = new Map<string, { readAt: number; rights: Rights | undefined }>();
+  readonly #remembered = new BoundedMap<string, { readAt: number; rights: Rights | undefined }>(
+    MAX_REMEMBERED_SESSIONS,
+  );
 
   constructor(ports: AuthorizerPorts) {
     this.#ports = ports;
@@ -53,7 +56,6 @@ export class LiveAuthorizer {
       if (age < REREAD_MILLISECONDS) return false;
     }
     const rights = await this.#readRights(claims, now);
-    if (this.#remembered.size >= MAX_REMEMBERED_SESSIONS) this.#remembered.clear();
     this.#remembered.set(id, { readAt: now, rights });
     return this.#allows(rights, request);
   }

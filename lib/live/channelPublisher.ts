@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { WorkerCall } from '../app/worker.ts';
 import * as logMessages from '../observability/logMessages.ts';
+import { BoundedMap } from '../shared/boundedMap.ts';
 import { type EventPublisher, PUBLISH_MILLISECONDS } from './eventApi.ts';
 import { toPublishes } from './rules/events.ts';
 
@@ -30,7 +31,7 @@ export class ChannelPublisher {
   readonly #events: EventPublisher;
   readonly #sleep: (milliseconds: number) => Promise<unknown>;
   /** The earliest time of the next publish to each channel, epoch ms. */
-  readonly #next = new Map<string, number>();
+  readonly #next = new BoundedMap<string, number>(MAX_REMEMBERED_CHANNELS);
 
   constructor(events: EventPublisher, sleep: (milliseconds: number) => Promise<unknown> = wait) {
     this.#events = events;
@@ -86,7 +87,6 @@ export class ChannelPublisher {
   async #waitForPace(channel: string, clock: () => number): Promise<void> {
     const now = clock();
     const startsAt = Math.max(now, this.#next.get(channel) ?? 0);
-    if (this.#next.size >= MAX_REMEMBERED_CHANNELS) this.#next.clear();
     this.#next.set(channel, startsAt + PACE_MILLISECONDS);
     if (startsAt > now) await this.#sleep(startsAt - now);
   }
