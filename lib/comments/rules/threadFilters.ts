@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { LocationKey } from '../../content/rules/location.ts';
 import { parseHttpUrl } from '../../net/httpUrl.ts';
+import { pickFields } from '../../shared/jsonFields.ts';
 import {
   closedObject,
   defineSchema,
@@ -132,6 +133,12 @@ const listingFilters = /* @__PURE__ */ defineSchema(() => ({
   agentComments: optional(z.boolean()),
 }));
 
+type ListedFilters = z.output<z.ZodObject<typeof threadSelectors & typeof listingFilters>>;
+
+function filterNames() {
+  return [...Object.keys(threadSelectors), ...Object.keys(listingFilters)] as (keyof ListedFilters)[];
+}
+
 const agentFilters = [
   'agentId',
   'executionId',
@@ -157,9 +164,7 @@ const rejectFiltersWithDeletedAfter = /* @__PURE__ */ defineSchema(() =>
   z.refine<{ readonly deletedAfter?: unknown } & { readonly [field: string]: unknown }>(
     ({ deletedAfter, ...others }) =>
       deletedAfter === undefined ||
-      ['order', 'groupByDocumentId', ...Object.keys(threadSelectors), ...Object.keys(listingFilters)].every(
-        (field) => others[field] === undefined,
-      ),
+      ['order', 'groupByDocumentId', ...filterNames()].every((field) => others[field] === undefined),
     { path: ['deletedAfter'], error: 'must not be given together with filters, groupByDocumentId or order' },
   ),
 );
@@ -217,21 +222,11 @@ export function toListingOptions(
   request: z.output<typeof ThreadListing>,
   serviceName: string,
 ): { filters: ThreadFilters; parts: RowParts } {
-  const { includeMetadata = true, includePageInfo = true, ...others } = request;
-  const {
-    organizationId: _organization,
-    documentId: _document,
-    documentIds: _documents,
-    folderId: _folder,
-    annotationIds: _annotations,
-    groupByDocumentId: _grouped,
-    deletedAfter: _deleted,
-    order: _order,
-    pageSize: _size,
-    pageToken: _token,
-    ...sent
-  } = others;
-  const filters = { ...sent, agentSource: sent.agentSource === serviceName ? 'svc' : sent.agentSource };
+  const { agentSource, includeMetadata = true, includePageInfo = true } = request;
+  const filters = {
+    ...pickFields(request, filterNames()),
+    agentSource: agentSource === serviceName ? 'svc' : agentSource,
+  };
   return { filters, parts: { metadata: includeMetadata, pageInfo: includePageInfo } };
 }
 
@@ -239,9 +234,7 @@ export function toListingOptions(
  * Filters of threads. A thread must match every filter that is given. Of a list, it must match at least one value. Times are
  * epoch ms. Filters named `...After` are inclusive, filters named `...Before` are exclusive.
  */
-export type ThreadFilters = z.output<z.ZodObject<typeof threadSelectors & typeof listingFilters>> & {
-  readonly agentUrls?: readonly string[] | undefined;
-};
+export type ThreadFilters = ListedFilters & { readonly agentUrls?: readonly string[] | undefined };
 
 /** Returns whether a thread matches all given filters. */
 export function matchesFilters(thread: Thread, filters: ThreadFilters): boolean {
