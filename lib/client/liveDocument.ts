@@ -1,3 +1,4 @@
+import { LOG_SECONDS, MAX_CHANGES } from '../live/rules/changes.ts';
 import type { LiveStateMessage, LiveStateResponse } from '../liveState/rules.ts';
 import type { PresenceMessage, PresenceResponse } from '../presence/rules.ts';
 import { isFinal, pauseBeforeRetry, ServiceError } from './calls.ts';
@@ -141,13 +142,6 @@ const MAX_REMEMBERED_HINTS = 1_000;
 const ACCESS_MILLISECONDS = 11_000;
 /** The largest number of requests for reading all missed changes. */
 const MAX_READS = 100;
-/** The largest number of hints of the user's own channel in an answer. The service leaves out older ones. */
-const MAX_CHANGES = 500;
-/**
- * How long the service keeps hints, in milliseconds. Versions show which hints of the document are missing, but hints of
- * the user's own channel have no versions.
- */
-const LOG_MILLISECONDS = 2 * 60 * 60_000;
 /** The event for hints whose type begins with another name: `comment_annotation.add` is sent as `comment`. */
 const eventOfFamily: Readonly<Record<string, keyof LiveEvents>> = { comment_annotation: 'comment' };
 
@@ -416,7 +410,8 @@ export class LiveDocument {
   async #readMissed(): Promise<void> {
     const { methods, document } = this.#ports;
     const now = Date.now();
-    this.#needsReload ||= this.#order.version === undefined || now - this.#readAt > LOG_MILLISECONDS;
+    // Versions show which hints of the document are missing, but hints of the user's own channel have no versions.
+    this.#needsReload ||= this.#order.version === undefined || now - this.#readAt > LOG_SECONDS * 1000;
     this.#users.beginRead();
     this.#states.beginRead();
     const [present, states] = await Promise.all([
