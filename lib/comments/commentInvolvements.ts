@@ -1,5 +1,5 @@
 import type { DocumentScope } from '../content/documentScope.ts';
-import { addInvolvement, removeInvolvement } from '../content/involvements.ts';
+import { addInvolvement, type Involvement, removeInvolvement } from '../content/involvements.ts';
 import type { WriteOp } from '../table/table.ts';
 import { type Comment, usersOfComment } from './rules/comments.ts';
 import type { Thread } from './rules/threads.ts';
@@ -56,4 +56,13 @@ export function commentInvolvementOps(
     ...removed.map((userId) => removeInvolvement(scope, { ...record, userId })),
     ...changed.map(([userId, made]) => addInvolvement(scope, { ...record, userId, made, since })),
   ];
+}
+
+/** Returns the key of the assignee's involvement: the item which says that the first comment involves the assignee. */
+export function assigneeInvolvement(
+  { documentKey }: DocumentScope,
+  { annotationId, first }: Pick<Thread, 'annotationId' | 'first'>,
+  { userId }: { readonly userId: string },
+): Omit<Involvement, 'made' | 'createdAt' | 'since'> {
+  return { kind: 'comment', documentKey, id: annotationId, commentId: first.commentId, at: first.createdAt, userId };
 }

@@ -1,10 +1,11 @@
 import type { DocumentScope } from '../content/documentScope.ts';
+import { InvolvementEntity } from '../content/involvements.ts';
 import { joinOps } from '../content/userRemoval.ts';
 import { reactionDeletionOps, readCommentReactions } from '../reactions/reactions.ts';
 import type { Stored } from '../table/entity.ts';
 import { replace, type Table, type WriteOp } from '../table/table.ts';
 import { OPS_BESIDE_HEAD } from './commentChanges.ts';
-import { commentInvolvementOps } from './commentInvolvements.ts';
+import { assigneeInvolvement, commentInvolvementOps } from './commentInvolvements.ts';
 import { commentDeletionOps, finishLeftoverPurge, startLeftoverPurge } from './deleteThreads.ts';
 import type { Comment } from './rules/comments.ts';
 import { removeComments, type Thread } from './rules/threads.ts';
@@ -33,11 +34,18 @@ export async function deleteComments(
   const ends = await findNewEnds(table, scope, thread, comments);
   const next = changeThread(removeComments(thread, comments, ends, now));
   const { first } = ends;
+  // The assignee's involvement is the item which says that the first comment involves the assignee. If that comment is deleted,
+  // the involvement moves to the next comment, with the time of the assignment.
+  const { assignedTo } = thread;
+  const [involvement] = await table.getMany(
+    InvolvementEntity,
+    first && assignedTo ? [{ ...scope, ...assigneeInvolvement(scope, thread, assignedTo) }] : [],
+  );
   const deletionOps = [
     replace(ThreadEntity, { ...scope, ...next }, thread._r),
-    // The assignee's involvement is the item which says that the first comment involves the assignee. If that comment is deleted,
-    // the involvement moves to the next comment.
-    ...(first ? commentInvolvementOps(scope, { thread, comment: first }, { thread: next, comment: first }) : []),
+    ...(first
+      ? commentInvolvementOps(scope, { thread, comment: first }, { thread: next, comment: first }, involvement?.since)
+      : []),
     ...comments.flatMap((comment) => commentDeletionOps(scope, thread, comment)),
   ];
   const ops = joinOps(deletionOps, extraOps);

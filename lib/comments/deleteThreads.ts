@@ -14,7 +14,7 @@ import type { Stored } from '../table/entity.ts';
 import { retryOnConflict } from '../table/retryOnConflict.ts';
 import { inTransactions, remove, type Table, type WriteOp } from '../table/table.ts';
 import { type Decision, writeEach } from '../table/writeEach.ts';
-import { type AssignedThread, commentInvolvementOps } from './commentInvolvements.ts';
+import { type AssignedThread, assigneeInvolvement, commentInvolvementOps } from './commentInvolvements.ts';
 import { recordThreadDeletion } from './deletedThreads.ts';
 import type { Comment } from './rules/comments.ts';
 import { type Thread, threadAccessOf } from './rules/threads.ts';
@@ -121,29 +121,12 @@ async function purgeThread(
     // On a conflict, a comment got a new reaction. The comment stays, and the loop reads it again with that reaction.
     for (const group of groups) await table.write(group.flatMap(({ ops }) => ops));
   }
-  if (thread.assignedTo) await table.write([removeAssigneeInvolvement(scope, thread, thread.assignedTo)]);
+  // After the deletion of the head, only the leftover names the assignee.
+  if (thread.assignedTo)
+    await table.write([removeInvolvement(scope, assigneeInvolvement(scope, thread, thread.assignedTo))]);
   const recordId = recordIdKey('thread', thread.annotationId, documentId);
   const [position] = await findRecordIds(table, scope, [recordId]);
   if (position?.createdAt === thread.createdAt) await table.write([releaseRecordId(scope, recordId, position._r)]);
-}
-
-/**
- * Returns the operation that deletes the assignee's involvement: the item which says that the first comment involves the
- * assignee. Only the head names the assignee. After the head is deleted, the purge of the comments can no longer find this item.
- */
-export function removeAssigneeInvolvement(
-  scope: DocumentScope,
-  { annotationId, first }: Pick<Thread, 'annotationId' | 'first'>,
-  { userId }: { readonly userId: string },
-): WriteOp {
-  return removeInvolvement(scope, {
-    kind: 'comment',
-    documentKey: scope.documentKey,
-    id: annotationId,
-    commentId: first.commentId,
-    at: first.createdAt,
-    userId,
-  });
 }
 
 async function deleteReactions(

@@ -5,13 +5,14 @@ import {
   type PurgeHook,
   purgeRecords,
 } from '../content/documentPurge.ts';
-import { InvolvementEntity } from '../content/involvements.ts';
+import { InvolvementEntity, removeInvolvement } from '../content/involvements.ts';
 import { RecordIdEntity, recordIdKey } from '../content/recordIds.ts';
 import { distinct } from '../shared/collections.ts';
 import { BatchReader } from '../table/batchReader.ts';
 import { arePurged } from '../table/purgePartition.ts';
+import { assigneeInvolvement } from './commentInvolvements.ts';
 import { DeletedThreadEntity } from './deletedThreads.ts';
-import { commentDeletionOps, removeAssigneeInvolvement } from './deleteThreads.ts';
+import { commentDeletionOps } from './deleteThreads.ts';
 import { CommentEntity, ThreadCounterEntity, ThreadEntity, ThreadItems } from './threads.ts';
 
 /**
@@ -31,7 +32,8 @@ const purgeExistingThreads = purgeRecords(
     ),
     keys: items.flatMap((item) => {
       if ('commentId' in item) return involvementKeys(commentDeletionOps(document, noFirstComment, item));
-      return item.assignedTo ? keysOf([removeAssigneeInvolvement(document, item, item.assignedTo)]) : [];
+      const { assignedTo } = item;
+      return assignedTo ? keysOf([removeInvolvement(document, assigneeInvolvement(document, item, assignedTo))]) : [];
     }),
   }),
 );

@@ -586,11 +586,9 @@ describe('users/delete of a user who is added again', () => {
     const commentData = [{ commentText: 'Old', from: { userId: 'bob' } }];
     await customer.ok('/v2/commentannotations/add', {
       ...nda,
-      commentAnnotations: [{}, {}, { assignedTo }].map((fields, i) => ({
-        annotationId: `t${i}`,
-        commentData,
-        ...fields,
-      })),
+      commentAnnotations: [{}, {}, { assignedTo }, { commentData: [...commentData, ...commentData] }].map(
+        (fields, i) => ({ annotationId: `t${i}`, commentData, ...fields }),
+      ),
     });
     nextMillisecond();
     await remove({}, 'ada');
@@ -600,9 +598,11 @@ describe('users/delete of a user who is added again', () => {
     await add({ documentId: 'nda' }, 'ada');
     await customer.ok('/v2/commentannotations/update', {
       ...nda,
-      annotationIds: ['t0', 't2'],
+      annotationIds: ['t0', 't2', 't3'],
       updatedData: { assignedTo },
     });
+    // The involvement of the assignee moves to the second comment.
+    await customer.ok('/v2/commentannotations/comments/delete', { ...nda, annotationId: 't3', commentIds: [1] });
     await customer.ok('/v2/commentannotations/comments/update', {
       ...nda,
       annotationId: 't1',
@@ -610,7 +610,10 @@ describe('users/delete of a user who is added again', () => {
       updatedData: { to: [assignedTo] },
     });
     const state = async () => {
-      const threads = await customer.ok('/v2/commentannotations/get', { ...nda, annotationIds: ['t0', 't1', 't2'] });
+      const threads = await customer.ok('/v2/commentannotations/get', {
+        ...nda,
+        annotationIds: ['t0', 't1', 't2', 't3'],
+      });
       const { comments } = await customer.ok('/v2/users/data/get', { ...acme, userId: 'ada' });
       const [{ involvedDocuments }] = await customer.ok('/v2/users/get', {
         ...acme,
@@ -624,8 +627,8 @@ describe('users/delete of a user who is added again', () => {
       };
     };
     const expected = {
-      assignees: ['ada', undefined, 'ada'],
-      threads: ['t0', 't1', 't2'],
+      assignees: ['ada', undefined, 'ada', 'ada'],
+      threads: ['t0', 't1', 't2', 't3'],
       involvedDocuments: ['nda'],
     };
     expect(await state()).toEqual(expected);
