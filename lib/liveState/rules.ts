@@ -51,29 +51,17 @@ export function applyBroadcast(
 
 /**
  * Returns an object with the fields of both objects. Two objects under the same key are merged too. Any other value of
- * `sent`, also an array or null, replaces the stored value.
+ * `sent`, also an array or null, replaces the stored value. A key named `__proto__` is kept.
  */
 function mergeObjects(
   stored: Readonly<Record<string, unknown>>,
   sent: Readonly<Record<string, unknown>>,
 ): Record<string, unknown> {
-  const merged = copyOf(stored);
-  for (const [key, value] of Object.entries(sent)) {
-    const earlier = Object.hasOwn(merged, key) ? merged[key] : undefined;
-    setField(merged, key, isObject(earlier) && isObject(value) ? mergeObjects(earlier, value) : value);
-  }
-  return merged;
-}
-
-function copyOf(object: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  const copy: Record<string, unknown> = {};
-  for (const [key, value] of Object.entries(object)) setField(copy, key, value);
-  return copy;
-}
-
-/** Sets a field. For a field named `__proto__`, an assignment would set the prototype instead. */
-function setField(object: Record<string, unknown>, key: string, value: unknown): void {
-  Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true });
+  const changed = Object.entries(sent).map(([key, value]) => {
+    const earlier = Object.hasOwn(stored, key) ? stored[key] : undefined;
+    return [key, isObject(earlier) && isObject(value) ? mergeObjects(earlier, value) : value] as const;
+  });
+  return Object.fromEntries([...Object.entries(stored), ...changed]);
 }
 
 function readData({ data }: LiveState): Record<string, unknown> {
