@@ -63,6 +63,12 @@ describe('POST /v2/livestate/broadcast', () => {
     expect((await states())[0].data).toEqual({ a: { x: 1, y: { z: 1, w: 2 } }, list: [3], keep: null });
   });
 
+  test('merges a key named __proto__ like any other', async () => {
+    await broadcast(JSON.parse('{"__proto__":{"x":1},"a":1}') as object);
+    await broadcast(JSON.parse('{"__proto__":{"y":2}}') as object, { merge: true });
+    expect(JSON.stringify((await states())[0].data)).toBe('{"__proto__":{"x":1,"y":2},"a":1}');
+  });
+
   test('keeps the fields of concurrent merges', async () => {
     const names = times(10, (n) => `field${n}`);
     await Promise.all(names.map((name) => broadcast({ [name]: true }, { merge: true })));
