@@ -3,6 +3,9 @@ import type { SocketConstructor } from './eventSocket.ts';
 import { type DocumentName, LiveDocument } from './liveDocument.ts';
 import { operations, type UserMethods } from './methods.ts';
 
+export { ServiceError } from './calls.ts';
+export { pages } from './pages.ts';
+
 export interface UserClientOptions extends CallSettings {
   /** Returns a user token from your server. The client calls this function again when a token expires or is rejected. */
   readonly token: () => Promise<string>;

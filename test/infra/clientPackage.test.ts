@@ -29,6 +29,11 @@ test('the user client imports nothing, the editor provider only yjs, and the ser
   expect(importsOf('index.js')).toEqual(['node:crypto']);
 });
 
+test('the user client also exports ServiceError and pages, because the server client does not run in browsers', async () => {
+  const module = (await import(join(outdir, 'user.js'))) as object;
+  expect(Object.keys(module).toSorted()).toEqual(['ServiceError', 'createUserClient', 'pages']);
+});
+
 test('the modules have less than 30 kB together when compressed', () => {
   const total = files.reduce((sum, { gzipBytes }) => sum + gzipBytes, 0);
   expect(total).toBeLessThan(30_000);
@@ -50,13 +55,15 @@ test('a program with strict types compiles against the package, and a call witho
   for (const [name, call] of Object.entries(programs))
     writeFileSync(
       join(folder, name),
-      `import { createUserClient } from './package/types/userClient.js';
+      `import { createUserClient, pages, ServiceError } from './package/types/userClient.js';
 import { EditorProvider } from './package/types/editorProvider.js';
 import * as Y from 'yjs';
 const client = createUserClient({ baseUrl: 'https://api.test', token: async () => 'token' });
 const live = client.live({ organizationId: 'acme', documentId: 'nda' });
 live.on('presence', (users) => users.map(({ userId, status }) => [userId.length, status === 'online']));
 live.on('livestate', ({ data, at }) => [Object.keys(data), at + 1]);
+export const threads = pages(client.v2.commentannotations.get, { organizationId: 'acme', documentId: 'nda' });
+export const isRefused = (error: unknown) => error instanceof ServiceError && error.status === 'PERMISSION_DENIED';
 export const provider = new EditorProvider(new Y.Doc(), { client, organizationId: 'acme', documentId: 'nda', editorId: 'e' });
 export const answer = ${call};
 `,
