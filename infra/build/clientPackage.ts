@@ -103,23 +103,43 @@ async function writeTypes(endpoints: readonly (readonly [string, Endpoint])[], o
       compilerOptions: { target: ts.ScriptTarget.ES2024, module: ts.ModuleKind.ESNext, strict: true },
     });
     const text = outputText
-      .replace(
-        /'\.\.\/(?:liveState|presence)\/rules\.ts'|'\.\.\/shared\/errors\.ts'|'y-protocols\/awareness'/g,
-        "'./shared.js'",
-      )
+      .replace(/'\.\.\/(?:liveState|presence)\/rules\.ts'|'\.\.\/shared\/errors\.ts'/g, "'./shared.js'")
+      .replace("'y-protocols/awareness'", "'./awareness.js'")
       .replace(/(from '\.\/\w+)\.ts'/g, "$1.js'")
       // Removes the types that derive methods from declarations. `methodTypes` writes plain types instead.
       .replace(/^import type \* as z from '[z]od';\n|^interface Typed \{[^]*$/gm, '');
     await writeFile(join(outdir, `${name}.d.ts`), text);
   }
   await writeFile(join(outdir, 'shared.d.ts'), sharedTypes());
+  await writeFile(join(outdir, 'awareness.d.ts'), AWARENESS_TYPES);
   await writeFile(join(outdir, 'methods.d.ts'), methodTypes(endpoints));
 }
 
 /**
- * Returns the text of `shared.d.ts`: types that the client imports from outside `lib/client`, and the awareness type of
- * `y-protocols`.
+ * The text of `awareness.d.ts`: the awareness of `y-protocols`, with every member of its class. Otherwise, bindings of editors that
+ * take this class would not compile. The file is separate because only the editor provider needs `yjs`.
  */
+const AWARENESS_TYPES = `import type { Doc } from 'yjs';
+export interface Awareness {
+  doc: Doc;
+  clientID: number;
+  states: Map<number, Record<string, any>>;
+  meta: Map<number, { clock: number; lastUpdated: number }>;
+  _checkInterval: any;
+  _observers: Map<string, any>;
+  getLocalState(): Record<string, any> | null;
+  setLocalState(state: Record<string, any> | null): void;
+  setLocalStateField(field: string, value: unknown): void;
+  getStates(): Map<number, Record<string, any>>;
+  on(name: string, listener: Function): void;
+  once(name: string, listener: Function): void;
+  off(name: string, listener: Function): void;
+  emit(name: string, args: any[]): void;
+  destroy(): void;
+}
+`;
+
+/** Returns the text of `shared.d.ts`: types that the client imports from outside `lib/client`. */
 function sharedTypes(): string {
   const statuses = (values: readonly string[]) => values.map((value) => JSON.stringify(value)).join(' | ');
   return `export type ErrorStatus = ${statuses(Object.keys(errorCatalogue))};
@@ -130,16 +150,6 @@ export type PresenceMessage =
   | { readonly type: 'presence.update'; readonly at: number; readonly user: PresenceResponse }
   | { readonly type: 'presence.remove'; readonly at: number; readonly userId: string };
 export type LiveStateMessage = LiveStateResponse & { readonly type: 'livestate.update'; readonly by?: string };
-/** The awareness of \`y-protocols\`. */
-export interface Awareness {
-  readonly clientID: number;
-  getLocalState(): Record<string, any> | null;
-  setLocalState(state: Record<string, any> | null): void;
-  setLocalStateField(field: string, value: unknown): void;
-  getStates(): Map<number, Record<string, any>>;
-  on(name: string, listener: (...args: any[]) => void): unknown;
-  off(name: string, listener: (...args: any[]) => void): unknown;
-}
 `;
 }
 

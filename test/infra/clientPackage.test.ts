@@ -58,6 +58,7 @@ test('a program with strict types compiles against the package, and a call witho
       `import { createUserClient, pages, ServiceError } from './package/types/userClient.js';
 import { EditorProvider } from './package/types/editorProvider.js';
 import * as Y from 'yjs';
+import type { Awareness } from 'y-protocols/awareness';
 const client = createUserClient({ baseUrl: 'https://api.test', token: async () => 'token' });
 const live = client.live({ organizationId: 'acme', documentId: 'nda' });
 live.on('presence', (users) => users.map(({ userId, status }) => [userId.length, status === 'online']));
@@ -65,6 +66,7 @@ live.on('livestate', ({ data, at }) => [Object.keys(data), at + 1]);
 export const threads = pages(client.v2.commentannotations.get, { organizationId: 'acme', documentId: 'nda' });
 export const isRefused = (error: unknown) => error instanceof ServiceError && error.status === 'PERMISSION_DENIED';
 export const provider = new EditorProvider(new Y.Doc(), { client, organizationId: 'acme', documentId: 'nda', editorId: 'e' });
+export const cursors: Awareness = provider.awareness;
 export const answer = ${call};
 `,
     );
