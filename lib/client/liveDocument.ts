@@ -1,6 +1,7 @@
 import { LOG_SECONDS, MAX_CHANGES } from '../live/rules/changes.ts';
 import type { LiveStateMessage, LiveStateResponse } from '../liveState/rules.ts';
 import type { PresenceMessage, PresenceResponse } from '../presence/rules.ts';
+import { BoundedMap } from '../shared/boundedMap.ts';
 import { isFinal, pauseBeforeRetry, ServiceError } from './calls.ts';
 import { Emitter } from './emitter.ts';
 import { EventSocket, type SocketConstructor } from './eventSocket.ts';
@@ -167,7 +168,7 @@ export class LiveDocument {
     ({ at }) => at,
   );
   readonly #order = new VersionOrder<Versioned>();
-  readonly #reportedHints = new Set<string>();
+  readonly #reportedHints = new BoundedMap<string, true>(MAX_REMEMBERED_HINTS);
   /** When the last complete read of missed changes began, epoch milliseconds. */
   #readAt = 0;
   /** Whether hints are missing. The application must then read the content again after the current read. */
@@ -456,9 +457,7 @@ export class LiveDocument {
   #showUserHint(hint: LiveHint): void {
     const text = JSON.stringify(hint);
     if (this.#reportedHints.has(text)) return;
-    this.#reportedHints.add(text);
-    const [oldest] = this.#reportedHints;
-    if (this.#reportedHints.size > MAX_REMEMBERED_HINTS && oldest !== undefined) this.#reportedHints.delete(oldest);
+    this.#reportedHints.set(text, true);
     const documentId = hint.ids?.documentId ?? this.#ports.document.documentId;
     if (documentId !== this.#ports.document.documentId && !hint.type.startsWith('notification.')) return;
     this.#show(hint);
