@@ -11,6 +11,7 @@ import { presenceMessage } from '../presence/rules.ts';
 import { distinct, distinctBy } from '../shared/collections.ts';
 import { inParallel } from '../shared/inParallel.ts';
 import { decodePart } from '../shared/keyParts.ts';
+import { lazy } from '../shared/lazy.ts';
 import { ChannelPublisher, type PublishCall } from './channelPublisher.ts';
 import { toEditorPush } from './editorPushes.ts';
 import { DocumentSessionEntity, type LiveChannel, type StoredChannel } from './entities.ts';
@@ -25,7 +26,6 @@ import {
   type AddressedHint,
   type DocumentKeys,
   documentOf,
-  type HintAudience,
   hintedPartitions,
   hintedTypes,
   hintOf,
@@ -102,7 +102,7 @@ export async function publishChanges(
       const channel = channels[index];
       await run(some, async () => {
         if (channel) await publishDocument(ports, document, channel, some, call);
-        await publishNotifications(ports, document, some, call);
+        await publishNotifications(ports, document, channel, some, call);
       });
     });
   });
@@ -223,29 +223,20 @@ async function splitByAudience(
   for (const hint of hints) {
     const { audience } = hint;
     if (audience.kind === 'formerReaders') {
-      const access = { ...audience.formerAccess, organizationId };
-      hidden.push({ ...hint, access, except: accessOf.get(audience.thread.annotationId) });
+      hidden.push({ ...hint, access: audience.formerAccess, except: accessOf.get(audience.thread.annotationId) });
       continue;
     }
     if (audience.kind !== 'thread') {
       open.push(hint);
       continue;
     }
-    const access = accessOfThread(audience, accessOf, organizationId);
+    const access = audience.access ?? accessOf.get(audience.thread.annotationId);
     // The thread is deleted. Its hint comes from the record of the deletion, so this hint is dropped.
     if (!access) continue;
     if (isOpenToAll({ thread: access })) open.push(hint);
     else hidden.push({ ...hint, access });
   }
   return { open, hidden };
-}
-
-function accessOfThread(
-  { thread, access }: HintAudience & { readonly kind: 'thread' },
-  accessOf: ReadonlyMap<string, ThreadAccess | undefined>,
-  organizationId: string,
-): ThreadAccess | undefined {
-  return access ? { ...access, organizationId } : accessOf.get(thread.annotationId);
 }
 
 /** Publishes hints about private threads to the connected users who may see the thread, or who could see it before. */
@@ -256,34 +247,59 @@ async function publishHidden(
   hints: readonly HiddenHint[],
   call: PublishCall,
 ): Promise<void> {
-  if (hints.length === 0) return;
-  const { store } = ports;
-  const [sessions, context] = await Promise.all([store.sessions(document), store.loadDocument(document, channel)]);
-  const openDocument = await store.openDocument(context);
-  if (!openDocument) return;
+  const findViewers = viewersOf(ports, document, channel, call);
   for (const { hint, position, access, except } of hints) {
-    const now = call.clock();
-    const allowed = await store.usersWhoCanSee(openDocument, access, sessions, now);
-    const excluded = except ? await store.usersWhoCanSee(openDocument, except, sessions, now) : new Set<string>();
+    const allowed = await findViewers(access);
+    const excluded = except ? await findViewers(except) : new Set<string>();
     const recipients = [...allowed].filter((userId) => !excluded.has(userId));
     const named = { ...hint, ids: { ...hint.ids, documentId: channel.documentId } };
     await publishToUsers(ports, document.tenant, recipients, { hint: named, position }, call);
   }
 }
 
-/** Publishes hints of notifications to those recipients who are connected to any document. */
+/**
+ * Publishes hints of notifications to those recipients who are connected to any document. `channel` is undefined if nobody can be
+ * connected to the document of the notifications.
+ */
 async function publishNotifications(
   ports: LivePorts,
-  { tenant }: DocumentKeys,
+  document: DocumentKeys,
+  channel: LiveChannel | undefined,
   changes: readonly ChangedItem[],
   call: PublishCall,
 ): Promise<void> {
+  const { tenant } = document;
+  const findViewers = viewersOf(ports, document, channel, call);
   for (const change of changes) {
     const addressed = hintOf(change);
     if (addressed?.audience.kind !== 'users') continue;
-    const connected = await ports.store.connectedUsers(tenant, addressed.audience.userIds);
-    await publishToUsers(ports, tenant, connected, { hint: addressed.hint, position: positionOf(change) }, call);
+    const { userIds, others } = addressed.audience;
+    const connected = await ports.store.connectedUsers(tenant, userIds);
+    const viewers = others ? await findViewers(others) : [];
+    const recipients = distinct([...connected, ...viewers]);
+    await publishToUsers(ports, tenant, recipients, { hint: addressed.hint, position: positionOf(change) }, call);
   }
+}
+
+/** Returns a function that finds the users of a document's sessions who may see a record. It reads the sessions once. */
+function viewersOf(
+  { store }: LivePorts,
+  document: DocumentKeys,
+  channel: LiveChannel | undefined,
+  call: PublishCall,
+): (access: Omit<ThreadAccess, 'organizationId'>) => Promise<ReadonlySet<string>> {
+  const readSessions = lazy(async () => {
+    if (!channel) return undefined;
+    const [sessions, context] = await Promise.all([store.sessions(document), store.loadDocument(document, channel)]);
+    const openDocument = await store.openDocument(context);
+    return openDocument && { sessions, openDocument };
+  });
+  return async (rules) => {
+    const found = await readSessions();
+    if (!found) return new Set();
+    const access = { ...rules, organizationId: found.openDocument.organization.organizationId };
+    return store.usersWhoCanSee(found.openDocument, access, found.sessions, call.clock());
+  };
 }
 
 /**

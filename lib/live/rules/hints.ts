@@ -91,14 +91,19 @@ export interface ThreadPosition {
  * - `thread`: users who may see the thread. A deleted private thread can no longer be read, so `access` has its rules
  * - `namedThread`: users who may see the thread, if only its id is known
  * - `formerReaders`: users who could see the thread and no longer can
- * - `users`: the recipients of a notification
+ * - `users`: the recipients of a notification. `others` has the access rules of a new notification for everybody: users who
+ *   have the document open and may see the notification get the hint too
  */
 export type HintAudience =
   | { readonly kind: 'document' }
   | { readonly kind: 'thread'; readonly thread: ThreadPosition; readonly access?: ThreadAccess | undefined }
   | { readonly kind: 'namedThread'; readonly annotationId: string }
   | { readonly kind: 'formerReaders'; readonly thread: ThreadPosition; readonly formerAccess: ThreadAccess }
-  | { readonly kind: 'users'; readonly userIds: readonly string[] };
+  | {
+      readonly kind: 'users';
+      readonly userIds: readonly string[];
+      readonly others?: Omit<ThreadAccess, 'organizationId'>;
+    };
 
 /** A hint with its recipients. */
 export interface AddressedHint {
@@ -119,6 +124,15 @@ interface OnThread {
   readonly threadCreatedAt: number;
 }
 
+interface WrittenNotification {
+  readonly id: string;
+  readonly documentId: string;
+  readonly notifyUsers: readonly { readonly userId: string }[];
+  readonly notifyAll?: boolean;
+  readonly thread?: Pick<ThreadAccess, 'authorId' | 'visibility' | 'accessFields'>;
+  readonly accessFields?: readonly string[];
+}
+
 /** The hint of a written item, by entity. */
 const hintsOfWritten: Readonly<Record<string, HintOfWritten>> = {
   Thread: (change: Written<ThreadPosition>) =>
@@ -131,8 +145,7 @@ const hintsOfWritten: Readonly<Record<string, HintOfWritten>> = {
   Recording: (change: Written<{ annotationId: string }>) =>
     addressed(change, `recording.${verbs[change.change]}`, { annotationId: change.item.annotationId }),
   Activity: (change: Written<{ id: string; featureType: string; targetEntityId?: string }>) => activityHint(change),
-  Notification: (change: Written<{ id: string; documentId: string; notifyUsers: readonly { userId: string }[] }>) =>
-    notificationHint(change),
+  Notification: (change: Written<WrittenNotification>) => notificationHint(change),
   Editor: (change: Written<{ editorId: string }>) =>
     change.change === 'insert' ? addressed(change, 'editor.add', { editorId: change.item.editorId }) : undefined,
 };
@@ -227,11 +240,17 @@ function activityHint(change: Written<{ id: string; featureType: string; targetE
 function notificationHint({
   at,
   change,
-  item: { id: notificationId, documentId, notifyUsers },
-}: Written<{ id: string; documentId: string; notifyUsers: readonly { userId: string }[] }>): AddressedHint | undefined {
-  if (change === 'remove' || notifyUsers.length === 0) return undefined;
+  item: { id: notificationId, documentId, notifyUsers, notifyAll, thread, accessFields = [] },
+}: Written<WrittenNotification>): AddressedHint | undefined {
+  if (change === 'remove') return undefined;
+  const userIds = notifyUsers.map(({ userId }) => userId);
+  // Each reader changes the notification. Hints to everybody about all these changes would be too many.
+  const isForOthers = notifyAll === true && change === 'insert';
+  if (userIds.length === 0 && !isForOthers) return undefined;
+  const { authorId = '', visibility, accessFields: ofThread = [] } = thread ?? {};
+  const others = { authorId, visibility, accessFields: [...ofThread, ...accessFields] };
   const hint = { type: `notification.${verbs[change]}`, at, ids: { notificationId, documentId } } as const;
-  return { hint, audience: { kind: 'users', userIds: notifyUsers.map(({ userId }) => userId) } };
+  return { hint, audience: { kind: 'users', userIds, ...(isForOthers && { others }) } };
 }
 
 function removedHint(change: ItemChange, type: ContentHint['type'], name: string, part: string): AddressedHint {

@@ -343,6 +343,35 @@ describe('the publisher', () => {
     expect(JSON.stringify(published)).not.toContain('secret');
   });
 
+  test('publishes a notification for everybody to the users who have its document open and may see it', async () => {
+    for (const userId of ['ada', 'bob', 'eve']) await connect(userId);
+    await addThread('private', { visibility: { type: 'restricted', userIds: ['bob'] } });
+    const texts = { displayHeadlineMessageTemplate: 'secret', displayBodyMessage: 'secret' };
+    for (const [notificationId, fields] of Object.entries({
+      named: { notifyUsers: [{ userId: 'bob' }], notifyAll: false },
+      all: { notifyUsers: [{ userId: 'bob' }] },
+      private: { notifyUsers: [], notificationSource: 'comment', notificationSourceData: { annotationId: 'private' } },
+      context: { notifyUsers: [], context: { access: { team: 'legal' } } },
+    }))
+      await customer.ok('/v2/notifications/add', {
+        ...nda,
+        notificationId,
+        actionUser: { userId: 'ada' },
+        ...texts,
+        ...fields,
+      });
+    await publish(await insertionsOf('Notification'));
+    const byUser = Map.groupBy(published, ({ channel }) => channel);
+    const idsOf = (userId: string) =>
+      (byUser.get(userChannel(userId)) ?? []).map(({ event }) => event.ids.notificationId).sort();
+    expect([idsOf('ada'), idsOf('bob'), idsOf('eve')]).toEqual([
+      ['all', 'private'],
+      ['all', 'named', 'private'],
+      ['all'],
+    ]);
+    expect(published.every(({ event }) => event.type === 'notification.add')).toBe(true);
+  });
+
   test('records nothing for a document without a connected user', async () => {
     await addThread('a');
     await publish(await insertionsOf('Thread'));

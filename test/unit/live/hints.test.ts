@@ -99,6 +99,24 @@ describe('hintOf', () => {
     });
   });
 
+  test('addresses a new notification for everybody to all who may see it, and no later change of it', () => {
+    const restricted = { type: 'restricted', userIds: ['bob'] };
+    const item = {
+      id: 'n',
+      documentId: 'nda',
+      notifyUsers: [],
+      notifyAll: true,
+      thread: { authorId: 'ada', visibility: restricted, accessFields: ['a:1'] },
+      accessFields: ['b:2'],
+    };
+    expect(hintOf(written('Notification', 'insert', 'NOTIFICATIONS', item))?.audience).toEqual({
+      kind: 'users',
+      userIds: [],
+      others: { authorId: 'ada', visibility: restricted, accessFields: ['a:1', 'b:2'] },
+    });
+    expect(hintOf(written('Notification', 'modify', 'NOTIFICATIONS', item))).toBeUndefined();
+  });
+
   test('addresses the deletion of a private thread to the users who could see it', () => {
     const access = { authorId: 'ada', organizationId: '', visibility: { type: 'restricted', userIds: ['bob'] } };
     const item = { annotationId: 'a', deletedAt: 9, access: JSON.stringify(access) };
