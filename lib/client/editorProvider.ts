@@ -10,8 +10,9 @@ import * as Y from 'yjs';
 import { isFinal, pauseBeforeRetry, ServiceError } from './calls.ts';
 import { Emitter } from './emitter.ts';
 import type { DocumentName, EditorMessage, LiveDocument, LiveStatus } from './liveDocument.ts';
+import type { CallOptions } from './types.ts';
 
-type Call<D, R> = (data: D) => Promise<{ readonly data: R }>;
+type Call<D, R> = (data: D, options?: CallOptions) => Promise<{ readonly data: R }>;
 type EditorName = DocumentName & { editorId: string; editorKey?: string | undefined };
 
 /** The methods of a user client that an editor provider uses. */
@@ -137,6 +138,7 @@ export class EditorProvider {
     const onPageHide = () => {
       stateOfLeftPage = this.awareness.getLocalState();
       void this.#removeOwnState();
+      this.#sendLast();
     };
     // The browser can show the page again, for example after a step back in its history. The local cursor is then shown
     // again too.
@@ -327,6 +329,18 @@ export class EditorProvider {
       })
       .finally(() => (this.#sending = undefined));
     await this.#sending;
+  }
+
+  /**
+   * Sends the unsent edits when the user leaves the page. The browser finishes this call, and ends all others. The edits stay unsent,
+   * because the browser can show the page again. Without effect for edits above 60 KB, which are too large for such a call.
+   */
+  #sendLast(): void {
+    if (this.#hasStopped || this.#version === undefined || this.saved) return;
+    const update = toBase64(Y.mergeUpdates(this.#unsent));
+    void this.#client.v2.crdt.updates
+      .push({ ...this.#name, update, sessionId: this.#sessionId }, { keepalive: true })
+      .catch(() => undefined);
   }
 
   /**

@@ -405,6 +405,25 @@ test('destroying an editor provider twice keeps the live document of the applica
   await live.close();
 });
 
+test('an edit that the user made just before leaving the page is sent with a call that the browser finishes', async () => {
+  await inBrowser(async (window) => {
+    const { doc } = open();
+    await wait();
+    write(doc, 'last');
+    window.dispatchEvent(new Event('pagehide'));
+    await wait(20);
+    expect(pushes()).toMatchObject([{ keepalive: true }]);
+    expect(textOf(service.editor)).toBe('last');
+    // The browser can show the page again. Then the edit is sent again, which changes nothing.
+    window.dispatchEvent(new Event('pageshow'));
+    await wait();
+    expect([textOf(service.editor), textOf(doc)]).toEqual(['last', 'last']);
+    window.dispatchEvent(new Event('pagehide'));
+    await wait(20);
+    expect(pushes()).toHaveLength(2);
+  });
+});
+
 describe('awareness', () => {
   test('is shown to other users, also to users who connect later, and ends with the provider', async () => {
     const ada = open();
