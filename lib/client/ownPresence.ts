@@ -15,6 +15,8 @@ export interface OwnPresencePorts {
 }
 
 const LEASE_SECONDS = 30;
+/** The lease while the page is hidden. After some minutes, browsers run the timers of a hidden page only once a minute. */
+const HIDDEN_LEASE_SECONDS = 120;
 const RENEW_MILLISECONDS = 10_000;
 /** A user without input for this long (milliseconds) is `away`. */
 const IDLE_MILLISECONDS = 60_000;
@@ -127,7 +129,11 @@ export class OwnPresence {
     // Without a page, for example on a server, there is no input to observe.
     if (!this.#page) return 'online';
     const isIdle = Date.now() - this.#lastInput > IDLE_MILLISECONDS;
-    return isIdle || this.#page.visibilityState === 'hidden' ? 'away' : 'online';
+    return isIdle || this.#isHidden ? 'away' : 'online';
+  }
+
+  get #isHidden(): boolean {
+    return this.#page?.visibilityState === 'hidden';
   }
 
   #renew(): void {
@@ -136,9 +142,8 @@ export class OwnPresence {
     this.#renewal = setTimeout(() => this.#renew(), RENEW_MILLISECONDS);
     this.#sentStatus = this.#status;
     // A failed renewal needs no retry, because the next renewal comes before the lease ends.
-    const sent = this.#ports
-      .send({ ...this.#fields, status: this.#sentStatus, leaseSeconds: LEASE_SECONDS })
-      .catch(() => undefined);
+    const leaseSeconds = this.#isHidden ? HIDDEN_LEASE_SECONDS : LEASE_SECONDS;
+    const sent = this.#ports.send({ ...this.#fields, status: this.#sentStatus, leaseSeconds }).catch(() => undefined);
     const earlier = this.#sending;
     this.#sending = sent.then(() => earlier);
   }

@@ -489,6 +489,30 @@ describe('presence', () => {
     expect([...service.users.keys()]).toEqual(['ada']);
   });
 
+  test('is away in a hidden tab, with a lease of two minutes, because browsers slow the timers of the tab down', async () => {
+    const page = Object.assign(new EventTarget(), { visibilityState: 'visible' });
+    Object.assign(globalThis, { document: page });
+    try {
+      const { live } = open();
+      await wait();
+      live.presence.set();
+      for (const visibilityState of ['hidden', 'visible']) {
+        await wait(1_000);
+        page.visibilityState = visibilityState;
+        page.dispatchEvent(new Event('visibilitychange'));
+      }
+      await wait();
+      const sent = callsOf('/v2/presence/add').map(({ data: { users } }) => users[0]);
+      expect(sent).toEqual([
+        { userId: 'ada', status: 'online', leaseSeconds: 30 },
+        { userId: 'ada', status: 'away', leaseSeconds: 120 },
+        { userId: 'ada', status: 'online', leaseSeconds: 30 },
+      ]);
+    } finally {
+      Reflect.deleteProperty(globalThis, 'document');
+    }
+  });
+
   test('ends at once when the user leaves the page, with a keepalive call', async () => {
     await inBrowser(async (window) => {
       const { live } = open();
