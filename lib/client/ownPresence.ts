@@ -48,6 +48,8 @@ export class OwnPresence {
   #renewal: ReturnType<typeof setTimeout> | undefined;
   #lastInput = Date.now();
   #sentStatus: PresenceStatus | undefined;
+  /** The status with which the service shows the user. All tabs of the user are one presence. */
+  #shownStatus: PresenceStatus | undefined;
   /** Resolves when all renewals that were sent have been answered. */
   #sending: Promise<unknown> = Promise.resolve();
   readonly #onInput = () => {
@@ -95,6 +97,7 @@ export class OwnPresence {
 
   /** Sends the presence again if another tab of the user has ended it, or has set `away` while this tab is `online`. */
   correct(presence: PresenceResponse | undefined): void {
+    this.#shownStatus = presence?.status;
     if (!this.#isShown) return;
     const isWrong = !presence || (presence.status !== this.#status && this.#status === 'online');
     if (!isWrong) return;
@@ -139,12 +142,21 @@ export class OwnPresence {
   #renew(): void {
     clearTimeout(this.#renewal);
     if (!this.#isShown) return;
-    this.#renewal = setTimeout(() => this.#renew(), RENEW_MILLISECONDS);
+    this.#scheduleRenewal();
     this.#sentStatus = this.#status;
     // A failed renewal needs no retry, because the next renewal comes before the lease ends.
     const leaseSeconds = this.#isHidden ? HIDDEN_LEASE_SECONDS : LEASE_SECONDS;
     const sent = this.#ports.send({ ...this.#fields, status: this.#sentStatus, leaseSeconds }).catch(() => undefined);
     const earlier = this.#sending;
     this.#sending = sent.then(() => earlier);
+  }
+
+  #scheduleRenewal(): void {
+    this.#renewal = setTimeout(() => {
+      const isKnown = this.#sentStatus === this.#status;
+      // Another tab shows the user as online, and renews the lease. A renewal of this tab would hide that.
+      if (isKnown && this.#status !== 'online' && this.#shownStatus === 'online') this.#scheduleRenewal();
+      else this.#renew();
+    }, RENEW_MILLISECONDS);
   }
 }

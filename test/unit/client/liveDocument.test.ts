@@ -513,6 +513,26 @@ describe('presence', () => {
     }
   });
 
+  test('stays online while one of two tabs is away', async () => {
+    const [first, second, grace] = [open(), open(), open('grace')];
+    await wait();
+    first.live.presence.set({ status: 'online' });
+    await wait();
+    second.live.presence.set({ status: 'away' });
+    await wait(2_000);
+    const seen: string[] = [];
+    grace.live.on('presence', (users) => seen.push(users.map(({ status }) => status).join()));
+    await wait(60_000);
+    expect(new Set(seen)).toEqual(new Set(['online']));
+    const closing = first.live.close();
+    await wait(2_000);
+    await closing;
+    expect(grace.live.presence.users()).toMatchObject([{ userId: 'ada', status: 'away' }]);
+    seen.length = 0;
+    await wait(60_000);
+    expect(new Set(seen)).toEqual(new Set(['away']));
+  });
+
   test('ends at once when the user leaves the page, with a keepalive call', async () => {
     await inBrowser(async (window) => {
       const { live } = open();
