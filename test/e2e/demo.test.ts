@@ -138,6 +138,14 @@ describe('the demo page in two browsers', () => {
     await Promise.all([avatar, caret].map((each) => each.waitFor({ state: 'detached', timeout: LEFT_MILLISECONDS })));
   });
 
+  test('shows the last words that a user wrote just before closing the page', async () => {
+    const { ada, grace } = await openBoth();
+    await textOf(ada).focus();
+    await ada.evaluate("document.execCommand('insertText', false, 'Last words')");
+    await ada.close();
+    await withTexts(grace, ['Last words']);
+  });
+
   test('shows comments, replies and resolved threads to the other user', async () => {
     const { ada, grace, problems } = await openBoth();
     await addComment(ada, 'Is this right?');
