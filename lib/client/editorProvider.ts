@@ -333,7 +333,8 @@ export class EditorProvider {
 
   /**
    * Sends the unsent edits when the user leaves the page. The browser finishes this call, and ends all others. The edits stay unsent,
-   * because the browser can show the page again. Without effect for edits above 60 KB, which are too large for such a call.
+   * because the browser can show the page again. Browsers refuse such a call above 64 KB, so more than about 45 KB of edits are not
+   * sent.
    */
   #sendLast(): void {
     if (this.#hasStopped || this.#version === undefined || this.saved) return;
