@@ -50,6 +50,11 @@ class UserToken {
     return this.#token;
   }
 
+  /** The token that calls use now. */
+  get current(): Promise<string> | undefined {
+    return this.#token;
+  }
+
   drop(): void {
     this.#token = undefined;
     this.#expiresAt = Infinity;
@@ -95,11 +100,14 @@ export function createUserClient({ token: source, WebSocket: Socket, ...settings
   const methods = methodTree(
     operations.filter(({ forUsers }) => forUsers),
     async (operation, data, options) => {
+      const sent = send(operation, data, options);
+      const used = token.current;
       try {
-        return await send(operation, data, options);
+        return await sent;
       } catch (error) {
         if (!(error instanceof ServiceError) || error.status !== 'PERMISSION_DENIED') throw error;
-        token.drop();
+        // Calls that are refused together need one new token.
+        if (token.current === used) token.drop();
         return send(operation, data, options);
       }
     },

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import type { LiveDocument } from '../../../lib/client/liveDocument.ts';
 import { createUserClient, type UserClient } from '../../../lib/client/userClient.ts';
 import { FakeLive, inBrowser } from '../../support/fakeLive.ts';
+import { times } from '../../support/times.ts';
 
 const nda = { organizationId: 'acme', documentId: 'nda' };
 const tokenOf = (sub: string, exp = Date.now() / 1000 + 3_600) =>
@@ -605,6 +606,22 @@ describe('the token of a user', () => {
     const outcome = expect(call).rejects.toMatchObject({ status: 'PERMISSION_DENIED' });
     await wait();
     await outcome;
+    expect(tokens).toBe(2);
+  });
+
+  test('is requested once more when several calls are denied together', async () => {
+    let tokens = 0;
+    const client = clientOf('ada', async () => tokenOf(`user-${++tokens}`));
+    service.isDenied = true;
+    let delay = 0;
+    service.latency = () => (delay += 7);
+    const calls = times(
+      5,
+      (n) => (client as any).v2.crdt.updates.get({ ...nda, editorId: `${n}` }) as Promise<unknown>,
+    );
+    const outcomes = Promise.allSettled(calls);
+    await wait(1_000);
+    expect((await outcomes).map(({ status }) => status)).toEqual(times(5, () => 'rejected'));
     expect(tokens).toBe(2);
   });
 
