@@ -41,8 +41,6 @@ interface StatefulType {
    * replacement, so unknown properties are refused.
    */
   readonly inPlace: readonly string[];
-  /** Whether the resource must still exist after its stack is deleted. */
-  readonly retained?: true;
 }
 
 const stateful: Readonly<Record<string, StatefulType>> = {
@@ -59,13 +57,11 @@ const stateful: Readonly<Record<string, StatefulType>> = {
       'Tags',
       'TimeToLiveSpecification',
     ],
-    retained: true,
   },
   // `GenerateSecretString` is not in the list, because its change generates a new value that overwrites the old one.
   'AWS::SecretsManager::Secret': {
-    holds: 'the keys that encrypt data and sign tokens',
+    holds: 'keys or credentials',
     inPlace: ['Description', 'Tags'],
-    retained: true,
   },
   'AWS::SQS::Queue': {
     holds: 'messages, including dead letters',
@@ -90,12 +86,6 @@ const stateful: Readonly<Record<string, StatefulType>> = {
   'AWS::ApiGatewayV2::DomainName': {
     holds: 'the target of the DNS record',
     inPlace: ['DomainNameConfigurations', 'MutualTlsAuthentication', 'Tags'],
-  },
-  'AWS::S3::Bucket': { holds: 'objects', inPlace: ['Tags'], retained: true },
-  'AWS::KMS::Key': {
-    holds: 'the key that encrypts data',
-    inPlace: ['Description', 'EnableKeyRotation', 'Tags'],
-    retained: true,
   },
 };
 
@@ -173,11 +163,9 @@ function changesOf(id: string, old: DeployedResource, now: DeployedResource): Ch
           ),
         ]
       : []),
-    ...(kind.retained
-      ? policies
-          .filter((policy) => !isRetained(now[policy]))
-          .map((policy) => refuse(`would be deleted with its stack: ${policy} is not Retain`))
-      : []),
+    ...policies
+      .filter((policy) => isRetained(old[policy]) && !isRetained(now[policy]))
+      .map((policy) => refuse(`would be deleted with its stack: ${policy} is not Retain`)),
     ...(old.Properties?.DeletionProtectionEnabled === true && now.Properties?.DeletionProtectionEnabled !== true
       ? [refuse('loses its deletion protection')]
       : []),

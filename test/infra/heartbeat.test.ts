@@ -101,8 +101,9 @@ describe('the setting heartbeat', () => {
     expect(alarms.get('HeartbeatStopped')).toMatchObject({ MetricName: 'Invocations', TreatMissingData: 'breaching' });
   });
 
-  test('can be switched on freely, and switched off only if the operator allows the loss of its secret', () => {
+  test('can be switched on and updated freely, and switched off only if the operator allows the loss of its secret', () => {
     expect(checkUpdate(off.templates, on.templates).refused).toEqual([]);
+    expect(checkUpdate(on.templates, on.templates).refused).toEqual([]);
     expect(checkUpdate(on.templates, off.templates).refused.map(({ id }) => id)).toEqual(['HeartbeatCredentials']);
     expect(checkUpdate(on.templates, off.templates, new Set(['HeartbeatCredentials'])).refused).toEqual([]);
   });
