@@ -106,7 +106,8 @@ function sinceOf(text: string, now: number): number {
   const { success, data: since } = Instant.safeParse(text);
   if (!success) throw new Error(`${JSON.stringify(text)} is not a time. Use a time such as 2026-11-20T09:30:00Z.`);
   requireRecoverable(since, now);
-  return since;
+  // The query of failed messages ends now, and DynamoDB rejects a range that begins after its end.
+  return Math.min(since, now);
 }
 
 async function contextOf(source: NodeJS.ProcessEnv, stack: string): Promise<OperatorContext> {

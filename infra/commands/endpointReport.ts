@@ -38,8 +38,8 @@ export async function endpointIdOf(table: Table, tenant: string, name: string): 
 
 /**
  * Returns a report about a webhook endpoint or a URL of basic webhooks: its configuration, its health, and its last
- * messages. `name` is the id or the `uid` of the endpoint. Throws if the endpoint does not exist and got no message in
- * the last 30 days.
+ * messages. `name` is the id or the `uid` of the endpoint. Throws if the API key does not exist, or if the endpoint does
+ * not exist and got no message in the last 30 days.
  */
 export async function endpointReport(table: Table, tenant: string, name: string, now: number): Promise<string> {
   const endpointId = await endpointIdOf(table, tenant, name);
@@ -55,6 +55,7 @@ export async function endpointReport(table: Table, tenant: string, name: string,
     table.batchGet(targetItem({ tenant, endpointId }), itemOf(EndpointHealthEntity, { tenant, endpointId })),
     new DeliveryStore(table).listOfEndpoint({ tenant, endpointId }, 0, { limit: MESSAGES, descending: true }),
   ]);
+  if (!key) throw new Error(`API key ${tenant} does not exist.`);
   const isBasic = isBasicTarget(endpointId);
   if (!endpoint && !isBasic && deliveries.length === 0)
     throw new Error(`API key ${tenant} has no endpoint ${name}, and sent no message to it in the last 30 days.`);
@@ -116,10 +117,9 @@ function outcomeOf(attempts: readonly Attempt[] = []): string {
 
 /** Returns whether an API key can use advanced webhooks. If it cannot, returns the reason too. */
 function advancedState(
-  key: { withheld?: readonly string[] | undefined } | undefined,
+  key: { withheld?: readonly string[] | undefined },
   config: { isEnabled: boolean } | undefined,
 ): string {
-  if (!key) return 'off: the API key does not exist';
   if (key.withheld?.includes('advancedWebhooks')) return 'off: made unavailable by the operator';
   if (!config) return 'off: never enabled by the customer';
   return config.isEnabled ? 'on' : 'off: disabled by the customer';

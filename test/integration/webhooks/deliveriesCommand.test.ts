@@ -215,6 +215,9 @@ describe('npm run deliveries', () => {
     for (const uid of [endpointId, 'ep_basic_raw']) await customer.ok(paths.create, { url: hooks.url('/c'), uid });
     for (const id of [endpointId, 'ep_basic_raw'])
       expect(rowsOf(await operate('endpoint', tenant, id)).Endpoint).toBe(id);
+    await expect(operate('endpoint', tenant, 'ep')).rejects.toThrow(
+      /^API key .* has no endpoint ep, and sent no message/,
+    );
   });
 
   test('endpoint prints when and by whom an endpoint was disabled', async () => {
@@ -302,9 +305,9 @@ describe('npm run deliveries', () => {
       'Sending 1 messages again, at up to 50 per second.',
     );
     expect(bodies('JobsQueue')).toHaveLength(1);
-    expect(await operate('recover', tenant, 'ep_none', since)).toBe(
-      'No message to this endpoint has failed since then.',
-    );
+    const none = 'No message to this endpoint has failed since then.';
+    expect(await operate('recover', tenant, 'ep_none', since)).toBe(none);
+    expect(await operate('recover', tenant, endpointId, new Date(Date.now() + HOUR).toISOString())).toBe(none);
     await customer.ok(paths.update, { endpointId, disabled: true });
     await expect(operate('recover', tenant, endpointId, since)).rejects.toThrow(/^The endpoint is disabled/);
   });
@@ -333,7 +336,7 @@ describe('npm run deliveries', () => {
     ['no time', ['recover', 'key', 'ep', 'monday'], /^"monday" is not a time/],
     ['too early a time', ['recover', 'key', 'ep', '2020-01-01'], /^since must be at most 14 days ago$/],
     ['a message that does not exist', ['message', 'key', 'msg'], /^API key key has no message msg/],
-    ['an endpoint that does not exist', ['endpoint', 'key', 'ep'], /^API key key has no endpoint ep/],
+    ['an API key that does not exist', ['endpoint', 'key', 'ep_basic_raw'], /^API key key does not exist\.$/],
     ['a directory without a run', ['status', '--local', 'nowhere'], /^nowhere\/operator\.json does not exist/],
   ])('prints its usage with %s', async (_what, args, message) => {
     await expect(operate(...args)).rejects.toThrow(message);
