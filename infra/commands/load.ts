@@ -15,8 +15,8 @@ import { apiAddress, runCommand } from './operator.ts';
 const USAGE = `Usage: npm run load -- <ApiUrl> [--rps <n>] [--minutes <n>] [--credentials <file>] [--service-name <name>]
 
 Sends calls at a constant rate, also while earlier calls wait for an answer. Prints p50, p99 and errors by endpoint. Creates
-an organization for the run and deletes it at the end. Does not repeat failed calls. The first calls of each endpoint include
-cold starts. A rate above the limits of the API key (npm run workspace -- limits) gives RESOURCE_EXHAUSTED.
+an organization for the run and deletes it at the end, also after Ctrl-C. Does not repeat failed calls. The first calls of each
+endpoint include cold starts. A rate above the limits of the API key (npm run workspace -- limits) gives RESOURCE_EXHAUSTED.
 
   --rps           calls per second, up to 1,000 (default: 20)
   --minutes       the duration, up to 60 (default: 1)
@@ -88,15 +88,12 @@ export interface LoadOptions {
 
 /**
  * Sends the load and returns a report as text. Deletes the organization of the run at the end, also after a failure.
- * Throws if the API is too slow for the rate, or if the organization cannot be created.
+ * Throws if the API is too slow for the rate, if the organization cannot be created, or if `interrupt` aborts the run.
  */
-export async function runLoad({
-  baseUrl,
-  credentialsFile,
-  perSecond,
-  minutes,
-  serviceName,
-}: LoadOptions): Promise<string> {
+export async function runLoad(
+  { baseUrl, credentialsFile, perSecond, minutes, serviceName }: LoadOptions,
+  interrupt: AbortSignal,
+): Promise<string> {
   const credentials = await apiCredentials(credentialsFile);
   const options = { baseUrl, ...credentials, serviceName, timeoutMilliseconds: TIMEOUT_MILLISECONDS };
   const organizationId = `load-${crypto.randomUUID()}`;
@@ -107,15 +104,20 @@ export async function runLoad({
     const starts = plannedStarts(perSecond, minutes);
     const calls = inProportion(callMix, starts.length);
     const comments = calls.filter(({ path }) => path === COMMENT).length;
-    const data = await createData(retryingClient, organizationId, documentsFor(comments));
-    const outcomes = await sendCalls(createClient({ ...options, attempts: 1 }), data, calls, starts);
+    const data = await createData(retryingClient, organizationId, documentsFor(comments), interrupt);
+    const outcomes = await sendCalls(createClient({ ...options, attempts: 1 }), data, calls, starts, interrupt);
     return report(outcomes, perSecond, minutes);
   } finally {
     await retryingClient.v2.organizations.delete({ organizationIds: [organizationId] });
   }
 }
 
-async function createData(client: Methods, organizationId: string, count: number): Promise<LoadData> {
+async function createData(
+  client: Methods,
+  organizationId: string,
+  count: number,
+  interrupt: AbortSignal,
+): Promise<LoadData> {
   await client.v2.users.add({ organizationId, users: [user] });
   const documents = Array.from({ length: count }, (_each, index) => ({
     documentId: `load-${index}`,
@@ -127,6 +129,7 @@ async function createData(client: Methods, organizationId: string, count: number
       documents: part.map(({ documentId }) => ({ documentId })),
     });
   await inParallel(documents, PARALLEL_CREATIONS, async ({ documentId, annotationId }) => {
+    interrupt.throwIfAborted();
     await client.v2.commentannotations.add({
       organizationId,
       documentId,
@@ -142,6 +145,7 @@ async function sendCalls(
   { organizationId, documents }: LoadData,
   calls: readonly (typeof callMix)[number][],
   starts: readonly number[],
+  interrupt: AbortSignal,
 ): Promise<CallOutcome[]> {
   const begin = performance.now();
   const outcomes: CallOutcome[] = [];
@@ -151,7 +155,7 @@ async function sendCalls(
   const sentOfKind = new Map<string, number>();
   for (const [index, call] of calls.entries()) {
     const start = begin + (starts[index] ?? 0);
-    await sleep(Math.max(0, start - performance.now()));
+    await sleep(Math.max(0, start - performance.now()), undefined, { signal: interrupt });
     if (running.size >= MAX_UNANSWERED_CALLS)
       throw new Error(`${MAX_UNANSWERED_CALLS} calls wait for an answer. The API is too slow for the rate of calls.`);
     const number = sentOfKind.get(call.path) ?? 0;
@@ -234,6 +238,10 @@ function boundedNumber(option: string, text: string, most: number): number {
 if (import.meta.main) {
   await runCommand(async () => {
     const options = loadOptions(process.argv.slice(2));
-    return options === 'help' ? USAGE : runLoad(options);
+    if (options === 'help') return USAGE;
+    const interruption = new AbortController();
+    // A second Ctrl-C ends the process at once.
+    process.once('SIGINT', () => interruption.abort());
+    return runLoad(options, interruption.signal);
   });
 }

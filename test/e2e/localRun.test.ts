@@ -77,17 +77,18 @@ describe('npm start', () => {
     expect(await response.json()).toEqual({ error: { status: 'NOT_FOUND', message: expect.stringContaining(path) } });
   });
 
-  test('answers a short load of npm run load without errors, and deletes its data afterwards', async () => {
-    const report = await runLoad({
+  test('answers a short load of npm run load without errors. The command deletes its data, also if it is interrupted', async () => {
+    const options = {
       baseUrl: system.baseUrl,
       credentialsFile: join(dataDir, 'credentials.json'),
       perSecond: 10,
-      minutes: 0.05,
       serviceName: 'svc',
-    });
+    };
+    const report = await runLoad({ ...options, minutes: 0.05 }, new AbortController().signal);
     expect(report).toMatch(/^30 calls in 0.05 minutes, 10 per second. 0 failed.$/m);
     expect(report).toMatch(/^\/v2\/commentannotations\/get +9 +\d+\.\d +\d+\.\d {2}-$/m);
     expect(report).toMatch(/^Cost of the calls at list prices: 0\.000\d dollars/m);
+    await expect(runLoad({ ...options, minutes: 1 }, AbortSignal.timeout(500))).rejects.toThrow('aborted');
     const { body } = await system.post('/v2/organizations/get', {});
     expect(body.result.data.map(({ id }: { id: string }) => id)).toEqual(['demo-organization']);
   });
