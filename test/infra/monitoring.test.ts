@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { projectDir } from '../../infra/build/build.ts';
+import { ALARM as SMOKE_ALARM } from '../../infra/commands/smoke/alarm.ts';
 import { pascal } from '../../infra/constructs/names.ts';
 import { queueNames } from '../../infra/constructs/queues.ts';
 import { alarmText, runbooks } from '../../infra/monitoring/alarms.ts';
@@ -328,6 +329,10 @@ describe('deliveryAlarms', () => {
 });
 
 describe('account alarms', () => {
+  test('contain the alarm that npm run smoke sets', () => {
+    expect(alarms.map(([id]) => id)).toContain(SMOKE_ALARM);
+  });
+
   test('watches 80 % of the configured concurrency', () => {
     const [[, { Properties }]] = otherAlarms.filter(([id]) => id.startsWith('ConcurrencyHigh')) as [[string, Resource]];
     expect(Properties).toMatchObject({

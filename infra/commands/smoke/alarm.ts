@@ -2,7 +2,8 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { physicalId } from '../operator.ts';
 
-const ALARM = 'ConcurrencyHigh';
+/** The logical id of the alarm ConcurrencyHigh. It ends with a hash that the CDK computes from the path of the construct. */
+export const ALARM = 'ConcurrencyHigh2B059A58';
 const REASON = 'Test of npm run smoke. Nothing is broken.';
 
 /**

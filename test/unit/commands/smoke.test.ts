@@ -8,7 +8,7 @@ import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { registeredEndpoints } from '../../../infra/build/registry.ts';
 import { smokeOptions } from '../../../infra/commands/smoke.ts';
-import { setAlarm } from '../../../infra/commands/smoke/alarm.ts';
+import { ALARM, setAlarm } from '../../../infra/commands/smoke/alarm.ts';
 import { ExampleValues, orderExamples } from '../../../infra/commands/smoke/examples.ts';
 
 describe('smokeOptions', () => {
@@ -91,7 +91,7 @@ describe('setAlarm', () => {
     expect(await setAlarm('Staging')).toBe(
       'Staging-ConcurrencyHigh-1X2Y is set to ALARM. The mail to alarmEmail says: Test of npm run smoke. Nothing is broken.',
     );
-    expect(requests).toEqual(['DescribeStackResource Staging ConcurrencyHigh']);
+    expect(requests).toEqual([`DescribeStackResource Staging ${ALARM}`]);
     expect((await readFile(join(dir, 'arguments'), 'utf8')).trimEnd().split('\n')).toEqual([
       ...['eu-west-1', 'cloudwatch', 'set-alarm-state'],
       ...['--alarm-name', 'Staging-ConcurrencyHigh-1X2Y', '--state-value', 'ALARM'],
