@@ -119,6 +119,12 @@ describe('the mail permissions', () => {
     ).toEqual([mailArns('example.com')]);
   });
 
+  test('allow in the local run its own sender address, whatever the settings of the deployment are', () => {
+    const settings = { mailFrom: 'no-reply@app.acme.test', mailIdentity: 'acme.test' };
+    const local = { ...settings, ...assemblySettings({ hasHeartbeat: false }) };
+    expect(mailStatements(local).map(({ Resource }) => Resource)).toEqual([mailArns('example.com')]);
+  });
+
   test('are missing without the setting mailFrom, and the deployment works', () => {
     expect(mailStatements({ mailFrom: undefined })).toEqual([]);
     const template = assemblyOf(registered).families.get('v2/workspace')!;

@@ -7,6 +7,7 @@ import type { Settings } from '../../stacks/settings.ts';
 export const assemblySettings = ({ hasHeartbeat }: { readonly hasHeartbeat: boolean }): Partial<Settings> => ({
   workspaceCreation: 'open',
   mailFrom: 'no-reply@example.com',
+  mailIdentity: undefined,
   embeddingModel: 'lexical',
   claudeModelId: undefined,
   novaModelId: undefined,
