@@ -69,7 +69,7 @@ export function appOf(
     endpoints,
     workers,
     code: (id) => Code.fromInline(id),
-    settings: readSettings((name) => (name in settings ? settings[name] : context[name])),
+    settings: readSettings((name) => settings[name]),
   });
   return { app, backend, outdir };
 }
