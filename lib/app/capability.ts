@@ -31,14 +31,7 @@ export type Grant =
   | { resource: 'live/channels'; actions: readonly 'EventPublish'[] };
 
 export type TableAction =
-  | 'GetItem'
-  | 'BatchGetItem'
-  | 'Query'
-  | 'PutItem'
-  | 'UpdateItem'
-  | 'DeleteItem'
-  | 'BatchWriteItem'
-  | 'ConditionCheckItem';
+  'GetItem' | 'BatchGetItem' | 'Query' | 'PutItem' | 'UpdateItem' | 'DeleteItem' | 'BatchWriteItem';
 /** The queues. `lib/workers/queues.ts` declares them. */
 export type QueueName = 'deliver' | 'deliverSlow' | 'mail' | 'jobs' | 'embed' | 'sweep';
 export type QueueAction = 'GetQueueAttributes' | 'SendMessage';
