@@ -98,7 +98,9 @@ function familyGraphs(
   { settings: { serviceName } }: MonitoringProps,
 ): GraphWidget[] {
   const metricOfEach = (metricName: string, statistic: string) =>
-    functions.map((each) => functionMetric(each.function, metricName, statistic, pathInFamily(each.endpoint.path)));
+    functions.map(({ endpoint, construct }) =>
+      functionMetric(construct.function, metricName, statistic, pathInFamily(endpoint.path)),
+    );
   return [
     graph(6, 'Invocations', metricOfEach('Invocations', 'Sum')),
     graph(6, 'Faults (status 500 and above)', [familyFaults(faultsMetric.name, family, serviceName, '${LABEL}')]),
@@ -113,7 +115,7 @@ function familyGraphs(
  */
 function rateLimitedCalls({ families }: MonitoringProps): LogQueryWidget[] {
   const logGroups = families.flatMap(({ functions }) =>
-    functions.filter(({ endpoint }) => isRateLimited(endpoint)).map(({ logGroup }) => logGroup.logGroupName),
+    functions.filter(({ endpoint }) => isRateLimited(endpoint)).map(({ construct }) => construct.logGroup.logGroupName),
   );
   const parts = slicesOf(logGroups, MAX_QUERIED_LOG_GROUPS);
   return parts.map(

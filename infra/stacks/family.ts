@@ -1,5 +1,4 @@
-import type { Code, Function } from 'aws-cdk-lib/aws-lambda';
-import type { LogGroup } from 'aws-cdk-lib/aws-logs';
+import type { Code } from 'aws-cdk-lib/aws-lambda';
 import { type CfnStack, NestedStack } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import { endpointId } from '../../lib/app/endpoint.ts';
@@ -38,11 +37,7 @@ const TWINS_PER_FUNCTION = 5;
 /** The stack of one API family: its functions with their log groups, roles, integrations and routes. */
 export class FamilyStack extends NestedStack {
   readonly family: string;
-  readonly functions: readonly {
-    readonly endpoint: Routed;
-    readonly function: Function;
-    readonly logGroup: LogGroup;
-  }[];
+  readonly functions: readonly { readonly endpoint: Routed; readonly construct: ApiFunction }[];
   /** The logical id of this nested stack in the template of the root stack. */
   readonly stackResource: string;
 
@@ -63,24 +58,26 @@ export class FamilyStack extends NestedStack {
     }
     this.family = props.family;
 
-    const functions = props.endpoints.map((endpoint) => ({ endpoint, ...this.#createFunction(endpoint, props) }));
+    this.functions = props.endpoints.map((endpoint) => ({
+      endpoint,
+      construct: this.#createFunction(endpoint, props),
+    }));
     const invoker = createInvoker(
       this,
-      functions.map((each) => each.function),
+      this.functions.map(({ construct }) => construct.function),
     );
-    for (const { endpoint, construct } of functions)
+    for (const { endpoint, construct } of this.functions)
       construct.addRoutes(props.apiId, [routeKey(endpoint), ...twinsOf(endpoint).map(routeKey)], invoker);
-    this.functions = functions;
     saveQueries(
       this,
       familyQueries,
-      functions.map(({ construct }) => construct.logGroup),
+      this.functions.map(({ construct }) => construct.logGroup),
       props.family,
     );
   }
 
-  #createFunction(endpoint: Routed, props: FamilyProps) {
-    const construct = new ApiFunction(this, functionName(endpoint.path), {
+  #createFunction(endpoint: Routed, props: FamilyProps): ApiFunction {
+    return new ApiFunction(this, functionName(endpoint.path), {
       description: `${routeKey(endpoint)}: ${endpoint.summary}`,
       code: props.code(endpointId(endpoint.path)),
       ...functionAccess(capabilitiesOf(endpoint), props),
@@ -88,6 +85,5 @@ export class FamilyStack extends NestedStack {
       memoryMb: endpoint.memoryMb,
       timeoutSeconds: endpoint.timeoutSeconds,
     });
-    return { construct, function: construct.function, logGroup: construct.logGroup };
   }
 }
