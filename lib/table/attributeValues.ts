@@ -15,6 +15,8 @@ const ITEMS: ReadonlySet<string> = new Set([
 const LISTS: ReadonlySet<string> = new Set(['Items', 'Keys']);
 /** Fields that contain a list of values without names. */
 const VALUES: ReadonlySet<string> = new Set(['SearchVector']);
+/** The smallest positive number that DynamoDB stores. */
+const MIN_POSITIVE_NUMBER = 1e-130;
 
 /** Returns the request body for the input of a document command. Throws for a value that DynamoDB cannot store exactly. */
 export function toRequestBody(input: Json): string {
@@ -63,12 +65,16 @@ function toAttributes(fields: Json): Json {
   return attributes;
 }
 
-/** Returns the attribute value of a JavaScript value. Throws for a value that DynamoDB cannot store exactly. */
+/**
+ * Returns the attribute value of a JavaScript value. A number too close to 0 for DynamoDB becomes 0. Throws for other values that
+ * DynamoDB cannot store exactly.
+ */
 function toAttribute(value: unknown): Json {
   if (value === null) return { NULL: true };
   if (typeof value === 'string') return { S: value };
   if (typeof value === 'boolean') return { BOOL: value };
-  if (typeof value === 'number' && Math.abs(value) <= Number.MAX_SAFE_INTEGER) return { N: String(value) };
+  if (typeof value === 'number' && Math.abs(value) <= Number.MAX_SAFE_INTEGER)
+    return { N: Math.abs(value) < MIN_POSITIVE_NUMBER ? '0' : String(value) };
   if (Array.isArray(value))
     return { L: value.filter((element) => element !== undefined && typeof element !== 'function').map(toAttribute) };
   if (value instanceof Uint8Array) return { B: Buffer.from(value).toString('base64') };
