@@ -40,35 +40,18 @@ export class QueueSource {
   }
 
   async #poll(): Promise<void> {
+    const { queue, batchSize, maxConcurrency } = this.#model;
     while (!this.#stopping) {
-      const batch = await this.#nextBatch();
+      const batch = this.#messages.receive(queue.name, batchSize);
       if (batch.length > 0) this.#begin(batch);
-      while (this.#batches.size >= this.#model.maxConcurrency) await Promise.race(this.#batches);
+      else await this.#messages.waitForMessage(queue.name, WAIT_MILLISECONDS);
+      while (this.#batches.size >= maxConcurrency) await Promise.race(this.#batches);
     }
   }
 
   #begin(batch: readonly ReceivedMessage[]): void {
     const done = this.#process(batch).finally(() => this.#batches.delete(done));
     this.#batches.add(done);
-  }
-
-  /**
-   * Returns the next batch, which may be empty. A batch that is not full waits up to `windowMilliseconds` for more
-   * messages.
-   */
-  async #nextBatch(): Promise<ReceivedMessage[]> {
-    const { queue, batchSize, windowMilliseconds } = this.#model;
-    const batch = this.#messages.receive(queue.name, batchSize);
-    if (batch.length === 0) {
-      await this.#messages.waitForMessage(queue.name, WAIT_MILLISECONDS);
-      if (!this.#stopping) batch.push(...this.#messages.receive(queue.name, batchSize));
-    }
-    const until = Date.now() + windowMilliseconds;
-    while (batch.length > 0 && batch.length < batchSize && Date.now() < until && !this.#stopping) {
-      await this.#messages.waitForMessage(queue.name, until - Date.now());
-      batch.push(...this.#messages.receive(queue.name, batchSize - batch.length));
-    }
-    return batch;
   }
 
   async #process(batch: readonly ReceivedMessage[]): Promise<void> {

@@ -18,8 +18,6 @@ interface BatchSourceModel {
   readonly path: string;
   readonly function: FunctionModel;
   readonly batchSize: number;
-  /** How long a batch that is not full waits for further items. */
-  readonly windowMilliseconds: number;
   /** Whether the function's result names the failed items of a batch. */
   readonly reportsFailures: boolean;
 }
@@ -72,7 +70,6 @@ const supportedProperties = new Set([
   'FilterCriteria',
   'FunctionName',
   'FunctionResponseTypes',
-  'MaximumBatchingWindowInSeconds',
   'MaximumRecordAgeInSeconds',
   'MaximumRetryAttempts',
   'ParallelizationFactor',
@@ -205,7 +202,6 @@ function batchSource(
     path,
     function: target,
     batchSize: Number(properties.BatchSize ?? defaultBatch),
-    windowMilliseconds: Number(properties.MaximumBatchingWindowInSeconds ?? 0) * 1000,
     reportsFailures: ((properties.FunctionResponseTypes ?? []) as string[]).includes('ReportBatchItemFailures'),
   };
 }

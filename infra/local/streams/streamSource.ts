@@ -141,9 +141,8 @@ export class StreamSource {
   }
 
   async #work(lane: Lane): Promise<void> {
-    const { batchSize, windowMilliseconds } = this.#options.model;
+    const { batchSize } = this.#options.model;
     while (lane.waiting.length > 0 && !this.#stop.signal.aborted) {
-      if (windowMilliseconds > 0 && lane.waiting.length < batchSize) await delay(windowMilliseconds);
       await this.#deliver(lane.waiting.splice(0, batchSize), 0);
     }
     // There is no `await` between the last check of `waiting` and this line. Otherwise a record that arrives in between

@@ -104,7 +104,6 @@ describe('batchSourcesOf', () => {
       function: worker(),
       queue: queues[0],
       batchSize: 10,
-      windowMilliseconds: 0,
       reportsFailures: false,
       maxConcurrency: 16,
     });
@@ -114,13 +113,11 @@ describe('batchSourcesOf', () => {
       ...fromQueue,
       FunctionName: 'arn:worker',
       BatchSize: 5,
-      MaximumBatchingWindowInSeconds: 2,
       FunctionResponseTypes: ['ReportBatchItemFailures'],
       ScalingConfig: { MaximumConcurrency: 4 },
     });
     expect(special).toMatchObject({
       batchSize: 5,
-      windowMilliseconds: 2_000,
       reportsFailures: true,
       maxConcurrency: 4,
     });

@@ -86,7 +86,6 @@ describe('QueueSource', () => {
     function: worker,
     queue: { name: 'q', arn: 'arn:q' } as QueueModel,
     batchSize: 10,
-    windowMilliseconds: 0,
     maxConcurrency: 2,
     reportsFailures: true,
     ...changes,
@@ -203,17 +202,6 @@ describe('QueueSource', () => {
     expect(calls.most).toBe(3);
   });
 
-  test('waits for a fuller batch as long as the template says', async () => {
-    const { calls, send } = start({ batchSize: 3, windowMilliseconds: 10_000 });
-    send('a');
-    await delay(10);
-    expect(calls.waiting).toBe(0);
-    send('b', 'c');
-    const { records, answer } = await calls.next();
-    expect(records.map(({ body }) => body)).toEqual(['a', 'b', 'c']);
-    answer.resolve(none);
-  });
-
   test('does nothing while queues are stopped, and messages in flight return after their timeout', async () => {
     let now = Date.now();
     const queues = new QueueStore(
@@ -327,7 +315,6 @@ describe('StreamSource', () => {
         partitionKey: 'PK',
         arn: 'arn:stream',
         batchSize: 100,
-        windowMilliseconds: 0,
         reportsFailures: true,
         lanes: 1,
         filter: () => true,
@@ -581,7 +568,6 @@ describe('StreamSource', () => {
               partitionKey: 'PK',
               arn: 'arn:stream',
               batchSize,
-              windowMilliseconds: 0,
               reportsFailures: true,
               lanes,
               filter: () => true,
