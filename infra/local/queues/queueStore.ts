@@ -90,7 +90,6 @@ const STATEMENTS = {
   move: 'UPDATE messages SET queue = ?, visible_at = ? WHERE id = ?',
   expire: 'DELETE FROM messages WHERE id = ?',
   delete: 'DELETE FROM messages WHERE queue = ? AND id = ? AND receives = ?',
-  hide: 'UPDATE messages SET visible_at = ? WHERE queue = ? AND id = ? AND receives = ? AND visible_at > ?',
   next: 'SELECT MIN(visible_at) AS at FROM messages WHERE queue = ?',
   counts: `SELECT SUM(visible_at <= :now) AS visible, SUM(visible_at > :now AND receives > 0) AS inFlight, SUM(visible_at > :now AND receives = 0) AS delayed
     FROM messages WHERE queue = :queue`,
@@ -194,14 +193,6 @@ export class QueueStore {
     inTransaction(this.#database, () =>
       receiptHandles.forEach((handle) => this.#run.delete.run(name, ...receipt(handle))),
     );
-  }
-
-  /** Hides a received message for this number of seconds. Returns false if the message is not in flight. */
-  changeVisibility(name: string, receiptHandle: string, seconds: number): boolean {
-    const now = this.#clock();
-    const { changes } = this.#run.hide.run(now + seconds * 1000, name, ...receipt(receiptHandle), now);
-    this.wake(name);
-    return changes > 0;
   }
 
   counts(name: string): MessageCounts {

@@ -104,13 +104,6 @@ const operations: Readonly<Record<string, Operation>> = {
     return { Successful: entries.map(({ Id }) => ({ Id })), Failed: [] };
   },
 
-  ChangeMessageVisibility(store, queue, { ReceiptHandle = '', VisibilityTimeout = 0 }) {
-    requireRange('VisibilityTimeout', VisibilityTimeout, 0, MAX_VISIBILITY_SECONDS);
-    if (!store.changeVisibility(queue, ReceiptHandle, VisibilityTimeout))
-      throw new SqsError('MessageNotInflight', 'The specified message is not in flight.');
-    return {};
-  },
-
   GetQueueAttributes(store, queue) {
     const { visible, inFlight, delayed } = store.counts(queue);
     return {

@@ -7,7 +7,6 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { json } from 'node:stream/consumers';
 import {
-  ChangeMessageVisibilityCommand,
   DeleteMessageBatchCommand,
   DeleteMessageCommand,
   GetQueueAttributesCommand,
@@ -118,17 +117,6 @@ describe('QueueStore', () => {
     now += 60_000;
     expect(bodies(10, 'short')).toEqual([]);
     expect(store.counts('short').visible).toBe(0);
-  });
-
-  test('changes the visibility timeout of messages in flight', () => {
-    send('a');
-    const { receiptHandle } = store.receive('q', 1)[0]!;
-    expect(store.changeVisibility('q', receiptHandle, 60)).toBe(true);
-    now += 59_999;
-    expect(bodies()).toEqual([]);
-    expect(store.changeVisibility('q', receiptHandle, 0)).toBe(true);
-    expect(bodies()).toEqual(['a']);
-    expect(store.changeVisibility('q', receiptHandle, 10)).toBe(false);
   });
 
   describe('fairness between message groups', () => {
@@ -255,8 +243,7 @@ describe('QueueStore.waitForMessage', () => {
 
   test('ends when a hidden message becomes visible', async () => {
     store.send('q', [{ body: 'a' }]);
-    const { receiptHandle } = store.receive('q', 1)[0]!;
-    store.changeVisibility('q', receiptHandle, 1);
+    store.receive('q', 1, 1);
     const hasEndedAfter = wait(10_000);
     expect(await hasEndedAfter(999)).toBe(false);
     expect(await hasEndedAfter(1)).toBe(true);
@@ -427,11 +414,8 @@ describe.each(['the local SQS', 'fauxqs'])('the SQS API of %s', (which) => {
   test('returns a message again at visibility timeout zero, and dead-letters it at the third receive', async () => {
     await send('a');
     for (const count of ['1', '2']) {
-      const [message] = await receive();
+      const [message] = await receive({ VisibilityTimeout: 0 });
       expect(message?.Attributes?.ApproximateReceiveCount).toBe(count);
-      await client.send(
-        new ChangeMessageVisibilityCommand({ QueueUrl, ReceiptHandle: message!.ReceiptHandle!, VisibilityTimeout: 0 }),
-      );
     }
     expect(await receive()).toEqual([]);
     expect(await receive({ QueueUrl: QueueUrl.replace(/q$/, 'dead') })).toMatchObject([{ Body: 'a' }]);
@@ -503,12 +487,6 @@ describe('the local SQS, where the emulator fauxqs differs from AWS,', () => {
     ['half of a surrogate pair', 'SendMessage', { MessageBody: '\ud83c' }, [400, 'InvalidMessageContents']],
     ['a group with a space', 'SendMessage', { MessageGroupId: 'a b' }, [400, 'InvalidParameterValue']],
     ['a group of 129 characters', 'SendMessage', { MessageGroupId: 'g'.repeat(129) }, [400, 'InvalidParameterValue']],
-    [
-      'the visibility of a message that is not in flight',
-      'ChangeMessageVisibility',
-      { ReceiptHandle: 'x:1', VisibilityTimeout: 1 },
-      [400, 'MessageNotInflight'],
-    ],
     ['an operation that it does not support', 'CreateQueue', {}, [400, 'UnknownOperationException']],
   ])('answers like AWS to %s', async (_what, operation, input, expected) => {
     expect(await answered(operation, input)).toEqual(expected);
