@@ -102,10 +102,9 @@ export async function synthesisedTemplates(dir: string): Promise<StackTemplates>
 async function deployedTemplates(client: Deployed, stack: string): Promise<StackTemplates | undefined> {
   const { GetTemplateCommand, ListStackResourcesCommand } = await import('@aws-sdk/client-cloudformation');
   const load = async (name: string): Promise<StackTemplates> => {
-    const { TemplateBody = '' } = await client.send(
-      new GetTemplateCommand({ StackName: name, TemplateStage: 'Original' }),
-    );
-    const { Resources: resources } = JSON.parse(TemplateBody) as Template;
+    const { TemplateBody } = await client.send(new GetTemplateCommand({ StackName: name, TemplateStage: 'Original' }));
+    // A stack in the state REVIEW_IN_PROGRESS has no template. A change set that was never executed leaves it behind.
+    const { Resources: resources } = JSON.parse(TemplateBody || '{"Resources":{}}') as Template;
     const ids = nestedIn(resources);
     const physical = new Map<string, string>();
     for (let NextToken: string | undefined, more = ids.length > 0; more; more = NextToken !== undefined) {

@@ -215,7 +215,7 @@ describe('npm run check:deploy', () => {
     ).resolves.toContain('No resource with state');
   });
 
-  test('reports a missing stack, and fails if CloudFormation refuses access', async () => {
+  test('accepts a missing stack and a stack without a template, and fails if CloudFormation refuses access', async () => {
     const failing = (message: string) =>
       ({
         send: async () => {
@@ -225,6 +225,7 @@ describe('npm run check:deploy', () => {
     await expect(
       run(['--after', deployed], failing('Stack with id CollaborationBackend does not exist')),
     ).resolves.toMatch(/^Stack CollaborationBackend does not exist, so/);
+    await expect(run(['--after', deployed], { send: async () => ({}) })).resolves.toMatch(/^No resource with state/);
     await expect(
       run(['--after', deployed], failing('User is not authorized to perform: cloudformation:GetTemplate')),
     ).rejects.toThrow('not authorized');
