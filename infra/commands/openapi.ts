@@ -5,8 +5,11 @@
 import { projectContext } from '../build/projectContext.ts';
 import { referenceDocument } from '../build/reference.ts';
 import { readSettings } from '../stacks/settings.ts';
+import { runCommand } from './operator.ts';
 
-const context = projectContext();
-const { serviceName } = readSettings((name) => context[name]);
-const { PUBLIC_URL: url = 'http://127.0.0.1:3000' } = process.env;
-console.log(JSON.stringify(await referenceDocument({ url, serviceName }), null, 2));
+await runCommand(async () => {
+  const context = projectContext();
+  const { serviceName } = readSettings((name) => context[name]);
+  const { PUBLIC_URL: url = 'http://127.0.0.1:3000' } = process.env;
+  return JSON.stringify(await referenceDocument({ url, serviceName }), null, 2);
+});
