@@ -1,5 +1,4 @@
 import type { Code } from 'aws-cdk-lib/aws-lambda';
-import { type CfnStack, NestedStack } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import { endpointId } from '../../lib/app/endpoint.ts';
 import { type Routed, routeKey, type Twin } from '../../lib/app/page.ts';
@@ -8,6 +7,7 @@ import { ApiFunction, createInvoker } from '../constructs/apiFunction.ts';
 import { type DeploymentContext, functionAccess } from '../constructs/environment.ts';
 import { functionName, pascal } from '../constructs/names.ts';
 import { familyQueries, saveQueries } from '../monitoring/savedQueries.ts';
+import { NamedStack } from './namedStack.ts';
 
 export interface FamilyProps extends DeploymentContext {
   /** The name of the family, such as `v2/auth`. It is the version and the next segment of the paths in the family. */
@@ -35,19 +35,12 @@ const MAX_FUNCTIONS = 78;
 const TWINS_PER_FUNCTION = 5;
 
 /** The stack of one API family: its functions with their log groups, roles, integrations and routes. */
-export class FamilyStack extends NestedStack {
+export class FamilyStack extends NamedStack {
   readonly family: string;
   readonly functions: readonly { readonly endpoint: Routed; readonly construct: ApiFunction }[];
-  /** The logical id of this nested stack in the template of the root stack. */
-  readonly stackResource: string;
 
   constructor(scope: Construct, props: FamilyProps) {
-    const id = pascal(props.family);
-    super(scope, id, { description: `The functions of /${props.family}` });
-    // CloudFormation derives the names of functions from this logical id. Without the hash of the CDK, the names are
-    // readable.
-    (this.nestedStackResource as CfnStack).overrideLogicalId(id);
-    this.stackResource = id;
+    super(scope, pascal(props.family), `The functions of /${props.family}`);
     const twinsOf = ({ path }: Routed) => props.twins.filter(({ twinOf }) => twinOf === path);
     const functionCount =
       props.endpoints.length + Math.ceil(props.endpoints.flatMap(twinsOf).length / TWINS_PER_FUNCTION);

@@ -1,5 +1,4 @@
 import type { Code } from 'aws-cdk-lib/aws-lambda';
-import { type CfnStack, NestedStack } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import { type Worker, workerId } from '../../lib/app/worker.ts';
 import { workerCapabilities } from '../../lib/workers/capabilities.ts';
@@ -8,6 +7,7 @@ import { createEventApi, type EventApi } from '../constructs/eventApi.ts';
 import { LambdaFunction } from '../constructs/lambdaFunction.ts';
 import { pascal } from '../constructs/names.ts';
 import { saveQueries, workerQueries } from '../monitoring/savedQueries.ts';
+import { NamedStack } from './namedStack.ts';
 
 export interface LiveProps extends DeploymentContext {
   /** The name of the Event API. */
@@ -22,17 +22,12 @@ export interface LiveProps extends DeploymentContext {
  * The stack of the push service: the Event API and its authorizer. They are not in the stack of the workers. The worker
  * that publishes needs the address of the Event API, so this stack must exist first.
  */
-export class LiveStack extends NestedStack {
+export class LiveStack extends NamedStack {
   readonly authorizer: { readonly worker: Worker; readonly construct: LambdaFunction };
   readonly eventApi: EventApi;
-  /** The logical id of this nested stack in the template of the root stack. */
-  readonly stackResource = 'Live';
 
   constructor(scope: Construct, { name, authorizer: worker, code, logRetentionDays, ...context }: LiveProps) {
-    super(scope, 'Live', { description: 'The push service: channels and their authorizer' });
-    // CloudFormation derives the names of functions from this logical id. Without the hash of the CDK, the names are
-    // readable.
-    (this.nestedStackResource as CfnStack).overrideLogicalId(this.stackResource);
+    super(scope, 'Live', 'The push service: channels and their authorizer');
     const construct = new LambdaFunction(this, pascal(worker.name), {
       description: worker.summary,
       code: code(workerId(worker.name)),

@@ -1,11 +1,11 @@
 import type { Code } from 'aws-cdk-lib/aws-lambda';
-import { type CfnStack, NestedStack } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import { type Worker, workerId } from '../../lib/app/worker.ts';
 import type { DeploymentContext } from '../constructs/environment.ts';
 import { workersInLoops } from '../constructs/recursiveLoops.ts';
 import { WorkerFunction, type WorkerSources } from '../constructs/workerFunction.ts';
 import { saveQueries, workerQueries } from '../monitoring/savedQueries.ts';
+import { NamedStack } from './namedStack.ts';
 
 export interface WorkersProps extends DeploymentContext {
   readonly workers: readonly Worker[];
@@ -21,16 +21,11 @@ const MAX_STREAM_READERS = 2;
  * The stack of the workers: functions, log groups, roles and event sources. The queues are in the root stack, because
  * endpoints send messages to them too.
  */
-export class WorkersStack extends NestedStack {
+export class WorkersStack extends NamedStack {
   readonly functions: readonly { readonly worker: Worker; readonly construct: WorkerFunction }[];
-  /** The logical id of this nested stack in the template of the root stack. */
-  readonly stackResource = 'Workers';
 
   constructor(scope: Construct, { workers, code, ...props }: WorkersProps) {
-    super(scope, 'Workers', { description: 'The workers' });
-    // CloudFormation derives the names of functions from this logical id. Without the hash of the CDK, the names are
-    // readable.
-    (this.nestedStackResource as CfnStack).overrideLogicalId(this.stackResource);
+    super(scope, 'Workers', 'The workers');
     if (workers.filter(({ on }) => 'inserts' in on || 'changes' in on).length > MAX_STREAM_READERS) {
       throw new Error(`More than ${MAX_STREAM_READERS} workers read the table's stream. Merge two of them.`);
     }

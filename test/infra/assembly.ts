@@ -1,7 +1,7 @@
 import { mkdtempSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Code } from 'aws-cdk-lib/aws-lambda';
-import { App, type IPolicyValidationPlugin, Validations } from 'aws-cdk-lib/core';
+import { App, type IPolicyValidationPlugin, type Stack, Validations } from 'aws-cdk-lib/core';
 import { projectContext } from '../../infra/build/projectContext.ts';
 import { Backend } from '../../infra/stacks/backend.ts';
 import { readSettings, type Settings } from '../../infra/stacks/settings.ts';
@@ -92,8 +92,8 @@ export function assemblyOf(...of: Parameters<typeof appOf>): Assembly {
   const { outdir, backend } = synthesised(...of);
   const read = (file: string) => JSON.parse(readFileSync(join(outdir, file), 'utf8')) as Template;
   const root = read(backend.templateFile);
-  const nested = ({ templateFile, stackResource }: { templateFile: string; stackResource: string }) => {
-    const parameters = root.Resources[stackResource]?.Properties.Parameters as Record<string, unknown>;
+  const nested = ({ templateFile, node: { id } }: Stack) => {
+    const parameters = root.Resources[id]?.Properties.Parameters as Record<string, unknown>;
     return inline(read(templateFile), parameters) as Template;
   };
   const families = new Map(backend.families.map((family) => [family.family, nested(family)]));
