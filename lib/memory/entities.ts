@@ -55,6 +55,11 @@ export const JudgmentEntity = defineEntity({
   },
 });
 
+/** Returns whether the judgment with this key belongs to a document. If `documentKey` is undefined, returns true. */
+export function isInDocument({ SK }: Key, documentKey: string | undefined): boolean {
+  return documentKey === undefined || SK.split('#')[0] === encodePart(documentKey);
+}
+
 /** A partition of an index that lists judgments by time. */
 export interface JudgmentListing {
   readonly index: IndexName;

@@ -9,6 +9,7 @@ import { pages } from '../table/pages.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 import type { Table } from '../table/table.ts';
 import {
+  isInDocument,
   JudgmentEntity,
   type JudgmentListing,
   listingOf,
@@ -73,15 +74,7 @@ export class JudgmentLists {
 
   /** Returns up to `limit` matching judgments of a scope, latest first. */
   async latest(scope: JudgmentScope, options: ListOptions, limit: number): Promise<Stored<Judgment>[]> {
-    const judgments: Stored<Judgment>[] = [];
-    for await (const page of this.pages(listingOf(scope), options)) {
-      for (const listed of slicesOf(page, READ_JUDGMENTS)) {
-        const stored = await this.read(scope, listed);
-        judgments.push(...stored.filter((judgment) => judgment !== undefined));
-        if (judgments.length >= limit) return judgments.slice(0, limit);
-      }
-    }
-    return judgments;
+    return this.#readFirst(scope, this.pages(listingOf(scope), options), limit);
   }
 
   /** Returns up to `limit` matching judgments of a scope, latest first, and the number of all matching judgments. */
@@ -102,12 +95,26 @@ export class JudgmentLists {
     limit: number,
   ): Promise<JudgmentsWithTotal> {
     const listed: ListedJudgment[] = [];
-    const listing = threadListing(scope, annotationId);
-    for await (const page of this.pages(listing, { ...options, oldestFirst: true })) listed.push(...page);
-    const judgments = (await this.read(scope, listed)).filter(
-      (judgment) => judgment && (scope.documentKey === undefined || judgment.documentKey === scope.documentKey),
-    ) as Stored<Judgment>[];
-    return { judgments: judgments.slice(0, limit), total: judgments.length };
+    for await (const page of this.pages(threadListing(scope, annotationId), { ...options, oldestFirst: true }))
+      listed.push(...page.filter(({ key }) => isInDocument(key, scope.documentKey)));
+    return { judgments: await this.#readFirst(scope, [listed], limit), total: listed.length };
+  }
+
+  /** Reads the first `limit` listed judgments. Skips deleted ones. */
+  async #readFirst(
+    scope: JudgmentScope,
+    listing: Iterable<ListedJudgment[]> | AsyncIterable<ListedJudgment[]>,
+    limit: number,
+  ): Promise<Stored<Judgment>[]> {
+    const judgments: Stored<Judgment>[] = [];
+    for await (const page of listing) {
+      for (const listed of slicesOf(page, READ_JUDGMENTS)) {
+        const stored = await this.read(scope, listed);
+        judgments.push(...stored.filter((judgment) => judgment !== undefined));
+        if (judgments.length >= limit) return judgments.slice(0, limit);
+      }
+    }
+    return judgments;
   }
 
   async #countMatching(scope: JudgmentScope, filters: JudgmentFilters): Promise<number> {

@@ -1,4 +1,6 @@
-import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { JudgmentEntity } from '../../../lib/memory/entities.ts';
+import { Table } from '../../../lib/table/table.ts';
 import { forAllTests } from '../../support/acmeWorld.ts';
 import { itemsOf, nda } from '../../support/content.ts';
 import { type Customer, newCustomer } from '../../support/customer.ts';
@@ -463,6 +465,21 @@ describe('POST /v2/memory/search', () => {
       expect(await error(QUERY, data)).toEqual([400, 'INVALID_ARGUMENT', expect.stringContaining(field)]);
     });
   });
+});
+
+test('reads only as many judgments of a long thread as the answer needs, and counts all', async () => {
+  await begin();
+  const inThread = (start: number) =>
+    times(100, (n) => judgment({ recordId: `${start + n}`, annotationId: 'thread', createdAt: start + n }));
+  for (const start of [0, 100]) await add(inThread(start));
+  await add(inThread(200), tos);
+  const reads = jest.spyOn(Table.prototype, 'getByKeys');
+  const ofThread = { annotationId: 'thread', limit: 2 };
+  expect(await query({ ...acme, ...ofThread })).toEqual({ ids: ['0', '1'], total: 300 });
+  expect(await query({ ...tos, ...ofThread })).toEqual({ ids: ['200', '201'], total: 100 });
+  const read = reads.mock.calls.flatMap(([entity, keys]) => ((entity as unknown) === JudgmentEntity ? keys : []));
+  reads.mockRestore();
+  expect(read.length).toBeLessThanOrEqual(200);
 });
 
 describe('the judgments of deleted organizations, documents and users', () => {
