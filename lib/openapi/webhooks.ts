@@ -179,7 +179,7 @@ function operation(
       content: { 'application/json': { schema: { anyOf: [schema, ...wrapped] }, examples } },
     },
     responses: {
-      '2XX': { description: 'The attempt succeeds. The service does not read the body of the answer.' },
+      '2XX': { description: 'The attempt succeeds. `attempts/get` returns the first 1 KB of the body.' },
       default: { description: 'The attempt fails.' },
     },
   };
