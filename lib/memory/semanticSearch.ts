@@ -65,8 +65,9 @@ export class SemanticSearch {
         return latest.map((judgment) => toJudgmentResponse(judgment));
       }
       // A listing of a thread needs the organization of the thread, even if the scope is the whole API key.
+      const { organizationId } = request;
       const { organizationKey = '' } =
-        scope.organizationKey === undefined ? await this.#findScope(tenant, request) : scope;
+        scope.organizationKey === undefined ? await this.#findScope(tenant, { organizationId }) : scope;
       const { judgments } = await this.#lists.ofThread(
         { ...scope, organizationKey },
         annotationId,

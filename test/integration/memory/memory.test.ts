@@ -328,7 +328,8 @@ describe('POST /v2/memory/search', () => {
     ]);
     expect(totalInScope).toBe(5);
     expect(await searchIds({ ...nda, filters: { annotationId: 'thread' } })).toEqual(['price', 'agent']);
-    expect(await searchIds({ ...acme, scope: 'apiKey', filters: { annotationId: 'thread' } })).toEqual([
+    const ignored = { documentId: 'unknown' };
+    expect(await searchIds({ ...acme, ...ignored, scope: 'apiKey', filters: { annotationId: 'thread' } })).toEqual([
       'price',
       'agent',
       'colour',
