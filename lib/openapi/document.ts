@@ -62,6 +62,7 @@ const description = [
   'Unknown fields are ignored, and `null` for an optional field means the same as a missing field.',
   'Deletions and some other writes refuse unknown fields: their schemas have `additionalProperties: false`.',
   'Later versions may add fields to answers.',
+  'A time that is a number is in epoch milliseconds, unless its description names another unit.',
   'Calls of an API key are limited per second, separately for reads, writes and expensive calls. Above the limit the answer is RESOURCE_EXHAUSTED with a `retry-after` header.',
 ].join(' ');
 

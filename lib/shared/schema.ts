@@ -377,7 +377,9 @@ function isContextValue(value: unknown): boolean {
 }
 
 /** A time in epoch seconds. */
-export const UnixSeconds = /* @__PURE__ */ defineSchema(() => z.int().min(0).max(99_999_999_999));
+export const UnixSeconds = /* @__PURE__ */ defineSchema(() =>
+  z.int().min(0).max(99_999_999_999).meta({ description: 'Unix time in seconds.' }),
+);
 
 export const PageSize = /* @__PURE__ */ defineSchema(() => z.int().min(1).max(limits.pageSize));
 export const PageToken = /* @__PURE__ */ defineSchema(() => z.string().min(1).max(4_096));

@@ -18,7 +18,10 @@ export const Instant = /* @__PURE__ */ defineSchema(() =>
       z
         .string()
         .max(40)
-        .meta({ pattern: '^\\d{4}-\\d{2}-\\d{2}(T\\d{2}:\\d{2}(:\\d{2}(\\.\\d+)?)?(Z|[+-]\\d{2}:\\d{2}))?$' })
+        .meta({
+          pattern: '^\\d{4}-\\d{2}-\\d{2}(T\\d{2}:\\d{2}(:\\d{2}(\\.\\d+)?)?(Z|[+-]\\d{2}:\\d{2}))?$',
+          description: 'ISO 8601. A date without a time is the start of the day in UTC.',
+        })
         .check(
           z.refine(
             (text) => z.iso.datetime({ offset: true }).safeParse(text).success || z.iso.date().safeParse(text).success,

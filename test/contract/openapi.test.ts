@@ -450,6 +450,22 @@ describe('the OpenAPI document, for client generators,', () => {
     }
   });
 
+  test('names the unit of each expiresAt, because only those of grants and permissions are in seconds', () => {
+    const units = [...nodes(openApi)].flatMap(([path, { properties }]) => {
+      const { expiresAt } = (properties ?? {}) as Record<string, JsonSchema>;
+      return expiresAt ? [[path.match(/auth.\w+.\w+|live.\w+|TokenGrant/)?.[0], expiresAt.description]] : [];
+    });
+    const seconds = 'Unix time in seconds.';
+    expect(units).toEqual([
+      ['auth/generate_signature/post', 'Epoch milliseconds.'],
+      ['auth/permissions/add', seconds],
+      ...['folders', 'documents', 'organization'].map(() => ['auth/permissions/get', seconds]),
+      ['live/connect', undefined],
+      ['TokenGrant', seconds],
+    ]);
+    expect(openApi.info.description).toContain('A time that is a number is in epoch milliseconds');
+  });
+
   test('has patterns that accept only valid ids and times', () => {
     const idPattern = new RegExp(property('/v2/users/get', 'organizationId').pattern!, 'u');
     expect(['acme', 'ein Büro', '\u{1f469}'].map((id) => idPattern.test(id))).toEqual([true, true, true]);

@@ -20,8 +20,7 @@ export const endpoint = defineEndpoint(
           type: z.enum(resourceTypes),
           hasAccess: z.boolean(),
           accessRole: optional(z.enum(accessRoles)),
-          /** The time at which the access ends, in epoch milliseconds. */
-          expiresAt: optional(z.int().min(0)),
+          expiresAt: optional(z.int().min(0).meta({ description: 'Epoch milliseconds.' })),
         }),
         limits.permissionIds,
       ),

@@ -28,7 +28,7 @@ const Entries = z.record(
   z.object({
     accessRole: z.enum(accessRoles).optional(),
     accessType: z.enum(accessTypes).optional(),
-    expiresAt: z.number().optional(),
+    expiresAt: z.number().meta({ description: 'Unix time in seconds.' }).optional(),
     error: z.string().optional(),
     errorCode: z.enum(permissionErrorCodes).optional(),
   }),
