@@ -11,7 +11,7 @@ import type { Audience, EventPayload } from '../events/rules/payload.ts';
 import { type RecipientRules, recipientsOf } from '../events/rules/recipients.ts';
 import { findPerson, parseEventContent } from '../mail/rules/eventMailContent.ts';
 import { readNotificationLevels } from '../notifications/notificationSettings.ts';
-import { dict, distinct } from '../shared/collections.ts';
+import { dict, distinct, isObject } from '../shared/collections.ts';
 import { BatchReader } from '../table/batchReader.ts';
 import type { Stored } from '../table/entity.ts';
 import { tableWith } from '../table/storeCapability.ts';
@@ -271,8 +271,7 @@ function withVisibility(payload: EventPayload, visibility: Visibility | undefine
     ...payload,
     data: {
       ...data,
-      ...(typeof annotation === 'object' &&
-        annotation !== null && { commentAnnotation: { ...annotation, visibility } }),
+      ...(isObject(annotation) && { commentAnnotation: { ...annotation, visibility } }),
       ...(isPrivate(visibility) && { visibility }),
     },
   };

@@ -1,3 +1,4 @@
+import { isObject } from '../../shared/collections.ts';
 import type { OpenKeys } from './behaviourShape.ts';
 
 /**
@@ -51,10 +52,10 @@ function replaceIn(value: unknown, { region, path, identity }: SecretPosition, r
     return value.map((item: unknown, index) =>
       replaceIn(item, { region, path: [...path, index], identity: [...identity, idOf(item) ?? index] }, replace),
     );
-  if (typeof value === 'object' && value !== null) {
+  if (isObject(value)) {
     // `Object.fromEntries` keeps a key `__proto__`. An assignment would set the prototype instead.
     return Object.fromEntries(
-      Object.entries(value).map(([key, item]: [string, unknown]) => {
+      Object.entries(value).map(([key, item]) => {
         const position = { region: regionOf(key, item, region), path: [...path, key], identity: [...identity, key] };
         return [key, replaceIn(item, position, replace)];
       }),
@@ -74,8 +75,7 @@ function regionOf(key: string, value: unknown, parent: Region): Region {
 }
 
 function idOf(item: unknown): string | undefined {
-  const id = typeof item === 'object' && item !== null && 'id' in item ? item.id : undefined;
-  return typeof id === 'string' ? id : undefined;
+  return isObject(item) && typeof item.id === 'string' ? item.id : undefined;
 }
 
 /** Returns a configuration with `__redacted__` instead of its secrets, and the secrets in document order. */

@@ -3,7 +3,7 @@ import { type ContentUser, MAX_INVOLVED_USERS } from '../../content/rules/conten
 import { eventMetadata, type EventNames } from '../../content/rules/eventMetadata.ts';
 import { accessFields } from '../../directory/rules/access.ts';
 import { commentsOf, parseEventContent } from '../../mail/rules/eventMailContent.ts';
-import { distinct } from '../../shared/collections.ts';
+import { distinct, isObject } from '../../shared/collections.ts';
 import { invalid } from '../../shared/errors.ts';
 import { AccessContext, Id } from '../../shared/schema.ts';
 import { type EventType, eventTypes, isOperational } from './catalogue.ts';
@@ -57,11 +57,7 @@ function addressedUsers(data: PublishedEvent['data']): string[] {
 /** Returns the annotation id in the data of a published event. Returns undefined if it is missing or not a valid id. */
 export function publishedAnnotationId(data: PublishedEvent['data']): string | undefined {
   const { commentAnnotation } = data;
-  const id =
-    typeof commentAnnotation === 'object' && commentAnnotation !== null && 'annotationId' in commentAnnotation
-      ? commentAnnotation.annotationId
-      : undefined;
-  return Id.safeParse(id).data;
+  return Id.safeParse(isObject(commentAnnotation) ? commentAnnotation.annotationId : undefined).data;
 }
 
 const Contextual = z
@@ -86,8 +82,7 @@ export function publishedPayload(
   thread: AudienceThread | undefined,
 ): EventPayload {
   const source = sourceOf(event);
-  const sentMetadata =
-    typeof data.metadata === 'object' && data.metadata !== null && !Array.isArray(data.metadata) ? data.metadata : {};
+  const sentMetadata = isObject(data.metadata) ? data.metadata : {};
   const context = publishedAccessFields(data);
   const actor = actionUser ?? parseEventContent(data).actionUser;
   const audience: Audience = {

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { EventTypeName } from '../../events/rules/triggers.ts';
-import { distinct } from '../../shared/collections.ts';
+import { distinct, isObject } from '../../shared/collections.ts';
 import { ApiError } from '../../shared/errors.ts';
 import { isoTime } from '../../shared/isoTime.ts';
 import { defineNamedSchema, defineSchema, Id, IsoTime, list, OpenObject, optional, Text } from '../../shared/schema.ts';
@@ -40,9 +40,8 @@ const Metadata = /* @__PURE__ */ defineSchema(
   () =>
     OpenObject.check(({ value, issues }) => {
       // The check also runs for values that are not objects. It accepts them, because another check rejects them.
-      const metadata: unknown = value;
-      if (typeof metadata !== 'object' || metadata === null) return;
-      for (const [key, text] of Object.entries(metadata) as [string, unknown][]) {
+      if (!isObject(value)) return;
+      for (const [key, text] of Object.entries(value)) {
         if (typeof text !== 'string' || !text.isWellFormed())
           issues.push({ code: 'custom', input: text, path: [key], message: 'must be a string' });
       }

@@ -1,6 +1,7 @@
 import { advancedActionType, basicActionType } from '../../events/rules/actionTypes.ts';
 import type { EventPayload } from '../../events/rules/payload.ts';
 import type { NotificationLevel } from '../../events/rules/recipients.ts';
+import { isObject } from '../../shared/collections.ts';
 import { protectData } from './dataProtection.ts';
 import { fillTemplates } from './templates.ts';
 
@@ -133,7 +134,7 @@ function flattenMetadata({ organization, document, ...metadata }: Record<string,
 }
 
 function asObject(value: unknown): Record<string, unknown> {
-  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+  return isObject(value) ? value : {};
 }
 
 function isSet(value: unknown): boolean {

@@ -1,3 +1,5 @@
+import { isObject } from '../../shared/collections.ts';
+
 /**
  * Matches the names of fields with a text template. The field `<name>Data` next to such a field has the values of its variables.
  */
@@ -23,7 +25,7 @@ export function fillTemplates(data: Json): Record<string, unknown> {
 
 function fillNested(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(fillNested);
-  return typeof value === 'object' && value !== null ? fillTemplates(value as Json) : value;
+  return isObject(value) ? fillTemplates(value) : value;
 }
 
 function fillTemplate(template: string, values: unknown): string {
@@ -40,7 +42,7 @@ function fillTemplate(template: string, values: unknown): string {
 function asText(value: unknown): string | undefined {
   if (typeof value === 'string') return value;
   if (typeof value === 'number' || typeof value === 'boolean') return String(value);
-  if (typeof value !== 'object' || value === null) return undefined;
-  const { name, email, userId } = value as Json;
+  if (!isObject(value)) return undefined;
+  const { name, email, userId } = value;
   return [name, email, userId].find((text) => typeof text === 'string');
 }
