@@ -12,7 +12,7 @@ export interface BuiltInAgent {
 const REQUIRES_URL_OR_TEXT = { requiresOneOf: ['url', 'text'] };
 const REQUIRES_URL = { requires: ['url'] };
 
-/** All built-in agents, in the order in which `agents/list` returns them. */
+/** All built-in agents, in the order in which `agents/get` returns them. */
 const catalogue: readonly BuiltInAgent[] = [
   {
     id: 'spell-check',
