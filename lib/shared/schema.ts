@@ -369,8 +369,19 @@ export const AccessContext = /* @__PURE__ */ defineSchema(
       z.refine((access) => Object.values(access).flat().length <= limits.contextItems, {
         error: `must have at most ${limits.contextItems} values in all`,
       }),
+      z.refine((access) => contextBytes(access) <= limits.objectBytes, {
+        error: `must be at most ${limits.objectBytes} bytes with the name of its field before each value`,
+      }),
     ) as unknown as z.ZodType<Record<string, string | number | (string | number)[]>>,
 );
+
+/** Returns the size of the texts `field:value` of an access context. They repeat the name of a field for each of its values. */
+function contextBytes(access: Record<string, unknown>): number {
+  return Object.entries(access).reduce((sum, [field, sent]) => {
+    const values = [sent].flat();
+    return sum + values.length * Buffer.byteLength(`${field}:`) + Buffer.byteLength(values.join(''));
+  }, 0);
+}
 
 function isContextValue(value: unknown): boolean {
   return (typeof value === 'string' && value.isWellFormed()) || typeof value === 'number';

@@ -379,6 +379,11 @@ describe('grants of permissions/add', () => {
       { type: 'organization', id: 'acme', context: { access: { region: { eu: true } } } },
       'permissions.resources[0].context.access must map each field to a string, a number or a list of them',
     ],
+    [
+      'context with a long name for many values, because its items repeat the name',
+      { type: 'organization', id: 'acme', context: { access: { ['k'.repeat(700)]: times(100, String) } } },
+      'permissions.resources[0].context.access must be at most 65536 bytes with the name of its field before each value',
+    ],
   ])('return INVALID_ARGUMENT and name the field for %s', async (_what, named, message) => {
     const { status, body } = await customer.call('/v2/auth/permissions/add', {
       user: { userId: 'member' },
