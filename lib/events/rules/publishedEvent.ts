@@ -5,7 +5,7 @@ import { accessFields } from '../../directory/rules/access.ts';
 import { commentsOf, parseEventContent } from '../../mail/rules/eventMailContent.ts';
 import { distinct, isObject } from '../../shared/collections.ts';
 import { invalid } from '../../shared/errors.ts';
-import { AccessContext, Id } from '../../shared/schema.ts';
+import { AccessContext, Id, optional } from '../../shared/schema.ts';
 import { type EventType, eventTypes, isOperational } from './catalogue.ts';
 import { type Audience, type AudienceThread, type EventPayload, sourceOf } from './payload.ts';
 
@@ -60,21 +60,23 @@ export function publishedAnnotationId(data: PublishedEvent['data']): string | un
   return Id.safeParse(isObject(commentAnnotation) ? commentAnnotation.annotationId : undefined).data;
 }
 
-const Contextual = z
-  .object({ context: z.object({ access: AccessContext }) })
-  .transform(({ context }) => accessFields(context.access))
-  .catch([]);
-const ContextualThread = z.object({ comments: z.array(Contextual).catch([]) }).catch({ comments: [] });
+const Contexts = z.array(optional(z.object({ access: optional(AccessContext) })));
 
-/** Returns the access context of the thread and the comments in a published event, as texts `field:value`. */
-function publishedAccessFields({ commentAnnotation, targetComment }: PublishedEvent['data']): string[] {
-  const { comments } = ContextualThread.parse(commentAnnotation);
-  return distinct([Contextual.parse(commentAnnotation), Contextual.parse(targetComment), ...comments].flat());
+/**
+ * Returns the access context of the thread and the comments in a published event, as texts `field:value`. Returns undefined if a
+ * context is invalid.
+ */
+function publishedAccessFields({ commentAnnotation, targetComment }: PublishedEvent['data']): string[] | undefined {
+  const comments = isObject(commentAnnotation) ? commentAnnotation.comments : [];
+  const parts: unknown[] = [commentAnnotation, targetComment, comments].flat();
+  const { data: contexts } = Contexts.safeParse(parts.map((part) => (isObject(part) ? part.context : undefined)));
+  return contexts && distinct(contexts.flatMap((context) => (context?.access ? accessFields(context.access) : [])));
 }
 
 /**
  * Returns the payload of a published event: the customer's data with actor and metadata. Events about comments and huddles have an
- * audience of the users whom they address. If the thread of the event is stored, only users who may see it are notified.
+ * audience of the users whom they address. If the thread of the event is stored, only users who may see it are notified. An invalid
+ * access context does not say who may see the event, so nobody is notified.
  */
 export function publishedPayload(
   { event, actionUser, data }: PublishedEvent,
@@ -83,14 +85,15 @@ export function publishedPayload(
 ): EventPayload {
   const source = sourceOf(event);
   const sentMetadata = isObject(data.metadata) ? data.metadata : {};
+  const addressed = addressedUsers(data);
   const context = publishedAccessFields(data);
   const actor = actionUser ?? parseEventContent(data).actionUser;
   const audience: Audience = {
     ...(actor && { actorId: actor.userId }),
-    addressed: addressedUsers(data),
+    addressed: context ? addressed : [],
     following: [],
     ...(thread && { thread }),
-    ...(context.length > 0 && { accessFields: context }),
+    ...(context && context.length > 0 && { accessFields: context }),
   };
   return {
     source,

@@ -335,17 +335,28 @@ describe('a thread with an access context', () => {
     expect(await system.states()).toEqual({ bob: 'SENT', grace: 'SKIPPED' });
   });
 
-  test('is not mailed for a published event with a context that the user lacks', async () => {
-    await allow('bob', 'eu');
-    const comment = { commentText: 'Secret', from: ada, to: [{ userId: 'grace' }, { userId: 'bob' }] };
-    await customer.ok('/v2/events/publish', {
+  const publish = (context: object) =>
+    customer.ok('/v2/events/publish', {
       ...nda,
       event: 'comment.add',
       actionUser: ada,
-      data: { commentAnnotation: { annotationId: 'elsewhere', ...eu }, targetComment: comment },
+      data: {
+        commentAnnotation: { annotationId: 'elsewhere', context },
+        targetComment: { commentText: 'Secret', from: ada, to: [{ userId: 'grace' }, { userId: 'bob' }] },
+      },
     });
+
+  test('is not mailed for a published event with a context that the user lacks', async () => {
+    await allow('bob', 'eu');
+    await publish(eu.context);
     await system.deliver();
     expect(system.mailed).toEqual(['bob@example.com']);
+  });
+
+  test('is mailed to nobody for a published event with an invalid context', async () => {
+    await publish({ access: { isSecret: true } });
+    await system.deliver();
+    expect(system.mailed).toEqual([]);
   });
 });
 
