@@ -7,32 +7,56 @@ const TEMPLATE = /^display\w+Template$/;
 /** Matches a variable in a template. Notifications write it as `{name}`, and activities write it as `{{name}}`. */
 const VARIABLE = /\{\{([^{}]+)\}\}|\{([^{}]+)\}/g;
 
+/**
+ * The most characters of all filled texts of one object. A template can repeat a long value many times: 64 KB of data can make
+ * 300 MB of text.
+ */
+const MAX_FILLED_CHARACTERS = 64 * 1024;
+
 type Json = Readonly<Record<string, unknown>>;
 
 /**
  * Returns the object with the filled text next to each template, at any depth. For example, `displayHeadlineMessageTemplate` and
- * `displayHeadlineMessageTemplateData` produce `displayHeadlineMessage`. A variable without a value stays unchanged.
+ * `displayHeadlineMessageTemplateData` produce `displayHeadlineMessage`. A variable without a value stays unchanged. Leaves out a
+ * text that does not fit into 64 KB together with the texts before it.
  */
 export function fillTemplates(data: Json): Record<string, unknown> {
+  return fillObject(data, { characters: MAX_FILLED_CHARACTERS });
+}
+
+/** How many characters the remaining filled texts may have. */
+interface Budget {
+  characters: number;
+}
+
+function fillObject(data: Json, budget: Budget): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(data).flatMap(([key, value]) => {
-      const field: [string, unknown] = [key, fillNested(value)];
+      const field: [string, unknown] = [key, fillNested(value, budget)];
       if (typeof value !== 'string' || !TEMPLATE.test(key)) return [field];
-      return [field, [key.slice(0, -'Template'.length), fillTemplate(value, data[`${key}Data`])]];
+      const text = fillTemplate(value, data[`${key}Data`], budget);
+      return text === undefined ? [field] : [field, [key.slice(0, -'Template'.length), text]];
     }),
   );
 }
 
-function fillNested(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(fillNested);
-  return isObject(value) ? fillTemplates(value) : value;
+function fillNested(value: unknown, budget: Budget): unknown {
+  if (Array.isArray(value)) return value.map((item) => fillNested(item, budget));
+  return isObject(value) ? fillObject(value, budget) : value;
 }
 
-function fillTemplate(template: string, values: unknown): string {
-  return template.replace(VARIABLE, (variable, twice: string | undefined, once: string | undefined) => {
+function fillTemplate(template: string, values: unknown, budget: Budget): string | undefined {
+  let remaining = budget.characters - template.length;
+  const filled = template.replace(VARIABLE, (variable, twice: string | undefined, once: string | undefined) => {
+    if (remaining < 0) return '';
     const name = (twice ?? once ?? '').trim();
-    return asText(typeof values === 'object' && values !== null ? (values as Json)[name] : undefined) ?? variable;
+    const text = asText(isObject(values) ? values[name] : undefined) ?? variable;
+    remaining -= text.length;
+    return text;
   });
+  if (remaining < 0) return undefined;
+  budget.characters = remaining;
+  return filled;
 }
 
 /**

@@ -313,6 +313,16 @@ describe('fillTemplates', () => {
       list: [{ displayMessageTemplate: 'y', displayMessage: 'y' }],
     });
   });
+
+  test('leaves out a text that does not fit into 64 KB together with the texts before it', () => {
+    const template = (count: number) => ({
+      displayMessageTemplate: '{a}'.repeat(count),
+      displayMessageTemplateData: { a: 'x'.repeat(10_000) },
+    });
+    const filled = fillTemplates({ list: [template(10_000), template(4), template(4), template(1)] });
+    const texts = (filled.list as { displayMessage?: string }[]).map(({ displayMessage }) => displayMessage?.length);
+    expect(texts).toEqual([undefined, 40_000, undefined, 10_000]);
+  });
 });
 
 describe('enableDataProtection', () => {
