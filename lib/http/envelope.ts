@@ -22,10 +22,10 @@ const LAMBDA_BYTES = 6_291_456 - 65_536;
  */
 const BYTES_PER_UNIT = 3;
 /**
- * The largest body of an error with `details`, in bytes. Details can repeat long texts of the request. If the body is
- * larger, the details are left out.
+ * The largest body of an error with `details`, in bytes. Issues can repeat long texts of the request. Other details are
+ * an answer, such as the permissions of 100 users. If the body is larger, the details are left out.
  */
-const DETAILS_BYTES = 100_000;
+const DETAILS_BYTES = { issues: 100_000, other: 3_000_000 } as const;
 const MESSAGE_CHARACTERS = 2_000;
 
 /** Returns the text of a body. Throws INVALID_ARGUMENT if it is larger than 5.5 MB or not UTF-8. */
@@ -98,9 +98,10 @@ export function failureResponse({
   const text =
     message.length > MESSAGE_CHARACTERS ? `${message.slice(0, MESSAGE_CHARACTERS).toWellFormed()}...` : message;
   const whole = JSON.stringify({ error: { status, message: text, ...(details && { details }) } });
+  const largest = DETAILS_BYTES[details && 'issues' in details ? 'issues' : 'other'];
   return {
     statusCode: errorCatalogue[status].http,
     ...(retryAfterSeconds !== undefined && { headers: { 'retry-after': String(retryAfterSeconds) } }),
-    body: isLongerThan(whole, DETAILS_BYTES) ? JSON.stringify({ error: { status, message: text } }) : whole,
+    body: isLongerThan(whole, largest) ? JSON.stringify({ error: { status, message: text } }) : whole,
   };
 }

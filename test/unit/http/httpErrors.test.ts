@@ -67,6 +67,17 @@ describe('an error', () => {
     });
   });
 
+  test('leaves out issues above 100 KB, and other details above 3 MB', async () => {
+    const detailsOf = async (details: object) =>
+      Object.keys(
+        (await post(throwing(new ApiError('NOT_FOUND', 'Gone.', { details })), {}, {})).body.error.details ?? {},
+      );
+    expect(await detailsOf({ issues: ['x'.repeat(99_000)] })).toEqual(['issues']);
+    expect(await detailsOf({ issues: ['x'.repeat(100_000)] })).toEqual([]);
+    expect(await detailsOf({ ada: 'x'.repeat(2_900_000) })).toEqual(['ada']);
+    expect(await detailsOf({ ada: 'x'.repeat(3_000_000) })).toEqual([]);
+  });
+
   test('has the first problem as its message and all problems in details.issues', async () => {
     const issues = [
       { path: ['a'], code: 'x', message: 'a is wrong' },
