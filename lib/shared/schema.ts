@@ -87,6 +87,18 @@ export const Text = /* @__PURE__ */ defineSchema(() => z.string().check(wellForm
 /** A name of 1 to 512 characters. */
 export const Name = /* @__PURE__ */ defineSchema(() => z.string().min(1).max(limits.idCharacters).check(wellFormed));
 
+/** DynamoDB stores no number that is nearer to 0, except 0. */
+const SMALLEST_NUMBER = 1e-130;
+
+/** Returns the schema of a number that the table stores. It turns a number that is too small for DynamoDB into 0. */
+export function storedNumber(least = Number.MIN_SAFE_INTEGER, most = Number.MAX_SAFE_INTEGER) {
+  return z
+    .number()
+    .min(least)
+    .max(most)
+    .transform((value) => (Math.abs(value) < SMALLEST_NUMBER ? 0 : value));
+}
+
 /** Returns the schema of an optional field. `null` means the same as a missing field. */
 export function optional<S extends z.ZodType>(schema: S) {
   return schema.nullish().transform((value) => value ?? undefined) as unknown as z.ZodOptional<S>;

@@ -15,6 +15,7 @@ import {
   list,
   OpenObject,
   optional,
+  storedNumber,
   unchangedObject,
 } from '../../shared/schema.ts';
 import { importedTimes, Instant } from '../../shared/times.ts';
@@ -96,7 +97,7 @@ const fields = /* @__PURE__ */ defineSchema(() => ({
   unsubscribedUsers: optional(list(ContentUser, MAX_SUBSCRIBERS, 0)),
   customList: optional(list(OpenObject, MAX_CUSTOM_LIST_ITEMS, 0)),
   pageInfo: optional(OpenObject),
-  ...pagePosition(optional(z.boolean()), optional(z.number())),
+  ...pagePosition(optional(z.boolean()), optional(storedNumber())),
   progress: optional(Progress),
   actions: optional(Actions),
   metadata: optional(OpenObject),

@@ -561,6 +561,11 @@ describe('POST /v2/commentannotations/add: validation', () => {
       'commentAnnotations[0].positionX must be a number',
     ],
     [
+      'a position that the table cannot store',
+      { commentAnnotations: [thread('a', { positionX: 1e200 })] },
+      'commentAnnotations[0].positionX must be at most 9007199254740991',
+    ],
+    [
       'more than 50 comments',
       { commentAnnotations: [thread('a', { commentData: times(51, () => comment()) })] },
       'commentAnnotations[0].commentData must have at most 50 items',

@@ -468,6 +468,12 @@ describe('POST /v2/memory/search', () => {
   });
 });
 
+test('stores a confidence that is too small for DynamoDB as 0', async () => {
+  await begin();
+  await add([judgment({ recordId: 'r', confidence: 1e-200 })]);
+  expect((await search({ recencyDays: 1 })).results).toMatchObject([{ recordId: 'r', confidence: 0 }]);
+});
+
 test('reads only as many judgments of a long thread as the answer needs, and counts all', async () => {
   await begin();
   const inThread = (start: number) =>
