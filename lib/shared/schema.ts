@@ -87,17 +87,10 @@ export const Text = /* @__PURE__ */ defineSchema(() => z.string().check(wellForm
 /** A name of 1 to 512 characters. */
 export const Name = /* @__PURE__ */ defineSchema(() => z.string().min(1).max(limits.idCharacters).check(wellFormed));
 
-/** DynamoDB stores no number that is nearer to 0, except 0. */
-const SMALLEST_NUMBER = 1e-130;
-
-/** Returns the schema of a number that the table stores. It turns a number that is too small for DynamoDB into 0. */
-export function storedNumber(least = Number.MIN_SAFE_INTEGER, most = Number.MAX_SAFE_INTEGER) {
-  return z
-    .number()
-    .min(least)
-    .max(most)
-    .transform((value) => (Math.abs(value) < SMALLEST_NUMBER ? 0 : value));
-}
+/** A number that the table stores exactly, except that numbers too close to 0 become 0. */
+export const StoredNumber = /* @__PURE__ */ defineSchema(() =>
+  z.number().min(Number.MIN_SAFE_INTEGER).max(Number.MAX_SAFE_INTEGER),
+);
 
 /** Returns the schema of an optional field. `null` means the same as a missing field. */
 export function optional<S extends z.ZodType>(schema: S) {

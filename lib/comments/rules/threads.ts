@@ -15,7 +15,7 @@ import {
   list,
   OpenObject,
   optional,
-  storedNumber,
+  StoredNumber,
   unchangedObject,
 } from '../../shared/schema.ts';
 import { importedTimes, Instant } from '../../shared/times.ts';
@@ -97,7 +97,7 @@ const fields = /* @__PURE__ */ defineSchema(() => ({
   unsubscribedUsers: optional(list(ContentUser, MAX_SUBSCRIBERS, 0)),
   customList: optional(list(OpenObject, MAX_CUSTOM_LIST_ITEMS, 0)),
   pageInfo: optional(OpenObject),
-  ...pagePosition(optional(z.boolean()), optional(storedNumber())),
+  ...pagePosition(optional(z.boolean()), optional(StoredNumber)),
   progress: optional(Progress),
   actions: optional(Actions),
   metadata: optional(OpenObject),

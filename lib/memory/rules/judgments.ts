@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { defineNamedSchema, defineSchema, Id, Name, optional, storedNumber, Text } from '../../shared/schema.ts';
+import { defineNamedSchema, defineSchema, Id, Name, optional, Text } from '../../shared/schema.ts';
 import { EpochMilliseconds } from '../../shared/times.ts';
 
 /** The kinds of reviewers: a person or an agent. */
@@ -25,7 +25,7 @@ export const NewJudgment = /* @__PURE__ */ defineNamedSchema('JudgmentInput', ()
     reasoning: Reasoning,
     content: optional(Text),
     contentType: optional(Name),
-    confidence: optional(storedNumber(0, 100)),
+    confidence: optional(z.number().min(0).max(100)),
     actionUser: z.object({ userId: Id, name: optional(Name), email: optional(Name) }),
     annotationId: optional(Id),
     agent: optional(z.object({ agentId: Id, agentType: optional(Name), executionId: optional(Id) })),
