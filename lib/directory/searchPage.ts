@@ -2,7 +2,7 @@ import { jsonBytes } from '../shared/bytes.ts';
 import type { Page } from '../table/pages.ts';
 
 /** Records of a list, each with its sort key. The next read continues after `next`, which is undefined at the end of the list. */
-interface ReadPage<V> {
+export interface ReadPage<V> {
   readonly records: readonly { readonly key: string; readonly value: V }[];
   readonly next: string | undefined;
 }

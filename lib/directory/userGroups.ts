@@ -12,6 +12,8 @@ import { writeEach } from '../table/writeEach.ts';
 import { organizationPartition, type OrganizationScope } from './folders/folders.ts';
 import { accessTimeAfter, hasEnded } from './rules/access.ts';
 import { fillPage, type GroupCursor, type ReadGroup } from './rules/userGroups.ts';
+import { mergePages } from './rules/userLists.ts';
+import type { ReadPage } from './searchPage.ts';
 import { findUsers, isExistingUser, type User, userIndex } from './users.ts';
 
 const GroupSchema = z.object({
@@ -94,27 +96,48 @@ export class GroupReader {
     return this.#table.query(GroupEntity, scope, options);
   }
 
-  /**
-   * Returns a page of the users in a group, ordered by user id. Returns an empty page for an unknown group. Leaves out users who
-   * were erased or removed from the organization, so a page can be shorter than `limit`.
-   */
-  async members(scope: OrganizationScope, groupId: string, options: PageOptions): Promise<QueryPage<User>> {
-    const [group] = await this.getByIds(scope, [groupId]);
-    if (!group) return { values: [], next: undefined };
-    const { values, next } = await this.#table.query(
-      GroupMemberEntity,
-      { ...scope, groupKey: group.internalId },
-      options,
-    );
-    return { values: [...(await usersOf(this.#table, scope, values)).values()], next };
+  /** Returns the internal ids of groups. Throws NOT_FOUND if a group does not exist. */
+  async requireKeys(scope: OrganizationScope, groupIds: readonly string[]): Promise<string[]> {
+    const groups = await this.getByIds(scope, groupIds);
+    if (groups.includes(undefined)) throw new ApiError('NOT_FOUND', 'Organization user group does not exist');
+    return groups.flatMap((group) => group?.internalId ?? []);
   }
 
   /**
-   * Returns the users among `userIds` who are in at least one of the groups, in the order of `userIds`. `groups` has internal
+   * Returns a page of the users who are in at least one of the groups, ordered by user id. A user in several groups is listed once.
+   * `groupKeys` has internal ids. Leaves out users who were erased or removed from the organization, so a page can be shorter than
+   * `limit`.
+   */
+  async memberRecords(
+    scope: OrganizationScope,
+    groupKeys: readonly string[],
+    options: PageOptions,
+  ): Promise<ReadPage<User>> {
+    const pages = groupKeys.map(async (groupKey) => {
+      const { values, next } = await this.#table.query(GroupMemberEntity, { ...scope, groupKey }, options);
+      return { records: values.map((member) => ({ ...member, key: memberPosition(scope, groupKey, member) })), next };
+    });
+    const { records, next } = mergePages(await Promise.all(pages), options.limit);
+    const users = await usersOf(this.#table, scope, records);
+    return {
+      records: records.flatMap((record) => {
+        const value = users.get(record);
+        return value ? [{ key: record.key, value }] : [];
+      }),
+      next,
+    };
+  }
+
+  /**
+   * Returns the users among `userIds` who are in at least one of the groups, in the order of `userIds`. `groupKeys` has internal
    * ids.
    */
-  async membersNamed(scope: OrganizationScope, groups: readonly string[], userIds: readonly string[]): Promise<User[]> {
-    const keys = userIds.flatMap((userId) => groups.map((group) => ({ ...scope, groupKey: group, userId })));
+  async membersNamed(
+    scope: OrganizationScope,
+    groupKeys: readonly string[],
+    userIds: readonly string[],
+  ): Promise<User[]> {
+    const keys = userIds.flatMap((userId) => groupKeys.map((groupKey) => ({ ...scope, groupKey, userId })));
     const members = (await this.#table.getMany(GroupMemberEntity, keys)).filter((member) => member !== undefined);
     // A user who was removed and added again can have an old membership in one group and a new one in another. The old one does
     // not count.
@@ -194,14 +217,16 @@ export class GroupReader {
           { ...scope, groupKey: internalId },
           { limit: Math.max(room - 1, 1), after },
         );
-        const members = values.map((member) => ({
-          member,
-          position: GroupMemberEntity.key({ ...scope, groupKey: internalId, ...member }).SK,
-        }));
+        const members = values.map((member) => ({ member, position: memberPosition(scope, internalId, member) }));
         return { group, internalId, position, members, hasMore: next !== undefined };
       }),
     );
   }
+}
+
+/** Returns the sort key of a member in the listing of a group. */
+function memberPosition(scope: OrganizationScope, groupKey: string, { userId }: GroupMember): string {
+  return GroupMemberEntity.key({ ...scope, groupKey, userId }).SK;
 }
 
 /**
@@ -285,9 +310,8 @@ export class GroupWriter {
     userIds: readonly string[],
     now: number,
   ): Promise<ItemOutcome[]> {
-    const [group] = await this.#groups.getByIds(scope, [groupId]);
-    if (!group) throw new ApiError('NOT_FOUND', 'Organization user group does not exist');
-    const groupScope = { ...scope, groupKey: group.internalId };
+    const [groupKey = ''] = await this.#groups.requireKeys(scope, [groupId]);
+    const groupScope = { ...scope, groupKey };
     return writeEach<string, MemberState, ItemOutcome>({
       table: this.#table,
       items: userIds,

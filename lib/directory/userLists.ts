@@ -6,15 +6,13 @@ import {
   type RecordPage,
 } from '../content/recordListing.ts';
 import { dict } from '../shared/collections.ts';
-import { ApiError } from '../shared/errors.ts';
 import type { Page } from '../table/pages.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 import type { Table } from '../table/table.ts';
 import { DocumentReader, readDocuments } from './documents.ts';
 import type { OrganizationScope } from './folders/folders.ts';
-import { mergePages } from './rules/userLists.ts';
 import { RECORDS_PER_READ, searchPage } from './searchPage.ts';
-import { GroupMemberEntity, GroupReader, readGroups } from './userGroups.ts';
+import { GroupReader, readGroups } from './userGroups.ts';
 import { type ListedUser, readUsers, type Resource, UserReader } from './users.ts';
 
 export interface UserListOptions {
@@ -62,67 +60,24 @@ export class UserLists {
     this.#groups = new GroupReader(table);
   }
 
-  /** Returns a page of the selected users. Throws NOT_FOUND if a group does not exist. */
+  /** Returns a page of the selected users, ordered by user id, or in the order of `userIds`. Throws NOT_FOUND if a group does not exist. */
   async page(
     scope: OrganizationScope,
     { from, groupIds = [], userIds }: UserSelection,
     options: UserListOptions,
   ): Promise<Page<ListedUser>> {
-    if (!userIds) return from ? this.ofResource(scope, from, options) : this.ofGroups(scope, groupIds, options);
+    const groupKeys = from ? [] : await this.#groups.requireKeys(scope, groupIds);
+    if (!userIds)
+      return searchPage((after, count) => {
+        const page = { limit: count, after };
+        return from
+          ? this.#users.contactRecords(scope, from, page)
+          : this.#groups.memberRecords(scope, groupKeys, page);
+      }, options);
     const users = from
       ? await this.#users.contactsNamed(scope, from, userIds)
-      : await this.namedInGroups(scope, groupIds, userIds);
+      : await this.#groups.membersNamed(scope, groupKeys, userIds);
     return { values: options.isMatch ? users.filter(options.isMatch) : users, next: undefined };
-  }
-
-  /** Returns a page of a resource's contact list, ordered by user id. */
-  async ofResource(scope: OrganizationScope, resource: Resource, options: UserListOptions): Promise<Page<ListedUser>> {
-    return searchPage((after, count) => this.#users.contactRecords(scope, resource, { limit: count, after }), options);
-  }
-
-  /**
-   * Returns a page of the users who are in at least one of the groups, ordered by user id. A user in several groups is listed
-   * once. Throws NOT_FOUND if a group does not exist.
-   */
-  async ofGroups(
-    scope: OrganizationScope,
-    groupIds: readonly string[],
-    options: UserListOptions,
-  ): Promise<Page<ListedUser>> {
-    const read = async (from: string | undefined, pageLimit: number) => {
-      const pages = await Promise.all(
-        groupIds.map((groupId) => this.#groups.members(scope, groupId, { limit: pageLimit, after: from })),
-      );
-      const keyOf = (user: ListedUser) => GroupMemberEntity.key({ ...scope, groupKey: '', ...user }).SK;
-      return mergePages(
-        pages.map(({ values, next }) => ({ records: values.map((value) => ({ key: keyOf(value), value })), next })),
-        pageLimit,
-      );
-    };
-    const [storedGroups, page] = await Promise.all([
-      this.#groups.getByIds(scope, groupIds),
-      searchPage((after, count) => read(after, options.isMatch ? Math.ceil(count / groupIds.length) : count), options),
-    ]);
-    if (storedGroups.includes(undefined)) throw unknownGroup();
-    return page;
-  }
-
-  /**
-   * Returns the users among `userIds` who are in at least one of the groups, in the order of `userIds`. Throws NOT_FOUND if a
-   * group does not exist.
-   */
-  async namedInGroups(
-    scope: OrganizationScope,
-    groupIds: readonly string[],
-    userIds: readonly string[],
-  ): Promise<ListedUser[]> {
-    const groups = await this.#groups.getByIds(scope, groupIds);
-    if (groups.includes(undefined)) throw unknownGroup();
-    return this.#groups.membersNamed(
-      scope,
-      groups.flatMap((group) => group?.internalId ?? []),
-      userIds,
-    );
   }
 
   /**
@@ -160,10 +115,6 @@ export class UserLists {
     const [document] = await this.#documents.getByIds(scope, [documentId]);
     return document?.folder?.folderId;
   }
-}
-
-function unknownGroup(): ApiError {
-  return new ApiError('NOT_FOUND', 'Organization user group does not exist');
 }
 
 /** Returns the first `limit` matching users on a page of a contact list. */

@@ -5,10 +5,10 @@ interface ListPage<R> {
 }
 
 /**
- * Merges pages of several lists into one page, ordered by key. Each key occurs once. All pages must start after the same key. The
- * next merged page starts after `next`.
+ * Merges pages of several lists into one page, ordered by key. Each key occurs once, with the record that was added last. All pages
+ * must start after the same key. The next merged page starts after `next`.
  */
-export function mergePages<R extends { readonly key: string }>(
+export function mergePages<R extends { readonly key: string; readonly addedAt: number }>(
   pages: readonly ListPage<R>[],
   limit: number,
 ): ListPage<R> {
@@ -16,8 +16,10 @@ export function mergePages<R extends { readonly key: string }>(
   // too.
   const [end] = pages.flatMap(({ next }) => next ?? []).sort(byBytes);
   const merged = new Map<string, R>();
-  for (const record of pages.flatMap(({ records }) => records))
-    if (end === undefined || byBytes(record.key, end) <= 0) merged.set(record.key, record);
+  for (const record of pages.flatMap(({ records }) => records)) {
+    const isLater = record.addedAt > (merged.get(record.key)?.addedAt ?? -Infinity);
+    if (isLater && (end === undefined || byBytes(record.key, end) <= 0)) merged.set(record.key, record);
+  }
   const sorted = [...merged.values()].sort((a, b) => byBytes(a.key, b.key));
   const records = sorted.slice(0, limit);
   return { records, next: records.length < sorted.length ? records.at(-1)?.key : end };

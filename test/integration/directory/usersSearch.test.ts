@@ -10,6 +10,7 @@ const nda = { documentId: 'nda' };
 const { customer } = acmeWorld({ table: 'memory', isShared: true });
 const add = (where: object, ...users: object[]) => customer.addUsers(users, where);
 const crowd = times(2_600, (index) => `c${String(index).padStart(4, '0')}`);
+const crowdGroups = times(10, (index) => `g${index}`);
 const ids = (users: any[]) => users.map(({ userId }) => userId);
 
 /**
@@ -45,6 +46,16 @@ beforeAll(async () => {
       .map((userId, index) => ({ userId, name: (from + index) % 100 === 99 ? 'Named' : undefined }));
     await customer.addUsers(users, { organizationId: 'crowd' });
   }
+  await customer.ok('/v2/organizations/usergroups/add', {
+    organizationId: 'crowd',
+    organizationUserGroups: crowdGroups.map((groupId) => ({ groupId })),
+  });
+  for (const [index, organizationUserGroupId] of crowdGroups.entries())
+    await customer.ok('/v2/organizations/usergroups/users/add', {
+      organizationId: 'crowd',
+      organizationUserGroupId,
+      userIds: crowd.slice(index * 260, (index + 1) * 260),
+    });
 }, 60_000);
 
 /** Returns the user ids of each page. */
@@ -91,6 +102,8 @@ describe('searchKey of users/get', () => {
     expect(Math.max(...userPages.map(({ length }) => length))).toBe(7);
     const rare = await pages({ organizationId: 'crowd', searchKey: 'c2599' });
     expect(rare).toEqual([[], ['c2599']]);
+    const inGroups = { organizationId: 'crowd', organizationUserGroupIds: crowdGroups };
+    expect(await pages({ ...inGroups, searchKey: 'c2599' })).toEqual([[], ['c2599']]);
   });
 
   test('must not change between the pages of a listing, like userIds', async () => {
