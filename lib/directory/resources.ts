@@ -2,16 +2,9 @@ import { type NamedContent, requireWritable } from '../content/documentScope.ts'
 import { ApiError, fieldName, invalid, type Issue } from '../shared/errors.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 import type { Table } from '../table/table.ts';
-import { type Document, DocumentEntity, DocumentReader, type DocumentWriter } from './documents.ts';
-import {
-  type Folder,
-  FolderEntity,
-  FolderReader,
-  type FolderWriter,
-  type OrganizationScope,
-  organizationScope,
-} from './folders/folders.ts';
-import { OrganizationEntity } from './organizations.ts';
+import { DocumentReader, type DocumentWriter } from './documents.ts';
+import { FolderReader, type FolderWriter, type OrganizationScope, organizationScope } from './folders/folders.ts';
+import { type Organization, OrganizationEntity } from './organizations.ts';
 import type { ResourceType } from './rules/access.ts';
 import { documentResource, folderResource, organizationResource, type Resource } from './users.ts';
 import type { ScopedResource } from './userWriter.ts';
@@ -67,6 +60,11 @@ export interface ResourceReference {
   readonly path?: string[] | undefined;
 }
 
+/** A resource in a request, with the scope of its organization. */
+interface ScopedReference extends ResourceReference {
+  readonly scope: OrganizationScope;
+}
+
 /** Finds the resources that a request for permissions names. They can be in several organizations. */
 export class ResourceFinder {
   readonly #table: Table;
@@ -76,103 +74,75 @@ export class ResourceFinder {
   }
 
   /**
-   * Returns the resources in the order of `named`. Throws INVALID_ARGUMENT if an organization does not exist, and NOT_FOUND if a
+   * Returns `named` with the resource of each entry. Throws INVALID_ARGUMENT if an organization does not exist, and NOT_FOUND if a
    * folder or document does not exist. `details.issues` has the path of each missing resource. With `writable`, throws
    * FAILED_PRECONDITION if an organization or document is disabled.
    */
-  async require(
+  async require<R extends ResourceReference>(
     tenant: string,
-    named: readonly ResourceReference[],
+    named: readonly R[],
     { writable = false } = {},
-  ): Promise<ScopedResource[]> {
+  ): Promise<(R & ScopedResource)[]> {
     const organizationIds = named.map(organizationOf);
-    const organizations = await this.#table.getMany(
-      OrganizationEntity,
-      organizationIds.map((organizationId) => ({ tenant, organizationId })),
-    );
-    const [unknown, ...others] = missingIssues(
-      organizations,
+    const organizations = requireEach(
+      await this.#table.getMany(
+        OrganizationEntity,
+        organizationIds.map((organizationId) => ({ tenant, organizationId })),
+      ),
       (index) => named[index]?.path ?? pathOf(index, named[index]?.type === 'organization' ? 'id' : 'organizationId'),
     );
-    if (unknown) throw invalid(unknown, ...others);
-
-    const scopes = organizations.map((organization) =>
-      organizationScope(tenant, organization as NonNullable<typeof organization>),
-    );
     if (writable) organizations.forEach((organization) => requireWritable({ organization }));
-    const internalIds = await this.#internalIds(named, scopes, writable);
+    const scoped = named.map((reference, index) => ({
+      ...reference,
+      scope: organizationScope(tenant, organizations[index] as Organization),
+    }));
+    const internalIds = await this.#internalIds(scoped, writable);
     const issues = missingIssues(internalIds, (index) => pathOf(index, 'id'));
     if (issues.length > 0)
       throw new ApiError('NOT_FOUND', 'Folder or document does not exist', { details: { issues } });
-    return named.map(({ type }, index) => ({
-      scope: scopes[index] as OrganizationScope,
-      resource: { resourceType: type, internalId: internalIds[index] as string },
+    return scoped.map((reference, index) => ({
+      ...reference,
+      resource: { resourceType: reference.type, internalId: internalIds[index] as string },
     }));
   }
 
-  async #internalIds(
-    named: readonly ResourceReference[],
-    scopes: readonly OrganizationScope[],
-    writable: boolean,
-  ): Promise<(string | undefined)[]> {
-    const select = (type: ResourceType) =>
-      named.flatMap((resource, index) =>
-        resource.type === type ? [{ index, scope: scopes[index] as OrganizationScope, id: resource.id }] : [],
-      );
-    const folders = select('folder');
-    const documents = select('document');
-    const [storedFolders, storedDocuments] = await Promise.all([
-      readResources<Folder>(folders, new FolderReader(this.#table), () =>
-        this.#table.getMany(
-          FolderEntity,
-          folders.map(({ scope, id }) => ({ ...scope, folderId: id })),
-        ),
+  async #internalIds(references: readonly ScopedReference[], writable: boolean): Promise<(string | undefined)[]> {
+    const [folders, documents] = await Promise.all([
+      readByOrganization(
+        references.filter(({ type }) => type === 'folder'),
+        new FolderReader(this.#table),
       ),
-      readResources<Document>(documents, new DocumentReader(this.#table), () =>
-        this.#table.getMany(
-          DocumentEntity,
-          documents.map(({ scope, id }) => ({ ...scope, documentId: id })),
-        ),
+      readByOrganization(
+        references.filter(({ type }) => type === 'document'),
+        new DocumentReader(this.#table),
       ),
     ]);
-    if (writable && storedDocuments.some((document) => document?.disabled))
-      throw new ApiError('FAILED_PRECONDITION', 'The document is disabled');
-    const internalIds: (string | undefined)[] = scopes.map(({ organizationKey }) => organizationKey);
-    folders.forEach(({ index }, position) => (internalIds[index] = storedFolders[position]?.internalId));
-    documents.forEach(({ index }, position) => (internalIds[index] = storedDocuments[position]?.internalId));
-    return internalIds;
+    for (const document of documents.values()) if (writable) requireWritable({ document });
+    return references.map((reference) =>
+      reference.type === 'organization'
+        ? reference.scope.organizationKey
+        : (folders.get(reference) ?? documents.get(reference))?.internalId,
+    );
   }
 }
 
-/** The id of a folder or document in a request for permissions, with the scope of its organization. */
-interface ScopedId {
-  readonly scope: OrganizationScope;
-  readonly id: string;
-}
-
-/**
- * Returns the resources in the order of `named`. Usually calls `readAll` once. If a job is applying changes of folders in one of
- * the organizations, reads the resources of each organization with `reader` instead.
- */
-async function readResources<T>(
-  named: readonly ScopedId[],
+/** Reads folders or documents with one call per organization and 100 ids. */
+async function readByOrganization<T>(
+  references: readonly ScopedReference[],
   reader: { getByIds(scope: OrganizationScope, ids: readonly string[]): Promise<(T | undefined)[]> },
-  readAll: () => Promise<(T | undefined)[]>,
-): Promise<(T | undefined)[]> {
-  if (!named.some(({ scope }) => scope.hasFolderChanges)) return readAll();
-  const byOrganization = [...Map.groupBy(named, ({ scope }) => scope.organizationKey).values()];
-  const results = new Map<ScopedId, T | undefined>();
-  await Promise.all(
-    byOrganization.map(async (group) => {
-      const { scope } = group[0] as ScopedId;
-      const resources = await reader.getByIds(
-        scope,
-        group.map(({ id }) => id),
-      );
-      group.forEach((scopedId, index) => results.set(scopedId, resources[index]));
-    }),
-  );
-  return named.map((scopedId) => results.get(scopedId));
+): Promise<ReadonlyMap<ResourceReference, T | undefined>> {
+  const found = new Map<ResourceReference, T | undefined>();
+  const groups = Map.groupBy(references, ({ scope }) => scope.organizationKey);
+  const reads = [...groups.values()].map(async (group) => {
+    const { scope } = group[0] as (typeof group)[number];
+    const resources = await reader.getByIds(
+      scope,
+      group.map(({ id }) => id),
+    );
+    group.forEach((reference, index) => found.set(reference, resources[index]));
+  });
+  await Promise.all(reads);
+  return found;
 }
 
 function organizationOf({ type, id, organizationId }: ResourceReference): string {
@@ -184,7 +154,16 @@ function pathOf(index: number, field: string): Issue['path'] {
   return ['permissions', 'resources', index, field];
 }
 
-/** Returns an issue for each undefined value. `pathTo` returns the path of the field that names the resource with this index. */
+/**
+ * Returns the values. Throws INVALID_ARGUMENT with an issue for each undefined value. `pathTo` returns the path of the field that
+ * names the value with this index.
+ */
+export function requireEach<T>(values: readonly (T | undefined)[], pathTo: (index: number) => Issue['path']): T[] {
+  const [unknown, ...others] = missingIssues(values, pathTo);
+  if (unknown) throw invalid(unknown, ...others);
+  return values.filter((value) => value !== undefined);
+}
+
 function missingIssues(values: readonly unknown[], pathTo: (index: number) => Issue['path']): Issue[] {
   return values.flatMap((value, index) => {
     if (value !== undefined) return [];

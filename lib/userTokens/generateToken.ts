@@ -47,11 +47,9 @@ export const generateUserToken = /* @__PURE__ */ combine(
     async (tenant, { userId, profile, isAdmin, resources }, { now, newId }) => {
       const targets = await finder.require(tenant, resources, { writable: true });
       const grants = new Map(
-        resources.flatMap(({ accessRole = defaultAccessRole, expiresAt }, index) => {
-          const target = targets[index];
-          if (!target) return [];
-          const grant = { organizationKey: target.scope.organizationKey, ...target.resource, accessRole, expiresAt };
-          return [[grant.internalId, { ...grant, scope: target.scope }] as const];
+        targets.map(({ scope, resource, accessRole = defaultAccessRole, expiresAt }) => {
+          const grant = { organizationKey: scope.organizationKey, ...resource, accessRole, expiresAt, scope };
+          return [resource.internalId, grant] as const;
         }),
       );
       const sign = await tokens.signer(tenant);

@@ -437,11 +437,22 @@ describe('users/data/delete', () => {
     ['501 users', { userIds: times(501, (i) => `u${i}`) }, 'userIds'],
     ['31 organizations', { userIds: ['ada'], organizationIds: times(31, (i) => `o${i}`) }, 'organizationIds'],
     ['no organizations', { userIds: ['ada'], organizationIds: [] }, 'organizationIds'],
-    ['an unknown organization', { userIds: ['ada'], organizationIds: ['nowhere'] }, 'organizationIds'],
   ])('rejects %s with INVALID_ARGUMENT', async (_what, data, field) => {
     const { status: code, body } = await customer.call(DELETE, data);
     expect([code, body.error.status]).toEqual([400, 'INVALID_ARGUMENT']);
     expect(body.error.message).toContain(field);
+    expect(await itemsOf(engine, customer, 'Job')).toEqual([]);
+  });
+
+  test('rejects unknown organizations and names each of them', async () => {
+    await customer.ok('/v2/organizations/add', { organizations: [{ organizationId: 'acme' }] });
+    const organizationIds = ['acme', 'nowhere', 'acme', 'elsewhere'];
+    const { status: code, body } = await customer.call(DELETE, { userIds: ['ada'], organizationIds });
+    expect([code, body.error.status]).toEqual([400, 'INVALID_ARGUMENT']);
+    expect(body.error.details.issues.map(({ message }: { message: string }) => message)).toEqual([
+      'organizationIds[1] does not exist',
+      'organizationIds[3] does not exist',
+    ]);
     expect(await itemsOf(engine, customer, 'Job')).toEqual([]);
   });
 

@@ -51,24 +51,19 @@ export const endpoint = defineEndpoint(
     },
   },
   async ({ input, caller, deps, now }) => {
-    const { resources } = input.permissions;
     const { userId } = input.user;
-    const [storedResources, [user]] = await Promise.all([
-      deps.resources.require(caller.tenant, resources, { writable: true }),
+    const [resources, [user]] = await Promise.all([
+      deps.resources.require(caller.tenant, input.permissions.resources, { writable: true }),
       deps.users.find(caller.tenant, [userId]),
     ]);
-    await deps.users.grant(
-      caller.tenant,
-      userId,
-      user,
-      resources.flatMap(({ accessRole = defaultAccessRole, expiresAt, context }, index) => {
-        const resource = storedResources[index];
-        return resource
-          ? { ...resource, accessRole, expiresAt, accessFields: context && accessFields(context.access) }
-          : [];
-      }),
-      now,
-    );
+    const grants = resources.map(({ scope, resource, accessRole = defaultAccessRole, expiresAt, context }) => ({
+      scope,
+      resource,
+      accessRole,
+      expiresAt,
+      accessFields: context && accessFields(context.access),
+    }));
+    await deps.users.grant(caller.tenant, userId, user, grants, now);
     return {};
   },
 );

@@ -2,11 +2,11 @@ import * as z from 'zod';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { startErasure } from '../../../../lib/deletion/erasures.ts';
 import { readOrganizations } from '../../../../lib/directory/organizations.ts';
+import { requireEach } from '../../../../lib/directory/resources.ts';
 import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../../lib/http/twin.ts';
 import * as logMessages from '../../../../lib/observability/logMessages.ts';
-import { distinct } from '../../../../lib/shared/collections.ts';
-import { invalid } from '../../../../lib/shared/errors.ts';
+import { distinct, distinctBy } from '../../../../lib/shared/collections.ts';
 import { closedObject, Id, limits, list, optional } from '../../../../lib/shared/schema.ts';
 
 /** The largest number of users that one call deletes. As documented, a call ignores all further users of its list. */
@@ -33,20 +33,14 @@ export const endpoint = defineEndpoint(
   },
   async ({ input: { userIds, organizationIds }, caller, deps, now, repeatableId, log }) => {
     const { tenant } = caller;
-    const distinctIds = organizationIds && distinct(organizationIds);
-    const organizations = distinctIds && (await deps.organizations.find(tenant, distinctIds));
-    const unknown = organizations?.indexOf(undefined) ?? -1;
-    if (distinctIds && unknown >= 0)
-      throw invalid({
-        path: ['organizationIds', organizationIds.indexOf(distinctIds[unknown] as string)],
-        code: 'does_not_exist',
-        message: 'organizationIds: an organization does not exist',
-      });
+    const organizations =
+      organizationIds &&
+      requireEach(await deps.organizations.find(tenant, organizationIds), (index) => ['organizationIds', index]);
     const erasure = await deps.startErasure({
       tenant,
       jobId: repeatableId('job', 0),
       userIds: distinct(userIds).slice(0, MAX_USERS),
-      organizations: organizations?.filter((organization) => organization !== undefined),
+      organizations: organizations && distinctBy(organizations, ({ internalId }) => internalId),
       now,
       log,
     });
