@@ -14,6 +14,7 @@ import { type Organization, OrganizationEntity } from '../directory/organization
 import type { AccessRole, Grant, PermissionEntry, UserAccess } from '../directory/rules/access.ts';
 import { rootFolderId } from '../directory/rules/folders.ts';
 import { GrantEntity, type User, UserEntity } from '../directory/users.ts';
+import { BoundedMap } from '../shared/boundedMap.ts';
 import { StoredProfile } from '../shared/schema.ts';
 import { BatchReader } from '../table/batchReader.ts';
 import type { Stored } from '../table/entity.ts';
@@ -70,7 +71,7 @@ export class UserAccessReader {
   readonly #table: Table;
   readonly #members;
   /** When access was last read again after a refusal, by user and organization. */
-  readonly #rereadAt = new Map<string, number>();
+  readonly #rereadAt = new BoundedMap<string, number>(MAX_REREADS);
 
   constructor(table: Table) {
     this.#table = table;
@@ -174,8 +175,8 @@ export class UserAccessReader {
       scope,
       user,
       readAccess: readOnce(() => this.#readAccess(scope, user, eventual)),
-      documents: new Map(),
-      folders: new Map(),
+      documents: new BoundedMap(MAX_RESOURCES),
+      folders: new BoundedMap(MAX_RESOURCES),
     };
   }
 
@@ -207,7 +208,6 @@ export class UserAccessReader {
    */
   #mayReread(id: string, now: number): boolean {
     if ((this.#rereadAt.get(id) ?? -Infinity) + REREAD_MILLISECONDS > now) return false;
-    if (this.#rereadAt.size >= MAX_REREADS) this.#rereadAt.clear();
     this.#rereadAt.set(id, now);
     return true;
   }
@@ -243,7 +243,6 @@ function readOnce<T>(read: () => Promise<T>): () => Promise<T> {
 async function keep<K, T>(values: Map<K, Promise<T>>, key: K, read: () => Promise<T>): Promise<T> {
   const kept = values.get(key);
   if (kept) return kept;
-  if (values.size >= MAX_RESOURCES) values.clear();
   const value = read();
   values.set(key, value);
   try {
