@@ -3,17 +3,13 @@ import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { readDocuments } from '../../../../lib/directory/documents.ts';
 import { type OrganizationScope, organizationScope, readFolders } from '../../../../lib/directory/folders/folders.ts';
 import { findOrganization } from '../../../../lib/directory/organizations.ts';
+import { requireResource } from '../../../../lib/directory/resources.ts';
 import { countUsers } from '../../../../lib/directory/userCounts.ts';
-import {
-  documentResource,
-  folderResource,
-  organizationResource,
-  type Resource,
-} from '../../../../lib/directory/users.ts';
+import { documentResource } from '../../../../lib/directory/users.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
 import { dict, distinct } from '../../../../lib/shared/collections.ts';
 import { ApiError } from '../../../../lib/shared/errors.ts';
-import { Id, limits, list, optional } from '../../../../lib/shared/schema.ts';
+import { Id, limits, list, notTogether, optional } from '../../../../lib/shared/schema.ts';
 
 const Count = z.object({ count: z.number() });
 
@@ -33,20 +29,9 @@ export const endpoint = defineEndpoint(
         userId: optional(Id),
       })
       .check(
-        z.refine(({ documentIds, folderId }) => documentIds === undefined || folderId === undefined, {
-          path: ['folderId'],
-          error: 'must not be given together with documentIds',
-        }),
-        z.refine(
-          ({ documentId, documentIds, folderId }) =>
-            documentId === undefined || (documentIds === undefined && folderId === undefined),
-          { path: ['documentId'], error: 'must not be given together with documentIds, folderId' },
-        ),
-        z.refine(
-          ({ allDocuments, documentId, documentIds, folderId }) =>
-            !allDocuments || (documentId ?? documentIds ?? folderId) === undefined,
-          { path: ['allDocuments'], error: 'must not be given together with documentId, documentIds, folderId' },
-        ),
+        notTogether('folderId', 'documentIds'),
+        notTogether('documentId', 'documentIds', 'folderId'),
+        notTogether('allDocuments', 'documentId', 'documentIds', 'folderId'),
       ),
     output: z.object({ data: z.union([Count, z.record(z.string(), Count)]) }),
     message: 'Users count retrieved successfully.',
@@ -64,7 +49,9 @@ export const endpoint = defineEndpoint(
     async function countIn(scope: OrganizationScope) {
       if (documentIds) return countOfEach(scope, distinct(documentIds));
       if (allDocuments) return { count: await deps.users.ofAllDocuments(scope, userId) };
-      return { count: await deps.users.of(scope, await counted(scope), userId) };
+      return {
+        count: await deps.users.of(scope, await requireResource(deps, scope, { documentId, folderId }), userId),
+      };
     }
 
     async function countOfEach(scope: OrganizationScope, ids: readonly string[]) {
@@ -78,12 +65,6 @@ export const endpoint = defineEndpoint(
         return [document.documentId, { count }] as const;
       });
       return dict(await Promise.all(counts));
-    }
-
-    async function counted(scope: OrganizationScope): Promise<Resource> {
-      if (documentId !== undefined) return documentResource(await deps.documents.require(scope, documentId));
-      if (folderId !== undefined) return folderResource(await deps.folders.require(scope, folderId));
-      return organizationResource(scope);
     }
   },
 );

@@ -6,7 +6,7 @@ import { organizationScope, readFolders } from '../../../../../lib/directory/fol
 import { findOrganization } from '../../../../../lib/directory/organizations.ts';
 import { rootFolderId } from '../../../../../lib/directory/rules/folders.ts';
 import { toLambda } from '../../../../../lib/http/lambda.ts';
-import { Id, MetadataFilters, optional } from '../../../../../lib/shared/schema.ts';
+import { Id, MetadataFilters, notTogether, optional } from '../../../../../lib/shared/schema.ts';
 
 export const endpoint = defineEndpoint(
   {
@@ -22,13 +22,7 @@ export const endpoint = defineEndpoint(
         filters: optional(MetadataFilters),
         excludeFolderDocs: optional(z.boolean()),
       })
-      .check(
-        z.refine(
-          ({ excludeFolderDocs, filters, folderId }) =>
-            !excludeFolderDocs || (filters === undefined && folderId === undefined),
-          { path: ['excludeFolderDocs'], error: 'must not be given together with filters, folderId' },
-        ),
-      ),
+      .check(notTogether('excludeFolderDocs', 'filters', 'folderId')),
     output: z.object({ data: z.object({ count: z.int(), filtersApplied: z.boolean().optional() }) }),
     message: 'Documents count retrieved successfully.',
     errors: ['NOT_FOUND'],
