@@ -49,6 +49,8 @@ export interface ListedDocument {
   /** The document id that the customer chose. */
   readonly documentId: string;
   readonly scope: DocumentScope;
+  /** The folder that contains the document directly. */
+  readonly folder?: { readonly folderId: string } | undefined;
 }
 
 /** The documents of a listing, ordered by document id. */
@@ -161,7 +163,7 @@ export async function listAcrossDocuments<V>({
 
 /** Returns a source of all documents of an organization. */
 export function allDocuments(
-  reader: Pick<DocumentReader, 'getByIds' | 'attachFolders' | 'list'>,
+  reader: Pick<DocumentReader, 'getWithFolders' | 'list'>,
   scope: OrganizationScope,
 ): DocumentSource {
   return pagedDocuments(reader, scope, {
@@ -173,7 +175,7 @@ export function allDocuments(
 
 /** Returns a source of the documents that are directly in a folder. */
 export function documentsInFolder(
-  reader: Pick<DocumentReader, 'getByIds' | 'attachFolders' | 'listInFolder'>,
+  reader: Pick<DocumentReader, 'getWithFolders' | 'listInFolder'>,
   scope: OrganizationScope,
   folder: Stored<Folder>,
 ): DocumentSource {
@@ -203,7 +205,7 @@ interface PagedDocuments {
 }
 
 function pagedDocuments(
-  reader: Pick<DocumentReader, 'getByIds' | 'attachFolders'>,
+  reader: Pick<DocumentReader, 'getWithFolders'>,
   scope: OrganizationScope,
   { keyOf, list, includes }: PagedDocuments,
 ): DocumentSource {
@@ -228,19 +230,19 @@ function pagedDocuments(
 /** Returns a document in the form that a listing takes. */
 export function toListed(
   scope: OrganizationScope,
-  { documentId, internalId }: { readonly documentId: string; readonly internalId: string },
+  { documentId, internalId, folder }: Pick<ListedDocument, 'documentId' | 'folder'> & { readonly internalId: string },
 ): ListedDocument {
-  return { documentId, scope: { ...scope, documentKey: internalId } };
+  return { documentId, scope: { ...scope, documentKey: internalId }, folder };
 }
 
 /** Returns the documents that exist, by the ids that the customer chose. A document in a deleted folder does not exist. */
 export async function findLiveDocuments(
-  reader: Pick<DocumentReader, 'getByIds' | 'attachFolders'>,
+  reader: Pick<DocumentReader, 'getWithFolders'>,
   scope: OrganizationScope,
   documentIds: readonly string[],
 ): Promise<ReadonlyMap<string, DocumentWithFolder>> {
   if (documentIds.length === 0) return new Map();
-  const documents = await reader.attachFolders(scope, await reader.getByIds(scope, distinct(documentIds)));
+  const documents = await reader.getWithFolders(scope, distinct(documentIds));
   return new Map(documents.flatMap((document) => (document ? [[document.documentId, document] as const] : [])));
 }
 

@@ -93,6 +93,14 @@ export class DocumentReader {
     return (await this.find(scope, documentIds)).map(({ current }) => current);
   }
 
+  /** Returns documents with their folders, in the order of the ids. The value is undefined for a document that does not exist. */
+  async getWithFolders(
+    scope: OrganizationScope,
+    documentIds: readonly string[],
+  ): Promise<(DocumentWithFolder | undefined)[]> {
+    return this.attachFolders(scope, await this.#getStored(scope, documentIds));
+  }
+
   /** Returns the document with this id, or undefined if it does not exist. */
   async get(scope: OrganizationScope, documentId: string): Promise<Stored<Document> | undefined> {
     return scope.hasFolderChanges
@@ -113,13 +121,20 @@ export class DocumentReader {
    * a job applies changes of folders, it also reads the documents' folders.
    */
   async find(scope: OrganizationScope, documentIds: readonly string[]): Promise<CurrentAndStored<Document>[]> {
-    const documents = await this.#table.getMany(
-      DocumentEntity,
-      documentIds.map((documentId) => ({ ...scope, documentId })),
-    );
+    const documents = await this.#getStored(scope, documentIds);
     if (!scope.hasFolderChanges) return documents.map((stored) => ({ current: stored, stored }));
     const withFolders = await this.attachFolders(scope, documents);
     return documents.map((stored, index) => ({ current: withFolders[index] && stored, stored }));
+  }
+
+  async #getStored(
+    scope: OrganizationScope,
+    documentIds: readonly string[],
+  ): Promise<(Stored<Document> | undefined)[]> {
+    return this.#table.getMany(
+      DocumentEntity,
+      documentIds.map((documentId) => ({ ...scope, documentId })),
+    );
   }
 
   /** Returns a page of an organization's documents, ordered by id. */

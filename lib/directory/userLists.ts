@@ -1,10 +1,4 @@
-import {
-  allDocuments,
-  listAcrossDocuments,
-  type ListedDocument,
-  listingCursor,
-  type RecordPage,
-} from '../content/recordListing.ts';
+import { allDocuments, listAcrossDocuments, listingCursor, type RecordPage } from '../content/recordListing.ts';
 import { dict } from '../shared/collections.ts';
 import type { Page } from '../table/pages.ts';
 import { storeCapability } from '../table/storeCapability.ts';
@@ -13,7 +7,7 @@ import { DocumentReader, readDocuments } from './documents.ts';
 import type { OrganizationScope } from './folders/folders.ts';
 import { RECORDS_PER_READ, searchPage } from './searchPage.ts';
 import { GroupReader, readGroups } from './userGroups.ts';
-import { type ListedUser, readUsers, type Resource, UserReader } from './users.ts';
+import { documentResource, type ListedUser, readUsers, type Resource, UserReader } from './users.ts';
 
 export interface UserListOptions {
   readonly limit: number;
@@ -93,11 +87,7 @@ export class UserLists {
       from: listingCursor.position(after),
       limit,
       read: async (document, options) => {
-        const resource = {
-          resourceType: 'document' as const,
-          internalId: document.scope.documentKey,
-          folderId: () => this.#folderOf(scope, document),
-        };
+        const resource = documentResource({ internalId: document.scope.documentKey, folder: document.folder });
         const contacts = await this.#users.contactRecords(
           scope,
           resource,
@@ -109,11 +99,6 @@ export class UserLists {
       },
     });
     return { values, next: listingCursor.of(next) };
-  }
-
-  async #folderOf(scope: OrganizationScope, { documentId }: ListedDocument): Promise<string | undefined> {
-    const [document] = await this.#documents.getByIds(scope, [documentId]);
-    return document?.folder?.folderId;
   }
 }
 

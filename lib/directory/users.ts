@@ -150,11 +150,8 @@ export function isExistingUser(user: MaybeUser): user is Stored<User> {
 export interface Resource {
   readonly resourceType: ResourceType;
   readonly internalId: string;
-  /**
-   * The customer's id for the folder that contains the resource directly, or a function that reads this id. The function is
-   * called only if a user was removed from another resource of the organization.
-   */
-  readonly folderId?: string | (() => Promise<string | undefined>) | undefined;
+  /** The customer's id for the folder that contains the resource directly. */
+  readonly folderId?: string | undefined;
 }
 
 export function organizationResource({ organizationKey }: OrganizationScope): Resource {
@@ -301,10 +298,8 @@ export class UserReader {
         (revocation) => revocation.organizationKey === organizationKey && !direct.includes(revocation.resource),
       ),
     );
-    if (!needsFolders) return direct;
-    const folderId = typeof resource.folderId === 'function' ? await resource.folderId() : resource.folderId;
-    if (folderId === undefined) return direct;
-    const [folder] = await new FolderReader(this.#table).getByIds(scope, [folderId]);
+    if (!needsFolders || resource.folderId === undefined) return direct;
+    const [folder] = await new FolderReader(this.#table).getByIds(scope, [resource.folderId]);
     return folder ? [resource.internalId, ...folderChain(folder), organizationKey] : direct;
   }
 }

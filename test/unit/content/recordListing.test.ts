@@ -198,17 +198,15 @@ describe('allDocuments', () => {
   /** Returns a document reader that lists `atOnce` documents at a time. It omits documents in deleted folders. */
   function documents(ids: readonly string[], atOnce: number, deletedIds: ReadonlySet<string>) {
     const all = ids.toSorted().map((documentId) => ({ documentId, internalId: `internal ${documentId}` }));
-    const attachFolders = async (_scope: unknown, documents: readonly ((typeof all)[number] | undefined)[]) =>
-      documents.map((document) => (document && deletedIds.has(document.documentId) ? undefined : document));
+    const isLive = ({ documentId }: { documentId: string }) => !deletedIds.has(documentId);
     return {
-      getByIds: async (_scope: unknown, ids: readonly string[]) =>
-        ids.map((id) => all.find(({ documentId }) => documentId === id)),
-      attachFolders,
+      getWithFolders: async (_scope: unknown, ids: readonly string[]) =>
+        ids.map((id) => all.filter(isLive).find(({ documentId }) => documentId === id)),
       async list(_scope: unknown, { after }: { after?: string | undefined }) {
         const remaining = all.filter(({ documentId }) => after === undefined || documentId > after);
         const page = remaining.slice(0, atOnce);
         return {
-          values: (await attachFolders(undefined, page)).filter((document) => document !== undefined),
+          values: page.filter(isLive),
           next: remaining.length > atOnce ? page.at(-1)?.documentId : undefined,
         };
       },

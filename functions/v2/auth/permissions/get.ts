@@ -62,7 +62,7 @@ export const endpoint = defineEndpoint(
           deps.users.find(caller.tenant, userIds),
           Promise.all(userIds.map((userId) => deps.users.grants(scope, userId))),
           deps.folders.getByIds(scope, folderIds),
-          deps.documents.getByIds(scope, documentIds).then((stored) => deps.documents.attachFolders(scope, stored)),
+          deps.documents.getWithFolders(scope, documentIds),
         ]);
         return { users, grants, folders, documents, revocations: await deps.users.revocations(scope, users) };
       },

@@ -75,7 +75,7 @@ export const endpoint = defineEndpoint(
     return content;
 
     async function readByIds(scope: OrganizationScope, ids: readonly string[]) {
-      const documents = await deps.documents.attachFolders(scope, await deps.documents.getByIds(scope, ids));
+      const documents = await deps.documents.getWithFolders(scope, ids);
       const existing = documents.filter((document) => document !== undefined);
       return { data: existing.filter(isMatch).map(toDocumentResponse), pageToken: null };
     }

@@ -55,10 +55,8 @@ export const endpoint = defineEndpoint(
     }
 
     async function countOfEach(scope: OrganizationScope, ids: readonly string[]) {
-      const withFolders = await deps.documents
-        .getByIds(scope, ids)
-        .then((stored) => deps.documents.attachFolders(scope, stored));
-      const documents = withFolders.filter((document) => document !== undefined);
+      const stored = await deps.documents.getWithFolders(scope, ids);
+      const documents = stored.filter((document) => document !== undefined);
       if (documents.length < ids.length) throw new ApiError('NOT_FOUND', 'Document does not exist');
       const counts = documents.map(async (document) => {
         const count = await deps.users.of(scope, documentResource(document), userId);
