@@ -122,21 +122,15 @@ function handlerOf<I extends z.ZodType, O extends z.ZodType, U extends Uses, A e
     async (event, state) => {
       const key = takesIdempotencyKey(endpoint) ? idempotencyKey(event) : undefined;
       if (key === undefined) return toResult(await run(event, state));
+      const { caller, body, startedAt: now } = state;
+      const owner = callerId(caller) ?? '';
       // An `Idempotency-Key` is valid for one path only, because an endpoint and its twin answer differently.
-      const { path } = endpointOf(event);
-      const answer = await idempotencyStore().once(
-        {
-          owner: ownerOf(state.caller),
-          authToken: secretOf(event, serviceName(), state.caller),
-          path: idempotencyPath(path, state.caller),
-          key,
-          body: state.body,
-          now: state.startedAt,
-        },
-        (since) =>
-          run(event, state, (prefix, number) =>
-            derivedId(prefix, since, [ownerOf(state.caller), idempotencyPath(path, state.caller), key, number]),
-          ).catch((error: unknown) => answerForCallerError(error, state)),
+      const path = idempotencyPath(endpointOf(event).path, caller);
+      const authToken = secretOf(event, serviceName(), caller);
+      const answer = await idempotencyStore().once({ owner, authToken, path, key, body, now }, (since) =>
+        run(event, state, (prefix, number) => derivedId(prefix, since, [owner, path, key, number])).catch(
+          (error: unknown) => answerForCallerError(error, state),
+        ),
       );
       return toResult(answer, answer.replayed ? { 'idempotency-replayed': 'true' } : {});
     },
@@ -181,10 +175,6 @@ function idempotencyKey(event: APIGatewayProxyEventV2): string | undefined {
     code: 'invalid_format',
     message: 'Idempotency-Key must be 1 to 255 visible ASCII characters',
   });
-}
-
-function ownerOf(caller: Caller): string {
-  return callerId(caller) ?? '';
 }
 
 /**
