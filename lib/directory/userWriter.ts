@@ -94,7 +94,7 @@ export class UserWriter {
     newGrant: Partial<Pick<Grant, 'accessRole' | 'expiresAt'>> = {},
   ): Promise<ItemResult[]> {
     return this.#writeEach(users, {
-      read: (userIds) => this.#readState(scope, resource, userIds),
+      read: (items) => this.#readState(scope, resource, items),
       decide: (item, state) => {
         const { user, op } = profileWrite(scope.tenant, item, state.user, now);
         const renew = !state.contact || state.hasEnded(state.contact.addedAt);
@@ -118,7 +118,7 @@ export class UserWriter {
   ): Promise<ItemResult[]> {
     if (memberships.length === 0)
       return this.#writeEach([user], {
-        read: (userIds) => this.#readProfiles(tenant, userIds),
+        read: (items) => this.#readProfiles(tenant, items),
         decide: (item, state) => {
           const { user: written, op } = profileWrite(tenant, item, state.user, now);
           return { result: { success: true, id: written.internalId, message: 'User added.' }, ops: [op] };
@@ -144,10 +144,10 @@ export class UserWriter {
     now: number,
   ): Promise<ItemResult[]> {
     return this.#writeEach(users, {
-      read: (userIds, items) =>
+      read: (items) =>
         target && items.some(({ accessRole }) => accessRole !== undefined)
-          ? this.#readState(target.scope, target.resource, userIds, { contacts: false })
-          : this.#readProfiles(tenant, userIds),
+          ? this.#readState(target.scope, target.resource, items, { contacts: false })
+          : this.#readProfiles(tenant, items),
       decide: (item, state) => {
         if (!isExistingUser(state.user))
           return { result: { success: false, id: '', message: 'User does not exist.' }, ops: [] };
@@ -218,18 +218,14 @@ export class UserWriter {
       read,
       decide,
     }: {
-      read: (userIds: readonly string[], items: readonly NewUser[]) => Promise<UserState[]>;
+      read: (items: readonly NewUser[]) => Promise<UserState[]>;
       decide: (item: NewUser, state: UserState) => { result: ItemResult; ops: readonly (WriteOp | undefined)[] };
     },
   ): Promise<ItemResult[]> {
     return writeEach<NewUser, UserState, ItemResult>({
       table: this.#table,
       items: users,
-      read: (items) =>
-        read(
-          items.map(({ userId }) => userId),
-          items,
-        ),
+      read,
       decide: (sent, state) => {
         const item = withMailableAddress(sent);
         const { result, ops } = decide(item ?? sent, state);
@@ -241,15 +237,16 @@ export class UserWriter {
   }
 
   /**
-   * Returns the stored user, grant and contact of each user on a resource, in the order of `userIds`. Does not read contacts if
+   * Returns the stored user, grant and contact of each user on a resource, in the order of `items`. Does not read contacts if
    * `contacts` is false.
    */
   async #readState(
     scope: OrganizationScope,
     resource: Resource,
-    userIds: readonly string[],
+    items: readonly NewUser[],
     { contacts: withContacts = true } = {},
   ): Promise<UserState[]> {
+    const userIds = items.map(({ userId }) => userId);
     const contactKeys = userIds.map((userId) => ({ ...scope, resource: resource.internalId, userId }));
     const [users, grants, contacts] = await Promise.all([
       this.#users.find(scope.tenant, userIds),
@@ -268,8 +265,11 @@ export class UserWriter {
     }));
   }
 
-  async #readProfiles(tenant: string, userIds: readonly string[]): Promise<UserState[]> {
-    const users = await this.#users.find(tenant, userIds);
+  async #readProfiles(tenant: string, items: readonly NewUser[]): Promise<UserState[]> {
+    const users = await this.#users.find(
+      tenant,
+      items.map(({ userId }) => userId),
+    );
     return users.map((user) => ({ user, grant: undefined, contact: undefined, hasEnded: () => false }));
   }
 }
