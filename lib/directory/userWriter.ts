@@ -5,7 +5,7 @@ import { newId } from '../shared/ids.ts';
 import type { ItemResult } from '../shared/results.ts';
 import type { Stored } from '../table/entity.ts';
 import { storeCapability } from '../table/storeCapability.ts';
-import { insert, insertOrReplace, remove, replace, type Table, type WriteOp } from '../table/table.ts';
+import { insert, insertOrReplace, remove, replace, type Table, upsert, type WriteOp } from '../table/table.ts';
 import { writeEach } from '../table/writeEach.ts';
 import { recordRemoval } from './accessRemovals.ts';
 import { type OrganizationScope, readFolders } from './folders/folders.ts';
@@ -184,7 +184,7 @@ export class UserWriter {
         accessFields: accessFields && [...accessFields],
         grantedAt,
       };
-      return { put: GrantEntity.toItem(item, grantedAt) };
+      return upsert(GrantEntity, item, grantedAt);
     });
     const added = profileWrite(tenant, { userId, profile: {} }, user, now).op;
     await Promise.all([added && this.#table.write([added]), this.#table.writeAll(ops)]);

@@ -68,9 +68,12 @@ export function insertOrReplace<T, P, K>(
   return stored ? replace(entity, value, stored._r) : insert(entity, value, firstRevision);
 }
 
-/** Returns the write of a value without a condition. The last writer wins. */
-export function upsert<T, P, K>(entity: Entity<T, P, K>, value: T & P & K): WriteOp {
-  return { put: entity.toItem(value) };
+/**
+ * Returns the write of a value without a condition. The last writer wins. If the item is deleted at the revision that was read, pass
+ * a `revision` that is new each time, such as the time. The deletion then keeps an item that was written after the read.
+ */
+export function upsert<T, P, K>(entity: Entity<T, P, K>, value: T & P & K, revision = 1): WriteOp {
+  return { put: entity.toItem(value, revision) };
 }
 
 /** Returns the write of a value with the given revision. The write conflicts if the stored revision is higher. */

@@ -342,15 +342,11 @@ class TreeChange {
    * everything below the folder.
    */
   record({ folderId, internalId }: Folder, kind: 'changed' | 'removed'): WriteOp {
-    return upsert(FolderChangeEntity, {
-      tenant: this.#request.tenant,
-      organizationKey: this.#lock.ids.organizationKey,
-      folderKey: internalId,
-      folderId,
-      kind,
-      jobId: this.#jobId,
-      at: this.now,
-    });
+    const { tenant } = this.#request;
+    const { organizationKey } = this.#lock.ids;
+    const change = { folderKey: internalId, folderId, kind, jobId: this.#jobId, at: this.now };
+    // A later change of the folder replaces this record. The job of this change must not remove the record of the later change.
+    return upsert(FolderChangeEntity, { tenant, organizationKey, ...change }, this.now);
   }
 
   /** Sends the job's queue message if the job was stored. */

@@ -271,6 +271,48 @@ describe('writes with outdated paths during a folder change', () => {
   }
 });
 
+describe('a second change of a folder, just before the job of the first change ends', () => {
+  const secondChange = async (path: string, data: object) => {
+    await addFolders({ folderId: 'a' }, { folderId: 'b', parentFolderId: 'a' }, { folderId: 'to' });
+    await addDocuments('b', 'nda');
+    await ok(`${FOLDERS}/access/update`, { folderIds: ['a'], accessType: 'restricted' });
+    const first = (await jobs())[0]!;
+    now = first.createdAt;
+    const secondRound = (await step(first)) as StoredJob;
+    const request = AsyncLocalStorage.bind(() => ok(`${FOLDERS}/${path}`, data));
+    const write = table.write.bind(table);
+    // The job has read the records of changes, and removes its own records now.
+    jest.spyOn(table, 'write').mockImplementationOnce(async (ops) => {
+      await request();
+      return write(ops);
+    });
+    expect(await step(secondRound)).toBe('done');
+  };
+
+  test.each([
+    [
+      'access/update',
+      { folderIds: ['a'], accessType: 'organizationPrivate' },
+      ['a root organizationPrivate', 'b root/a organizationPrivate', 'to root public'],
+    ],
+    [
+      'update',
+      { folders: [{ folderId: 'a', parentFolderId: 'to' }] },
+      ['a root/to restricted', 'b root/to/a restricted', 'to root public'],
+    ],
+    ['delete', { folderId: 'a' }, ['to root public']],
+  ])('takes effect below the folder at once and after its job: %s', async (path, data, expected) => {
+    await secondChange(path, data);
+    const lines = (folders: ReadonlyMap<string, string>) => sorted(folders).map((folder) => folder.join(' '));
+    expect(lines(await tree())).toEqual(expected);
+    await runJobs();
+    expect(lines(await storedTree())).toEqual(expected);
+    expect((await ok(`${DOCUMENTS}/get`, { documentIds: ['nda'] })).length).toBe(path === 'delete' ? 0 : 1);
+    expect(await leftovers()).toEqual([]);
+    expect(await pendingJobCount()).toBeUndefined();
+  });
+});
+
 describe('deleting a folder with three levels, documents, comments and grants', () => {
   const inner = { documentId: 'inner' };
 
