@@ -237,7 +237,7 @@ export class DocumentWriter {
         const item = { ...scope, ...document };
         return {
           result: { success: true, id: document.internalId, message: 'Added Successfully' },
-          ops: [insertOrReplace(DocumentEntity, item, stored), ...folderEntryWrite(scope, document)],
+          ops: [insertOrReplace(DocumentEntity, item, stored, now), ...folderEntryWrite(scope, document)],
         };
       },
       conflicted: ({ documentId }) => failedDocument(documentId, BUSY, 'internal'),

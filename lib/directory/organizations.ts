@@ -10,7 +10,15 @@ import type { ItemResult } from '../shared/results.ts';
 import { defineEntity, type Stored } from '../table/entity.ts';
 import { retryOnConflict } from '../table/retryOnConflict.ts';
 import { storeCapability } from '../table/storeCapability.ts';
-import { insert, type ItemReader, type PageOptions, type QueryPage, replace, type Table } from '../table/table.ts';
+import {
+  insert,
+  type ItemReader,
+  type PageOptions,
+  type QueryPage,
+  replace,
+  type Table,
+  type WriteOp,
+} from '../table/table.ts';
 import { type Decision, writeEach } from '../table/writeEach.ts';
 
 const Schema = z.object({
@@ -161,7 +169,7 @@ export class OrganizationWriter {
       const organization = newOrganization(item, now);
       return {
         result: { success: true, id: organization.internalId, message: 'Added Successfully' },
-        ops: [insert(OrganizationEntity, { tenant, ...organization })],
+        ops: [insertOrganization(tenant, organization)],
       };
     });
   }
@@ -256,7 +264,7 @@ export class OrganizationWriter {
       if (!create) throw unknownOrganization('; send createOrganization: true to create it');
       if (refusal) throw refusal;
       const organization = newOrganization({ organizationId }, now);
-      return this.#table.tryWrite([insert(OrganizationEntity, { tenant, ...organization })], organization);
+      return this.#table.tryWrite([insertOrganization(tenant, organization)], organization);
     });
   }
 }
@@ -275,6 +283,11 @@ function newOrganization(from: NewOrganization, now: number): Organization {
     createdAt: now,
     lastUpdated: now,
   };
+}
+
+/** Returns the write of a new organization. Its first revision is the time, because an id can be added again after its deletion. */
+function insertOrganization(tenant: string, organization: Organization): WriteOp {
+  return insert(OrganizationEntity, { tenant, ...organization }, organization.createdAt);
 }
 
 function unknownOrganization(hint = ''): Error {

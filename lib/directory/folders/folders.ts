@@ -374,7 +374,7 @@ function decideAddition(
   return {
     result: { success: true, id: folderId, message: 'Folder added.' },
     ops: [
-      insertOrReplace(FolderEntity, added, existing.stored),
+      insertOrReplace(FolderEntity, added, existing.stored, now),
       insert(FolderEntryEntity, {
         ...scope,
         folderKey: parent?.internalId ?? rootFolderId,
