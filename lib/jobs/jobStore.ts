@@ -7,7 +7,7 @@ import { readDue } from '../table/indexValues.ts';
 import type { Page } from '../table/pages.ts';
 import { shardOf } from '../table/queryShards.ts';
 import { storeCapability } from '../table/storeCapability.ts';
-import { insert, type PageOptions, remove, replace, type Table, type WriteOp } from '../table/table.ts';
+import { insert, type PageOptions, remove, replace, type Table, upsert, type WriteOp } from '../table/table.ts';
 import type { DueIndex } from '../workers/dueShards.ts';
 import { notifyQueue } from '../workers/notifyQueue.ts';
 import type { QueueMessage, QueueSender } from '../workers/sender.ts';
@@ -108,7 +108,7 @@ export function startJob(tenant: string, job: NewJob, now: number): WriteOp {
  * worker that runs the replaced job stops after its current step.
  */
 export function restartJob(tenant: string, job: NewJob, now: number): WriteOp {
-  return { put: JobEntity.toItem({ ...toJob(tenant, job, now), notBefore: job.dueAt }, now) };
+  return upsert(JobEntity, { ...toJob(tenant, job, now), notBefore: job.dueAt }, now);
 }
 
 function toJob(tenant: string, { jobId, kind, data, dueAt }: NewJob, now: number): Job & { readonly tenant: string } {

@@ -70,7 +70,7 @@ export class FolderTreeReader {
       const parentKeys = new Set(level.map(({ internalId }) => internalId));
       level = await this.#foldersIn(scope, folderIds, (key) => parentKeys.has(key));
       if (isVisible) level = level.filter(isVisible);
-      for (const child of level) byParent.set(parentOf(child), [...(byParent.get(parentOf(child)) ?? []), child]);
+      for (const [folderKey, children] of Map.groupBy(level, parentOf)) byParent.set(folderKey, children);
     }
     const toTree = (root: Stored<Folder>): FolderTree => ({
       folder: root,
