@@ -11,8 +11,7 @@ import { insert, insertOrReplace, type PageOptions, type QueryPage, type Table }
 import { writeEach } from '../table/writeEach.ts';
 import { organizationPartition, type OrganizationScope } from './folders/folders.ts';
 import { accessTimeAfter, hasEnded } from './rules/access.ts';
-import { fillPage, type GroupCursor, type ReadGroup } from './rules/userGroups.ts';
-import { mergePages } from './rules/userLists.ts';
+import { fillPage, type GroupCursor, mergePages, type ReadGroup } from './rules/userGroups.ts';
 import type { ReadPage } from './searchPage.ts';
 import { findUsers, isExistingUser, type User, userIndex } from './users.ts';
 
