@@ -1,5 +1,5 @@
 import type { Capability } from '../app/capability.ts';
-import { hasFields } from '../shared/collections.ts';
+import { distinctBy, hasFields } from '../shared/collections.ts';
 import { ApiError } from '../shared/errors.ts';
 import { mergeMetadata } from '../shared/metadata.ts';
 import { type DocumentResult, failedDocument } from '../shared/results.ts';
@@ -120,9 +120,9 @@ export class DocumentChanger {
   }
 
   /**
-   * Moves at most 30 distinct documents into a folder, or out of all folders if `folder` is undefined. Moves all documents or
-   * none. Throws NOT_FOUND if a document does not exist, and FAILED_PRECONDITION if a document is disabled. `details.issues`
-   * names these documents by their indexes in `documentIds`.
+   * Moves at most 30 documents into a folder, or out of all folders if `folder` is undefined. Moves all documents or none. Throws
+   * NOT_FOUND if a document does not exist, and FAILED_PRECONDITION if a document is disabled. `details.issues` names these
+   * documents by their indexes in `documentIds`, which can contain an id twice.
    */
   async move(
     scope: OrganizationScope,
@@ -134,7 +134,10 @@ export class DocumentChanger {
       const storedDocuments = await this.#documents.getByIds(scope, documentIds);
       rejectIf(storedDocuments, (document) => document === undefined, 'NOT_FOUND', 'does_not_exist', ABSENT);
       rejectIf(storedDocuments, (document) => document?.disabled === true, 'FAILED_PRECONDITION', 'disabled', DISABLED);
-      const documents = storedDocuments.filter((document) => document !== undefined);
+      const documents = distinctBy(
+        storedDocuments.filter((document) => document !== undefined),
+        ({ internalId }) => internalId,
+      );
       const ops = documents.flatMap((document) => moveOps(scope, document, folder, now));
       const crossings = ops.length > 0 ? await this.#recordCrossings(scope, documents, folder, now) : [];
       return this.#table.tryWrite([...ops, ...crossings]);

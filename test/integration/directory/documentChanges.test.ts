@@ -173,11 +173,11 @@ describe('documents/move', () => {
   });
 
   test('moves all documents or none, and names an unknown or disabled document or an unknown folder', async () => {
-    const { status, body } = await customer.call(MOVE, { ...acme, documentIds: ['a', 'none'], folderId: 'f' });
+    const { status, body } = await customer.call(MOVE, { ...acme, documentIds: ['a', 'a', 'none'], folderId: 'f' });
     expect([status, body.error.status, body.error.details.issues]).toEqual([
       404,
       'NOT_FOUND',
-      [{ path: ['documentIds', 1], code: 'does_not_exist', message: 'documentIds[1]: Document does not exist' }],
+      [{ path: ['documentIds', 2], code: 'does_not_exist', message: 'documentIds[2]: Document does not exist' }],
     ]);
     await ok(DISABLE, { documentIds: ['b'], disabled: true });
     expect(await error(MOVE, { documentIds: ['a', 'b'], folderId: 'f' })).toEqual([

@@ -6,7 +6,6 @@ import { organizationScope, readFolders } from '../../../../lib/directory/folder
 import { rootFolderId } from '../../../../lib/directory/rules/folders.ts';
 import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../../lib/http/twin.ts';
-import { distinct } from '../../../../lib/shared/collections.ts';
 import { Id, limits, list } from '../../../../lib/shared/schema.ts';
 
 export const endpoint = defineEndpoint(
@@ -31,7 +30,7 @@ export const endpoint = defineEndpoint(
     const organization = await deps.findWritableOrganization(caller.tenant, input.organizationId);
     const scope = organizationScope(caller.tenant, organization);
     const folder = input.folderId === rootFolderId ? undefined : await deps.folders.require(scope, input.folderId);
-    await deps.documents.move(scope, distinct(input.documentIds), folder, now);
+    await deps.documents.move(scope, input.documentIds, folder, now);
     return {};
   },
 );
