@@ -154,17 +154,15 @@ function pathOf(index: number, field: string): Issue['path'] {
   return ['permissions', 'resources', index, field];
 }
 
-/**
- * Returns the values. Throws INVALID_ARGUMENT with an issue for each undefined value. `pathTo` returns the path of the field that
- * names the value with this index.
- */
+/** Returns the values. Throws INVALID_ARGUMENT with the issues of `missingIssues`. */
 export function requireEach<T>(values: readonly (T | undefined)[], pathTo: (index: number) => Issue['path']): T[] {
   const [unknown, ...others] = missingIssues(values, pathTo);
   if (unknown) throw invalid(unknown, ...others);
   return values.filter((value) => value !== undefined);
 }
 
-function missingIssues(values: readonly unknown[], pathTo: (index: number) => Issue['path']): Issue[] {
+/** Returns an issue for each undefined value. `pathTo` returns the path of the field that names the value with this index. */
+export function missingIssues(values: readonly unknown[], pathTo: (index: number) => Issue['path']): Issue[] {
   return values.flatMap((value, index) => {
     if (value !== undefined) return [];
     const path = pathTo(index);

@@ -244,12 +244,20 @@ describe('users/count/get', () => {
     expect(await count({ userId: 'nobody' })).toEqual({ count: 0 });
     expect(await count({ ...nda, userId: 'love-3' })).toEqual({ count: 0 });
     expect(await count({ folderId: 'contracts', userId: 'u4' })).toEqual({ count: 1 });
-    expect(await count({ documentIds: ['nda', 'offer'], userId: 'love-3' })).toEqual({
+    expect(await count({ documentIds: ['nda', 'offer', 'nda'], userId: 'love-3' })).toEqual({
       nda: { count: 0 },
       offer: { count: 1 },
     });
     expect(await count({ allDocuments: true, userId: 'u1' })).toEqual({ count: 2 });
     expect(await count({ allDocuments: true, userId: 'nobody' })).toEqual({ count: 0 });
+  });
+
+  test('names each unknown document in documentIds', async () => {
+    const { status, body } = await customer.call(COUNT, { ...acme, documentIds: ['nda', 'nda', 'none'] });
+    expect([status, body.error.details.issues]).toEqual([
+      404,
+      [{ path: ['documentIds', 2], code: 'does_not_exist', message: 'documentIds[2] does not exist' }],
+    ]);
   });
 
   test('with userId, does not count a user who was just removed from a folder above', async () => {

@@ -3,11 +3,11 @@ import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { readDocuments } from '../../../../lib/directory/documents.ts';
 import { type OrganizationScope, organizationScope, readFolders } from '../../../../lib/directory/folders/folders.ts';
 import { findOrganization } from '../../../../lib/directory/organizations.ts';
-import { requireResource } from '../../../../lib/directory/resources.ts';
+import { missingIssues, requireResource } from '../../../../lib/directory/resources.ts';
 import { countUsers } from '../../../../lib/directory/userCounts.ts';
 import { documentResource } from '../../../../lib/directory/users.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
-import { dict, distinct } from '../../../../lib/shared/collections.ts';
+import { dict, distinctBy } from '../../../../lib/shared/collections.ts';
 import { ApiError } from '../../../../lib/shared/errors.ts';
 import { Id, limits, list, notTogether, optional } from '../../../../lib/shared/schema.ts';
 
@@ -47,7 +47,7 @@ export const endpoint = defineEndpoint(
     return content;
 
     async function countIn(scope: OrganizationScope) {
-      if (documentIds) return countOfEach(scope, distinct(documentIds));
+      if (documentIds) return countOfEach(scope, documentIds);
       if (allDocuments) return { count: await deps.users.ofAllDocuments(scope, userId) };
       return {
         count: await deps.users.of(scope, await requireResource(deps, scope, { documentId, folderId }), userId),
@@ -56,9 +56,10 @@ export const endpoint = defineEndpoint(
 
     async function countOfEach(scope: OrganizationScope, ids: readonly string[]) {
       const stored = await deps.documents.getWithFolders(scope, ids);
+      const issues = missingIssues(stored, (index) => ['documentIds', index]);
+      if (issues.length > 0) throw new ApiError('NOT_FOUND', 'Document does not exist', { details: { issues } });
       const documents = stored.filter((document) => document !== undefined);
-      if (documents.length < ids.length) throw new ApiError('NOT_FOUND', 'Document does not exist');
-      const counts = documents.map(async (document) => {
+      const counts = distinctBy(documents, ({ documentId: id }) => id).map(async (document) => {
         const count = await deps.users.of(scope, documentResource(document), userId);
         return [document.documentId, { count }] as const;
       });
