@@ -98,6 +98,8 @@ class Connections {
     { protocol, hostname, port, method, path, headers, body }: JsonRequest,
     { abortSignal }: { readonly abortSignal?: AbortSignal | undefined } = {},
   ): Promise<{ response: JsonResponse }> {
+    // An aborted signal has no event any more.
+    abortSignal?.throwIfAborted();
     const { promise, resolve, reject } = Promise.withResolvers<{ response: JsonResponse }>();
     const options = {
       host: hostname,

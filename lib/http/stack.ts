@@ -42,7 +42,8 @@ export function stack(
     },
   };
   const handler = middy<APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2>(
-    async (event: APIGatewayProxyEventV2, state: Context) => await base(event, state as unknown as RequestState),
+    async (event: APIGatewayProxyEventV2, state: Context, { signal }: { signal: AbortSignal }) =>
+      await withRetryContext({ signal }, () => base(event, state as unknown as RequestState)),
     {
       timeoutEarlyInMillis: EARLY_TIMEOUT_MILLISECONDS,
       timeoutEarlyResponse: () => {

@@ -7,6 +7,7 @@ import {
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { errorParts, type ErrorReply, type JsonConfig, JsonService } from '../net/jsonService.ts';
 import { fromErrorBody, fromResponseBody, type Json, toRequestBody } from './attributeValues.ts';
+import { callSignal } from './retryOnConflict.ts';
 
 export interface DocumentCommand {
   readonly constructor: { readonly name: string };
@@ -54,14 +55,16 @@ class DocumentClient {
 
   /**
    * Executes a command and returns its output. Repeats failed attempts as the SDK would. If the last attempt fails too, throws an
-   * error with AWS's error name.
+   * error with AWS's error name. Throws an AbortError after the deadline of the current request. Otherwise, a call that still waits
+   * then would be sent when Lambda uses the instance for the next request, perhaps minutes later.
    */
   async send(command: DocumentCommand): Promise<Json> {
     const operation = operationOf(command);
     // If a transaction is sent again with the same token, DynamoDB does not execute it a second time.
     const token = operation === 'TransactWriteItems' ? { ClientRequestToken: randomUUID() } : undefined;
     const service = operation === 'SearchVectors' ? this.#searchService : this.#service;
-    return fromResponseBody(await service.call(operation, toRequestBody({ ...token, ...command.input })));
+    const body = toRequestBody({ ...token, ...command.input });
+    return fromResponseBody(await service.call(operation, body, { abortSignal: callSignal() }));
   }
 
   /** Closes the connections. Both services share them. */

@@ -10,7 +10,7 @@ export const RETRY_MILLISECONDS = 8_000;
  */
 const [FIRST_PAUSE_MILLISECONDS, MAX_PAUSE_MILLISECONDS] = [40, 1_000];
 
-/** The clock, the sleep function, the random numbers and the end of retries. Tests replace them. */
+/** The clock, the sleep function and the random numbers of retries, which tests replace, and the end of retries and calls. */
 export interface RetryContext {
   /** Returns the time in epoch milliseconds. */
   readonly clock: () => number;
@@ -19,6 +19,8 @@ export interface RetryContext {
   readonly random: () => number;
   /** The time after which nothing is retried, epoch milliseconds. It is shortly before the function times out. */
   readonly until: number;
+  /** Is aborted when the request has its answer. Calls of the table then fail. */
+  readonly signal?: AbortSignal;
 }
 
 const contexts = new AsyncLocalStorage<RetryContext>();
@@ -33,6 +35,11 @@ export const defaultRetryContext: { clock: RetryContext['clock'] } & RetryContex
 /** Runs `work` with another retry context and returns its result. Fields that `context` lacks come from the current context. */
 export function withRetryContext<T>(context: Partial<RetryContext>, work: () => T): T {
   return contexts.run({ ...(contexts.getStore() ?? defaultRetryContext), ...context }, work);
+}
+
+/** Returns the signal that ends the calls of the current request. Returns undefined outside of requests. */
+export function callSignal(): AbortSignal | undefined {
+  return contexts.getStore()?.signal;
 }
 
 /** The retries of one operation. They end after 8 s, or at `until` of the retry context if that is earlier. */

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import type { Context } from 'aws-lambda';
 import { ApiError, errorCatalogue, type ErrorStatus, invalid } from '../../../lib/shared/errors.ts';
+import { callSignal } from '../../../lib/table/retryOnConflict.ts';
 import { eventOf, post, send } from '../../support/requests.ts';
 
 // The fake timers of Jest do not replace this module, from which middy takes its timers.
@@ -194,24 +195,24 @@ describe('the deadline of a request', () => {
     };
   };
 
-  test('answers DEADLINE_EXCEEDED 500 ms before the function times out, with all headers', async () => {
-    const reached = Promise.withResolvers<undefined>();
+  test('answers DEADLINE_EXCEEDED 500 ms before the function times out, with all headers, and ends its calls', async () => {
+    const reached = Promise.withResolvers<AbortSignal>();
     const never = testHandler({
       run: () => {
-        reached.resolve(undefined);
+        reached.resolve(callSignal()!);
         return new Promise(() => undefined);
       },
     });
     jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask', 'performance', 'Date'] });
     let ended = false;
     const answering = call(never, 5_500).finally(() => (ended = true));
-    await reached.promise;
+    const signal = await reached.promise;
     jest.advanceTimersByTime(4_999);
     await new Promise(setImmediate);
-    expect(ended).toBe(false);
+    expect([ended, signal.aborted]).toEqual([false, false]);
     jest.advanceTimersByTime(1);
     const { status, body, headers } = await answering;
-    expect(status).toBe(504);
+    expect([status, signal.aborted]).toEqual([504, true]);
     expect(body).toEqual({
       error: {
         status: 'DEADLINE_EXCEEDED',

@@ -16,6 +16,7 @@ import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globa
 import { DynamoDBClient as BundledClient } from '../../../infra/build/lambdaDynamoDb.ts';
 import { readAuthorization, signatureVerifier } from '../../../infra/local/iam/signature.ts';
 import { documentClients } from '../../../lib/table/documentClient.ts';
+import { withRetryContext } from '../../../lib/table/retryOnConflict.ts';
 
 interface Received {
   readonly headers: IncomingHttpHeaders;
@@ -201,6 +202,21 @@ describe.each(clients)('the document client with the configuration of %s', (_nam
     const requestHandler = { requestTimeout: 50, throwOnRequestTimeout: true };
     client = documentClients.open(new DynamoDBClient({ maxAttempts: 3, requestHandler }));
     expect(await failureOf(client.send(get))).toMatchObject({ name: 'TimeoutError', attempts: 3 });
+  });
+
+  test('ends the running call at the deadline of a request, and sends no later one', async () => {
+    answers = ['hang'];
+    const deadline = new AbortController();
+    let requests = 0;
+    server.on('request', () => requests++);
+    await withRetryContext({ signal: deadline.signal }, async () => {
+      const running = failureOf(client.send(put));
+      await once(server, 'request');
+      deadline.abort();
+      expect(await running).toMatchObject({ name: 'AbortError', attempts: 1 });
+      expect(await failureOf(client.send(put))).toMatchObject({ name: 'AbortError', attempts: 1 });
+    });
+    expect(requests).toBe(1);
   });
 
   test('throws the code of a connection that is refused', async () => {
