@@ -1,23 +1,6 @@
-import { registeredEndpoints } from '../../infra/build/registry.ts';
 import { checksOf, documentOf } from '../support/documented.ts';
-
-export const endpoints = registeredEndpoints();
-
-/**
- * The endpoints by path, for `describe.each`. A twin is included only if it differs from the other version's endpoint.
- */
-export const cases = endpoints
-  .filter(({ twinOf, differs }) => twinOf === undefined || differs !== undefined)
-  .map((endpoint) => [endpoint.path, endpoint] as const);
+import { endpoints } from './cases.ts';
 
 export const openApi = documentOf(endpoints);
 
-export const {
-  resolveReference,
-  documentedData,
-  dataSchema,
-  documentedResponse,
-  problems,
-  expectDocumented,
-  undocumented,
-} = checksOf(openApi);
+export const { dataSchema, problems, expectDocumented, undocumented } = checksOf(openApi);

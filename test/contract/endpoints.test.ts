@@ -9,7 +9,8 @@ import { handlerOf } from '../support/functionHandlers.ts';
 import { eventOf, post, type Response, send } from '../support/requests.ts';
 import { allHeadersOf } from '../support/userCaller.ts';
 import { newWorkspace } from '../support/workspaces.ts';
-import { cases, dataSchema, expectDocumented, problems } from './contract.ts';
+import { cases } from './cases.ts';
+import { dataSchema, expectDocumented, problems } from './contract.ts';
 
 forAllTests(() => startEngine({ sdk: true }));
 const headers = forAllTests(async () => allHeadersOf(await newWorkspace()));

@@ -6,7 +6,7 @@ import { handlerOf } from '../support/functionHandlers.ts';
 import { post } from '../support/requests.ts';
 import { allHeadersOf } from '../support/userCaller.ts';
 import { newWorkspace } from '../support/workspaces.ts';
-import { cases } from './contract.ts';
+import { cases } from './cases.ts';
 
 forAllTests(startEngine);
 const headers = forAllTests(async () => allHeadersOf(await newWorkspace()));

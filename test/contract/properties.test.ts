@@ -13,7 +13,8 @@ import { codePoint, unicodeText } from '../support/unicodeText.ts';
 import { userHeadersOf } from '../support/userCaller.ts';
 import { workbook } from '../support/workbook.ts';
 import { newWorkspace } from '../support/workspaces.ts';
-import { cases, dataSchema, undocumented } from './contract.ts';
+import { cases } from './cases.ts';
+import { dataSchema, undocumented } from './contract.ts';
 
 /** The default is the same seed in every run. `npm run robustness` uses a random seed and sends many more requests. */
 const SEED = process.env.ROBUSTNESS_RUNS ? Math.floor(Math.random() * 2 ** 31) : 20_260_101;

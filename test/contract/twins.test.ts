@@ -6,7 +6,8 @@ import { startEngine } from '../support/engine.ts';
 import { handlerOf } from '../support/functionHandlers.ts';
 import { type Headers, post } from '../support/requests.ts';
 import { headersOf, newWorkspace } from '../support/workspaces.ts';
-import { endpoints, expectDocumented, openApi } from './contract.ts';
+import { endpoints } from './cases.ts';
+import { expectDocumented, openApi } from './contract.ts';
 
 const twins = endpoints.filter(({ twinOf }) => twinOf !== undefined);
 const each = twins.map((twin) => [twin.path, twin, endpoints.find(({ path }) => path === twin.twinOf)!] as const);

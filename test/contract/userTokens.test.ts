@@ -6,7 +6,8 @@ import { handlerOf, restartFunctions } from '../support/functionHandlers.ts';
 import { type Queues, startQueues } from '../support/queues.ts';
 import { eventOf, post, send } from '../support/requests.ts';
 import { newUser, type TestUser, userWith } from '../support/userTokens.ts';
-import { dataSchema, endpoints, expectDocumented } from './contract.ts';
+import { endpoints } from './cases.ts';
+import { dataSchema, expectDocumented } from './contract.ts';
 
 const grant = { type: 'document', id: 'nda', organizationId: 'acme' } as const;
 const ACME = { type: 'organization', id: 'acme' } as const;

@@ -9,8 +9,9 @@ import { otherVersion } from '../../lib/app/endpoint.ts';
 import { eventTypes, triggerTypes } from '../../lib/events/rules/catalogue.ts';
 import type { DocumentedResponse, JsonSchema, OpenApiDocument } from '../../lib/openapi/document.ts';
 import { errorExamples } from '../../lib/openapi/errors.ts';
-import { endpoints, expectDocumented, problems, resolveReference } from '../contract/contract.ts';
+import { endpoints } from '../contract/cases.ts';
 import { hasOwnCases } from '../support/describeEndpoint.ts';
+import { checksOf } from '../support/documented.ts';
 import { RemoteReceiver, type RemoteWebhook } from '../support/remoteReceiver.ts';
 import { type Answer, mailsIn, startSystem, type System } from './system.ts';
 
@@ -100,12 +101,14 @@ const elsewhere: Readonly<Record<string, readonly string[]>> = {
 let system: System;
 let receiver: RemoteReceiver;
 let served: OpenApiDocument;
+let checks: ReturnType<typeof checksOf>;
 let subscribedEndpointId: string;
 beforeAll(async () => {
   // The examples and each run of `npm run smoke` call all functions. With fewer threads, each would start every function.
   const env = { FUNCTION_THREADS: '250' };
   [system, receiver] = await Promise.all([startSystem({ env }), RemoteReceiver.start()]);
   served = JSON.parse((await read('/openapi.json')).text) as OpenApiDocument;
+  checks = checksOf(served);
 });
 afterAll(() => Promise.all([system.stop(), receiver.stop()]));
 
@@ -240,7 +243,7 @@ describe('the documented example of', () => {
     const data = { ...(values.fill(example.data) as object), ...changes[path] };
     const answer = await system.post(path, data, headersOf(path));
     expect([answer.status, answer.body.error]).toEqual([200, undefined]);
-    expectDocumented(
+    checks.expectDocumented(
       endpoints.find((endpoint) => endpoint.path === path)!,
       { ...answer, headers: Object.fromEntries(answer.headers) },
     );
@@ -299,14 +302,14 @@ describe('webhooks', () => {
   function problemsOf(name: string, { headers, body }: RemoteWebhook): string[] {
     const { parameters, requestBody } = served.webhooks[name]!.post;
     const required = parameters
-      .map(({ $ref }) => resolveReference<{ name: string; required: boolean }>($ref))
+      .map(({ $ref }) => checks.resolveReference<{ name: string; required: boolean }>($ref))
       .filter((parameter) => parameter.required);
     const [plain] = requestBody.content['application/json'].schema.anyOf as [JsonSchema];
     return [
       ...required
         .filter((parameter) => headers[parameter.name] === undefined)
         .map((parameter) => `${parameter.name} is missing`),
-      ...problems(plain, JSON.parse(body), 'closed'),
+      ...checks.problems(plain, JSON.parse(body), 'closed'),
     ];
   }
 
