@@ -1,5 +1,6 @@
 import { mkdtempSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { Code } from 'aws-cdk-lib/aws-lambda';
 import { App, type IPolicyValidationPlugin, type Stack, Validations } from 'aws-cdk-lib/core';
 import { projectContext } from '../../infra/build/projectContext.ts';
@@ -16,6 +17,7 @@ export interface Resource {
   readonly Properties: Record<string, any>;
   readonly DeletionPolicy?: string;
   readonly UpdateReplacePolicy?: string;
+  readonly DependsOn?: string[];
 }
 
 export interface Template {
@@ -115,11 +117,18 @@ function inline(value: unknown, parameters: Record<string, unknown>): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, inline(item, parameters)]));
 }
 
-export function resources(template: Template, type: string): [id: string, resource: Resource][] {
-  return Object.entries(template.Resources).filter(([, { Type }]) => Type === type);
+/** Returns the resources of templates, by default of all types. */
+export function resources(
+  of: Pick<Template, 'Resources'> | readonly Pick<Template, 'Resources'>[],
+  type?: string,
+): [id: string, resource: Resource][] {
+  return [of]
+    .flat()
+    .flatMap(({ Resources }) => Object.entries(Resources))
+    .filter(([, { Type }]) => type === undefined || Type === type);
 }
 
-export const functionsOf = (template: Template) => resources(template, 'AWS::Lambda::Function');
+export const functionsOf = (of: Parameters<typeof resources>[0]) => resources(of, 'AWS::Lambda::Function');
 
 /** Returns the function whose code is this id. */
 export function functionOf(template: Template, id: string): [logicalId: string, resource: Resource] {
@@ -157,6 +166,13 @@ export function roleOf(template: Template, resource: Resource): Resource {
   return template.Resources[resource.Properties.Role['Fn::GetAtt'][0]]!;
 }
 
+/** Returns the functions that have the same role as a function. */
+export function functionsWithRoleOf(template: Template, { Properties: { Role } }: Resource): string[] {
+  return functionsOf(template)
+    .filter(([, { Properties }]) => isDeepStrictEqual(Properties.Role, Role))
+    .map(([id]) => id);
+}
+
 /** Returns a text `resource action` for every permission. */
 export function pairsOf(statements: readonly { Action: string | string[]; Resource: unknown }[]): string[] {
   return statements
@@ -167,3 +183,9 @@ export function pairsOf(statements: readonly { Action: string | string[]; Resour
 }
 
 export const list = <T>(value: T | T[]): T[] => (Array.isArray(value) ? value : [value]);
+
+/** Returns whether a value of a template stands for a value that is known only in a deployment. */
+export function isReference(value: unknown): boolean {
+  const [name = '', ...more] = typeof value === 'object' && value !== null ? Object.keys(value) : [];
+  return more.length === 0 && /^(Ref$|Fn::)/.test(name);
+}

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { globSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import {
@@ -184,24 +184,9 @@ describe('the registry', () => {
   });
 
   test('contains every file below functions/ except the registries', () => {
-    const top = readdirSync(join(projectDir, 'functions'))
-      .filter((name) => name.endsWith('.ts') && !['default.ts', 'index.ts', 'pages.ts'].includes(name))
-      .map((name) => `functions/${name}`);
-    const files = ['v1', 'v2', 'workers'].flatMap((folder) => {
-      try {
-        return readdirSync(join(projectDir, 'functions', folder), { recursive: true, withFileTypes: true })
-          .filter((entry) => entry.isFile())
-          .map((entry) => join(entry.parentPath, entry.name).slice(projectDir.length + 1));
-      } catch (error) {
-        if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
-        throw error;
-      }
-    });
-    expect([...top, ...files].filter((file) => file !== 'functions/workers/index.ts').sort()).toEqual(
-      Object.entries(entries)
-        .filter(([id]) => id !== DEFAULT_FUNCTION)
-        .map(([, file]) => file)
-        .sort(),
+    const registries = ['index', 'pages', 'workers/index'].map((name) => `functions/${name}.ts`);
+    expect(globSync('functions/{*.ts,*/**/*.*}', { cwd: projectDir }).sort()).toEqual(
+      [...Object.values(entries), ...registries].sort(),
     );
   });
 });

@@ -3,7 +3,7 @@ import { registeredRoutes } from '../../infra/build/registry.ts';
 import { queueNames } from '../../infra/constructs/queues.ts';
 import { type Capability, indexNames, vectorIndexNames } from '../../lib/app/capability.ts';
 import { defineEndpoint, type Endpoint } from '../../lib/app/endpoint.ts';
-import { isTwin, type Routed } from '../../lib/app/page.ts';
+import { isTwin } from '../../lib/app/page.ts';
 
 const everything: Capability<undefined> = {
   grants: [
@@ -77,13 +77,3 @@ export const registered = registeredRoutes().filter((route) => !('requires' in r
 
 /** The routes that have their own function. A twin shares the function of its endpoint. */
 export const ownFunctions = registered.filter((endpoint) => !isTwin(endpoint));
-
-/** A registry of twice the size, in which every family has twice as many endpoints. */
-export const doubled: readonly Routed[] = registered.flatMap((endpoint) => [
-  endpoint,
-  {
-    ...endpoint,
-    path: `${endpoint.path}/again`,
-    ...(isTwin(endpoint) && { twinOf: `${endpoint.twinOf}/again` }),
-  } as Routed,
-]);

@@ -8,6 +8,7 @@ import {
   assemblyOf,
   functionBehind,
   functionsOf,
+  functionsWithRoleOf,
   list,
   pairsOf,
   resources,
@@ -36,7 +37,7 @@ describe.each(endpoints.map((endpoint) => [endpoint.path, endpoint] as const))('
 
   test('has one route and its own code. A twin has the code of the original endpoint', () => {
     expect(find().resource.Properties.Code).toEqual({ ZipFile: endpointId(functionPath(endpoint)) });
-    const everywhere = assembly.templates.flatMap((template) => resources(template, 'AWS::ApiGatewayV2::Route'));
+    const everywhere = resources(assembly.templates, 'AWS::ApiGatewayV2::Route');
     expect(everywhere.filter(([, { Properties }]) => Properties.RouteKey.split(' ')[1] === path)).toHaveLength(1);
   });
 
@@ -55,10 +56,7 @@ describe.each(endpoints.map((endpoint) => [endpoint.path, endpoint] as const))('
 
   test('has its own role', () => {
     const { template, id, resource } = find();
-    const sharers = functionsOf(template).filter(
-      ([, other]) => JSON.stringify(other.Properties.Role) === JSON.stringify(resource.Properties.Role),
-    );
-    expect(sharers.map(([sharer]) => sharer)).toEqual([id]);
+    expect(functionsWithRoleOf(template, resource)).toEqual([id]);
   });
 
   test('has the declared memory and timeout', () => {
@@ -135,9 +133,9 @@ describe('the mail permissions', () => {
 
 describe('the HTTP API', () => {
   test('has the registered routes and $default, and no others', () => {
-    const keys = assembly.templates
-      .flatMap((template) => resources(template, 'AWS::ApiGatewayV2::Route'))
-      .map(([, { Properties }]) => Properties.RouteKey);
+    const keys = resources(assembly.templates, 'AWS::ApiGatewayV2::Route').map(
+      ([, { Properties }]) => Properties.RouteKey,
+    );
     expect(keys.sort()).toEqual(['$default', PREFLIGHT_ROUTE, ...endpoints.map(routeKey)].sort());
   });
 
@@ -175,9 +173,7 @@ describe('the HTTP API', () => {
   });
 
   test('uses payload format 2.0 and waits 30 s for a function', () => {
-    for (const [, { Properties }] of assembly.templates.flatMap((template) =>
-      resources(template, 'AWS::ApiGatewayV2::Integration'),
-    )) {
+    for (const [, { Properties }] of resources(assembly.templates, 'AWS::ApiGatewayV2::Integration')) {
       expect(Properties).toMatchObject({
         ApiId: { Ref: 'Api' },
         IntegrationType: 'AWS_PROXY',

@@ -3,8 +3,8 @@ import { AwsSolutionsChecks } from 'cdk-nag';
 import { registeredWorkers } from '../../infra/build/registry.ts';
 import { synthesisedTemplates } from '../../infra/commands/checkDeploy.ts';
 import { checkUpdate, type StackTemplates } from '../../infra/commands/templateChanges.ts';
-import { appOf, type Resource, synthesised, templateTexts } from './assembly.ts';
-import { registered } from './endpoints.ts';
+import { appOf, resources, synthesised, type Template, templateTexts } from './assembly.ts';
+import { greedy } from './endpoints.ts';
 
 interface Deployment {
   /** The text of each template, by file name. */
@@ -14,7 +14,7 @@ interface Deployment {
 
 async function deploymentOf(heartbeat: 'on' | 'off', { withWorker = true } = {}): Promise<Deployment> {
   const workers = registeredWorkers().filter(({ requires }) => withWorker || requires !== 'heartbeat');
-  const { outdir } = synthesised(registered, { heartbeat }, { workers });
+  const { outdir } = synthesised([greedy], { heartbeat }, { workers });
   return { texts: templateTexts(outdir), templates: await synthesisedTemplates(outdir) };
 }
 
@@ -25,9 +25,10 @@ beforeAll(async () => {
   on = await deploymentOf('on');
 });
 
-const resourcesOf = ({ texts }: Deployment): [id: string, resource: Resource][] =>
-  [...texts.values()].flatMap((text) =>
-    Object.entries((JSON.parse(text) as { Resources: Record<string, Resource> }).Resources),
+const resourcesOf = ({ texts }: Deployment, type?: string) =>
+  resources(
+    [...texts.values()].map((text) => JSON.parse(text) as Template),
+    type,
   );
 
 describe('the setting heartbeat', () => {
@@ -85,8 +86,8 @@ describe('the setting heartbeat', () => {
 
   test('creates one alarm on failed heartbeats and one on missing runs', () => {
     const alarms = new Map(
-      resourcesOf(on)
-        .filter(([id, { Type }]) => Type === 'AWS::CloudWatch::Alarm' && id.startsWith('Heartbeat'))
+      resourcesOf(on, 'AWS::CloudWatch::Alarm')
+        .filter(([id]) => id.startsWith('Heartbeat'))
         .map(([id, { Properties }]) => [id.slice(0, -8), Properties]),
     );
     expect([...alarms.keys()].sort()).toEqual(['HeartbeatFails', 'HeartbeatStopped']);
@@ -109,7 +110,7 @@ describe('the setting heartbeat', () => {
   });
 
   test('passes cdk-nag', () => {
-    const { app } = appOf(registered, { heartbeat: 'on' }, { workers: registeredWorkers() });
+    const { app } = appOf([greedy], { heartbeat: 'on' }, { workers: registeredWorkers() });
     expect(new AwsSolutionsChecks(app).validateScope(app).violations).toEqual([]);
   });
 });

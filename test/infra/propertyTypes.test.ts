@@ -5,7 +5,7 @@ import * as z from 'zod';
 import { registeredRoutes, registeredWorkers } from '../../infra/build/registry.ts';
 import { ProcessValidatePlugin } from '../support/processValidatePlugin.ts';
 import { temporaryFolder } from '../support/temporaryFolder.ts';
-import { type Resource, synthesised, type Template, templateTexts } from './assembly.ts';
+import { isReference, type Resource, resources, synthesised, type Template, templateTexts } from './assembly.ts';
 import { certificateArn, domainName } from './endpoints.ts';
 
 type Path = readonly (string | number)[];
@@ -21,7 +21,7 @@ const everything = {
   heartbeat: 'on',
 } as const;
 
-const reference = z.record(z.string(), z.unknown()).refine((value) => isReference(value));
+const reference = z.record(z.string(), z.unknown()).refine(isReference);
 const text = z.union([z.string(), reference]);
 const action = z.string().regex(/^[a-z0-9-]+:(\*|[A-Za-z]+)$/);
 const actions = z.union([action, z.array(action).min(1)]);
@@ -160,11 +160,6 @@ beforeAll(() => {
   faults = faultsIn([...templates, ...Object.entries(copies).flatMap(([name, all]) => writeCopies(name, all))]);
 });
 
-function isReference(value: unknown): boolean {
-  const [name = '', ...more] = typeof value === 'object' && value !== null ? Object.keys(value) : [];
-  return more.length === 0 && /^(Ref$|Fn::)/.test(name);
-}
-
 /** Returns the paths of all properties and of their parts. References are not entered. */
 function pathsIn(value: unknown, path: Path = []): Path[] {
   const own = path.length > 0 ? [path] : [];
@@ -176,7 +171,7 @@ function pathsIn(value: unknown, path: Path = []): Path[] {
 /** Returns one resource for each pair of type and property. */
 function examplesOf(all: readonly Template[]): Map<string, Example> {
   const found = new Map<string, Example>();
-  for (const resource of all.flatMap(({ Resources }) => Object.values(Resources)))
+  for (const [, resource] of resources(all))
     for (const path of pathsIn(resource.Properties)) {
       const name = `${resource.Type} ${path.map((key) => (typeof key === 'number' ? '*' : key)).join('.')}`;
       if (!found.has(name)) found.set(name, { name, resource, path });
@@ -269,7 +264,7 @@ describe('the property type check of templates', () => {
       ['Table', [expect.stringMatching(/^E3039 /)]],
     ]);
     for (const file of templates)
-      for (const { Type, Properties } of Object.values((JSON.parse(readFileSync(file, 'utf8')) as Template).Resources))
+      for (const [, { Type, Properties }] of resources(JSON.parse(readFileSync(file, 'utf8')) as Template))
         expect([Type, openProperties[Type]?.safeParse(Properties).error]).toEqual([Type, undefined]);
   });
 

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { deliveryMetrics } from '../../lib/observability/deliveryMetrics.ts';
 import { faultsMetric } from '../../lib/observability/faults.ts';
-import { type Assembly, assemblyOf, functionsOf, type Resource } from './assembly.ts';
+import { type Assembly, assemblyOf, functionsOf, isReference, resources } from './assembly.ts';
 import { certificateArn, domainName, greedy, registered } from './endpoints.ts';
 
 /** The AWS quotas that a deployment can exceed. AWS raises only one of them on request: the number of routes. */
@@ -56,13 +56,11 @@ const awsMetrics: Readonly<Record<string, readonly string[]>> = {
 const ownMetrics = [...Object.keys(deliveryMetrics), faultsMetric.name, faultsMetric.frequentName];
 
 let assembly: Assembly;
-let all: [id: string, resource: Resource][];
 beforeAll(() => {
   const settings = { alarmEmail: 'ops@example.com', mailFrom: 'no-reply@example.com', domainName, certificateArn };
   assembly = assemblyOf([...registered, greedy], settings);
-  all = assembly.templates.flatMap((template) => Object.entries(template.Resources));
 });
-const ofType = (type: string) => all.filter(([, { Type }]) => Type === type);
+const ofType = (type: string) => resources(assembly.templates, type);
 
 /**
  * Returns the size of a value in bytes. A reference counts as 100 bytes, because its value is known only in a
@@ -70,11 +68,6 @@ const ofType = (type: string) => all.filter(([, { Type }]) => Type === type);
  */
 function sizeOf(value: unknown): number {
   return Buffer.byteLength(JSON.stringify(value, (_key, node) => (isReference(node) ? 'x'.repeat(100) : node)));
-}
-
-function isReference(node: unknown): boolean {
-  const [name, ...more] = typeof node === 'object' && node !== null ? Object.keys(node) : [];
-  return more.length === 0 && (name === 'Ref' || name?.startsWith('Fn::') === true);
 }
 
 /** Returns all objects in a value at any depth. */
@@ -86,12 +79,12 @@ function objectsIn(value: unknown): Record<string, unknown>[] {
 
 describe('the quotas of AWS', () => {
   test('for environment variables are kept by every function, even with long values for references', () => {
-    for (const [id, { Properties }] of assembly.templates.flatMap(functionsOf))
+    for (const [id, { Properties }] of functionsOf(assembly.templates))
       expect([id, sizeOf(Properties.Environment?.Variables ?? {}) <= quotas.environmentBytes]).toEqual([id, true]);
   });
 
   test('for timeouts are kept by every function', () => {
-    for (const [, { Properties }] of assembly.templates.flatMap(functionsOf)) {
+    for (const [, { Properties }] of functionsOf(assembly.templates)) {
       expect(Properties.Timeout).toBeLessThanOrEqual(quotas.lambdaTimeoutSeconds);
       expect([128, 256, 512, 1_024, 1_769, 2_048, 3_008]).toContain(Properties.MemorySize);
     }
@@ -131,7 +124,7 @@ describe('a queue that Lambda polls', () => {
   test('hides a received message for at least the timeout of its worker, as AWS requires', () => {
     const mappings = ofType('AWS::Lambda::EventSourceMapping').filter(([, { Properties }]) => Properties.ScalingConfig);
     expect(mappings.length).toBeGreaterThan(3);
-    const resourceOf = new Map(all);
+    const resourceOf = new Map(resources(assembly.templates));
     for (const [id, { Properties }] of mappings) {
       const { Timeout } = resourceOf.get(Properties.FunctionName.Ref)!.Properties;
       const { VisibilityTimeout } = resourceOf.get(Properties.EventSourceArn['Fn::GetAtt'][0])!.Properties;

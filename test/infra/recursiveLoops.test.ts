@@ -57,8 +57,7 @@ describe('recursive loop detection', () => {
 
   test('is off for every worker in a loop, and on for all other functions', () => {
     const { templates } = assemblyOf([greedy], {}, { workers: registered });
-    const allowed = templates
-      .flatMap(functionsOf)
+    const allowed = functionsOf(templates)
       .filter(([, { Properties }]) => 'RecursiveLoop' in Properties)
       .map(([id, { Properties }]) => [id, Properties.RecursiveLoop]);
     expect(allowed.sort()).toEqual(inLoops.map((name) => [pascal(name), 'Allow']).sort());

@@ -2,53 +2,50 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import { CfnSecret } from 'aws-cdk-lib/aws-secretsmanager';
 import { App } from 'aws-cdk-lib/core';
 import { AwsSolutionsChecks } from 'cdk-nag';
-import { routeKey } from '../../lib/app/page.ts';
+import { isTwin, type Routed, routeKey } from '../../lib/app/page.ts';
 import { ProcessValidatePlugin } from '../support/processValidatePlugin.ts';
 import { times } from '../support/times.ts';
-import {
-  appOf,
-  type Assembly,
-  assemblyOf,
-  functionsOf,
-  list,
-  type Resource,
-  resources,
-  statementsOf,
-} from './assembly.ts';
-import { certificateArn, domainName, doubled, greedy, ownFunctions, registered } from './endpoints.ts';
+import { appOf, type Assembly, assemblyOf, functionsOf, list, resources, statementsOf } from './assembly.ts';
+import { certificateArn, domainName, greedy, ownFunctions, registered } from './endpoints.ts';
 import { mailArns } from './expected.ts';
 
 const endpoints = [...registered, greedy];
 const settings = { alarmEmail: 'ops@example.com', mailFrom: 'no-reply@example.com' };
+/** A registry of twice the size, in which every family has twice as many endpoints. */
+const doubled: readonly Routed[] = registered.flatMap((endpoint) => [
+  endpoint,
+  {
+    ...endpoint,
+    path: `${endpoint.path}/again`,
+    ...(isTwin(endpoint) && { twinOf: `${endpoint.twinOf}/again` }),
+  } as Routed,
+]);
+
 /** The settings of a deployment with its own domain. */
 const withDomain = { ...settings, domainName, certificateArn };
 let assembly: Assembly;
-let all: [id: string, resource: Resource][];
 beforeAll(() => {
   assembly = assemblyOf(endpoints, settings);
-  all = assembly.templates.flatMap((template) => Object.entries(template.Resources));
 });
+
+const all = (type?: string) => resources(assembly.templates, type);
 
 describe('permissions', () => {
   const streams = JSON.stringify({ 'Fn::Join': ['', [{ 'Fn::GetAtt': ['Table', 'Arn'] }, '/stream/*']] });
   const patterns = new Set([streams, JSON.stringify(mailArns('example.com')[1])]);
-  const roles = () => all.filter(([, { Type }]) => Type === 'AWS::IAM::Role');
+  const roles = () => all('AWS::IAM::Role');
 
   test('are in inline policies, not in managed ones', () => {
     expect(roles().length).toBeGreaterThan(ownFunctions.length);
     for (const [, { Properties }] of roles()) expect(Properties.ManagedPolicyArns).toBeUndefined();
-    expect(all.filter(([, { Type }]) => /^AWS::IAM::(ManagedPolicy|Policy|UserPolicy|RolePolicy)$/.test(Type))).toEqual(
-      [],
-    );
+    expect(
+      all().filter(([, { Type }]) => /^AWS::IAM::(ManagedPolicy|Policy|UserPolicy|RolePolicy)$/.test(Type)),
+    ).toEqual([]);
   });
 
   test('to call functions are granted to roles, and to schedules, which have no role', () => {
-    const rules = all
-      .filter(([, { Type }]) => Type === 'AWS::Events::Rule')
-      .map(([id]) => ({ 'Fn::GetAtt': [id, 'Arn'] }));
-    const permissions = all
-      .filter(([, { Type }]) => Type === 'AWS::Lambda::Permission')
-      .map(([, { Properties }]) => Properties);
+    const rules = all('AWS::Events::Rule').map(([id]) => ({ 'Fn::GetAtt': [id, 'Arn'] }));
+    const permissions = all('AWS::Lambda::Permission').map(([, { Properties }]) => Properties);
     expect(rules).not.toEqual([]);
     expect(permissions.map(({ SourceArn }) => SourceArn)).toEqual(rules);
     for (const permission of permissions)
@@ -91,7 +88,7 @@ describe('every function', () => {
   });
 
   test('runs Node 24 on arm64 without tracing and without a concurrency limit', () => {
-    for (const [, { Properties }] of assembly.templates.flatMap(functionsOf)) {
+    for (const [, { Properties }] of functionsOf(assembly.templates)) {
       expect(Properties).toMatchObject({ Runtime: 'nodejs24.x', Architectures: ['arm64'], Handler: 'index.handler' });
       expect(Properties.TracingConfig).toBeUndefined();
       expect(Properties.ReservedConcurrentExecutions).toBeUndefined();
@@ -99,14 +96,14 @@ describe('every function', () => {
   });
 
   test('behind the gateway has a shorter timeout than the gateway', () => {
-    for (const [, { Properties }] of [assembly.root, ...assembly.families.values()].flatMap(functionsOf))
+    for (const [, { Properties }] of functionsOf([assembly.root, ...assembly.families.values()]))
       expect(Properties.Timeout).toBeLessThan(30);
   });
 });
 
 describe('the templates', () => {
   test('set no physical names, so that the stack can be deployed twice', () => {
-    for (const [id, { Type, Properties = {} }] of all) {
+    for (const [id, { Type, Properties = {} }] of all()) {
       const names = Object.keys(Properties).filter((key) =>
         /^(FunctionName|RoleName|TableName|LogGroupName|TopicName|QueueName|AlarmName|DashboardName|Name)$/.test(key),
       );
@@ -130,14 +127,14 @@ describe('the templates', () => {
   });
 
   test('keep all logs for the same time', () => {
-    const groups = all.filter(([, { Type }]) => Type === 'AWS::Logs::LogGroup');
+    const groups = all('AWS::Logs::LogGroup');
     expect(groups.map(([, { Properties }]) => Properties.RetentionInDays)).toEqual(groups.map(() => 30));
   });
 
   test("pass the CDK's checks with twice the endpoints, and each stay below 400 resources and 200 outputs", () => {
     const validatePlugin = new ProcessValidatePlugin();
     const { templates, families } = assemblyOf([...doubled, greedy], withDomain, { validatePlugin });
-    expect([...families.values()].flatMap(functionsOf)).toHaveLength(2 * ownFunctions.length + 1);
+    expect(functionsOf([...families.values()])).toHaveLength(2 * ownFunctions.length + 1);
     for (const template of templates) {
       expect(Object.keys(template.Resources).length).toBeLessThanOrEqual(400);
       expect(Object.keys(template.Outputs ?? {}).length).toBeLessThanOrEqual(200);
@@ -182,7 +179,7 @@ describe('cdk-nag (AWS Solutions)', () => {
 
 describe('resources', () => {
   test('with state are retained and keep the logical ids of the first deployment', () => {
-    const stateful = all.filter(([, { Type }]) => /^AWS::(DynamoDB|SecretsManager|S3|KMS|RDS)::/.test(Type));
+    const stateful = all().filter(([, { Type }]) => /^AWS::(DynamoDB|SecretsManager|S3|KMS|RDS)::/.test(Type));
     expect(
       stateful.map(([id, { Type, DeletionPolicy, UpdateReplacePolicy }]) => [
         id,
@@ -200,7 +197,7 @@ describe('resources', () => {
   });
 
   test('with copies of table data keep their logical ids and are deleted with the stack', () => {
-    const carriers = all.filter(([, { Type }]) => Type === 'AWS::SQS::Queue');
+    const carriers = all('AWS::SQS::Queue');
     expect(carriers.map(([id]) => id)).toEqual([
       'DeliverDeadLetters',
       'DeliverQueue',
@@ -298,17 +295,20 @@ describe('a key', () => {
   });
 });
 
+const familyStacks = () =>
+  resources(assembly.root, 'AWS::CloudFormation::Stack').filter(
+    ([id, { Properties }]) => Properties.Parameters && id !== 'Workers',
+  );
+
 describe('the rate limits of the gateway', () => {
-  const stage = () => assembly.root.Resources.Stage as Resource & { DependsOn?: string[] };
+  const stage = () => assembly.root.Resources.Stage!;
   const isPublic = (key: string) =>
     endpoints.some((endpoint) => endpoint.auth === 'none' && routeKey(endpoint) === key);
 
   test('limit all routes, and public and unknown routes more strictly', () => {
     const { DefaultRouteSettings, RouteSettings } = stage().Properties;
     expect(DefaultRouteSettings).toEqual({ ThrottlingRateLimit: 2_000, ThrottlingBurstLimit: 4_000 });
-    const routes = all
-      .filter(([, { Type }]) => Type === 'AWS::ApiGatewayV2::Route')
-      .map(([, { Properties }]) => String(Properties.RouteKey));
+    const routes = all('AWS::ApiGatewayV2::Route').map(([, { Properties }]) => String(Properties.RouteKey));
     expect(Object.keys(RouteSettings).toSorted()).toEqual(
       routes.filter((key) => key === '$default' || isPublic(key)).toSorted(),
     );
@@ -318,13 +318,8 @@ describe('the rate limits of the gateway', () => {
   });
 
   test('are set after the routes are created, because AWS refuses settings of a missing route', () => {
-    const stacks = Object.entries(assembly.root.Resources)
-      .filter(([, { Type, Properties }]) => Type === 'AWS::CloudFormation::Stack' && Properties.Parameters)
-      .map(([id]) => id);
-    const families = stacks.filter((id) => id !== 'Workers');
-    const routes = Object.entries(assembly.root.Resources)
-      .filter(([, { Type }]) => Type === 'AWS::ApiGatewayV2::Route')
-      .map(([id]) => id);
+    const families = familyStacks().map(([id]) => id);
+    const routes = resources(assembly.root, 'AWS::ApiGatewayV2::Route').map(([id]) => id);
     expect(families.length).toBeGreaterThan(5);
     expect(stage().DependsOn).toEqual(expect.arrayContaining([...families, ...routes]));
   });
@@ -332,14 +327,9 @@ describe('the rate limits of the gateway', () => {
 
 describe('the stacks of families', () => {
   test('are deployed as three parallel sequences, because one HTTP API rejects many concurrent changes', () => {
-    const families = Object.entries(assembly.root.Resources).filter(
-      ([id, { Type, Properties }]) =>
-        Type === 'AWS::CloudFormation::Stack' && Properties.Parameters && id !== 'Workers',
-    );
+    const families = familyStacks();
     const ids = new Set(families.map(([id]) => id));
-    const before = families.map(([, resource]) =>
-      ((resource as Resource & { DependsOn?: string[] }).DependsOn ?? []).filter((id) => ids.has(id)),
-    );
+    const before = families.map(([, { DependsOn = [] }]) => DependsOn.filter((id) => ids.has(id)));
     expect(before.filter((stacks) => stacks.length === 0)).toHaveLength(3);
     expect(before.filter((stacks) => stacks.length > 1)).toEqual([]);
     expect(new Set(before.flat()).size).toBe(before.flat().length);

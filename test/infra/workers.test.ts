@@ -10,6 +10,7 @@ import {
   assemblyOf,
   functionOf,
   functionsOf,
+  functionsWithRoleOf,
   pairsOf,
   type Resource,
   resources,
@@ -17,7 +18,7 @@ import {
   statementsOf,
   type Template,
 } from './assembly.ts';
-import { registered } from './endpoints.ts';
+import { greedy, registered } from './endpoints.ts';
 import { complete, expectedEnvironment, grantedPairs, logPairs } from './expected.ts';
 import { fakeWorkers, workers } from './workers.ts';
 
@@ -89,10 +90,7 @@ describe.each(workers.map((worker) => [worker.name, worker] as const))('the work
 
   test('has its own role', () => {
     const [id, resource] = find();
-    const sharers = functionsOf(template).filter(
-      ([, other]) => JSON.stringify(other.Properties.Role) === JSON.stringify(resource.Properties.Role),
-    );
-    expect(sharers.map(([sharer]) => sharer)).toEqual([id]);
+    expect(functionsWithRoleOf(template, resource)).toEqual([id]);
   });
 
   test('is called only by the queue, stream or schedule that it declares', () => {
@@ -132,7 +130,7 @@ describe('a queue', () => {
   );
 
   test('is a standard queue in the root stack', () => {
-    const everywhere = assembly.templates.flatMap((each) => resources(each, 'AWS::SQS::Queue'));
+    const everywhere = resources(assembly.templates, 'AWS::SQS::Queue');
     expect(everywhere).toHaveLength(2 * queueNames.length + 1);
     expect(resources(assembly.root, 'AWS::SQS::Queue')).toHaveLength(everywhere.length);
     for (const [, { Properties }] of everywhere) expect(Properties.FifoQueue).toBeUndefined();
@@ -160,7 +158,7 @@ describe('a queue', () => {
   });
 
   test('is created even if no worker consumes it', () => {
-    const { root, workers: stack } = assemblyOf(registered, {}, { workers: [] });
+    const { root, workers: stack } = assemblyOf([greedy], {}, { workers: [] });
     expect(stack).toBeUndefined();
     for (const name of queueNames)
       expect(root.Resources[`${pascal(name)}Queue`]?.Properties.VisibilityTimeout).toBe(180);
@@ -168,7 +166,7 @@ describe('a queue', () => {
 
   test('is refused if two workers consume it', () => {
     const [first] = fakeWorkers as [Worker];
-    expect(() => assemblyOf(registered, {}, { workers: [first, { ...first, name: 'another' }] })).toThrow(
+    expect(() => assemblyOf([greedy], {}, { workers: [first, { ...first, name: 'another' }] })).toThrow(
       "consumeDeliver and another would receive each other's messages from the queue deliver",
     );
   });
@@ -228,8 +226,8 @@ describe('the source of a worker', () => {
   test('is refused if more than two workers read the stream', () => {
     const follow = fakeWorkers.find(({ on }) => 'inserts' in on)!;
     const readers = (count: number) => times(count, (n) => ({ ...follow, name: `${follow.name}${n}` }));
-    expect(functionsOf(assemblyOf(registered, {}, { workers: readers(2) }).workers!)).toHaveLength(2);
-    expect(() => assemblyOf(registered, {}, { workers: readers(3) })).toThrow(
+    expect(functionsOf(assemblyOf([greedy], {}, { workers: readers(2) }).workers!)).toHaveLength(2);
+    expect(() => assemblyOf([greedy], {}, { workers: readers(3) })).toThrow(
       "More than 2 workers read the table's stream",
     );
   });

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { registeredWorkers } from '../../infra/build/registry.ts';
+import { pascal } from '../../infra/constructs/names.ts';
 import type { Capability, QueueName } from '../../lib/app/capability.ts';
 import { defineWorker, type Source, type Worker } from '../../lib/app/worker.ts';
 import { queues } from '../../lib/workers/queues.ts';
@@ -29,11 +30,7 @@ function fake(name: string, on: Source, more: Partial<Worker> = {}): Worker {
 /** One worker for each kind of source. */
 export const fakeWorkers: readonly Worker[] = [
   ...(Object.keys(queues) as QueueName[]).map((name, index) =>
-    fake(
-      `consume${name.charAt(0).toUpperCase()}${name.slice(1)}`,
-      { queue: name, message: z.object({}) },
-      { timeoutSeconds: 30 + index },
-    ),
+    fake(`consume${pascal(name)}`, { queue: name, message: z.object({}) }, { timeoutSeconds: 30 + index }),
   ),
   fake('followThings', { inserts: ['Thing', 'OtherThing'] }, { memoryMb: 1024, timeoutSeconds: 60 }),
   fake('tickOften', { every: 'minute' }),
