@@ -1,14 +1,14 @@
-import { cp, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { cachedAssembly } from '../../infra/local/assembly/assemblyCache.ts';
-import { temporaryDir } from './system.ts';
+import { temporaryFolder } from '../support/temporaryFolder.ts';
 
-export interface Template {
+interface Template {
   readonly Resources: Record<string, any>;
 }
 
-/** A copy of the current cloud assembly in its own directory. Tests may change it. */
-export interface AssemblyCopy {
+/** A copy of the current cloud assembly in its own directory. Tests may change it. It is removed after the tests. */
+interface AssemblyCopy {
   readonly dir: string;
   /** Calls `change` with one template after the other until it does not return false. Saves that template. */
   changeTemplate(change: (template: Template) => boolean | undefined): Promise<void>;
@@ -16,9 +16,11 @@ export interface AssemblyCopy {
   addCode(name: string, code: string): Promise<string>;
 }
 
+const copies = temporaryFolder();
+
 export async function copyAssembly(): Promise<AssemblyCopy> {
   const original = await cachedAssembly(() => undefined);
-  const dir = await temporaryDir();
+  const dir = await mkdtemp(join(copies, 'assembly-'));
   for (const entry of await readdir(original, { withFileTypes: true })) {
     const [from, to] = [join(original, entry.name), join(dir, entry.name)];
     await (entry.isDirectory() ? symlink(from, to) : cp(from, to));

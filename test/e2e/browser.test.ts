@@ -1,4 +1,3 @@
-import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
@@ -8,8 +7,9 @@ import { heading, number } from '../../infra/local/console/page/format.ts';
 import type { OpenApiDocument } from '../../lib/openapi/document.ts';
 import { type Tab, TestBrowser } from '../support/browser.ts';
 import { RemoteReceiver } from '../support/remoteReceiver.ts';
+import { temporaryFolder } from '../support/temporaryFolder.ts';
 import { times } from '../support/times.ts';
-import { startSystem, type System, temporaryDir } from './system.ts';
+import { startSystem, type System } from './system.ts';
 
 const DASHBOARD = '/_local/dashboard';
 /** The number of faults that activates an alarm. */
@@ -20,7 +20,6 @@ const [ada, grace] = [
   { userId: 'grace', name: 'Grace', email: 'grace@example.com' },
 ];
 
-let dataDir: string;
 let system: System;
 let receiver: RemoteReceiver;
 let browser: TestBrowser;
@@ -28,7 +27,6 @@ const tabs: Tab[] = [];
 
 // All tests share one system and one browser, because each takes a second to start. The last test restarts the system.
 beforeAll(async () => {
-  dataDir = await temporaryDir();
   [system, receiver, browser] = await Promise.all([
     startSystem({ dataDir }),
     RemoteReceiver.start(),
@@ -36,10 +34,8 @@ beforeAll(async () => {
   ]);
 });
 afterEach(() => Promise.all(tabs.splice(0).map(({ page }) => page.context().close())));
-afterAll(async () => {
-  await Promise.all([system.stop(), receiver.stop(), browser.stop()]);
-  await rm(dataDir, { recursive: true, force: true });
-});
+afterAll(() => Promise.all([system.stop(), receiver.stop(), browser.stop()]));
+const dataDir = temporaryFolder();
 
 /** Opens a page of the system in a new tab, and closes the tab after the test. */
 async function open(path: string, options: Parameters<TestBrowser['open']>[0] = {}): Promise<Tab> {
@@ -47,12 +43,6 @@ async function open(path: string, options: Parameters<TestBrowser['open']>[0] = 
   tabs.push(tab);
   await tab.page.goto(system.baseUrl + path);
   return tab;
-}
-
-async function done(path: string, data: object): Promise<any> {
-  const { status, body } = await system.post(path, data);
-  expect({ path, status, error: body.error }).toEqual({ path, status: 200, error: undefined });
-  return body.result.data;
 }
 
 /** Runs JavaScript in the page. The code is a string, because this file is compiled without the types of the DOM. */
@@ -146,13 +136,13 @@ describe('the dashboard', () => {
     expect(await highest(page, 'Health', '4xx, 5xx', '4xx')).toBeGreaterThanOrEqual(1);
     expect(await highest(page, 'Table', 'Write units consumed', 'table')).toBeGreaterThanOrEqual(1);
 
-    await done('/v2/workspace/advancedwebhookconfig/update', { isEnabled: true });
-    await done('/v2/workspace/advancedwebhook/endpoints/create', { url: receiver.url('/hook') });
-    await done('/v2/workspace/emailconfig/update', {
+    await system.ok('/v2/workspace/advancedwebhookconfig/update', { isEnabled: true });
+    await system.ok('/v2/workspace/advancedwebhook/endpoints/create', { url: receiver.url('/hook') });
+    await system.ok('/v2/workspace/emailconfig/update', {
       useEmailService: true,
       emailServiceConfig: { fromCompany: 'Acme' },
     });
-    await done('/v2/commentannotations/add', {
+    await system.ok('/v2/commentannotations/add', {
       ...nda,
       commentAnnotations: [
         {
@@ -436,12 +426,12 @@ describe('the API reference', () => {
 
   test('shows the example and the schema of an operation, and sends a request with the given credentials', async () => {
     const { page, problems, requestedUrls } = tab;
-    await done('/v2/organizations/documents/add', {
+    await system.ok('/v2/organizations/documents/add', {
       organizationId: 'initech',
       createOrganization: true,
       documents: [{ documentId: 'contract' }],
     });
-    await done('/v2/users/add', { organizationId: 'initech', documentId: 'contract', users: [ada, grace] });
+    await system.ok('/v2/users/add', { organizationId: 'initech', documentId: 'contract', users: [ada, grace] });
     await page.locator('.opblock-tag[data-tag="v2/users"]').getByRole('button').click();
     const counting = operation(page, '/v2/users/count/get');
     await counting.locator('.opblock-summary-control').click();

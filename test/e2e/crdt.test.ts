@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { rm } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { RemoteEditor } from '../support/remoteEditor.ts';
 import { RemoteReceiver } from '../support/remoteReceiver.ts';
+import { temporaryFolder } from '../support/temporaryFolder.ts';
 import { times } from '../support/times.ts';
-import { startSystem, type System, temporaryDir } from './system.ts';
+import { startSystem, type System } from './system.ts';
 
 const nda = { organizationId: 'acme', documentId: 'nda' };
 const editor = { ...nda, editorId: 'summary' };
@@ -12,20 +12,18 @@ const editor = { ...nda, editorId: 'summary' };
 const words = (name: string, count: number) =>
   times(count, (index) => `${name}${index}-${randomBytes(1_000).toString('hex')}`);
 
-let dataDir: string;
 let system: System;
 let receiver: RemoteReceiver;
 let editors: RemoteEditor[];
 beforeAll(async () => {
-  [dataDir, receiver] = await Promise.all([temporaryDir(), RemoteReceiver.start()]);
-  system = await startSystem({ dataDir });
+  [system, receiver] = await Promise.all([startSystem({ dataDir }), RemoteReceiver.start()]);
   editors = [new RemoteEditor(), new RemoteEditor()];
 });
 afterAll(async () => {
   for (const editor of editors) editor.stop();
   await Promise.all([system.stop(), receiver.stop()]);
-  await rm(dataDir, { recursive: true, force: true });
 });
+const dataDir = temporaryFolder();
 
 const valueOf = async () => (await system.client.v2.crdt.get(editor)).data[0]?.data as string;
 
@@ -34,11 +32,7 @@ const valueOf = async () => (await system.client.v2.crdt.get(editor)).data[0]?.d
  * by state vector.
  */
 function type(count: number, name: string): Promise<string[]> {
-  const {
-    baseUrl,
-    credentials: { headerPrefix, apiKey, authToken },
-  } = system;
-  const headers = { [`${headerPrefix}api-key`]: apiKey, [`${headerPrefix}auth-token`]: authToken };
+  const { baseUrl, headers } = system;
   return Promise.all(
     editors.map((client, index) =>
       client.run({ baseUrl, headers, editor, byVersion: index === 0, words: words(`${name}${index}.`, count) }),

@@ -1,7 +1,4 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
@@ -11,7 +8,9 @@ import { projectDir } from '../../infra/build/build.ts';
 import { buildClientPackage } from '../../infra/build/clientPackage.ts';
 import type { Endpoint } from '../../lib/app/endpoint.ts';
 import { type Tab, TestBrowser } from '../support/browser.ts';
+import { type Receiver, startHttp } from '../support/receivers.ts';
 import { RemoteReceiver } from '../support/remoteReceiver.ts';
+import { temporaryFolder } from '../support/temporaryFolder.ts';
 import { startSystem, type System } from './system.ts';
 
 const acme = { organizationId: 'acme' };
@@ -26,25 +25,19 @@ let receiver: RemoteReceiver;
 // All tests share one system and one browser.
 beforeAll(async () => {
   [system, browser, receiver] = await Promise.all([startSystem(), TestBrowser.start(), RemoteReceiver.start()]);
-  await ok('/v2/organizations/documents/add', {
+  await system.ok('/v2/organizations/documents/add', {
     ...acme,
     createOrganization: true,
     documents: [{ documentId: 'nda' }],
   });
-  await ok('/v2/workspace/domains/add', { domains: ['localhost', 'app.example.com'] });
+  await system.ok('/v2/workspace/domains/add', { domains: ['localhost', 'app.example.com'] });
 });
 afterAll(() => Promise.all([system.stop(), browser.stop(), receiver.stop()]));
-
-async function ok(path: string, data: object): Promise<any> {
-  const { status, body } = await system.post(path, data);
-  if (status !== 200) throw new Error(`${path} answered ${status}: ${JSON.stringify(body)}`);
-  return body.result.data;
-}
 
 describe('calls with a user token', () => {
   let token: string;
   beforeAll(async () => {
-    ({ token } = await ok('/v2/auth/generate_token', {
+    ({ token } = await system.ok('/v2/auth/generate_token', {
       userId: 'linus',
       userProperties: { name: 'Linus', email: 'linus@example.com' },
       permissions: { resources: [{ type: 'document', id: 'nda', ...acme }] },
@@ -129,25 +122,19 @@ describe('calls with a user token', () => {
 });
 
 describe('the example page of the guide', () => {
-  let clientDir: string;
-  let site: Server;
+  const clientDir = temporaryFolder();
+  let site: Receiver;
   const tabs: Tab[] = [];
   beforeAll(async () => {
-    clientDir = await mkdtemp(join(tmpdir(), 'client-'));
     await buildClientPackage(Object.entries<Endpoint>(registry), clientDir);
-    site = createServer((request, response) => {
+    site = await startHttp((request, response) => {
       answer(request.url ?? '', request.headers.cookie ?? '').then(
         ({ type, body }) => response.writeHead(200, { 'content-type': type }).end(body),
         (error: unknown) => response.writeHead(500).end(String(error)),
       );
     });
-    await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve));
   });
-  afterAll(async () => {
-    site.close();
-    site.closeAllConnections();
-    await rm(clientDir, { recursive: true });
-  });
+  afterAll(() => site.stop());
 
   /** Returns the example page of the guide LIVE.md, with this system's URL. */
   async function examplePage(): Promise<string> {
@@ -164,7 +151,7 @@ describe('the example page of the guide', () => {
       return { type: 'text/javascript', body: await readFile(join(clientDir, url.slice('/client/'.length)), 'utf8') };
     if (url !== '/my/token') return { type: 'text/plain', body: '' };
     const userId = cookie.replace('user=', '');
-    const { token } = await ok('/v2/auth/generate_token', {
+    const { token } = await system.ok('/v2/auth/generate_token', {
       userId,
       userProperties: { name: `${userId} of Acme`, email: `${userId}@example.com` },
       permissions: { resources: [{ type: 'document', id: 'nda', ...acme, accessRole: 'editor' }] },
@@ -175,7 +162,7 @@ describe('the example page of the guide', () => {
   async function open(userId: string): Promise<Page> {
     const tab = await browser.open();
     tabs.push(tab);
-    const url = `http://localhost:${(site.address() as AddressInfo).port}`;
+    const url = `http://localhost:${site.port}`;
     await tab.page.context().addCookies([{ name: 'user', value: userId, url }]);
     await tab.page.goto(url);
     await tab.page.getByRole('status').filter({ hasText: 'live' }).waitFor();
@@ -195,9 +182,9 @@ describe('the example page of the guide', () => {
     const shown = [ada, grace].map((page) => itemOf(page, 'Comments', 'Is clause 4 right?'));
     for (const comment of shown) await comment.waitFor();
 
-    const [{ annotationId }] = await ok('/v2/commentannotations/get', nda);
+    const [{ annotationId }] = await system.ok('/v2/commentannotations/get', nda);
     const updatedData = { visibility: { type: 'restricted', userIds: [] } };
-    await ok('/v2/commentannotations/update', { ...nda, annotationIds: [annotationId], updatedData });
+    await system.ok('/v2/commentannotations/update', { ...nda, annotationIds: [annotationId], updatedData });
     await shown[1]!.waitFor({ state: 'detached' });
     expect(await shown[0]!.count()).toBe(1);
     expect(tabs.flatMap(({ problems }) => problems)).toEqual([]);

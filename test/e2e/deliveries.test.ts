@@ -1,14 +1,15 @@
 import { constants, createDecipheriv, privateDecrypt } from 'node:crypto';
-import { readFile, rm } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import { startDns } from '../support/dnsServer.ts';
 import { RemoteReceiver, type RemoteWebhook } from '../support/remoteReceiver.ts';
 import { bodyOf, pemOf, rsaKeyPair } from '../support/rsaKeys.ts';
+import { temporaryFolder } from '../support/temporaryFolder.ts';
+import { times } from '../support/times.ts';
 import { paths } from '../support/webhooks.ts';
-import { clockAhead, mailsOnce, startSystem, type System, temporaryDir } from './system.ts';
+import { clockAhead, mailsOnce, startSystem, type System, until } from './system.ts';
 
 const ADVANCED = '/v2/workspace/advancedwebhook';
 const nda = { organizationId: 'acme', documentId: 'nda' };
@@ -50,34 +51,37 @@ const preloadUsingDns = (server: string) => `
 // All tests share one system, because a start takes a second. Each test has its own workspace. The last test kills and restarts
 // the system.
 describe('deliveries in npm start', () => {
-  let dataDir: string;
   let receiver: RemoteReceiver;
   let dns: Awaited<ReturnType<typeof startDns>>;
   let system: System;
 
   beforeAll(async () => {
     dns = await startDns((name) => (name === NAME ? ['10.1.2.3'] : 'NXDOMAIN'));
-    [dataDir, receiver] = await Promise.all([temporaryDir(), RemoteReceiver.start()]);
+    receiver = await RemoteReceiver.start();
     system = await startSystem({ dataDir, env: timing, preload: preloadUsingDns(dns.resolver.getServers()[0]!) });
   });
 
   afterAll(async () => {
     await Promise.all([system.stop(), receiver.stop()]);
     dns.stop();
-    await rm(dataDir, { recursive: true, force: true });
   });
+  const dataDir = temporaryFolder();
 
   /** Creates a workspace, with a document in a folder, and users who may see the document. */
   async function newWorkspace(name: string) {
-    const { id, authToken, apiKeyList } = await done('/v2/workspace/create', { ownerEmail: `${name}@example.com` }, {});
+    const { id, authToken, apiKeyList } = await system.ok(
+      '/v2/workspace/create',
+      { ownerEmail: `${name}@example.com` },
+      {},
+    );
     const [apiKey = ''] = Object.keys(apiKeyList);
-    const { authTokens } = await done(
+    const { authTokens } = await system.ok(
       '/v2/workspace/authtokens/get',
       { apiKey },
       { 'x-svc-workspace-id': id, 'x-svc-workspace-auth-token': authToken },
     );
     const headers = { 'x-svc-api-key': apiKey, 'x-svc-auth-token': authTokens[0].token as string };
-    const ok = (path: string, data: unknown) => done(path, data, headers);
+    const ok = (path: string, data: unknown) => system.ok(path, data, headers);
     const call = (path: string, data: unknown) => system.post(path, data, headers);
     await ok('/v2/organizations/folders/add', {
       organizationId: 'acme',
@@ -124,22 +128,15 @@ describe('deliveries in npm start', () => {
         endpointId: string,
         status: string,
       ): Promise<{ status: string; attempts: number; nextAttemptAt: string | null }> {
-        for (;;) {
+        const read = async () => {
           const { messages } = await ok(`${ADVANCED}/messages/get`, { endpointId, limit: 250 });
-          const message = messages.find((message: { id: string }) => message.id === id);
-          if (message?.deliveries[0].status === status) return message.deliveries[0];
-          await delay(50);
-        }
+          return messages.find((message: { id: string }) => message.id === id)?.deliveries[0];
+        };
+        return until(read, (message) => message?.status === status);
       },
       attempts: async (messageId: string, endpointId: string): Promise<any[]> =>
         (await ok(`${ADVANCED}/attempts/get`, { messageId, endpointId })).attempts,
     };
-  }
-
-  async function done(path: string, data: unknown, headers: Record<string, string>): Promise<any> {
-    const { status, body } = await system.post(path, data, headers);
-    expect({ path, status, error: body.error }).toEqual({ path, status: 200, error: undefined });
-    return body.result.data;
   }
 
   const idOf = ({ headers }: RemoteWebhook) => headers['webhook-id'] as string;
@@ -460,7 +457,7 @@ describe('deliveries in npm start', () => {
       ),
     );
     expect(receiver.at('/failing').map(idOf).sort()).toEqual(
-      messages.flatMap((id) => Array.from({ length: ATTEMPTS }, () => id)).sort(),
+      messages.flatMap((id) => times(ATTEMPTS, () => id)).sort(),
     );
     expect(await workspace.message(messages[0], failing, 'failed')).toEqual({
       endpointId: failing,
@@ -519,17 +516,17 @@ describe('deliveries in npm start', () => {
     const workspace = await newWorkspace('limited');
     await workspace.ok(paths.updateConfig, { isEnabled: true });
     const endpointId = await workspace.endpoint('/limited', { rateLimit: 5 });
-    const published = await Promise.all(Array.from({ length: 10 }, () => workspace.publish('step.completed')));
+    const published = await Promise.all(times(10, () => workspace.publish('step.completed')));
     const hooks = await receiver.waitForWebhooks('/limited', 10);
     expect(hooks.map(idOf).sort()).toEqual(published.sort());
-    const times: number[] = [];
+    const begun: number[] = [];
     for (const id of published) {
       expect((await workspace.message(id, endpointId, 'delivered')).attempts).toBe(1);
       const [attempt] = await workspace.attempts(id, endpointId);
-      times.push(Date.parse(attempt.at));
+      begun.push(Date.parse(attempt.at));
     }
     // The ten slots are 210 ms apart. An attempt begins at most 50 ms after its slot, on a slow machine too.
-    expect(Math.max(...times) - Math.min(...times)).toBeGreaterThanOrEqual(1_800);
+    expect(Math.max(...begun) - Math.min(...begun)).toBeGreaterThanOrEqual(1_800);
   });
 
   test('an attempt fails and reaches no server after a redirect or a private address', async () => {
@@ -573,7 +570,7 @@ describe('deliveries in npm start', () => {
       ['failed', 307],
       ['delivered', 200],
     ]);
-    expect(await resultsAt(inward)).toEqual(Array.from({ length: ATTEMPTS }, () => ['refused', null]));
+    expect(await resultsAt(inward)).toEqual(times(ATTEMPTS, () => ['refused', null]));
     expect(dns.queries).toContain(`A ${NAME}`);
     expect(receiver.at('/redirected')).toEqual([]);
   });
@@ -685,15 +682,6 @@ describe('deliveries in npm start', () => {
         });
     }
   });
-
-  /** Repeats a call until its result meets a condition. Returns the result. */
-  async function until<T>(ask: () => Promise<T>, like: (answer: T) => boolean): Promise<T> {
-    for (;;) {
-      const answer = await ask();
-      if (like(answer)) return answer;
-      await delay(50);
-    }
-  }
 
   /** Waits until there are `count` mails. Returns all mails in the order of their times. */
   const mails = (count: number) => mailsOnce(dataDir, ({ length }) => length >= count);

@@ -1,12 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { ConsoleState } from '../../infra/local/console/consoleState.ts';
-import { startSystem, type System } from './system.ts';
-
-const POLL_MILLISECONDS = 100;
-const PATIENCE_MILLISECONDS = 60_000;
+import { startSystem, type System, until } from './system.ts';
 
 describe('npm start with HEARTBEAT=on', () => {
   let system: System;
@@ -18,14 +14,6 @@ describe('npm start with HEARTBEAT=on', () => {
   });
 
   const log = () => readFile(join(system.dataDir, 'functions.log'), 'utf8');
-
-  async function until(awaited: string, isDone: () => Promise<boolean>): Promise<void> {
-    const end = performance.now() + PATIENCE_MILLISECONDS;
-    while (!(await isDone())) {
-      if (performance.now() > end) throw new Error(`Waited for ${awaited}:\n${system.logs()}`);
-      await delay(POLL_MILLISECONDS);
-    }
-  }
 
   const storedTime = async () => {
     const { body } = await system.post('/v2/organizations/get', { organizationIds: ['heartbeat'] });
@@ -48,7 +36,7 @@ describe('npm start with HEARTBEAT=on', () => {
 
   test('writes the time through the API, and logs no credentials', async () => {
     const startedAt = Date.now();
-    await until('a heartbeat', async () => (await storedTime()) > startedAt);
+    await until(storedTime, (time) => time > startedAt, system.logs);
     expect(await log()).not.toContain('heartbeat failed');
     expect(await log()).not.toContain(system.credentials.authToken);
     expect(await isAlarmActive()).toBe(false);
@@ -56,11 +44,15 @@ describe('npm start with HEARTBEAT=on', () => {
 
   test('activates the heartbeat alarm while the table is stopped, and writes again afterwards', async () => {
     await turnTable(false);
-    await until('the alarm', isAlarmActive);
+    await until(isAlarmActive, Boolean, system.logs);
     expect(await log()).toContain('heartbeat failed');
     expect(await log()).not.toContain(system.credentials.authToken);
     await turnTable(true);
     const restartedAt = Date.now();
-    await until('a heartbeat', async () => (await storedTime().catch(() => NaN)) > restartedAt);
+    await until(
+      () => storedTime().catch(() => NaN),
+      (time) => time > restartedAt,
+      system.logs,
+    );
   });
 });

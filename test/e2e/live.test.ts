@@ -3,7 +3,6 @@ import { connect as connectTcp } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import * as Y from 'yjs';
-import { resultOf } from '../support/requests.ts';
 import { times } from '../support/times.ts';
 import { startSystem, type System } from './system.ts';
 
@@ -22,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => system.stop());
 
 async function ok(path: string, data: object, headers = keyHeaders): Promise<any> {
-  return resultOf(await system.post(path, data, headers), path).data;
+  return system.ok(path, data, headers);
 }
 
 /** Creates a document that the organization's members may open, and makes the user a member. */

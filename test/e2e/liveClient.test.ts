@@ -1,12 +1,11 @@
-import { rm } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import * as Y from 'yjs';
 import { EditorProvider } from '../../lib/client/editorProvider.ts';
 import type { LiveDocument } from '../../lib/client/liveDocument.ts';
 import { createUserClient, type UserClient } from '../../lib/client/userClient.ts';
-import { resultOf } from '../support/requests.ts';
-import { startSystem, type System, temporaryDir } from './system.ts';
+import { temporaryFolder } from '../support/temporaryFolder.ts';
+import { startSystem, type System } from './system.ts';
 
 const nda = { organizationId: 'live', documentId: 'nda' };
 const editor = { ...nda, editorId: 'summary' };
@@ -17,38 +16,30 @@ const OUTAGE_PATIENCE_MILLISECONDS = 90_000;
 const KEY_MILLISECONDS = 50;
 const COMMENT_MILLISECONDS = 300;
 
-let dataDir: string;
 let system: System;
 const closings: (() => Promise<void>)[] = [];
 beforeAll(async () => {
-  dataDir = await temporaryDir();
   system = await startSystem({ dataDir });
-  await done('/v2/organizations/documents/add', {
+  await system.ok('/v2/organizations/documents/add', {
     organizationId: 'live',
     createOrganization: true,
     documents: [{ documentId: 'nda' }],
   });
   const access = { organizationId: 'live', documentIds: ['nda'], accessType: 'restricted' };
-  await done('/v2/organizations/documents/access/update', access);
-  await done('/v2/crdt/add', { ...editor, type: 'text', data: 'Hello' });
+  await system.ok('/v2/organizations/documents/access/update', access);
+  await system.ok('/v2/crdt/add', { ...editor, type: 'text', data: 'Hello' });
 });
-afterAll(async () => {
-  await system.stop();
-  await rm(dataDir, { recursive: true, force: true });
-});
+afterAll(() => system.stop());
+const dataDir = temporaryFolder();
 afterEach(async () => {
   await Promise.all(closings.splice(0).map((close) => close()));
 });
-
-async function done(path: string, data: object): Promise<any> {
-  return resultOf(await system.post(path, data), path).data;
-}
 
 function clientOf(userId: string): UserClient {
   const resources = [{ type: 'document', id: 'nda', organizationId: 'live', accessRole: 'editor' }];
   const userProperties = { name: userId, email: `${userId}@example.com` };
   // Every call returns the same token. A new token would give a user back the access that the test removed.
-  const issued = done('/v2/auth/generate_token', { userId, userProperties, permissions: { resources } });
+  const issued = system.ok('/v2/auth/generate_token', { userId, userProperties, permissions: { resources } });
   return createUserClient({ baseUrl: system.baseUrl, token: async () => (await issued).token });
 }
 
@@ -74,7 +65,7 @@ async function until(what: string, isSo: () => boolean, patience = PATIENCE_MILL
   return Date.now() - startedAt;
 }
 async function storedText(): Promise<string> {
-  const { update } = await done('/v2/crdt/updates/get', editor);
+  const { update } = await system.ok('/v2/crdt/updates/get', editor);
   const doc = new Y.Doc();
   Y.applyUpdate(doc, Buffer.from(update as string, 'base64'));
   return doc.getText('content').toJSON();
@@ -98,7 +89,7 @@ test('users get the hints, presence and live state of other users', async () => 
   expect(grace.state('clause')?.data).toEqual({ n: 4 });
 
   const comment = { commentText: 'A comment', from: { userId: 'ada' } };
-  await done('/v2/commentannotations/add', { ...nda, commentAnnotations: [{ commentData: [comment] }] });
+  await system.ok('/v2/commentannotations/add', { ...nda, commentAnnotations: [{ commentData: [comment] }] });
   await until('the hint', () => comments.includes('comment.add'));
 
   await ada.presence.leave();
@@ -108,7 +99,7 @@ test('users get the hints, presence and live state of other users', async () => 
 test('the end of a presence lease is pushed to other users within 15 s', async () => {
   const grace = open('grace');
   await until('the connection', () => grace.status === 'live');
-  await done('/v2/presence/add', { ...nda, users: [{ userId: 'bot', leaseSeconds: 5 }] });
+  await system.ok('/v2/presence/add', { ...nda, users: [{ userId: 'bot', leaseSeconds: 5 }] });
   await until('the presence', () => grace.presence.users().length === 1);
   const took = await until('the end of the presence', () => grace.presence.users().length === 0);
   // The end is pushed 5.5 s after the presence was added. The other seconds are for a slow machine.
@@ -137,14 +128,14 @@ test('the editors of two users converge, and show the cursor of the other user',
 
 test('an editor that is deleted and added again while users edit it is not mixed with the deleted editor', async () => {
   const draft = { ...nda, editorId: 'draft' };
-  await done('/v2/crdt/add', { ...draft, type: 'text', data: 'old' });
+  await system.ok('/v2/crdt/add', { ...draft, type: 'text', data: 'old' });
   const [ada, grace] = [edit('ada', draft), edit('grace', draft)];
   const rejected: string[] = [];
   for (const provider of [ada, grace]) provider.on('rejected', ({ status }) => rejected.push(status));
   await until('the first read', () => ada.synced && grace.synced);
-  await done('/v2/crdt/delete', { ...nda, editorIds: ['draft'] });
+  await system.ok('/v2/crdt/delete', { ...nda, editorIds: ['draft'] });
   ada.doc.getText('content').insert(0, 'late ');
-  await done('/v2/crdt/add', { ...draft, type: 'text', data: 'new' });
+  await system.ok('/v2/crdt/add', { ...draft, type: 'text', data: 'new' });
   await until('the events', () => rejected.length === 2);
   expect([rejected, textOf(ada), textOf(grace)]).toEqual([['NOT_FOUND', 'NOT_FOUND'], 'late old', 'old']);
   expect([ada.saved, grace.saved]).toEqual([false, true]);
@@ -201,7 +192,7 @@ class Workload {
       OUTAGE_PATIENCE_MILLISECONDS,
     );
     // A call that failed may still have added its thread.
-    const threads = (await done('/v2/commentannotations/get', nda)) as ThreadId[];
+    const threads = (await system.ok('/v2/commentannotations/get', nda)) as ThreadId[];
     const ids = threads.map(({ annotationId }) => annotationId).filter((id) => id.startsWith(`${this.#name}-`));
     await until('the hints', () => this.shown.length >= ids.length, OUTAGE_PATIENCE_MILLISECONDS);
     expect(this.shown.toSorted()).toEqual(ids.toSorted());
@@ -221,10 +212,12 @@ class Workload {
     for (let n = 0; this.#isRunning; n++) {
       const annotationId = `${this.#name}-${n}`;
       const commentData = [{ commentText: 'A comment', from: { userId: 'ada' } }];
-      await done('/v2/commentannotations/add', { ...nda, commentAnnotations: [{ annotationId, commentData }] }).then(
-        () => this.acknowledged.push(annotationId),
-        () => undefined,
-      );
+      await system
+        .ok('/v2/commentannotations/add', { ...nda, commentAnnotations: [{ annotationId, commentData }] })
+        .then(
+          () => this.acknowledged.push(annotationId),
+          () => undefined,
+        );
       await delay(COMMENT_MILLISECONDS);
     }
   }
@@ -280,7 +273,7 @@ test.each([
 test('a client of a deleted organization connects to the organization that is added again under its id', async () => {
   const organizationId = 'passing';
   const add = () =>
-    done('/v2/organizations/documents/add', {
+    system.ok('/v2/organizations/documents/add', {
       organizationId,
       createOrganization: true,
       documents: [{ documentId: 'nda' }],
@@ -289,22 +282,27 @@ test('a client of a deleted organization connects to the organization that is ad
   const live = clientOf('ada').live({ organizationId, documentId: 'nda' });
   closings.push(() => live.close());
   await until('the connection', () => live.status === 'live');
-  await done('/v2/organizations/delete', { organizationIds: [organizationId] });
+  await system.ok('/v2/organizations/delete', { organizationIds: [organizationId] });
   await add();
   await until('the end of the connection', () => live.status !== 'live');
   await until('the new connection', () => live.status === 'live');
-  await done('/v2/livestate/broadcast', { organizationId, documentId: 'nda', liveStateDataId: 'clause', data: {} });
+  await system.ok('/v2/livestate/broadcast', {
+    organizationId,
+    documentId: 'nda',
+    liveStateDataId: 'clause',
+    data: {},
+  });
   await until('the live state of the new document', () => live.state('clause') !== undefined);
 });
 
 test('a user who loses access is disconnected, and others stay', async () => {
   const [ada, grace] = [open('ada'), open('grace')];
   await until('the connections', () => ada.status === 'live' && grace.status === 'live');
-  await done('/v2/users/delete', { ...nda, userIds: ['grace'] });
+  await system.ok('/v2/users/delete', { ...nda, userIds: ['grace'] });
   const hints: string[] = [];
   ada.on('hint', ({ type }) => hints.push(type));
   await until('the end', () => grace.status === 'denied', 60_000);
   await until('the new channels', () => ada.status === 'live');
-  await done('/v2/reactions/add', { ...nda, reactions: [{ icon: '👍', from: { userId: 'ada' } }] });
+  await system.ok('/v2/reactions/add', { ...nda, reactions: [{ icon: '👍', from: { userId: 'ada' } }] });
   await until('the hint', () => hints.includes('reaction.add'));
 });

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdir, readFile, rm, stat } from 'node:fs/promises';
+import { readdir, readFile, stat } from 'node:fs/promises';
 import { type IncomingMessage, request } from 'node:http';
 import { connect } from 'node:net';
 import { join, resolve } from 'node:path';
@@ -9,9 +9,10 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { runLoad } from '../../infra/commands/load.ts';
 import { findProcesses } from '../../infra/local/processes.ts';
 import { limits } from '../../lib/shared/schema.ts';
+import { temporaryFolder } from '../support/temporaryFolder.ts';
 import { times } from '../support/times.ts';
 import { copyAssembly } from './assembly.ts';
-import { startInVain, startSystem, type System, temporaryDir } from './system.ts';
+import { startInVain, startSystem, type System } from './system.ts';
 
 /** The search for a process reads a file of each process of the machine, so it is not repeated more often. */
 const POLL_MILLISECONDS = 50;
@@ -19,21 +20,17 @@ const POLL_MILLISECONDS = 50;
 // All tests share one data directory and three starts of the system, because a start takes a second. The tests run in
 // this order.
 describe('npm start', () => {
-  let dataDir: string;
   let system: System;
   const acknowledged: string[] = [];
   const engines = () => findProcesses('--db-path', join(dataDir, 'table.db'));
 
   beforeAll(async () => {
-    dataDir = await temporaryDir();
     // The system must not pass this variable on to its functions, because it would turn off their logs.
     system = await startSystem({ dataDir, env: { POWERTOOLS_LOG_LEVEL: 'SILENT' } });
   });
 
-  afterAll(async () => {
-    await system.stop();
-    await rm(dataDir, { recursive: true, force: true });
-  });
+  afterAll(() => system.stop());
+  const dataDir = temporaryFolder();
 
   test('prints its address, and a sample request that works when pasted', async () => {
     expect(system.logs()).toContain(`\nReady: ${system.baseUrl}\n`);
@@ -178,13 +175,7 @@ describe('npm start', () => {
   });
 
   test('lets running requests finish on SIGTERM, and stops the table engine', async () => {
-    const { headerPrefix, apiKey, authToken } = system.credentials;
-    const headers = {
-      'content-type': 'application/json',
-      [`${headerPrefix}api-key`]: apiKey,
-      [`${headerPrefix}auth-token`]: authToken,
-      expect: '100-continue',
-    };
+    const headers = { 'content-type': 'application/json', ...system.headers, expect: '100-continue' };
     const underWay = request(`${system.baseUrl}/v2/organizations/get`, { method: 'POST', headers });
     underWay.flushHeaders();
     await once(underWay, 'continue');
@@ -246,39 +237,35 @@ describe('npm start', () => {
 
   test('refuses calls that the role of a function forbids, and exits if the table engine keeps ending', async () => {
     const assembly = await assemblyWithout('POST /v2/users/add', 'dynamodb:PutItem');
-    try {
-      system = await startSystem({ dataDir, env: { ASSEMBLY_DIR: assembly } });
-      const { status, body } = await system.post('/v2/users/add', {
-        organizationId: 'demo-organization',
-        users: [{ userId: 'u1', name: 'U', email: 'u@example.com' }],
-      });
-      expect({ status, body }).toEqual({
-        status: 500,
-        body: { error: { status: 'INTERNAL', message: expect.any(String) } },
-      });
-      expect(system.logs()).toMatch(
-        /^AccessDenied: \S*V2Users-Add may not dynamodb:PutItem on arn:aws:dynamodb:\S*:table\/\S+$/m,
-      );
-      expect(await readFile(join(dataDir, 'functions.log'), 'utf8')).toContain('AccessDeniedException');
+    system = await startSystem({ dataDir, env: { ASSEMBLY_DIR: assembly } });
+    const { status, body } = await system.post('/v2/users/add', {
+      organizationId: 'demo-organization',
+      users: [{ userId: 'u1', name: 'U', email: 'u@example.com' }],
+    });
+    expect({ status, body }).toEqual({
+      status: 500,
+      body: { error: { status: 'INTERNAL', message: expect.any(String) } },
+    });
+    expect(system.logs()).toMatch(
+      /^AccessDenied: \S*V2Users-Add may not dynamodb:PutItem on arn:aws:dynamodb:\S*:table\/\S+$/m,
+    );
+    expect(await readFile(join(dataDir, 'functions.log'), 'utf8')).toContain('AccessDeniedException');
 
-      const ended = system.ended();
-      let isOver = false as boolean;
-      void ended.then(() => (isOver = true));
-      const killed = new Set<number>();
-      while (!isOver) {
-        for (const { pid } of await engines()) {
-          if (killed.has(pid)) continue;
-          killed.add(pid);
-          process.kill(pid, 'SIGKILL');
-        }
-        await delay(POLL_MILLISECONDS);
+    const ended = system.ended();
+    let isOver = false as boolean;
+    void ended.then(() => (isOver = true));
+    const killed = new Set<number>();
+    while (!isOver) {
+      for (const { pid } of await engines()) {
+        if (killed.has(pid)) continue;
+        killed.add(pid);
+        process.kill(pid, 'SIGKILL');
       }
-      expect(await ended).toBe(1);
-      expect(system.logs()).toContain('The table engine keeps ending');
-      expect(killed.size).toBe(6);
-    } finally {
-      await rm(assembly, { recursive: true, force: true });
+      await delay(POLL_MILLISECONDS);
     }
+    expect(await ended).toBe(1);
+    expect(system.logs()).toContain('The table engine keeps ending');
+    expect(killed.size).toBe(6);
   });
 });
 

@@ -1,12 +1,13 @@
 import { once } from 'node:events';
 import { watch } from 'node:fs';
-import { readFile, rm, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { signRequest } from '../support/signRequest.ts';
+import { temporaryFolder } from '../support/temporaryFolder.ts';
 import { times } from '../support/times.ts';
 import { copyAssembly } from './assembly.ts';
-import { startInVain, startSystem, type System, temporaryDir } from './system.ts';
+import { startInVain, startSystem, type System } from './system.ts';
 
 /** An action of one of the functions below. The functions write each action as a line into the file `SEEN`. */
 interface Seen {
@@ -202,9 +203,7 @@ async function assemblyWithTestWorkers(seen: string, without: { action?: string 
 
 // All tests share one data directory and several starts of the system. The tests run in this order.
 describe('workers in npm start', () => {
-  let dataDir: string;
   let assembly: string;
-  let seenFile: string;
   let system: System;
   let startedAt: number;
 
@@ -212,19 +211,15 @@ describe('workers in npm start', () => {
     startSystem({ dataDir, env: { ASSEMBLY_DIR: assembly, SCHEDULE_SECONDS: '2', WEBHOOK_RETRY_SCHEDULE: '0,1' } });
 
   beforeAll(async () => {
-    dataDir = await temporaryDir();
-    seenFile = join(dataDir, 'seen.jsonl');
     await writeFile(seenFile, '');
     assembly = await assemblyWithTestWorkers(seenFile);
     startedAt = Date.now();
     system = await start();
   });
 
-  afterAll(async () => {
-    await system.stop();
-    await rm(dataDir, { recursive: true, force: true });
-    await rm(assembly, { recursive: true, force: true });
-  });
+  afterAll(() => system.stop());
+  const dataDir = temporaryFolder();
+  const seenFile = join(dataDir, 'seen.jsonl');
 
   const seen = async () =>
     (await readFile(seenFile, 'utf8'))
@@ -426,18 +421,14 @@ describe('workers in npm start', () => {
     'does not start if the role of a worker lacks %s on its event source',
     async (action) => {
       const broken = await assemblyWithTestWorkers(seenFile, { action });
-      try {
-        const { code, output } = await startInVain({ env: { ASSEMBLY_DIR: broken } });
-        expect(code).toBe(1);
-        expect(output).toMatch(
-          new RegExp(
-            `^The event source Test\\w+ cannot work: the role of CollaborationBackend-Test\\w+ does not allow ${action} on arn:\\S+\\.$`,
-            'm',
-          ),
-        );
-      } finally {
-        await rm(broken, { recursive: true, force: true });
-      }
+      const { code, output } = await startInVain({ env: { ASSEMBLY_DIR: broken } });
+      expect(code).toBe(1);
+      expect(output).toMatch(
+        new RegExp(
+          `^The event source Test\\w+ cannot work: the role of CollaborationBackend-Test\\w+ does not allow ${action} on arn:\\S+\\.$`,
+          'm',
+        ),
+      );
     },
   );
 });

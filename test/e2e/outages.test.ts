@@ -1,4 +1,3 @@
-import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -10,7 +9,8 @@ import { createClient, type Methods, ServiceError } from '../../lib/client/index
 import { createUserClient } from '../../lib/client/userClient.ts';
 import { limits } from '../../lib/shared/schema.ts';
 import { RemoteReceiver } from '../support/remoteReceiver.ts';
-import { clockAhead, mailsIn, mailsOnce, startSystem, type System, temporaryDir } from './system.ts';
+import { temporaryFolder } from '../support/temporaryFolder.ts';
+import { clockAhead, mailsIn, mailsOnce, startSystem, type System, until } from './system.ts';
 
 const organizationId = 'acme';
 const nda = { organizationId, documentId: 'nda' };
@@ -37,14 +37,9 @@ const FAULTS = 5;
 const SOON_MILLISECONDS = 5_000;
 const POLL_MILLISECONDS = 100;
 const MENTION_MILLISECONDS = 500;
-/**
- * A test waits this long before it reports missing data (milliseconds). This is shorter than the time-out of the test.
- */
-const PATIENCE_MILLISECONDS = 120_000;
 
 // All tests share one system and one workspace, and run in this order. The last test kills and restarts the system.
 describe('outage of a part of the system', () => {
-  let dataDir: string;
   let receiver: RemoteReceiver;
   let system: System;
   /**
@@ -60,7 +55,7 @@ describe('outage of a part of the system', () => {
   const acknowledged: string[] = [];
 
   beforeAll(async () => {
-    [dataDir, receiver] = await Promise.all([temporaryDir(), RemoteReceiver.start()]);
+    receiver = await RemoteReceiver.start();
     await start();
     const { v2 } = patient;
     const startedAt = performance.now();
@@ -80,10 +75,8 @@ describe('outage of a part of the system', () => {
     await v2.workspace.emailconfig.update({ useEmailService: true, emailServiceConfig: { fromCompany: 'Acme' } });
   });
 
-  afterAll(async () => {
-    await Promise.all([system.stop(), receiver.stop()]);
-    await rm(dataDir, { recursive: true, force: true });
-  });
+  afterAll(() => Promise.all([system.stop(), receiver.stop()]));
+  const dataDir = temporaryFolder();
 
   // Undoes what a failed test left, so that the next tests can pass.
   afterEach(async () => {
@@ -121,15 +114,8 @@ describe('outage of a part of the system', () => {
   }
 
   /** Waits until the dashboard data meet a condition. Returns the data. */
-  async function waitForState(like: (state: ConsoleState) => boolean): Promise<ConsoleState> {
-    const until = performance.now() + PATIENCE_MILLISECONDS;
-    for (;;) {
-      const now = await state();
-      if (like(now)) return now;
-      if (performance.now() > until)
-        throw new Error(`The dashboard does not show it: ${JSON.stringify(now.alarms.slice(0, 10))}\n${system.logs()}`);
-      await delay(POLL_MILLISECONDS);
-    }
+  function waitForState(like: (state: ConsoleState) => boolean): Promise<ConsoleState> {
+    return until(state, like, ({ alarms }) => `${JSON.stringify(alarms.slice(0, 10))}\n${system.logs()}`);
   }
 
   const ringing = ({ alarms }: ConsoleState, name: string) =>

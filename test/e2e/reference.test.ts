@@ -13,7 +13,7 @@ import { endpoints } from '../contract/cases.ts';
 import { hasOwnCases } from '../support/describeEndpoint.ts';
 import { checksOf } from '../support/documented.ts';
 import { RemoteReceiver, type RemoteWebhook } from '../support/remoteReceiver.ts';
-import { type Answer, mailsIn, startSystem, type System } from './system.ts';
+import { type Answer, mailsIn, startSystem, type System, until } from './system.ts';
 
 const WORKSPACE = '/v2/workspace';
 const ADVANCED = `${WORKSPACE}/advancedwebhook`;
@@ -137,9 +137,7 @@ function headersOf(path: string): Record<string, string> {
 }
 
 async function postOk(path: string, data: object): Promise<any> {
-  const { body } = await system.post(path, data, headersOf(path));
-  expect([path, body.error]).toEqual([path, undefined]);
-  return body.result.data;
+  return system.ok(path, data, headersOf(path));
 }
 
 /** Returns the request of an example, and the answer that the document shows for it. */
@@ -154,13 +152,11 @@ function exampleOf(path: string): { data: unknown; answer: { result: Record<stri
 
 /** Repeats an example until its answer is complete. Workers write parts of it later. */
 async function waitForExample(path: string, isComplete: (data: any) => boolean): Promise<void> {
-  const end = Date.now() + PATIENCE_MILLISECONDS;
-  for (;;) {
-    const { body } = await system.post(path, values.fill(exampleOf(path).data), headersOf(path));
-    if (body.result && isComplete(body.result.data ?? body.result)) return;
-    if (Date.now() > end) throw new Error(`${path} does not return the documented example: ${JSON.stringify(body)}`);
-    await delay(50);
-  }
+  await until(
+    () => system.post(path, values.fill(exampleOf(path).data), headersOf(path)),
+    ({ body: { result } }) => result && isComplete(result.data ?? result),
+    ({ body }) => `${path} does not return the documented example: ${JSON.stringify(body)}`,
+  );
 }
 
 /**

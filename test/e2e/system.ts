@@ -4,12 +4,16 @@ import { watch } from 'node:fs';
 import { mkdtemp, readdir, readFile, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { DemoCredentials } from '../../infra/local/demoWorkspace.ts';
 import { createClient, type Methods } from '../../lib/client/index.ts';
+import { resultOf } from '../support/requests.ts';
 
+const POLL_MILLISECONDS = 100;
+const PATIENCE_MILLISECONDS = 120_000;
 const MAIN = resolve(import.meta.dirname, '../../infra/local/main.ts');
 
-export interface SystemOptions {
+interface SystemOptions {
   /** The data directory. By default, the system gets a temporary directory, which is removed after `stop`. */
   readonly dataDir?: string;
   readonly env?: Record<string, string>;
@@ -39,8 +43,12 @@ export interface System {
   printed(text: RegExp): Promise<void>;
   /** A client with the API key of the demo workspace. */
   readonly client: Methods;
-  /** Sends `data` in an envelope, by default with the demo workspace's API key. */
-  post(path: string, data: unknown, headers?: Record<string, string>): Promise<Answer>;
+  /** The headers with that API key. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Sends `data` in an envelope, by default with these headers. */
+  post(path: string, data: unknown, headers?: Readonly<Record<string, string>>): Promise<Answer>;
+  /** Like `post`, for calls that must succeed. Returns the `data` of the answer. */
+  ok(path: string, data: unknown, headers?: Readonly<Record<string, string>>): Promise<any>;
   /** Sends SIGTERM to the system and waits for its end. Returns the exit code. */
   stop(): Promise<number | null>;
   kill(): Promise<void>;
@@ -56,12 +64,20 @@ export async function startSystem(options: SystemOptions = {}): Promise<System> 
   await printed(launched, /^Ready: /m);
   const credentials = JSON.parse(await readFile(join(dataDir, 'credentials.json'), 'utf8')) as DemoCredentials;
   const { baseUrl, headerPrefix, apiKey, authToken } = credentials;
-  const authorization = { [`${headerPrefix}api-key`]: apiKey, [`${headerPrefix}auth-token`]: authToken };
+  const ownHeaders = { [`${headerPrefix}api-key`]: apiKey, [`${headerPrefix}auth-token`]: authToken };
   const finish = async (signal: NodeJS.Signals) => {
     child.kill(signal);
     const code = await ended;
     if (!options.dataDir) await rm(dataDir, { recursive: true, force: true });
     return code;
+  };
+  const post: System['post'] = async (path, data, headers = ownHeaders) => {
+    const response = await fetch(baseUrl + path, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body: JSON.stringify({ data }),
+    });
+    return { status: response.status, headers: response.headers, body: await response.json() };
   };
   return {
     baseUrl,
@@ -71,14 +87,9 @@ export async function startSystem(options: SystemOptions = {}): Promise<System> 
     client: createClient({ baseUrl, serviceName: headerPrefix.slice('x-'.length, -1), apiKey, authToken }),
     logs: output,
     printed: (text) => printed(launched, text),
-    async post(path, data, headers = authorization) {
-      const response = await fetch(baseUrl + path, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json', ...headers },
-        body: JSON.stringify({ data }),
-      });
-      return { status: response.status, headers: response.headers, body: await response.json() };
-    },
+    headers: ownHeaders,
+    post,
+    ok: async (path, data, headers) => resultOf(await post(path, data, headers), path).data,
     stop: () => finish('SIGTERM'),
     kill: async () => void (await finish('SIGKILL')),
     ended: () => ended,
@@ -92,6 +103,24 @@ export async function startInVain(options: SystemOptions = {}): Promise<{ code: 
   const code = await ended;
   if (!options.dataDir) await rm(dataDir, { recursive: true, force: true });
   return { code, output: output() };
+}
+
+/**
+ * Repeats a call until its result meets a condition. Returns the result. After a time limit, throws an error with the
+ * last result, or with the text of `describe`.
+ */
+export async function until<T>(
+  ask: () => Promise<T>,
+  isDone: (answer: T) => boolean,
+  describe: (answer: T) => string = (answer) => `The last answer was ${JSON.stringify(answer).slice(0, 10_000)}`,
+): Promise<T> {
+  const end = performance.now() + PATIENCE_MILLISECONDS;
+  for (;;) {
+    const answer = await ask();
+    if (isDone(answer)) return answer;
+    if (performance.now() > end) throw new Error(describe(answer));
+    await delay(POLL_MILLISECONDS);
+  }
 }
 
 /** Waits until `enough` returns true for the mails that a system has sent. Returns the mails, oldest first. */

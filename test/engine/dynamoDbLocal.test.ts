@@ -1,23 +1,19 @@
-import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { findProcesses } from '../../infra/local/processes.ts';
-import { startSystem, type System, temporaryDir } from '../e2e/system.ts';
+import { startSystem, type System } from '../e2e/system.ts';
+import { temporaryFolder } from '../support/temporaryFolder.ts';
 
-let dataDir: string;
 let system: System;
 const engines = () => findProcesses('-dbPath', join(dataDir, 'dynamodb-local'));
 const start = () => startSystem({ dataDir, env: { DYNAMODB_ENGINE: 'dynamodb-local' } });
 
 beforeAll(async () => {
-  dataDir = await temporaryDir();
   system = await start();
 });
-afterAll(async () => {
-  await system.stop();
-  await rm(dataDir, { recursive: true, force: true });
-});
+afterAll(() => system.stop());
+const dataDir = temporaryFolder();
 
 test('npm start runs on DynamoDB Local and logs that DynamoDB Local has no vector indexes', async () => {
   expect(system.logs()).toContain('DynamoDB Local has no vector indexes');
