@@ -76,7 +76,7 @@ export interface Spread {
   readonly most: number;
 }
 
-export interface Comparison {
+interface Comparison {
   readonly name: string;
   readonly ours: Spread;
   readonly theirs: Spread;

@@ -7,6 +7,7 @@ import { encodeState, openDocument, stateVectorOf } from '../../lib/editors/rule
 import { readValue } from '../../lib/editors/rules/yjs/readValue.ts';
 import { replaceValue } from '../../lib/editors/rules/yjs/replaceValue.ts';
 import type { CrdtType, CrdtValue } from '../../lib/editors/rules/yjs/values.ts';
+import { times } from '../support/times.ts';
 import { printTable, quantile, ratio, reached } from './report.ts';
 
 const SIZE = 100_000;
@@ -14,9 +15,7 @@ const random = (
   (state: number) => (below: number) =>
     (state = (state * 48_271) % 2_147_483_647) % below
 )(20);
-const words = Array.from({ length: 2_000 }, () =>
-  Array.from({ length: 2 + random(8) }, () => String.fromCharCode(97 + random(26))).join(''),
-);
+const words = times(2_000, () => times(2 + random(8), () => String.fromCharCode(97 + random(26))).join(''));
 
 function prose(length: number): string {
   let text = '';
@@ -53,7 +52,7 @@ printTable(
   }),
 );
 
-const letters = () => Array.from({ length: SIZE }, () => String.fromCharCode(97 + random(26))).join('');
+const letters = () => times(SIZE, () => String.fromCharCode(97 + random(26))).join('');
 printTable(
   'Text replace: two unrelated texts of 100 KB, milliseconds; goal: less than 100',
   ['texts', 'first', 'median', 'linear pass', 'reached'],
@@ -66,7 +65,7 @@ printTable(
     ] as [string, string, string][]
   ).map(([label, before, after]) => {
     const doc = stored('text', before);
-    const times = Array.from({ length: 9 }, () => timed(() => replaceValue(doc, 'text', 'content', after)));
+    const replaces = times(9, () => timed(() => replaceValue(doc, 'text', 'content', after)));
     const pass = timed(() => {
       let same = 0;
       for (let index = 0; index < SIZE; index++) if (before.charCodeAt(index) === after.charCodeAt(index)) same++;
@@ -74,10 +73,10 @@ printTable(
     });
     return [
       label,
-      times[0]!.toFixed(1),
-      quantile(times, 0.5).toFixed(1),
+      replaces[0]!.toFixed(1),
+      quantile(replaces, 0.5).toFixed(1),
       pass.toFixed(2),
-      reached(quantile(times, 0.5), 100),
+      reached(quantile(replaces, 0.5), 100),
     ];
   }),
 );
@@ -96,9 +95,7 @@ printTable(
     ] as const
   ).map(([label, keys, changed, extra]) => {
     const valueOf = (round: number) => (keys === 1 ? round : `value ${round} ${'x'.repeat(extra)}`);
-    let value: Record<string, unknown> = Object.fromEntries(
-      Array.from({ length: keys }, (_, key) => [`key${key}`, valueOf(key)]),
-    );
+    let value: Record<string, unknown> = Object.fromEntries(times(keys, (key) => [`key${key}`, valueOf(key)]));
     let doc = stored('map', value);
     for (let round = 0; round < 1_000; round++) {
       value = { ...value, [`key${round % changed}`]: valueOf(1_000 + round) };

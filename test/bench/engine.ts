@@ -1,3 +1,4 @@
+import { request } from 'undici';
 import { findProcesses } from '../../infra/local/processes.ts';
 
 /** Returns the URL of the table engine of a local system. Reads it from the engine's command line. */
@@ -8,8 +9,24 @@ export async function engineOf(dataDir: string): Promise<string> {
   return `http://127.0.0.1:${port}`;
 }
 
+/**
+ * Posts JSON on a connection that stays open. Returns the answer, which must be successful. It takes less CPU time than
+ * `fetch`.
+ */
+export async function postJson(url: string, headers: Record<string, string>, data: object): Promise<any> {
+  const { statusCode, body } = await request(url, { method: 'POST', headers, body: JSON.stringify(data) });
+  const text = await body.text();
+  if (statusCode !== 200) throw new Error(`${url} answered ${statusCode}: ${text}`);
+  return JSON.parse(text || '{}');
+}
+
+/** Makes a call of the table engine. */
+export function callEngine(url: string, operation: string, input: object): Promise<any> {
+  return postJson(url, awsHeaders(operation), input);
+}
+
 /** Returns the headers of a table call. The engine requires a well-formed signature, but does not verify it. */
-export function awsHeaders(operation: string): Record<string, string> {
+function awsHeaders(operation: string): Record<string, string> {
   return {
     'content-type': 'application/x-amz-json-1.0',
     'x-amz-target': `DynamoDB_20120810.${operation}`,

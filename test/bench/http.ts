@@ -2,51 +2,36 @@
  * Measures a read over HTTP through the whole local system. For comparison, measures the same read on the table engine
  * alone.
  */
-import { once } from 'node:events';
-import { Agent, type IncomingMessage, request } from 'node:http';
-import { buffer } from 'node:stream/consumers';
 import { OrganizationEntity } from '../../lib/directory/organizations.ts';
 import { startSystem } from '../e2e/system.ts';
-import { awsHeaders, engineOf } from './engine.ts';
-import { printTable, quantile, ratio } from './report.ts';
+import { callEngine, engineOf, postJson } from './engine.ts';
+import { printTable, quantile, ratio, timed } from './report.ts';
 
 const REQUESTS = 1_000;
 const WARM_UP = 200;
 const organizationId = 'bench';
 
-const agent = new Agent({ keepAlive: true });
 const system = await startSystem();
 try {
-  const {
-    baseUrl,
-    credentials: { headerPrefix, apiKey, authToken },
-    dataDir,
-  } = system;
+  const { baseUrl, credentials, dataDir } = system;
   await system.post('/v2/organizations/add', { organizations: [{ organizationId, organizationName: 'Bench' }] });
-  const headers = {
-    'content-type': 'application/json',
-    [`${headerPrefix}api-key`]: apiKey,
-    [`${headerPrefix}auth-token`]: authToken,
-  };
-  const ours = call(`${baseUrl}/v2/organizations/get`, headers, { data: { organizationIds: [organizationId] } });
+  const headers = { 'content-type': 'application/json', ...system.headers };
+  const data = { organizationIds: [organizationId] };
+  const ours = () => postJson(`${baseUrl}/v2/organizations/get`, headers, { data });
 
   const engine = await engineOf(dataDir);
-  const {
-    TableNames: [TableName],
-  } = JSON.parse(await call(engine, awsHeaders('ListTables'), {})()) as { TableNames: [string] };
-  const { PK, SK } = OrganizationEntity.key({ tenant: apiKey, organizationId });
-  const theirs = call(engine, awsHeaders('GetItem'), {
-    TableName,
-    Key: { PK: { S: PK }, SK: { S: SK } },
-    ConsistentRead: true,
-  });
+  const { TableNames } = await callEngine(engine, 'ListTables', {});
+  const { PK, SK } = OrganizationEntity.key({ tenant: credentials.apiKey, organizationId });
+  const read = { TableName: TableNames[0], Key: { PK: { S: PK }, SK: { S: SK } }, ConsistentRead: true };
+  const theirs = () => callEngine(engine, 'GetItem', read);
 
   for (const answer of [await ours(), await theirs()])
-    if (!answer.includes('Bench')) throw new Error(`The answer is not the organization: ${answer}`);
+    if (!JSON.stringify(answer).includes('Bench'))
+      throw new Error(`The answer is not the organization: ${JSON.stringify(answer)}`);
   const times = { ours: [] as number[], theirs: [] as number[] };
   // The two reads take turns, so that other load on the machine slows both.
   for (let i = 0; i < WARM_UP + REQUESTS; i++) {
-    const [oursTook, theirsTook] = [await milliseconds(ours), await milliseconds(theirs)];
+    const [oursTook, theirsTook] = [await timed(ours), await timed(theirs)];
     if (i < WARM_UP) continue;
     times.ours.push(oursTook);
     times.theirs.push(theirsTook);
@@ -65,32 +50,5 @@ try {
     }),
   );
 } finally {
-  agent.destroy();
   await system.stop();
-}
-
-/**
- * Returns a function that sends a request on a connection that stays open. The function returns the body of a
- * successful answer.
- */
-function call(url: string, headers: Record<string, string>, body: object): () => Promise<string> {
-  const text = JSON.stringify(body);
-  return async () => {
-    const sent = request(url, {
-      method: 'POST',
-      agent,
-      headers: { ...headers, 'content-length': Buffer.byteLength(text) },
-    });
-    sent.end(text);
-    const [response] = (await once(sent, 'response')) as [IncomingMessage];
-    const answer = (await buffer(response)).toString();
-    if (response.statusCode !== 200) throw new Error(`${url} answered ${response.statusCode}: ${answer}`);
-    return answer;
-  };
-}
-
-async function milliseconds(work: () => Promise<unknown>): Promise<number> {
-  const startedAt = performance.now();
-  await work();
-  return performance.now() - startedAt;
 }

@@ -7,7 +7,6 @@
  * - clients whose connections break while the system is killed
  */
 import { rm } from 'node:fs/promises';
-import { request } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { WebSocket, WebSocketServer } from 'ws';
 import * as Y from 'yjs';
@@ -22,7 +21,7 @@ import { createUserClient } from '../../lib/client/userClient.ts';
 import { startSystem, temporaryDir } from '../e2e/system.ts';
 import { slowdownNow } from '../support/cpu.ts';
 import { times } from '../support/times.ts';
-import { awsHeaders, engineOf } from './engine.ts';
+import { callEngine, engineOf } from './engine.ts';
 import { cpuTime, memoryBytes } from './processUsage.ts';
 import { printTable, quantile, ratio, reached, type Row } from './report.ts';
 
@@ -76,26 +75,20 @@ try {
 // Timers of closed clients must not keep the process alive.
 process.exit();
 
-async function ok(path: string, data: object, headers?: Record<string, string>): Promise<any> {
-  const { status, body } = await system.post(path, data, headers);
-  if (status !== 200) throw new Error(`${path} answered ${status}: ${JSON.stringify(body)}`);
-  return body.result.data;
-}
-
 function documentName(index: number) {
   return { organizationId, documentId: `doc-${index}` };
 }
 
 async function prepare(): Promise<void> {
   const documents = times(DOCUMENTS, (index) => ({ documentId: `doc-${index}` }));
-  await ok('/v2/organizations/documents/add', { organizationId, createOrganization: true, documents });
+  await system.ok('/v2/organizations/documents/add', { organizationId, createOrganization: true, documents });
   for (const { documentId } of documents)
-    await ok('/v2/crdt/add', { organizationId, documentId, editorId: 'text', type: 'text', data: '' });
+    await system.ok('/v2/crdt/add', { organizationId, documentId, editorId: 'text', type: 'text', data: '' });
 }
 
 async function tokenOf(userId: string): Promise<string> {
   const userProperties = { name: userId, email: `${userId}@example.com` };
-  return (await ok('/v2/auth/generate_token', { userId, userProperties, permissions: { resources: [] } })).token;
+  return (await system.ok('/v2/auth/generate_token', { userId, userProperties, permissions: { resources: [] } })).token;
 }
 
 function clientOf(userId: string, Socket?: SocketConstructor) {
@@ -135,7 +128,7 @@ async function measureKeystrokes(): Promise<void> {
   const [ada, grace] = [await openEditor('ada', 0), await openEditor('grace', 0)];
   const echo = await startEcho();
   const engine = await engineOf(dataDir);
-  const { TableNames } = (await callEngine(engine, 'ListTables', {})) as { TableNames: string[] };
+  const { TableNames } = await callEngine(engine, 'ListTables', {});
   const ours: number[] = [];
   const theirs: number[] = [];
   for (let index = -WARM_UP; index < KEYSTROKES; index++) {
@@ -186,7 +179,7 @@ async function measureHints(): Promise<void> {
 
 async function addComment(document: number, commentText: string): Promise<void> {
   const commentAnnotations = [{ commentData: [{ commentText, from: { userId: 'ada' } }] }];
-  await ok('/v2/commentannotations/add', { ...documentName(document), commentAnnotations });
+  await system.ok('/v2/commentannotations/add', { ...documentName(document), commentAnnotations });
 }
 
 /** A connection that only receives. It applies the pushed updates and counts missing versions. */
@@ -257,7 +250,7 @@ async function listen(document: number, token: string): Promise<Listener> {
     host,
     token: socketToken,
     channels,
-  } = await ok('/v2/live/connect', documentName(document), {
+  } = await system.ok('/v2/live/connect', documentName(document), {
     authorization: `Bearer ${token}`,
   });
   const listener: Listener = { doc: new Y.Doc(), document, version: undefined, versions: 0, missing: 0 };
@@ -273,7 +266,7 @@ async function listen(document: number, token: string): Promise<Listener> {
   await socket.open();
   await socket.subscribe(channels.document as string);
   const read = { ...documentName(document), editorId: 'text' };
-  const { update } = await ok('/v2/crdt/updates/get', read, { authorization: `Bearer ${token}` });
+  const { update } = await system.ok('/v2/crdt/updates/get', read, { authorization: `Bearer ${token}` });
   Y.applyUpdate(listener.doc, Buffer.from(update as string, 'base64'));
   return listener;
 }
@@ -328,7 +321,7 @@ async function measureCrash(): Promise<void> {
 }
 
 async function threadIds(document: number): Promise<string[]> {
-  const threads: any[] = await ok('/v2/commentannotations/get', { ...documentName(document), pageSize: 1_000 });
+  const threads: any[] = await system.ok('/v2/commentannotations/get', { ...documentName(document), pageSize: 1_000 });
   return threads.map(({ annotationId }) => annotationId as string);
 }
 
@@ -380,18 +373,4 @@ async function startEcho(): Promise<{ send: (text: string) => Promise<void>; sto
       server.close();
     },
   };
-}
-
-function callEngine(url: string, operation: string, body: object): Promise<unknown> {
-  return new Promise((resolve, reject) => {
-    const sent = request(url, { method: 'POST', headers: awsHeaders(operation) }, (response) => {
-      let text = '';
-      response.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
-      response.on('end', () =>
-        response.statusCode === 200 ? resolve(JSON.parse(text || '{}')) : reject(new Error(`${operation}: ${text}`)),
-      );
-    });
-    sent.on('error', reject);
-    sent.end(JSON.stringify(body));
-  });
 }

@@ -2,19 +2,15 @@
  * Publishes events through `npm start`, which delivers each event to one healthy receiver on loopback. Measures the
  * CPU time of all processes of the local system. Clients and receiver do not count. Takes about 40 s.
  */
-import { type ChildProcess, spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { Agent, request } from 'node:http';
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { startSystem } from '../e2e/system.ts';
 import { slowdownNow } from '../support/cpu.ts';
+import { times } from '../support/times.ts';
 import { startReceiver } from './deliveries/receivers.ts';
+import { postJson } from './engine.ts';
 import { type CpuTime, cpuTime, memoryBytes } from './processUsage.ts';
 import { printTable, quantile } from './report.ts';
 
-const MAIN = resolve(import.meta.dirname, '../../infra/local/main.ts');
 const EVENTS = Number(process.env.EVENTS ?? 2_000);
 const CLIENTS = Number(process.env.CLIENTS ?? 32);
 const PACED = { events: 200, perSecond: 20 };
@@ -22,39 +18,20 @@ const TEXT = 'x'.repeat(1_700);
 /** The ids of all published events. */
 const eventIds = new Set<string>();
 
-interface Credentials {
-  readonly baseUrl: string;
-  readonly headerPrefix: string;
-  readonly apiKey: string;
-  readonly authToken: string;
-}
-
-const dataDir = process.env.BENCH_DATA_DIR ?? (await mkdtemp(join(tmpdir(), 'bench-local-')));
 const receiver = await startReceiver();
-const system = spawn(process.execPath, [...(process.env.NODE_FLAGS ?? '').split(' ').filter(Boolean), MAIN], {
-  stdio: ['ignore', 'pipe', 'inherit'],
-  env: {
-    ...process.env,
-    PORT: '0',
-    DATA_DIR: dataDir,
-    WRITES_PER_SECOND_PER_KEY: '100000',
-    READS_PER_SECOND_PER_KEY: '100000',
-  },
+const system = await startSystem({
+  env: { WRITES_PER_SECOND_PER_KEY: '100000', READS_PER_SECOND_PER_KEY: '100000' },
 });
 try {
-  await ready(system);
   await measure();
 } finally {
-  system.kill();
-  await receiver.stop();
-  await new Promise((ended) => system.once('exit', ended));
-  if (!process.env.BENCH_DATA_DIR) await rm(dataDir, { recursive: true, force: true });
+  await Promise.all([system.stop(), receiver.stop()]);
 }
 
 async function measure(): Promise<void> {
-  const credentials = JSON.parse(readFileSync(join(dataDir, 'credentials.json'), 'utf8')) as Credentials;
-  const agent = new Agent({ keepAlive: true, maxSockets: CLIENTS });
-  const call = (path: string, data: unknown) => post(credentials, agent, path, data);
+  const headers = { 'content-type': 'application/json', ...system.headers };
+  const call = async (path: string, data: unknown) =>
+    (await postJson(system.baseUrl + path, headers, { data })).result.data;
 
   await call('/v2/workspace/advancedwebhookconfig/update', { isEnabled: true });
   await call('/v2/organizations/folders/add', {
@@ -70,12 +47,12 @@ async function measure(): Promise<void> {
   await call('/v2/workspace/advancedwebhook/endpoints/create', { url: receiver.url('/well') });
   const publish = async (): Promise<Published> => {
     const startedAt = performance.now();
-    const { eventId } = (await call('/v2/events/publish', {
+    const { eventId } = await call('/v2/events/publish', {
       organizationId: 'acme',
       documentId: 'nda',
       event: 'execution.completed',
       data: { text: TEXT },
-    })) as { eventId: string };
+    });
     eventIds.add(eventId);
     return { eventId, answeredAt: Date.now(), milliseconds: performance.now() - startedAt };
   };
@@ -87,7 +64,7 @@ async function measure(): Promise<void> {
   const pacedAtStart = await measurePaced(publish);
 
   const slowdowns = [slowdownNow()];
-  const cpu = cpuTime(system.pid!);
+  const cpu = cpuTime(system.pid);
   const startedAt = performance.now();
   await repeat(EVENTS, CLIENTS, publish);
   const publishedAfter = performance.now() - startedAt;
@@ -95,7 +72,7 @@ async function measure(): Promise<void> {
   const deliveredAfter = performance.now() - startedAt;
   const used = difference(cpu);
   slowdowns.push(slowdownNow());
-  const memory = memoryBytes(system.pid!);
+  const memory = memoryBytes(system.pid);
   const pacedLater = await measurePaced(publish);
   const perEvent = (milliseconds: number) => (milliseconds / EVENTS).toFixed(2);
   const row = (name: string, values: readonly number[]) =>
@@ -141,7 +118,7 @@ interface Paced {
 /** Publishes events at an even pace. */
 async function measurePaced(publish: () => Promise<Published>): Promise<Paced> {
   const paced: Published[] = [];
-  const cpu = cpuTime(system.pid!);
+  const cpu = cpuTime(system.pid);
   const begun: Promise<unknown>[] = [];
   const begin = performance.now();
   for (let i = 0; i < PACED.events; i++) {
@@ -149,35 +126,35 @@ async function measurePaced(publish: () => Promise<Published>): Promise<Paced> {
     begun.push(publish().then((each) => paced.push(each)));
   }
   await Promise.all(begun);
-  const times = await untilDelivered();
+  const arrivals = await untilDelivered();
   return {
     cpu: sum(difference(cpu)) / PACED.events,
     answers: paced.map(({ milliseconds }) => milliseconds),
-    waits: paced.map(({ eventId, answeredAt }) => times[eventId]! - answeredAt),
+    waits: paced.map(({ eventId, answeredAt }) => arrivals[eventId]! - answeredAt),
   };
 }
 
 /** Waits until all published events have arrived. Returns their times by event id. */
 async function untilDelivered(): Promise<Readonly<Record<string, number>>> {
-  const { times } = (await receiver.receivedEvents('/well', eventIds.size))['/well']!;
-  const missing = [...eventIds].filter((eventId) => times[eventId] === undefined);
+  const { times: arrivals } = (await receiver.receivedEvents('/well', eventIds.size))['/well']!;
+  const missing = [...eventIds].filter((eventId) => arrivals[eventId] === undefined);
   if (missing.length > 0) throw new Error(`${missing.length} of ${eventIds.size} events are missing`);
-  return times;
+  return arrivals;
 }
 
-async function repeat<T>(times: number, clients: number, run: () => Promise<T>): Promise<T[]> {
+async function repeat<T>(count: number, clients: number, run: () => Promise<T>): Promise<T[]> {
   const results: T[] = [];
   let begun = 0;
   await Promise.all(
-    Array.from({ length: clients }, async () => {
-      while (begun++ < times) results.push(await run());
+    times(clients, async () => {
+      while (begun++ < count) results.push(await run());
     }),
   );
   return results;
 }
 
 function difference(before: CpuTime): CpuTime {
-  const now = cpuTime(system.pid!);
+  const now = cpuTime(system.pid);
   return { main: now.main - before.main, engine: now.engine - before.engine };
 }
 
@@ -186,49 +163,4 @@ function sum(values: readonly number[] | CpuTime): number {
     (total: number, each: number) => total + each,
     0,
   );
-}
-
-function post(
-  { baseUrl, headerPrefix, apiKey, authToken }: Credentials,
-  agent: Agent,
-  path: string,
-  data: unknown,
-): Promise<unknown> {
-  const body = JSON.stringify({ data });
-  return new Promise((resolve, reject) => {
-    const sent = request(
-      baseUrl + path,
-      {
-        method: 'POST',
-        agent,
-        headers: {
-          'content-type': 'application/json',
-          'content-length': Buffer.byteLength(body),
-          [`${headerPrefix}api-key`]: apiKey,
-          [`${headerPrefix}auth-token`]: authToken,
-        },
-      },
-      (response) => {
-        let text = '';
-        response.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
-        response.on('end', () => {
-          if (response.statusCode === 200) resolve((JSON.parse(text) as { result: { data: unknown } }).result.data);
-          else reject(new Error(`${path}: ${response.statusCode} ${text}`));
-        });
-      },
-    );
-    sent.on('error', reject);
-    sent.end(body);
-  });
-}
-
-async function ready(child: ChildProcess): Promise<void> {
-  let text = '';
-  await new Promise<void>((resolve, reject) => {
-    child.stdout!.on('data', (chunk: Buffer) => {
-      text += chunk.toString();
-      if (/^Ready: /m.test(text)) resolve();
-    });
-    child.once('exit', () => reject(new Error(`The system ended: ${text}`)));
-  });
 }

@@ -22,7 +22,8 @@ import {
   type SentJudgment,
 } from '../support/memory.ts';
 import { evaluateEmbedding, queryKinds } from '../support/memoryEvaluation.ts';
-import { printTable, quantile, ratio, reached, type Row } from './report.ts';
+import { times } from '../support/times.ts';
+import { printTable, quantile, ratio, reached, type Row, timed } from './report.ts';
 
 const SIZES = [1_000, 5_000];
 const TURNS = 17;
@@ -77,12 +78,12 @@ const WRITES = ['Put', 'Delete', 'TransactWrite'];
 const search = (customer: Customer, data: object) => customer.result('/v2/memory/search', { limit: LIMIT, ...data });
 
 await printCosts();
-const [times, parts, recalls, counts]: [Row[], Row[], Row[], Row[]] = [[], [], [], []];
+const [durations, parts, recalls, counts]: [Row[], Row[], Row[], Row[]] = [[], [], [], []];
 for (const size of SIZES) await measure(size);
 printTable(
   `Searching for ${LIMIT} judgments, milliseconds; goal: at most 1.3× of the engine's own SearchVectors of as many, in turns with it`,
   ['judgments', 'request p50', 'p99', 'engine p50', 'p99', 'p50', 'reached', 'without count p50', 'p50 without count'],
-  times,
+  durations,
 );
 printTable(
   'Time of a request by step, milliseconds, p50 and p99; reading and counting overlap',
@@ -124,12 +125,12 @@ async function printCosts(): Promise<void> {
     ['of a hundred', 100, false],
     ['of a hundred with 1 KB of content', 100, true],
   ] as const) {
-    const judgments = Array.from({ length: count }, () => ({
+    const judgments = times(count, () => ({
       decision: 'approved',
       reasoning: queryOf(random),
       actionUser: { userId: 'ada' },
       content: content
-        ? Array.from({ length: 30 }, () => queryOf(random))
+        ? times(30, () => queryOf(random))
             .join(' ')
             .slice(0, 1_024)
         : undefined,
@@ -192,7 +193,7 @@ async function measure(size: number): Promise<void> {
     `${quantile(values, 0.5).toFixed(1)} ${quantile(values, 0.99).toFixed(1)}`;
   const [ours, theirs] = [quantile(requests, 0.5), quantile(engines, 0.5)];
   const withoutCount = quantile(requestsWithoutCount, 0.5);
-  times.push([
+  durations.push([
     size,
     ours.toFixed(1),
     quantile(requests, 0.99).toFixed(1),
@@ -277,10 +278,4 @@ async function engineSearch({ apiKey }: Customer, query: string): Promise<void> 
       ExpressionAttributeValues: { ':of': vectorsOf(apiKey, LEXICAL_MODEL) },
     }),
   );
-}
-
-async function timed(work: () => Promise<unknown>): Promise<number> {
-  const from = performance.now();
-  await work();
-  return performance.now() - from;
 }

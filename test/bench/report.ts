@@ -37,6 +37,13 @@ export function reached(figure: number, goal: number): string {
   return figure <= goal ? 'yes' : 'no';
 }
 
+/** Returns how long `work` takes, in milliseconds. */
+export async function timed(work: () => Promise<unknown>): Promise<number> {
+  const from = performance.now();
+  await work();
+  return performance.now() - from;
+}
+
 /** Returns a quantile of the values. `part` is between 0 and 1: 0.5 gives the median. */
 export function quantile(values: readonly number[], part: number): number {
   const sorted = [...values].sort((a, b) => a - b);

@@ -10,6 +10,7 @@ import type { Worker } from '../../../lib/app/worker.ts';
 import { toWorkerLambda, type WorkerHandler } from '../../../lib/workers/lambda.ts';
 import { queues } from '../../../lib/workers/queues.ts';
 import type { Item } from '../../support/tableExpressions.ts';
+import { times } from '../../support/times.ts';
 import { insertsEvent } from '../../support/workers.ts';
 import type { FunctionThreads } from './functionThreads.ts';
 
@@ -141,7 +142,7 @@ export class Cloud {
     const work = async () => {
       while (queue.ready.length > 0) await this.#runBatch(queue, this.#take(queue));
     };
-    await Promise.all(Array.from({ length: width }, work));
+    await Promise.all(times(width, work));
   }
 
   /** Processes new items of the stream. Does not process the messages that result. */

@@ -21,7 +21,7 @@ export type ToThread =
   | { readonly call: number; readonly answer?: object; readonly error?: object };
 
 /** Executes the calls of the threads in this thread. */
-export interface ThreadServices {
+interface ThreadServices {
   readonly table: (command: { readonly name: string; readonly input: object }) => Promise<object>;
   readonly sqs: (input: object) => Promise<object>;
 }

@@ -3,6 +3,7 @@
  * about 20 s.
  */
 import { setTimeout as pause } from 'node:timers/promises';
+import { times } from '../../support/times.ts';
 import { printTable, ratio } from '../report.ts';
 import { newPublisher, startEngineWorld } from './world.ts';
 
@@ -31,7 +32,7 @@ const publish = async () => {
     await customer.publish();
   }
 };
-await Promise.all(Array.from({ length: PARALLEL }, publish));
+await Promise.all(times(PARALLEL, publish));
 await cloud.fanOut();
 cloud.start();
 await pause(OBSERVED_SECONDS * SECOND);
@@ -42,11 +43,11 @@ printTable(
   `Endpoints with a rate limit and ${queued} deliveries queued, on the engine, the first ${OBSERVED_SECONDS} s; any second of them`,
   ['rateLimit', 'worst second', 'ratio', 'before', 'goal', 'reached', 'first second', 'per second in all'],
   LIMITS.map((limit) => {
-    const times = Object.values(received[`/${limit}`]?.times ?? {}).sort((a, b) => a - b);
-    const from = times[0] ?? NaN;
-    const inSecondFrom = (start: number) => times.filter((time) => time >= start && time < start + SECOND).length;
-    const worst = Math.max(0, ...times.map(inSecondFrom));
-    const perSecond = times.length > 1 ? ((times.length - 1) * SECOND) / (times.at(-1)! - from) : 0;
+    const arrivals = Object.values(received[`/${limit}`]?.times ?? {}).sort((a, b) => a - b);
+    const from = arrivals[0] ?? NaN;
+    const inSecondFrom = (start: number) => arrivals.filter((time) => time >= start && time < start + SECOND).length;
+    const worst = Math.max(0, ...arrivals.map(inSecondFrom));
+    const perSecond = arrivals.length > 1 ? ((arrivals.length - 1) * SECOND) / (arrivals.at(-1)! - from) : 0;
     return [
       limit,
       worst,

@@ -26,7 +26,7 @@ export type Command = 'report' | 'recover' | 'clear' | AwaitedEvents;
  * A webhook receiver in another process, so that it takes no CPU time from the sender. Paths that start with `/fail`
  * answer 500 until `recover` is called. Paths that start with `/hang` never answer. All other paths answer 200.
  */
-export interface BenchReceiver {
+interface BenchReceiver {
   url(path: string): string;
   /** Returns the recorded requests by path. */
   received(): Promise<Readonly<Record<string, ReceivedRequests>>>;

@@ -3,6 +3,7 @@
  * only posts. Takes about 12 s.
  */
 import { Agent, request } from 'undici';
+import { times } from '../../support/times.ts';
 import { printTable, quantile, ratio, type Row } from '../report.ts';
 import { EVENT_TYPE, eventData, newPublisher, startMemoryWorld } from './world.ts';
 
@@ -89,7 +90,7 @@ async function postAll(width: number): Promise<void> {
       await answer.body.dump();
     }
   };
-  await Promise.all(Array.from({ length: width }, post));
+  await Promise.all(times(width, post));
 }
 
 /** Measures the deliveries of one round. Other load on the machine changes the CPU time less than the rate. */
