@@ -35,7 +35,7 @@ export interface Assembly {
   readonly templates: readonly Template[];
 }
 
-export interface AppOptions {
+interface AppOptions {
   /** The workers to deploy. The default is all registered workers, and a fake worker for each source that has none. */
   readonly workers?: readonly Worker[];
   /**

@@ -8,7 +8,7 @@ import { EngineForwarder } from './engineForwarder.ts';
 import { openTablesWithSdk } from './leanClient.ts';
 
 /** The capacity that DynamoDB calls consumed, and the least that their items can cost. */
-export interface Consumption {
+interface Consumption {
   readonly readUnits: number;
   /** All write units, including those for index entries and transactions. */
   readonly writeUnits: number;
@@ -172,7 +172,7 @@ const nothing: Consumption = {
 };
 
 /** Returns the sum of the consumption of calls. */
-export function total(calls: readonly Consumption[]): Consumption {
+function total(calls: readonly Consumption[]): Consumption {
   const names = Object.keys(nothing) as (keyof Consumption)[];
   return Object.fromEntries(
     names.map((name) => [name, calls.reduce((sum, call) => sum + call[name], 0)]),

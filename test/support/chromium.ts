@@ -9,7 +9,7 @@ import { html } from '../../lib/shared/html.ts';
 const run = promisify(execFile);
 
 /** What starts a browser. */
-export interface BrowserProgram {
+interface BrowserProgram {
   readonly executablePath: string;
   readonly env: Record<string, string>;
 }

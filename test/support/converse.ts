@@ -2,7 +2,7 @@ import type { ServerHttp2Stream } from 'node:http2';
 import { startBedrock } from './bedrock.ts';
 
 /** A reply of the fake Converse API. */
-export type ConverseReply =
+type ConverseReply =
   /**
    * The fields of a tool use. If the model stops for another reason than `tool_use`, that reason is a field too. `moreInputs`
    * are the inputs of further tool uses in the same answer.
@@ -16,7 +16,7 @@ export type ConverseReply =
   /** The fake never answers. */
   | 'hang';
 
-export interface ConverseCall {
+interface ConverseCall {
   readonly modelId: string;
   /** The text of the file. A PDF is base64. */
   readonly file: string;

@@ -14,9 +14,9 @@ import { userHeadersOf } from './userCaller.ts';
 import { headersOf, newWorkspace, type TestWorkspace } from './workspaces.ts';
 
 /** Sends `data` to an endpoint with the credentials of its level. */
-export type Send = (path: string, data: object, headers?: Headers) => Promise<Response>;
+type Send = (path: string, data: object, headers?: Headers) => Promise<Response>;
 
-export interface EndpointCases {
+interface EndpointCases {
   /** Documents of the organization `acme` that exist before `prepare`. */
   readonly documents?: readonly string[];
   /**

@@ -176,7 +176,7 @@ export function folderWithAncestors(folder: ModelFolder | undefined): ModelFolde
 }
 
 /** Returns a resource and its ancestor folders, nearest first. */
-export function withAncestors(resource: ModelResource): ModelResource[] {
+function withAncestors(resource: ModelResource): ModelResource[] {
   if (resource instanceof ModelOrganization) return [resource];
   return 'threads' in resource ? [resource, ...folderWithAncestors(resource.folder)] : folderWithAncestors(resource);
 }

@@ -3,7 +3,7 @@ import { type BodyForm, defineEndpoint, type Log } from '../../lib/app/endpoint.
 import { toLambda } from '../../lib/http/lambda.ts';
 import type { Handler } from '../../lib/http/stack.ts';
 
-export interface TestCall {
+interface TestCall {
   readonly input: any;
   readonly log: Log;
 }

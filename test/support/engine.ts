@@ -67,7 +67,7 @@ export const functionVariables = {
 };
 
 /** A mail that the fake SES received. */
-export interface SentMail {
+interface SentMail {
   readonly from: string;
   readonly to: string[];
   readonly subject: string;

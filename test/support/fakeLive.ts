@@ -256,7 +256,7 @@ export class FakeLive {
 }
 
 /** A connection to the fake service. */
-export class FakeSocket implements SocketLike {
+class FakeSocket implements SocketLike {
   readyState = CONNECTING;
   onopen: ((event: never) => void) | null = null;
   onmessage: ((event: { readonly data: unknown }) => void) | null = null;

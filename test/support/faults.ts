@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers';
 import { EngineForwarder } from './engineForwarder.ts';
 import { openTablesWithSdk } from './leanClient.ts';
 
-export interface Faults {
+interface Faults {
   /**
    * Lets `passing` more calls of an operation succeed. After them, all calls fail with an internal error of DynamoDB
    * until `heal` is called.

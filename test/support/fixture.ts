@@ -23,13 +23,13 @@ export interface DocumentIds {
   readonly documentId: string;
 }
 
-export interface WrittenComment {
+interface WrittenComment {
   readonly commentId: number;
   from: string;
   mentions: string[];
 }
 
-export interface WrittenThread {
+interface WrittenThread {
   readonly document: DocumentIds;
   readonly annotationId: string;
   from: string;
@@ -45,7 +45,7 @@ export interface WrittenThread {
   readonly readers: 'members' | readonly string[] | undefined;
 }
 
-export interface WrittenReaction {
+interface WrittenReaction {
   readonly document: DocumentIds;
   readonly annotationId: string;
   readonly users: string[];
@@ -53,14 +53,14 @@ export interface WrittenReaction {
   readonly scope: string | undefined;
 }
 
-export interface WrittenRecording {
+interface WrittenRecording {
   readonly document: DocumentIds;
   readonly annotationId: string;
   readonly from: string;
   readonly scope: string | undefined;
 }
 
-export interface WrittenNotification {
+interface WrittenNotification {
   readonly document: DocumentIds;
   readonly id: string;
   readonly actor: string;
@@ -758,7 +758,7 @@ export async function buildContent(fixture: Fixture): Promise<void> {
     await fixture.reply(longest, Math.min(remaining, 9))();
 }
 
-export interface TableLines {
+interface TableLines {
   readonly lines: string[];
   /** The number of items of types that the ledger does not contain, by type. */
   readonly others: Record<string, number>;

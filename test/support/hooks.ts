@@ -10,7 +10,7 @@ export interface ReceivedWebhook {
 }
 
 /** The answer to a webhook: a status with optional headers and body. */
-export interface WebhookAnswer {
+interface WebhookAnswer {
   readonly status: number;
   readonly headers?: Record<string, string>;
   readonly body?: string | Buffer;

@@ -10,7 +10,7 @@ import { times } from './times.ts';
 
 type Stored = Record<string, any>;
 
-export interface Size {
+interface Size {
   readonly users: number;
   readonly documents: number;
   readonly folders: number;

@@ -22,7 +22,7 @@ export interface Units {
  * What calls consumed, in total and by partition. A partition is named by its index (`table`, `gsi1`, …), a space and
  * its key.
  */
-export interface Consumption extends Units {
+interface Consumption extends Units {
   calls: number;
   /** The number of writing operations. */
   writes: number;
@@ -256,7 +256,7 @@ export class MemoryTable implements TableClient {
   }
 }
 
-export function nothing(): Consumption {
+function nothing(): Consumption {
   return { calls: 0, writes: 0, read: 0, written: 0, partitions: new Map() };
 }
 

@@ -79,7 +79,7 @@ const outsideTemplate: readonly (LocalVariable | RuntimeVariable)[] = [
 ];
 
 /** A call of an AWS service, with the names of the SDK. */
-export interface ServiceCall {
+interface ServiceCall {
   /** The `serviceId` of the client's configuration. */
   readonly service: string;
   readonly operation: string;

@@ -3,7 +3,7 @@ import type { QueueName } from '../../lib/app/capability.ts';
 import { queues, queueVariable } from '../../lib/workers/queues.ts';
 
 /** A message of a queue. */
-export interface SentMessage {
+interface SentMessage {
   // The type is `any`, so that tests can read any field.
   readonly body: any;
   /** The delay in seconds. 0 means none. */

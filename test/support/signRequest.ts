@@ -1,6 +1,6 @@
 import { createHash, createHmac } from 'node:crypto';
 
-export interface RequestToSign {
+interface RequestToSign {
   readonly url: string;
   readonly service: string;
   /** The value of the header `x-amz-target`, such as `AmazonSQS.SendMessage`. */

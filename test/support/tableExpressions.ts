@@ -12,7 +12,7 @@ type Reader = (scope: Scope) => Value;
 type Test = (scope: Scope) => boolean;
 type Change = (scope: Scope, next: Item) => void;
 
-export interface Placeholders {
+interface Placeholders {
   readonly ExpressionAttributeNames?: Readonly<Record<string, string>> | undefined;
   readonly ExpressionAttributeValues?: Item | undefined;
 }

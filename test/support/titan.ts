@@ -13,7 +13,7 @@ export type TitanReply =
   /** The fake closes the connection. */
   | 'reset';
 
-export interface TitanCall {
+interface TitanCall {
   readonly path: string;
   readonly inputText: string;
   readonly dimensions: number;

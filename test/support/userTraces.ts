@@ -14,7 +14,7 @@ export const grace = { userId: 'grace', name: 'Grace Hopper', email: 'grace@exam
 export const max = { userId: 'max', name: 'Max' } as const;
 /** The text of ada's comment in grace's thread (`saidToGrace`), and in ada's own thread (`saidByAda`). */
 export const saidToGrace = 'Said-to-Grace';
-export const saidByAda = 'Said-by-Ada';
+const saidByAda = 'Said-by-Ada';
 
 /** Texts that only this user's profile and comments contain. */
 export const traces = ['Ada-Name', 'Ada-Mail', 'ada-mail', 'Ada-Photo', 'A-L', 'ada-red', saidToGrace, saidByAda];

@@ -1,6 +1,6 @@
 import { type RetryContext, withRetryContext } from '../../lib/table/retryOnConflict.ts';
 
-export interface VirtualTime {
+interface VirtualTime {
   /** The duration of each sleep so far, in milliseconds. */
   readonly sleeps: number[];
   /** Runs `work`. Pauses of its retries take no real time. */

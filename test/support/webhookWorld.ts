@@ -4,7 +4,7 @@ import { DeliverySystem } from './deliveries.ts';
 import { WebhookReceiver } from './hooks.ts';
 import { newWebhookCustomer, paths } from './webhooks.ts';
 
-export interface WebhookWorld extends World {
+interface WebhookWorld extends World {
   /** The receiver of the customer's webhooks. */
   readonly hooks: WebhookReceiver;
   /** The workers that deliver the customer's webhooks. */

@@ -4,7 +4,7 @@ import { zip } from './zip.ts';
 export type TestCell =
   string | { readonly number: number | string; readonly style?: number } | { readonly xml: string } | undefined;
 
-export interface TestSheet {
+interface TestSheet {
   readonly name: string;
   readonly rows: readonly (readonly TestCell[])[];
   readonly hidden?: boolean;
@@ -17,7 +17,7 @@ const RELATIONS = 'http://schemas.openxmlformats.org/officeDocument/2006/relatio
 const PACKAGE = 'http://schemas.openxmlformats.org/package/2006/relationships';
 const HEAD = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n';
 
-export function escaped(text: string): string {
+function escaped(text: string): string {
   return text.replace(/[&<>"]/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 
