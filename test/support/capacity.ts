@@ -1,11 +1,10 @@
-import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import type { Reply } from '../../infra/local/table/connections.ts';
 import { EngineForwarder } from './engineForwarder.ts';
 import { openTablesWithSdk } from './leanClient.ts';
+import { startHttp } from './receivers.ts';
 
 /** The capacity that DynamoDB calls consumed, and the least that their items can cost. */
 interface Consumption {
@@ -103,11 +102,10 @@ export async function startRecorder(): Promise<Recorder> {
     return { status: answer.status, body: await answer.text() };
   }
 
-  const proxy = createServer({ keepAliveTimeout: 0 }, (request, response) => {
+  const proxy = await startHttp((request, response) => {
     forward(request, response).catch((error: unknown) => response.writeHead(500).end(String(error)));
-  }).listen(0, '127.0.0.1');
-  await once(proxy, 'listening');
-  const url = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+  });
+  const { url } = proxy;
   Object.assign(process.env, { AWS_ENDPOINT_URL_DYNAMODB: url, AWS_ENDPOINT_URL_SECRETS_MANAGER: url });
   return {
     async record(work) {
@@ -117,9 +115,7 @@ export async function startRecorder(): Promise<Recorder> {
     },
     async stop() {
       engine.stop();
-      proxy.close();
-      proxy.closeAllConnections();
-      await once(proxy, 'close');
+      await proxy.stop();
     },
   };
 }

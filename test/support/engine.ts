@@ -1,6 +1,5 @@
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { json } from 'node:stream/consumers';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { CreateTableCommand, DeleteTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
@@ -15,6 +14,7 @@ import { ComparedTable } from './comparedTable.ts';
 import { asDocumentClient, LeanClient, openTablesLean, openTablesWithSdk, type TableClient } from './leanClient.ts';
 import { MemoryTable } from './memoryTable.ts';
 import { expectNoRefusals } from './permissions.ts';
+import { type Receiver, startHttp } from './receivers.ts';
 
 export const TABLE_NAME = 'table';
 export const MASTER_KEY_SECRET_ARN = 'arn:aws:secretsmanager:us-east-1:000000000000:secret:master';
@@ -120,8 +120,8 @@ export async function startEngine({ sdk = false, table: wanted }: EngineOptions 
   const ses = await startSes(mails);
   Object.assign(process.env, functionVariables, {
     ...engine.environment,
-    AWS_ENDPOINT_URL_SECRETS_MANAGER: urlOf(secrets),
-    AWS_ENDPOINT_URL_SESV2: urlOf(ses),
+    AWS_ENDPOINT_URL_SECRETS_MANAGER: secrets.url,
+    AWS_ENDPOINT_URL_SESV2: ses.url,
   });
   const client = new DynamoDBClient({});
   const memory = table && new MemoryTable();
@@ -143,11 +143,7 @@ export async function startEngine({ sdk = false, table: wanted }: EngineOptions 
     async stop() {
       client.destroy();
       lean.destroy();
-      for (const server of [secrets, ses]) {
-        server.close();
-        server.closeAllConnections();
-      }
-      await engine.stop();
+      await Promise.all([secrets.stop(), ses.stop(), engine.stop()]);
       compared?.expectNoDifferences();
       expectNoRefusals();
     },
@@ -194,18 +190,15 @@ async function createTable(client: DynamoDBClient, hasVectorIndexes: boolean): P
 }
 
 /** Starts a fake Secrets Manager that returns the same key for every secret. */
-async function startSecrets(): Promise<Server> {
+function startSecrets(): Promise<Receiver> {
   const SecretString = JSON.stringify({ current: '1', 1: 'k'.repeat(64) });
-  const server = createServer({ keepAliveTimeout: 0 }, (_request, response) => {
+  return startHttp((_request, response) => {
     response.writeHead(200, { 'content-type': 'application/x-amz-json-1.1' }).end(JSON.stringify({ SecretString }));
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return server;
 }
 
 /** Starts a fake SES that appends the mails to `mails`. */
-async function startSes(mails: SentMail[]): Promise<Server> {
+function startSes(mails: SentMail[]): Promise<Receiver> {
   const respond = async (request: IncomingMessage, response: ServerResponse) => {
     const { FromEmailAddress: from, Destination, Content } = (await json(request)) as any;
     const { Subject, Body, Headers } = Content.Simple;
@@ -224,14 +217,7 @@ async function startSes(mails: SentMail[]): Promise<Server> {
       .writeHead(200, { 'content-type': 'application/json' })
       .end(JSON.stringify({ MessageId: `mail-${mails.length}` }));
   };
-  const server = createServer({ keepAliveTimeout: 0 }, (request, response) => void respond(request, response));
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return server;
-}
-
-function urlOf(server: Server): string {
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return startHttp((request, response) => void respond(request, response));
 }
 
 /** The time-out of an AWS call. */

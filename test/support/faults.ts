@@ -1,9 +1,8 @@
-import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { EngineForwarder } from './engineForwarder.ts';
 import { openTablesWithSdk } from './leanClient.ts';
+import { startHttp } from './receivers.ts';
 
 interface Faults {
   /**
@@ -42,14 +41,10 @@ export async function startFaults(): Promise<Faults> {
     const answer = await engine.forward(request.headers, body);
     response.writeHead(answer.status, { 'content-type': 'application/x-amz-json-1.0' }).end(answer.body);
   };
-  const proxy = createServer({ keepAliveTimeout: 0 }, (request, response) => void respond(request, response)).listen(
-    0,
-    '127.0.0.1',
-  );
-  await once(proxy, 'listening');
+  const proxy = await startHttp((request, response) => void respond(request, response));
   // Turns metrics off. Otherwise the metrics of failed calls would appear in the test output.
   Object.assign(process.env, {
-    AWS_ENDPOINT_URL_DYNAMODB: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`,
+    AWS_ENDPOINT_URL_DYNAMODB: proxy.url,
     POWERTOOLS_METRICS_DISABLED: 'true',
   });
   return {
@@ -64,9 +59,7 @@ export async function startFaults(): Promise<Faults> {
     },
     async stop() {
       engine.stop();
-      proxy.close();
-      proxy.closeAllConnections();
-      await once(proxy, 'close');
+      await proxy.stop();
     },
   };
 }

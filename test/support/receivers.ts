@@ -2,7 +2,7 @@ import { createServer as createHttpServer, type RequestListener } from 'node:htt
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer, type TlsOptions } from 'node:tls';
 
-/** A local server that receives webhooks. */
+/** A local server. */
 export interface Receiver {
   /** The URL, such as `http://127.0.0.1:8080`. */
   readonly url: string;
@@ -24,8 +24,9 @@ export function startTcp(onConnection: (socket: Socket) => void): Promise<Receiv
   );
 }
 
+/** Starts an HTTP server. It never closes an idle connection, because a client could be sending the next request. */
 export function startHttp(listener: RequestListener, host = '127.0.0.1'): Promise<Receiver> {
-  return startServer(createHttpServer(listener), host);
+  return startServer(createHttpServer({ keepAliveTimeout: 0 }, listener), host);
 }
 
 /** Starts a TLS receiver that answers 200 to every chunk of data. */
