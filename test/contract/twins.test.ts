@@ -2,10 +2,10 @@ import { describe, expect, test } from '@jest/globals';
 import { type AuthLevel, type Endpoint, otherVersion, sourceFile } from '../../lib/app/endpoint.ts';
 import { capabilitiesOf } from '../../lib/http/capabilities.ts';
 import { forAllTests } from '../support/acmeWorld.ts';
+import { newCustomer } from '../support/customer.ts';
 import { startEngine } from '../support/engine.ts';
 import { handlerOf } from '../support/functionHandlers.ts';
 import { type Headers, post } from '../support/requests.ts';
-import { headersOf, newWorkspace } from '../support/workspaces.ts';
 import { endpoints } from './cases.ts';
 import { expectDocumented, openApi } from './contract.ts';
 
@@ -16,23 +16,14 @@ forAllTests(startEngine);
 
 /** Returns the credentials of a new workspace that has the resources of the examples. */
 async function newCustomerWithExamples(): Promise<Record<AuthLevel, Headers>> {
-  const headers = headersOf(await newWorkspace());
-  const send = async (path: string, data: object) => {
-    const { status, body } = await post(handlerOf(path), headers.apiKey, data);
-    if (status !== 200) throw new Error(`${path} answered ${status}: ${JSON.stringify(body)}`);
-  };
-  const sendExample = (path: string) =>
-    send(path, endpoints.find((endpoint) => endpoint.path === path)!.example.data as object);
-  await send('/v2/workspace/notificationconfig/update', { useNotificationService: true });
+  const { headers: apiKey, workspaceHeaders: workspace, ok, addDocuments } = await newCustomer();
+  const sendExample = (path: string) => ok(path, endpoints.find((endpoint) => endpoint.path === path)!.example.data);
+  await ok('/v2/workspace/notificationconfig/update', { useNotificationService: true });
   for (const name of ['add', 'folders/add', 'documents/add', 'usergroups/add'])
     await sendExample(`/v2/organizations/${name}`);
   for (const path of ['/v2/users/add', '/v2/commentannotations/add', '/v2/notifications/add']) await sendExample(path);
-  await send('/v2/organizations/documents/add', {
-    organizationId: 'acme',
-    createOrganization: true,
-    documents: [{ documentId: 'nda' }],
-  });
-  return headers;
+  await addDocuments(['nda']);
+  return { apiKey, workspace, user: {}, none: {} };
 }
 
 /** The paths that exist in both versions of the API. */

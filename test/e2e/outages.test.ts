@@ -10,6 +10,7 @@ import { createUserClient } from '../../lib/client/userClient.ts';
 import { limits } from '../../lib/shared/schema.ts';
 import { RemoteReceiver } from '../support/remoteReceiver.ts';
 import { temporaryFolder } from '../support/temporaryFolder.ts';
+import { times } from '../support/times.ts';
 import { clockAhead, mailsIn, mailsOnce, startSystem, type System, until } from './system.ts';
 
 const organizationId = 'acme';
@@ -128,12 +129,12 @@ describe('outage of a part of the system', () => {
 
   const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
 
-  const publish = async (client: Methods, times: number) => {
-    const published = Array.from({ length: times }, async () =>
-      acknowledged.push((await client.v2.events.publish({ ...nda, event: 'execution.completed' })).data.eventId),
+  const publish = (client: Methods, count: number) =>
+    Promise.all(
+      times(count, async () =>
+        acknowledged.push((await client.v2.events.publish({ ...nda, event: 'execution.completed' })).data.eventId),
+      ),
     );
-    await Promise.all(published);
-  };
   const delivered = () =>
     new Set(
       receiver
@@ -205,7 +206,7 @@ describe('outage of a part of the system', () => {
   };
   /** Returns those of the given organizations that exist. */
   async function organizations(ids: readonly string[]): Promise<string[]> {
-    const pages = Array.from({ length: Math.ceil(ids.length / limits.readIds) }, (_each, page) =>
+    const pages = times(Math.ceil(ids.length / limits.readIds), (page) =>
       ids.slice(page * limits.readIds, (page + 1) * limits.readIds),
     );
     const listedPages = await Promise.all(
@@ -220,7 +221,7 @@ describe('outage of a part of the system', () => {
     await switchPart('table', false);
     const engine = await findProcesses('--db-path', join(dataDir, 'table.db'));
     const attempts: (() => Promise<unknown>)[] = [
-      ...Array.from({ length: FAULTS }, () => () => addOrganization(impatient, 'refused')),
+      ...times(FAULTS, () => () => addOrganization(impatient, 'refused')),
       () => impatient.v2.organizations.get({}),
       () => impatient.v2.users.add({ ...nda, users: [ada] }),
       () => impatient.v2.events.publish({ ...nda, event: 'execution.completed' }),
@@ -263,7 +264,7 @@ describe('outage of a part of the system', () => {
     const before = runs(await state());
     // The failed attempts of several mails come within seconds, and so activate the alarm.
     await Promise.all(['during-mail', 'also-1', 'also-2', 'also-3'].map(mention));
-    const attempts = Array.from({ length: FAULTS }, () => link(impatient));
+    const attempts = times(FAULTS, () => link(impatient));
     expect(await Promise.all(attempts.map(refusal))).toEqual(attempts.map(() => unavailable));
     const during = await waitForState(
       (now) =>

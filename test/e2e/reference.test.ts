@@ -1,4 +1,3 @@
-import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
@@ -182,8 +181,8 @@ function differencesBetween(example: unknown, answer: unknown, path = ''): strin
 
 /** Opens the link in the mail and presses the button of the page. */
 async function pressLoginLink(): Promise<void> {
-  const [file = ''] = await readdir(join(system.dataDir, 'outbox'));
-  const [link = ''] = /^http:\S+$/m.exec(await readFile(join(system.dataDir, 'outbox', file), 'utf8')) ?? [];
+  const [mail = ''] = await mailsIn(system.dataDir);
+  const [link = ''] = /^http:\S+$/m.exec(mail) ?? [];
   const { searchParams, origin, pathname } = new URL(link);
   expect((await fetch(origin + pathname, { method: 'POST', body: searchParams })).status).toBe(200);
 }

@@ -125,8 +125,9 @@ describe('the mail permissions', () => {
 
   test('are missing without the setting mailFrom, and the deployment works', () => {
     expect(mailStatements({ mailFrom: undefined })).toEqual([]);
-    const template = assemblyOf(registered).families.get('v2/workspace')!;
-    const [, { Properties }] = functionBehind(template, 'POST /v2/workspace/email/send-login-link');
+    const linking = registered.filter(({ path }) => path === '/v2/workspace/email/send-login-link');
+    const template = assemblyOf(linking).families.get('v2/workspace')!;
+    const [, { Properties }] = functionBehind(template, routeKey(linking[0]!));
     expect(Properties.Environment.Variables.MAIL_FROM).toBe('');
   });
 });

@@ -168,7 +168,7 @@ describe('cdk-nag (AWS Solutions)', () => {
   });
 
   test('reports a violation', () => {
-    const { app, backend } = appOf(registered);
+    const { app, backend } = appOf([greedy]);
     new CfnSecret(backend, 'Unrotated', {});
     expect(new AwsSolutionsChecks(app).validateScope(app).violations.map(({ ruleName }) => ruleName)).toEqual([
       'AwsSolutions-SMG4',
