@@ -7,14 +7,12 @@ import { encodeState, openDocument, stateVectorOf } from '../../lib/editors/rule
 import { readValue } from '../../lib/editors/rules/yjs/readValue.ts';
 import { replaceValue } from '../../lib/editors/rules/yjs/replaceValue.ts';
 import type { CrdtType, CrdtValue } from '../../lib/editors/rules/yjs/values.ts';
+import { numbers } from '../support/numbers.ts';
 import { times } from '../support/times.ts';
 import { printTable, quantile, ratio, reached } from './report.ts';
 
 const SIZE = 100_000;
-const random = (
-  (state: number) => (below: number) =>
-    (state = (state * 48_271) % 2_147_483_647) % below
-)(20);
+const random = numbers(20);
 const words = times(2_000, () => times(2 + random(8), () => String.fromCharCode(97 + random(26))).join(''));
 
 function prose(length: number): string {

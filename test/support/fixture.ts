@@ -525,28 +525,25 @@ export class Fixture {
     ];
     const [changed, edited, replied, loved] = this.pickSome(staying, 4);
     const [removed, shortened] = this.pickSome(volatile, 2);
-    const changes: PlannedChange[] = [this.addThreads(document, 2)];
-    if (changed) changes.push(this.change(changed));
-    if (edited) changes.push(this.edit(edited));
-    if (replied) changes.push(this.reply(replied, 2));
-    if (loved) changes.push(this.react(document, loved));
-    if (shortened) changes.push(this.removeComment(shortened));
-    if (removed) changes.push(this.removeThreads([removed]));
-    const [notification] = this.pickSome(
-      this.notifications.filter(
-        ({ id, document: { documentId } }) => isVolatile(id) && documentId === document.documentId,
-      ),
-      1,
-    );
-    if (notification) changes.push(this.removeNotification(notification));
-    const [activity] = this.pickSome(
-      this.activities.filter(
-        ({ id, document: { documentId } }) => isVolatile(id) && documentId === document.documentId,
-      ),
-      1,
-    );
-    if (activity) changes.push(this.removeActivity(activity));
-    return [...changes, this.record(document, 1), this.notify(document), this.log(document, 1)];
+    const pickVolatile = <T extends { readonly id: string; readonly document: DocumentIds }>(records: readonly T[]) =>
+      this.pickSome(
+        records.filter(({ id, document: { documentId } }) => isVolatile(id) && documentId === document.documentId),
+        1,
+      );
+    return [
+      this.addThreads(document, 2),
+      changed && this.change(changed),
+      edited && this.edit(edited),
+      replied && this.reply(replied, 2),
+      loved && this.react(document, loved),
+      shortened && this.removeComment(shortened),
+      removed && this.removeThreads([removed]),
+      ...pickVolatile(this.notifications).map((notification) => this.removeNotification(notification)),
+      ...pickVolatile(this.activities).map((activity) => this.removeActivity(activity)),
+      this.record(document, 1),
+      this.notify(document),
+      this.log(document, 1),
+    ].filter((change) => change !== undefined);
   }
 
   threadsOf({ organizationId, documentId }: DocumentIds): WrittenThread[] {

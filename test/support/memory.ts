@@ -7,7 +7,10 @@ import { distance } from '../../lib/memory/rules/similarity.ts';
 import type { Customer } from './customer.ts';
 import { TABLE_NAME } from './engine.ts';
 import type { TableClient } from './leanClient.ts';
+import { numbers } from './numbers.ts';
 import { times } from './times.ts';
+
+export { numbers };
 
 /** A judgment to add, with its document. */
 export interface SentJudgment {
@@ -27,12 +30,6 @@ const words =
   'price tax clause page link colour contrast label heading image footer date currency total shipping refund policy consent cookie form button text wording tone brand legal privacy'.split(
     ' ',
   );
-
-/** Returns a generator of pseudorandom numbers. Every run gets the same numbers. */
-export function numbers(seed: number): (below: number) => number {
-  let state = seed;
-  return (below) => (state = (state * 48_271) % 2_147_483_647) % below;
-}
 
 /**
  * Returns judgments of one organization, spread over two years. One in 10 has the decision `tenth`. One in 100 has the

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import type { ClientRequest } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
 import type { DeliveryConsumption, deliveryConsumption } from '../../../infra/commands/cost/deliveries.ts';
+import { numbers, STATES } from '../../support/numbers.ts';
 import { EVENT_TYPE, newPublisher, OTHER_TYPE, startMemoryWorld } from './world.ts';
 
 const MINUTE = 60_000;
@@ -38,7 +39,8 @@ export type Measured = Readonly<Record<keyof typeof deliveryConsumption | 'singl
  */
 export async function measureConsumption(): Promise<Measured> {
   const random = Math.random;
-  Math.random = seededRandom();
+  const next = numbers(1);
+  Math.random = () => next(STATES) / STATES;
   const { table, cloud, receiver, stop } = await startMemoryWorld();
   cloud.stopClock();
   let allPosts = 0;
@@ -148,15 +150,6 @@ export async function measureConsumption(): Promise<Measured> {
     fifty,
     // Subtracts what the events consume without deliveries.
     exhausted: minus(divided(minus(more, less), DEAD[1] - DEAD[0]), divided(none, BATCH)),
-  };
-}
-
-/** Returns a generator of pseudorandom numbers in [0, 1). Every run gets the same numbers. */
-function seededRandom(): () => number {
-  let state = 1;
-  return () => {
-    state = (state * 48_271) % 2_147_483_647;
-    return state / 2_147_483_647;
   };
 }
 
