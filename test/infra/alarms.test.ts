@@ -88,7 +88,7 @@ function alarm(id: string): AlarmModel {
  */
 function contributorsAfter(
   id: string,
-  periods: readonly (readonly number[])[],
+  periods: Periods,
   measure: (store: MetricStore, value: number) => void,
 ): readonly string[] {
   const periodLength = alarm(id).periodSeconds * SECOND;
@@ -118,6 +118,14 @@ function ownMetric(id: string) {
   const [metric, ...more] = metricsOfAlarm(id);
   if (!metric || more.length > 0) throw new Error(`${id} is not on one metric`);
   return (store: MetricStore, value: number) => store.add(metric, value);
+}
+
+type Periods = readonly (readonly number[])[];
+
+/** Expects that an alarm on one metric stays OK with the values of `ok`, and becomes active with those of `active`. */
+function expectThreshold(id: string, ok: Periods, active: Periods): void {
+  expect(contributorsAfter(id, ok, ownMetric(id))).toEqual([]);
+  expect(contributorsAfter(id, active, ownMetric(id))).toEqual(['']);
 }
 
 /** Returns a function that writes values to one metric in an alarm's expression. */
@@ -372,9 +380,7 @@ describe('alarms on live pushes', () => {
   });
 
   test('LiveAuthorizerFails becomes active at five failed runs of the authorizer', () => {
-    const add = ownMetric('LiveAuthorizerFails');
-    expect(contributorsAfter('LiveAuthorizerFails', [[1, 3]], add)).toEqual([]);
-    expect(contributorsAfter('LiveAuthorizerFails', [[2, 3]], add)).toEqual(['']);
+    expectThreshold('LiveAuthorizerFails', [[1, 3]], [[2, 3]]);
   });
 });
 
@@ -464,23 +470,20 @@ describe('alarms on metrics of AWS', () => {
   });
 
   test('the concurrency alarm becomes active at 80 % of the concurrency limit of the AWS account', () => {
-    expect(contributorsAfter('ConcurrencyHigh', [[100, 799, 5]], ownMetric('ConcurrencyHigh'))).toEqual([]);
-    expect(contributorsAfter('ConcurrencyHigh', [[100, 800, 5]], ownMetric('ConcurrencyHigh'))).toEqual(['']);
+    expectThreshold('ConcurrencyHigh', [[100, 799, 5]], [[100, 800, 5]]);
   });
 
   test.each([
     ['MailBounces', 0.049, 0.05],
     ['MailComplaints', 0.0009, 0.001],
   ])('%s becomes active at the rate at which AWS reviews the sender account', (id, below, at) => {
-    expect(contributorsAfter(id, [[below]], ownMetric(id))).toEqual([]);
-    expect(contributorsAfter(id, [[at]], ownMetric(id))).toEqual(['']);
+    expectThreshold(id, [[below]], [[at]]);
   });
 
   test.each([...queueNames.map((name) => `${pascal(name)}DeadLettersFilled`), 'StreamDeadLettersFilled'])(
     '%s becomes active at the first dead letter',
     (id) => {
-      expect(contributorsAfter(id, [[0, 0]], ownMetric(id))).toEqual([]);
-      expect(contributorsAfter(id, [[0, 1, 0]], ownMetric(id))).toEqual(['']);
+      expectThreshold(id, [[0, 0]], [[0, 1, 0]]);
     },
   );
 
@@ -488,9 +491,7 @@ describe('alarms on metrics of AWS', () => {
     'the alarm of queue %s becomes active if a message waits longer than the queue allows',
     (name) => {
       const { lateAfterSeconds = 0 }: QueueDeclaration = queues[name];
-      const id = `${pascal(name)}Late`;
-      expect(contributorsAfter(id, [[lateAfterSeconds - 1, lateAfterSeconds - 1]], ownMetric(id))).toEqual([]);
-      expect(contributorsAfter(id, [[3, lateAfterSeconds]], ownMetric(id))).toEqual(['']);
+      expectThreshold(`${pascal(name)}Late`, [[lateAfterSeconds - 1, lateAfterSeconds - 1]], [[3, lateAfterSeconds]]);
     },
   );
 
@@ -524,18 +525,14 @@ describe('alarms on metrics of AWS', () => {
   test.each(workers.filter(({ on }) => 'inserts' in on || 'changes' in on).map(({ name }) => name))(
     'the alarm of %s becomes active when the worker is five minutes behind the stream',
     (name) => {
-      const id = `${pascal(name)}Behind`;
-      expect(contributorsAfter(id, [[5 * MINUTE - 1, 5 * MINUTE - 1]], ownMetric(id))).toEqual([]);
-      expect(contributorsAfter(id, [[20, 5 * MINUTE]], ownMetric(id))).toEqual(['']);
+      expectThreshold(`${pascal(name)}Behind`, [[5 * MINUTE - 1, 5 * MINUTE - 1]], [[20, 5 * MINUTE]]);
     },
   );
 
   test.each(workers.filter(({ on }) => 'every' in on).map(({ name }) => name))(
     'the alarm of %s becomes active after three periods without a run',
     (name) => {
-      const id = `${pascal(name)}Stopped`;
-      expect(contributorsAfter(id, [[5], [], []], ownMetric(id))).toEqual([]);
-      expect(contributorsAfter(id, [[5], [], [], []], ownMetric(id))).toEqual(['']);
+      expectThreshold(`${pascal(name)}Stopped`, [[5], [], []], [[5], [], [], []]);
     },
   );
 });

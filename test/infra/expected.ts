@@ -1,32 +1,28 @@
 import type { Capability, EnvironmentName, ResourceName } from '../../lib/app/capability.ts';
 import { pairsOf } from './assembly.ts';
 
-const tableArn = { 'Fn::GetAtt': ['Table', 'Arn'] };
-const indexArn = (name: string) => ({ 'Fn::Join': ['', [tableArn, `/index/${name}`]] });
+/** Returns the ARN of a resource, as templates have it. */
+export const arnOf = (id: string) => ({ 'Fn::GetAtt': [id, 'Arn'] });
+/** Returns a text of parts that are known only in a deployment, as templates have it. */
+export const joined = (...parts: unknown[]) => ({ 'Fn::Join': ['', parts] });
 
-const sesArn = (resource: string) => ({
-  'Fn::Join': [
-    '',
-    [
-      'arn:',
-      { Ref: 'AWS::Partition' },
-      ':ses:',
-      { Ref: 'AWS::Region' },
-      ':',
-      { Ref: 'AWS::AccountId' },
-      `:${resource}`,
-    ],
-  ],
-});
+const indexArn = (name: string) => joined(arnOf('Table'), `/index/${name}`);
+
+const sesArn = (resource: string) =>
+  joined(
+    'arn:',
+    { Ref: 'AWS::Partition' },
+    ':ses:',
+    { Ref: 'AWS::Region' },
+    ':',
+    { Ref: 'AWS::AccountId' },
+    `:${resource}`,
+  );
 /** The resources that a mail of an identity uses: the identity, and the default configuration set of the identity. */
 export const mailArns = (identity: string) => [sesArn(`identity/${identity}`), sesArn('configuration-set/*')];
 
-const modelArn = (id: string) => ({
-  'Fn::Join': [
-    '',
-    ['arn:', { Ref: 'AWS::Partition' }, ':bedrock:', { Ref: 'AWS::Region' }, `::foundation-model/${id}`],
-  ],
-});
+const modelArn = (id: string) =>
+  joined('arn:', { Ref: 'AWS::Partition' }, ':bedrock:', { Ref: 'AWS::Region' }, `::foundation-model/${id}`);
 
 /** The settings of a deployment with every optional part. */
 export const complete = {
@@ -40,7 +36,7 @@ export const complete = {
  * that the code computes could not fail.
  */
 const arns: Record<ResourceName, unknown> = {
-  table: tableArn,
+  table: arnOf('Table'),
   'index/gsi1': indexArn('gsi1'),
   'index/gsi2': indexArn('gsi2'),
   'index/gsi3': indexArn('gsi3'),
@@ -50,12 +46,12 @@ const arns: Record<ResourceName, unknown> = {
   'model/claude': modelArn(complete.claudeModelId),
   'model/embedding': modelArn('amazon.titan-embed-text-v2:0'),
   'model/nova': modelArn(complete.novaModelId),
-  'queue/deliver': { 'Fn::GetAtt': ['DeliverQueue', 'Arn'] },
-  'queue/deliverSlow': { 'Fn::GetAtt': ['DeliverSlowQueue', 'Arn'] },
-  'queue/embed': { 'Fn::GetAtt': ['EmbedQueue', 'Arn'] },
-  'queue/sweep': { 'Fn::GetAtt': ['SweepQueue', 'Arn'] },
-  'queue/jobs': { 'Fn::GetAtt': ['JobsQueue', 'Arn'] },
-  'queue/mail': { 'Fn::GetAtt': ['MailQueue', 'Arn'] },
+  'queue/deliver': arnOf('DeliverQueue'),
+  'queue/deliverSlow': arnOf('DeliverSlowQueue'),
+  'queue/embed': arnOf('EmbedQueue'),
+  'queue/sweep': arnOf('SweepQueue'),
+  'queue/jobs': arnOf('JobsQueue'),
+  'queue/mail': arnOf('MailQueue'),
   'secret/heartbeat': 'test/infra/heartbeat.test.ts expects it',
   'secret/masterKey': { Ref: 'MasterKey' },
   'secret/signingKey': { Ref: 'SigningKey' },
@@ -124,7 +120,5 @@ export function expectedEnvironment(capabilities: readonly Capability<unknown>[]
 
 /** Returns the permissions that a function needs for its log. */
 export function logPairs(logGroup: string): string[] {
-  return pairsOf([
-    { Resource: { 'Fn::GetAtt': [logGroup, 'Arn'] }, Action: ['logs:CreateLogStream', 'logs:PutLogEvents'] },
-  ]);
+  return pairsOf([{ Resource: arnOf(logGroup), Action: ['logs:CreateLogStream', 'logs:PutLogEvents'] }]);
 }

@@ -17,7 +17,7 @@ import {
   statementsOf,
 } from './assembly.ts';
 import { greedy, registered } from './endpoints.ts';
-import { complete, expectedEnvironment, grantedPairs, logPairs, mailArns } from './expected.ts';
+import { arnOf, complete, expectedEnvironment, grantedPairs, joined, logPairs, mailArns } from './expected.ts';
 
 const endpoints = [...registered, greedy];
 let assembly: Assembly;
@@ -81,7 +81,7 @@ describe('the permissions to call a model', () => {
     (prefix) => {
       const model = 'anthropic.claude-sonnet-4-5-20250929-v1:0';
       const settings = { claudeModelId: `${prefix}.${model}`, embeddingModel: 'lexical' };
-      const arn = (...parts: unknown[]) => ({ 'Fn::Join': ['', ['arn:', { Ref: 'AWS::Partition' }, ...parts]] });
+      const arn = (...parts: unknown[]) => joined('arn:', { Ref: 'AWS::Partition' }, ...parts);
       expect(statementsWith('bedrock:InvokeModel', settings).map(({ Resource }) => Resource)).toEqual([
         [
           arn(
@@ -167,7 +167,7 @@ describe('the HTTP API', () => {
           .sort(),
       ).toEqual(
         functionsOf(template)
-          .map(([id]) => JSON.stringify({ 'Fn::GetAtt': [id, 'Arn'] }))
+          .map(([id]) => JSON.stringify(arnOf(id)))
           .sort(),
       );
     }

@@ -5,6 +5,7 @@ import { synthesisedTemplates } from '../../infra/commands/checkDeploy.ts';
 import { checkUpdate, type StackTemplates } from '../../infra/commands/templateChanges.ts';
 import { appOf, resources, synthesised, type Template, templateTexts } from './assembly.ts';
 import { greedy } from './endpoints.ts';
+import { arnOf } from './expected.ts';
 
 interface Deployment {
   /** The text of each template, by file name. */
@@ -54,7 +55,7 @@ describe('the setting heartbeat', () => {
     const rule = added.find(([, { Type }]) => Type === 'AWS::Events::Rule')!;
     expect(rule[1].Properties).toMatchObject({
       ScheduleExpression: 'rate(1 minute)',
-      Targets: [{ Arn: { 'Fn::GetAtt': ['Heartbeat', 'Arn'] } }],
+      Targets: [{ Arn: arnOf('Heartbeat') }],
     });
   });
 

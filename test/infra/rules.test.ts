@@ -7,7 +7,7 @@ import { ProcessValidatePlugin } from '../support/processValidatePlugin.ts';
 import { times } from '../support/times.ts';
 import { appOf, type Assembly, assemblyOf, functionsOf, list, resources, statementsOf } from './assembly.ts';
 import { certificateArn, domainName, greedy, ownFunctions, registered } from './endpoints.ts';
-import { mailArns } from './expected.ts';
+import { arnOf, joined, mailArns } from './expected.ts';
 
 const endpoints = [...registered, greedy];
 const settings = { alarmEmail: 'ops@example.com', mailFrom: 'no-reply@example.com' };
@@ -31,7 +31,7 @@ beforeAll(() => {
 const all = (type?: string) => resources(assembly.templates, type);
 
 describe('permissions', () => {
-  const streams = JSON.stringify({ 'Fn::Join': ['', [{ 'Fn::GetAtt': ['Table', 'Arn'] }, '/stream/*']] });
+  const streams = JSON.stringify(joined(arnOf('Table'), '/stream/*'));
   const patterns = new Set([streams, JSON.stringify(mailArns('example.com')[1])]);
   const roles = () => all('AWS::IAM::Role');
 
@@ -44,7 +44,7 @@ describe('permissions', () => {
   });
 
   test('to call functions are granted to roles, and to schedules, which have no role', () => {
-    const rules = all('AWS::Events::Rule').map(([id]) => ({ 'Fn::GetAtt': [id, 'Arn'] }));
+    const rules = all('AWS::Events::Rule').map(([id]) => arnOf(id));
     const permissions = all('AWS::Lambda::Permission').map(([, { Properties }]) => Properties);
     expect(rules).not.toEqual([]);
     expect(permissions.map(({ SourceArn }) => SourceArn)).toEqual(rules);

@@ -19,7 +19,7 @@ import {
   type Template,
 } from './assembly.ts';
 import { greedy, registered } from './endpoints.ts';
-import { complete, expectedEnvironment, grantedPairs, logPairs } from './expected.ts';
+import { arnOf, complete, expectedEnvironment, grantedPairs, joined, logPairs } from './expected.ts';
 import { fakeWorkers, workers } from './workers.ts';
 
 let assembly: Assembly;
@@ -30,7 +30,6 @@ beforeAll(() => {
 });
 
 const streamArn = { 'Fn::GetAtt': ['Table', 'StreamArn'] };
-const arnOf = (id: string) => ({ 'Fn::GetAtt': [id, 'Arn'] });
 
 /** Returns the properties of a function's only event source mapping. */
 function mappingOf(id: string): Record<string, any> {
@@ -55,7 +54,7 @@ function readingPairs({ on }: Worker): string[] {
   return pairsOf([
     // The permission covers every stream of the table, because restoring the table creates a new stream.
     {
-      Resource: { 'Fn::Join': ['', [arnOf('Table'), '/stream/*']] },
+      Resource: joined(arnOf('Table'), '/stream/*'),
       Action: ['dynamodb:GetRecords', 'dynamodb:GetShardIterator', 'dynamodb:DescribeStream', 'dynamodb:ListStreams'],
     },
     { Resource: arnOf('StreamDeadLetters'), Action: 'sqs:SendMessage' },
