@@ -243,19 +243,16 @@ function vectorBytesOf({
 }
 
 function read(items: readonly (Item | undefined)[]): Consumption {
-  return {
-    ...nothing,
-    readBytes: bytesOf(items),
-    readFloor: items.reduce((sum, item) => sum + unitsOf(bytesOf([item]), READ_UNIT_BYTES), 0),
-  };
+  return { ...nothing, readBytes: bytesOf(items), readFloor: floorOf(items, READ_UNIT_BYTES) };
 }
 
 function written(items: readonly (Item | undefined)[]): Consumption {
-  return {
-    ...nothing,
-    writtenBytes: bytesOf(items),
-    writeFloor: items.reduce((sum, item) => sum + unitsOf(bytesOf([item]), WRITE_UNIT_BYTES), 0),
-  };
+  return { ...nothing, writtenBytes: bytesOf(items), writeFloor: floorOf(items, WRITE_UNIT_BYTES) };
+}
+
+/** Returns the units of items that are read or written alone. */
+function floorOf(items: readonly (Item | undefined)[], unitBytes: number): number {
+  return items.reduce((sum, item) => sum + unitsOf(bytesOf([item]), unitBytes), 0);
 }
 
 function unitsOf(bytes: number, unitBytes: number): number {
