@@ -15,7 +15,7 @@ import type { Stored } from '../table/entity.ts';
 import { pages, readAll } from '../table/pages.ts';
 import { retryOnConflict } from '../table/retryOnConflict.ts';
 import { storeCapability } from '../table/storeCapability.ts';
-import { insert, itemOf, putUnlessNewer, replace, type Table, upsert } from '../table/table.ts';
+import { insert, insertOrReplace, itemOf, replace, type Table, upsert } from '../table/table.ts';
 import { ApiKeyEntity } from '../workspaces/entities.ts';
 import {
   DocumentSessionEntity,
@@ -139,11 +139,7 @@ export class LiveStore {
         throw accessChanged();
       }
       const value = { ...key, ...session, ...access };
-      const op = stored
-        ? replace(DocumentSessionEntity, value, stored._r)
-        : // An expired session may still be stored, so an insert could fail.
-          putUnlessNewer(DocumentSessionEntity, value, 1);
-      return this.#table.tryWrite([op]);
+      return this.#table.tryWrite([insertOrReplace(DocumentSessionEntity, value, stored)]);
     });
     await this.#table.write([upsert(UserSessionEntity, { tenant, ...session })]);
     return retryOnConflict(async (): Promise<StoredChannel | 'conflict'> => {

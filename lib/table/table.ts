@@ -43,8 +43,9 @@ const ABSENT: Condition = { expression: 'attribute_not_exists(PK)' };
 const atRevision = (revision: number): Condition => ({ expression: '#r = :r', values: { ':r': revision } });
 
 /**
- * Returns the write of a value that must not exist yet. If an item can be created again after its deletion, pass a `revision` that
- * is new each time, such as the time. A writer that read the deleted item then cannot overwrite the new item.
+ * Returns the write of a value that must not exist yet. An expired item does not exist, as for reads. If an item can be created
+ * again after its deletion, pass a `revision` that is new each time, such as the time. A writer that read the deleted item then
+ * cannot overwrite the new item.
  */
 export function insert<T, P, K>(entity: Entity<T, P, K>, value: T & P & K, revision = 1): WriteOp {
   return { put: entity.toItem(value, revision), condition: ABSENT };
@@ -399,13 +400,13 @@ export class Table {
           new PutCommand({
             TableName: this.#name,
             Item: first.put,
-            ...conditionInput(first.condition),
+            ...this.#conditionInput(first),
             ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
           }),
         );
       else
         await this.#client.send(
-          new DeleteCommand({ TableName: this.#name, Key: { ...first.remove }, ...conditionInput(first.condition) }),
+          new DeleteCommand({ TableName: this.#name, Key: { ...first.remove }, ...this.#conditionInput(first) }),
         );
       return 'done';
     } catch (error) {
@@ -487,8 +488,27 @@ export class Table {
   }
 
   #transactItem(op: WriteOp): NonNullable<TransactWriteCommandInput['TransactItems']>[number] {
-    const common = { TableName: this.#name, ...conditionInput(op.condition) };
+    const common = { TableName: this.#name, ...this.#conditionInput(op) };
     return 'put' in op ? { Put: { ...common, Item: op.put } } : { Delete: { ...common, Key: { ...op.remove } } };
+  }
+
+  #conditionInput(op: WriteOp) {
+    const { condition } = op;
+    if (!condition) return {};
+    // DynamoDB deletes expired items up to days late. An insert must not conflict with an item that no read returns.
+    if (condition === ABSENT && 'put' in op && 'ttl' in op.put)
+      return {
+        ConditionExpression: `${ABSENT.expression} OR #ttl <= :now`,
+        ExpressionAttributeNames: { '#ttl': 'ttl' },
+        ExpressionAttributeValues: { ':now': Math.floor(this.#now() / 1000) },
+      };
+    return {
+      ConditionExpression: condition.expression,
+      ...(condition.values && {
+        ExpressionAttributeNames: { '#r': '_r' },
+        ExpressionAttributeValues: condition.values,
+      }),
+    };
   }
 
   /**
@@ -607,14 +627,6 @@ function sortKeys({ prefix = [], between }: QueryOptions): { expression: string;
   if (prefix.length > 0)
     return { expression: ' AND begins_with(SK, :prefix)', values: { ':prefix': keyPrefix(prefix) } };
   return { expression: '', values: {} };
-}
-
-function conditionInput(condition: Condition | undefined) {
-  if (!condition) return {};
-  return {
-    ConditionExpression: condition.expression,
-    ...(condition.values && { ExpressionAttributeNames: { '#r': '_r' }, ExpressionAttributeValues: condition.values }),
-  };
 }
 
 /**

@@ -66,7 +66,7 @@ function observed(client: DynamoDBDocumentClient, onInsert: (item: Item) => void
         input,
         ...(input.TransactItems ?? []).map(({ Put = {} }) => Put),
       ])
-        if (item && ConditionExpression === 'attribute_not_exists(PK)') onInsert(item);
+        if (item && ConditionExpression?.startsWith('attribute_not_exists(PK)')) onInsert(item);
       return answer;
     },
   });

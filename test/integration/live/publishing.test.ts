@@ -2,12 +2,13 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import { editConsumption } from '../../../infra/commands/cost/live.ts';
 import type { ChangedItem } from '../../../lib/app/worker.ts';
 import { ChannelPublisher } from '../../../lib/live/channelPublisher.ts';
+import { DocumentSessionEntity } from '../../../lib/live/entities.ts';
 import { LiveStore } from '../../../lib/live/liveStore.ts';
 import { publishChanges, publishChangesCapability } from '../../../lib/live/publishChanges.ts';
 import { ChannelNames } from '../../../lib/live/rules/channels.ts';
 import type { DocumentKeys } from '../../../lib/live/rules/hints.ts';
 import { liveSessionSweep, SessionSweeper } from '../../../lib/live/sweepSessions.ts';
-import { Table } from '../../../lib/table/table.ts';
+import { Table, upsert } from '../../../lib/table/table.ts';
 import { ApiKeyEntity } from '../../../lib/workspaces/entities.ts';
 import { acmeWorld, table } from '../../support/acmeWorld.ts';
 import { nda } from '../../support/content.ts';
@@ -700,6 +701,18 @@ describe('access that expires', () => {
     const [organization] = await itemsOf('Organization');
     await publish([changeOf('modify', organization!)]);
     expect(typesOn(1)).toEqual(['system.revoked']);
+  });
+
+  test('lets a user return whose expired session DynamoDB has not deleted yet', async () => {
+    await grant('ada', inAnHour);
+    await connect('ada');
+    const key = { ...document, userId: 'ada' };
+    const session = (await table.get(DocumentSessionEntity, key))!;
+    const expired = { ...key, ...session, expiresAt: Math.floor(Date.now() / 1000) };
+    // Each connect has raised the revision.
+    await table.write([upsert(DocumentSessionEntity, expired, 3)]);
+    expect((await connect('ada')).status).toBe(200);
+    expect((await sessionOf('ada')).ttl).toBeGreaterThan(Date.now() / 1000);
   });
 
   test('ends the session of a client that has sent nothing for hours', async () => {

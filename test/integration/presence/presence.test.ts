@@ -182,6 +182,17 @@ describe('the lease of a presence', () => {
     expect(await runSweep(() => sweeper.endExpired(runAt(now + 10_000_000)))).toBe(false);
   });
 
+  test('begins again for a user who returns before DynamoDB has deleted the expired item', async () => {
+    const dayAgo = Date.now() - 24 * 3_600_000;
+    await new PresenceStore(table).renew(await scope(), [{ userId: 'ada' }], {
+      mode: 'add',
+      defaultLease: 600,
+      now: dayAgo,
+    });
+    expect((await call('add', { users: [{ userId: 'ada' }] })).status).toBe(200);
+    expect(await users()).toMatchObject([{ userId: 'ada', status: 'online' }]);
+  });
+
   test('is ended by a later run if the sweep reaches its deadline', async () => {
     const store = new PresenceStore(table);
     const where = await scope();

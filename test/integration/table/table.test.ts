@@ -503,6 +503,21 @@ describe('an expired item', () => {
     expect((await storedItem(engine, Thing.key({ tenant, id: 'c' })))?.ttl).toBe(SECONDS + 1);
   });
 
+  test.each([
+    ['a single write', []],
+    ['a transaction', ['b']],
+  ])('does not prevent its insertion by %s, because DynamoDB deletes it up to days late', async (_what, otherIds) => {
+    const add = (text: string) =>
+      table.write([
+        insert(Thing, thing('a', { text, expiresAt: SECONDS + 1 })),
+        ...otherIds.map((id) => upsert(Thing, thing(id))),
+      ]);
+    await store([thing('a', { expiresAt: SECONDS })]);
+    expect(await add('second')).toBe('done');
+    expect(await add('third')).toEqual({ conflicts: [0] });
+    expect(await read('a')).toMatchObject({ text: 'second' });
+  });
+
   test('neither shortens a page nor ends the listing', async () => {
     await store(times(12, (i) => thing(String.fromCharCode(97 + i), i % 3 === 2 ? {} : { expiresAt: SECONDS })));
     const first = await table.query(Thing, { tenant }, { limit: 3 });
