@@ -365,7 +365,7 @@ function additionOps(
   return [
     replace(ThreadEntity, { ...scope, ...next }, thread._r),
     ...comments.flatMap((comment) => [
-      insert(CommentEntity, { ...scope, ...comment }),
+      insert(CommentEntity, { ...scope, ...comment }, now),
       ...commentInvolvementOps(scope, undefined, { thread, comment }),
     ]),
     ...changeEventOps(context, events, logged, now),

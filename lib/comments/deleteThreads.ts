@@ -106,27 +106,29 @@ async function purgeThread(
   thread: NonNullable<Leftover['thread']>,
 ): Promise<void> {
   const reader = new ThreadReader(table);
+  const recordId = recordIdKey('thread', thread.annotationId, documentId);
   for (;;) {
-    const [head, { values }] = await Promise.all([
+    const [head, { values }, [position]] = await Promise.all([
       table.get(ThreadEntity, { ...scope, ...thread }),
       reader.listComments(scope, thread, { limit: COMMENTS_PER_PAGE }),
+      findRecordIds(table, scope, [recordId]),
     ]);
     // A head exists only if another worker has finished this purge, and the customer has then added a thread with the same id.
     // Nothing of the deleted thread remains to be purged.
     if (head) return;
-    if (values.length === 0) break;
+    if (values.length === 0) {
+      // After the deletion of the head, only the leftover names the assignee.
+      if (thread.assignedTo)
+        await table.write([removeInvolvement(scope, assigneeInvolvement(scope, thread, thread.assignedTo))]);
+      if (position?.createdAt === thread.createdAt) await table.write([releaseRecordId(scope, recordId, position._r)]);
+      return;
+    }
     const references = values.flatMap((comment) => comment.reactions ?? []);
     await deleteReactions(table, scope, documentId, references);
     const groups = inTransactions(values.map((comment) => ({ ops: commentDeletionOps(scope, thread, comment) })));
     // On a conflict, a comment got a new reaction. The comment stays, and the loop reads it again with that reaction.
     for (const group of groups) await table.write(group.flatMap(({ ops }) => ops));
   }
-  // After the deletion of the head, only the leftover names the assignee.
-  if (thread.assignedTo)
-    await table.write([removeInvolvement(scope, assigneeInvolvement(scope, thread, thread.assignedTo))]);
-  const recordId = recordIdKey('thread', thread.annotationId, documentId);
-  const [position] = await findRecordIds(table, scope, [recordId]);
-  if (position?.createdAt === thread.createdAt) await table.write([releaseRecordId(scope, recordId, position._r)]);
 }
 
 async function deleteReactions(

@@ -189,7 +189,7 @@ export class ThreadWriter {
         if (missing !== undefined) return refuse(agentNotFound(missing));
         const ops = [
           ...draft.toOps(numbers.get(annotationId) as number),
-          claimRecordId(scope, keyOf(annotationId), draft.createdAt, stored),
+          claimRecordId(scope, keyOf(annotationId), draft.createdAt, stored, now),
         ];
         const isSmall = fitsTransaction([...ops, ...agents.recordRuns(draft.agents, now).ops]);
         return isSmall ? { result: draft.result, ops } : refuse(TOO_LARGE);
@@ -386,7 +386,7 @@ function draftThread(
     log: sent.commentData.some(({ triggerActivities }) => triggerActivities),
   } as const;
   const commentOps = comments.flatMap((comment) => [
-    insert(CommentEntity, { ...scope, ...comment }),
+    insert(CommentEntity, { ...scope, ...comment }, now),
     ...commentInvolvementOps(scope, undefined, { thread, comment }),
   ]);
   const agent = readJson<Record<string, unknown>>(comments[0]?.agent);
@@ -396,7 +396,7 @@ function draftThread(
     createdAt: thread.createdAt,
     agents: agentsOfComments(sent.commentData, { createdAt: thread.createdAt, now }),
     toOps: (annotationNumber) => [
-      insert(ThreadEntity, { ...scope, ...thread, annotationNumber }),
+      insert(ThreadEntity, { ...scope, ...thread, annotationNumber }, now),
       ...commentOps,
       ...changeEventOps(context, [{ ...change, thread: { ...thread, annotationNumber } }], logged, now),
     ],

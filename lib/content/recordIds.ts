@@ -124,18 +124,19 @@ export async function findRecords<T>(
 
 /**
  * Returns the operation that stores the position of a new record. `stored` is the position of a record with the same id in a
- * deleted document, if there is one.
+ * deleted document, if there is one. `firstRevision` must be the time of the call, so that a record that is deleted and created
+ * again gets another revision. Pass it if customers choose `createdAt`.
  */
 export function claimRecordId(
   scope: DocumentScope,
   name: RecordIdKey & Pick<RecordPosition, 'documentId'>,
   createdAt: number,
   stored: Stored<RecordPosition> | undefined,
+  firstRevision = createdAt,
 ): WriteOp {
   const { tenant, organizationKey, documentKey } = scope;
   const value = { tenant, organizationKey, ...name, documentKey, createdAt };
-  // The first revision is the creation time. A record that is deleted and created again therefore gets another revision.
-  return insertOrReplace(RecordIdEntity, value, stored, createdAt);
+  return insertOrReplace(RecordIdEntity, value, stored, firstRevision);
 }
 
 /**

@@ -299,7 +299,7 @@ function profileWrite(
 ): { user: User; op: WriteOp | undefined } {
   if (!stored) {
     const user = { userId, ...mergeProfile({}, profile), ...newProfile(now) };
-    return { user, op: insert(UserEntity, { tenant, ...user }) };
+    return { user, op: insert(UserEntity, { tenant, ...user }, now) };
   }
   const merged = mergeProfile<Profile>(stored, profile);
   const lastUpdated = accessTimeAfter(stored.revocations, everywhere, now);

@@ -53,7 +53,7 @@ export class LiveStateStore {
           message: `data must be at most ${limits.objectBytes} bytes as JSON together with the stored data`,
         });
       const value = { ...scope, ...next };
-      const op = insertOrReplace(LiveStateEntity, value, stored);
+      const op = insertOrReplace(LiveStateEntity, value, stored, now);
       return this.#table.tryWrite([op]);
     });
   }

@@ -57,7 +57,7 @@ export class Unsubscriber {
       const stored = await this.#table.get(NotificationSettingsEntity, { ...user, ...scope });
       if (stored?.email === 'NONE') return 'done';
       const value = { ...stored, ...user, ...scope, email: 'NONE' as const, setAt: now };
-      return this.#table.tryWrite([insertOrReplace(NotificationSettingsEntity, value, stored)]);
+      return this.#table.tryWrite([insertOrReplace(NotificationSettingsEntity, value, stored, now)]);
     });
   }
 }

@@ -139,7 +139,7 @@ export class PresenceStore {
 /** Returns the operation that replaces the stored presence, or inserts the presence if none is stored. */
 export function presenceWrite(scope: DocumentScope, next: Presence, stored: Stored<Presence> | undefined): WriteOp {
   const value = { ...scope, ...next, shard: shardOf(scope.documentKey, SHARDS) };
-  return insertOrReplace(PresenceEntity, value, stored);
+  return insertOrReplace(PresenceEntity, value, stored, next.changedAt);
 }
 
 /** Ends a presence if its lease has ended. Returns `conflict` if another request has changed the presence. */

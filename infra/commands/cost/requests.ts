@@ -235,9 +235,9 @@ const costlyReads: Costs = {
   '/v2/workspace/advancedwebhook/attempts/get of a message': [4, 1, 4, 0],
   '/v2/commentannotations/get by id': [5, 2, 5, 0],
   '/v2/commentannotations/get a page': [3, 2, 3, 0],
-  '/v2/commentannotations/get a hundred': [3, 2, 32, 0],
+  '/v2/commentannotations/get a hundred': [3, 2, 33, 0],
   // Reads the user and the user's grants, because the document is not public.
-  '/v2/commentannotations/count/get of a document': [6, 4, 35, 0],
+  '/v2/commentannotations/count/get of a document': [6, 4, 36, 0],
   '/v2/notifications/get by id': [5, 3, 5, 0],
   '/v2/notifications/get a page of a document': [3, 2, 3, 0],
   '/v2/notifications/get a page of a user': [6, 4, 6, 0],

@@ -126,6 +126,16 @@ describe('POST /v2/notifications/email/unsubscribe', () => {
     expect((await oneClick(token)).status).toBe(200);
   });
 
+  test('stores another revision after a removal, so that a purge that read the former levels keeps the new ones', async () => {
+    const token = await tokenFor('guest');
+    await oneClick(token);
+    const [former] = await itemsOf('NotificationSettings');
+    await table.removeKeys([{ PK: former!.PK, SK: former!.SK }]);
+    await oneClick(token);
+    const [current] = await itemsOf('NotificationSettings');
+    expect(current!._r).not.toBe(former!._r);
+  });
+
   test('stores nothing for a deleted organization', async () => {
     expect((await oneClick(await tokenFor('grace', 'gone'))).status).toBe(200);
     expect(await itemsOf('NotificationSettings')).toEqual([]);
