@@ -2,6 +2,7 @@ import type { Capability } from '../app/capability.ts';
 import type { ApiKeyCaller, UserCaller, WorkspaceCaller } from '../app/endpoint.ts';
 import { matchesAny, tokenHash } from '../crypto/tokenHash.ts';
 import { ApiError } from '../shared/errors.ts';
+import type { Entity, Stored } from '../table/entity.ts';
 import { type CacheOptions, RecordCache } from '../table/recordCache.ts';
 import { openTable, type Table } from '../table/table.ts';
 import { ApiKeyEntity, WorkspaceEntity } from '../workspaces/entities.ts';
@@ -17,8 +18,10 @@ export class Credentials {
   readonly #workspaces;
 
   constructor(table: Table) {
-    this.#apiKeys = new RecordCache((apiKey, options) => table.get(ApiKeyEntity, { apiKey }, options));
-    this.#workspaces = new RecordCache((workspaceId, options) => table.get(WorkspaceEntity, { workspaceId }, options));
+    this.#apiKeys = new RecordCache((apiKey, { eventual }) => readRecord(table, ApiKeyEntity, { apiKey }, eventual));
+    this.#workspaces = new RecordCache((workspaceId, { eventual }) =>
+      readRecord(table, WorkspaceEntity, { workspaceId }, eventual),
+    );
   }
 
   async apiKey(
@@ -62,6 +65,17 @@ export class Credentials {
       pageKey: record.pageKey,
     };
   }
+}
+
+/** Reads a record. An eventually consistent read can miss a new record, so a missing record is read again consistently. */
+async function readRecord<T, P, K>(
+  table: Table,
+  entity: Entity<T, P, K>,
+  key: P & K,
+  eventual: boolean,
+): Promise<Stored<T> | undefined> {
+  const record = await table.get(entity, key, { eventual });
+  return record || !eventual ? record : table.get(entity, key, { eventual: false });
 }
 
 function isPlausible(header: string | undefined): header is string {

@@ -244,7 +244,7 @@ describe('the cache of credentials', () => {
     await expect(credentials.apiKey('key_late', 't', optionsAt(NOW))).rejects.toMatchObject(denied);
     await storeKey('key_late', ['t']);
     await expect(credentials.apiKey('key_late', 't', optionsAt(NOW + 999))).rejects.toMatchObject(denied);
-    expect(reads).toHaveLength(1);
+    expect(reads).toEqual([{ consistent: false }, { consistent: true }]);
     await expect(credentials.apiKey('key_late', 't', optionsAt(NOW + 1_000))).resolves.toMatchObject({
       tenant: 'key_late',
     });
@@ -273,6 +273,15 @@ describe('the cache of credentials', () => {
       }),
     } as unknown as Table);
     await expect(credentials.apiKey('key', 'new', optionsAt(NOW))).resolves.toMatchObject({ tenant: 'key' });
+  });
+
+  test('accepts a new key and a new workspace at once although eventually consistent reads miss them', async () => {
+    const record = { apiKey: 'key', workspaceId: 'ws', tokenHashes: [tokenHash('new')], owner: { email: '' }, _r: 1 };
+    const get = async (_entity: unknown, _key: unknown, { eventual }: { eventual: boolean }) =>
+      eventual ? undefined : record;
+    const credentials = new Credentials({ get } as unknown as Table);
+    await expect(credentials.apiKey('key', 'new', optionsAt(NOW))).resolves.toMatchObject({ tenant: 'key' });
+    await expect(credentials.workspace('ws', 'new', optionsAt(NOW))).resolves.toMatchObject({ workspaceId: 'ws' });
   });
 
   test('rejects another new token within the same second and accepts it later', async () => {
@@ -311,11 +320,11 @@ describe('the cache of credentials', () => {
     expect(outcomes.map(({ status }) => status)).toEqual(outcomes.map((_, n) => (n % 2 ? 'fulfilled' : 'rejected')));
   });
 
-  test('makes no consistent read for unknown keys', async () => {
+  test('makes one consistent read per second for an unknown key', async () => {
     const credentials = new Credentials(table);
     for (let n = 0; n < 20; n++)
       await expect(credentials.apiKey('key_nobody', `guess ${n}`, optionsAt(NOW + n))).rejects.toMatchObject(denied);
-    expect(reads).toEqual([{ consistent: false }]);
+    expect(reads).toEqual([{ consistent: false }, { consistent: true }]);
   });
 
   test('accepts a new workspace token at once', async () => {
