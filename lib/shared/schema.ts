@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { filterOperators, isOrdered, listOperators, orderOperators } from '../directory/rules/documentFilters.ts';
-import { isLongerThan } from './bytes.ts';
+import { isLongerThan, jsonBytes } from './bytes.ts';
 import { dict, isObject } from './collections.ts';
 
 /**
@@ -375,16 +375,16 @@ export const AccessContext = /* @__PURE__ */ defineSchema(
         error: `must have at most ${limits.contextItems} values in all`,
       }),
       z.refine((access) => contextBytes(access) <= limits.objectBytes, {
-        error: `must be at most ${limits.objectBytes} bytes with the name of its field before each value`,
+        error: `must be at most ${limits.objectBytes} bytes as JSON with the name of its field before each value`,
       }),
     ) as unknown as z.ZodType<Record<string, string | number | (string | number)[]>>,
 );
 
-/** Returns the size of the texts `field:value` of an access context. They repeat the name of a field for each of its values. */
+/** Returns the size as JSON of the texts `field:value` of an access context. They repeat the name of a field for each of its values. */
 function contextBytes(access: Record<string, unknown>): number {
   return Object.entries(access).reduce((sum, [field, sent]) => {
     const values = [sent].flat();
-    return sum + values.length * Buffer.byteLength(`${field}:`) + Buffer.byteLength(values.join(''));
+    return sum + values.length * jsonBytes(field) + jsonBytes(values);
   }, 0);
 }
 

@@ -382,7 +382,12 @@ describe('grants of permissions/add', () => {
     [
       'context with a long name for many values, because its items repeat the name',
       { type: 'organization', id: 'acme', context: { access: { ['k'.repeat(700)]: times(100, String) } } },
-      'permissions.resources[0].context.access must be at most 65536 bytes with the name of its field before each value',
+      'permissions.resources[0].context.access must be at most 65536 bytes as JSON with the name of its field before each value',
+    ],
+    [
+      'context with a name of control characters, which JSON writes with six bytes each',
+      { type: 'organization', id: 'acme', context: { access: { ['\u0001'.repeat(300)]: times(100, String) } } },
+      'permissions.resources[0].context.access must be at most 65536 bytes as JSON with the name of its field before each value',
     ],
   ])('return INVALID_ARGUMENT and name the field for %s', async (_what, named, message) => {
     const { status, body } = await customer.call('/v2/auth/permissions/add', {
