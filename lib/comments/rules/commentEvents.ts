@@ -180,18 +180,27 @@ function causeOf({ thread, comment, revision }: ContentChange, { scope, now }: E
 }
 
 /**
- * Returns the payload of an event. If the payload would be too large, its data has only ids. A change therefore never fails
- * because of its event.
+ * Returns the payload of an event. If the payload would be too large, its data has only ids. If it is still too large, because of
+ * the access contexts of many comments, the event notifies nobody. A change therefore never fails because of its event.
  */
 function payloadOf(change: ContentChange, eventScope: EventScope): EventPayload {
-  const whole: EventPayload = {
-    source: 'comment',
-    data: dataOf(change, eventScope),
-    audience: audienceOf(change, eventScope),
+  const audience = audienceOf(change, eventScope);
+  const whole: EventPayload = { source: 'comment', data: dataOf(change, eventScope), audience };
+  if (fits(whole)) return whole;
+  const reduced = { ...whole, data: reducedDataOf(change, eventScope) };
+  if (fits(reduced)) return reduced;
+  const { actorId, thread } = audience;
+  const nobody: Audience = {
+    actorId,
+    addressed: [],
+    following: [],
+    thread: { ...thread, accessFields: undefined },
   };
-  return isLongerThan(JSON.stringify(whole), MAX_PAYLOAD_BYTES)
-    ? { ...whole, data: reducedDataOf(change, eventScope) }
-    : whole;
+  return { ...reduced, audience: nobody };
+}
+
+function fits(payload: EventPayload): boolean {
+  return !isLongerThan(JSON.stringify(payload), MAX_PAYLOAD_BYTES);
 }
 
 function commentsOf({ comment, comments = comment ? [comment] : [] }: ContentChange): readonly Comment[] {
@@ -259,7 +268,7 @@ function reducedDataOf(change: ContentChange, { names }: EventScope): Record<str
  *
  * Leaves out users who unsubscribed, unless the event mentions them or assigns the thread to them.
  */
-function audienceOf(change: ContentChange, { names, scope }: EventScope): Audience {
+function audienceOf(change: ContentChange, { names, scope }: EventScope) {
   const { verb, actor, thread, comment, reaction } = change;
   const comments = commentsOf(change);
   const mentioned = comments.flatMap(commentMentions);

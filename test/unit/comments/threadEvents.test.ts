@@ -297,6 +297,23 @@ describe('toEvents', () => {
     });
     expect(payload.audience?.addressed).toEqual(['bob', 'zoe', long(0)]);
   });
+
+  test('notifies nobody of an event whose access contexts alone have more than 256 KB', () => {
+    const context = (name: number) => ({ access: { [name]: times(200, (index) => `${index}`.padEnd(290, 'x')) } });
+    const { thread, comments } = make({
+      context: context(0),
+      commentData: times(10, (index) => ({ commentText: 'x', from: ada, context: context(index) })),
+    });
+    const { payload } = event({ verb: 'deleted', isThreadDeletion: true, thread, comments });
+    expect(Buffer.byteLength(JSON.stringify(payload))).toBeLessThanOrEqual(256 * 1024);
+    expect(payload.data.truncated).toBe(true);
+    expect(payload.audience).toEqual({
+      actorId: 'ada',
+      addressed: [],
+      following: [],
+      thread: expect.objectContaining({ annotationId: 'a', documentKey: 'doc_1', accessFields: undefined }),
+    });
+  });
 });
 
 describe('toActivities', () => {
