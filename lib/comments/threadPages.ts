@@ -69,8 +69,11 @@ export interface ThreadListingScope {
   readonly documents: DocumentSource;
 }
 
-/** The largest size of all comments in a response to a request for threads by id, in bytes. */
-const MAX_COMMENT_BYTES = 4_000_000;
+/**
+ * The largest size of all comments that are read for a request for threads by id, in bytes. A response can have twice as many
+ * bytes, because it repeats each access context as `accessFields`.
+ */
+const MAX_COMMENT_BYTES = 2_000_000;
 /**
  * The largest number of threads that are read for all ids of a request. A thread id is unique only in its document, so a request
  * without a document can match several threads for each id.

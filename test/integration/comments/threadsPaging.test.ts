@@ -169,6 +169,16 @@ describe('POST /v2/commentannotations/get of large threads', () => {
     }
   });
 
+  test('returns a thread by id whose comments have large access contexts', async () => {
+    const customer = await newCustomer();
+    const context = { access: { f: times(200, (index) => `${index}`.padEnd(300, 'x')) } };
+    const commentData = times(45, () => comment({ context }));
+    await addLongThread(customer, { ...thread('secret', { context }), commentData });
+    const { status, body } = await customer.call('/v2/commentannotations/get', { ...nda, annotationIds: ['secret'] });
+    expect(status).toBe(200);
+    expect(body.result.data[0]).toMatchObject({ annotationId: 'secret', hasMoreComments: true });
+  });
+
   test('returns the first comments of a thread of more than 4 MB with hasMoreComments', async () => {
     const customer = await newCustomer();
     const large = times(45, (index) =>
