@@ -386,6 +386,20 @@ describe('findUpdateFault for limits of the document', () => {
     expect(findUpdateFault(doc, 'xml', 'content', update)).toBe('Data must not be larger than 4194304 bytes as JSON.');
   });
 
+  test('rejects formatting marks in a map that Yjs would write with gigabytes, without writing them', () => {
+    const doc = openDocument([]);
+    const update = pushOf(doc, (client) => {
+      const element = new Y.XmlElement('p');
+      const text = new Y.XmlText();
+      client.getMap('content').set('a', element);
+      element.insert(0, [text]);
+      text.insert(0, 'ab'.repeat(5_000), { link: { href: 'x'.repeat(150_000) } });
+      for (let index = 0; index < 10_000; index += 2) text.format(index, 1, { bold: {} });
+    });
+    expect(update.length).toBeLessThan(500_000);
+    expect(findUpdateFault(doc, 'map', 'content', update)).toBe('Data must not be larger than 4194304 bytes as JSON.');
+  });
+
   test.each([
     [100, undefined],
     [101, 'Data must not be nested deeper than 100 levels.'],

@@ -186,6 +186,7 @@ function findStateFault(doc: Y.Doc, changed: Y.Doc): string | undefined {
   if ((pendingStructs?.update.length ?? 0) + (pendingDs?.length ?? 0) > crdtLimits.waitingBytes)
     return `Update must not wait for others with more than ${crdtLimits.waitingBytes} bytes: send the missing updates first.`;
   if (isTooDeep(changed)) return tooDeep;
+  if (markCharacters(changed) > crdtLimits.valueBytes) return tooLarge;
   return hasMisplacedItem(changed, doc) ? 'Update must put content only where a client of Yjs puts it.' : undefined;
 }
 
@@ -209,6 +210,34 @@ function isTooDeep(doc: Y.Doc): boolean {
     if (depth > crdtLimits.depth + 1) return true;
   }
   return false;
+}
+
+/**
+ * Returns how many characters as JSON the marks of all formatted texts have, if each segment repeats its marks. Yjs writes formatted
+ * texts in maps and arrays in this way, and would need gigabytes for some small updates.
+ */
+function markCharacters(doc: Y.Doc): number {
+  let characters = 0;
+  for (const struct of [...doc.store.clients.values()].flat()) {
+    if (!(struct instanceof Y.Item) || !(struct.content instanceof Y.ContentType)) continue;
+    const { type } = struct.content;
+    if (!(type instanceof Y.XmlText)) continue;
+    const marks = new Map<string, number>();
+    let [active, isCounted] = [0, false];
+    for (const { content } of itemsOf(type as Shared)) {
+      if (content instanceof Y.ContentFormat) {
+        const { key, value } = content as { key: string; value: unknown };
+        const size = value === null ? 0 : key.length + JSON.stringify(value).length;
+        active += size - (marks.get(key) ?? 0);
+        marks.set(key, size);
+        isCounted = false;
+      } else if (!isCounted || !(content instanceof Y.ContentString)) {
+        characters += active;
+        isCounted = content instanceof Y.ContentString;
+      }
+    }
+  }
+  return characters;
 }
 
 function findContentFault(doc: Y.Doc, type: CrdtType, contentKey: string): string | undefined {
