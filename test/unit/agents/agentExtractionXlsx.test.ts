@@ -310,6 +310,28 @@ describe('readSource limits CPU and memory for hostile XLSX files', () => {
     ],
   };
 
+  test('looks for column titles among many references to one long text in less than 2 s of CPU', () => {
+    const shared = (index: number) => ({ xml: `<c t="s"><v>${index}</v></c>` });
+    const rows = times(10, () => times(100, () => shared(0)));
+    const first = { name: 'first', rows: [['Ä '.repeat(19_990)], ...rows] };
+    const file = workbook([first, ...times(9, (index) => ({ name: `${index}`, rows }))]);
+    expect(file.length).toBeLessThan(50_000);
+    expect(cpuMilliseconds(() => readSource('xlsx', file), { limit: 2_000 })).toBeLessThan(2_000);
+  });
+
+  test('skips cells that all refer to the same list of 20,000 values in less than 1 s of CPU', () => {
+    const shared = (index: number) => ({ xml: `<c t="s"><v>${index}</v></c>` });
+    const titles = ['name', 'page scope', 'exclude', 'content types', 'variables'];
+    const rows = times(498, (index) => [`${index}`, ...times(4, () => shared(titles.length + 1))]);
+    const file = workbook([{ name: 'A', rows: [titles, ['first', 'a;'.repeat(19_990)], ...rows] }]);
+    expect(file.length).toBeLessThan(20_000);
+    let read: unknown;
+    expect(cpuMilliseconds(() => (read = readSource('xlsx', file)), { limit: 1_000 })).toBeLessThan(1_000);
+    expect(read).toMatchObject({
+      result: { agents: [], skipped: times(200, () => expect.objectContaining({ originalText: expect.anything() })) },
+    });
+  });
+
   test('ignores cells beyond column 100', () => {
     const { rows } = readSheet(
       Buffer.from(

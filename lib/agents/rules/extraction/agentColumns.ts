@@ -10,6 +10,9 @@ interface AgentField {
   readonly titles: readonly string[];
 }
 
+/** A cell with more characters is no column title. Rows of a workbook can have many long cells, so these are not read as titles. */
+const MAX_TITLE_CELL = 200;
+
 function field(path: string, read: CellReader, titles: string): AgentField {
   return { path, read, titles: titles.split(', ').map(simplify) };
 }
@@ -102,7 +105,8 @@ function readHeader(row: Row): Header {
   };
 }
 
-/** Returns a title in lower case without spaces and punctuation, for comparisons. */
+/** Returns a title in lower case without spaces and punctuation, for comparisons. Returns an empty text if the title is too long. */
 function simplify(title: string): string {
+  if (title.length > MAX_TITLE_CELL) return '';
   return title.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
 }
