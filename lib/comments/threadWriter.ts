@@ -26,7 +26,7 @@ import { type DeletableThread, deleteThreads } from './deleteThreads.ts';
 import type { ChangeOptions } from './rules/changeOptions.ts';
 import { agentsOfComments, type CommentAgent } from './rules/commentAgents.ts';
 import { type ContentChange, detectThreadChanges } from './rules/commentEvents.ts';
-import { type Comment, parseAgent, replaceCommentUsers } from './rules/comments.ts';
+import { type Comment, COMMENT_TOO_LARGE, isTooLarge, parseAgent, replaceCommentUsers } from './rules/comments.ts';
 import { matchesFilters, type ThreadFilters } from './rules/threadFilters.ts';
 import {
   changeThread,
@@ -291,6 +291,9 @@ export class ThreadWriter {
         const changes = values
           .map((before) => ({ before, after: replaceCommentUsers(before, replacement), eventOps: [] }))
           .filter((change) => change.after !== change.before);
+        // A comment can mention a user many times, and the new user can have a longer profile.
+        if (changes.some(({ after: changed }) => isTooLarge(changed)))
+          return { next: undefined, refused: COMMENT_TOO_LARGE };
         const written = await writeChanges(this.#table, scope, thread, changes, now);
         return written === 'conflict' ? written : { next: 'refused' in written ? undefined : next, ...written };
       });

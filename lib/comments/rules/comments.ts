@@ -333,13 +333,19 @@ export function newComments(sent: readonly NewComment[], lastCommentId: number, 
   }));
 }
 
+export const COMMENT_TOO_LARGE = 'Comment would be too large.';
+
+/** Returns whether a changed comment is too large to be stored. */
+export function isTooLarge(comment: Comment): boolean {
+  return isLongerThan(JSON.stringify({ ...comment, reactions: undefined }), MAX_COMMENT_BYTES);
+}
+
 /** Returns the comment after a change, or why the change is refused. */
 export function changeComment(comment: Comment, change: CommentChange, now: number): Comment | { refused: string } {
   const changed: Comment = { ...comment, ...toStored(change), isEdited: true, lastUpdated: now };
   if (!hasContent({ ...changed, attachments: readList(changed.attachments) }))
     return { refused: 'Comment would be empty.' };
-  if (isLongerThan(JSON.stringify({ ...changed, reactions: undefined }), MAX_COMMENT_BYTES))
-    return { refused: 'Comment would be too large.' };
+  if (isTooLarge(changed)) return { refused: COMMENT_TOO_LARGE };
   if (usersOfComment(changed).length > MAX_INVOLVED_USERS)
     return { refused: `Comment would involve more than ${MAX_INVOLVED_USERS} users.` };
   return changed;

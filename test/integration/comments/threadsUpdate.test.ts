@@ -323,6 +323,25 @@ describe('POST /v2/commentannotations/update: updateUsers', () => {
     expect(await emitted()).toEqual([]);
   });
 
+  test('refuses only the thread in which a comment would be too large with the new profile', async () => {
+    const many = comment({ from: ada, to: Array<typeof bob>(50).fill(bob) });
+    await addThreads(customer, [
+      thread('a', { commentData: [many] }),
+      thread('b', { commentData: [comment({ from: bob })] }),
+    ]);
+    const [name, photoUrl] = ['字'.repeat(512), '字'.repeat(2_048)];
+    const { status, body } = await customer.call(UPDATE, {
+      ...nda,
+      annotationIds: ['a', 'b'],
+      updateUsers: [{ oldUser: bob, newUser: { userId: 'bobby', name, email: name, photoUrl } }],
+    });
+    expect(status).toBe(200);
+    expect(body.result.data).toMatchObject({
+      a: { success: false, message: 'Comment would be too large.' },
+      b: { success: true },
+    });
+  });
+
   test('merges a user into another user of the thread, together with updatedData', async () => {
     await addThreads(customer, [thread('a', { commentData: [comment({ to: [bob] }), comment({ from: bob })] })]);
     await update({
