@@ -23,7 +23,9 @@ import {
 import type { Notification } from '../../../lib/notifications/rules.ts';
 import type { Reaction } from '../../../lib/reactions/rules.ts';
 import type { Recording } from '../../../lib/recordings/rules.ts';
+import { cpuMilliseconds } from '../../support/cpu.ts';
 import { testProperty } from '../../support/testProperty.ts';
+import { times } from '../../support/times.ts';
 
 const UNTIL = 1_000;
 const removed: RemovedUsers = { userIds: new Set(['ada']), removedAt: UNTIL };
@@ -196,6 +198,12 @@ describe('rules for comments', () => {
       ]),
     });
     expect(eraseFromComment({ ...before, createdAt: UNTIL + 1 }, removed)).toMatchObject({ to: before.to });
+  });
+
+  test('eraseFromComment reads 100 KB of quotes for 500 users in less than 50 ms of CPU', () => {
+    const users = { userIds: new Set(times(500, String)), removedAt: UNTIL };
+    const before = { ...comment, metadata: json({ list: times(33_000, () => '') }) };
+    expect(cpuMilliseconds(() => eraseFromComment(before, users), { limit: 50 })).toBeLessThan(50);
   });
 
   test('isCommentOf accepts comments that a removed user wrote before the removal', () => {
