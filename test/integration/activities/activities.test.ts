@@ -413,6 +413,14 @@ describe('POST /v2/activities/get', () => {
     expect(await idsOf({ pageToken, order: 'desc', pageSize: 2 })).toEqual(['n2', 'n1']);
   });
 
+  test('continues a page that ends at an id of 200 quotes', async () => {
+    await add(['a', 'b'].map((id) => activity({ id: id.padEnd(200, '"'), targetEntityId: '"'.repeat(200) })));
+    const ofTarget = { organizationId: 'acme', targetEntityId: '"'.repeat(200), pageSize: 1 };
+    const first = (await customer.call(GET, ofTarget)).body.result;
+    const second = (await customer.call(GET, { ...ofTarget, pageToken: first.pageToken })).body.result;
+    expect([first, second].map(({ data }) => data[0].id[0]).sort()).toEqual(['a', 'b']);
+  });
+
   test('rejects activityIds whose activities exceed 5 MB together, and asks for fewer ids', async () => {
     const big = 'x'.repeat(60_000);
     const bigs = (from: number) =>

@@ -250,7 +250,7 @@ describe('validation', () => {
     },
   );
 
-  test('accepts page sizes from 1 to 1,000 and page tokens up to 4,096 characters', () => {
+  test('accepts page sizes from 1 to 1,000 and page tokens up to 8,192 characters', () => {
     expect([0, 1, limits.pageSize, limits.pageSize + 1, 1.5].map((size) => PageSize.safeParse(size).success)).toEqual([
       false,
       true,
@@ -258,7 +258,7 @@ describe('validation', () => {
       false,
       false,
     ]);
-    expect([0, 1, 4_096, 4_097].map((length) => PageToken.safeParse('x'.repeat(length)).success)).toEqual([
+    expect([0, 1, 8_192, 8_193].map((length) => PageToken.safeParse('x'.repeat(length)).success)).toEqual([
       false,
       true,
       true,
