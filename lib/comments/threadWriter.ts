@@ -8,6 +8,7 @@ import { judgmentFromThread } from '../memory/judgmentFromThread.ts';
 import { distinct } from '../shared/collections.ts';
 import { invalid } from '../shared/errors.ts';
 import { inParallel } from '../shared/inParallel.ts';
+import { inSlices } from '../shared/inSlices.ts';
 import { readJson } from '../shared/jsonFields.ts';
 import { lazy } from '../shared/lazy.ts';
 import { type AnnotationResult, failedAnnotation } from '../shared/results.ts';
@@ -108,6 +109,11 @@ const BUSY = 'Annotation is being changed by another request.';
 const TOO_LARGE =
   'Annotation is too large for one call: send some of its comments with /v2/commentannotations/comments/add.';
 const PARALLEL = 4;
+/**
+ * The number of threads that one call changes together. A changed thread and its events can have 2 MB in memory, and one call can
+ * change 500 threads.
+ */
+const THREADS_PER_BATCH = 30;
 /** The number of comments that one read returns while users are replaced. */
 const COMMENTS_PER_PAGE = 20;
 
@@ -224,7 +230,9 @@ export class ThreadWriter {
     }
     const changeable = threads.filter(({ annotationId }) => !results.has(annotationId));
     const isFresh = users.length === 0;
-    const changed = await this.#change(context, changeable, { ...update, isFresh }, options, logged);
+    const changed = await inSlices(changeable, THREADS_PER_BATCH, (batch) =>
+      this.#change(context, batch, { ...update, isFresh }, options, logged),
+    );
     for (const result of changed) results.set(result.annotationId, result);
     return selected.map(({ annotationId, thread }) => {
       if (!thread) return unknownResult(annotationId);
