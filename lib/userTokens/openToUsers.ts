@@ -2,7 +2,7 @@ import type { UserCaller } from '../app/callers.ts';
 import { type Capability, combine } from '../app/capability.ts';
 import type { OpenToUsers, UserAccessChecker, UserTokenCaller } from '../app/userRule.ts';
 import { tableWith } from '../table/storeCapability.ts';
-import { completeActor, fillActor, requireAbsent } from './rules/actor.ts';
+import { completeActor, fillActor, omitFields, requireAbsent } from './rules/actor.ts';
 import { namedResources } from './rules/namedResources.ts';
 import type { UserRule } from './rules/userRule.ts';
 import { userAccess, type UserAccessReader } from './userAccess.ts';
@@ -22,7 +22,7 @@ class TokenAccessChecker implements UserAccessChecker {
 
   fillActor(rule: UserRule, { claims }: UserTokenCaller, data: unknown): unknown {
     requireAbsent(data, rule.refuses ?? []);
-    return fillActor(data, rule.actor ?? [], claims);
+    return fillActor(omitFields(data, rule.omits ?? []), rule.actor ?? [], claims);
   }
 
   async checkAccess(

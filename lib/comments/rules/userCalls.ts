@@ -14,10 +14,15 @@ function authorsOf(list: string): ActorField[] {
   ];
 }
 
-function serverFieldsOf(list: string): string[] {
-  return ['commentData', 'comments'].flatMap((comments) =>
-    serverFields.map((field) => `${list}${comments}.*.${field}`),
-  );
+/**
+ * The e-mail addresses of other users in a thread and in a comment. If a profile has no address, mails go to the address in the
+ * event. A user must not direct another user's mails to an address of choice, because they can quote hidden comments.
+ */
+const emailsOfThread = ['assignedTo.email', 'subscribedUsers.*.email', 'unsubscribedUsers.*.email'];
+const emailsOfComment = ['to.*.email', 'taggedUserContacts.*.contact.email'];
+
+function inComments(list: string, fields: readonly string[]): string[] {
+  return ['commentData', 'comments'].flatMap((comments) => fields.map((field) => `${list}${comments}.*.${field}`));
 }
 
 /** Every user who may read a document may start threads in it. The author is the calling user. */
@@ -27,9 +32,13 @@ export const newThreadsByUsers: UserRule = {
   actor: authorsOf('commentAnnotations.*'),
   refuses: [
     ...createFlags,
-    ...serverFieldsOf('commentAnnotations.*.'),
+    ...inComments('commentAnnotations.*.', serverFields),
     'commentAnnotations.*.createdAt',
     'commentAnnotations.*.lastUpdated',
+  ],
+  omits: [
+    ...emailsOfThread.map((field) => `commentAnnotations.*.${field}`),
+    ...inComments('commentAnnotations.*.', emailsOfComment),
   ],
 };
 
@@ -41,7 +50,8 @@ export const newCommentsByUsers: UserRule = {
     { path: 'commentData.*.from', holds: 'user' },
     { path: 'comments.*.from', holds: 'user' },
   ],
-  refuses: [...createFlags, ...serverFieldsOf('')],
+  refuses: [...createFlags, ...inComments('', serverFields)],
+  omits: inComments('', emailsOfComment),
 };
 
 const ownComments: ActorField[] = [
@@ -58,6 +68,7 @@ export const commentChangesByUsers: UserRule = {
   on: 'document',
   actor: [...ownComments, { path: 'updatedData.from', holds: 'user', keepMissing: true }],
   refuses: ['updatedData.agent'],
+  omits: emailsOfComment.map((field) => `updatedData.${field}`),
 };
 
 /** Users may change threads that they name by id. `mayUpdate` checks each thread. */
@@ -71,6 +82,7 @@ export const threadUpdatesByUsers: UserRule = {
     { path: 'updatedData.resolvedByUserId', holds: 'userId', keepMissing: true },
   ],
   refuses: ['locationIds', 'userIds', 'updateUsers', 'updatedData.createdAt', 'updatedData.lastUpdated'],
+  omits: emailsOfThread.map((field) => `updatedData.${field}`),
 };
 
 /** Users may delete their own threads, which they name by id. The endpoint checks the author. */

@@ -51,6 +51,11 @@ export function requireAbsent(data: unknown, fields: readonly string[]): void {
     });
 }
 
+/** Returns a copy of `data` without these fields. */
+export function omitFields(data: unknown, fields: readonly string[]): unknown {
+  return fields.reduce((omitted, path) => changeAt(omitted, path.split('.'), () => undefined), data);
+}
+
 function actorIn(value: unknown, { path, holds, keepMissing }: ActorField, { userId }: Actor): unknown {
   if (value === undefined || value === null) {
     if (keepMissing) return value;

@@ -36,4 +36,6 @@ export interface UserRule {
    * PERMISSION_DENIED.
    */
   readonly refuses?: readonly string[];
+  /** Fields that are left out with a user token, as if the request did not have them. */
+  readonly omits?: readonly string[];
 }

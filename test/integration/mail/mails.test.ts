@@ -7,6 +7,7 @@ import { storedItem } from '../../support/items.ts';
 import { MailSystem } from '../../support/mailSystem.ts';
 import { type Receiver, startHttp } from '../../support/receivers.ts';
 import { times } from '../../support/times.ts';
+import { newUser } from '../../support/userTokens.ts';
 
 const MINUTE = 60_000;
 
@@ -92,6 +93,35 @@ describe('the mails of an event', () => {
     await addThread({ subscribedUsers: [person('eve')] }, { taggedUserContacts: [] });
     await system.deliver();
     expect(system.mailed).toEqual(['eve@example.com']);
+  });
+
+  test('are not sent to the address that a browser with a user token gives for another user', async () => {
+    const context = { access: { region: 'eu' } };
+    const resources = [{ type: 'document', id: 'nda', organizationId: nda.organizationId, context }];
+    await customer.call('/v2/auth/permissions/add', { user: { userId: 'boss' }, permissions: { resources } });
+    const eve = await newUser(customer, 'eve');
+    const boss = { userId: 'boss', name: 'Boss', email: 'eve@elsewhere.example' };
+    const people = { assignedTo: boss, subscribedUsers: [boss], unsubscribedUsers: [{ ...boss, userId: 'carl' }] };
+    const mentions = { to: [boss], taggedUserContacts: [{ userId: 'boss', contact: boss }] };
+    const update = (data: object) => eve.ok('/v2/commentannotations/update', { ...nda, ...data });
+    for (const [annotationId, list] of [
+      ['a', 'commentData'],
+      ['b', 'comments'],
+    ] as const) {
+      const thread = { annotationId, ...people, [list]: [{ commentText: 'x', ...mentions }] };
+      await eve.ok('/v2/commentannotations/add', { ...nda, commentAnnotations: [thread] });
+      const call = { ...nda, annotationId };
+      await eve.ok('/v2/commentannotations/comments/add', { ...call, [list]: [{ commentText: 'y', ...mentions }] });
+      await eve.ok('/v2/commentannotations/comments/update', { ...call, updatedData: mentions });
+      await update({ annotationIds: [annotationId], updatedData: { ...people, status: 'RESOLVED' } });
+      const hidden = { commentText: 'Only for Europe.', from: ada, context, triggerNotification: true };
+      await customer.ok('/v2/commentannotations/comments/add', { ...call, commentData: [hidden] });
+    }
+    await system.deliver();
+    expect(system.mailed).toEqual([]);
+    const threads = await eve.ok('/v2/commentannotations/get', nda);
+    expect(JSON.stringify(threads)).not.toContain('elsewhere');
+    expect(threads[0]).toMatchObject({ assignedTo: { userId: 'boss', name: 'Boss' } });
   });
 
   test('quote the comment of a new thread that mentions the user, and name its author', async () => {
