@@ -1,3 +1,5 @@
+import { accessFieldsOf } from '../comments/rules/comments.ts';
+import { CommentEntity } from '../comments/threads.ts';
 import { AccessChecks, readThreadAccess } from '../content/accessChecks.ts';
 import { EVERYBODY, InvolvementEntity, recordSortKey } from '../content/involvements.ts';
 import {
@@ -15,6 +17,7 @@ import type { OrganizationKeys } from '../directory/organizations.ts';
 import { jsonBytes } from '../shared/bytes.ts';
 import { distinctBy } from '../shared/collections.ts';
 import { invalid } from '../shared/errors.ts';
+import { readDefined } from '../shared/readDefined.ts';
 import { limits } from '../shared/schema.ts';
 import { joinKey } from '../table/keys.ts';
 import { type Page, pages } from '../table/pages.ts';
@@ -28,7 +31,13 @@ import {
   NotificationEntity,
   readNotifications,
 } from './notifications.ts';
-import { type Notification, type NotificationResponse, notifiesUser, toNotificationResponse } from './rules.ts';
+import {
+  commentIdOf,
+  type Notification,
+  type NotificationResponse,
+  notifiesUser,
+  toNotificationResponse,
+} from './rules.ts';
 
 /** Selects notifications. A notification must match every field that is given. */
 export interface NotificationFilter {
@@ -382,8 +391,8 @@ interface Viewing {
 }
 
 /**
- * Returns the access rules of each notification: its own access context and the rules of its thread, without those of its
- * document. For a deleted thread, returns the rules that it had when the notification was created.
+ * Returns the access rules of each notification: its own access context, the context of its comment and the rules of its thread,
+ * without those of its document. For a deleted thread, returns the rules that it had when the notification was created.
  */
 export async function notificationGuards(
   table: Table,
@@ -394,9 +403,19 @@ export async function notificationGuards(
   const threads = notifications.flatMap(({ documentKey, notification: { thread } }) =>
     thread ? [{ ...thread, documentKey, organizationId }] : [],
   );
-  const current = (await readThreadAccess(table, scope, organizationId, threads)).values();
-  return notifications.map(({ notification: { thread, accessFields } }) => ({
-    accessFields,
+  const comments = notifications.map(({ documentKey, notification }) => {
+    const { thread } = notification;
+    const commentId = commentIdOf(notification);
+    if (!thread || commentId === undefined) return undefined;
+    return { ...scope, documentKey, annotationId: thread.annotationId, threadCreatedAt: thread.createdAt, commentId };
+  });
+  const [currentThreads, currentComments] = await Promise.all([
+    readThreadAccess(table, scope, organizationId, threads),
+    readDefined(comments, (keys) => table.getMany(CommentEntity, keys)),
+  ]);
+  const current = currentThreads.values();
+  return notifications.map(({ notification: { thread, accessFields = [] } }, index) => ({
+    accessFields: [...accessFields, ...(accessFieldsOf(currentComments[index]?.context) ?? [])],
     ...(thread && { thread: current.next().value ?? { ...thread, organizationId } }),
   }));
 }

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import * as z from 'zod';
+import { CommentId } from '../comments/rules/comments.ts';
 import { ContentUser, MAX_INVOLVED_USERS, StoredUser } from '../content/rules/contentUser.ts';
 import type { ResponseNames } from '../content/rules/eventMetadata.ts';
 import { Location, LocationKey, locationKey } from '../content/rules/location.ts';
@@ -7,7 +8,7 @@ import { Visibility } from '../content/rules/visibility.ts';
 import { accessFields } from '../directory/rules/access.ts';
 import { isLongerThan } from '../shared/bytes.ts';
 import { definedFields, dict, distinct, distinctBy } from '../shared/collections.ts';
-import { fromJsonFields, toJsonFields } from '../shared/jsonFields.ts';
+import { fromJsonFields, readJson, toJsonFields } from '../shared/jsonFields.ts';
 import {
   AccessContext,
   AnyObject,
@@ -286,6 +287,11 @@ export function annotationIdOf({
 }: NotificationSource): string | undefined {
   const { annotationId } = notificationSourceData as { annotationId?: unknown };
   return notificationSource === 'comment' && typeof annotationId === 'string' ? annotationId : undefined;
+}
+
+/** Returns the comment id in the source data of a notification. Returns undefined if it has no valid one. */
+export function commentIdOf({ notificationSourceData }: Notification): number | undefined {
+  return CommentId.safeParse(readJson<{ commentId?: unknown }>(notificationSourceData)?.commentId).data;
 }
 
 /** Returns whether a user is in `notifyUsers`. */

@@ -124,6 +124,20 @@ describe('the in-app notification of a comment event', () => {
     expect(new Set(notifications.flatMap(({ notifyUsersByUserId }) => Object.keys(notifyUsersByUserId))).size).toBe(71);
   });
 
+  test('is hidden from users without the access context that its comment got later', async () => {
+    const context = { access: { team: 'red' } };
+    await customer.grant('lin', { type: 'document', id: 'nda', organizationId: 'acme', context });
+    await thread('t', {}, mention('grace', 'lin'));
+    await reply('t', { from: ada, ...mention('grace', 'lin') });
+    await fanOutAll();
+    const comment = { ...nda, annotationId: 't', commentIds: [2] };
+    await customer.ok('/v2/commentannotations/comments/update', { ...comment, updatedData: { context } });
+    expect([await headlines('grace'), await headlines('lin')]).toEqual([
+      ['{actionUser} commented'],
+      ['{actionUser} commented', '{actionUser} replied'],
+    ]);
+  });
+
   test('is hidden from users who lose the access context of a comment in an event above 256 KB', async () => {
     const resources = [{ type: 'document', id: 'nda', organizationId: 'acme' }];
     const context = { access: { team: 'red' } };
