@@ -111,7 +111,8 @@ test.each(open.filter(({ twinOf }) => twinOf === undefined).map((endpoint) => [e
   '%s has every field that its rules for user tokens name',
   (path, { user }) => {
     const documented = JSON.stringify(dataSchema(path));
-    for (const path of [...(user?.refuses ?? []), ...(user?.actor ?? []).map((field) => field.path)])
+    const { refuses = [], omits = [], actor = [] } = user ?? {};
+    for (const path of [...refuses, ...omits, ...actor.map((field) => field.path)])
       expect(documented).toContain(`"${path.split('.').at(-1)}"`);
   },
 );
