@@ -3,6 +3,7 @@ import type { Capability } from '../app/capability.ts';
 import { findUsersWithAccess } from '../content/accessChecks.ts';
 import type { DocumentContext } from '../content/documentScope.ts';
 import { findRecordKeys } from '../content/recordIds.ts';
+import { contextAllows } from '../directory/rules/access.ts';
 import { distinct } from '../shared/collections.ts';
 import { ApiError, invalid } from '../shared/errors.ts';
 import { inSlices } from '../shared/inSlices.ts';
@@ -22,6 +23,7 @@ import type { ChangeOptions } from './rules/changeOptions.ts';
 import { agentsOfComments } from './rules/commentAgents.ts';
 import type { ContentChange } from './rules/commentEvents.ts';
 import {
+  accessFieldsOf,
   changeComment,
   type Comment,
   type CommentChange,
@@ -381,13 +383,18 @@ function updateEventOps(
   before: Stored<Comment>,
   after: Comment,
 ): WriteOp[] {
+  // Users who have the new access context, but not the former one, may not read the former text.
+  const isFormerTextOpen = contextAllows(
+    { accessFields: accessFieldsOf(before.context) },
+    accessFieldsOf(after.context),
+  );
   const event: ContentChange = {
     verb: 'updated',
     actor: options.actor ?? before.from,
     thread,
     revision: before._r + 1,
     comment: after,
-    from: before.commentText,
+    from: isFormerTextOpen ? before.commentText : undefined,
     to: after.commentText,
     notify: options.notify,
     log: options.log && hasTextChange(before, after),

@@ -325,6 +325,19 @@ describe('activities with a user token', () => {
     expect((await customer.ok('/v2/activities/get', nda))[0].entityData).toMatchObject({ commentCount: 2 });
   });
 
+  test('do not contain the former text of a comment that lost its access context with this text', async () => {
+    await add('t');
+    const hidden = { commentText: 'secret', from: { userId: 'grace' }, context: { access: { team: 1 } } };
+    await customer.ok(`${comments}/add`, { ...nda, annotationId: 't', commentData: [hidden] });
+    const update = async (updatedData: object) => {
+      const change = { annotationId: 't', commentIds: [2], triggerActivities: true, updatedData };
+      await customer.ok(`${comments}/update`, { ...nda, ...change });
+      return (await bob.ok('/v2/activities/get', nda))[0].changes;
+    };
+    expect(await update({ commentText: 'open', context: { access: {} } })).toEqual({ commentText: { to: 'open' } });
+    expect(await update({ commentText: 'new' })).toEqual({ commentText: { from: 'open', to: 'new' } });
+  });
+
   test('do not contain activities about comments that were hidden or deleted afterwards', async () => {
     await add('t');
     const reply = { commentText: 'y', from: { userId: 'grace' }, triggerActivities: true };
