@@ -12,7 +12,7 @@ import { limits } from '../../lib/shared/schema.ts';
 import { temporaryFolder } from '../support/temporaryFolder.ts';
 import { times } from '../support/times.ts';
 import { copyAssembly } from './assembly.ts';
-import { startInVain, startSystem, type System } from './system.ts';
+import { startInVain, startSystem, type System, until } from './system.ts';
 
 /** The search for a process reads a file of each process of the machine, so it is not repeated more often. */
 const POLL_MILLISECONDS = 50;
@@ -249,7 +249,11 @@ describe('npm start', () => {
     expect(system.logs()).toMatch(
       /^AccessDenied: \S*V2Users-Add may not dynamodb:PutItem on arn:aws:dynamodb:\S*:table\/\S+$/m,
     );
-    expect(await readFile(join(dataDir, 'functions.log'), 'utf8')).toContain('AccessDeniedException');
+    // The line of the log can come after the answer.
+    await until(
+      () => readFile(join(dataDir, 'functions.log'), 'utf8'),
+      (log) => log.includes('AccessDeniedException'),
+    );
 
     const ended = system.ended();
     let isOver = false as boolean;
