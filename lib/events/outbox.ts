@@ -40,6 +40,8 @@ const Schema = z.object({
   shard: z.number(),
   /** Whether the event has an audience: users who may get a mail or an in-app notification. */
   hasAudience: z.boolean().optional(),
+  /** The payload as JSON text, if it is small. A larger payload is an item of its own. */
+  smallPayload: z.string().optional(),
   /**
    * When the event left the outbox, epoch ms. Its first attempts have then ended or are in groups, and its mails and notifications
    * are written.
@@ -86,20 +88,29 @@ export function pendingEvents(shard: number): string[] {
   return ['PENDING', String(shard)];
 }
 
-/** The payload of an event. It is a separate item, so that the write which removes the event from the outbox stays small. */
+/**
+ * A payload of at most this many bytes is stored in its event. The event then has at most 3 KB, so its two writes cost no more than
+ * they would with a separate payload.
+ */
+const SMALL_PAYLOAD_BYTES = 2_400;
+
+/**
+ * The payload of an event, if it is not small. It is a separate item, so that the write which removes the event from the outbox
+ * stays small.
+ */
 export const EventPayloadEntity = defineEntity({
   type: 'EventPayload',
   version: 1,
   scope: 'tenant',
   ownedBy: 'expiry',
-  purpose: 'The payload of an event, as JSON text',
+  purpose: 'The payload of an event as JSON text, if it has more than 2,400 bytes',
   schema: z.object({ payload: z.string(), createdAt: z.number() }),
   pk: eventPartition,
   sk: (_key: unknown) => ['PAYLOAD'],
   expiresAt: ({ createdAt }) => Math.floor(createdAt / 1000) + EVENT_LIFETIME_SECONDS,
 });
 
-/** Returns the read of an event's payload for `batchGet`. */
+/** Returns the read of a payload that is an item of its own, for `batchGet`. */
 export function payloadItem(key: { tenant: string; eventId: string }): ItemRead<EventPayload> {
   return { key: EventPayloadEntity.key(key), fromItem: parsePayload };
 }
@@ -107,6 +118,11 @@ export function payloadItem(key: { tenant: string; eventId: string }): ItemRead<
 function parsePayload(item: Record<string, unknown>, now: number): Stored<EventPayload> | undefined {
   const stored = EventPayloadEntity.fromItem(item, now);
   return stored && { ...(JSON.parse(stored.payload) as EventPayload), _r: stored._r };
+}
+
+/** Returns the payload in an event. Returns undefined if the payload is an item of its own. */
+export function smallPayloadOf({ smallPayload }: Pick<StoredEvent, 'smallPayload'>): EventPayload | undefined {
+  return smallPayload === undefined ? undefined : (JSON.parse(smallPayload) as EventPayload);
 }
 
 /** The change that caused an event. The event id derives from it, so a repeated request writes no second event. */
@@ -159,13 +175,13 @@ export function recordEvent(
     ...(payload.audience && { hasAudience: true }),
     ...(fannedOut && { fannedOutAt: now }),
   };
-  return {
-    event: stored,
-    ops: [
-      insert(EventEntity, { tenant, ...stored }),
-      insert(EventPayloadEntity, { tenant, eventId, payload: text, createdAt: now }),
-    ],
-  };
+  const ops = isLongerThan(text, SMALL_PAYLOAD_BYTES)
+    ? [
+        insert(EventEntity, { tenant, ...stored }),
+        insert(EventPayloadEntity, { tenant, eventId, payload: text, createdAt: now }),
+      ]
+    : [insert(EventEntity, { tenant, ...stored, smallPayload: text })];
+  return { event: stored, ops };
 }
 
 function digestOf(parts: readonly (string | number)[]): Buffer {
@@ -204,11 +220,15 @@ export class OutboxStore {
     this.#table = table;
   }
 
-  /** Returns events with their payloads, without events whose payload has expired. One BatchGet reads up to 100 payloads. */
+  /**
+   * Returns events with their payloads, without events whose payload has expired. Reads only payloads that are not small, up to 100
+   * in one BatchGet.
+   */
   async withPayloads(events: readonly StoredEvent[]): Promise<EventToDeliver[]> {
-    const payloads = await this.#table.batchGet(...events.map(payloadItem));
-    return events.flatMap((event, index) => {
-      const payload = payloads[index];
+    const others = events.filter(({ smallPayload }) => smallPayload === undefined);
+    const read = (await this.#table.batchGet(...others.map(payloadItem))).values();
+    return events.flatMap((event) => {
+      const payload = smallPayloadOf(event) ?? read.next().value;
       return payload ? [{ ...event, payload }] : [];
     });
   }

@@ -2,9 +2,9 @@ import { type Capability, combine } from '../app/capability.ts';
 import { type SecretBox, secretBox } from '../crypto/secretBox.ts';
 import { findUsers, profilesOf, UserEntity } from '../directory/users.ts';
 import { type OccurredEvent, readRecipientRules } from '../events/audience.ts';
-import { EventEntity, EventPayloadEntity } from '../events/outbox.ts';
+import { EventEntity, payloadItem, smallPayloadOf } from '../events/outbox.ts';
 import { completeActors, incompleteActors } from '../events/rules/actors.ts';
-import type { Audience, EventPayload } from '../events/rules/payload.ts';
+import type { Audience } from '../events/rules/payload.ts';
 import { recipientsOf } from '../events/rules/recipients.ts';
 import type { Stored } from '../table/entity.ts';
 import { tableWith } from '../table/storeCapability.ts';
@@ -79,20 +79,20 @@ export class MailComposer {
     { eventId, userId }: Extract<MailSubject, { kind: 'event' }>,
   ): Promise<ComposedMail> {
     const { table, clock } = this.#deps;
-    const [stored, text, config, pause, user] = await table.batchGet(
+    const [stored, largePayload, config, pause, user] = await table.batchGet(
       itemOf(EventEntity, { tenant, eventId }),
-      itemOf(EventPayloadEntity, { tenant, eventId }),
+      payloadItem({ tenant, eventId }),
       itemOf(EmailConfigEntity, { tenant }),
       itemOf(MailPauseEntity, { tenant }),
       itemOf(UserEntity, { tenant, userId }),
     );
-    if (!stored || !text) return { skip: 'the event does not exist any more' };
+    const payload = stored && (smallPayloadOf(stored) ?? largePayload);
+    if (!stored || !payload) return { skip: 'the event does not exist any more' };
     const { event: type, organizationId } = stored;
     if (!config || !isMailed(type) || !isEventMailed(config, type))
       return { skip: 'events of this type are not mailed any more' };
     if (isPaused(pause, config, clock()))
       return { skip: 'e-mail is paused: the provider refuses the key or the sender' };
-    const payload = JSON.parse(text.payload) as EventPayload;
     if (organizationId === undefined) return { skip: 'the user may not receive the event any more' };
     const [isRecipient, actors] = await Promise.all([
       this.#isRecipient({ ...stored, tenant, payload }, userId),

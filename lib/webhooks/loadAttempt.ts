@@ -1,5 +1,5 @@
 import { combine } from '../app/capability.ts';
-import { EventEntity, payloadItem, type StoredEvent } from '../events/outbox.ts';
+import { EventEntity, payloadItem, smallPayloadOf, type StoredEvent } from '../events/outbox.ts';
 import type { EventPayload } from '../events/rules/payload.ts';
 import { BatchReader } from '../table/batchReader.ts';
 import type { Stored } from '../table/entity.ts';
@@ -42,7 +42,7 @@ export class AttemptLoader {
     );
     return {
       event: event && { ...event, tenant },
-      payload,
+      payload: event && (smallPayloadOf(event) ?? payload),
       delivery: delivery && { ...delivery, tenant },
       health,
       subscriptions: await this.#subscriptions.readAt(tenant, settings),

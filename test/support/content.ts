@@ -7,22 +7,28 @@ export const nda = { organizationId: 'acme', documentId: 'nda' } as const;
 
 /** Returns the events of a tenant with their payloads, oldest first. */
 export async function occurredEvents(engine: Engine, tenant: string): Promise<OccurredEvent[]> {
-  const items = await itemsOfTenant(engine, tenant);
-  const payloads = new Map(
-    items.filter(({ _t }) => _t === 'EventPayload').map(({ PK, payload }) => [PK, JSON.parse(payload)]),
+  const events = (await itemsOfTenant(engine, tenant)).filter(({ _t }) => _t === 'Event');
+  return Promise.all(
+    events
+      .sort((a, b) => a.createdAt - b.createdAt)
+      .map(async (event) => {
+        const { eventId, event: type, organizationId, documentId, createdAt } = event;
+        return {
+          tenant,
+          eventId,
+          event: type,
+          organizationId,
+          documentId,
+          createdAt,
+          payload: await payloadOf(engine, event),
+        };
+      }),
   );
-  return items
-    .filter(({ _t }) => _t === 'Event')
-    .sort((a, b) => a.createdAt - b.createdAt)
-    .map(({ PK, eventId, event, organizationId, documentId, createdAt }) => ({
-      tenant,
-      eventId,
-      event,
-      organizationId,
-      documentId,
-      createdAt,
-      payload: payloads.get(PK),
-    }));
+}
+
+/** Returns the payload of a stored event. */
+async function payloadOf(engine: Engine, { PK, smallPayload }: Record<string, any>): Promise<any> {
+  return JSON.parse(smallPayload ?? (await existingItem(engine, { PK, SK: 'PAYLOAD' })).payload);
 }
 
 /** An emitted event with its payload. */
@@ -53,12 +59,9 @@ export async function emitted(engine: Engine, { apiKey }: Customer): Promise<Emi
   });
   return Promise.all(
     entries.map(async ({ PK, SK }) => {
-      const [{ event }, { payload }] = await Promise.all([
-        existingItem(engine, { PK, SK }),
-        existingItem(engine, { PK, SK: 'PAYLOAD' }),
-      ]);
-      const { data, audience } = JSON.parse(payload);
-      return { event, data, audience };
+      const item = await existingItem(engine, { PK, SK });
+      const { data, audience } = await payloadOf(engine, item);
+      return { event: item.event, data, audience };
     }),
   );
 }

@@ -761,6 +761,8 @@ interface TableLines {
   readonly others: Record<string, number>;
   /** The number of events, by type. */
   readonly events: Record<string, number>;
+  /** The number of payloads of events, in the events or in items of their own. */
+  readonly payloads: number;
 }
 
 /** Reads the table. Returns a customer's content in the form of ledger lines. */
@@ -825,6 +827,7 @@ export async function tableLines(engine: Engine, { apiKey }: Customer): Promise<
       others.filter(({ _t }) => _t === 'Event'),
       'event',
     ),
+    payloads: others.filter(({ _t, smallPayload }) => _t === 'EventPayload' || smallPayload !== undefined).length,
   };
 }
 

@@ -61,7 +61,7 @@ export const callFootprints: Readonly<Record<MixedPath, readonly Footprint[]>> =
  * They do not include the reads of the request that publishes the event.
  */
 export const eventFootprint: readonly Footprint[] = [
-  { partitions: 'table T#<tenant>#EVENT#<event>', scope: 'item', shards: 1, read: 3, written: 10 },
+  { partitions: 'table T#<tenant>#EVENT#<event>', scope: 'item', shards: 1, read: 3, written: 7 },
   { partitions: 'gsi3 T#PENDING#<n>', scope: 'account', shards: 128, read: 0, written: 2 },
   { partitions: 'gsi4 T#<tenant>#EVENTS#<n>', scope: 'tenant', shards: 16, read: 0, written: 1 },
   { partitions: 'table T#<tenant>', scope: 'tenant', shards: 1, read: 0.1, written: 0 },

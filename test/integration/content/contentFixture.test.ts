@@ -82,11 +82,12 @@ async function expectTableToMatch(): Promise<void> {
   const {
     lines,
     events,
+    payloads,
     // Records of changed access serve the push channel and expire.
     others: {
       Event: _,
       ThreadAccessChange: _accessChanges,
-      EventPayload: payloads,
+      EventPayload: _payloads,
       ThreadCounter: counters,
       ...others
     },

@@ -1,8 +1,8 @@
 import { GetItemCommand, QueryCommand } from '@aws-sdk/client-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, jest, test } from '@jest/globals';
 import { OrganizationEntity } from '../../../lib/directory/organizations.ts';
-import { emit, EventEntity, EventPayloadEntity, type NewEvent } from '../../../lib/events/outbox.ts';
+import { emit, EventEntity, EventPayloadEntity, type NewEvent, OutboxStore } from '../../../lib/events/outbox.ts';
 import { insert } from '../../../lib/table/table.ts';
 import { forAllTests, table } from '../../support/acmeWorld.ts';
 import { startEngine, TABLE_NAME } from '../../support/engine.ts';
@@ -40,10 +40,9 @@ describe('the outbox', () => {
       organizationId: 'acme',
       channels: ['c'],
       createdAt: now,
+      smallPayload: '{"source":"comment","data":{"text":"hi"}}',
     });
-    expect(await table.get(EventPayloadEntity, { tenant, eventId })).toMatchObject({
-      payload: '{"source":"comment","data":{"text":"hi"}}',
-    });
+    expect(await table.get(EventPayloadEntity, { tenant, eventId })).toBeUndefined();
 
     const { Item } = await engine.client.send(
       new GetItemCommand({
@@ -65,6 +64,30 @@ describe('the outbox', () => {
     expect(item.gsi4pk).toBe(`T#${tenant}#EVENTS#${item.shard % 16}`);
   });
 
+  test('stores a payload of more than 2,400 bytes in an item of its own, and reads only such payloads', async () => {
+    const withText = (id: string, text: string): NewEvent => ({
+      ...eventOf(id),
+      payload: { source: 'comment', data: { text } },
+    });
+    const largest = `x${'ä'.repeat(1_180)}`;
+    const larger = `${largest}x`;
+    const [small, large] = [withText('g', largest), withText('h', larger)];
+    expect(Buffer.byteLength(JSON.stringify(small.payload))).toBe(2_400);
+    await table.write([...emit(tenant, small, now), ...emit(tenant, large, now)]);
+
+    const events = (
+      await table.getMany(EventEntity, [
+        { tenant, eventId: idOf('h') },
+        { tenant, eventId: idOf('g') },
+      ])
+    ).map((event) => ({ ...event!, tenant }));
+    const batchGet = jest.spyOn(table, 'batchGet');
+    const read = await new OutboxStore(table).withPayloads(events);
+    expect(read.map(({ payload }) => payload.data)).toEqual([{ text: larger }, { text: largest }]);
+    expect(batchGet.mock.calls.map((reads: readonly unknown[]) => reads.length)).toEqual([1]);
+    batchGet.mockRestore();
+  });
+
   test('stores neither change nor event after a conflict', async () => {
     await table.write([organization('b')]);
     expect(await table.write([organization('b'), ...emit(tenant, eventOf('b'), now)])).toEqual({ conflicts: [0] });
@@ -74,7 +97,7 @@ describe('the outbox', () => {
   test('writes neither change nor event if the event exists', async () => {
     await table.write(emit(tenant, eventOf('c'), now));
     expect(await table.write([organization('c'), ...emit(tenant, eventOf('c'), now + 5_000)])).toEqual({
-      conflicts: [1, 2],
+      conflicts: [1],
     });
     expect(await table.get(OrganizationEntity, { tenant, organizationId: 'c' })).toBeUndefined();
   });

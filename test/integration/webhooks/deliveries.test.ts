@@ -1002,10 +1002,19 @@ describe('an endpoint that fails for days', () => {
   });
 });
 
-describe('a delivery whose payload has expired', () => {
-  test('is cancelled without an attempt', async () => {
+describe('a delivery of a payload that is an item of its own', () => {
+  const payload = { source: 'comment', data: { text: 'x'.repeat(3_000) } } as const;
+
+  test('contains the payload', async () => {
+    await createEndpoint('/a');
+    await system.publish(tenant, { payload });
+    await system.drain();
+    expect(JSON.parse(hooks.at('/a')[0]!.body)).toMatchObject({ data: payload.data });
+  });
+
+  test('is cancelled without an attempt if the payload has expired', async () => {
     const endpointId = await createEndpoint('/a');
-    const eventId = await system.publish(tenant);
+    const eventId = await system.publish(tenant, { payload });
     await system.table.write([{ remove: EventPayloadEntity.key({ tenant, eventId }) }]);
     await system.drain();
     expect(await stateOf(eventId, endpointId)).toEqual(['CANCELLED', 0]);

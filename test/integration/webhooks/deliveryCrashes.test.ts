@@ -173,7 +173,7 @@ const fanOutCalls = ['BatchGet', 'Query', 'SendMessageBatch deliver'];
 const firstSuccess = ['BatchGet', 'Query', 'GetSecretValue', 'POST', 'Put Delivery', 'Put Event'];
 const failure = [...firstSuccess, 'Put Attempt', 'Put EndpointHealth'];
 /** The call that writes a delivery after its last attempt has failed. */
-const exhaustion = 'TransactWrite Delivery Event EventPayload';
+const exhaustion = 'TransactWrite Delivery Event';
 const kindsOf = (...parts: readonly (readonly string[])[]) => [...new Set(parts.flat())];
 
 interface Ends {
