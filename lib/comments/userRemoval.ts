@@ -1,4 +1,4 @@
-import { removeInvolvement } from '../content/involvements.ts';
+import { removeReadInvolvement } from '../content/involvements.ts';
 import {
   eraseFromComment,
   eraseFromThread,
@@ -50,7 +50,7 @@ export const eraseThreads: EraseHook = {
 export const removeCommentUser: RemoveInvolved = (removal, involvement) => {
   const { id: annotationId, createdAt, commentId = -1 } = involvement;
   return changeComment(removal, { annotationId, createdAt }, commentId, [
-    removeInvolvement(removal.scope, involvement),
+    removeReadInvolvement(removal.scope, involvement),
   ]);
 };
 

@@ -1,9 +1,9 @@
 import * as z from 'zod';
 import { organizationPartition, type OrganizationScope } from '../directory/folders/folders.ts';
 import { isoTime } from '../shared/isoTime.ts';
-import { defineEntity } from '../table/entity.ts';
+import { defineEntity, type Stored } from '../table/entity.ts';
 import { sortableNumber } from '../table/keys.ts';
-import { remove, upsert, type WriteOp } from '../table/table.ts';
+import { remove, removeUnlessNewer, upsert, type WriteOp } from '../table/table.ts';
 import type { DocumentScope } from './documentScope.ts';
 
 /** The kinds of records that users can be involved in. */
@@ -62,9 +62,12 @@ export const InvolvementEntity = defineEntity({
   ],
 });
 
-/** Returns the operation that adds an involvement. If it is written twice, the second write changes nothing. */
+/**
+ * Returns the operation that adds an involvement. If it is written twice, the second write changes nothing. If a later request
+ * involves the user again, the involvement gets a higher revision.
+ */
 export function addInvolvement({ tenant, organizationKey }: OrganizationScope, involvement: Involvement): WriteOp {
-  return upsert(InvolvementEntity, { tenant, organizationKey, ...involvement });
+  return upsert(InvolvementEntity, { tenant, organizationKey, ...involvement }, involvement.since);
 }
 
 /** Returns the operation that removes an involvement. */
@@ -73,6 +76,17 @@ export function removeInvolvement(
   involvement: Omit<Involvement, 'made' | 'createdAt' | 'since'>,
 ): WriteOp {
   return remove(InvolvementEntity, { tenant, organizationKey, ...involvement });
+}
+
+/**
+ * Returns the operation that removes an involvement which was read before. It conflicts if a request has involved the user again
+ * after the read.
+ */
+export function removeReadInvolvement(
+  { tenant, organizationKey }: OrganizationScope,
+  involvement: Stored<Involvement>,
+): WriteOp {
+  return removeUnlessNewer(InvolvementEntity, { tenant, organizationKey, ...involvement }, involvement._r);
 }
 
 /** Returns when the user became involved, in epoch ms. After a removal of the user, only later involvements count. */

@@ -1,7 +1,7 @@
 import { DocumentEntity } from '../directory/documents.ts';
 import { inParallel } from '../shared/inParallel.ts';
 import { isoTime } from '../shared/isoTime.ts';
-import type { Entity } from '../table/entity.ts';
+import type { Entity, Stored } from '../table/entity.ts';
 import { keyAfter } from '../table/keys.ts';
 import { retryOnConflict } from '../table/retryOnConflict.ts';
 import type { QueryPage, Table, WriteOp } from '../table/table.ts';
@@ -46,9 +46,9 @@ export interface EraseHook {
 
 /**
  * Tries once to remove a user from a record in one transaction. Also deletes the user's involvement: the item which says that the
- * user is involved in the record.
+ * user is involved in the record. If a request has involved the user again, the result is `conflict`.
  */
-export type RemoveInvolved = (removal: DocumentRemoval, involvement: Involvement) => Promise<Outcome>;
+export type RemoveInvolved = (removal: DocumentRemoval, involvement: Stored<Involvement>) => Promise<Outcome>;
 
 /**
  * Returns whether the document of a removal is deleted. `documentId` is the id that the customer chose. A removal must not delete

@@ -14,6 +14,7 @@ import { removeReactor } from '../reactions/userRemoval.ts';
 import { removeRecordingUser } from '../recordings/userRemoval.ts';
 import { inParallel } from '../shared/inParallel.ts';
 import { isoTime } from '../shared/isoTime.ts';
+import type { Stored } from '../table/entity.ts';
 import { keyAfter, keyPrefix } from '../table/keys.ts';
 import type { PurgeBudget } from '../table/purgePartition.ts';
 import { retryOnConflict } from '../table/retryOnConflict.ts';
@@ -64,6 +65,12 @@ export async function purgeUserContent(
   { clock, deadline }: PurgeBudget,
 ): Promise<{ after: string } | 'done'> {
   const removedUsers: RemovedUsers = { userIds: new Set([userId]), removedAt };
+  // An erasure changes the record in any case, because it reads all content.
+  const isSelected = (involvement: Involvement) => mode === 'erase' || involvedAt(involvement) <= removedAt;
+  const readAgain = async (key: Involvement): Promise<Stored<Involvement> | undefined> => {
+    const involvement = await table.get(InvolvementEntity, { ...scope, ...key });
+    return involvement && { ...key, ...involvement };
+  };
   // The position contains the current kind of involvement. All kinds before it are done.
   const firstKind =
     after === undefined ? 0 : involvedKinds.findIndex((kind) => after.startsWith(keyPrefix(['DATA', kind])));
@@ -78,9 +85,8 @@ export async function purgeUserContent(
       );
       const involvements = page.values
         .filter(({ documentKey }) => documents?.has(documentKey) ?? true)
-        // An erasure changes the record in any case, because it reads all content.
-        .filter((involvement) => mode === 'erase' || involvedAt(involvement) <= removedAt)
-        .map((involvement): Involvement => ({ ...involvement, userId, kind }));
+        .map((involvement): Stored<Involvement> => ({ ...involvement, userId, kind }))
+        .filter(isSelected);
       // Removals in one group can change the same item, so they run one after the other.
       const groups = Map.groupBy(involvements, ({ documentKey, id }) =>
         JSON.stringify([documentKey, kind === 'reaction' ? undefined : id]),
@@ -94,7 +100,13 @@ export async function purgeUserContent(
             mode,
             clock,
           };
-          await retryOnConflict(() => removeInvolved[kind](removal, involvement));
+          let current: Stored<Involvement> | undefined = involvement;
+          await retryOnConflict(async () => {
+            const outcome = current && isSelected(current) ? await removeInvolved[kind](removal, current) : 'done';
+            // A request may have involved the user again, or another worker may have removed the involvement.
+            if (outcome === 'conflict') current = await readAgain(involvement);
+            return outcome;
+          });
         }
       });
       from = page.next;

@@ -1,5 +1,5 @@
 import { CommentEntity } from '../comments/threads.ts';
-import { removeInvolvement } from '../content/involvements.ts';
+import { removeReadInvolvement } from '../content/involvements.ts';
 import { findRecordIds, recordIdKey } from '../content/recordIds.ts';
 import {
   eraseFromNotification,
@@ -71,16 +71,18 @@ export const removeNotifiedUser: RemoveInvolved = async (removal, involvement) =
     id: involvement.id,
     createdAt: involvement.createdAt,
   });
-  if (!notification) return table.tryWrite([removeInvolvement(scope, involvement)]);
+  if (!notification) return table.tryWrite([removeReadInvolvement(scope, involvement)]);
   const remaining =
     mode === 'remove'
       ? removeFromNotification(notification, removedUsers)
       : eraseFromNotification(notification, removedUsers);
   if (!remaining)
-    return table.tryWrite(joinOps(await deletionOps(removal, notification), [removeInvolvement(scope, involvement)]));
+    return table.tryWrite(
+      joinOps(await deletionOps(removal, notification), [removeReadInvolvement(scope, involvement)]),
+    );
   return table.tryWrite([
     ...(remaining === notification ? [] : [replace(NotificationEntity, { ...scope, ...remaining }, notification._r)]),
-    removeInvolvement(scope, involvement),
+    removeReadInvolvement(scope, involvement),
   ]);
 };
 

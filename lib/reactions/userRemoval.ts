@@ -1,6 +1,6 @@
 import { CommentEntity } from '../comments/threads.ts';
 import type { DocumentScope } from '../content/documentScope.ts';
-import { removeInvolvement } from '../content/involvements.ts';
+import { removeReadInvolvement } from '../content/involvements.ts';
 import { eraseFromReaction, removeReactors } from '../content/rules/removedUsers.ts';
 import {
   type DocumentRemoval,
@@ -36,7 +36,7 @@ export const eraseReactions: EraseHook = {
  */
 export const removeReactor: RemoveInvolved = (removal, involvement) =>
   changeReaction(removal, { annotationId: involvement.id, createdAt: involvement.createdAt }, [
-    removeInvolvement(removal.scope, involvement),
+    removeReadInvolvement(removal.scope, involvement),
   ]);
 
 /** Tries once to remove users from a reaction. If no user remains, deletes the reaction and the reference to it in its comment. */

@@ -1,4 +1,4 @@
-import { removeInvolvement } from '../content/involvements.ts';
+import { removeReadInvolvement } from '../content/involvements.ts';
 import { eraseFromRecording, isRecordingOf } from '../content/rules/removedUsers.ts';
 import {
   type DocumentRemoval,
@@ -47,7 +47,7 @@ export const removeRecordingUser: RemoveInvolved = async (removal, involvement) 
     createdAt: involvement.createdAt,
   });
   const ops = recording && isRecordingOf(recording, removedUsers) ? await deletionOps(removal, recording) : [];
-  return table.tryWrite(joinOps(ops, [removeInvolvement(scope, involvement)]));
+  return table.tryWrite(joinOps(ops, [removeReadInvolvement(scope, involvement)]));
 };
 
 /** Returns the operations that delete a recording. Returns none if its document is deleted. */

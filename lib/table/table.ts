@@ -27,8 +27,8 @@ import { pause, retryOnConflict } from './retryOnConflict.ts';
 import { conflictsOf, isThrottledTransaction, throttled } from './writeErrors.ts';
 
 /**
- * One write with an optional condition. The functions `insert`, `replace`, `insertOrReplace`, `upsert`, `putUnlessNewer` and
- * `remove` create it, and `Table.write` executes it.
+ * One write with an optional condition. The functions `insert`, `replace`, `insertOrReplace`, `upsert`, `putUnlessNewer`,
+ * `remove` and `removeUnlessNewer` create it, and `Table.write` executes it.
  */
 export type WriteOp =
   | { readonly put: Record<string, unknown>; readonly condition?: Condition }
@@ -41,6 +41,10 @@ interface Condition {
 
 const ABSENT: Condition = { expression: 'attribute_not_exists(PK)' };
 const atRevision = (revision: number): Condition => ({ expression: '#r = :r', values: { ':r': revision } });
+const unlessNewer = (revision: number): Condition => ({
+  expression: 'attribute_not_exists(PK) OR #r <= :r',
+  values: { ':r': revision },
+});
 
 /**
  * Returns the write of a value that must not exist yet. An expired item does not exist, as for reads. If an item can be created
@@ -79,10 +83,7 @@ export function upsert<T, P, K>(entity: Entity<T, P, K>, value: T & P & K, revis
 
 /** Returns the write of a value with the given revision. The write conflicts if the stored revision is higher. */
 export function putUnlessNewer<T, P, K>(entity: Entity<T, P, K>, value: T & P & K, revision: number): WriteOp {
-  return {
-    put: entity.toItem(value, revision),
-    condition: { expression: 'attribute_not_exists(PK) OR #r <= :r', values: { ':r': revision } },
-  };
+  return { put: entity.toItem(value, revision), condition: unlessNewer(revision) };
 }
 
 /** Returns the deletion of an item. If `revision` is given, the deletion conflicts if the stored revision differs. */
@@ -90,6 +91,11 @@ export function remove<T, P, K>(entity: Entity<T, P, K>, key: P & K, revision?: 
   return revision === undefined
     ? { remove: entity.key(key) }
     : { remove: entity.key(key), condition: atRevision(revision) };
+}
+
+/** Returns the deletion of an item that may be absent. It conflicts if the stored revision is higher. */
+export function removeUnlessNewer<T, P, K>(entity: Entity<T, P, K>, key: P & K, revision: number): WriteOp {
+  return { remove: entity.key(key), condition: unlessNewer(revision) };
 }
 
 /** The outcome of a write. `conflicts` has the positions of the operations that conflicted. In that case, nothing was written. */

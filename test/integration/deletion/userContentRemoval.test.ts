@@ -271,6 +271,30 @@ describe('purgeUserContent of a user who is removed from an organization', () =>
     expect(await involvements(ada.userId)).toEqual([]);
   });
 
+  test('keeps the involvement of a comment that addresses the user again during the removal', async () => {
+    let isUpdated = false;
+    // The requests run after the removal has read the involvements, and before it removes the first one.
+    const client = {
+      send: async (command: Command) => {
+        const isWrite = command.input.TransactItems !== undefined || command.input.Item !== undefined;
+        if (isWrite && !isUpdated) {
+          isUpdated = true;
+          for (const to of [[grace], [ada, grace]])
+            await customer.ok('/v2/commentannotations/comments/update', {
+              ...nda,
+              annotationId: 'byGrace',
+              commentIds: [3],
+              updatedData: { to },
+            });
+        }
+        return engine.lean.send(command);
+      },
+    };
+    await purgeUser({}, new Table(asDocumentClient(client), TABLE_NAME));
+    expect(isUpdated).toBe(true);
+    expect(await involvements(ada.userId)).toEqual([['comment', 'byGrace', 3, false]]);
+  });
+
   test("keeps another user's comment if a request deletes the user's comment while the thread is read", async () => {
     let isDeleted = false;
     // BatchGetItem reads its items one after another. The request deletes the comment after its read and before that of the thread.
