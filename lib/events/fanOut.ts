@@ -1,4 +1,5 @@
 import { type Capability, combine, type Uses } from '../app/capability.ts';
+import type { Log } from '../app/endpoint.ts';
 import type { WorkerCall } from '../app/worker.ts';
 import { mailFanOut } from '../mail/mailFanOut.ts';
 import { inAppFanOut } from '../notifications/inAppFanOut.ts';
@@ -25,7 +26,7 @@ export interface FanOutPorts {
   readonly firstQueue: QueueSender;
   readonly timing: Timing;
   /** Functions that create the consumers of one batch. A consumer reads the configuration of each tenant once. */
-  readonly consumers: readonly (() => EventConsumer)[];
+  readonly consumers: readonly ((log: Log) => EventConsumer)[];
 }
 
 type FanOutCall = Pick<WorkerCall<Uses>, 'clock' | 'log' | 'measures'>;
@@ -97,7 +98,7 @@ class FanOutBatch {
   }
 
   async findReceivers(events: readonly StoredEvent[]): Promise<void> {
-    const consumers = this.#ports.consumers.map((open) => open());
+    const consumers = this.#ports.consumers.map((open) => open(this.#call.log));
     const subscriptionsOf = readOnce((tenant) => this.#ports.subscriptions.read(tenant));
     // All events run at the same time, so that their reads share table calls.
     await Promise.all(

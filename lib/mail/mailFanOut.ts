@@ -1,4 +1,5 @@
 import { type Capability, combine } from '../app/capability.ts';
+import type { Log } from '../app/endpoint.ts';
 import { findUsers } from '../directory/users.ts';
 import { type AudienceDeps, type EventConsumer, readRecipientRules } from '../events/audience.ts';
 import { recipientsOf } from '../events/rules/recipients.ts';
@@ -7,7 +8,8 @@ import { BatchReader } from '../table/batchReader.ts';
 import { tableWith } from '../table/storeCapability.ts';
 import { itemOf } from '../table/table.ts';
 import type { Timing } from '../webhooks/rules/schedule.ts';
-import type { QueueSender } from '../workers/sender.ts';
+import { notifyQueue } from '../workers/notifyQueue.ts';
+import type { QueueMessage, QueueSender } from '../workers/sender.ts';
 import * as sendTo from '../workers/sendTo.ts';
 import { EmailConfigEntity } from '../workspaces/configs/emailConfig.ts';
 import type { EmailConfig } from '../workspaces/rules/emailConfig.ts';
@@ -32,10 +34,11 @@ export type MailFanOutDeps = CreateMailsDeps & AudienceDeps;
  * Returns a function that creates an `EventConsumer` for one batch of events. A consumer reads the configuration of each tenant
  * once. It creates a mail for each recipient with a mail address, if settings and access rights allow it.
  *
- * Each mail is stored before its queue message is sent. An event that is consumed again creates no second mail.
+ * Each mail is stored before its queue message is sent. An event that is consumed again creates no second mail. A message that
+ * cannot be sent does not fail the event, because the sweep sends it later.
  */
-export function fanOutMails(deps: MailFanOutDeps): () => EventConsumer {
-  const { table, clock } = deps;
+export function fanOutMails(deps: MailFanOutDeps): (log: Log) => EventConsumer {
+  const { table, clock, queue } = deps;
   const readConfig = async (tenant: string): Promise<EmailConfig | undefined> => {
     const [config, pause] = await BatchReader.of(table).batchGet(
       itemOf(EmailConfigEntity, { tenant }),
@@ -43,7 +46,7 @@ export function fanOutMails(deps: MailFanOutDeps): () => EventConsumer {
     );
     return config && !isPaused(pause, config, clock()) ? config : undefined;
   };
-  return () => {
+  return (log) => {
     const configOf = readOnce(readConfig);
     const concerns: EventConsumer['concerns'] = async ({ tenant, event }) =>
       isEventMailed(await configOf(tenant), event);
@@ -57,7 +60,7 @@ export function fanOutMails(deps: MailFanOutDeps): () => EventConsumer {
       const reachable = userIds.filter(
         (userId, index) => mailAddressOf(users[index], findPerson(content, userId)) !== undefined,
       );
-      await createAndQueue(
+      const messages = await storeMails(
         deps,
         tenant,
         reachable.map((userId) => ({
@@ -65,19 +68,21 @@ export function fanOutMails(deps: MailFanOutDeps): () => EventConsumer {
           about: { kind: 'event', eventId, event: event.event, userId },
         })),
       );
+      await notifyQueue(queue, messages, log);
     };
     return { concerns, consume };
   };
 }
 
-async function createAndQueue(
-  { mails, queue, timing, clock }: CreateMailsDeps,
+/** Stores mails and returns their queue messages, which the caller sends. */
+async function storeMails(
+  { mails, timing, clock }: CreateMailsDeps,
   tenant: string,
   requested: readonly { mailId: string; about: MailSubject }[],
-): Promise<void> {
+): Promise<QueueMessage[]> {
   const created = await mails.create(tenant, requested, clock(), timing);
   const now = clock();
-  await queue.send(created.flatMap((mail) => mailMessage(mail, now)));
+  return created.flatMap((mail) => mailMessage(mail, now));
 }
 
 /** A webhook endpoint that fails, for the mail to the owner of its workspace. */
@@ -99,13 +104,13 @@ export type NotifyOwner = (
 ) => Promise<void>;
 
 export function ownerNotifier(deps: CreateMailsDeps): NotifyOwner {
-  return (tenant, about, occasion) =>
-    createAndQueue(deps, tenant, [{ mailId: mailIdOf([tenant, about.kind, ...occasion]), about }]);
+  return async (tenant, about, occasion) =>
+    deps.queue.send(await storeMails(deps, tenant, [{ mailId: mailIdOf([tenant, about.kind, ...occasion]), about }]));
 }
 
 const creation = { mails: createMails, queue: sendTo.mail, timing: mailTiming };
 
-export const mailFanOut: Capability<() => EventConsumer> = /* @__PURE__ */ combine(
+export const mailFanOut: Capability<(log: Log) => EventConsumer> = /* @__PURE__ */ combine(
   { ...creation, table: /* @__PURE__ */ tableWith(['GetItem', 'BatchGetItem', 'Query']) },
   (parts) => fanOutMails({ ...parts, clock: Date.now }),
 );

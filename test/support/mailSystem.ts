@@ -30,6 +30,8 @@ export class MailSystem {
   readonly table: Table = openTable(environment(process.env));
   /** The sent queue messages, oldest first. */
   readonly queue: QueueMessage[] = [];
+  /** Whether SQS rejects all messages. */
+  isQueueDown = false;
   /** The mails that SES received. */
   readonly mails: OutgoingMail[] = [];
   /**
@@ -59,8 +61,10 @@ export class MailSystem {
   readonly #engine: Engine;
   readonly #tenant: string;
   readonly #sender = {
-    send: async (messages: readonly QueueMessage[]) =>
-      void this.queue.push(...messages.filter(({ body }) => (body as MailMessage).tenant === this.#tenant)),
+    send: async (messages: readonly QueueMessage[]) => {
+      if (this.isQueueDown) throw new Error('the queue is down');
+      this.queue.push(...messages.filter(({ body }) => (body as MailMessage).tenant === this.#tenant));
+    },
   };
   readonly #clock = () => this.now;
   readonly #ports = { mails: this.store, queue: this.#sender, timing: this.timing, clock: this.#clock };
@@ -79,7 +83,7 @@ export class MailSystem {
 
   /** Writes the mails of all events of the customer in one batch. */
   async fanOut(): Promise<void> {
-    const consumer = fanOutMails({ ...this.#ports, table: this.table })();
+    const consumer = fanOutMails({ ...this.#ports, table: this.table })(this.#log);
     for (const event of await occurredEvents(this.#engine, this.#tenant)) await consumer.consume(event);
   }
 

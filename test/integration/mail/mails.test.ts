@@ -421,6 +421,20 @@ describe('a mail that a worker is about to send', () => {
   });
 });
 
+describe('a mail whose message the queue rejects', () => {
+  test('does not fail the fan-out of its event, and is sent by the sweep', async () => {
+    await addThread();
+    system.isQueueDown = true;
+    await system.fanOut();
+    expect(await system.states()).toEqual({ grace: 'READY' });
+    system.isQueueDown = false;
+    system.now += 6 * MINUTE;
+    await system.sweep();
+    await system.processQueue();
+    expect(await system.states()).toEqual({ grace: 'SENT' });
+  });
+});
+
 describe('the sending of a mail after failures of workers and providers', () => {
   beforeEach(async () => {
     await addThread();
