@@ -18,10 +18,7 @@ const Person = /* @__PURE__ */ defineSchema(() => z.object({ userId: z.string(),
 type Person = z.output<typeof Person>;
 /** Returns the schema of a list. Items that do not match are ignored. */
 const listOf = <S extends z.ZodType>(schema: S) =>
-  z
-    .array(lenient(schema))
-    .catch([])
-    .transform((items) => items.filter((item) => item !== undefined));
+  lenient(z.array(lenient(schema))).transform((items = []) => items.filter((item) => item !== undefined));
 
 const Comment = /* @__PURE__ */ defineSchema(() =>
   z.object({
