@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import * as z from 'zod';
 import type { Capability } from '../app/capability.ts';
 import { isLongerThan } from '../shared/bytes.ts';
-import { ApiError } from '../shared/errors.ts';
+import { invalid } from '../shared/errors.ts';
 import { isoTime } from '../shared/isoTime.ts';
 import { defineEntity, type Key, type Stored } from '../table/entity.ts';
 import { readDue } from '../table/indexValues.ts';
@@ -144,7 +144,7 @@ export interface NewEvent {
 
 /**
  * Returns the operations that write an event, for the transaction of the change that causes it. Throws INVALID_ARGUMENT for a
- * payload larger than 256 KB.
+ * payload larger than 256 KB, which only a published event can have.
  */
 export function emit(tenant: string, event: NewEvent, now: number): WriteOp[] {
   return recordEvent(tenant, event, now).ops;
@@ -162,7 +162,11 @@ export function recordEvent(
 ): { event: z.output<typeof Schema>; ops: WriteOp[] } {
   const text = JSON.stringify(payload);
   if (isLongerThan(text, MAX_PAYLOAD_BYTES))
-    throw new ApiError('INVALID_ARGUMENT', `The payload of ${event.event} is larger than ${MAX_PAYLOAD_BYTES} bytes`);
+    throw invalid({
+      path: ['data'],
+      code: 'too_big',
+      message: `data is too large: together with actionUser and metadata it must be at most ${MAX_PAYLOAD_BYTES} bytes as JSON`,
+    });
   const digest = digestOf([tenant, cause.type, cause.id, cause.revision, event.event]);
   const eventId = givenId ?? toMessageId(digest);
   const shard = (digest.at(-1) ?? 0) % outboxShards;

@@ -113,9 +113,9 @@ describe('the outbox', () => {
     expect(new Set(ids).size).toBe(5);
   });
 
-  test('rejects a payload larger than 256 KB', () => {
+  test('rejects a payload larger than 256 KB, and names the field', () => {
     expect(() =>
       emit(tenant, { ...eventOf('f'), payload: { source: 'comment', data: { text: 'x'.repeat(256 * 1024) } } }, now),
-    ).toThrow('larger than 262144 bytes');
+    ).toThrow('data is too large');
   });
 });
