@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { type Capability, combine } from '../app/capability.ts';
 import type { DocumentScope } from '../content/documentScope.ts';
-import { type ContentUser, MAX_INVOLVED_USERS, StoredUser } from '../content/rules/contentUser.ts';
+import { type ContentUser, MAX_INVOLVED_USERS } from '../content/rules/contentUser.ts';
 import { Location } from '../content/rules/location.ts';
 import { findUsers, profilesOf } from '../directory/users.ts';
 import {
@@ -64,6 +64,17 @@ const headlines: Readonly<Record<Verb, string>> = {
 
 const Context = optional(z.object({ access: optional(AccessContext) }));
 const Text = z.string().optional().catch(undefined);
+const Actor = z.object({
+  userId: z.string(),
+  name: Text,
+  email: Text,
+  photoUrl: Text,
+  color: Text,
+  textColor: Text,
+  initial: Text,
+  type: Text,
+  plan: Text,
+});
 const Comment = z.object({ commentId: z.number().optional().catch(undefined), commentText: Text, context: Context });
 
 /**
@@ -71,7 +82,7 @@ const Comment = z.object({ commentId: z.number().optional().catch(undefined), co
  * texts that do not match are ignored. An invalid access context prevents the notification.
  */
 const CommentData = z.object({
-  actionUser: StoredUser,
+  actionUser: Actor,
   commentAnnotation: z.object({
     annotationId: z.string(),
     type: Text,
@@ -83,7 +94,7 @@ const CommentData = z.object({
 });
 
 /** The data of a published huddle. Fields that are not listed here are the publisher's own. */
-const HuddleData = z.looseObject({ actionUser: StoredUser });
+const HuddleData = z.looseObject({ actionUser: Actor });
 
 /**
  * Returns whether an event creates in-app notifications. The notification service must be on, and so must the trigger for this

@@ -19,9 +19,9 @@ export interface NamedUser {
   readonly photoUrl?: unknown;
 }
 
-/** Returns whether a user of a request has no name or no e-mail address. */
+/** Returns whether a user of a request has no name or no e-mail address. In the data of published events, both can be null. */
 export function isIncomplete({ name, email }: NamedUser): boolean {
-  return name === undefined || email === undefined;
+  return name == null || email == null;
 }
 
 /** Returns a user of a request. If its name or e-mail address is missing, its missing fields are taken from the stored profile. */
@@ -29,7 +29,7 @@ export function completeUser<U extends NamedUser>(user: U, profile: ProfileRespo
   if (!profile || !isIncomplete(user)) return user;
   const { name, email, photoUrl } = profile;
   const missing = Object.entries({ name, email, photoUrl }).filter(
-    ([field, value]) => value !== undefined && user[field as keyof NamedUser] === undefined,
+    ([field, value]) => value !== undefined && user[field as keyof NamedUser] == null,
   );
   return missing.length > 0 ? { ...user, ...Object.fromEntries(missing) } : user;
 }

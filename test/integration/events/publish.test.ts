@@ -144,6 +144,23 @@ describe('POST /v2/events/publish', () => {
     expect(mails.map(({ about }) => about.userId)).toEqual(['grace', 'grace']);
   });
 
+  test('reads null in the fields of an actor in the data like missing fields', async () => {
+    await createEndpoint('/a');
+    await customer.ok('/v2/workspace/notificationconfig/update', { useNotificationService: true });
+    await customer.addUsers(
+      ['ada', 'grace'].map((userId) => ({ userId, name: userId, email: `${userId}@example.com` })),
+      nda,
+    );
+    system.replacedPorts.fanOut = { consumers: fanOutCapability.open(environment(process.env)).consumers };
+    const actionUser = { userId: 'ada', name: null, email: null, photoUrl: null };
+    const data = { actionUser, notifyUsers: [{ userId: 'grace' }] };
+    const [body] = await deliver(await publish({ ...nda, event: 'huddle.create', data }));
+    const completed = { userId: 'ada', name: 'ada', email: 'ada@example.com' };
+    expect(body.data.actionUser).toEqual({ ...completed, photoUrl: null });
+    const inbox = await customer.ok('/v2/notifications/get', { organizationId: 'acme', userId: 'grace' });
+    expect(inbox).toMatchObject([{ actionUser: completed }]);
+  });
+
   test('sends no mail to users who may not read the private thread that the payload names', async () => {
     await customer.ok('/v2/workspace/emailconfig/update', { useEmailService: true });
     await customer.addUsers(
