@@ -90,17 +90,25 @@ async function readEventAccess(table: Table, event: OccurredEvent): Promise<Even
   if (!thread) return { accessFields };
   const { organizationKey, documentKey, annotationId, createdAt, commentId } = thread;
   const scope = { tenant, organizationKey, documentKey };
-  const [head, comment] = await table.batchGet(
+  const commentIds = commentId === undefined ? [] : quotedCommentIds(event, commentId);
+  const [head, ...comments] = await table.batchGet(
     itemOf(ThreadEntity, { ...scope, annotationId, createdAt }),
-    ...(commentId === undefined
-      ? []
-      : [itemOf(CommentEntity, { ...scope, annotationId, threadCreatedAt: createdAt, commentId })]),
+    ...commentIds.map((id) =>
+      itemOf(CommentEntity, { ...scope, annotationId, threadCreatedAt: createdAt, commentId: id }),
+    ),
   );
   if (!head && event.event !== 'comment.delete') return undefined;
   return {
     thread: head ? threadAccessOf(head, thread.organizationId) : thread,
-    accessFields: distinct([...accessFields, ...(accessFieldsOf(comment?.context) ?? [])]),
+    accessFields: distinct([...accessFields, ...comments.flatMap((comment) => accessFieldsOf(comment?.context) ?? [])]),
   };
+}
+
+/** Returns the ids of the comments that a mail of an event can quote: all comments of a new thread, otherwise the given one. */
+function quotedCommentIds({ event, payload }: OccurredEvent, commentId: number): number[] {
+  if (event !== 'comment_annotation.add') return [commentId];
+  const { commentAnnotation } = payload.data as { commentAnnotation: { comments: { commentId: number }[] } };
+  return commentAnnotation.comments.map((comment) => comment.commentId);
 }
 
 /**

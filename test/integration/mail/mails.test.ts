@@ -365,6 +365,20 @@ describe('a thread with an access context', () => {
     expect(await system.states()).toEqual({ bob: 'SENT', grace: 'SKIPPED' });
   });
 
+  test('is not mailed if, before the mail is sent, a later comment of the new thread got a context', async () => {
+    await allow('bob', 'eu');
+    const commentData = [
+      { commentText: 'Hello', from: ada },
+      { commentText: 'Secret', from: ada, triggerNotification: true, ...mentionsGraceAndBob },
+    ];
+    await addThread({ commentData });
+    await system.fanOut();
+    const comment = { ...nda, annotationId: 'thread', commentIds: [2] };
+    await customer.ok('/v2/commentannotations/comments/update', { ...comment, updatedData: eu });
+    await system.processQueue();
+    expect(await system.states()).toEqual({ bob: 'SENT', grace: 'SKIPPED' });
+  });
+
   const publish = (context: object) =>
     customer.ok('/v2/events/publish', {
       ...nda,
