@@ -225,15 +225,19 @@ export class OutboxStore {
   }
 
   /**
-   * Returns events with their payloads, without events whose payload has expired. Reads only payloads that are not small, up to 100
-   * in one BatchGet.
+   * Returns events with their payloads, without events whose payload has expired, and without events that have left the outbox.
+   * Lambda also repeats the events that follow a failed event in its batch. If their work were repeated, a notification that a
+   * user has deleted would come back. Reads all events, and the payloads that are not small.
    */
   async withPayloads(events: readonly StoredEvent[]): Promise<EventToDeliver[]> {
-    const others = events.filter(({ smallPayload }) => smallPayload === undefined);
-    const read = (await this.#table.batchGet(...others.map(payloadItem))).values();
-    return events.flatMap((event) => {
-      const payload = smallPayloadOf(event) ?? read.next().value;
-      return payload ? [{ ...event, payload }] : [];
+    const [current, largePayloads] = await Promise.all([
+      this.#table.getMany(EventEntity, events),
+      this.#table.batchGet(...events.filter(({ smallPayload }) => smallPayload === undefined).map(payloadItem)),
+    ]);
+    const nextLarge = largePayloads.values();
+    return events.flatMap((event, index) => {
+      const payload = smallPayloadOf(event) ?? nextLarge.next().value;
+      return payload && current[index]?.fannedOutAt === undefined ? [{ ...event, payload }] : [];
     });
   }
 

@@ -144,6 +144,19 @@ describe('POST /v2/events/publish', () => {
     expect(mails.map(({ about }) => about.userId)).toEqual(['grace', 'grace']);
   });
 
+  test('creates no deleted notification again if Lambda repeats the event after its fan-out', async () => {
+    await customer.ok('/v2/workspace/notificationconfig/update', { useNotificationService: true });
+    await customer.addUsers(['grace'], nda);
+    system.replacedPorts.fanOut = { consumers: fanOutCapability.open(environment(process.env)).consumers };
+    const eventId = await publish({ ...nda, actionUser: ada, data: { notifyUsers: [{ userId: 'grace' }] } });
+    await deliver(eventId);
+    const inbox = () => customer.ok('/v2/notifications/get', { organizationId: 'acme', userId: 'grace' });
+    const [{ id }] = await inbox();
+    await customer.ok('/v2/notifications/delete', { organizationId: 'acme', notificationIds: [id] });
+    await deliver(eventId);
+    expect(await inbox()).toEqual([]);
+  });
+
   test('reads null in the fields of an actor in the data like missing fields', async () => {
     await createEndpoint('/a');
     await customer.ok('/v2/workspace/notificationconfig/update', { useNotificationService: true });
