@@ -80,8 +80,8 @@ export async function readEventLocation(
 type EventAccess = Pick<RecordAccess, 'thread' | 'accessFields'>;
 
 /**
- * Reads the current access rules of an event with one BatchGet. If the event's thread was deleted, returns undefined. For
- * `comment.delete`, it then returns the rules that were recorded with the event, so that users who could see the comment are
+ * Reads the current access rules of an event with one BatchGet. If the event's thread or comment was deleted, returns undefined.
+ * For `comment.delete`, it then returns the rules that were recorded with the event, so that users who could see the comment are
  * notified.
  */
 async function readEventAccess(table: Table, event: OccurredEvent): Promise<EventAccess | undefined> {
@@ -97,7 +97,8 @@ async function readEventAccess(table: Table, event: OccurredEvent): Promise<Even
       itemOf(CommentEntity, { ...scope, annotationId, threadCreatedAt: createdAt, commentId: id }),
     ),
   );
-  if (!head && event.event !== 'comment.delete') return undefined;
+  const isDeleted = !head || (comments.length > 0 && comments.every((comment) => !comment));
+  if (isDeleted && event.event !== 'comment.delete') return undefined;
   return {
     thread: head ? threadAccessOf(head, thread.organizationId) : thread,
     accessFields: distinct([...accessFields, ...comments.flatMap((comment) => accessFieldsOf(comment?.context) ?? [])]),
@@ -115,8 +116,8 @@ function quotedCommentIds({ event, payload }: OccurredEvent, commentId: number):
  * Reads the current settings and access rights that decide about the recipients of an event. A user without a profile can be a
  * recipient of an event in a public document.
  *
- * An event in a deleted document or thread has no recipients. The exception is `comment.delete` in a deleted thread, because
- * deleting the last comment also deletes the thread.
+ * An event in a deleted document or thread, or about a deleted comment, has no recipients. The exception is `comment.delete` in a
+ * document that exists. Deleting the last comment also deletes the thread.
  *
  * A caller that has read the location of the event passes it as `known`.
  */

@@ -427,6 +427,20 @@ describe('a mail that a worker is about to send', () => {
     expect(await system.states()).toEqual({ grace: 'SKIPPED' });
   });
 
+  test('is skipped if its comment was deleted', async () => {
+    await addThread({}, { triggerNotification: false });
+    await reply();
+    await system.fanOut();
+    await customer.ok('/v2/commentannotations/comments/delete', {
+      ...nda,
+      annotationId: 'thread',
+      commentIds: [2],
+    });
+    await system.processQueue();
+    expect(system.mails).toEqual([]);
+    expect(await system.states()).toEqual({ ada: 'SKIPPED', grace: 'SKIPPED' });
+  });
+
   test('is skipped with a log line if the operator has not set mailFrom', async () => {
     await addThread();
     system.ses = undefined;
