@@ -51,7 +51,7 @@ export const familyQueries = {
     name: 'refused calls by API key in',
     text: [
       `${messageIs(logMessages.requestCompleted)} and ispresent(limitedClass)`,
-      'stats count(*) as refused, min(@timestamp) as first, max(@timestamp) as last by tenant, limitedClass, endpoint',
+      'stats count(*) as refused, min(@timestamp) as first, max(@timestamp) as last by tenant, limitedClass, endpoint, limitedUser',
       'sort refused desc',
     ],
   },

@@ -40,8 +40,10 @@ export interface RequestState extends Record<string, unknown> {
   errorStatus?: ErrorStatus;
   /** The class of calls whose rate limit this request exceeds. */
   limitedClass?: LimitClass;
-  /** The write that adds counted calls to the token bucket that all instances share. */
-  sharedBucketWrite?: Promise<void> | undefined;
+  /** The internal id of the user whose rate limit this request exceeds. Undefined if it exceeds the limit of the API key. */
+  limitedUser?: string;
+  /** The writes that add counted calls to the token buckets that all instances share. */
+  sharedBucketWrites?: readonly Promise<void>[];
   /** The error that caused an answer of 500 or above. */
   cause?: unknown;
 }
@@ -84,6 +86,7 @@ export function observe(options: FunctionName): Middleware {
       // If the request failed before it was authenticated, there is no caller.
       tenant: internal.tokenCaller?.tenant ?? callerId((internal as Partial<RequestState>).caller),
       ...(internal.limitedClass && { limitedClass: internal.limitedClass }),
+      ...(internal.limitedUser && { limitedUser: internal.limitedUser }),
       ...(internal.cause !== undefined && { error: internal.cause }),
     };
     coldStart = false;
@@ -245,35 +248,34 @@ export function corsHeaders(): Middleware {
 }
 
 /**
- * Counts the call towards the rate limit of its API key. Above the limit, throws RESOURCE_EXHAUSTED with `retry-after`.
+ * Counts the call towards the rate limit of its API key, and of its user. Above a limit, throws RESOURCE_EXHAUSTED with
+ * `retry-after`.
  */
 export function limitCalls(options: { limitClass: LimitClass; buckets: () => RateBuckets }): Middleware {
-  // If the write of the shared bucket fails, the call still succeeds. A later write adds these calls to the bucket.
-  const finish: NonNullable<Middleware['after']> = ({ internal }) =>
-    internal.sharedBucketWrite?.catch((error: unknown) =>
-      internal.log.warn(logMessages.rateLimitUpdateFailed, { error }),
-    );
+  // If the write of a shared bucket fails, the call still succeeds. A later write adds these calls to the bucket.
+  const finish: NonNullable<Middleware['after']> = async ({ internal }) => {
+    const logFailure = (error: unknown) => internal.log.warn(logMessages.rateLimitUpdateFailed, { error });
+    await Promise.all((internal.sharedBucketWrites ?? []).map(async (write) => write.catch(logFailure)));
+  };
   return {
     before: async ({ internal }) => {
       const { startedAt: now } = internal;
       const caller = internal.tokenCaller ?? internal.caller;
       if (caller.level !== 'apiKey' && caller.level !== 'user') return;
       const { limitClass } = options;
+      const userKey = caller.level === 'user' ? caller.claims.userKey : undefined;
       const result = await options
         .buckets()
-        .take({ tenant: caller.tenant, limitClass, perSecond: caller.limits[limitClass], now });
-      if (!('retryAfter' in result)) {
-        internal.sharedBucketWrite = result.sharedBucketWrite;
-        // `finish` logs a failure of the write. Without this handler, a failure before `finish` would be an unhandled
-        // rejection.
-        result.sharedBucketWrite?.catch(() => undefined);
-        return;
-      }
+        .take({ tenant: caller.tenant, limitClass, userKey, perSecond: caller.limits[limitClass], now });
+      internal.sharedBucketWrites = result.sharedBucketWrites;
+      if (!('retryAfter' in result)) return;
       internal.limitedClass = limitClass;
+      const isOfUser = result.emptyBucketOf === 'user';
+      if (isOfUser && userKey !== undefined) internal.limitedUser = userKey;
       const retryAfterSeconds = Math.ceil(result.retryAfter / 1000);
       throw new ApiError(
         'RESOURCE_EXHAUSTED',
-        `The API key sends too many ${limitedCalls[limitClass]}. Send the request again after ${retryAfterSeconds} s.`,
+        `The ${isOfUser ? 'user' : 'API key'} sends too many ${limitedCalls[limitClass]}. Send the request again after ${retryAfterSeconds} s.`,
         { retryAfterSeconds },
       );
     },

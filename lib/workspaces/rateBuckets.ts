@@ -14,33 +14,39 @@ import {
   mergeSharedBucket,
   takeToken,
   timeOf,
+  userLimit,
 } from './rules/rateLimit.ts';
 
+interface BucketKey {
+  readonly tenant: string;
+  readonly limitClass: LimitClass;
+  /** The internal id of the user whose calls the bucket counts. Undefined for the bucket of all calls of the API key. */
+  readonly userKey?: string | undefined;
+}
+
 /**
- * The token bucket that all processes share, for an API key and a class of calls. `at` is the time at which it is full again, epoch
- * ms.
+ * The token bucket that all processes share, for an API key or one of its users, and a class of calls. `at` is the time at which it
+ * is full again, epoch ms.
  */
 export const RateBucketEntity = defineEntity({
   type: 'RateBucket',
   version: 1,
   scope: 'tenant',
   ownedBy: 'expiry',
-  purpose: 'The shared token bucket of an API key, one per class of calls',
+  purpose: 'The shared token bucket of an API key or of a user, one per class of calls',
   schema: z.object({ at: z.number(), expiresAt: z.number() }),
-  pk: (of: { tenant: string }) => [of.tenant, 'RATE_BUCKETS'],
-  sk: (key: { limitClass: LimitClass }) => [key.limitClass],
+  pk: (of: Pick<BucketKey, 'tenant'>) => [of.tenant, 'RATE_BUCKETS'],
+  sk: ({ limitClass, userKey }: Omit<BucketKey, 'tenant'>) => [limitClass, ...(userKey === undefined ? [] : [userKey])],
   expiresAt: ({ expiresAt }) => expiresAt,
 });
 
 const LIFETIME_SECONDS = 24 * 60 * 60;
-/** The most buckets that a process keeps. If there are more, it drops the oldest one. */
+/** The most buckets of API keys, and of users, that a process keeps. If there are more, it drops the oldest one. */
 const MAX_BUCKETS = 1_000;
 /** After a failed write to a shared bucket, the next write follows after this time at the earliest, in milliseconds. */
 const PAUSE_AFTER_FAILURE = 1_000;
 
-export interface TokenRequest {
-  readonly tenant: string;
-  readonly limitClass: LimitClass;
+export interface TokenRequest extends BucketKey {
   /** The API key's own limit in calls per second. The default is the limit in the operator's settings. */
   readonly perSecond?: number | undefined;
   /** The current time, epoch milliseconds. */
@@ -49,10 +55,16 @@ export interface TokenRequest {
 
 export interface TokenTaken {
   /**
-   * The write to the shared bucket, if this call started one. Await it before the answer, because Lambda stops the process after
-   * the answer.
+   * The writes to shared buckets that this call started. Await them before the answer, because Lambda stops the process after the
+   * answer.
    */
-  readonly sharedBucketWrite?: Promise<void>;
+  readonly sharedBucketWrites: readonly Promise<void>[];
+}
+
+/** There is no token. `retryAfter` is the time until there is one, in milliseconds. */
+export interface TokenRefused extends TokenTaken {
+  readonly retryAfter: number;
+  readonly emptyBucketOf: 'apiKey' | 'user';
 }
 
 interface LocalBucket {
@@ -64,48 +76,58 @@ interface LocalBucket {
 }
 
 /**
- * Limits the calls of API keys. Each call takes a token from this process's copy of a bucket, without a read or write.
+ * Limits the calls of API keys, and of each user of an API key. Each call takes a token from this process's copy of a bucket,
+ * without a read or write.
  *
- * A process counts as many calls as its limit allows in a tenth of a second. Then it adds them to the shared bucket in one write,
- * which also returns the calls of all other processes. Until that write, the process can exceed the limit by the calls that it has
- * not added. Calls that run at the same time wait for the write if these are already the calls of a fifth of a second. If the
+ * A process counts as many calls as the limit of the API key allows in a tenth of a second. Then it adds them to the shared bucket
+ * in one write, which also returns the calls of all other processes. Until that write, the process can exceed the limit by the calls
+ * that it has not added. Calls that run at the same time wait for the write if these are already the calls of a fifth of a second. If the
  * table fails, each process limits only its own calls.
  */
 export class RateBuckets {
   readonly #table: Table;
   readonly #limits: Readonly<Record<LimitClass, Limit>>;
-  readonly #buckets = new BoundedMap<string, LocalBucket>(MAX_BUCKETS);
+  /** Users have their own map. Otherwise the buckets of many users would push out the buckets of API keys. */
+  readonly #buckets = {
+    apiKey: new BoundedMap<string, LocalBucket>(MAX_BUCKETS),
+    user: new BoundedMap<string, LocalBucket>(MAX_BUCKETS),
+  };
 
   constructor(table: Table, limits: Readonly<Record<LimitClass, Limit>>) {
     this.#table = table;
     this.#limits = limits;
   }
 
-  /** Takes a token for one call. If there is none, `retryAfter` is the time until there is one, in milliseconds. */
-  async take({
-    tenant,
-    limitClass,
-    perSecond,
-    now,
-  }: TokenRequest): Promise<TokenTaken | { readonly retryAfter: number }> {
+  /**
+   * Takes a token for one call. A call of a user takes one of the user first: a call above the user's limit takes none of the API
+   * key.
+   */
+  async take({ tenant, limitClass, userKey, perSecond, now }: TokenRequest): Promise<TokenTaken | TokenRefused> {
     const limit = { ...this.#limits[limitClass], ...(perSecond !== undefined && { perSecond }) };
-    const local = this.#bucketOf(`${limitClass} ${tenant}`);
-    while (local.write && local.bucket.unwrittenCalls >= 2 * callsPerWrite(limit))
-      await local.write.catch(() => undefined);
-    const after = takeToken(local.bucket, limit, now);
-    if ('retryAfter' in after) return after;
-    local.bucket = after;
-    if (local.write || after.unwrittenCalls < callsPerWrite(limit) || now < local.nextWriteAt) return {};
-    local.write = this.#addToSharedBucket(local, { tenant, limitClass }, limit, now);
-    return { sharedBucketWrite: local.write };
+    const toWrite = callsPerWrite(limit);
+    const ofUser = userKey !== undefined && { tenant, limitClass, userKey };
+    const taken = ofUser ? await this.#take(ofUser, userLimit(limit), toWrite, now) : { sharedBucketWrites: [] };
+    if ('retryAfter' in taken) return taken;
+    const { sharedBucketWrites, ...result } = await this.#take({ tenant, limitClass }, limit, toWrite, now);
+    return { ...result, sharedBucketWrites: [...taken.sharedBucketWrites, ...sharedBucketWrites] };
   }
 
-  async #addToSharedBucket(
-    local: LocalBucket,
-    key: { tenant: string; limitClass: LimitClass },
-    limit: Limit,
-    now: number,
-  ): Promise<void> {
+  /** Takes a token of one bucket. `toWrite` is the number of calls after which the process writes to the shared bucket. */
+  async #take(key: BucketKey, limit: Limit, toWrite: number, now: number): Promise<TokenTaken | TokenRefused> {
+    const emptyBucketOf = key.userKey === undefined ? 'apiKey' : 'user';
+    const local = this.#bucketOf(key, emptyBucketOf);
+    while (local.write && local.bucket.unwrittenCalls >= 2 * toWrite) await local.write.catch(() => undefined);
+    const after = takeToken(local.bucket, limit, now);
+    if ('retryAfter' in after) return { ...after, emptyBucketOf, sharedBucketWrites: [] };
+    local.bucket = after;
+    if (local.write || after.unwrittenCalls < toWrite || now < local.nextWriteAt) return { sharedBucketWrites: [] };
+    local.write = this.#addToSharedBucket(local, key, limit, now);
+    // The caller gets a failure later. Without this handler, a failure before that would be an unhandled rejection.
+    local.write.catch(() => undefined);
+    return { sharedBucketWrites: [local.write] };
+  }
+
+  async #addToSharedBucket(local: LocalBucket, key: BucketKey, limit: Limit, now: number): Promise<void> {
     const calls = local.bucket.unwrittenCalls;
     const by = timeOf(calls, limit);
     try {
@@ -124,11 +146,13 @@ export class RateBuckets {
     }
   }
 
-  #bucketOf(id: string): LocalBucket {
-    const existing = this.#buckets.get(id);
+  #bucketOf({ tenant, limitClass, userKey = '' }: BucketKey, owner: 'apiKey' | 'user'): LocalBucket {
+    const buckets = this.#buckets[owner];
+    const id = `${limitClass} ${tenant} ${userKey}`;
+    const existing = buckets.get(id);
     if (existing) return existing;
     const local: LocalBucket = { bucket: fullBucket, nextWriteAt: 0 };
-    this.#buckets.set(id, local);
+    buckets.set(id, local);
     return local;
   }
 }

@@ -17,6 +17,14 @@ export interface Limit {
   readonly burstSeconds: number;
 }
 
+/** The part of the limit of an API key that one of its users may use. */
+const USER_SHARE = 1 / 5;
+
+/** Returns the limit of each user of an API key with this limit. Otherwise one browser could use up the calls of all others. */
+export function userLimit({ perSecond, burstSeconds }: Limit): Limit {
+  return { perSecond: Math.max(1, perSecond * USER_SHARE), burstSeconds };
+}
+
 /** A process's copy of a bucket. */
 export interface Bucket {
   /** The number of used tokens at the time `at` (epoch ms). Used tokens return at the rate of the limit. */

@@ -1,15 +1,18 @@
 import type { DynamoDBDocumentClient, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, jest, test } from '@jest/globals';
+import { endpoint as getDocuments } from '../../../functions/v2/organizations/documents/get.ts';
 import { endpoint as getOrganizations } from '../../../functions/v2/organizations/get.ts';
 import { run as command } from '../../../infra/commands/workspace.ts';
 import { Table } from '../../../lib/table/table.ts';
 import { RateBucketEntity, RateBuckets } from '../../../lib/workspaces/rateBuckets.ts';
 import { forAllTests, table } from '../../support/acmeWorld.ts';
+import { newCustomer } from '../../support/customer.ts';
 import { startEngine } from '../../support/engine.ts';
 import { endpointHandler } from '../../support/functionHandlers.ts';
 import { post } from '../../support/requests.ts';
 import { withStillClock } from '../../support/stillClock.ts';
 import { times } from '../../support/times.ts';
+import { newUser } from '../../support/userTokens.ts';
 import { newWorkspace, type TestWorkspace } from '../../support/workspaces.ts';
 
 const NOW = 1_800_000_000_000;
@@ -26,14 +29,14 @@ const workspace = forAllTests(newWorkspace);
 async function countAllowed(
   buckets: RateBuckets,
   calls: number,
-  options: { tenant: string; limitClass?: 'read' | 'write'; perSecond?: number; now?: number },
+  options: { tenant: string; userKey?: string; limitClass?: 'read' | 'write'; perSecond?: number; now?: number },
 ): Promise<number> {
   let count = 0;
   for (let i = 0; i < calls; i++) {
     const decision = await buckets.take({ limitClass: 'read', now: NOW, ...options });
     if ('retryAfter' in decision) continue;
     count++;
-    await decision.sharedBucketWrite;
+    await Promise.all(decision.sharedBucketWrites);
   }
   return count;
 }
@@ -88,6 +91,25 @@ describe('RateBuckets', () => {
     expect(await countAllowed(buckets, 50, { tenant: 'b' })).toBe(40);
   });
 
+  test('lets one user make a fifth of the calls, and leaves the others to users and servers', async () => {
+    const buckets = new RateBuckets(table, limits);
+    const count = (userKey?: string) => countAllowed(buckets, 50, { tenant: 'users', ...(userKey && { userKey }) });
+    expect([await count('ada'), await count('ada'), await count('bob'), await count()]).toEqual([8, 0, 8, 24]);
+    const take = (userKey: string) => buckets.take({ tenant: 'users', limitClass: 'read', userKey, now: NOW });
+    expect(await take('ada')).toEqual({ retryAfter: 250, emptyBucketOf: 'user', sharedBucketWrites: [] });
+    expect(await take('eve')).toEqual({ retryAfter: 50, emptyBucketOf: 'apiKey', sharedBucketWrites: [] });
+  });
+
+  test('enforces the limit of a user across processes', async () => {
+    const processes = times(4, () => new RateBuckets(table, limits));
+    let count = 0;
+    for (let round = 0; round < 20; round++)
+      for (const buckets of processes)
+        count += await countAllowed(buckets, 1, { tenant: 'shared user', userKey: 'ada' });
+    expect(count).toBeGreaterThanOrEqual(8);
+    expect(count).toBeLessThanOrEqual(8 + 2 * 4 * 2);
+  });
+
   test('uses the rate of the API key if one is set, otherwise the rate of the settings', async () => {
     expect(await countAllowed(new RateBuckets(table, limits), 500, { tenant: 'more', perSecond: 100 })).toBe(200);
     expect(await countAllowed(new RateBuckets(table, limits), 500, { tenant: 'less', perSecond: 1 })).toBe(2);
@@ -111,7 +133,7 @@ describe('RateBuckets', () => {
       const decision = await buckets.take({ tenant: 't', limitClass: 'read', now: NOW });
       if ('retryAfter' in decision) continue;
       count++;
-      await decision.sharedBucketWrite?.catch(() => failures++);
+      await Promise.all(decision.sharedBucketWrites).catch(() => failures++);
     }
     // After this failure, the process does not try to write to the shared bucket for a second.
     expect([count, failures]).toEqual([40, 1]);
@@ -137,6 +159,26 @@ describe('the rate limit of an API key', () => {
     expect(headers['x-request-id']).toBeTruthy();
     const other = await newWorkspace();
     expect((await post(handler, other.keyHeaders, {})).status).toBe(200);
+  });
+});
+
+describe('the rate limit of a user', () => {
+  test('returns RESOURCE_EXHAUSTED that names the user, while the servers of the API key can go on', async () => {
+    const customer = await newCustomer();
+    await customer.addDocuments(['nda']);
+    const ada = await newUser(customer, 'ada', [{ type: 'organization', id: 'acme', organizationId: 'acme' }]);
+    const handler = endpointHandler(getDocuments, { READS_PER_SECOND_PER_KEY: '5', CALL_BURST_SECONDS: '1' });
+    const documents = { organizationId: 'acme', documentIds: ['nda'] };
+    await withStillClock(async () => {
+      expect((await post(handler, ada.headers, documents)).status).toBe(200);
+      const { status, headers, body } = await post(handler, ada.headers, documents);
+      expect([status, body.error, headers['retry-after']]).toEqual([
+        429,
+        { status: 'RESOURCE_EXHAUSTED', message: 'The user sends too many reads. Send the request again after 1 s.' },
+        '1',
+      ]);
+      expect((await post(handler, customer.headers, documents)).status).toBe(200);
+    });
   });
 });
 
