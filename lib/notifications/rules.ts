@@ -54,6 +54,7 @@ const serverFields = [
   'displayBodyMessageTemplate',
   'displayBodyMessageTemplateData',
   'notificationSourceData',
+  'persistReadForUsers',
 ];
 
 /** Users may mark their own notifications as read. */
@@ -65,6 +66,8 @@ export const notificationChangesByUsers: UserRule = {
     { path: 'notifications.*.readByUserIds', holds: 'userIds', keepMissing: true },
   ],
   refuses: serverFields.map((field) => `notifications.*.${field}`),
+  // `refuses` accepts `false`, which would change the field for all other readers.
+  omits: ['notifications.*.persistReadForUsers'],
 };
 
 /** The fields by which requests select notifications, besides their ids. */

@@ -32,7 +32,7 @@ export const endpoint = defineEndpoint(
     example: {
       data: {
         organizationId: 'acme',
-        notifications: [{ id: 'signature-1', readByUserIds: ['grace'], persistReadForUsers: true }],
+        notifications: [{ id: 'signature-1', readByUserIds: ['grace'] }],
       },
       result: { data: { 'signature-1': { success: true, message: 'Notification updated.' } } },
     },

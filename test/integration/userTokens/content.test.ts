@@ -420,6 +420,22 @@ describe('notifications with a user token', () => {
     expect(await ada.status('/v2/notifications/update', read('theirs', 'ada'))).toBe('PERMISSION_DENIED');
   });
 
+  test('keep persistReadForUsers, which holds for all readers', async () => {
+    await notify('n', 'ada');
+    const change = (user: Pick<TestUser, 'status'>, persistReadForUsers: boolean) =>
+      user.status('/v2/notifications/update', {
+        organizationId: 'acme',
+        notifications: [{ id: 'n', persistReadForUsers }],
+      });
+    expect(await change(ada, true)).toBe('PERMISSION_DENIED');
+    await customer.ok('/v2/notifications/update', {
+      organizationId: 'acme',
+      notifications: [{ id: 'n', persistReadForUsers: true }],
+    });
+    expect(await change(ada, false)).toBe('OK');
+    expect(await ada.ok('/v2/notifications/get', nda)).toMatchObject([{ id: 'n', persistReadForUsers: true }]);
+  });
+
   test.each(['hidden', 'unknown'])('are PERMISSION_DENIED for a document that is %s', async (documentId) => {
     await customer.addDocuments(['hidden']);
     await customer.setAccess('restricted', ['hidden']);
