@@ -2,7 +2,7 @@ import type { DocumentScope } from '../content/documentScope.ts';
 import { ApiError, type Issue } from '../shared/errors.ts';
 import type { Stored } from '../table/entity.ts';
 import { pages } from '../table/pages.ts';
-import { pause } from '../table/retryOnConflict.ts';
+import { Retries } from '../table/retryOnConflict.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 import type { Table } from '../table/table.ts';
 import { BlobParts, type EditorState, StateBuilder } from './editorState.ts';
@@ -16,11 +16,6 @@ const PAGE = { limit: 1_000, bytes: 1_000_000 };
  */
 const LOG_END = { limit: 300, bytes: 1_000_000 };
 const MAX_LOG_END_PARTS = 20;
-/**
- * The largest number of attempts to read an editor. An attempt fails if other requests change the editor between two
- * pages of the query.
- */
-const MAX_READS = 8;
 
 /** The updates after a version, and the head of their editor. `version` is the version of the last update. */
 export interface UpdatesSince {
@@ -117,12 +112,13 @@ export class EditorReader {
     return { head: end.head, newest: end.log.at(-1) ?? newest, updates: [...updates, ...later] };
   }
 
+  /** Reads an editor again if other requests have changed it between two pages of the query. */
   async #readWhole(scope: DocumentScope, editorId: string): Promise<EditorState | undefined> {
-    for (let failures = 0; failures < MAX_READS; failures++) {
+    const retries = new Retries();
+    do {
       const state = await this.#readOnce(scope, editorId);
       if (state !== 'incomplete') return state;
-      await pause(failures);
-    }
+    } while (await retries.next());
     throw new Error('An editor could not be read as a whole');
   }
 

@@ -4,7 +4,7 @@ import { OrganizationEntity } from '../directory/organizations.ts';
 import { emit } from '../events/outbox.ts';
 import { editorUpdatePayload } from '../events/rules/editorUpdatePayload.ts';
 import { endJob, type StepResult, type StoredJob } from '../jobs/jobStore.ts';
-import { pause } from '../table/retryOnConflict.ts';
+import { Retries } from '../table/retryOnConflict.ts';
 import { insert, itemOf, type Table, type WriteOp } from '../table/table.ts';
 import { entryBytes } from './compaction.ts';
 import { EditorReader } from './editorReader.ts';
@@ -12,8 +12,6 @@ import { recordOf } from './editorRecords.ts';
 import type { EditorState } from './editorState.ts';
 import { type EditorUpdate, EditorUpdateEntity } from './entities.ts';
 import { DEBOUNCE_MS, EventJobData } from './eventJob.ts';
-
-const MAX_ATTEMPTS = 20;
 
 /**
  * Runs a step of the job that reports changes of an editor in one `crdt.update_data` event, five seconds after the
@@ -29,7 +27,8 @@ export async function emitEditorUpdateStep(table: Table, job: StoredJob, clock: 
   if (clock() < due) return { progress: {}, notBefore: due };
   const scope = { tenant, organizationKey, documentKey };
   const reader = new EditorReader(table);
-  for (let conflicts = 0; conflicts < MAX_ATTEMPTS; conflicts++) {
+  const retries = new Retries();
+  do {
     const [names, state] = await Promise.all([findNames(table, tenant, data), reader.find(scope, editorId)]);
     const isDeleted = !names || state?.head.internalId !== data.internalId;
     if (isDeleted || state.newest.eventJobStartedAt === undefined) return 'done';
@@ -49,8 +48,7 @@ export async function emitEditorUpdateStep(table: Table, job: StoredJob, clock: 
       endJob(tenant, jobId, revision),
     ]);
     if (outcome === 'done') return 'done';
-    await pause(conflicts);
-  }
+  } while (await retries.next());
   return { progress: {}, notBefore: clock() + DEBOUNCE_MS };
 }
 
