@@ -286,11 +286,9 @@ export class LiveStore {
    * `tenantPart` and `userPart` are the ids as keys contain them.
    */
   async sessionsOfUser(tenantPart: string, userPart: string, organizationKey?: string): Promise<UserSession[]> {
-    const { values } = await this.#table.query(UserSessions, userSessionPartition(tenantPart, userPart), {
-      limit: PAGE,
-      ...(organizationKey !== undefined && { prefix: [organizationKey] }),
-    });
-    return values;
+    const partition = userSessionPartition(tenantPart, userPart);
+    const options = { limit: PAGE, ...(organizationKey !== undefined && { prefix: [organizationKey] }) };
+    return readAll((after) => this.#table.query(UserSessions, partition, { ...options, after }));
   }
 
   /**

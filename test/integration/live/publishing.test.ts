@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import { editConsumption } from '../../../infra/commands/cost/live.ts';
 import type { ChangedItem } from '../../../lib/app/worker.ts';
 import { ChannelPublisher } from '../../../lib/live/channelPublisher.ts';
-import { DocumentSessionEntity } from '../../../lib/live/entities.ts';
+import { DocumentSessionEntity, UserSessionEntity } from '../../../lib/live/entities.ts';
 import { LiveStore } from '../../../lib/live/liveStore.ts';
 import { publishChanges, publishChangesCapability } from '../../../lib/live/publishChanges.ts';
 import { ChannelNames } from '../../../lib/live/rules/channels.ts';
@@ -444,6 +444,16 @@ describe('a user who loses access', () => {
     const erased = (await itemsOf('User')).find(({ userId }) => userId === 'ada')!;
     await customer.addUsers([{ userId: 'ada' }]);
     await publish([changeOf('modify', erased)]);
+    expect(eventsOn(channelOf(1))).toEqual([{ type: 'system.revoked' }]);
+  });
+
+  test('gets system.revoked also with sessions in more than 500 documents', async () => {
+    await connect('ada');
+    const session = { ...document, userId: 'ada', expiresAt: Date.now() };
+    for (const number of times(500, (index) => index))
+      await table.write([upsert(UserSessionEntity, { ...session, documentKey: `a${number}` })]);
+    await customer.ok('/v2/users/data/delete', { userIds: ['ada'] });
+    await publish(((await itemsOf('User')) as any[]).map((user) => changeOf('modify', user)));
     expect(eventsOn(channelOf(1))).toEqual([{ type: 'system.revoked' }]);
   });
 
