@@ -249,22 +249,28 @@ export async function findUsersWithAccess(
   );
 }
 
-/**
- * Returns when each user's access to a document ends, by user id (epoch ms). The time is Infinity if no expiring grant ends the
- * access. The map has no users without access. Sends one BatchGet per 100 keys.
- */
-export async function readAccessEnds(
+/** The stored access of a user to a document. */
+export interface AccessOfUser {
+  /** When the access ends, epoch ms. Infinity if no expiring grant ends the access. */
+  readonly endsAt: number;
+  /** The internal id of the user. */
+  readonly userKey: string | undefined;
+}
+
+/** Returns the access of users to a document, by user id. The map has no users without access. Sends one BatchGet per 100 keys. */
+export async function readAccessOfUsers(
   table: Table,
   checkScope: CheckScope,
   document: DocumentAccess,
   userIds: readonly string[],
-): Promise<ReadonlyMap<string, number>> {
+): Promise<ReadonlyMap<string, AccessOfUser>> {
   if (userIds.length === 0) return new Map();
   const accesses = await readUserAccess(table, checkScope, document, userIds);
   return new Map(
     accesses.flatMap((access, index) => {
       if (documentPermission(access, document).errorCode !== undefined) return [];
-      return [[userIds[index] as string, (findAccessEnd(access, document) ?? Infinity) * 1000] as const];
+      const endsAt = (findAccessEnd(access, document) ?? Infinity) * 1000;
+      return [[userIds[index] as string, { endsAt, userKey: access.userKey }] as const];
     }),
   );
 }
@@ -278,7 +284,7 @@ async function readUserAccess(
   { scope, organization, now }: CheckScope,
   document: DocumentAccess | undefined,
   userIds: readonly string[],
-): Promise<UserAccess[]> {
+): Promise<(UserAccess & Pick<AccessOfUser, 'userKey'>)[]> {
   const folders = document ? foldersAbove(document) : [];
   const resources: { resourceType: ResourceType; internalId: string }[] = [
     { resourceType: 'organization', internalId: organization.internalId },
@@ -298,6 +304,7 @@ async function readUserAccess(
     const userGrants = grants.slice(first, first + resources.length).filter((grant) => grant !== undefined);
     return {
       exists: isExistingUser(users[first]),
+      userKey: users[first]?.internalId,
       organizationKey: organization.internalId,
       grants: userGrants,
       revocations: revocations[first],

@@ -25,7 +25,7 @@ interface Rights {
 
 export interface AuthorizerPorts {
   readonly keys: Pick<LiveKeys, 'names' | 'readToken'>;
-  readonly store: Pick<LiveStore, 'session' | 'loadDocument' | 'openDocument' | 'accessEnds'>;
+  readonly store: Pick<LiveStore, 'session' | 'loadDocument' | 'openDocument' | 'accessOfUsers'>;
 }
 
 /** Decides whether a user may connect, subscribe and publish. One object serves all calls of a process. */
@@ -80,7 +80,7 @@ export class LiveAuthorizer {
     // If only the user token gives access, the session says when this access ends. If the user loses the access
     // earlier, the publisher ends the session, and `store.session` returns undefined.
     const isAllowed = session.hasStoredAccess
-      ? (await store.accessEnds(openDocument, [session.userId], now)).has(session.userId)
+      ? (await store.accessOfUsers(openDocument, [session.userId], now)).has(session.userId)
       : (session.accessEndsAt ?? 0) > now;
     return isAllowed ? { document, channel, session } : undefined;
   }

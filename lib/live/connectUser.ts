@@ -21,7 +21,7 @@ export interface Connection {
 
 export interface ConnectPorts {
   readonly find: FindDocument;
-  readonly store: Pick<LiveStore, 'connect' | 'openDocument' | 'accessEnds'>;
+  readonly store: Pick<LiveStore, 'connect' | 'openDocument' | 'accessOfUsers'>;
   readonly keys: Pick<LiveKeys, 'names' | 'issueToken'>;
   readonly address: EventApiAddress;
 }
@@ -41,7 +41,7 @@ export async function connectUser(
   const { scope } = context;
   const openDocument = await store.openDocument(context);
   if (!openDocument) throw accessDenied();
-  const storedEnd = (await store.accessEnds(openDocument, [userId], now)).get(userId);
+  const storedEnd = (await store.accessOfUsers(openDocument, [userId], now)).get(userId)?.endsAt;
   const token = { ...access.token, now: now / 1000 };
   const tokenEnd = tokenAccessEnd(token, openDocument.documentInFolder, claims.expiresAt);
   const sessionAccess = longerAccess(storedEnd, tokenEnd);

@@ -1,12 +1,11 @@
 import type { Capability } from '../app/capability.ts';
-import { findUsersWhoCanSee, readAccessEnds, readThreadAccess } from '../content/accessChecks.ts';
+import { type AccessOfUser, findUsersWhoCanSee, readAccessOfUsers, readThreadAccess } from '../content/accessChecks.ts';
 import type { DocumentContext, DocumentScope } from '../content/documentScope.ts';
 import { findRecordKeys } from '../content/recordIds.ts';
 import type { ThreadAccess } from '../content/rules/visibility.ts';
 import { DocumentEntity, DocumentReader, type DocumentWithFolder } from '../directory/documents.ts';
 import { type OrganizationScope, organizationScope } from '../directory/folders/folders.ts';
 import { OrganizationEntity } from '../directory/organizations.ts';
-import { findUsers } from '../directory/users.ts';
 import { type Blob, EditorPartEntity } from '../editors/entities.ts';
 import { partsOf } from '../editors/storedBytes.ts';
 import { ApiError } from '../shared/errors.ts';
@@ -326,12 +325,6 @@ export class LiveStore {
     return session.endedAt === undefined && !isRevoked && channel.activeUntil > now ? { channel, session } : undefined;
   }
 
-  /** Returns the internal ids of users by user id. Users who do not exist are not in the map. */
-  async userKeys(tenant: string, userIds: readonly string[]): Promise<ReadonlyMap<string, string>> {
-    const users = await findUsers(this.#table, tenant, userIds);
-    return new Map(users.flatMap((user) => (user ? [[user.userId, user.internalId] as const] : [])));
-  }
-
   /** Returns the revocation count of a tenant: the number of times that all its user tokens were revoked. */
   async tokenRevocations(tenant: string): Promise<number> {
     const apiKey = await this.#table.get(ApiKeyEntity, { apiKey: tenant });
@@ -388,16 +381,13 @@ export class LiveStore {
     return documentInFolder && { ...context, documentInFolder };
   }
 
-  /**
-   * Returns when the stored access of users to a document ends, by user id. The time is epoch ms, or Infinity if the
-   * access has no end. Users without stored access are not in the map.
-   */
-  async accessEnds(
+  /** Returns the stored access of users to a document, by user id. Users without stored access are not in the map. */
+  async accessOfUsers(
     { scope, organization, documentInFolder }: OpenDocument,
     userIds: readonly string[],
     now: number,
-  ): Promise<ReadonlyMap<string, number>> {
-    return readAccessEnds(this.#table, { scope, organization, now }, documentInFolder, userIds);
+  ): Promise<ReadonlyMap<string, AccessOfUser>> {
+    return readAccessOfUsers(this.#table, { scope, organization, now }, documentInFolder, userIds);
   }
 
   /**
@@ -529,7 +519,7 @@ export const readChanges: Capability<Pick<LiveStore, 'changes'>> = /* @__PURE__ 
 ]);
 
 export const authorizeSessions: Capability<
-  Pick<LiveStore, 'session' | 'loadDocument' | 'openDocument' | 'accessEnds'>
+  Pick<LiveStore, 'session' | 'loadDocument' | 'openDocument' | 'accessOfUsers'>
 > = /* @__PURE__ */ storeCapability(LiveStore, ['GetItem', 'BatchGetItem', 'Query']);
 
 export const recordHints: Capability<LiveStore> = /* @__PURE__ */ storeCapability(

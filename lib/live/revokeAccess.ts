@@ -173,21 +173,21 @@ async function checkSessions(
     ),
   );
   const userIds = checked.map(({ userId }) => userId);
-  const [ends, userKeys, revocations] = await Promise.all([
-    store.accessEnds(openDocument, userIds, now),
-    store.userKeys(document.tenant, userIds),
+  const [accesses, revocations] = await Promise.all([
+    store.accessOfUsers(openDocument, userIds, now),
     store.tokenRevocations(document.tenant),
   ]);
   // The new user does not inherit the session of an erased user with the same user id.
-  const isErased = ({ userId, userKey }: LiveSession) => userKey !== undefined && userKey !== userKeys.get(userId);
+  const isErased = ({ userId, userKey }: LiveSession) =>
+    userKey !== undefined && userKey !== accesses.get(userId)?.userKey;
   const hasLost = (session: LiveSession) =>
-    !ends.has(session.userId) || isErased(session) || session.tokenRevocations < revocations;
+    !accesses.has(session.userId) || isErased(session) || session.tokenRevocations < revocations;
   return {
     lost: checked.filter(hasLost),
     changed: checked.flatMap((session) => {
-      const end = ends.get(session.userId);
-      if (end === undefined || hasLost(session)) return [];
-      const access = storedAccess(end);
+      const stored = accesses.get(session.userId);
+      if (!stored || hasLost(session)) return [];
+      const access = storedAccess(stored.endsAt);
       const isSame =
         session.hasStoredAccess && session.accessEndsAt === access.accessEndsAt && session.hasExpired === undefined;
       return isSame ? [] : [{ ...session, ...access, tokenResources: undefined, hasExpired: undefined }];

@@ -24,7 +24,7 @@ beforeEach(() => {
     },
     loadDocument: () => Promise.resolve({}),
     openDocument: () => Promise.resolve({}),
-    accessEnds: () => Promise.resolve(new Map()),
+    accessOfUsers: () => Promise.resolve(new Map()),
   };
   authorizer = new LiveAuthorizer({ keys, store } as unknown as AuthorizerPorts);
 });
