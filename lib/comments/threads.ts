@@ -138,15 +138,10 @@ export class ThreadReader {
     return this.#table.query(CommentEntity, scope, { ...options, prefix: [...threadKey(thread), 'COMMENT'] });
   }
 
-  /** Yields all comments of a thread after `start`, page by page. */
-  async *commentPages(
-    scope: DocumentScope,
-    thread: ThreadKey,
-    limit: number,
-    start?: Comment,
-  ): AsyncGenerator<Stored<Comment>[]> {
+  /** Yields all comments of a thread, page by page. */
+  async *commentPages(scope: DocumentScope, thread: ThreadKey, limit: number): AsyncGenerator<Stored<Comment>[]> {
     const read = (after: string | undefined) => this.listComments(scope, thread, { limit, after });
-    for await (const { values } of pages(read, start && CommentEntity.key({ ...scope, ...start }).SK)) yield values;
+    for await (const { values } of pages(read)) yield values;
   }
 
   /** Returns one comment per id, in the order of the ids. The value is undefined if the thread has no such comment. */

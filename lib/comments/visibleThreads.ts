@@ -8,9 +8,9 @@ import { inParallel } from '../shared/inParallel.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 import type { Table } from '../table/table.ts';
 import { accessDenied } from '../userTokens/rules/accessDenied.ts';
-import { accessFieldsOf, type Comment } from './rules/comments.ts';
+import { accessFieldsOf, type Comment, MAX_COMMENTS } from './rules/comments.ts';
 import { matchesFilters, type ThreadFilters } from './rules/threadFilters.ts';
-import { type Thread, threadAccessOf, type ThreadWithComments, withoutComments } from './rules/threads.ts';
+import { type Thread, threadAccessOf, type ThreadWithComments, withComments } from './rules/threads.ts';
 import { CommentEntity, ThreadReader } from './threads.ts';
 
 /** The organization of the threads. `organizationId` is the id that the customer chose. */
@@ -45,9 +45,10 @@ export function commentFilter(viewer: Viewer | undefined): (comment: Comment) =>
   return ({ context }) => contextAllows({ accessFields: accessFieldsOf(context) }, allowed);
 }
 
-/** The number of threads whose hidden comments are read in parallel, and the number of comments that one read returns. */
+/** The number of threads whose later comments are read in parallel. */
 const PARALLEL = 4;
-const COMMENTS_PER_PAGE = 200;
+/** The most bytes of later comments that are read for one thread, and for all threads of an answer. */
+const MAX_LATER_BYTES = { thread: 4_000_000, answer: 16_000_000 } as const;
 
 /**
  * Returns the records whose thread the viewer may see, with only those comments that the viewer may see. Leaves out threads that
@@ -64,31 +65,44 @@ export async function onlyVisible<R extends { readonly scope: DocumentScope; rea
   const threads = records.map(({ value }) => value.thread);
   const isVisible = await findVisible(table, organization, viewer, threads, now);
   const isReadable = commentFilter(viewer);
-  const reader = new ThreadReader(table);
+  const reader = new LaterComments(new ThreadReader(table));
   const visible = await inParallel(
     records.filter((_record, index) => isVisible[index]),
     PARALLEL,
     async (record) => {
       const { scope, value } = record;
-      const thread = withoutComments(value.thread, await findHidden(reader, scope, value, isReadable));
-      return { ...record, value: { ...value, thread, comments: value.comments.filter(isReadable) } };
+      const comments = value.comments.filter(isReadable);
+      const later = (await reader.read(scope, value)).filter(isReadable);
+      return { ...record, value: { ...value, thread: withComments(value.thread, [...comments, ...later]), comments } };
     },
   );
   return visible.filter(({ value }) => matchesFilters(value.thread, filters));
 }
 
-/** Returns all comments of a thread that are not readable. Reads the comments after `comments` if the thread has more. */
-async function findHidden(
-  reader: ThreadReader,
-  scope: DocumentScope,
-  { thread, comments, more }: ThreadWithComments,
-  isReadable: (comment: Comment) => boolean,
-): Promise<Comment[]> {
-  const hidden = comments.filter((comment) => !isReadable(comment));
-  if (!more) return hidden;
-  for await (const page of reader.commentPages(scope, thread, COMMENTS_PER_PAGE, comments.at(-1)))
-    hidden.push(...page.filter((comment) => !isReadable(comment)));
-  return hidden;
+/** Reads the comments of threads that an answer does not contain, up to a limit for all threads. */
+class LaterComments {
+  readonly #reader: ThreadReader;
+  #bytesLeft: number = MAX_LATER_BYTES.answer;
+
+  constructor(reader: ThreadReader) {
+    this.#reader = reader;
+  }
+
+  /** Returns the comments after those of the thread. If they are too large, returns only the first ones. */
+  async read(scope: DocumentScope, { thread, comments, more }: ThreadWithComments): Promise<Comment[]> {
+    const most = Math.min(MAX_LATER_BYTES.thread, this.#bytesLeft);
+    if (!more || most <= 0) return [];
+    this.#bytesLeft -= most;
+    const last = comments.at(-1);
+    const after = last && CommentEntity.key({ ...scope, ...last }).SK;
+    const { values, bytes } = await this.#reader.listComments(scope, thread, {
+      limit: MAX_COMMENTS,
+      bytes: most,
+      after,
+    });
+    this.#bytesLeft += most - bytes;
+    return values;
+  }
 }
 
 /** The document of the threads, with the ids that the customer chose. */

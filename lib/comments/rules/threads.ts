@@ -403,16 +403,13 @@ export function removeComments(
 }
 
 /**
- * Returns a thread as it is for a user who may not see some of its comments. Their number, their authors and the users whom they
- * mention are left out. Users are ordered by id, because the order of their first comments would tell who wrote hidden ones.
+ * Returns a thread as it is for a user who may see only these comments. The number of others, their authors and the users whom
+ * they mention are left out. Users are ordered by id, because the order of their first comments would tell who wrote hidden ones.
  */
-export function withoutComments(thread: Thread, hidden: readonly Comment[]): Thread {
-  const byId = participantsOf(thread).toSorted(([a], [b]) => (a < b ? -1 : 1));
-  return {
-    ...thread,
-    participants: countParticipants(byId, [], hidden),
-    commentCount: thread.commentCount - hidden.length,
-  };
+export function withComments(thread: Thread, comments: readonly Comment[]): Thread {
+  const visible = { ...thread, participants: countParticipants([], comments, []) };
+  const byId = participantsOf(visible).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return { ...visible, participants: JSON.stringify(byId), commentCount: comments.length };
 }
 
 /** Returns a thread after a change by `actorId`, or why the change is refused. */

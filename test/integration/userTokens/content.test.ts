@@ -163,6 +163,22 @@ describe('comment threads with a user token', () => {
     expect(await bob.ok(`${threads}/get`, { ...nda, userIds: ['grace'] })).toEqual([]);
   });
 
+  test('read at most 4 MB of the comments beyond the answer, and do not count comments that were not read', async () => {
+    await start(ada, 't');
+    const attachments = times(4, () => ({ text: 'x'.repeat(50_000) }));
+    for (let i = 0; i < 4; i++)
+      await ada.ok(`${comments}/add`, { ...nda, annotationId: 't', commentData: times(10, () => ({ attachments })) });
+    const query = jest.spyOn(Table.prototype, 'query');
+    const [thread] = await bob.ok(`${threads}/get`, { ...nda, annotationIds: ['t'] });
+    const reads = query.mock.results.filter((_read, index) => query.mock.calls[index]?.[0] === CommentEntity);
+    const read = await Promise.all(reads.map(({ value }) => value as ReturnType<Table['query']>));
+    query.mockRestore();
+    const count = read.reduce((sum, { values }) => sum + values.length, 0);
+    expect([thread.commentCount, thread.involvedUserIds, thread.hasMoreComments]).toEqual([count, ['ada'], true]);
+    expect(count * 200_000).toBeLessThan(6_500_000);
+    expect((await customer.ok(`${threads}/get`, { ...nda, annotationIds: ['t'] }))[0].commentCount).toBe(41);
+  });
+
   test('name their users in the same order with and without hidden comments', async () => {
     const add = (annotationId: string, userId: string, fields: object = {}) =>
       customer.ok(`${comments}/add`, {
