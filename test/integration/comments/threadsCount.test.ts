@@ -140,4 +140,9 @@ describe('POST /v2/commentannotations/count/get', () => {
     });
     expect({ status, error: body.error.status }).toEqual({ status: 400, error: 'INVALID_ARGUMENT' });
   });
+
+  test('returns the message that published clients expect if documentIds is missing', async () => {
+    const { status, body } = await (await newCustomer()).call(COUNT, { organizationId: 'acme', userId: 'ada' });
+    expect({ status, message: body.error.message }).toEqual({ status: 400, message: 'Document IDs are required' });
+  });
 });

@@ -24,6 +24,7 @@ export const endpoint = defineEndpoint(
     }),
     output: z.object({ data: z.record(z.string(), z.object({ total: z.number(), unread: z.number() })) }),
     message: 'Comment count retrieved successfully.',
+    fixedMessages: { required: { documentIds: 'Document IDs are required' } },
     errors: [],
     uses: { counts: countThreads },
     impact: 'customers cannot count their comment threads',
