@@ -101,8 +101,12 @@ function message(issue: z.core.$ZodIssue, field: string): string {
     case 'invalid_union':
       if (issue.input === undefined) return `${field} is required`;
       return predicate(field, issue.message) ?? `${field} must be ${allowedBy(issue)}`;
+    case 'invalid_key':
+    case 'invalid_element':
+      return `${field}: ${issue.message}`;
     default:
-      return predicate(field, issue.message) ?? `${field}: ${issue.message}`;
+      // A check has a predicate or a whole sentence as its message.
+      return predicate(field, issue.message) ?? issue.message;
   }
 }
 

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { declaredKeysOf, type FieldChanges, fieldChangesOf, fieldRulesOf, nameOf } from '../shared/schema.ts';
+import { declaredKeysOf, type FieldChanges, fieldChangesOf, fieldRuleOf, nameOf } from '../shared/schema.ts';
 
 /** JSON Schema 2020-12. */
 export type JsonSchema = z.core.JSONSchema.BaseSchema;
@@ -45,8 +45,10 @@ export function jsonSchemaOf(schema: z.core.$ZodType, components?: ComponentSche
       if (replacement) {
         for (const keyword of Object.keys(jsonSchema)) Reflect.deleteProperty(jsonSchema, keyword);
         Object.assign(jsonSchema, replacement);
-      } else addRules(zodSchema, jsonSchema);
-      if (!jsonSchema.$ref) describeRules(zodSchema, jsonSchema);
+      }
+      if (jsonSchema.$ref) return;
+      addRules(zodSchema, jsonSchema);
+      describeRules(zodSchema, jsonSchema);
     },
   });
   delete jsonSchemaFromZod.$schema;
@@ -94,12 +96,12 @@ function withNull(schema: JsonSchema): JsonSchema | undefined {
  * choice of types or as a base type.
  */
 function addRules(schema: z.core.$ZodType, json: JsonSchema): void {
-  if (!(schema instanceof z.ZodObject)) return;
   // null means the same as a missing field.
   const requires = (name: string) => ({ properties: { [name]: { not: { type: 'null' } } }, required: [name] });
-  const rules = fieldRulesOf(schema).map(({ rule, names }) => ({
-    [rule]: names.filter((name) => name in schema.shape).map(requires),
-  }));
+  const rules = (schema._zod.def.checks ?? []).flatMap((check) => {
+    const { rule, names = [] } = fieldRuleOf(check) ?? {};
+    return rule ? [{ [rule]: names.filter((name) => name in (json.properties ?? {})).map(requires) }] : [];
+  });
   const [rule, ...others] = rules;
   if (rule) Object.assign(json, { if: { type: 'object' }, then: others.length > 0 ? { allOf: rules } : rule });
 }
@@ -113,7 +115,10 @@ function describeRules(schema: z.core.$ZodType, json: JsonSchema): void {
   const { base = schema, changes } = fieldChangesOf(schema) ?? {};
   const rules = (base._zod.def.checks ?? []).flatMap((check) => {
     const { path: [field] = [], error } = check._zod.def as Partial<z.core.$ZodCustomDef>;
-    const message = error?.({ code: 'custom', input: undefined, path: [] });
+    const { names } = fieldRuleOf(check) ?? {};
+    const message =
+      error?.({ code: 'custom', input: undefined, path: [] }) ??
+      (names && `must have at least one of ${names.join(', ')}`);
     if (typeof message !== 'string' || changes?.ignored?.includes(String(field))) return [];
     return field === undefined
       ? `${message[0]?.toUpperCase()}${message.slice(1)}.`
@@ -132,7 +137,7 @@ function replacementFor(
   if (schema instanceof z.ZodUnknown || isEmpty) return anything;
   const changed = fieldChangesOf(schema);
   if (changed) return withChanges(jsonSchemaOf(changed.base, components), changed.changes);
-  const declaredKeys = declaredKeysOf(schema as z.ZodType);
+  const declaredKeys = declaredKeysOf(schema);
   if (declaredKeys) return { ...jsonSchemaOf(declaredKeys, components), additionalProperties: true };
   // The schema of a list from `list` is a zod pipe: it checks the length before the items.
   const isList =

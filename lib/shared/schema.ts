@@ -154,14 +154,15 @@ export const JsonValue = /* @__PURE__ */ defineSchema(() =>
 /** A JSON object in a response. */
 export const AnyObject = /* @__PURE__ */ defineSchema(() => z.record(z.string(), z.unknown()));
 
-const declaredKeys = new WeakMap<z.ZodType, z.ZodObject>();
+const declaredKeys = new WeakMap<z.core.$ZodType, z.ZodObject>();
 
 /**
- * Returns the declared fields of a schema from `withOpenKeys` or `unchangedObject`, for the OpenAPI document. Returns undefined
- * for other schemas.
+ * Returns the declared fields of a schema from `withOpenKeys` or `unchangedObject`, for the OpenAPI document. The schema may have
+ * more checks. Returns undefined for other schemas.
  */
-export function declaredKeysOf(schema: z.ZodType): z.ZodObject | undefined {
-  return declaredKeys.get(schema);
+export function declaredKeysOf(schema: z.core.$ZodType): z.ZodObject | undefined {
+  const { parent } = schema._zod;
+  return declaredKeys.get(schema) ?? (parent && declaredKeysOf(parent));
 }
 
 /**
@@ -215,9 +216,9 @@ export function withFieldRule<C extends object>(rule: FieldRule['rule'], names: 
   return check;
 }
 
-/** Returns the rules of a schema's checks, for the API reference. */
-export function fieldRulesOf(schema: z.core.$ZodType): FieldRule[] {
-  return (schema._zod.def.checks ?? []).flatMap((check) => fieldRules.get(check) ?? []);
+/** Returns the rule that a check enforces, for the API reference. Returns undefined if `withFieldRule` recorded none. */
+export function fieldRuleOf(check: object): FieldRule | undefined {
+  return fieldRules.get(check);
 }
 
 /**

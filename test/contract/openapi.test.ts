@@ -415,6 +415,28 @@ describe('the OpenAPI document, for client generators,', () => {
     });
   });
 
+  test('describes that an update must have one of its fields', () => {
+    const describedRule = (schema: JsonSchema) => [
+      schema.description,
+      (schema.then as JsonSchema).anyOf?.map(({ required }) => (required as string[])[0]),
+    ];
+    const fields = ['useWebhookService', 'webhookServiceConfig'];
+    const rule = 'Must have at least one of useWebhookService, webhookServiceConfig.';
+    expect(describedRule(dataSchema('/v2/workspace/webhookconfig/update'))).toEqual([rule, fields]);
+    const config = ['inbox', 'email', 'slack'];
+    const configRule = 'Must have at least one of inbox, email, slack.';
+    for (const path of ['/v2/notifications/config/set', '/v1/notifications/config/set'])
+      expect(describedRule(property(path, 'config'))).toEqual([configRule, config]);
+    // The schemas of these endpoints accept any other field.
+    const agent = ['name', 'description', 'enabled'];
+    const agentRule = 'Must have at least one of name, description, enabled.';
+    expect(describedRule(dataSchema('/v2/agents/update'))).toEqual([agentRule, agent]);
+    expect(describedRule(dataSchema('/v2/agents/version/update'))).toEqual([
+      expect.stringMatching(/^Must have at least one of metadata, /),
+      expect.arrayContaining(['metadata', 'instructions']),
+    ]);
+  });
+
   test('describes the other rules between fields with the messages of their errors', () => {
     expect(dataSchema('/v2/users/count/get').description).toBe(
       [

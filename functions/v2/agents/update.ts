@@ -21,7 +21,12 @@ export const endpoint = defineEndpoint(
       name: optional(Name),
       description: optional(Text),
       enabled: optional(z.boolean()),
-    }),
+    }).check(
+      requireChange(
+        ['name', 'description', 'enabled'],
+        'At least one of these must be given: name, description, enabled.',
+      ),
+    ),
     output: z.object({ data: z.object({ agentId: z.string() }) }),
     message: 'Agent updated successfully',
     errors: ['NOT_FOUND', 'ABORTED'],
@@ -36,8 +41,6 @@ export const endpoint = defineEndpoint(
     refuseKeys(serverManaged.filter((key) => Object.hasOwn(open, key)).map((key) => [key]));
     const isBuiltIn = findBuiltInAgent(agentId) !== undefined;
     if (isBuiltIn && (change.name !== undefined || change.description !== undefined)) throw onlyCustomAgents();
-    const fields = isBuiltIn ? ['enabled'] : ['name', 'description', 'enabled'];
-    requireChange(change, fields, `At least one of these must be given: ${fields.join(', ')}.`);
     if (isBuiltIn)
       await deps.agents.updateBuiltIn(tenant, { agentId, enabled: change.enabled === true, updatedAt: now });
     else if ((await deps.agents.update(tenant, agentId, change, now)) === 'unknown') throw unknownAgent();

@@ -1,7 +1,6 @@
 import * as z from 'zod';
 import { isObject } from '../../shared/collections.ts';
-import { invalid } from '../../shared/errors.ts';
-import { defineSchema, limits } from '../../shared/schema.ts';
+import { defineSchema, limits, withFieldRule } from '../../shared/schema.ts';
 
 /** A partial update of a configuration. At every depth, each field can be missing. */
 export type Change<T> = {
@@ -23,28 +22,24 @@ export function merge<T extends object>(stored: T, sent: Change<T>): T {
 }
 
 /**
- * Throws INVALID_ARGUMENT if a partial update has no field. The error has `message`, on which clients depend, and one issue for
- * each of `fields`. `path` leads to these fields.
+ * Returns a check that refuses a partial update without one of `fields`. The first issue has `message`, on which clients depend.
+ * Each field has an issue too. `isChange` returns whether an update changes something. By default, it needs one of `fields`.
  */
 export function requireChange(
-  sent: object,
   fields: readonly string[],
   message: string,
-  path: readonly string[] = [],
-): void {
-  if (Object.values(sent).some((value) => value !== undefined)) return;
-  const issue = (fieldPath: readonly string[], text: string) => ({
-    path: [...fieldPath],
-    code: 'nothing_to_change',
-    message: text,
+  isChange = (sent: Readonly<Record<string, unknown>>) => fields.some((field) => sent[field] !== undefined),
+) {
+  const issue = (path: string[], text: string) =>
+    ({ code: 'nothing_to_change', input: undefined, path, message: text }) as never;
+  const check = z.check<Record<string, unknown>>(({ value, issues }) => {
+    if (isChange(value)) return;
+    issues.push(
+      issue([], message),
+      ...fields.map((field) => issue([field], 'is required when no other field is given')),
+    );
   });
-  const alternatives = fields.map((field) => [...path, field]);
-  throw invalid(
-    issue(path, message),
-    ...alternatives.map((fieldPath) =>
-      issue(fieldPath, `${fieldPath.join('.')} is required when no other field is given`),
-    ),
-  );
+  return withFieldRule('anyOf', fields, check);
 }
 
 const MAX_SECRET_CHARACTERS = 4_096;

@@ -211,7 +211,7 @@ describe('POST /v2/agents/update', () => {
       'a request without changes of a built-in agent',
       { agentId: 'spell-check' },
       'INVALID_ARGUMENT',
-      'At least one of these must be given: enabled.',
+      'At least one of these must be given: name, description, enabled.',
     ],
     ...['id', 'apiKey', 'managedBy', 'metadata', 'version', 'createdAt', 'updatedAt'].map(
       (key) =>

@@ -11,7 +11,9 @@ export const endpoint = defineEndpoint(
     summary: 'Change the name or the description of a group of review agents',
     auth: 'apiKey',
     kind: 'write',
-    input: GroupChange,
+    input: GroupChange.check(
+      requireChange(['name', 'description'], 'At least one of these must be given: name, description.'),
+    ),
     output: GroupAnswer,
     message: 'Agent group updated successfully',
     errors: ['NOT_FOUND', 'ABORTED'],
@@ -27,7 +29,6 @@ export const endpoint = defineEndpoint(
     },
   },
   async ({ input: { groupId, ...change }, caller: { tenant }, deps, now }) => {
-    requireChange(change, ['name', 'description'], 'At least one of these must be given: name, description.');
     const group = await deps.groups.change(tenant, groupId, (stored) => changeGroup(stored, change, now));
     return toGroupAnswer(tenant, group);
   },

@@ -24,7 +24,13 @@ export const endpoint = defineEndpoint(
     summary: 'Change what a review agent does. This creates a new version',
     auth: 'apiKey',
     kind: 'write',
-    input: SentVersion,
+    input: SentVersion.check(
+      requireChange(
+        versionFields,
+        `At least one of these must be given: ${versionFields.join(', ')}.`,
+        (sent) => sent.metadata !== undefined || Object.keys(behaviourOf(sent)).length > 0,
+      ),
+    ),
     output: z.object({ data: z.object({ version: z.number() }) }),
     message: 'Agent version created successfully',
     errors: ['NOT_FOUND', 'ABORTED'],
@@ -40,14 +46,9 @@ export const endpoint = defineEndpoint(
     },
   },
   async ({ input, caller: { tenant }, deps, now, repeatableId }) => {
-    const { agentId, metadata } = input;
+    const { agentId } = input;
     refuseKeys(serverManagedKeys(input));
     if (findBuiltInAgent(agentId)) throw onlyCustomAgents();
-    requireChange(
-      { ...behaviourOf(input), metadata },
-      versionFields,
-      `At least one of these must be given: ${versionFields.join(', ')}.`,
-    );
     const version = await deps.agents.addVersion(
       tenant,
       agentId,

@@ -30,7 +30,9 @@ export const endpoint = defineEndpoint(
       organizationId: Id,
       documentIds: optional(list(Id, limits.readIds)),
       userIds: list(Id, limits.permissionIds),
-      config: z.object({ inbox: Level, email: Level, slack: Level }),
+      config: z
+        .object({ inbox: Level, email: Level, slack: Level })
+        .check(requireChange(notificationChannels, 'must have at least one of inbox, email and slack')),
     }),
     output: z.object({
       /**
@@ -52,9 +54,6 @@ export const endpoint = defineEndpoint(
     },
   },
   async ({ input, caller, deps, now }) => {
-    requireChange(input.config, notificationChannels, 'config must have at least one of inbox, email and slack', [
-      'config',
-    ]);
     const organization = await deps.findWritableOrganization(caller.tenant, input.organizationId);
     const scope = organizationScope(caller.tenant, organization);
     const userIds = distinct(input.userIds);

@@ -15,7 +15,11 @@ export const endpoint = defineEndpoint(
     ...configEndpoints(ActivityConfigEntity).update,
     path: '/v2/workspace/activityconfig/update',
     summary: 'Change the configuration of activity logs. Enabling them for the first time sets the default triggers',
-    input: z.object({ activityServiceConfig: ActivityConfigChange }),
+    input: z.object({
+      activityServiceConfig: ActivityConfigChange.check(
+        requireChange(Object.keys(ActivityConfigChange.shape), 'At least one field must be provided for update'),
+      ),
+    }),
     output: z.object({ data: z.object({ activityServiceConfig: ActivityConfig }) }),
     message: 'Activity logs configuration updated successfully.',
     impact: 'customers cannot change whether and which activities are logged',
@@ -33,9 +37,6 @@ export const endpoint = defineEndpoint(
     },
   },
   async ({ input: { activityServiceConfig: sent }, caller, deps, now }) => {
-    requireChange(sent, Object.keys(ActivityConfigChange.shape), 'At least one field must be provided for update', [
-      'activityServiceConfig',
-    ]);
     const config = await deps.config.update(caller.tenant, sent, (stored) => changeActivityConfig(stored, sent, now));
     return { data: { activityServiceConfig: config } };
   },

@@ -14,7 +14,12 @@ export const endpoint = defineEndpoint(
     ...configEndpoints(AdvancedWebhookConfigEntity).update,
     path: '/v2/workspace/advancedwebhookconfig/update',
     summary: 'Change the advanced webhook config. The first change enables advanced webhooks',
-    input: AdvancedConfigChange,
+    input: AdvancedConfigChange.check(
+      requireChange(
+        Object.keys(AdvancedConfigChange.shape),
+        'At least one of isEnabled, encryptData, encodeData, publicKey or enableDataProtection must be provided.',
+      ),
+    ),
     message: 'Advanced webhook configuration updated successfully.',
     errors: ['FAILED_PRECONDITION', 'ABORTED'],
     impact: 'customers cannot enable, disable or configure advanced webhooks',
@@ -26,11 +31,6 @@ export const endpoint = defineEndpoint(
     },
   },
   async ({ input, caller, deps }) => {
-    requireChange(
-      input,
-      Object.keys(AdvancedConfigChange.shape),
-      'At least one of isEnabled, encryptData, encodeData, publicKey or enableDataProtection must be provided.',
-    );
     requireAvailable(caller);
     return { data: await deps.config.update(caller.tenant, input, changeAdvancedConfig) };
   },

@@ -20,7 +20,9 @@ export const endpoint = defineEndpoint(
     ...update,
     path: '/v2/workspace/apikeyconfig/update',
     summary: 'Change the settings of the API key',
-    input: ApiKeyConfigChange,
+    input: ApiKeyConfigChange.check(
+      requireChange(Object.keys(ApiKeyConfigChange.shape), 'At least one field must be provided for update'),
+    ),
     output: z.object({
       data: z.object({
         enablePrivateComments: z.boolean().optional(),
@@ -44,7 +46,6 @@ export const endpoint = defineEndpoint(
     },
   },
   async ({ input, caller: { tenant }, deps }) => {
-    requireChange(input, Object.keys(ApiKeyConfigChange.shape), 'At least one field must be provided for update');
     const sealed = await sealAiKeys(deps.box, tenant, input.aiModelApiKey);
     const { aiKeys } = await deps.config.update(tenant, input, (stored) => changeApiKeyConfig(stored, input, sealed));
     const { aiModelApiKey, ...written } = input;

@@ -14,7 +14,9 @@ export const endpoint = defineEndpoint(
     // The answer contains the mail provider's key. A revoked auth token must not get it, so credentials are checked
     // without the cache.
     freshCredentials: true,
-    input: EmailConfigChange,
+    input: EmailConfigChange.check(
+      requireChange(Object.keys(EmailConfigChange.shape), 'Invalid email service configuration.'),
+    ),
     message: 'Email configuration updated successfully.',
     fixedMessages: { type: 'Invalid email service configuration.' },
     impact: 'customers cannot change which events send mail',
@@ -44,7 +46,6 @@ export const endpoint = defineEndpoint(
     },
   },
   async ({ input, caller, deps }) => {
-    requireChange(input, Object.keys(EmailConfigChange.shape), 'Invalid email service configuration.');
     return { data: await deps.config.update(caller.tenant, input, changeEmailConfig) };
   },
 );

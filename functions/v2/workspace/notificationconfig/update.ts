@@ -14,7 +14,12 @@ export const endpoint = defineEndpoint(
     path: '/v2/workspace/notificationconfig/update',
     summary:
       'Change the configuration of in-app notifications. Enabling them for the first time sets the default triggers',
-    input: NotificationConfigChange,
+    input: NotificationConfigChange.check(
+      requireChange(
+        Object.keys(NotificationConfigChange.shape),
+        'At least one of useNotificationService or notificationServiceConfig must be provided.',
+      ),
+    ),
     message: 'Notification configuration updated successfully.',
     impact: 'customers cannot change which events create notifications',
     example: {
@@ -36,11 +41,6 @@ export const endpoint = defineEndpoint(
     },
   },
   async ({ input, caller, deps }) => {
-    requireChange(
-      input,
-      Object.keys(NotificationConfigChange.shape),
-      'At least one of useNotificationService or notificationServiceConfig must be provided.',
-    );
     return { data: await deps.config.update(caller.tenant, input, changeNotificationConfig) };
   },
 );

@@ -19,7 +19,12 @@ export const endpoint = defineEndpoint(
     ...update,
     path: '/v2/workspace/permissionproviderconfig/update',
     summary: 'Change the configuration of the permission provider',
-    input: PermissionProviderConfigChange,
+    input: PermissionProviderConfigChange.check(
+      requireChange(
+        Object.keys(PermissionProviderConfigChange.shape),
+        'At least one of usePermissionProvider or permissionProviderConfig must be provided.',
+      ),
+    ),
     output: z.object({}),
     message: 'Permission provider configuration updated successfully.',
     uses: { ...update.uses, addressPolicy },
@@ -36,11 +41,6 @@ export const endpoint = defineEndpoint(
     },
   },
   async ({ input, caller, deps }) => {
-    requireChange(
-      input,
-      Object.keys(PermissionProviderConfigChange.shape),
-      'At least one of usePermissionProvider or permissionProviderConfig must be provided.',
-    );
     requireProviderUrl(input.permissionProviderConfig?.permissionProviderUrl, deps.addressPolicy);
     await deps.config.write(caller.tenant, input, (stored = initialPermissionProviderConfig, sent) =>
       merge(stored, sent),

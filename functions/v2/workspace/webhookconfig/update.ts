@@ -18,7 +18,9 @@ export const endpoint = defineEndpoint(
     // The answer contains the token that webhooks send. A revoked auth token must not get it, so credentials are
     // checked without the cache.
     freshCredentials: true,
-    input: BasicConfigChange,
+    input: BasicConfigChange.check(
+      requireChange(Object.keys(BasicConfigChange.shape), 'Invalid webhook service configuration.'),
+    ),
     message: 'Webhook configuration updated successfully.',
     fixedMessages: { type: 'Invalid webhook service configuration.' },
     uses: { ...update.uses, addressPolicy },
@@ -44,7 +46,6 @@ export const endpoint = defineEndpoint(
     },
   },
   async ({ input, caller, deps }) => {
-    requireChange(input, Object.keys(BasicConfigChange.shape), 'Invalid webhook service configuration.');
     const { rawNotificationUrl, processedNotificationUrl } = input.webhookServiceConfig ?? {};
     requireAllowedUrls({ rawNotificationUrl, processedNotificationUrl }, deps.addressPolicy, ['webhookServiceConfig']);
     return { data: await deps.config.update(caller.tenant, input, changeBasicConfig) };

@@ -23,7 +23,12 @@ export const endpoint = defineEndpoint(
     summary: 'Change an advanced webhook endpoint',
     auth: 'apiKey',
     kind: 'write',
-    input: WebhookEndpointChange.extend({ endpointId: Id, uid: FixedUid }),
+    input: WebhookEndpointChange.extend({ endpointId: Id, uid: FixedUid }).check(
+      requireChange(
+        Object.keys(WebhookEndpointChange.shape),
+        'At least one endpoint field besides endpointId must be provided.',
+      ),
+    ),
     output: z.object({ data: WebhookEndpointResponse }),
     message: 'Advanced webhook endpoint updated successfully.',
     errors: ['FAILED_PRECONDITION', 'NOT_FOUND', 'ABORTED'],
@@ -48,11 +53,6 @@ export const endpoint = defineEndpoint(
     },
   },
   async ({ input: { endpointId, uid: _, ...change }, caller, deps, now }) => {
-    requireChange(
-      change,
-      Object.keys(WebhookEndpointChange.shape),
-      'At least one endpoint field besides endpointId must be provided.',
-    );
     requireAllowedUrls({ url: change.url }, deps.addressPolicy);
     requireEnabled(caller, await deps.webhooks.get(caller.tenant));
     const changed = await deps.endpoints.update(caller.tenant, endpointId, (stored) =>
