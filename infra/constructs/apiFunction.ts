@@ -20,7 +20,7 @@ export class ApiFunction extends LambdaFunction {
   }
 
   /** Routes requests to this function. The gateway calls it under the role `invoker`. */
-  addRoutes(apiId: string, routeKeys: readonly [string, ...string[]], invoker: IRole): void {
+  addRoutes(apiId: string, routeKeys: readonly string[], invoker: IRole): void {
     const integration = new CfnIntegration(this, 'Integration', {
       apiId,
       integrationType: 'AWS_PROXY',
@@ -51,6 +51,7 @@ export class ApiFunction extends LambdaFunction {
  */
 function routeId(routeKey: string, index: number): string {
   if (routeKey === PREFLIGHT_ROUTE) return 'PreflightRoute';
+  if (routeKey.startsWith('HEAD ')) return 'HeadRoute';
   return index === 0 ? 'Route' : 'TwinRoute';
 }
 

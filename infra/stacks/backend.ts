@@ -1,7 +1,7 @@
 import type { Code } from 'aws-cdk-lib/aws-lambda';
 import { type App, CfnOutput, type CfnStack, Stack, Validations } from 'aws-cdk-lib/core';
 import { familyOf } from '../../lib/app/endpoint.ts';
-import { isOpenToUsers, isTwin, PREFLIGHT_ROUTE, type Routed, routeKey } from '../../lib/app/page.ts';
+import { isOpenToUsers, isTwin, PREFLIGHT_ROUTE, type Routed, routeKeys } from '../../lib/app/page.ts';
 import type { Worker } from '../../lib/app/worker.ts';
 import { DEFAULT_FUNCTION } from '../build/build.ts';
 import { ApiFunction, createInvoker } from '../constructs/apiFunction.ts';
@@ -91,7 +91,7 @@ export class Backend extends Stack {
           }),
       );
     deployInLanes(this.families);
-    const publicRoutes = deployed.filter(({ auth }) => auth === 'none').map(routeKey);
+    const publicRoutes = deployed.filter(({ auth }) => auth === 'none').flatMap(routeKeys);
     throttleRoutes(stage, ['$default', ...publicRoutes], settings.publicRequestsPerSecond, [
       unmatched,
       ...this.families.map(({ nestedStackResource }) => nestedStackResource as CfnStack),

@@ -1,7 +1,7 @@
 import type { Code } from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
 import { endpointId } from '../../lib/app/endpoint.ts';
-import { type Routed, routeKey, type Twin } from '../../lib/app/page.ts';
+import { type Routed, routeKey, routeKeys, type Twin } from '../../lib/app/page.ts';
 import { capabilitiesOf } from '../../lib/http/capabilities.ts';
 import { ApiFunction, createInvoker } from '../constructs/apiFunction.ts';
 import { type DeploymentContext, functionAccess } from '../constructs/environment.ts';
@@ -60,7 +60,7 @@ export class FamilyStack extends NamedStack {
       this.functions.map(({ construct }) => construct.function),
     );
     for (const { endpoint, construct } of this.functions)
-      construct.addRoutes(props.apiId, [routeKey(endpoint), ...twinsOf(endpoint).map(routeKey)], invoker);
+      construct.addRoutes(props.apiId, [endpoint, ...twinsOf(endpoint)].flatMap(routeKeys), invoker);
     saveQueries(
       this,
       familyQueries,

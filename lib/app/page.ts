@@ -91,3 +91,8 @@ const routeMethods = { page: 'ANY', asset: 'GET', read: 'POST', write: 'POST' } 
 export function routeKey({ kind, path }: Pick<Routed, 'kind' | 'path'>): string {
   return `${routeMethods[kind]} ${path}`;
 }
+
+/** Returns all route keys of a declaration. An asset has a second route, because link checkers and caches send HEAD. */
+export function routeKeys(routed: Pick<Routed, 'kind' | 'path'>): string[] {
+  return [routeKey(routed), ...(routed.kind === 'asset' ? [`HEAD ${routed.path}`] : [])];
+}

@@ -49,11 +49,12 @@ export function toAsset<U extends Uses, F extends string>(
   return stack(
     { endpoint: endpointId(asset.path), path: asset.path, serviceName: () => env().SERVICE_NAME },
     [],
-    ({ headers: requestHeaders }): APIGatewayProxyStructuredResultV2 => {
+    ({ headers: requestHeaders, requestContext }): APIGatewayProxyStructuredResultV2 => {
       const { text, headers, contentHeaders } = content();
       if (namesTag(requestHeaders['if-none-match'], headers.etag)) return { statusCode: 304, headers, body: '' };
-      if (!acceptsGzip(requestHeaders['accept-encoding']))
-        return { statusCode: 200, headers: { ...headers, ...contentHeaders }, body: text };
+      const isHead = requestContext.http.method === 'HEAD';
+      if (isHead || !acceptsGzip(requestHeaders['accept-encoding']))
+        return { statusCode: 200, headers: { ...headers, ...contentHeaders }, body: isHead ? '' : text };
       return {
         statusCode: 200,
         headers: { ...headers, ...contentHeaders, 'content-encoding': 'gzip' },

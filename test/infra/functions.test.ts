@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { assemblySettings } from '../../infra/local/assembly/assemblySettings.ts';
 import { endpointId, familyOf } from '../../lib/app/endpoint.ts';
-import { isTwin, PREFLIGHT_ROUTE, type Routed, routeKey } from '../../lib/app/page.ts';
+import { isTwin, PREFLIGHT_ROUTE, type Routed, routeKey, routeKeys } from '../../lib/app/page.ts';
 import { capabilitiesOf } from '../../lib/http/capabilities.ts';
 import {
   type Assembly,
@@ -35,10 +35,12 @@ describe.each(endpoints.map((endpoint) => [endpoint.path, endpoint] as const))('
     return { template, id, resource };
   };
 
-  test('has one route and its own code. A twin has the code of the original endpoint', () => {
+  test('has its routes and its own code. A twin has the code of the original endpoint', () => {
     expect(find().resource.Properties.Code).toEqual({ ZipFile: endpointId(functionPath(endpoint)) });
     const everywhere = resources(assembly.templates, 'AWS::ApiGatewayV2::Route');
-    expect(everywhere.filter(([, { Properties }]) => Properties.RouteKey.split(' ')[1] === path)).toHaveLength(1);
+    expect(everywhere.filter(([, { Properties }]) => Properties.RouteKey.split(' ')[1] === path)).toHaveLength(
+      routeKeys(endpoint).length,
+    );
   });
 
   test('has exactly the environment variables of its capabilities', () => {
@@ -137,7 +139,7 @@ describe('the HTTP API', () => {
     const keys = resources(assembly.templates, 'AWS::ApiGatewayV2::Route').map(
       ([, { Properties }]) => Properties.RouteKey,
     );
-    expect(keys.sort()).toEqual(['$default', PREFLIGHT_ROUTE, ...endpoints.map(routeKey)].sort());
+    expect(keys.sort()).toEqual(['$default', PREFLIGHT_ROUTE, ...endpoints.flatMap(routeKeys)].sort());
   });
 
   test('sends unknown routes to a function that may only write its log', () => {

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import { CfnSecret } from 'aws-cdk-lib/aws-secretsmanager';
 import { App } from 'aws-cdk-lib/core';
 import { AwsSolutionsChecks } from 'cdk-nag';
-import { isTwin, type Routed, routeKey } from '../../lib/app/page.ts';
+import { isTwin, type Routed, routeKeys } from '../../lib/app/page.ts';
 import { ProcessValidatePlugin } from '../support/processValidatePlugin.ts';
 import { times } from '../support/times.ts';
 import { appOf, type Assembly, assemblyOf, functionsOf, list, resources, statementsOf } from './assembly.ts';
@@ -303,7 +303,7 @@ const familyStacks = () =>
 describe('the rate limits of the gateway', () => {
   const stage = () => assembly.root.Resources.Stage!;
   const isPublic = (key: string) =>
-    endpoints.some((endpoint) => endpoint.auth === 'none' && routeKey(endpoint) === key);
+    endpoints.some((endpoint) => endpoint.auth === 'none' && routeKeys(endpoint).includes(key));
 
   test('limit all routes, and public and unknown routes more strictly', () => {
     const { DefaultRouteSettings, RouteSettings } = stage().Properties;

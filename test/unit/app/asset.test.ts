@@ -7,7 +7,7 @@ import type { Context } from 'aws-lambda';
 import { asset as docs } from '../../../functions/docs.ts';
 import { asset as openapi } from '../../../functions/openapi.json.ts';
 import { defineAsset } from '../../../lib/app/asset.ts';
-import { routeKey } from '../../../lib/app/page.ts';
+import { routeKeys } from '../../../lib/app/page.ts';
 import { toAsset } from '../../../lib/http/asset.ts';
 import { placeholders, withDeployment } from '../../../lib/openapi/deployment.ts';
 import { eventOf } from '../../support/requests.ts';
@@ -29,13 +29,15 @@ const greeting = defineAsset(
 );
 const handler = toAsset(greeting, folder, { SERVICE_NAME: 'svc' });
 
-async function get(headers: Record<string, string> = {}, of = handler) {
+async function get(headers: Record<string, string> = {}, of = handler, method = 'GET') {
+  const event = eventOf(undefined, headers);
+  event.requestContext.http.method = method;
   const {
     statusCode,
     headers: answered = {},
     body = '',
     isBase64Encoded,
-  } = await of(eventOf(undefined, headers), { awsRequestId: 'aws' } as Context);
+  } = await of(event, { awsRequestId: 'aws' } as Context);
   return { status: statusCode, headers: answered as Record<string, string>, body, isBase64Encoded };
 }
 
@@ -86,8 +88,14 @@ describe('an asset', () => {
     expect([status, headers['cache-control']]).toEqual([500, 'no-store']);
   });
 
-  test('has a route for GET', () => {
-    expect(routeKey(greeting)).toBe('GET /greeting');
+  test('has routes for GET and HEAD', () => {
+    expect(routeKeys(greeting)).toEqual(['GET /greeting', 'HEAD /greeting']);
+  });
+
+  test('is answered to HEAD with the headers of GET and without a body', async () => {
+    const [{ headers: ofGet }, { status, headers, body }] = [await get(), await get({}, handler, 'HEAD')];
+    expect([status, body]).toEqual([200, '']);
+    expect({ ...headers, 'x-request-id': '' }).toEqual({ ...ofGet, 'x-request-id': '' });
   });
 });
 
