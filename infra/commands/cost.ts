@@ -1,5 +1,4 @@
 /** `npm run cost`: prints the cost of a month without calls, of calls, and of deliveries, at list prices. */
-import { parseArgs } from 'node:util';
 import { registeredEndpoints } from '../build/registry.ts';
 import type { Settings } from '../stacks/settings.ts';
 import { costsOfCalls, startCost } from './cost/calls.ts';
@@ -9,7 +8,7 @@ import { liveBill, workday } from './cost/live.ts';
 import { metricBill } from './cost/metrics.ts';
 import { prices } from './cost/prices.ts';
 import { vectorConsumption, vectorDollars, vectorGigabytes, type VectorPrices } from './cost/vectors.ts';
-import { runCommand } from './operator.ts';
+import { parseArguments, runCommand } from './operator.ts';
 import { sourceTemplates } from './sourceTemplates.ts';
 import type { StackTemplates } from './templateChanges.ts';
 
@@ -112,11 +111,9 @@ function row(name: string, width: number, values: readonly number[]): string {
 }
 
 /** Returns the options of a command line. Throws an error that names the invalid argument. */
-export function costOptions(
-  args: readonly string[],
-): { live: boolean; vectorPrices: VectorPrices | undefined } | 'help' {
-  const { values } = parseArgs({
-    args: [...args],
+export function costOptions(args: string[]): { live: boolean; vectorPrices: VectorPrices | undefined } | 'help' {
+  const { values } = parseArguments(USAGE, {
+    args,
     options: {
       live: { type: 'boolean', default: false },
       'vector-write': { type: 'string' },

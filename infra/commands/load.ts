@@ -1,7 +1,6 @@
 /** `npm run load`: sends a bounded load to a deployed API or a local run, and prints latencies, errors and cost by endpoint. */
 import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
 import { createClient, type Methods, ServiceError } from '../../lib/client/index.ts';
 import { slicesOf } from '../../lib/shared/collections.ts';
 import { inParallel } from '../../lib/shared/inParallel.ts';
@@ -10,7 +9,7 @@ import { apiCredentials } from './apiCredentials.ts';
 import { MILLION } from './cost/prices.ts';
 import { callMix, costsOfMix, type MixedPath } from './load/mix.ts';
 import { type CallOutcome, documentsFor, inProportion, plannedStarts, reportsOf } from './load/rules.ts';
-import { apiAddress, runCommand } from './operator.ts';
+import { apiAddress, parseArguments, runCommand } from './operator.ts';
 
 const USAGE = `Usage: npm run load -- <ApiUrl> [--rps <n>] [--minutes <n>] [--credentials <file>] [--service-name <name>]
 
@@ -207,9 +206,9 @@ function report(outcomes: readonly CallOutcome[], perSecond: number, minutes: nu
 }
 
 /** Returns the options of a command line. Throws an error that names the invalid argument. */
-export function loadOptions(args: readonly string[]): LoadOptions | 'help' {
-  const { values, positionals } = parseArgs({
-    args: [...args],
+export function loadOptions(args: string[]): LoadOptions | 'help' {
+  const { values, positionals } = parseArguments(USAGE, {
+    args,
     allowPositionals: true,
     options: {
       rps: { type: 'string', default: '20' },

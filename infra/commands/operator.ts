@@ -64,6 +64,14 @@ export async function localEnvironment(dataDir: string): Promise<NodeJS.ProcessE
   return Object.assign(process.env, JSON.parse(text) as NodeJS.ProcessEnv);
 }
 
+/** Runs a command that has no options. Prints its usage for `--help`, and refuses other arguments. */
+export async function runWithoutOptions(usage: string, execute: () => string | Promise<string>): Promise<void> {
+  await runCommand(() => {
+    const { help } = parseArguments(usage, { options: { help: { type: 'boolean' } } }).values;
+    return help ? usage : execute();
+  });
+}
+
 /** Prints the output of a command. If the command throws, prints the message without a stack trace and sets exit code 1. */
 export async function runCommand(execute: () => string | Promise<string>): Promise<void> {
   try {

@@ -7,6 +7,7 @@ import { registeredEndpoints } from '../build/registry.ts';
 import { readSettings } from '../stacks/settings.ts';
 import { columns } from './columns.ts';
 import { costsOfMix } from './load/mix.ts';
+import { runWithoutOptions } from './operator.ts';
 import { type Component, componentsOf, fullAt } from './simulate/components.ts';
 import {
   assumptions,
@@ -119,10 +120,8 @@ function percent(part: number): string {
 }
 
 if (import.meta.main) {
-  const workload = defaultWorkload();
-  console.log(
-    process.argv.length > 2
-      ? USAGE
-      : columns([...simulatedLoads(workload), [], ...simulatedComponents(workload)]).replaceAll('`', ''),
-  );
+  await runWithoutOptions(USAGE, () => {
+    const workload = defaultWorkload();
+    return columns([...simulatedLoads(workload), [], ...simulatedComponents(workload)]).replaceAll('`', '');
+  });
 }

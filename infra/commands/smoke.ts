@@ -2,14 +2,13 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
 import type { Endpoint } from '../../lib/app/endpoint.ts';
 import { parseJson } from '../../lib/shared/parseJson.ts';
 import { registeredEndpoints } from '../build/registry.ts';
 import { STACK } from '../stacks/settings.ts';
 import { type ApiCredentials, apiCredentials } from './apiCredentials.ts';
 import { columns } from './columns.ts';
-import { apiAddress, isWebAddress, runCommand } from './operator.ts';
+import { apiAddress, isWebAddress, parseArguments, runCommand } from './operator.ts';
 import { setAlarm } from './smoke/alarm.ts';
 import { ExampleValues, orderExamples, requestsBefore } from './smoke/examples.ts';
 
@@ -409,9 +408,9 @@ async function startReceiver(): Promise<{ readonly url: string; readonly stop: (
 }
 
 /** Returns the options of a command line. Throws an error that names the invalid argument. */
-export function smokeOptions(args: readonly string[]): SmokeOptions | 'help' {
-  const { values, positionals } = parseArgs({
-    args: [...args],
+export function smokeOptions(args: string[]): SmokeOptions | 'help' {
+  const { values, positionals } = parseArguments(USAGE, {
+    args,
     allowPositionals: true,
     options: {
       credentials: { type: 'string' },

@@ -1,5 +1,8 @@
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import { projectDir } from '../../../infra/build/build.ts';
 import { registeredEndpoints } from '../../../infra/build/registry.ts';
 import { costsOfCalls, withIdempotencyKey } from '../../../infra/commands/cost/calls.ts';
 import { deliveryConsumption, deliveryCost } from '../../../infra/commands/cost/deliveries.ts';
@@ -264,4 +267,11 @@ describe('the tables of npm run simulate', () => {
       .map((row) => (/^[\d,]+$/.test(row[5]!) ? Number(row[5]!.replaceAll(',', '')) : Infinity));
     expect(full).toEqual(full.toSorted((a, b) => (a === b ? 0 : a - b)));
   });
+});
+
+test('npm run simulate refuses arguments with its usage and exit code 1', () => {
+  const command = join(projectDir, 'infra/commands/simulate.ts');
+  const { status, stdout, stderr } = spawnSync(process.execPath, [command, '--rps'], { encoding: 'utf8' });
+  expect([status, stdout]).toEqual([1, '']);
+  expect(stderr).toMatch(/^Unknown option '--rps'[^]*Usage: npm run simulate/);
 });
