@@ -13,6 +13,7 @@ import { projectDir } from '../build/build.ts';
 import { clientMethods, clientMethodsFile } from '../build/client.ts';
 import { registeredWorkers } from '../build/registry.ts';
 import { readSettings, settingMeaning, settingNames, settingValues } from '../stacks/settings.ts';
+import { frequentCosts } from './cost/frequentCosts.ts';
 import { defaultWorkload, simulatedComponents, simulatedLoads } from './simulate.ts';
 
 type AnyEntity = Entity<never, never, never>;
@@ -87,6 +88,11 @@ export const generatedTables: Readonly<Record<string, () => string>> = {
     ),
   simulatedLoads: () => tableOf(simulatedLoads(workload())),
   simulatedComponents: () => tableOf(simulatedComponents(workload())),
+  costs: () =>
+    table(
+      ['A million of', 'Dollars'],
+      frequentCosts().map(([subject, dollars]) => [subject, dollars.toFixed(2)]),
+    ),
   settings: () => {
     const defaults = readSettings(() => undefined);
     return table(

@@ -1,0 +1,25 @@
+import { registeredEndpoints } from '../../build/registry.ts';
+import { costOfCall, costsOfCalls, withIdempotencyKey } from './calls.ts';
+import { deliveryConsumption, deliveryCost } from './deliveries.ts';
+import { prices } from './prices.ts';
+
+/** Returns the costs that section "Cost" of infra/README.md names, in dollars per million. */
+export function frequentCosts(): [subject: string, dollars: number][] {
+  const calls = new Map(costsOfCalls(registeredEndpoints()).map(({ name, total }) => [name, total]));
+  const call = (name: string) => calls.get(name) ?? NaN;
+  const [write, consumed] = ['/v2/organizations/update one', { roundTrips: 1, read: 0, written: 1 }];
+  return [
+    ['reads of one item, of which 1.00 for the gateway', call('/v2/organizations/get by id')],
+    ['writes of one item', call(write)],
+    ['comments with their event', call('/v2/commentannotations/comments/add one that notifies users')],
+    [
+      '`Idempotency-Key` headers of writes, in addition',
+      costOfCall(write, withIdempotencyKey(consumed)).total - costOfCall(write, consumed).total,
+    ],
+    ...Object.values(deliveryConsumption).map(({ label, consumed: used }): [string, number] => [
+      label,
+      deliveryCost(used).total,
+    ]),
+    ['mails through Amazon SES, without their units and runs', prices.mails],
+  ];
+}
