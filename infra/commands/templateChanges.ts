@@ -93,6 +93,8 @@ const stateful: Readonly<Record<string, StatefulType>> = {
 export const holdsState = (type: string): boolean => Object.hasOwn(stateful, type);
 
 const NESTED = 'AWS::CloudFormation::Stack';
+/** The CDK CLI adds a resource of this type to each template that it deploys. The templates of this source have none. */
+const CDK_METADATA = 'AWS::CDK::Metadata';
 
 /**
  * Compares the templates before and after an update. `allowed` contains the ids of resources whose loss the operator
@@ -119,6 +121,7 @@ type Change = Finding & { readonly refused: boolean };
 function changesIn(path: string, before: StackTemplates, after: StackTemplates | undefined): Change[] {
   return Object.entries(before.resources).flatMap(([logicalId, old]): Change[] => {
     const id = path + logicalId;
+    if (old.Type === CDK_METADATA) return [];
     const now = after?.resources[logicalId];
     const own = now?.Type === old.Type ? changesOf(id, old, now) : [deletedChange(id, old)];
     if (old.Type !== NESTED) return own;

@@ -37,6 +37,11 @@ describe('checkUpdate', () => {
     expect(checkUpdate(templates, templates)).toEqual({ refused: [], deleted: [] });
   });
 
+  test('ignores the metadata that the CDK CLI adds to each deployed template', () => {
+    const before = { ...templates, resources: { ...templates.resources, CDKMetadata: { Type: 'AWS::CDK::Metadata' } } };
+    expect(checkUpdate(before, templates)).toEqual({ refused: [], deleted: [] });
+  });
+
   test('classifies every type of resource in the templates as with or without state', () => {
     const all = ({ resources, nested }: StackTemplates): string[] => [
       ...Object.values(resources).map(({ Type }) => Type),
