@@ -86,10 +86,19 @@ export async function runCommand(execute: () => string | Promise<string>): Promi
  * Returns the message of an error. For frequent errors of the SDK, returns a message that says what the operator can
  * do.
  */
-function explanation({ name, message }: Error): string {
+function explanation(error: Error): string {
+  const { name, message } = error;
   if (message === 'Region is missing')
     return 'No AWS region found. Set AWS_REGION, or set AWS_PROFILE to a profile with a region.';
   if (name === 'CredentialsProviderError')
     return `No AWS credentials found. Set AWS_PROFILE to a profile with credentials, and log in if it requires that. (${message})`;
-  return message || name;
+  return messageOf(error);
+}
+
+/** Returns the message of an error with its cause, such as `ECONNREFUSED`, because the message of `fetch` does not name it. */
+export function messageOf({ name, message, cause }: Error): string {
+  if (!(cause instanceof Error)) return message || name;
+  let root = cause;
+  while (root.cause instanceof Error) root = root.cause;
+  return `${message} (${(root as NodeJS.ErrnoException).code ?? root.message})`;
 }

@@ -8,7 +8,7 @@ import { registeredEndpoints } from '../build/registry.ts';
 import { STACK } from '../stacks/settings.ts';
 import { type ApiCredentials, apiCredentials } from './apiCredentials.ts';
 import { columns } from './columns.ts';
-import { apiAddress, isWebAddress, parseArguments, runCommand } from './operator.ts';
+import { apiAddress, isWebAddress, messageOf, parseArguments, runCommand } from './operator.ts';
 import { setAlarm } from './smoke/alarm.ts';
 import { ExampleValues, orderExamples, requestsBefore } from './smoke/examples.ts';
 
@@ -152,7 +152,7 @@ class SmokeRun {
         step,
         result: 'failed',
         milliseconds: performance.now() - begin,
-        detail: (error as Error).message,
+        detail: messageOf(error as Error),
       });
       return false;
     }

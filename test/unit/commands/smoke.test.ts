@@ -7,6 +7,7 @@ import { delimiter, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { registeredEndpoints } from '../../../infra/build/registry.ts';
+import { messageOf } from '../../../infra/commands/operator.ts';
 import { smokeOptions } from '../../../infra/commands/smoke.ts';
 import { ALARM, setAlarm } from '../../../infra/commands/smoke/alarm.ts';
 import { ExampleValues, orderExamples } from '../../../infra/commands/smoke/examples.ts';
@@ -140,5 +141,15 @@ describe('ExampleValues', () => {
     const values = new ExampleValues({ [exampleId]: 'own' });
     values.recordAnswer({ id: exampleId }, { id: 'foreign' });
     expect(values.fill(exampleId)).toBe('own');
+  });
+});
+
+describe('messageOf', () => {
+  test('adds the code or the text of the network error that fetch leaves out', () => {
+    const failed = (cause: Error) =>
+      messageOf(new Error('The call failed', { cause: new TypeError('fetch failed', { cause }) }));
+    expect(failed(Object.assign(new Error(''), { code: 'ECONNREFUSED' }))).toBe('The call failed (ECONNREFUSED)');
+    expect(failed(new Error('bad port'))).toBe('The call failed (bad port)');
+    expect(messageOf(new Error('Give an address'))).toBe('Give an address');
   });
 });
