@@ -31,17 +31,15 @@ export type Deployed = Pick<CloudFormationClient, 'send'>;
 
 /** Runs the command and returns its output. Throws an error whose message is for the operator. */
 export async function run(args: string[], client?: Deployed): Promise<string> {
-  const { stack, after, before, allow, help } = parseArguments(USAGE, {
+  const { stack, after, before, allow } = parseArguments(USAGE, {
     args,
     options: {
       stack: { type: 'string', default: STACK },
       after: { type: 'string' },
       before: { type: 'string' },
       allow: { type: 'string', multiple: true, default: [] },
-      help: { type: 'boolean', default: false },
     },
   }).values;
-  if (help) return USAGE;
   const deployed =
     before === undefined
       ? await deployedTemplates(client ?? (await cloudFormation()), stack)
@@ -143,4 +141,4 @@ async function cloudFormation(): Promise<Deployed> {
   return new Client({ maxAttempts: 8 });
 }
 
-if (import.meta.main) await runCommand(() => run(process.argv.slice(2)));
+if (import.meta.main) await runCommand(USAGE, (args) => run(args));

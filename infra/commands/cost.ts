@@ -111,17 +111,15 @@ function row(name: string, width: number, values: readonly number[]): string {
 }
 
 /** Returns the options of a command line. Throws an error that names the invalid argument. */
-export function costOptions(args: string[]): { live: boolean; vectorPrices: VectorPrices | undefined } | 'help' {
+export function costOptions(args: string[]): { live: boolean; vectorPrices: VectorPrices | undefined } {
   const { values } = parseArguments(USAGE, {
     args,
     options: {
       live: { type: 'boolean', default: false },
       'vector-write': { type: 'string' },
       'vector-search': { type: 'string' },
-      help: { type: 'boolean' },
     },
   });
-  if (values.help) return 'help';
   const { live, 'vector-write': written, 'vector-search': searched } = values;
   const vectorPrices =
     written === undefined && searched === undefined
@@ -137,9 +135,8 @@ function priceOf(option: string, text: string | undefined): number {
 }
 
 if (import.meta.main) {
-  await runCommand(async () => {
-    const options = costOptions(process.argv.slice(2));
-    if (options === 'help') return USAGE;
+  await runCommand(USAGE, async (args) => {
+    const options = costOptions(args);
     return costReport(await deployedResources({ live: options.live ? 'on' : 'off' }), options);
   });
 }

@@ -78,9 +78,8 @@ interface OperatorContext {
 export async function run(args: string[], source: NodeJS.ProcessEnv, now = Date.now()): Promise<string> {
   const {
     positionals: [command = '', ...parameters],
-    values: { stack, local, help },
+    values: { stack, local },
   } = parseArguments(USAGE, { args, allowPositionals: true, options: deploymentOptions });
-  if (help) return USAGE;
   const [first, second, third] = parameters as [string, string, string];
   const commands: Readonly<
     Record<string, readonly [argumentCount: number, execute: (context: OperatorContext) => Promise<string>]>
@@ -274,4 +273,4 @@ async function redrive({ sqs, urlOf }: OperatorContext, queue: QueueName): Promi
   }
 }
 
-if (import.meta.main) await runCommand(() => run(process.argv.slice(2), process.env));
+if (import.meta.main) await runCommand(USAGE, (args) => run(args, process.env));

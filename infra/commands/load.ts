@@ -206,7 +206,7 @@ function report(outcomes: readonly CallOutcome[], perSecond: number, minutes: nu
 }
 
 /** Returns the options of a command line. Throws an error that names the invalid argument. */
-export function loadOptions(args: string[]): LoadOptions | 'help' {
+export function loadOptions(args: string[]): LoadOptions {
   const { values, positionals } = parseArguments(USAGE, {
     args,
     allowPositionals: true,
@@ -215,10 +215,8 @@ export function loadOptions(args: string[]): LoadOptions | 'help' {
       minutes: { type: 'string', default: '1' },
       credentials: { type: 'string' },
       'service-name': { type: 'string', default: 'svc' },
-      help: { type: 'boolean' },
     },
   });
-  if (values.help) return 'help';
   return {
     baseUrl: apiAddress(positionals),
     credentialsFile: values.credentials,
@@ -235,9 +233,8 @@ function boundedNumber(option: string, text: string, most: number): number {
 }
 
 if (import.meta.main) {
-  await runCommand(async () => {
-    const options = loadOptions(process.argv.slice(2));
-    if (options === 'help') return USAGE;
+  await runCommand(USAGE, async (args) => {
+    const options = loadOptions(args);
     const interruption = new AbortController();
     // A second Ctrl-C ends the process at once.
     process.once('SIGINT', () => interruption.abort());

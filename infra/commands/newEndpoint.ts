@@ -135,9 +135,7 @@ function write(file: string, text: string): void {
 }
 
 if (import.meta.main) {
-  await runCommand(() => {
-    const [path, ...more] = process.argv.slice(2);
-    if (path === '--help') return USAGE;
+  await runCommand(USAGE, ([path, ...more]) => {
     if (path === undefined || more.length > 0) throw new Error(USAGE);
     return checklistOf(createEndpoint(resolve(import.meta.dirname, '../..'), path));
   });

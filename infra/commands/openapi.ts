@@ -2,14 +2,15 @@
 import { projectContext } from '../build/projectContext.ts';
 import { referenceDocument } from '../build/reference.ts';
 import { readSettings } from '../stacks/settings.ts';
-import { runWithoutOptions } from './operator.ts';
+import { parseArguments, runCommand } from './operator.ts';
 
 const USAGE = `Usage: npm run -s openapi
 
 Prints the OpenAPI document with the settings of cdk.json. The environment variable PUBLIC_URL is the address of the
 service in the document (default: that of npm start).`;
 
-await runWithoutOptions(USAGE, async () => {
+await runCommand(USAGE, async (args) => {
+  parseArguments(USAGE, { args });
   const context = projectContext();
   const { serviceName } = readSettings((name) => context[name]);
   const { PUBLIC_URL: url = 'http://127.0.0.1:3000' } = process.env;

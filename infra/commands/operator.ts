@@ -8,7 +8,6 @@ import { STACK } from '../stacks/settings.ts';
 export const deploymentOptions = {
   stack: { type: 'string', default: STACK },
   local: { type: 'string' },
-  help: { type: 'boolean', default: false },
 } as const;
 
 /** Returns the parsed arguments of a command. If one is invalid, throws an error that contains the usage of the command. */
@@ -64,18 +63,14 @@ export async function localEnvironment(dataDir: string): Promise<NodeJS.ProcessE
   return Object.assign(process.env, JSON.parse(text) as NodeJS.ProcessEnv);
 }
 
-/** Runs a command that has no options. Prints its usage for `--help`, and refuses other arguments. */
-export async function runWithoutOptions(usage: string, execute: () => string | Promise<string>): Promise<void> {
-  await runCommand(() => {
-    const { help } = parseArguments(usage, { options: { help: { type: 'boolean' } } }).values;
-    return help ? usage : execute();
-  });
-}
-
-/** Prints the output of a command. If the command throws, prints the message without a stack trace and sets exit code 1. */
-export async function runCommand(execute: () => string | Promise<string>): Promise<void> {
+/**
+ * Runs a command with the arguments of the process, and prints its output. Prints `usage` for `--help`. If the command throws,
+ * prints the message without a stack trace and sets exit code 1.
+ */
+export async function runCommand(usage: string, execute: (args: string[]) => string | Promise<string>): Promise<void> {
+  const args = process.argv.slice(2);
   try {
-    console.log(await execute());
+    console.log(args.includes('--help') ? usage : await execute(args));
   } catch (error) {
     console.error(explanation(error as Error));
     process.exitCode = 1;

@@ -184,17 +184,16 @@ function singleResource(...[resources, isWanted]: Parameters<typeof findResource
 export async function run(args: string[], context = projectContext()): Promise<string> {
   const commands: Readonly<Record<string, typeof tableCommands>> = { table: tableCommands, stream: streamCommands };
   const {
-    values: { stack, help },
+    values: { stack },
     positionals: [part = '', ...more],
   } = parseArguments(USAGE, {
     args,
-    options: { stack: { type: 'string', default: STACK }, help: { type: 'boolean', default: false } },
+    options: { stack: { type: 'string', default: STACK } },
     allowPositionals: true,
   });
-  if (help) return USAGE;
   const execute = Object.hasOwn(commands, part) ? commands[part] : undefined;
   if (!execute || more.length > 0) throw new Error(USAGE);
   return execute(await sourceTemplates(readSettings((name) => context[name])), stack);
 }
 
-if (import.meta.main) await runCommand(() => run(process.argv.slice(2)));
+if (import.meta.main) await runCommand(USAGE, (args) => run(args));

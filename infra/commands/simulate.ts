@@ -7,7 +7,7 @@ import { registeredEndpoints } from '../build/registry.ts';
 import { readSettings } from '../stacks/settings.ts';
 import { columns } from './columns.ts';
 import { costsOfMix } from './load/mix.ts';
-import { runWithoutOptions } from './operator.ts';
+import { parseArguments, runCommand } from './operator.ts';
 import { type Component, componentsOf, fullAt } from './simulate/components.ts';
 import {
   assumptions,
@@ -21,7 +21,7 @@ import {
   zipfShares,
 } from './simulate/rules.ts';
 
-const USAGE = `Usage: npm run simulate [-- --help]
+const USAGE = `Usage: npm run simulate
 
 Prints, for three loads on paper, the price and the components that are full, and for each component its use and the load that
 fills it. Section "Large loads" of infra/README.md explains the model.`;
@@ -120,7 +120,8 @@ function percent(part: number): string {
 }
 
 if (import.meta.main) {
-  await runWithoutOptions(USAGE, () => {
+  await runCommand(USAGE, (args) => {
+    parseArguments(USAGE, { args });
     const workload = defaultWorkload();
     return columns([...simulatedLoads(workload), [], ...simulatedComponents(workload)]).replaceAll('`', '');
   });

@@ -408,7 +408,7 @@ async function startReceiver(): Promise<{ readonly url: string; readonly stop: (
 }
 
 /** Returns the options of a command line. Throws an error that names the invalid argument. */
-export function smokeOptions(args: string[]): SmokeOptions | 'help' {
+export function smokeOptions(args: string[]): SmokeOptions {
   const { values, positionals } = parseArguments(USAGE, {
     args,
     allowPositionals: true,
@@ -418,10 +418,8 @@ export function smokeOptions(args: string[]): SmokeOptions | 'help' {
       alarm: { type: 'boolean', default: false },
       stack: { type: 'string', default: STACK },
       'service-name': { type: 'string', default: 'svc' },
-      help: { type: 'boolean' },
     },
   });
-  if (values.help) return 'help';
   const baseUrl = apiAddress(positionals);
   if (values.receiver !== undefined && !isWebAddress(values.receiver))
     throw new Error('--receiver must be an http(s) address');
@@ -435,10 +433,8 @@ export function smokeOptions(args: string[]): SmokeOptions | 'help' {
 }
 
 if (import.meta.main) {
-  await runCommand(async () => {
-    const options = smokeOptions(process.argv.slice(2));
-    if (options === 'help') return USAGE;
-    const { text, failed } = await runSmoke(options);
+  await runCommand(USAGE, async (args) => {
+    const { text, failed } = await runSmoke(smokeOptions(args));
     if (failed > 0) process.exitCode = 1;
     return text;
   });

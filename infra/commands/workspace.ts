@@ -190,7 +190,6 @@ export async function run(args: string[], source: NodeJS.ProcessEnv): Promise<st
     allowPositionals: true,
     options: { name: { type: 'string' }, ...deploymentOptions },
   });
-  if (values.help) return USAGE;
   const execute = commandOf(positionals, values.name);
   // Only a new workspace needs the keys and the name of the service.
   const needs: readonly Variable[] = positionals[0] === 'create' ? variables : ['TABLE_NAME'];
@@ -287,4 +286,4 @@ async function withStackOutputs(
   return { ...source, ...Object.fromEntries(fromOutputs) };
 }
 
-if (import.meta.main) await runCommand(() => run(process.argv.slice(2), process.env));
+if (import.meta.main) await runCommand(USAGE, (args) => run(args, process.env));

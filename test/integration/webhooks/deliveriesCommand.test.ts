@@ -341,10 +341,6 @@ describe('npm run deliveries', () => {
   ])('prints its usage with %s', async (_what, args, message) => {
     await expect(operate(...args)).rejects.toThrow(message);
   });
-
-  test('prints its usage with --help', async () => {
-    expect(await operate('--help')).toMatch(/^Usage: npm run deliveries -- status\n/);
-  });
 });
 
 describe('the addresses of table and queues in npm run deliveries', () => {

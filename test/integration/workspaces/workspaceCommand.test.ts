@@ -147,10 +147,6 @@ describe('npm run workspace', () => {
     expect(stderr).not.toMatch(/^\s+at /m);
   });
 
-  test('prints its usage with --help', async () => {
-    expect(await run(['--help'], process.env)).toMatch(/^Usage: npm run workspace -- create <email>/);
-  });
-
   test.each([
     ['workspace', ['create', 'ada@example.com']],
     ['deliveries', ['status']],
