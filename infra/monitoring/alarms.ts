@@ -12,31 +12,6 @@ import type { Settings } from '../stacks/settings.ts';
 /** The longest description of an alarm that CloudWatch accepts, in characters. */
 const MAX_DESCRIPTION_LENGTH = 1024;
 
-/** The section of the runbook for each alarm, as a path in the repository. A test asserts that the headings exist. */
-export const runbooks = {
-  faults: 'infra/RUNBOOK.md#faults',
-  apiFaults: 'infra/RUNBOOK.md#api-faults',
-  throttledTable: 'infra/RUNBOOK.md#throttled-table',
-  deadLetters: 'infra/RUNBOOK.md#dead-letters',
-  streamDeadLetters: 'infra/RUNBOOK.md#stream-dead-letters',
-  lateMessages: 'infra/RUNBOOK.md#late-messages',
-  overdueDeliveries: 'infra/RUNBOOK.md#overdue-deliveries',
-  lateFanOut: 'infra/RUNBOOK.md#late-fan-out',
-  lateFirstAttempts: 'infra/RUNBOOK.md#late-first-attempts',
-  failingMail: 'infra/RUNBOOK.md#failing-mail',
-  failingLivePublishes: 'infra/RUNBOOK.md#failing-live-publishes',
-  failingAuthorizer: 'infra/RUNBOOK.md#failing-live-authorizer',
-  lateLivePushes: 'infra/RUNBOOK.md#late-live-pushes',
-  mailReputation: 'infra/RUNBOOK.md#mail-reputation',
-  highConcurrency: 'infra/RUNBOOK.md#high-concurrency',
-  failingWorkers: 'infra/RUNBOOK.md#failing-workers',
-  crashingWorkers: 'infra/RUNBOOK.md#crashing-workers',
-  workersBehind: 'infra/RUNBOOK.md#workers-behind-the-stream',
-  recursiveLoops: 'infra/RUNBOOK.md#recursive-loops',
-  stoppedWorkers: 'infra/RUNBOOK.md#stopped-workers',
-  failingHeartbeat: 'infra/RUNBOOK.md#failing-heartbeat',
-} as const;
-
 const severities = {
   /** For faults that already affect customers. */
   high: 'high, act now',
@@ -53,6 +28,7 @@ export interface AlarmText {
   /** The value at which the alarm becomes active, in words. */
   readonly threshold: string;
   readonly firstStep: string;
+  /** The anchor of a section in infra/RUNBOOK.md. A test asserts that the section exists. */
   readonly runbook: string;
   readonly severity: keyof typeof severities;
 }
@@ -94,9 +70,10 @@ export function createAlarm(stack: Stack, declaration: AlarmDeclaration, runbook
   });
 }
 
-/** Returns the URL of a runbook section. Without `runbookBaseUrl`, returns its path in the repository. */
-export function runbookLink(runbook: string, runbookBaseUrl: string | undefined): string {
-  return runbookBaseUrl === undefined ? runbook : `${runbookBaseUrl.replace(/\/$/, '')}/${runbook}`;
+/** Returns the URL of a section of the runbook. Without `runbookBaseUrl`, returns its path in the repository. */
+export function runbookLink(section: string, runbookBaseUrl: string | undefined): string {
+  const path = `infra/RUNBOOK.md#${section}`;
+  return runbookBaseUrl === undefined ? path : `${runbookBaseUrl.replace(/\/$/, '')}/${path}`;
 }
 
 /**

@@ -17,7 +17,7 @@ import { slicesOf } from '../../lib/shared/collections.ts';
 import { MILLION, prices } from '../commands/cost/prices.ts';
 import { MEMORY_MB as DEFAULT_MEMORY_MB } from '../constructs/lambdaFunction.ts';
 import { queueNames } from '../constructs/queues.ts';
-import { type MonitoringProps, runbookLink, runbooks } from './alarms.ts';
+import { type MonitoringProps, runbookLink } from './alarms.ts';
 import {
   accountConcurrency,
   allFunctions,
@@ -42,33 +42,33 @@ const statistics = { sum: ['Sum'], spread: ['p50', 'p99'], gauge: ['Maximum'] } 
  * mail, the table, and cost.
  */
 export function createDashboard(stack: Stack, props: MonitoringProps): void {
-  const link = (runbook: string) => runbookLink(runbook, props.settings.runbookBaseUrl);
+  const link = (section: string) => runbookLink(section, props.settings.runbookBaseUrl);
   const dashboard = new Dashboard(stack, 'Dashboard', { defaultInterval: Duration.hours(3) });
   const row = (markdown: string, ...graphs: (GraphWidget | LogQueryWidget)[]) => {
     dashboard.addWidgets(new TextWidget({ width: 24, height: 1, markdown }));
     dashboard.addWidgets(...graphs);
   };
   row(
-    `**Health** Runbook: \`${link(runbooks.faults)}\``,
+    `**Health** Runbook: \`${link('faults')}\``,
     ...health(props),
     ...(props.settings.heartbeat === 'on' ? metricGraphs('Health', props) : []),
   );
   for (const family of props.families) row(`**/${family.family}**`, ...familyGraphs(family, props));
-  row('**Rate-limited calls by API key** Limits: `functions/README.md#limits`', ...rateLimitedCalls(props));
+  row('**Rate-limited calls by API key** Limits: `functions/README.md#limits-of-calls`', ...rateLimitedCalls(props));
   row(
-    `**Deliveries** Runbook: \`${link(runbooks.overdueDeliveries)}\``,
+    `**Deliveries** Runbook: \`${link('overdue-deliveries')}\``,
     successRate(props),
     ...metricGraphs('Deliveries', props),
   );
   row(
-    `**Queues and workers** Runbooks: \`${link(runbooks.deadLetters)}\`, \`${link(runbooks.failingWorkers)}\``,
+    `**Queues and workers** Runbooks: \`${link('dead-letters')}\`, \`${link('failing-workers')}\``,
     ...queueGraphs(props),
     ...workerGraphs(props),
   );
-  row(`**E-mail** Runbook: \`${link(runbooks.mailReputation)}\``, ...metricGraphs('E-mail', props), reputationGraph());
+  row(`**E-mail** Runbook: \`${link('mail-reputation')}\``, ...metricGraphs('E-mail', props), reputationGraph());
   if (props.settings.live === 'on')
-    row(`**Live** Runbook: \`${link(runbooks.failingLivePublishes)}\``, ...metricGraphs('Live', props));
-  row(`**Table** Runbook: \`${link(runbooks.throttledTable)}\``, ...tableGraphs(props));
+    row(`**Live** Runbook: \`${link('failing-live-publishes')}\``, ...metricGraphs('Live', props));
+  row(`**Table** Runbook: \`${link('throttled-table')}\``, ...tableGraphs(props));
   row(
     '**Cost** in dollars per million requests, at list prices, including deliveries. See `npm run cost`',
     ...costGraphs(props),

@@ -1,4 +1,4 @@
-import { type AlarmDeclaration, type MonitoringProps, runbooks } from './alarms.ts';
+import type { AlarmDeclaration, MonitoringProps } from './alarms.ts';
 import { deliveryMetric } from './metrics.ts';
 import { openQuery, workerQueries } from './savedQueries.ts';
 
@@ -21,7 +21,7 @@ export function heartbeatAlarms({ settings }: MonitoringProps, stackName: string
         impacts: ['requests of all customers probably fail too'],
         threshold: `at least ${FAILED_HEARTBEATS} of the 5 heartbeats in 5 minutes failed.`,
         firstStep: `${openQuery(stackName, workerQueries.faults)} The error names the call and its status.`,
-        runbook: runbooks.failingHeartbeat,
+        runbook: 'failing-heartbeat',
         severity: 'high',
       },
     },

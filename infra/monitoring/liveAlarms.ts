@@ -1,4 +1,4 @@
-import { type AlarmDeclaration, type MonitoringProps, runbooks } from './alarms.ts';
+import type { AlarmDeclaration, MonitoringProps } from './alarms.ts';
 import { deliveryMetric, functionMetric } from './metrics.ts';
 import { openQuery, workerQueries } from './savedQueries.ts';
 
@@ -28,7 +28,7 @@ export function liveAlarms({ workers, settings }: MonitoringProps, stackName: st
         impacts: ['connected users see changes of others late, when they read the document again'],
         threshold: `at least ${FAILED_PUBLISHES} publishes in 5 minutes failed after all tries.`,
         firstStep: openQuery(stackName, workerQueries.faults),
-        runbook: runbooks.failingLivePublishes,
+        runbook: 'failing-live-publishes',
         severity: 'high',
       },
     },
@@ -41,7 +41,7 @@ export function liveAlarms({ workers, settings }: MonitoringProps, stackName: st
         impacts: [authorizer.worker.impact],
         threshold: `at least ${FAILED_AUTHORIZATIONS} failed runs in 5 minutes.`,
         firstStep: openQuery(stackName, workerQueries.faults, 'live'),
-        runbook: runbooks.failingAuthorizer,
+        runbook: 'failing-live-authorizer',
         severity: 'high',
       },
     },
@@ -55,7 +55,7 @@ export function liveAlarms({ workers, settings }: MonitoringProps, stackName: st
         impacts: ['connected users see changes of others late'],
         threshold: `for ${LATE_PERIODS * 5} minutes, 1 push in 100 was made at least ${LATE_SECONDS} s after its change.`,
         firstStep: 'look at graph "Stream lag, ms" of the dashboard: is worker publishLive behind?',
-        runbook: runbooks.lateLivePushes,
+        runbook: 'late-live-pushes',
         severity: 'low',
       },
     },

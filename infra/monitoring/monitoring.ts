@@ -5,7 +5,7 @@ import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import type { Stack } from 'aws-cdk-lib/core';
 import { faultsMetric } from '../../lib/observability/faults.ts';
 import { pascal } from '../constructs/names.ts';
-import { type AlarmDeclaration, createAlarm, type MonitoringProps, runbooks } from './alarms.ts';
+import { type AlarmDeclaration, createAlarm, type MonitoringProps } from './alarms.ts';
 import { createDashboard } from './dashboard.ts';
 import { heartbeatAlarms } from './heartbeatAlarms.ts';
 import { liveAlarms } from './liveAlarms.ts';
@@ -43,15 +43,8 @@ const REVIEWED = { BounceRate: 0.05, ComplaintRate: 0.001 } as const;
 export function createMonitoring(stack: Stack, props: MonitoringProps): void {
   const { alarmEmail, runbookBaseUrl } = props.settings;
   const action = alarmEmail === undefined ? undefined : mailAction(stack, alarmEmail);
-  for (const declaration of [
-    ...apiAlarms(props, stack.stackName),
-    ...queueAlarms(props, stack.stackName),
-    ...workerAlarms(props, stack.stackName),
-    ...deliveryAlarms(props, stack.stackName),
-    ...liveAlarms(props, stack.stackName),
-    ...heartbeatAlarms(props, stack.stackName),
-    ...accountAlarms(props),
-  ]) {
+  const groups = [apiAlarms, queueAlarms, workerAlarms, deliveryAlarms, liveAlarms, heartbeatAlarms, accountAlarms];
+  for (const declaration of groups.flatMap((alarmsOf) => alarmsOf(props, stack.stackName))) {
     const alarm = createAlarm(stack, declaration, runbookBaseUrl);
     if (action) alarm.addAlarmAction(action);
   }
@@ -72,7 +65,7 @@ function apiAlarms(
         impacts: functions.map(({ endpoint }) => endpoint.impact),
         threshold: `at least ${FAULTS} such answers of one endpoint in 5 minutes, only from function instances in which at least 1 % of the calls fail.`,
         firstStep: openQuery(stackName, familyQueries.faults, family),
-        runbook: runbooks.faults,
+        runbook: 'faults',
         severity: 'high',
       },
     })),
@@ -87,7 +80,7 @@ function apiAlarms(
         impacts: ['requests of customers fail, possibly on every endpoint'],
         threshold: `at least ${FAULTS} such answers of all endpoints in 5 minutes, and at least 1 % of all answers.`,
         firstStep: `${openQuery(stackName, gatewayQueries.errors)} If no alarm of an API family is active, functions crash, time out or are throttled, or many endpoints have a few faults.`,
-        runbook: runbooks.apiFaults,
+        runbook: 'api-faults',
         severity: 'high',
       },
     },
@@ -101,7 +94,7 @@ function apiAlarms(
         impacts: ['requests of customers are slow or answer UNAVAILABLE, and webhooks are late'],
         threshold: `at least ${THROTTLES} throttled reads and writes in 5 minutes, ${THROTTLED_PERIODS} times in a row.`,
         firstStep: 'look at row "Table" of the dashboard. Are reads or writes throttled?',
-        runbook: runbooks.throttledTable,
+        runbook: 'throttled-table',
         severity: 'high',
       },
     },
@@ -117,7 +110,7 @@ function apiAlarms(
         impacts: ['requests of customers are slow or answer UNAVAILABLE, and webhooks are late'],
         threshold: `at least ${THROTTLES} throttled writes to one index in 5 minutes, ${THROTTLED_PERIODS} times in a row.`,
         firstStep: 'look at row "Table" of the dashboard. Which index has many write units?',
-        runbook: runbooks.throttledTable,
+        runbook: 'throttled-table',
         severity: 'high',
       },
     },
@@ -135,7 +128,7 @@ function accountAlarms({ settings: { accountConcurrency: limit, mailFrom } }: Mo
       impacts: ['at the limit, requests of customers get status 503 and webhooks are late'],
       threshold: `${limit * CONCURRENCY_SHARE} executions at the same time, of ${limit} (setting accountConcurrency).`,
       firstStep: 'look at graph "Concurrent executions" of the dashboard. Which function runs often or long?',
-      runbook: runbooks.highConcurrency,
+      runbook: 'high-concurrency',
       severity: 'high',
     },
   };
@@ -157,7 +150,7 @@ function mailReputationAlarm(name: keyof typeof REVIEWED, verb: string): AlarmDe
       impacts: ['Amazon SES may stop sending the mails of all workspaces'],
       threshold: `${REVIEWED[name] * 100} % of the mails that AWS counts. At this share AWS reviews an account.`,
       firstStep: 'open "Reputation metrics" in the SES console. Since when does the share rise?',
-      runbook: runbooks.mailReputation,
+      runbook: 'mail-reputation',
       severity: 'high',
     },
   };

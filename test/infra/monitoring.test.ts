@@ -2,10 +2,11 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { projectDir } from '../../infra/build/build.ts';
+import { registeredWorkers } from '../../infra/build/registry.ts';
 import { ALARM as SMOKE_ALARM } from '../../infra/commands/smoke/alarm.ts';
 import { pascal } from '../../infra/constructs/names.ts';
 import { queueNames } from '../../infra/constructs/queues.ts';
-import { alarmText, runbooks } from '../../infra/monitoring/alarms.ts';
+import { alarmText } from '../../infra/monitoring/alarms.ts';
 import { familyOf, pathInFamily } from '../../lib/app/endpoint.ts';
 import { deliveryMetrics } from '../../lib/observability/deliveryMetrics.ts';
 import { faultsMetric } from '../../lib/observability/faults.ts';
@@ -26,11 +27,17 @@ let otherAlarms: [id: string, resource: Resource][];
 beforeAll(() => {
   assembly = assemblyOf(endpoints, { alarmEmail: 'ops@example.com', serviceName: 'acme' });
   alarms = resources(assembly.root, 'AWS::CloudWatch::Alarm');
-  otherRoot = assemblyOf(registered, {
-    runbookBaseUrl: 'https://git.example.com/team/backend/blob/main/',
-    accountConcurrency: 50,
-    mailFrom: 'app@example.com',
-  }).root;
+  otherRoot = assemblyOf(
+    registered,
+    {
+      runbookBaseUrl: 'https://git.example.com/team/backend/blob/main/',
+      accountConcurrency: 50,
+      mailFrom: 'app@example.com',
+      live: 'on',
+      heartbeat: 'on',
+    },
+    { workers: registeredWorkers() },
+  ).root;
   otherAlarms = resources(otherRoot, 'AWS::CloudWatch::Alarm');
 });
 
@@ -154,11 +161,14 @@ describe('createMonitoring', () => {
 
   test('links every alarm to an existing section of the runbook', () => {
     const anchors = anchorsOf(readFileSync(join(projectDir, 'infra/RUNBOOK.md'), 'utf8'));
-    for (const [, { Properties }] of alarms) {
+    for (const [, { Properties }] of [...alarms, ...otherAlarms]) {
       const [, anchor] = /infra\/RUNBOOK\.md#(\S+)/.exec(Properties.AlarmDescription) ?? [];
       expect(anchors).toContain(anchor);
     }
-    for (const runbook of Object.values(runbooks)) expect(anchors).toContain(runbook.split('#')[1]);
+    const [[, dashboard]] = resources(otherRoot, 'AWS::CloudWatch::Dashboard') as [[string, Resource]];
+    const links = [...JSON.stringify(dashboard).matchAll(/infra\/RUNBOOK\.md#([\w-]+)/g)];
+    expect(links.length).toBeGreaterThan(5);
+    for (const [, anchor] of links) expect(anchors).toContain(anchor);
   });
 
   test('links to an absolute address if runbookBaseUrl is set', () => {
@@ -359,7 +369,7 @@ describe('alarmText', () => {
     broken: 'The door is open.',
     threshold: 'one open door.',
     firstStep: 'close it.',
-    runbook: 'infra/RUNBOOK.md#here',
+    runbook: 'here',
     severity: 'high',
   } as const;
   const impacts = times(40, (index) => `customers cannot do the thing with number ${index}, which they need`);
