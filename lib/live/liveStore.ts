@@ -470,7 +470,6 @@ export class LiveStore {
 
   /** Writes sessions whose end or reason of access has changed. Returns `conflict` if one of them has changed since it was read. */
   async updateSessions(document: DocumentKeys, sessions: readonly Stored<LiveSession>[]): Promise<'done' | 'conflict'> {
-    if (sessions.length === 0) return 'done';
     const ops = sessions.map((session) => replace(DocumentSessionEntity, { ...document, ...session }, session._r));
     return this.#table.tryWrite(ops);
   }
