@@ -41,6 +41,8 @@ const PARALLEL = 4;
 const PAGE_SIZE = 1_000;
 /** The number of comments that one read from the end of a thread returns. */
 const COMMENTS_PER_PAGE = 20;
+/** After this many bytes of comments that the user cannot see, a thread counts as read. */
+const MAX_HIDDEN_BYTES = 4_000_000;
 
 export class ThreadCounter {
   readonly #table: Table;
@@ -114,7 +116,10 @@ export class ThreadCounter {
     return { total: counted.length, unread: unread.length };
   }
 
-  /** Returns the last comment of a thread that the user can see. Reads from the end of the thread. */
+  /**
+   * Returns the last comment of a thread that the user can see. Reads from the end of the thread. Returns undefined if too many
+   * comments come after it.
+   */
   async #findLast(
     scope: DocumentScope,
     thread: Thread,
@@ -124,11 +129,13 @@ export class ThreadCounter {
     const reader = new ThreadReader(this.#table);
     const read = (after: string | undefined) =>
       reader.listComments(scope, thread, { limit: COMMENTS_PER_PAGE, descending: true, after });
-    for await (const { values } of pages(read)) {
+    let bytesRead = 0;
+    for await (const { values, bytes } of pages(read)) {
       const comments = values.map((comment) => ({ ...access, ...toAuthor(comment) }));
       const isVisible = await checks.canSee(comments);
       const last = comments.find((_comment, index) => isVisible[index]);
-      if (last) return last;
+      bytesRead += bytes;
+      if (last || bytesRead > MAX_HIDDEN_BYTES) return last;
     }
     return undefined;
   }

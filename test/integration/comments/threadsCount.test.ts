@@ -113,6 +113,15 @@ describe('POST /v2/commentannotations/count/get', () => {
     expect(await count(customer, 'bob')).toEqual({ total: 1, unread: 1 });
   });
 
+  test('counts a thread as read after 4 MB of comments that the user cannot see', async () => {
+    const customer = await newCustomer();
+    const attachments = times(4, () => ({ text: 'x'.repeat(50_000) }));
+    const hidden = () => comment({ attachments, from: { userId: 'ada' }, context: { access: { team: 'red' } } });
+    const commentData = [comment({ from: { userId: 'ada' } }), ...times(22, hidden)];
+    await addLongThread(customer, thread('long', { commentData }), 10);
+    expect(await count(customer, 'bob')).toEqual({ total: 1, unread: 0 });
+  });
+
   test('is exact for more than 1 MB of threads', async () => {
     const customer = await newCustomer();
     const commentData = [comment({ commentText: 'x'.repeat(10_000) })];
