@@ -12,7 +12,7 @@ import { distinct } from '../../shared/collections.ts';
 import { readJson } from '../../shared/jsonFields.ts';
 import { commentVerbs } from '../../workspaces/rules/groupedTriggers.ts';
 import { accessFieldsOf, type Comment, commentMentions, toCommentResponse } from './comments.ts';
-import type { Status } from './statuses.ts';
+import { isSameStatus, type Status } from './statuses.ts';
 import { involvedUserIds, type Thread, threadAccessOf, toThreadResponse } from './threads.ts';
 
 export type CommentVerb = keyof typeof commentVerbs;
@@ -69,22 +69,42 @@ export interface CommentEvent {
 export type ThreadFieldChange = Pick<ContentChange, 'verb' | 'from' | 'to'>;
 
 /** A change of one of these fields makes an event. Each field has the verb of that event. */
-const watchedFields: readonly { readonly verb: CommentVerb; readonly read: (thread: Thread) => unknown }[] = [
-  { verb: 'statusChanged', read: ({ status }) => readJson(status) },
-  // Only the id is compared, because a changed name is not a new assignee.
-  { verb: 'assigned', read: ({ assignedTo }) => assignedTo?.userId },
-  { verb: 'priorityChanged', read: ({ priority }) => readJson(priority) },
-  { verb: 'customListChanged', read: ({ customList }) => readJson(customList) },
-  { verb: 'accessModeChanged', read: ({ visibility }) => visibility },
+const watchedFields = [
+  watch('statusChanged', ({ status }) => JSON.parse(status) as Status, isSameStatus),
+  // Of an assignee and of a priority only the id is compared, because a changed name is not a new one.
+  watch('assigned', ({ assignedTo }) => assignedTo?.userId),
+  watch(
+    'priorityChanged',
+    ({ priority }) => readJson<Priority>(priority),
+    (from, to) => idOf(from) === idOf(to),
+  ),
+  watch('customListChanged', ({ customList }) => readJson(customList) ?? []),
+  watch('accessModeChanged', ({ visibility }) => visibility ?? { type: 'public' }),
 ];
+
+/** Returns a function that returns the change of a field, or an empty list if the old and the new value are the same. */
+function watch<T>(
+  verb: CommentVerb,
+  read: (thread: Thread) => T,
+  isSame: (from: T, to: T) => boolean = isDeepStrictEqual,
+): (before: Thread, after: Thread) => ThreadFieldChange[] {
+  return (before, after) => {
+    const [from, to] = [read(before), read(after)];
+    return isSame(from, to) ? [] : [{ verb, from, to }];
+  };
+}
+
+/** A stored priority. */
+type Priority = string | { readonly id: string };
+
+function idOf(value: Priority | undefined): string | undefined {
+  return typeof value === 'object' ? value.id : value;
+}
 
 /** Returns the changed fields of a thread, in the order of their events. */
 export function detectThreadChanges(before: Thread, after: Thread): ThreadFieldChange[] {
-  const changed = watchedFields
-    .map(({ verb, read }): ThreadFieldChange => ({ verb, from: read(before), to: read(after) }))
-    .filter(({ from, to }) => !isDeepStrictEqual(from, to));
   return [
-    ...changed,
+    ...watchedFields.flatMap((changeOf) => changeOf(before, after)),
     ...detectNewUsers('subscribed', before.subscribedUsers, after.subscribedUsers),
     ...detectNewUsers('unsubscribed', before.unsubscribedUsers, after.unsubscribedUsers),
     ...detectSuggestionChange(before, after),
@@ -225,7 +245,7 @@ function dataOf(change: ContentChange, { names }: EventScope): Record<string, un
 
 function reducedDataOf(change: ContentChange, { names }: EventScope): Record<string, unknown> {
   const { verb, actor, thread, comment, reaction, from, to } = change;
-  const idOf = (status: unknown) => ({ id: (status as Status).id });
+  const onlyId = (status: unknown) => ({ id: (status as Status).id });
   const userOf = ({ userId }: ContentUser) => ({ userId });
   const { annotationId, type, assignedTo, commentCount, createdAt, lastUpdated } = thread;
   const comments = commentsOf(change).map(({ commentId }) => ({ commentId }));
@@ -253,8 +273,8 @@ function reducedDataOf(change: ContentChange, { names }: EventScope): Record<str
       },
     }),
     metadata: eventMetadataIds(names),
-    ...(verb === 'statusChanged' && { oldStatus: idOf(from), newStatus: idOf(to) }),
-    ...(verb === 'priorityChanged' && { newPriority: typeof to === 'string' ? to : idOf(to) }),
+    ...(verb === 'statusChanged' && { oldStatus: onlyId(from), newStatus: onlyId(to) }),
+    ...(verb === 'priorityChanged' && { newPriority: typeof to === 'string' ? to : onlyId(to) }),
     ...(isPrivate(thread.visibility) && { visibility: thread.visibility }),
     truncated: true,
   };

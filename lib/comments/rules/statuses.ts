@@ -48,6 +48,13 @@ export function isTerminal({ id, type }: Status): boolean {
   return (type ?? findStandardStatus(id)?.type) === 'terminal';
 }
 
+/**
+ * Returns whether two statuses mean the same. Customers send the same status with and without its name, type and own fields.
+ */
+export function isSameStatus(one: Status, other: Status): boolean {
+  return one.id === other.id && isTerminal(one) === isTerminal(other);
+}
+
 function findStandardStatus(id: string): Status | undefined {
   return Object.hasOwn(standardStatuses, id) ? standardStatuses[id] : undefined;
 }

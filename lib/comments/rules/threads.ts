@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import * as z from 'zod';
 import { ContentUser, StoredUser } from '../../content/rules/contentUser.ts';
 import { type ContentNames, recordMetadata } from '../../content/rules/eventMetadata.ts';
@@ -39,7 +38,7 @@ import {
   toCommentRow,
   toContextResponse,
 } from './comments.ts';
-import { initialStatus, isTerminal, resolveStatus, SentStatus, type Status } from './statuses.ts';
+import { initialStatus, isSameStatus, isTerminal, resolveStatus, SentStatus, type Status } from './statuses.ts';
 
 const threadTypes = ['comment', 'suggestion'] as const;
 
@@ -441,7 +440,7 @@ function changeStatus(
 ): Pick<Thread, 'status' | 'statusUpdatedByUserId' | 'resolvedByUserId'> {
   const before = JSON.parse(thread.status) as Status;
   const after = change.status === undefined ? before : resolveStatus(change.status);
-  const changed = !isDeepStrictEqual(before, after);
+  const changed = !isSameStatus(before, after);
   const statusUpdatedByUserId = change.statusUpdatedByUserId ?? (changed ? actorId : thread.statusUpdatedByUserId);
   const keepsResolver = !changed || (isTerminal(before) && isTerminal(after));
   const newResolver = isTerminal(after) ? statusUpdatedByUserId : undefined;

@@ -1,4 +1,4 @@
-import { isTerminal, type Status } from '../../comments/rules/statuses.ts';
+import { isSameStatus, isTerminal, type Status } from '../../comments/rules/statuses.ts';
 import type { Thread } from '../../comments/rules/threads.ts';
 import { readJson } from '../../shared/jsonFields.ts';
 
@@ -27,6 +27,6 @@ export function decisionOf(
     return suggestion;
   const [from, to] = [JSON.parse(before.status) as Status, JSON.parse(after.status) as Status];
   const becomesTerminal = isTerminal(to) && !isTerminal(from);
-  if (from.id === to.id && isTerminal(from) === isTerminal(to)) return undefined;
+  if (isSameStatus(from, to)) return undefined;
   return decisionsByStatus.get(to.id.toUpperCase()) ?? (becomesTerminal ? 'resolved' : undefined);
 }

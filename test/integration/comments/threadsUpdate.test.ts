@@ -270,7 +270,7 @@ describe('POST /v2/commentannotations/update: events', () => {
       {
         actionType: 'comment_annotation.access_mode_change',
         actionUser: bob,
-        changes: { visibility: { to: { type: 'organizationPrivate' } } },
+        changes: { visibility: { from: { type: 'public' }, to: { type: 'organizationPrivate' } } },
       },
       { actionType: 'comment_annotation.priority_change', actionUser: bob, changes: { priority: { to: 'P1' } } },
     ]);

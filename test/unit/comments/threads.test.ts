@@ -174,6 +174,7 @@ describe('resolveStatus and changeThread', () => {
     const { thread } = make();
     const resolved = change(thread, { status: 'RESOLVED' }, 'eve');
     expect(resolved).toMatchObject({ resolvedByUserId: 'eve', statusUpdatedByUserId: 'eve', lastUpdated: LATER });
+    expect(change(resolved, { status: { id: 'RESOLVED' } }, 'bob').statusUpdatedByUserId).toBe('eve');
     expect(change(thread, { status: 'RESOLVED', statusUpdatedByUserId: 'bob' }, 'eve').resolvedByUserId).toBe('bob');
     expect(
       change(thread, { status: 'RESOLVED', statusUpdatedByUserId: 'bob', resolvedByUserId: 'zoe' }, 'eve'),
