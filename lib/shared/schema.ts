@@ -216,6 +216,15 @@ export function withFieldRule<C extends object>(rule: FieldRule['rule'], names: 
   return check;
 }
 
+/** Returns a check that requires at least one of the named fields. */
+export function requireAnyOf<N extends string>(names: readonly N[], params: { path?: string[]; error: string }) {
+  const check = z.refine<{ readonly [K in N]?: unknown }>(
+    (sent) => names.some((name) => sent[name] !== undefined),
+    params,
+  );
+  return withFieldRule('anyOf', names, check);
+}
+
 /** Returns the rule that a check enforces, for the API reference. Returns undefined if `withFieldRule` recorded none. */
 export function fieldRuleOf(check: object): FieldRule | undefined {
   return fieldRules.get(check);

@@ -8,7 +8,7 @@ import { organizationScope } from '../../../lib/directory/folders/folders.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
 import { dict, distinct } from '../../../lib/shared/collections.ts';
 import { ItemOutcome } from '../../../lib/shared/results.ts';
-import { closedObject, Id, limits, list, optional, withFieldRule } from '../../../lib/shared/schema.ts';
+import { closedObject, Id, limits, list, optional, requireAnyOf } from '../../../lib/shared/schema.ts';
 import { readActivityConfig } from '../../../lib/workspaces/configs/activityConfig.ts';
 
 const selectors = ['documentId', 'targetEntityId', 'activityIds'] as const;
@@ -26,13 +26,7 @@ export const endpoint = defineEndpoint(
       targetEntityId: optional(Id),
       activityIds: optional(list(Id, limits.list)),
     }).check(
-      withFieldRule(
-        'anyOf',
-        selectors,
-        z.refine((data) => selectors.some((name) => data[name] !== undefined), {
-          error: 'must have at least one of documentId, targetEntityId and activityIds',
-        }),
-      ),
+      requireAnyOf(selectors, { error: 'must have at least one of documentId, targetEntityId and activityIds' }),
     ),
     output: z.object({
       data: z.record(z.string(), ItemOutcome),

@@ -7,7 +7,7 @@ import { deleteNotifications } from '../../../lib/notifications/deleteNotificati
 import { NotificationId, selectorFields } from '../../../lib/notifications/rules.ts';
 import { dict } from '../../../lib/shared/collections.ts';
 import { ItemOutcome } from '../../../lib/shared/results.ts';
-import { closedObject, limits, list, optional, withFieldRule } from '../../../lib/shared/schema.ts';
+import { closedObject, limits, list, optional, requireAnyOf } from '../../../lib/shared/schema.ts';
 
 const selectors = ['documentId', 'locationId', 'userId', 'notificationIds'] as const;
 
@@ -21,13 +21,9 @@ export const endpoint = defineEndpoint(
       ...selectorFields,
       notificationIds: optional(list(NotificationId, limits.list)),
     }).check(
-      withFieldRule(
-        'anyOf',
-        selectors,
-        z.refine((data) => selectors.some((name) => data[name] !== undefined), {
-          error: 'must have at least one of documentId, locationId, userId and notificationIds',
-        }),
-      ),
+      requireAnyOf(selectors, {
+        error: 'must have at least one of documentId, locationId, userId and notificationIds',
+      }),
     ),
     output: z.object({
       data: z.record(z.string(), ItemOutcome),

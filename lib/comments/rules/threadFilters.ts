@@ -13,8 +13,8 @@ import {
   optional,
   PageSize,
   PageToken,
+  requireAnyOf,
   Text,
-  withFieldRule,
 } from '../../shared/schema.ts';
 import { Instant } from '../../shared/times.ts';
 import { changeOptionFields } from './changeOptions.ts';
@@ -47,18 +47,6 @@ export const agentSelectors = /* @__PURE__ */ defineSchema(() => ({
 
 type Selector = keyof typeof threadSelectors | keyof typeof agentSelectors;
 const selectorNames = [...Object.keys(threadSelectors), ...Object.keys(agentSelectors)] as Selector[];
-
-/** Requires at least one selector, so that no request changes all threads of a document by accident. */
-const requireSelector = /* @__PURE__ */ defineSchema(() =>
-  withFieldRule(
-    'anyOf',
-    selectorNames,
-    z.refine<{ readonly [S in Selector]?: unknown }>(
-      (sent) => selectorNames.some((name) => sent[name] !== undefined && sent[name] !== false),
-      { path: ['annotationIds'], error: 'must be given, or another field that selects annotations' },
-    ),
-  ),
-);
 
 /**
  * Rejects a deletion whose only selector is `agentSuggestions: false`. Every thread matches this value, so the request would
@@ -93,15 +81,12 @@ export const ThreadsUpdateRequest = /* @__PURE__ */ defineSchema(() =>
     reason: optional(Text.min(1).max(REASON_CHARACTERS)),
     ...changeOptionFields,
   }).check(
-    requireSelector,
-    withFieldRule(
-      'anyOf',
-      ['updatedData', 'updateUsers'],
-      z.refine(({ updatedData, updateUsers }) => updatedData !== undefined || updateUsers !== undefined, {
-        path: ['updatedData'],
-        error: 'must be given, or updateUsers',
-      }),
-    ),
+    // Without a selector, a request could change all threads of a document by accident.
+    requireAnyOf(['annotationIds', 'locationIds', 'userIds'], {
+      path: ['annotationIds'],
+      error: 'must be given, or another field that selects annotations',
+    }),
+    requireAnyOf(['updatedData', 'updateUsers'], { path: ['updatedData'], error: 'must be given, or updateUsers' }),
     z.refine(({ reason, actionUser }) => reason === undefined || actionUser !== undefined, {
       path: ['actionUser'],
       error: 'is required with reason',
