@@ -7,6 +7,7 @@ import { Emitter } from './emitter.ts';
 import { EventSocket, type SocketConstructor } from './eventSocket.ts';
 import { NewestValues, VersionOrder } from './liveView.ts';
 import { OwnPresence, type OwnPresenceFields } from './ownPresence.ts';
+import { pages } from './pages.ts';
 import type { CallOptions } from './types.ts';
 
 /** The ids of a document and its organization, which your application chose. */
@@ -111,7 +112,13 @@ export interface LiveMethods {
         DocumentName & { liveStateDataId: string; data: Record<string, unknown>; merge?: boolean },
         unknown
       >;
-      readonly get: Call<DocumentName, { readonly states: readonly LiveStateResponse[] }>;
+      readonly get: (
+        data: DocumentName & { pageToken?: string | undefined },
+        options?: CallOptions,
+      ) => Promise<{
+        readonly data: { readonly states: readonly LiveStateResponse[] };
+        readonly nextPageToken: string | null;
+      }>;
     };
   };
 }
@@ -417,8 +424,8 @@ export class LiveDocument {
     this.#states.beginRead();
     const [present, states] = await Promise.all([
       methods.v2.presence.get(document),
-      methods.v2.livestate.get(document).catch((error: unknown) => {
-        // All states together are too large for one answer, so none is reported. The application must read states by id.
+      this.#readStates().catch((error: unknown) => {
+        // The document was deleted and added again between two pages. The connection then ends, and the next one reads again.
         if (!(error instanceof ServiceError) || error.status !== 'INVALID_ARGUMENT') throw error;
         return undefined;
       }),
@@ -427,12 +434,19 @@ export class LiveDocument {
     this.#users.applyRead(present.data.users);
     this.#showPresence();
     // After a gap, known states can belong to a deleted document.
-    const stored = states?.data.states ?? (this.#needsReload ? [] : this.#states.all);
+    const stored = states ?? (this.#needsReload ? [] : this.#states.all);
     for (const state of this.#states.applyRead(stored)) this.#events.emit('livestate', state);
     this.#readAt = now;
     if (!this.#needsReload) return;
     this.#needsReload = false;
     this.#events.emit('reload', undefined);
+  }
+
+  async #readStates(): Promise<LiveStateResponse[]> {
+    const { methods, document } = this.#ports;
+    const states: LiveStateResponse[] = [];
+    for await (const { data } of pages(methods.v2.livestate.get, document)) states.push(...data.states);
+    return states;
   }
 
   async #readChanges(): Promise<void> {

@@ -269,7 +269,7 @@ export interface Methods {
     readonly livestate: {
       /** Send data to all users in a document, and store it under an id. */
       readonly broadcast: Method<typeof registry.livestateBroadcast>;
-      /** Get all live data of a document, or live data by id. */
+      /** Get live data by id, or all live data of a document in pages. */
       readonly get: Method<typeof registry.livestateGet>;
     };
     readonly memory: {
@@ -636,7 +636,7 @@ export interface UserMethods {
     readonly livestate: {
       /** Send data to all users in a document, and store it under an id. */
       readonly broadcast: Method<typeof registry.livestateBroadcast>;
-      /** Get all live data of a document, or live data by id. */
+      /** Get live data by id, or all live data of a document in pages. */
       readonly get: Method<typeof registry.livestateGet>;
     };
     readonly notifications: {

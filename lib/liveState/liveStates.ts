@@ -6,13 +6,11 @@ import { distinct } from '../shared/collections.ts';
 import { invalid } from '../shared/errors.ts';
 import { limits } from '../shared/schema.ts';
 import { defineEntity } from '../table/entity.ts';
+import type { Page } from '../table/pages.ts';
 import { retryOnConflict } from '../table/retryOnConflict.ts';
 import { storeCapability } from '../table/storeCapability.ts';
-import { insertOrReplace, type Table } from '../table/table.ts';
+import { insertOrReplace, type PageOptions, type Table } from '../table/table.ts';
 import { applyBroadcast, type Broadcast, LiveState, type LiveStateResponse, toLiveStateResponse } from './rules.ts';
-
-/** The largest number of live states in one answer. */
-const MAX_STATES = 1_000;
 
 export const LiveStateEntity = defineEntity({
   type: 'LiveState',
@@ -58,23 +56,17 @@ export class LiveStateStore {
     });
   }
 
-  /**
-   * Returns the live states of a document with these ids, or all of them if `ids` is undefined. Throws INVALID_ARGUMENT if the
-   * document has too many of them for one answer.
-   */
-  async list(scope: DocumentScope, ids: readonly string[] | undefined): Promise<LiveStateResponse[]> {
-    if (ids) {
-      const keys = distinct(ids).map((liveStateDataId) => ({ ...scope, liveStateDataId }));
-      const states = await this.#table.getMany(LiveStateEntity, keys);
-      return states.flatMap((state) => (state ? [toLiveStateResponse(state)] : []));
-    }
-    const { values, next } = await this.#table.query(LiveStateEntity, scope, { limit: MAX_STATES });
-    if (next === undefined) return values.map(toLiveStateResponse);
-    throw invalid({
-      path: ['liveStateDataIds'],
-      code: 'answer_too_large',
-      message: `liveStateDataIds is required: the document has more live states than one answer can hold`,
-    });
+  /** Returns the live states of a document with these ids. Leaves out ids that have none. */
+  async getByIds(scope: DocumentScope, ids: readonly string[]): Promise<LiveStateResponse[]> {
+    const keys = distinct(ids).map((liveStateDataId) => ({ ...scope, liveStateDataId }));
+    const states = await this.#table.getMany(LiveStateEntity, keys);
+    return states.flatMap((state) => (state ? [toLiveStateResponse(state)] : []));
+  }
+
+  /** Returns a page of the live states of a document, ordered by id. */
+  async list(scope: DocumentScope, options: PageOptions): Promise<Page<LiveStateResponse>> {
+    const { values, next } = await this.#table.query(LiveStateEntity, scope, options);
+    return { values: values.map(toLiveStateResponse), next };
   }
 }
 
@@ -83,7 +75,7 @@ export const broadcastLiveState: Capability<Pick<LiveStateStore, 'broadcast'>> =
   ['GetItem', 'PutItem'],
 );
 
-export const listLiveStates: Capability<Pick<LiveStateStore, 'list'>> = /* @__PURE__ */ storeCapability(
+export const listLiveStates: Capability<Pick<LiveStateStore, 'getByIds' | 'list'>> = /* @__PURE__ */ storeCapability(
   LiveStateStore,
   ['BatchGetItem', 'Query'],
 );

@@ -64,6 +64,7 @@ export class FakeLive {
   /** The oldest version of which the log still has the change. */
   oldest = 1;
   epoch = 0;
+  statesPerPage = 1_000;
   latency = () => 5;
   /** How far the clock of the service is ahead of the client's clock, in milliseconds. */
   clockLead = 0;
@@ -86,7 +87,10 @@ export class FakeLive {
       const result = this.#answer(path, data, headers.authorization ?? '');
       await this.#travel();
       if (this.#isUnreachable() || this.crash()) throw new TypeError('fetch failed');
-      return new Response(JSON.stringify({ result: { status: 'success', message: 'Done.', data: result } }));
+      const { nextPageToken, ...answer } = result;
+      return new Response(
+        JSON.stringify({ result: { status: 'success', message: 'Done.', data: answer, nextPageToken } }),
+      );
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
       const status = errorCatalogue[error.status].http;
@@ -176,6 +180,13 @@ export class FakeLive {
     return this.isDown;
   }
 
+  #statesPage({ pageToken }: Json): Json {
+    const from = Number(pageToken ?? 0);
+    const states = [...this.states.values()].slice(from, from + this.statesPerPage);
+    const end = from + states.length;
+    return { states, nextPageToken: end < this.states.size ? String(end) : null };
+  }
+
   #requireEditor({ editorKey }: Json): void {
     if (this.editorKey === undefined || (editorKey ?? this.editorKey) !== this.editorKey)
       throw new Refusal('NOT_FOUND');
@@ -221,7 +232,7 @@ export class FakeLive {
         }
         return { success: true };
       case '/v2/livestate/get':
-        return { states: [...this.states.values()] };
+        return this.#statesPage(data);
       case '/v2/livestate/broadcast': {
         const state = { liveStateDataId: data.liveStateDataId, data: data.data, at: Date.now() };
         this.states.set(state.liveStateDataId, state);

@@ -90,9 +90,7 @@ describe('POST /v2/livestate/broadcast', () => {
     const of = (text: string) => ({ liveStateDataId: 'clause', data: { text }, merge: false, userId: undefined });
     await store.broadcast(where, of('newer'), 2_000);
     await store.broadcast(where, of('older'), 1_000);
-    expect(await store.list(where, undefined)).toEqual([
-      { liveStateDataId: 'clause', data: { text: 'newer' }, at: 2_000 },
-    ]);
+    expect(await states()).toEqual([{ liveStateDataId: 'clause', data: { text: 'newer' }, at: 2_000 }]);
   });
 
   test.each([
@@ -133,15 +131,27 @@ describe('POST /v2/livestate/get', () => {
     expect(await ids({ liveStateDataIds: ['c', 'none', 'a', 'c'] })).toEqual(['c', 'a']);
   });
 
-  test('asks for ids if all states exceed one response', async () => {
+  test('returns all states in pages of less than 5 MB', async () => {
     const store = new LiveStateStore(table);
     const where = await scope();
     const data = { text: 'x'.repeat(60_000) };
-    for (let n = 0; n < 70; n++)
-      await store.broadcast(where, { liveStateDataId: `${n}`, data, merge: false, userId: undefined }, 1);
-    const { status, body } = await customer.call('/v2/livestate/get', nda);
-    expect([status, body.error.details.issues[0].path]).toEqual([400, ['liveStateDataIds']]);
-    expect(await states({ liveStateDataIds: ['69'] })).toHaveLength(1);
+    const ids = times(100, (n) => String(n).padStart(3, '0'));
+    for (const liveStateDataId of ids)
+      await store.broadcast(where, { liveStateDataId, data, merge: false, userId: undefined }, 1);
+    const pages = await customer.pages('/v2/livestate/get', nda);
+    expect(pages.length).toBe(2);
+    expect(pages.flatMap(({ states: page }) => page).map(({ liveStateDataId }: any) => liveStateDataId)).toEqual(ids);
+  });
+
+  test('continues after the last state of a page although others were broadcast in the meantime', async () => {
+    for (const liveStateDataId of ['b', 'd', 'f']) await broadcast({}, { liveStateDataId });
+    const pages = await customer.pages('/v2/livestate/get', { ...nda, pageSize: 2 }, async () => {
+      for (const liveStateDataId of ['a', 'b', 'c', 'e']) await broadcast({ n: 1 }, { liveStateDataId });
+    });
+    expect(pages.map(({ states: page }) => page.map(({ liveStateDataId }: any) => liveStateDataId))).toEqual([
+      ['b', 'd'],
+      ['e', 'f'],
+    ]);
   });
 });
 
@@ -182,7 +192,7 @@ test('an erasure removes live states whose last broadcast was by the user', asyn
   await broadcastAs('of a server', undefined, 1_000);
   const removedUsers = { userIds: new Set(['ada']), removedAt: 2_000 };
   await eraseLiveStates.erase({ table, scope: where, removedUsers, mode: 'erase', clock: Date.now }, undefined);
-  expect((await store.list(where, undefined)).map(({ liveStateDataId }) => liveStateDataId)).toEqual([
+  expect((await states()).map(({ liveStateDataId }) => liveStateDataId)).toEqual([
     'later',
     'of a server',
     'of another user',

@@ -177,7 +177,7 @@ describe('a live document', () => {
     ['drops', 'with', 2],
     ['keeps', 'without', 1],
   ])(
-    '%s its live states after a read %s a gap if the document has too many for one answer',
+    '%s its live states after a read %s a gap if a page token is refused, because the document was added again',
     async (verb, _, oldest) => {
       const { live } = open();
       await wait();
@@ -190,6 +190,15 @@ describe('a live document', () => {
       expect(live.state('clause')?.data).toEqual(verb === 'keeps' ? { n: 4 } : undefined);
     },
   );
+
+  test('has the live states of all pages', async () => {
+    service.statesPerPage = 2;
+    for (const liveStateDataId of ['a', 'b', 'c', 'd', 'e'])
+      service.states.set(liveStateDataId, { liveStateDataId, data: {}, at: Date.now() });
+    const { live } = open();
+    await wait();
+    expect(['a', 'b', 'c', 'd', 'e'].filter((id) => live.state(id) === undefined)).toEqual([]);
+  });
 
   test('asks for a reload after the next connect if the read of the users fails', async () => {
     const { live, events } = open();
