@@ -1,4 +1,5 @@
 import type { Capability } from '../app/capability.ts';
+import { type DeletedRecords, deleteInPages, type DeletionResult } from '../content/deleteInPages.ts';
 import type { DocumentContext, DocumentScope } from '../content/documentScope.ts';
 import { recordPartition, recordSortKey } from '../content/involvements.ts';
 import {
@@ -24,13 +25,13 @@ import { DocumentReader } from '../directory/documents.ts';
 import { organizationPartition, type OrganizationScope } from '../directory/folders/folders.ts';
 import type { Cause } from '../events/outbox.ts';
 import { jsonBytes } from '../shared/bytes.ts';
-import { distinctBy } from '../shared/collections.ts';
+import { distinct, distinctBy } from '../shared/collections.ts';
 import { invalid, type Issue } from '../shared/errors.ts';
 import { derivedId } from '../shared/ids.ts';
 import { inSlices } from '../shared/inSlices.ts';
-import { type DeletedItems, type ItemOutcome, MAX_FAILED_ITEMS } from '../shared/results.ts';
+import type { ItemOutcome } from '../shared/results.ts';
 import { defineEntity, type Stored } from '../table/entity.ts';
-import { pages } from '../table/pages.ts';
+import { type Page, pages } from '../table/pages.ts';
 import { retryOnConflict } from '../table/retryOnConflict.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 import { insert, inTransactions, remove, type Table, upsert, type WriteOp } from '../table/table.ts';
@@ -122,12 +123,10 @@ interface StoredActivity extends ActivityPosition {
   readonly activity: Activity;
 }
 
-/** The largest number of activities that one query by `targetEntityId` returns. */
+/** The largest number of activities that one query by `targetEntityId` returns, and that a deletion reads at a time. */
 const TARGET_PAGE = 100;
 /** The number of activities that are read together before they are changed. One activity can have 360 KB. */
 const CHANGED_AT_ONCE = 30;
-/** The largest number of activities that one call deletes if it selects them by document or by `targetEntityId`. */
-const MAX_DELETED_ACTIVITIES = 2_000;
 /**
  * The number of operations in one transaction: as many as DynamoDB allows. With fewer transactions, fewer calls can fail halfway.
  */
@@ -303,10 +302,12 @@ export class ActivityReader {
 export class ActivityWriter {
   readonly #table: Table;
   readonly #reader: ActivityReader;
+  readonly #clock: () => number;
 
-  constructor(table: Table) {
+  constructor(table: Table, clock: () => number = Date.now) {
     this.#table = table;
     this.#reader = new ActivityReader(table);
+    this.#clock = clock;
   }
 
   /**
@@ -389,79 +390,71 @@ export class ActivityWriter {
   }
 
   /**
-   * Deletes the activities with these ids. If `scope` is a document, or if `targetEntityId` is given, deletes only activities of
-   * this document or with this target. Ids must be distinct. Returns one result per id. An activity that is not deleted fails in
-   * its own result only.
+   * Deletes the activities that match a selection. It has ids or a `targetEntityId`, or `scope` is a document. Returns one result per
+   * id. Without ids, starts after the position `after`, deletes the oldest activities first, and stops like `deleteInPages`. An
+   * activity that is not deleted fails in its own result only.
    */
-  async delete(scope: AnyScope, ids: readonly string[], targetEntityId?: string): Promise<DeletedItems> {
-    if (!('documentKey' in scope) && targetEntityId === undefined) {
-      const results = await this.#delete(
+  async delete(
+    scope: AnyScope,
+    { activityIds, targetEntityId }: ActivitySelection,
+    after?: string,
+  ): Promise<DeletedRecords> {
+    if (activityIds)
+      return { results: await this.#deleteByIds(scope, distinct(activityIds), targetEntityId), next: undefined };
+    const read = (from: string | undefined) => {
+      const options = { after: from, limit: TARGET_PAGE };
+      return targetEntityId === undefined
+        ? this.#readDeletions(scope as DocumentScope, options)
+        : this.#readTargetDeletions(scope, targetEntityId, options);
+    };
+    return deleteInPages(pages(read, after), (deletions) => this.#delete(scope, deletions), this.#clock);
+  }
+
+  async #deleteByIds(
+    scope: AnyScope,
+    ids: readonly string[],
+    targetEntityId: string | undefined,
+  ): Promise<DeletionResult[]> {
+    if (!('documentKey' in scope) && targetEntityId === undefined)
+      return this.#delete(
         scope,
         ids.map((id) => ({ id })),
       );
-      return { results, hasMore: false };
-    }
-    const results = await inSlices(ids, CHANGED_AT_ONCE, async (slice) => {
+    return inSlices(ids, CHANGED_AT_ONCE, async (slice) => {
       const selected = (await this.#reader.find(scope, slice)).flatMap((stored) => {
         if (!stored || !matchesFilter({ targetEntityId }, stored.activity)) return [];
         if ('documentKey' in scope && stored.scope.documentKey !== scope.documentKey) return [];
         return [{ id: stored.id, position: stored.position }];
       });
       const deleted = new Map(await this.#delete(scope, selected));
-      return slice.map((id): ActivityResult => [id, deleted.get(id) ?? DELETION_FAILED]);
-    });
-    return { results, hasMore: false };
-  }
-
-  /** Deletes up to 2,000 activities of a document, oldest first. */
-  async deleteOfDocument(scope: DocumentScope): Promise<DeletedItems> {
-    return this.#deletePages(scope, async (options) => {
-      const page = await this.#table.query(ActivityEntity, scope, options);
-      const { documentKey } = scope;
-      return {
-        deletions: page.values.map(({ id, createdAt }) => ({ id, position: { documentKey, createdAt } })),
-        next: page.next,
-      };
+      return slice.map((id): DeletionResult => [id, deleted.get(id) ?? DELETION_FAILED]);
     });
   }
 
-  /**
-   * Deletes up to 2,000 activities with this `targetEntityId`, oldest first. `scope` is an organization or a document. Activities
-   * of disabled documents fail in their own results.
-   */
-  async deleteOfTarget(scope: AnyScope, targetEntityId: string): Promise<DeletedItems> {
-    return this.#deletePages(scope, async (options) => {
-      const page = await this.#reader.readTarget(scope, targetEntityId, { ...options, descending: false });
-      return {
-        deletions: page.activities.map(({ activity: { id, createdAt }, documentKey }) => ({
-          id,
-          position: { documentKey, createdAt },
-        })),
-        next: page.next,
-      };
-    });
+  async #readDeletions(scope: DocumentScope, options: RecordPageOptions): Promise<Page<Deletion>> {
+    const { values, next } = await this.#table.query(ActivityEntity, scope, options);
+    const { documentKey } = scope;
+    return { values: values.map(({ id, createdAt }) => ({ id, position: { documentKey, createdAt } })), next };
   }
 
-  async #deletePages(
-    scope: OrganizationScope,
-    read: (options: RecordPageOptions) => Promise<{ deletions: readonly Deletion[]; next: string | undefined }>,
-  ): Promise<DeletedItems> {
-    const results: ActivityResult[] = [];
-    // Activities that cannot be deleted do not count. Otherwise every repeated call would end at the same ones.
-    let [deleted, failed] = [0, 0];
-    for await (const { deletions, next } of pages((after) =>
-      read({ after, limit: MAX_DELETED_ACTIVITIES - deleted }),
-    )) {
-      const outcomes = await this.#delete(scope, deletions);
-      results.push(...outcomes.filter(([, { success }]) => success || ++failed <= MAX_FAILED_ITEMS));
-      deleted += outcomes.filter(([, { success }]) => success).length;
-      if (deleted >= MAX_DELETED_ACTIVITIES) return { results, hasMore: next !== undefined };
-    }
-    return { results, hasMore: false };
+  async #readTargetDeletions(
+    scope: AnyScope,
+    targetEntityId: string,
+    options: RecordPageOptions,
+  ): Promise<Page<Deletion>> {
+    const { activities, next } = await this.#reader.readTarget(scope, targetEntityId, {
+      ...options,
+      descending: false,
+    });
+    const values = activities.map(({ activity: { id, createdAt }, documentKey }) => ({
+      id,
+      position: { documentKey, createdAt },
+    }));
+    return { values, next };
   }
 
   /** Deletes activities. If an activity has a `position` and is stored elsewhere by now, it fails in its own result only. */
-  async #delete(scope: OrganizationScope, activities: readonly Deletion[]): Promise<ActivityResult[]> {
+  async #delete(scope: OrganizationScope, activities: readonly Deletion[]): Promise<DeletionResult[]> {
     const outcomes = await writeEach<Deletion, ActivityPosition | undefined, ItemOutcome>({
       table: this.#table,
       items: activities,
@@ -545,7 +538,10 @@ interface Earlier {
   readonly isLive?: boolean;
 }
 
-type ActivityResult = readonly [id: string, outcome: ItemOutcome];
+interface ActivitySelection {
+  readonly activityIds?: readonly string[] | undefined;
+  readonly targetEntityId?: string | undefined;
+}
 
 interface Deletion {
   readonly id: string;
@@ -569,5 +565,8 @@ export const updateActivities: Capability<Pick<ActivityWriter, 'update'>> = /* @
   ['BatchGetItem', 'Query', 'PutItem'],
 );
 
-export const deleteActivities: Capability<Pick<ActivityWriter, 'delete' | 'deleteOfDocument' | 'deleteOfTarget'>> =
-  /* @__PURE__ */ storeCapability(ActivityWriter, ['BatchGetItem', 'Query', 'DeleteItem'], ['gsi1']);
+export const deleteActivities: Capability<Pick<ActivityWriter, 'delete'>> = /* @__PURE__ */ storeCapability(
+  ActivityWriter,
+  ['BatchGetItem', 'Query', 'DeleteItem'],
+  ['gsi1'],
+);

@@ -1,17 +1,13 @@
 import type { Capability } from '../app/capability.ts';
+import { type DeletedRecords, deleteInPages, type DeletionResult } from '../content/deleteInPages.ts';
 import type { Document } from '../directory/documents.ts';
 import { organizationScope } from '../directory/folders/folders.ts';
 import type { Organization } from '../directory/organizations.ts';
 import { distinct } from '../shared/collections.ts';
-import { type DeletedItems, type ItemOutcome, MAX_FAILED_ITEMS } from '../shared/results.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 import type { Table } from '../table/table.ts';
 import { type NotificationFilter, NotificationReader } from './notificationReader.ts';
 import { isSelected, NotificationWriter } from './notifications.ts';
-
-/** A request without ids stops after it has deleted this many notifications, or after this time (milliseconds). */
-const MAX_DELETED_NOTIFICATIONS = 2_000;
-const MAX_MILLISECONDS = 15_000;
 
 export class NotificationDeleter {
   readonly #reader: NotificationReader;
@@ -26,33 +22,27 @@ export class NotificationDeleter {
 
   /**
    * Deletes the notifications that a filter selects. With a user in the filter, deletes only notifications that have this user in
-   * `notifyUsers`. With ids in the filter, one call deletes all of them. Otherwise the call stops after about 2,000 notifications
-   * or 15 s. `document` is the document that the filter names.
+   * `notifyUsers`. With ids in the filter, one call deletes all of them. Otherwise the call starts after the position `after`, and
+   * stops like `deleteInPages`. `document` is the document that the filter names.
    */
   async delete(
     tenant: string,
     organization: Organization,
     document: Document | undefined,
     filter: NotificationFilter,
-  ): Promise<DeletedItems> {
+    after?: string,
+  ): Promise<DeletedRecords> {
     const scope = organizationScope(tenant, organization);
-    const deadline = this.#clock() + MAX_MILLISECONDS;
-    const results: [string, ItemOutcome][] = [];
-    let [deleted, failed] = [0, 0];
-    const { notificationIds } = filter;
-    const pages = notificationIds ? [distinct(notificationIds)] : this.#reader.listIds(scope, document, filter);
-    for await (const ids of pages) {
+    const deleteAll = async (ids: readonly string[]) => {
       const outcomes = await this.#writer.delete(scope, ids, (notification) =>
         isSelected(document, filter, notification),
       );
-      for (const [index, outcome] of outcomes.entries())
-        if (outcome.success || ++failed <= MAX_FAILED_ITEMS) results.push([ids[index] ?? '', outcome]);
-      // Notifications that cannot be deleted do not count. Otherwise every repeated call would end at the same ones.
-      deleted += outcomes.filter(({ success }) => success).length;
-      if (!notificationIds && (deleted >= MAX_DELETED_NOTIFICATIONS || this.#clock() > deadline))
-        return { results, hasMore: true };
-    }
-    return { results, hasMore: false };
+      return outcomes.map((outcome, index): DeletionResult => [ids[index] ?? '', outcome]);
+    };
+    const { notificationIds } = filter;
+    return notificationIds
+      ? { results: await deleteAll(distinct(notificationIds)), next: undefined }
+      : deleteInPages(this.#reader.listIds(scope, document, filter, after), deleteAll, this.#clock);
   }
 }
 

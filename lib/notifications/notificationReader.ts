@@ -207,34 +207,35 @@ export class NotificationReader {
   }
 
   /**
-   * Yields the ids of the notifications that a filter selects, batch by batch. The filter has no `notificationIds`. With a user
-   * in the filter, yields only notifications that have this user in `notifyUsers`. The caller may delete notifications between
-   * two batches. `document` is the document that the filter names.
+   * Yields the ids of the notifications that a filter selects, page by page, after the position `after`. The filter has no
+   * `notificationIds`. With a user in the filter, yields only notifications that have this user in `notifyUsers`. The caller may
+   * delete notifications between two pages. `document` is the document that the filter names.
    */
   async *listIds(
     scope: OrganizationScope,
     document: Document | undefined,
     { userId, locationId }: NotificationFilter,
-  ): AsyncGenerator<string[]> {
+    after: string | undefined,
+  ): AsyncGenerator<Page<string>> {
     if (userId !== undefined) {
       const batches = this.#listInvolved(
         scope,
         [userId],
         document?.internalId,
-        { limit: INVOLVEMENTS_PER_QUERY, ascending: true },
+        { limit: INVOLVEMENTS_PER_QUERY, ascending: true, after },
         Infinity,
       );
-      for await (const { candidates } of batches) {
+      for await (const { candidates, cursor } of batches) {
         const selected = candidates.filter((candidate) => isSelected(document, { userId, locationId }, candidate));
         const existing = await this.#inLiveDocuments(scope, selected);
-        yield existing.map(({ notification }) => notification.id);
+        yield { values: existing.map(({ notification }) => notification.id), next: cursor };
       }
       return;
     }
     const options = { limit: READ_AT_ONCE, ascending: true };
-    const read = (after: string | undefined) =>
-      this.#listDocuments(scope, document, locationId, { ...options, after }, ({ id }) => id);
-    for await (const { values } of pages(read)) yield values;
+    const read = (from: string | undefined) =>
+      this.#listDocuments(scope, document, locationId, { ...options, after: from }, ({ id }) => id);
+    yield* pages(read, after);
   }
 
   /**

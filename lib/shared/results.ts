@@ -62,18 +62,6 @@ export function failedAnnotation(annotationId: string, message: string): Annotat
   return { success: false, annotationId, message };
 }
 
-/** The results of a deletion, by id, with at most 500 failed ones. `hasMore` is true if items may remain. */
-export interface DeletedItems {
-  readonly results: readonly (readonly [id: string, outcome: ItemOutcome])[];
-  readonly hasMore: boolean;
-}
-
-/**
- * The largest number of failed items in the answer of a deletion that selects items by a filter. It deletes beyond items that it
- * cannot delete, and there can be any number of them.
- */
-export const MAX_FAILED_ITEMS = 500;
-
 const GroupResult = /* @__PURE__ */ defineNamedSchema('UserGroupResult', () =>
   z.object({ success: z.boolean(), organizationUserGroupId: z.string(), message: z.string() }),
 );

@@ -446,7 +446,7 @@ describe('the OpenAPI document, for client generators,', () => {
       ].join(' '),
     );
     expect(dataSchema('/v2/activities/delete').description).toBe(
-      'Must have at least one of documentId, targetEntityId and activityIds.',
+      '`pageToken` must not be given together with activityIds. Must have at least one of documentId, targetEntityId and activityIds.',
     );
     expect(property('/v2/organizations/folders/update', 'folders').description).toBe(
       'Must have at most 30 items with a parentFolderId.',

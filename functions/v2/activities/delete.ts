@@ -6,16 +6,28 @@ import { findWritableOrganization, requireWritable } from '../../../lib/content/
 import { readDocuments } from '../../../lib/directory/documents.ts';
 import { organizationScope } from '../../../lib/directory/folders/folders.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
-import { dict, distinct } from '../../../lib/shared/collections.ts';
+import { paging } from '../../../lib/http/paging.ts';
+import { dict } from '../../../lib/shared/collections.ts';
 import { ItemOutcome } from '../../../lib/shared/results.ts';
-import { closedObject, Id, limits, list, optional, requireAnyOf } from '../../../lib/shared/schema.ts';
+import {
+  closedObject,
+  Id,
+  limits,
+  list,
+  notTogether,
+  optional,
+  PageToken,
+  requireAnyOf,
+} from '../../../lib/shared/schema.ts';
 import { readActivityConfig } from '../../../lib/workspaces/configs/activityConfig.ts';
 
 const selectors = ['documentId', 'targetEntityId', 'activityIds'] as const;
 
+const path = '/v2/activities/delete';
+
 export const endpoint = defineEndpoint(
   {
-    path: '/v2/activities/delete',
+    path,
     summary:
       'Delete activity logs by id, document or target entity. If several are given, all must match. Immutable activity logs cannot be deleted',
     auth: 'apiKey',
@@ -25,16 +37,21 @@ export const endpoint = defineEndpoint(
       documentId: optional(Id),
       targetEntityId: optional(Id),
       activityIds: optional(list(Id, limits.list)),
+      pageToken: optional(PageToken),
     }).check(
+      notTogether('pageToken', 'activityIds'),
       requireAnyOf(selectors, { error: 'must have at least one of documentId, targetEntityId and activityIds' }),
     ),
     output: z.object({
       data: z.record(z.string(), ItemOutcome),
-      /** If true, activities remain. Send the same request again to delete the next ones. */
+      /** If true, activities can remain. Send the request again with this `pageToken` to delete the next ones. */
       hasMore: z.boolean(),
+      pageToken: z.string().nullable(),
     }),
     message: ({ hasMore }) =>
-      hasMore ? 'Activity(s) deleted. There are more: send the request again.' : 'Activity(s) deleted successfully.',
+      hasMore
+        ? 'Activity(s) deleted. There are more: send the request again with this pageToken.'
+        : 'Activity(s) deleted successfully.',
     errors: ['NOT_FOUND', 'FAILED_PRECONDITION'],
     uses: {
       findWritableOrganization,
@@ -45,30 +62,30 @@ export const endpoint = defineEndpoint(
     impact: 'customers cannot delete activity logs',
     example: {
       data: { organizationId: 'acme', activityIds: ['signature-1'] },
-      result: { data: { 'signature-1': { success: true, message: 'Activity deleted.' } }, hasMore: false },
+      result: {
+        data: { 'signature-1': { success: true, message: 'Activity deleted.' } },
+        hasMore: false,
+        pageToken: null,
+      },
     },
   },
-  async ({ input: { organizationId, documentId, targetEntityId, activityIds }, caller, deps }) => {
+  async ({ input, caller, deps, now }) => {
+    const { organizationId, documentId, targetEntityId, activityIds } = input;
     const [organization, config] = await Promise.all([
       deps.findWritableOrganization(caller.tenant, organizationId),
       deps.configs.get(caller.tenant),
     ]);
     requireActivityLogsMutable(config);
-    const scope = organizationScope(caller.tenant, organization);
-    const documentScope = documentId === undefined ? undefined : await requireDocumentScope(documentId);
-    const { results, hasMore } = await deleteSelected();
-    return { data: dict(results), hasMore };
+    const organizationKeys = organizationScope(caller.tenant, organization);
+    const scope = documentId === undefined ? organizationKeys : await requireDocumentScope(documentId);
+    const pages = paging(caller, [path, JSON.stringify([scope, targetEntityId])], input, now);
+    const { results, next } = await deps.activities.delete(scope, { activityIds, targetEntityId }, pages.after);
+    return { data: dict(results), hasMore: next !== undefined, pageToken: pages.next(next) };
 
     async function requireDocumentScope(id: string) {
-      const document = await deps.documents.require(scope, id);
+      const document = await deps.documents.require(organizationKeys, id);
       requireWritable({ document });
-      return { ...scope, documentKey: document.internalId };
-    }
-
-    async function deleteSelected() {
-      if (activityIds) return deps.activities.delete(documentScope ?? scope, distinct(activityIds), targetEntityId);
-      if (targetEntityId !== undefined) return deps.activities.deleteOfTarget(documentScope ?? scope, targetEntityId);
-      return documentScope ? deps.activities.deleteOfDocument(documentScope) : { results: [], hasMore: false };
+      return { ...organizationKeys, documentKey: document.internalId };
     }
   },
 );

@@ -142,6 +142,7 @@ describe('POST /v2/activities/delete', () => {
       status: 'success',
       message: 'Activity(s) deleted successfully.',
       hasMore: false,
+      pageToken: null,
       data: {
         a0: { success: true, message: 'Activity deleted.' },
         none: { success: false, message: 'Failed to delete activity.' },
@@ -186,23 +187,27 @@ describe('POST /v2/activities/delete', () => {
   });
 
   test.each([
-    ['document', { documentId: 'nda' }],
-    ['target entity', { targetEntityId: 't' }],
+    ['document', { documentId: 'nda' }, 2_000],
+    ['target entity', { targetEntityId: 't' }, 2_099],
   ])(
-    'deletes at most 2,000 activities by %s, sets hasMore, and deletes the rest when the request is repeated',
-    async (_what, by) => {
-      for (let n = 0; n < 2_050; n += 410)
-        await add(manyActivities(410, (i) => ({ id: `a${n + i}`, targetEntityId: 't' })));
+    'deletes about 2,000 activities by %s, and deletes the rest when the request is repeated with the page token',
+    async (_what, by, count) => {
+      const kept = { organizationId: 'acme', documentId: 'tos' };
+      await add([activity({ id: 'kept', targetEntityId: 't' })], kept);
+      const disabling = { organizationId: 'acme', documentIds: ['tos'], disabled: true };
+      await customer.ok('/v2/organizations/documents/access/disablestate/update', disabling);
+      for (let n = 0; n < 2_150; n += 430)
+        await add(manyActivities(430, (i) => ({ id: `a${n + i}`, targetEntityId: 't' })));
       const first = await remove(by);
-      expect([Object.keys(first.data).length, first.hasMore, first.message]).toEqual([
-        2_000,
+      const { kept: _kept, ...deleted } = first.data;
+      expect([Object.keys(deleted).length, first.hasMore, first.message]).toEqual([
+        count,
         true,
-        'Activity(s) deleted. There are more: send the request again.',
+        'Activity(s) deleted. There are more: send the request again with this pageToken.',
       ]);
-      const second = await remove(by);
-      expect([Object.keys(second.data).length, second.hasMore]).toEqual([50, false]);
-      expect(await remove(by)).toMatchObject({ data: {}, hasMore: false });
-      expect(await get()).toEqual([]);
+      const second = await remove({ ...by, pageToken: first.pageToken });
+      expect([Object.keys(second.data).length, second.hasMore, second.pageToken]).toEqual([2_150 - count, false, null]);
+      expect(await idsOf()).toEqual(['kept']);
     },
   );
 

@@ -140,7 +140,7 @@ describe('races of activities', () => {
       await customer.ok('/v2/activities/delete', { organizationId: 'acme', activityIds: ['a'] });
       await customer.ok(ADD, { ...nda, activities: [activity({ id: 'a', entityData: 'new' })] });
     });
-    const { results } = await new ActivityWriter(table).delete(await scope(), ['a']);
+    const { results } = await new ActivityWriter(table).delete(await scope(), { activityIds: ['a'] });
     expect(results).toEqual([['a', { success: true, message: 'Activity deleted.' }]]);
     expect([await get(), await get({ activityIds: ['a'] })]).toEqual([[], []]);
   });

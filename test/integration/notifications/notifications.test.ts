@@ -525,28 +525,49 @@ describe('POST /v2/notifications/delete', () => {
     expect(Object.keys(body.result.data)).toHaveLength(30);
   });
 
+  const disable = (documentId: string) =>
+    customer.ok('/v2/organizations/documents/access/disablestate/update', {
+      organizationId: 'acme',
+      documentIds: [documentId],
+      disabled: true,
+    });
+
   test('deletes notifications of a user after 2,000 ones that a disabled document keeps, and names 500 of those', async () => {
     for (let n = 0; n < 2_000; n += 100) await Promise.all(times(100, (i) => add(`n${n + i}`)));
     await add('last', { documentId: 'offer' });
-    const disabling = { organizationId: 'acme', documentIds: ['nda'], disabled: true };
-    await customer.ok('/v2/organizations/documents/access/disablestate/update', disabling);
+    await disable('nda');
     const { body } = await withStillClock(() => customer.call(DELETE, { organizationId: 'acme', userId: 'grace' }));
     const { data, hasMore } = body.result;
     expect([Object.keys(data).length, data.last.success, hasMore]).toEqual([501, true, false]);
   });
 
-  test('sets hasMore, and deletes the remaining notifications if the request is repeated', async () => {
-    await Promise.all(times(110, (i) => add(`n${i}`)));
+  test.each([
+    ['a user', { userId: 'grace' }],
+    ['a location', { locationId: 'l1' }],
+  ])('continues after the notifications of %s that it cannot delete', async (_what, by) => {
+    await Promise.all(times(110, (i) => add(`n${i}`, { location: { id: 'l1' } })));
+    await add('last', { documentId: 'offer', location: { id: 'l1' } });
+    await disable('nda');
     const organization = await table.get(OrganizationEntity, { tenant: customer.apiKey, organizationId: 'acme' });
-    const moments = [0, 60_000];
-    const { results, hasMore } = await new NotificationDeleter(table, () => moments.shift()!).delete(
-      customer.apiKey,
-      organization!,
+    const deleteWith = async (times: number[], after?: string) =>
+      new NotificationDeleter(table, () => times.shift()!).delete(customer.apiKey, organization!, undefined, by, after);
+    const first = await deleteWith([0, 60_000]);
+    expect(first.results.filter(([, { success }]) => success)).toEqual([]);
+    const second = await deleteWith([0, 0, 0, 0], first.next);
+    expect([second.results.length, Object.fromEntries(second.results).last, second.next]).toEqual([
+      111 - first.results.length,
+      deleted,
       undefined,
-      { userId: 'grace' },
+    ]);
+  });
+
+  test('accepts only page tokens of the same filter', async () => {
+    const data = { organizationId: 'acme', userId: 'grace', pageToken: 'x' };
+    expect(await customer.error(DELETE, data)).toEqual(
+      invalid('pageToken is not a token of this listing, or has expired'),
     );
-    expect([results.length, hasMore]).toEqual([100, true]);
-    const { body } = await withStillClock(() => customer.call(DELETE, { organizationId: 'acme', userId: 'grace' }));
-    expect([Object.keys(body.result.data).length, body.result.hasMore]).toEqual([10, false]);
+    expect(await customer.error(DELETE, { ...data, notificationIds: ['a'] })).toEqual(
+      invalid('pageToken must not be given together with notificationIds'),
+    );
   });
 });

@@ -74,6 +74,7 @@ const interfaces: Readonly<Record<string, readonly string[]>> = {
   comments: ['changeEvents', 'threads', 'visibleThreads'],
   content: [
     'accessChecks',
+    'deleteInPages',
     'documentPurge',
     'documentScope',
     'involvedDocuments',
