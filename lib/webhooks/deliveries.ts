@@ -269,8 +269,9 @@ export class DeliveryStore {
   }
 
   /**
-   * Lists the attempts of an event, by endpoint and number. With `endpointId`, lists only attempts at this endpoint. `isComplete`
-   * is false if there are more than `limit` attempts.
+   * Lists the attempts of an event, by endpoint and number. With `endpointId`, lists only attempts at this endpoint. If there are
+   * more than `limit` attempts, `isComplete` is false. Those with the highest numbers are then listed, which are the newest ones of
+   * an endpoint.
    */
   async listAttempts(
     tenant: string,
@@ -279,7 +280,7 @@ export class DeliveryStore {
   ): Promise<{ attempts: Attempt[]; isComplete: boolean }> {
     const prefix = endpointId === undefined ? ['ATTEMPT'] : ['ATTEMPT', endpointId];
     // `bytes` would limit the size as JSON, in which response bodies are many times larger. `limit` is therefore the only limit.
-    const options = { prefix, limit, bytes: Infinity };
+    const options = { prefix, limit, descending: true, bytes: Infinity };
     const [{ values, next }, deliveries] = await Promise.all([
       this.#table.query(AttemptEntity, { tenant, eventId }, options),
       endpointId === undefined
@@ -293,7 +294,7 @@ export class DeliveryStore {
       if (a.endpointId !== b.endpointId) return a.endpointId < b.endpointId ? -1 : 1;
       return a.attempt - b.attempt;
     });
-    return { attempts: attempts.slice(0, limit), isComplete: next === undefined && attempts.length <= limit };
+    return { attempts: attempts.slice(-limit), isComplete: next === undefined && attempts.length <= limit };
   }
 
   /**

@@ -329,6 +329,18 @@ describe('POST /v2/workspace/advancedwebhook/attempts/get', () => {
     expect(attempts[0].responseBody).toBe(`\ufffd${'é'.repeat(511)}`);
   });
 
+  test('returns the newest 1,000 attempts at an endpoint, and requires an endpointId for a message with more', async () => {
+    const now = Date.now();
+    const [messageId = ''] = await storeEvents({ at: now });
+    await inParallel(times(1_001, Number), 8, (n) => attempt(messageId, 'ep_a', n + 1, now + n));
+    const { attempts } = await customer.ok(ATTEMPTS, { messageId, endpointId: 'ep_a' });
+    expect(attempts.map(({ attempt: n }: any) => n)).toEqual(times(1_000, (i) => i + 2));
+    expect(await outcome(customer, ATTEMPTS, { messageId })).toEqual([
+      'INVALID_ARGUMENT',
+      'endpointId is required for this message, which has more than 1000 attempts',
+    ]);
+  });
+
   test('returns an empty list for a message without attempts, and NOT_FOUND for an unknown message', async () => {
     const [messageId = ''] = await storeEvents({ at: Date.now() });
     expect(await customer.ok(ATTEMPTS, { messageId })).toEqual({ attempts: [] });

@@ -11,7 +11,7 @@ import { readAdvancedWebhooks } from '../../../../../lib/webhooks/webhookConfigs
 
 /**
  * The largest number of attempts in an answer. The attempts to send a message to one endpoint fit, unless there were
- * very many resends.
+ * very many resends. The answer then has the newest ones.
  */
 const MAX_ATTEMPTS = 1_000;
 
