@@ -34,6 +34,14 @@ export const endpoint = defineEndpoint(
       .check(
         documentOrFolder,
         z.refine(
+          ({ documentId, folderId, createDocument, createFolder }) =>
+            documentId !== undefined || folderId !== undefined || !(createDocument || createFolder),
+          {
+            error:
+              'must have documentId or folderId together with createDocument or createFolder. Otherwise the users would be added to the organization',
+          },
+        ),
+        z.refine(
           ({ parentFolderId, folderId, createFolder }) =>
             parentFolderId === undefined || (folderId !== undefined && createFolder === true),
           {

@@ -18,13 +18,20 @@ export const endpoint = defineEndpoint(
     summary: 'Add documents to an organization or to one of its folders',
     auth: 'apiKey',
     kind: 'write',
-    input: z.object({
-      organizationId: Id,
-      createOrganization: optional(z.boolean()),
-      folderId: optional(Id),
-      createFolder: optional(z.boolean()),
-      documents: list(DocumentInput, limits.list),
-    }),
+    input: z
+      .object({
+        organizationId: Id,
+        createOrganization: optional(z.boolean()),
+        folderId: optional(Id),
+        createFolder: optional(z.boolean()),
+        documents: list(DocumentInput, limits.list),
+      })
+      .check(
+        z.refine(({ createFolder, folderId }) => !createFolder || folderId !== undefined, {
+          path: ['folderId'],
+          error: 'must be given together with createFolder: true, because it names the folder that the call creates',
+        }),
+      ),
     output: DocumentResults,
     message: 'Document(s) added successfully.',
     errors: ['NOT_FOUND', 'FAILED_PRECONDITION'],
