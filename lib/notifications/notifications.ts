@@ -171,6 +171,8 @@ export async function findNotifications(
 /** How many notifications an update or a deletion reads at a time. The number is small because one notification can have 360 KB. */
 const CHANGED_AT_ONCE = 50;
 
+const TOO_LARGE = 'Failed to update notification. With its readers it would be larger than 360 KB.';
+
 /**
  * `added`: the notification was added. `exists`: its document already has a notification with this id. `elsewhere`: another
  * document of the organization has a notification with this id.
@@ -263,8 +265,8 @@ export class NotificationWriter {
         read: (items) => this.#readUpdates(organization, scope, items, verifiedAt),
         decide: (_change, update) => {
           const changed = update && changeNotification(update.notification, update.change, update.thread);
-          if (!changed || update.document.disabled || !isInSelection(update) || !fitsItem(changed))
-            return { result: failed, ops: [] };
+          if (!changed || update.document.disabled || !isInSelection(update)) return { result: failed, ops: [] };
+          if (!fitsItem(changed)) return { result: { success: false, message: TOO_LARGE }, ops: [] };
           const { documentKey, notification } = update;
           const documentScope = { ...scope, documentKey };
           const before = involvementsOf(documentKey, notification);

@@ -441,7 +441,7 @@ describe('POST /v2/notifications/update', () => {
     expect([...(await get({ notificationIds: ['a'] }))[0].readByUserIds].sort()).toEqual(readers);
   });
 
-  test('fails only for a notification that would become too large for an item', async () => {
+  test('fails with the reason only for a notification that would become too large for an item', async () => {
     await add('a');
     const large = { x: 'x'.repeat(65_000) };
     await update([
@@ -454,7 +454,12 @@ describe('POST /v2/notifications/update', () => {
     ]);
     const readers = (from: number) => times(200, (i) => `${from + i}-${'x'.repeat(500)}`);
     expect(await update([{ id: 'a', readByUserIds: readers(0) }])).toEqual({ a: updated });
-    expect(await update([{ id: 'a', readByUserIds: readers(200) }])).toEqual({ a: failed });
+    expect(await update([{ id: 'a', readByUserIds: readers(200) }])).toEqual({
+      a: {
+        success: false,
+        message: 'Failed to update notification. With its readers it would be larger than 360 KB.',
+      },
+    });
   });
 });
 
