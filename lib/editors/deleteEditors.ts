@@ -19,6 +19,8 @@ import {
 } from './entities.ts';
 
 const PAGE = { limit: 500, bytes: 4_000_000 };
+/** How much one query for the last items of editors reads. */
+const LAST_ITEMS = { limit: 25, bytes: 250_000 };
 
 /** The ids of a deleted editor, in the data of the job that purges its items. */
 export const DeletedEditor = z.object({ editorId: z.string(), internalId: z.string() });
@@ -95,21 +97,24 @@ export class EditorDeleter {
   }
 
   /**
-   * Returns up to `limit` editor ids of a document, and whether the document has more. Sends one query per editor,
-   * which reads only the editor's last item.
+   * Returns up to `limit` editor ids of a document, and whether the document has more. One query reads the last items of several
+   * small editors. The rest of a large editor is skipped.
    */
   async listIds(scope: DocumentScope, limit: number): Promise<{ editorIds: string[]; hasMore: boolean }> {
     const editorIds: string[] = [];
-    let after: string | undefined;
+    let prefix: string | undefined;
     for (;;) {
-      const options = { limit: 1, descending: true, after };
-      const [item] = (await this.#table.query(EditorItems, scope, options)).values;
-      if (!item) return { editorIds, hasMore: false };
-      if (item.kind === 'head') {
+      const after = prefix === undefined ? undefined : beforeEditor(prefix);
+      const { values } = await this.#table.query(EditorItems, scope, { ...LAST_ITEMS, descending: true, after });
+      if (values.length === 0) return { editorIds, hasMore: false };
+      for (const item of values) {
+        const isLast = item.prefix !== prefix;
+        prefix = item.prefix;
+        // The head is the last item of an editor. After a deletion, other items remain until a job purges them.
+        if (!isLast || item.kind !== 'head') continue;
         if (editorIds.length === limit) return { editorIds, hasMore: true };
         editorIds.push(item.value.editorId);
       }
-      after = beforeEditor(item.prefix);
     }
   }
 }

@@ -1,5 +1,7 @@
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, jest, test } from '@jest/globals';
 import * as Y from 'yjs';
+import { EditorItems } from '../../../lib/editors/entities.ts';
+import { Table } from '../../../lib/table/table.ts';
 import { acmeWorld, forAllTests } from '../../support/acmeWorld.ts';
 import { nda } from '../../support/content.ts';
 import { restartFunctions } from '../../support/functionHandlers.ts';
@@ -357,6 +359,20 @@ describe('POST /v2/crdt/delete', () => {
     expect(await values({ ...nda, documentId: 'tos' })).toEqual([['summary', 'one']]);
     expect(await answer(DELETE, nda)).toMatchObject({ status: 'success', data: {}, hasMore: false });
     expect(await answer(DELETE, { ...nda, editorIds: [] })).toMatchObject({ http: 400 });
+  });
+
+  test('finds many small editors beside a large one and beside deleted ones with few queries', async () => {
+    for (const editorId of times(60, String)) await add({ editorId });
+    await add();
+    for (const word of times(30, String)) await pushText(word);
+    await customer.ok(DELETE, { ...nda, editorIds: times(30, String) });
+    const query = jest.spyOn(Table.prototype, 'query');
+    const deleted = Object.keys(await customer.ok(DELETE, nda));
+    const listings = query.mock.calls.filter(([entity]) => entity === EditorItems).length;
+    query.mockRestore();
+    expect(deleted.sort()).toEqual([...times(30, (n) => String(30 + n)), 'summary']);
+    expect(listings).toBeLessThan(15);
+    expect(await values()).toEqual([]);
   });
 
   test('makes an editor that is added again start empty, even for clients of the deleted editor', async () => {
