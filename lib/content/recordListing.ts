@@ -1,5 +1,11 @@
 import { type Capability, combine } from '../app/capability.ts';
-import { DocumentEntity, type DocumentReader, type DocumentWithFolder, readDocuments } from '../directory/documents.ts';
+import {
+  DocumentEntity,
+  type DocumentPage,
+  type DocumentReader,
+  type DocumentWithFolder,
+  readDocuments,
+} from '../directory/documents.ts';
 import {
   type Folder,
   FolderEntryEntity,
@@ -10,7 +16,7 @@ import { findOrganization } from '../directory/organizations.ts';
 import { jsonBytes } from '../shared/bytes.ts';
 import { distinct } from '../shared/collections.ts';
 import type { Entity, Stored } from '../table/entity.ts';
-import type { QueryOptions, QueryPage, Table } from '../table/table.ts';
+import type { QueryOptions, Table } from '../table/table.ts';
 import type { DocumentScope } from './documentScope.ts';
 
 /**
@@ -56,10 +62,14 @@ export interface ListedDocument {
 /** The documents of a listing, ordered by document id. */
 export interface DocumentSource {
   /**
-   * Returns the next documents of the list, beginning with the id `from`. Without `from`, begins at the start of the list.
-   * Returns no documents only at the end of the list.
+   * Returns the next documents of the list, beginning with the id `from`. Without `from`, begins at the start of the list. The
+   * result can have no documents although more follow. The list then continues after `lastId`.
    */
-  list(from: string | undefined): Promise<{ readonly documents: readonly ListedDocument[]; readonly more: boolean }>;
+  list(from: string | undefined): Promise<{
+    readonly documents: readonly ListedDocument[];
+    readonly more: boolean;
+    readonly lastId?: string | undefined;
+  }>;
 }
 
 export interface ListingOptions<V> {
@@ -84,6 +94,11 @@ const MAX_DOCUMENTS = 500;
 const MAX_BYTES_READ = 32_000_000;
 /** The number of documents that one query of the document list returns. */
 const DOCUMENTS_PER_PAGE = 100;
+/**
+ * A query that returns only documents of a deleted folder counts as this many documents. The folder can have any number of them, and
+ * a job needs some minutes to purge them.
+ */
+const EMPTY_PAGE_DOCUMENTS = 10;
 /** The largest number of documents whose records are read in parallel. */
 const MAX_PARALLEL_DOCUMENTS = 8;
 /** A page is read in steps. This is the number of documents that the first step reads in parallel. */
@@ -97,9 +112,9 @@ const PROBED_RECORDS = 10;
 const FILTERED_RECORDS = 2_000;
 
 /**
- * Returns a page of the records of several documents, document by document. A page ends early at about 4 MB, or after many
- * records that do not match. Such a page can be empty and still have a `next`. Sort keys and document ids never change, so a
- * record that exists during the whole listing is returned exactly once.
+ * Returns a page of the records of several documents, document by document. A page ends early at about 4 MB, after many records that
+ * do not match, or after many documents that are deleted. Such a page can be empty and still have a `next`. Sort keys and document
+ * ids never change, so a record that exists during the whole listing is returned exactly once.
  */
 export async function listAcrossDocuments<V>({
   documents,
@@ -123,6 +138,10 @@ export async function listAcrossDocuments<V>({
       waiting = documentsPage.documents.filter(
         ({ documentId }) => documentId !== position?.documentId || position.after !== undefined,
       );
+      if (waiting.length === 0 && documentsPage.lastId !== undefined) {
+        position = { documentId: documentsPage.lastId };
+        documentsDone += EMPTY_PAGE_DOCUMENTS;
+      }
       continue;
     }
     const batch = waiting.slice(0, parallel);
@@ -199,7 +218,7 @@ interface PagedDocuments {
   /** Returns the sort key of a document in the list. */
   readonly keyOf: (documentId: string) => string;
   /** Returns the next page of the list, after a sort key. */
-  readonly list: (after: string | undefined) => Promise<QueryPage<DocumentWithFolder>>;
+  readonly list: (after: string | undefined) => Promise<DocumentPage>;
   /** Returns whether the list has a document. */
   readonly includes: (document: DocumentWithFolder) => boolean;
 }
@@ -209,20 +228,14 @@ function pagedDocuments(
   scope: OrganizationScope,
   { keyOf, list, includes }: PagedDocuments,
 ): DocumentSource {
-  // A page is empty if all its documents are deleted. The next page is then read, because a source returns no documents only at
-  // the end.
-  async function listAfter(after: string | undefined): Promise<QueryPage<DocumentWithFolder>> {
-    const page = await list(after);
-    return page.values.length > 0 || page.next === undefined ? page : listAfter(page.next);
-  }
   return {
     async list(from) {
-      const [first, following] = await Promise.all([
+      const [first, { values, next, lastId }] = await Promise.all([
         findLiveDocuments(reader, scope, from === undefined ? [] : [from]),
-        listAfter(from === undefined ? undefined : keyOf(from)),
+        list(from === undefined ? undefined : keyOf(from)),
       ]);
-      const documents = [...[...first.values()].filter(includes), ...following.values];
-      return { documents: documents.map((document) => toListed(scope, document)), more: following.next !== undefined };
+      const documents = [...[...first.values()].filter(includes), ...values];
+      return { documents: documents.map((document) => toListed(scope, document)), more: next !== undefined, lastId };
     },
   };
 }

@@ -73,6 +73,12 @@ export interface NewDocument {
 /** A document with its stored folder. `folder` is undefined if the document is in no folder. */
 export type DocumentWithFolder = Omit<Stored<Document>, 'folder'> & { readonly folder: Stored<Folder> | undefined };
 
+/** A page of documents. */
+export interface DocumentPage extends QueryPage<DocumentWithFolder> {
+  /** The id of the last document that was read, also if it is left out because it was deleted or moved. */
+  readonly lastId: string | undefined;
+}
+
 export const ABSENT = 'Document does not exist';
 export const BUSY = 'Document is being changed by another request.';
 
@@ -138,18 +144,18 @@ export class DocumentReader {
   }
 
   /** Returns a page of an organization's documents, ordered by id. */
-  async list(scope: OrganizationScope, options: PageOptions): Promise<QueryPage<DocumentWithFolder>> {
+  async list(scope: OrganizationScope, options: PageOptions): Promise<DocumentPage> {
     const page = await this.#table.query(DocumentEntity, scope, options);
     const documents = await this.attachFolders(scope, page.values);
-    return { values: documents.filter((document) => document !== undefined), next: page.next };
+    return {
+      values: documents.filter((document) => document !== undefined),
+      next: page.next,
+      lastId: page.values.at(-1)?.documentId,
+    };
   }
 
   /** Returns a page of the documents directly in a folder, ordered by id. */
-  async listInFolder(
-    scope: OrganizationScope,
-    folder: Stored<Folder>,
-    options: PageOptions,
-  ): Promise<QueryPage<DocumentWithFolder>> {
+  async listInFolder(scope: OrganizationScope, folder: Stored<Folder>, options: PageOptions): Promise<DocumentPage> {
     const folderKey = folder.internalId;
     const { values, next } = await this.#table.query(
       FolderEntryEntity,
@@ -166,6 +172,7 @@ export class DocumentReader {
         .filter((document) => document.folder?.internalId === folderKey)
         .map((document) => ({ ...document, folder })),
       next,
+      lastId: values.at(-1)?.id,
     };
   }
 

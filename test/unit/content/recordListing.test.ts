@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, jest, test } from '@jest/globals';
 import fc from 'fast-check';
 import {
   allDocuments,
@@ -208,6 +208,7 @@ describe('allDocuments', () => {
         return {
           values: page.filter(isLive),
           next: remaining.length > atOnce ? page.at(-1)?.documentId : undefined,
+          lastId: page.at(-1)?.documentId,
         };
       },
     } as unknown as Parameters<typeof allDocuments>[0];
@@ -236,11 +237,33 @@ describe('allDocuments', () => {
     );
   });
 
+  test('ends a page after 50 queries that return only documents in deleted folders', async () => {
+    const ids = times(121, (i) => String(i).padStart(4, '0'));
+    const reading = documents(ids, 1, new Set(ids.slice(0, -1)));
+    const list = jest.spyOn(reading, 'list');
+    const queries: number[] = [];
+    const listedPages = await pages(
+      (from) =>
+        listAcrossDocuments({
+          documents: allDocuments(reading, scope),
+          from,
+          limit: 10,
+          read: reader(new Map([['0120', ['x']]])).read,
+        }),
+      () => queries.push(list.mock.calls.length),
+    );
+    expect([listedPages, queries]).toEqual([
+      [[], [], ['0120/x']],
+      [50, 100, 121],
+    ]);
+  });
+
   test('returns the internal ids of the documents', async () => {
     const source = allDocuments(documents(['a'], 10, new Set()), scope);
     expect(await source.list(undefined)).toEqual({
       documents: [{ documentId: 'a', scope: { ...scope, documentKey: 'internal a' } }],
       more: false,
+      lastId: 'a',
     });
   });
 });
