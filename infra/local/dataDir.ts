@@ -11,11 +11,14 @@ const OWNER_ONLY = 0o077;
  * credentials, mails and the table. Removes the access of others to files of an earlier run. The umask prevents others'
  * access to new files, also to those of child processes.
  *
- * Throws a `StartError` if the directory contains files of another program and others may read it.
+ * Throws a `StartError` if the directory cannot be created, or if it contains files of another program and others may read it.
  */
 export async function openDataDir(path: string): Promise<string> {
   process.umask(OWNER_ONLY);
-  await mkdir(path, { recursive: true, mode: 0o700 });
+  await mkdir(path, { recursive: true, mode: 0o700 }).catch((error: unknown) => {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new StartError(`${path} cannot be created (${code}). Set DATA_DIR to a directory that you can write.`);
+  });
   // The path without links is the same at every start. `endProcesses` finds the engine of an earlier run by this path.
   const dataDir = await realpath(path);
   const { mode } = await lstat(dataDir);

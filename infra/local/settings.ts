@@ -37,7 +37,9 @@ export function localSettings(env: Record<string, string | undefined>): LocalSet
     allowedHosts: (env.ALLOWED_HOSTS || '').split(',').filter(Boolean).map(hostOf),
     serviceName: serviceNameOf(env.SERVICE_NAME || 'svc'),
     engine: engineOf(env.DYNAMODB_ENGINE || 'dynoxide'),
-    logsToStdout: env.LOCAL_LOGS === 'stdout',
+    logsToStdout: Boolean(
+      env.LOCAL_LOGS && valid('LOCAL_LOGS', env.LOCAL_LOGS, env.LOCAL_LOGS === 'stdout', '"stdout"'),
+    ),
     scheduleSeconds: env.SCHEDULE_SECONDS ? secondsOf(env.SCHEDULE_SECONDS) : undefined,
     functionThreads: env.FUNCTION_THREADS ? threadsOf(env.FUNCTION_THREADS) : undefined,
     environmentOverrides: Object.fromEntries(

@@ -463,6 +463,13 @@ describe('openDataDir', () => {
     await expect(openDataDir(shared)).rejects.toThrow('holds files of something else');
     expect(await modes('shared', 'shared/index.html')).toEqual(['755', '644']);
   });
+
+  test('says what to do if the directory cannot be created', async () => {
+    await writeFile(join(dataDir, 'file'), '');
+    await expect(openDataDir(join(dataDir, 'file/data'))).rejects.toThrow(
+      /^.*file\/data cannot be created \(ENOTDIR\)\. Set DATA_DIR to a directory that you can write\.$/,
+    );
+  });
 });
 
 describe('openSecrets', () => {
@@ -593,6 +600,7 @@ describe('localSettings', () => {
     ['ALLOWED_HOSTS', 'a b'],
     ['ALLOWED_HOSTS', 'http://api.test'],
     ['DYNAMODB_ENGINE', 'mysql'],
+    ['LOCAL_LOGS', 'on'],
     ['SCHEDULE_SECONDS', '0'],
     ['SCHEDULE_SECONDS', 'often'],
     ['FUNCTION_THREADS', '0'],
