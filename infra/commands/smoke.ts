@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Endpoint } from '../../lib/app/endpoint.ts';
-import { parseJson } from '../../lib/shared/parseJson.ts';
+import { callSender, ServiceError } from '../../lib/client/calls.ts';
 import { registeredEndpoints } from '../build/registry.ts';
 import { STACK } from '../stacks/settings.ts';
 import { type ApiCredentials, apiCredentials } from './apiCredentials.ts';
@@ -148,11 +148,12 @@ class SmokeRun {
       this.#results.push({ step, result: 'ok', milliseconds, ...(typeof detail === 'string' && { detail }) });
       return true;
     } catch (error) {
+      const id = error instanceof ServiceError ? error.requestId : undefined;
       this.#results.push({
         step,
         result: 'failed',
         milliseconds: performance.now() - begin,
-        detail: messageOf(error as Error),
+        detail: `${messageOf(error as Error)}${id === undefined ? '' : ` (request ${id})`}`,
       });
       return false;
     }
@@ -325,25 +326,12 @@ class SmokeRun {
     return (await this.#post(path, data)).data as AnswerData;
   }
 
-  /**
-   * Sends a request and returns the answer's result. Throws an error with the status and the message of a failed
-   * request.
-   */
+  /** Sends a request and returns the answer's result. */
   async #post(path: string, data: object): Promise<Record<string, unknown>> {
-    const response = await fetch(new URL(path, this.#options.baseUrl), {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', ...this.#headersOf(path) },
-      body: JSON.stringify({ data }),
-      signal: AbortSignal.timeout(TIMEOUT_MILLISECONDS),
-    });
-    const text = await response.text();
-    // The answer of a proxy, for example, is not JSON.
-    const { result, error } = (parseJson(text) ?? {}) as Answer;
-    if (response.ok && result) return result;
-    const requestId = response.headers.get('x-request-id') ?? response.headers.get('apigw-requestid') ?? 'none';
-    throw new Error(
-      `HTTP ${response.status} ${error?.status ?? ''} ${error?.message ?? text.slice(0, 200)} (request ${requestId})`,
-    );
+    const { baseUrl } = this.#options;
+    const settings = { baseUrl, attempts: 1, timeoutMilliseconds: TIMEOUT_MILLISECONDS };
+    const send = callSender(settings, () => Promise.resolve(this.#headersOf(path)));
+    return (await send({ path, repeats: false }, data)) as Record<string, unknown>;
   }
 
   #headersOf(path: string): Record<string, string> {
@@ -373,11 +361,6 @@ interface AnswerData {
   readonly groups: readonly Identified[];
   readonly newAuthToken: { readonly token: string };
   readonly owner: { readonly email: string };
-}
-
-interface Answer {
-  readonly result?: Record<string, unknown>;
-  readonly error?: { readonly status: string; readonly message: string };
 }
 
 /** Throws if a result does not match the output that the endpoint declares. */
