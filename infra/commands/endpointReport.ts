@@ -17,6 +17,7 @@ import { targetItem } from '../../lib/webhooks/targets.ts';
 import { AdvancedWebhookConfigEntity, BasicWebhookConfigEntity } from '../../lib/webhooks/webhookConfigs.ts';
 import { ApiKeyEntity } from '../../lib/workspaces/entities.ts';
 import { columns } from './columns.ts';
+import { unknownApiKey } from './operator.ts';
 
 type Rows = readonly (readonly string[])[];
 
@@ -55,7 +56,7 @@ export async function endpointReport(table: Table, tenant: string, name: string,
     table.batchGet(targetItem({ tenant, endpointId }), itemOf(EndpointHealthEntity, { tenant, endpointId })),
     new DeliveryStore(table).listOfEndpoint({ tenant, endpointId }, 0, { limit: MESSAGES, descending: true }),
   ]);
-  if (!key) throw new Error(`API key ${tenant} does not exist.`);
+  if (!key) throw unknownApiKey(tenant);
   const isBasic = isBasicTarget(endpointId);
   if (!endpoint && !isBasic && deliveries.length === 0)
     throw new Error(`API key ${tenant} has no endpoint ${name}, and sent no message to it in the last 30 days.`);

@@ -31,6 +31,13 @@ export function isWebAddress(text: string): boolean {
   return /^https?:$/.test(URL.parse(text)?.protocol ?? '');
 }
 
+/** Returns the error for an API key that does not exist. */
+export function unknownApiKey(apiKey: string): Error {
+  return new Error(
+    `API key ${apiKey} does not exist. "npm run workspace -- show <email>" lists the API keys of a customer.`,
+  );
+}
+
 /** Returns the outputs of a stack by name. */
 export async function stackOutputs(stack: string): Promise<Map<string, string>> {
   const { CloudFormationClient, DescribeStacksCommand } = await import('@aws-sdk/client-cloudformation');
@@ -87,6 +94,10 @@ function explanation(error: Error): string {
     return 'No AWS region found. Set AWS_REGION, or set AWS_PROFILE to a profile with a region.';
   if (name === 'CredentialsProviderError')
     return `No AWS credentials found. Set AWS_PROFILE to a profile with credentials, and log in if it requires that. (${message})`;
+  if (/^Stack with id .* does not exist$/.test(message))
+    return `${message} in this region. Set AWS_REGION to the region of the stack, or name another stack with --stack.`;
+  if ((error as NodeJS.ErrnoException).code === 'ECONNREFUSED')
+    return `${message}. The local run of --local has ended: start it again with npm start.`;
   return messageOf(error);
 }
 

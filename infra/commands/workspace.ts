@@ -12,7 +12,14 @@ import { type LimitClass, limitClasses } from '../../lib/workspaces/rules/rateLi
 import { emailKey, OwnerEmail, ShortName } from '../../lib/workspaces/rules/workspaces.ts';
 import { createWorkspaces, withoutUserTokens, WorkspaceReader } from '../../lib/workspaces/workspaces.ts';
 import { STACK } from '../stacks/settings.ts';
-import { deploymentOptions, localEnvironment, parseArguments, runCommand, stackOutputs } from './operator.ts';
+import {
+  deploymentOptions,
+  localEnvironment,
+  parseArguments,
+  runCommand,
+  stackOutputs,
+  unknownApiKey,
+} from './operator.ts';
 
 const USAGE = `Usage: npm run workspace -- create <email> [--name <name>]
        npm run workspace -- advanced-webhooks <apiKey> off|on
@@ -87,7 +94,7 @@ async function changeApiKey(
   const table = openTable(env);
   return retryOnConflict(async () => {
     const key = await table.get(ApiKeyEntity, { apiKey });
-    if (!key) throw new Error(`API key ${apiKey} does not exist.`);
+    if (!key) throw unknownApiKey(apiKey);
     const changes = change(key);
     if (!changes) return key;
     const changed = { ...key, ...changes };

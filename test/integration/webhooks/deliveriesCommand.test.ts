@@ -336,7 +336,11 @@ describe('npm run deliveries', () => {
     ['no time', ['recover', 'key', 'ep', 'monday'], /^"monday" is not a time/],
     ['too early a time', ['recover', 'key', 'ep', '2020-01-01'], /^since must be at most 14 days ago$/],
     ['a message that does not exist', ['message', 'key', 'msg'], /^API key key has no message msg/],
-    ['an API key that does not exist', ['endpoint', 'key', 'ep_basic_raw'], /^API key key does not exist\.$/],
+    [
+      'an API key that does not exist',
+      ['endpoint', 'key', 'ep_basic_raw'],
+      /^API key key does not exist\. "npm run workspace -- show <email>" lists/,
+    ],
     ['a directory without a run', ['status', '--local', 'nowhere'], /^nowhere\/operator\.json does not exist/],
   ])('prints its usage with %s', async (_what, args, message) => {
     await expect(operate(...args)).rejects.toThrow(message);

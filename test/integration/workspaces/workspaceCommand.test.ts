@@ -186,6 +186,21 @@ describe('npm run workspace', () => {
     expect(stderr).toMatch(/^No AWS credentials found\. Set AWS_PROFILE .*\n$/);
   });
 
+  test('says what to do if the stack is unknown, or if a local run has ended', async () => {
+    const service = await startCloudFormation('Old', {});
+    const { TABLE_NAME: _, ...env } = process.env;
+    const unknown = await operate(['show', 'ada@example.com'], env);
+    expect(unknown.stderr).toMatch(
+      /^Stack with id .* does not exist in this region\. Set AWS_REGION to .* --stack\.\n$/,
+    );
+    service.close();
+    delete process.env.AWS_ENDPOINT_URL_CLOUDFORMATION;
+    const ended = await operate(['show', 'ada@example.com'], env);
+    expect(ended.stderr).toMatch(
+      /ECONNREFUSED .*\. The local run of --local has ended: start it again with npm start\.\n$/,
+    );
+  });
+
   test('reports an AWS error in one line, without a stack trace', async () => {
     const { code, stdout, stderr } = await operate(['create', 'ada@example.com'], {
       ...process.env,
