@@ -259,7 +259,7 @@ describe('alarms on deliveries', () => {
     ['9 minutes', 9 * MINUTE, []],
     ['10 minutes', 10 * MINUTE, ['']],
   ])('DeliveriesOverdue becomes active if a delivery is ten minutes overdue: %s', async (_text, late, expected) => {
-    await system.publish(tenant);
+    await system.publish();
     // The first run of the sweep stores the first attempts of the event. The second run finds that they have not
     // ended.
     for (const wait of [4 * MINUTE, late - 4 * MINUTE]) {
@@ -281,7 +281,7 @@ describe('alarms on deliveries', () => {
     const logged: [string, object][] = [];
     Object.assign(system.call.log, { info: (message: string, keys: object) => void logged.push([message, keys]) });
     hooks.answer('/a', (_hook, nth) => ({ status: nth === 1 ? 503 : 200, body: 'a secret of theirs' }));
-    const eventId = await system.publish(tenant);
+    const eventId = await system.publish();
     await system.processNextMessage();
     const { endpointId } = system.retryQueue.messages[0]!.body;
     expect(logged).toEqual([
@@ -311,9 +311,9 @@ describe('alarms on deliveries', () => {
   ])(
     'FanOutLate becomes active if events are fanned out 30 s late in three periods: %s',
     async (_text, late, periods, expected) => {
-      const eventId = await system.emit(tenant);
+      const eventId = await system.emit();
       system.now += late;
-      await system.fanOut(tenant, eventId);
+      await system.fanOut(eventId);
       flush('FanOutLatency');
       expect(contributorsAfterLines('FanOutLate', periods)).toEqual(expected);
     },
@@ -326,7 +326,7 @@ describe('alarms on deliveries', () => {
   ])(
     'FirstAttemptLate becomes active if first attempts are 5 s late in three periods: %s',
     async (_text, late, periods, expected) => {
-      await system.publish(tenant);
+      await system.publish();
       system.now += late;
       await system.processMessage(system.firstQueue.messages[0]!.body, { isFirstQueue: true });
       flush('FirstAttemptLatency');

@@ -9,7 +9,7 @@ import type { EndpointFailure } from '../../lib/mail/mailFanOut.ts';
 import { newId } from '../../lib/shared/ids.ts';
 import { openTable, type Table } from '../../lib/table/table.ts';
 import { attemptDelivery, type AttemptPorts, attemptsFrom } from '../../lib/webhooks/attempt.ts';
-import { DeliveryEntity, type DeliveryKey, DeliveryStore } from '../../lib/webhooks/deliveries.ts';
+import { DeliveryEntity, DeliveryStore } from '../../lib/webhooks/deliveries.ts';
 import type { DeliveryMessage } from '../../lib/webhooks/deliveryMessage.ts';
 import { EndpointHealthStore } from '../../lib/webhooks/endpointHealth.ts';
 import { type IsBacklogged, readBacklog } from '../../lib/webhooks/firstAttemptBacklog.ts';
@@ -49,11 +49,11 @@ interface Queued<M = DeliveryMessage> {
 class TestQueue<M extends { readonly tenant: string } = DeliveryMessage> implements QueueSender {
   readonly messages: Queued<M>[] = [];
   readonly #clock: () => number;
-  readonly #tenant: string | undefined;
+  readonly #tenant: string;
   /** If set, the next send accepts this many messages and then throws. */
   failAfter: number | undefined;
 
-  constructor(tenant: string | undefined, clock: () => number) {
+  constructor(tenant: string, clock: () => number) {
     this.#tenant = tenant;
     this.#clock = clock;
   }
@@ -61,9 +61,7 @@ class TestQueue<M extends { readonly tenant: string } = DeliveryMessage> impleme
   async send(messages: readonly QueueMessage[]): Promise<void> {
     const accepted = messages.slice(0, this.failAfter);
     // Messages of other tenants are dropped, because the sweep also finds items of other tests.
-    const ownMessages = accepted.filter(
-      ({ body }) => this.#tenant === undefined || (body as M).tenant === this.#tenant,
-    );
+    const ownMessages = accepted.filter(({ body }) => (body as M).tenant === this.#tenant);
     this.messages.push(
       ...ownMessages.map(({ body, delaySeconds = 0 }) => ({
         body: body as M,
@@ -81,7 +79,7 @@ class TestQueue<M extends { readonly tenant: string } = DeliveryMessage> impleme
   }
 }
 
-/** The delivery of webhooks on the real table. Tests control its queues and its clock. */
+/** The delivery of one tenant's webhooks on the real table. Tests control its queues and its clock. */
 export class DeliverySystem {
   /** The simulated time in epoch milliseconds. It advances only while all workers wait. */
   now = Date.now();
@@ -89,6 +87,7 @@ export class DeliverySystem {
   #sleepers: { readonly at: number; readonly wake: () => void }[] | undefined;
   #changed: () => void = () => undefined;
   readonly table: Table = openTable(environment(process.env));
+  readonly #tenant: string;
   readonly firstQueue: TestQueue;
   readonly retryQueue: TestQueue;
   readonly jobQueue: TestQueue<JobMessage>;
@@ -122,8 +121,8 @@ export class DeliverySystem {
     error: (message: string, keys?: Record<string, unknown>) => void this.errors.push({ message, keys }),
   };
 
-  /** If given, messages of other tenants are dropped. */
-  constructor(tenant?: string) {
+  constructor(tenant: string) {
+    this.#tenant = tenant;
     this.firstQueue = new TestQueue(tenant, () => this.now);
     this.retryQueue = new TestQueue(tenant, () => this.now);
     this.jobQueue = new TestQueue(tenant, () => this.now);
@@ -195,16 +194,16 @@ export class DeliverySystem {
   }
 
   /** Writes an event in a transaction, as a changing endpoint does. Returns its id. */
-  async emit(tenant: string, event: Partial<NewEvent> & { id?: string } = {}): Promise<string> {
+  async emit(event: Partial<NewEvent> & { id?: string } = {}): Promise<string> {
     const { id = newId('cause', this.now), ...fields } = event;
     const ops = emit(
-      tenant,
+      this.#tenant,
       {
         event: 'comment.add',
         cause: { type: 'Test', id, revision: 1 },
         payload: {
           source: 'huddle',
-          data: { actionUser: { userId: 'ada', name: 'Ada' }, metadata: { apiKey: tenant } },
+          data: { actionUser: { userId: 'ada', name: 'Ada' }, metadata: { apiKey: this.#tenant } },
         },
         ...fields,
       },
@@ -215,8 +214,8 @@ export class DeliverySystem {
   }
 
   /** Fans events out. Returns the ids of the failed events. */
-  async fanOut(tenant: string, ...eventIds: string[]): Promise<string[]> {
-    return this.fanOutEvents(await this.insertedEvents(tenant, eventIds));
+  async fanOut(...eventIds: string[]): Promise<string[]> {
+    return this.fanOutEvents(await this.insertedEvents(eventIds));
   }
 
   async fanOutEvents(events: readonly StoredEvent[]): Promise<string[]> {
@@ -224,7 +223,8 @@ export class DeliverySystem {
   }
 
   /** Returns events as the stream's records have them: as first written, without later changes. */
-  async insertedEvents(tenant: string, eventIds: readonly string[]): Promise<StoredEvent[]> {
+  async insertedEvents(eventIds: readonly string[]): Promise<StoredEvent[]> {
+    const tenant = this.#tenant;
     const events = await this.table.getMany(
       EventEntity,
       eventIds.map((eventId) => ({ tenant, eventId })),
@@ -233,10 +233,17 @@ export class DeliverySystem {
   }
 
   /** Writes an event and fans it out. Returns its id. */
-  async publish(tenant: string, event: Parameters<DeliverySystem['emit']>[1] = {}): Promise<string> {
-    const eventId = await this.emit(tenant, event);
-    await this.fanOut(tenant, eventId);
+  async publish(event: Parameters<DeliverySystem['emit']>[0] = {}): Promise<string> {
+    const eventId = await this.emit(event);
+    await this.fanOut(eventId);
     return eventId;
+  }
+
+  /** Writes events and fans them out, one after another. Returns their ids. */
+  async publishMany(count: number, event?: Parameters<DeliverySystem['emit']>[0]): Promise<string[]> {
+    const eventIds: string[] = [];
+    while (eventIds.length < count) eventIds.push(await this.publish(event));
+    return eventIds;
   }
 
   /** Processes one message. `isFirstQueue` says whether it comes from the queue of first attempts. */
@@ -244,6 +251,11 @@ export class DeliverySystem {
     await deliveryRoles.deliverWebhook(() =>
       attemptDelivery({ ...this.attemptPorts, isFirstQueue }, message, this.call),
     );
+  }
+
+  /** Processes the messages in the queue of first attempts, one after another. */
+  async processFirstQueue(): Promise<void> {
+    for (const { body } of this.firstQueue.messages.splice(0)) await this.processMessage(body, { isFirstQueue: true });
   }
 
   /** Runs the next job for parked deliveries. Returns false if none is due before `until`. */
@@ -301,6 +313,10 @@ export class DeliverySystem {
       if (next.receives === MAX_RECEIVES) queue.remove(next);
     }
     return next.body;
+  }
+
+  async processMessages(count: number): Promise<void> {
+    for (let i = 0; i < count; i++) await this.processNextMessage();
   }
 
   /**
@@ -363,12 +379,12 @@ export class DeliverySystem {
   /**
    * Advances the clock until all deliveries of the event have ended. Runs a sweep in each minute that has due items.
    */
-  async runUntilEnded(tenant: string, eventId: string, endpointIds: readonly string[]): Promise<void> {
+  async runUntilEnded(eventId: string, endpointIds: readonly string[]): Promise<void> {
     for (;;) {
       await this.drain();
-      const pending = (
-        await Promise.all(endpointIds.map((endpointId) => this.delivery({ tenant, eventId, endpointId })))
-      ).flatMap((delivery) => delivery?.dueAt ?? []);
+      const pending = (await Promise.all(endpointIds.map((endpointId) => this.delivery(eventId, endpointId)))).flatMap(
+        (delivery) => delivery?.dueAt ?? [],
+      );
       if (pending.length === 0) return;
       // The sweep finds what was due before its time, so an item that is due at a full minute waits for the next one.
       this.now = Math.max(this.now, (Math.floor(Math.min(...pending) / MINUTE) + 1) * MINUTE);
@@ -376,15 +392,15 @@ export class DeliverySystem {
     }
   }
 
-  async delivery(key: DeliveryKey): Promise<(Delivery & { _r: number }) | undefined> {
-    return this.table.get(DeliveryEntity, key);
+  async delivery(eventId: string, endpointId: string): Promise<(Delivery & { _r: number }) | undefined> {
+    return this.table.get(DeliveryEntity, { tenant: this.#tenant, eventId, endpointId });
   }
 
-  async attempts(tenant: string, eventId: string): Promise<Attempt[]> {
-    return (await new DeliveryStore(this.table).listAttempts(tenant, eventId, { limit: 1_000 })).attempts;
+  async attempts(eventId: string): Promise<Attempt[]> {
+    return (await new DeliveryStore(this.table).listAttempts(this.#tenant, eventId, { limit: 1_000 })).attempts;
   }
 
-  async isFannedOut(tenant: string, eventId: string): Promise<boolean> {
-    return (await this.table.get(EventEntity, { tenant, eventId }))?.fannedOutAt !== undefined;
+  async isFannedOut(eventId: string): Promise<boolean> {
+    return (await this.table.get(EventEntity, { tenant: this.#tenant, eventId }))?.fannedOutAt !== undefined;
   }
 }

@@ -11,6 +11,10 @@ interface WebhookWorld extends World {
   readonly system: DeliverySystem;
   /** Creates a webhook endpoint with the receiver's URL of a path. Returns its id. */
   createEndpoint(path: string, fields?: object): Promise<string>;
+  /** Turns basic webhooks on. */
+  useBasicWebhooks(webhookServiceConfig: object): Promise<unknown>;
+  /** Returns the customer's stored events of a type. */
+  eventsOf(type: string): Promise<Record<string, any>[]>;
   /** Returns the status of a delivery and its number of attempts, or undefined if there is no delivery. */
   stateOf(eventId: string, endpointId: string): Promise<unknown[] | undefined>;
 }
@@ -30,8 +34,11 @@ export function webhookWorld(options: WorldOptions = {}): WebhookWorld {
     system,
     createEndpoint: async (path, fields) =>
       (await customer.ok(paths.create, { url: hooks.url(path), ...fields })).id as string,
+    useBasicWebhooks: (webhookServiceConfig) =>
+      customer.ok(paths.updateBasic, { useWebhookService: true, webhookServiceConfig }),
+    eventsOf: async (type) => (await world.itemsOf('Event')).filter(({ event }) => event === type),
     async stateOf(eventId, endpointId) {
-      const delivery = await system.delivery({ tenant: customer.apiKey, eventId, endpointId });
+      const delivery = await system.delivery(eventId, endpointId);
       return delivery && [delivery.status, delivery.attempts];
     },
   };

@@ -25,7 +25,7 @@ import { times } from '../../support/times.ts';
 import { paths } from '../../support/webhooks.ts';
 import { webhookWorld } from '../../support/webhookWorld.ts';
 
-const { customer, hooks, system, createEndpoint } = webhookWorld();
+const { customer, hooks, system, createEndpoint, useBasicWebhooks } = webhookWorld();
 const queues = forAllTests(startQueues);
 let tenant: string;
 let endpointId: string;
@@ -69,7 +69,7 @@ const send = (id: string, ...texts: string[]) => texts.forEach((body) => queues.
 describe('npm run deliveries', () => {
   test('status prints due and overdue deliveries, and the queues', async () => {
     for (const late of [10 * SECOND, 2 * HOUR]) {
-      const eventId = await system.emit(tenant);
+      const eventId = await system.emit();
       const dueAt = Date.now() - late;
       await system.table.write([
         upsert(DeliveryEntity, {
@@ -105,7 +105,7 @@ describe('npm run deliveries', () => {
 
   test('endpoint and message print deliveries and attempts without customer data', async () => {
     hooks.answer('/a?token=secret', { status: 500, body: 'private' });
-    const eventId = await system.publish(tenant);
+    const eventId = await system.publish();
     await system.processNextMessage();
     const endpointPage = await operate('endpoint', tenant, endpointId);
     expect(endpointPage).toMatch(/^State +enabled$/m);
@@ -121,8 +121,8 @@ describe('npm run deliveries', () => {
   test('endpoint ignores health that was stored before the last change of the endpoint', () =>
     withStillClock(async () => {
       hooks.answer('/a?token=secret', { status: 500 });
-      for (let i = 0; i < 10; i++) await system.publish(tenant);
-      for (let i = 0; i < 10; i++) await system.processNextMessage();
+      await system.publishMany(10);
+      await system.processMessages(10);
       expect(rowsOf(await show())).toMatchObject({
         'Deliveries paused': expect.stringMatching(/^until 20/),
         Failing: expect.stringMatching(/^since 20/),
@@ -134,7 +134,7 @@ describe('npm run deliveries', () => {
       await customer.ok(paths.update, { endpointId, url: hooks.url('/b') });
       // The endpoint has a new URL, so its old failures do not count.
       expect(await pausing()).toBe(before - 1);
-      await system.publish(tenant);
+      await system.publish();
       await system.processNextMessage();
       expect(hooks.at('/b')).toHaveLength(1);
       const rows = rowsOf(await show());
@@ -167,7 +167,7 @@ describe('npm run deliveries', () => {
     await storeFailing(system.now - MINUTE);
     expect(rowsOf(await show()).Failing).toBe(`since ${new Date(system.now - MINUTE).toISOString()}`);
     system.random = () => 0.999;
-    await system.publish(tenant);
+    await system.publish();
     await system.processNextMessage();
     expect(await new EndpointHealthStore(system.table).get({ tenant, endpointId })).toMatchObject({
       failing: { since: system.now - MINUTE },
@@ -179,8 +179,8 @@ describe('npm run deliveries', () => {
 
   test('endpoint prints that the next attempt decides when the pause of the breaker is over', async () => {
     hooks.answer('/a?token=secret', { status: 500 });
-    for (let i = 0; i < 10; i++) await system.publish(tenant);
-    for (let i = 0; i < 10; i++) await system.processNextMessage();
+    await system.publishMany(10);
+    await system.processMessages(10);
     expect(
       rowsOf(await run(['endpoint', tenant, endpointId], process.env, system.now + MINUTE))['Deliveries paused'],
     ).toBe('no: the next attempt decides');
@@ -247,7 +247,7 @@ describe('npm run deliveries', () => {
   });
 
   test('endpoint prints the deliveries of a deleted endpoint', async () => {
-    await system.publish(tenant);
+    await system.publish();
     await customer.ok(paths.delete, { endpointId });
     await system.drain();
     const printed = await show();
@@ -271,12 +271,9 @@ describe('npm run deliveries', () => {
       URL: 'none',
       Events: 'none: no trigger is on',
     });
-    await customer.ok(paths.updateBasic, {
-      useWebhookService: true,
-      webhookServiceConfig: { rawNotificationUrl: hooks.url('/raw?token=secret'), triggers: { 'comment.add': true } },
-    });
+    await useBasicWebhooks({ rawNotificationUrl: hooks.url('/raw?token=secret'), triggers: { 'comment.add': true } });
     hooks.answer('/raw?token=secret', { status: 503 });
-    await system.publish(tenant);
+    await system.publish();
     await system.drain();
     const raw = await rows('ep_basic_raw');
     expect(raw).toMatchObject({
@@ -298,7 +295,7 @@ describe('npm run deliveries', () => {
   test('recover sends failed messages again', async () => {
     system.timing = { schedule: [0], marginMs: 5 * MINUTE };
     hooks.answer('/a?token=secret', { status: 500 });
-    await system.publish(tenant);
+    await system.publish();
     await system.drain();
     const since = new Date(Date.now() - HOUR).toISOString();
     expect(await operate('recover', tenant, endpointId, since)).toBe(

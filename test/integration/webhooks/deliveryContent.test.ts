@@ -5,11 +5,10 @@ import { OrganizationEntity } from '../../../lib/directory/organizations.ts';
 import { upsert } from '../../../lib/table/table.ts';
 import { ApiKeyEntity } from '../../../lib/workspaces/entities.ts';
 import { nda } from '../../support/content.ts';
-import { everyItem } from '../../support/items.ts';
 import { paths } from '../../support/webhooks.ts';
 import { webhookWorld } from '../../support/webhookWorld.ts';
 
-const { engine, customer, hooks, system, createEndpoint } = webhookWorld();
+const { customer, hooks, system, createEndpoint, eventsOf, useBasicWebhooks } = webhookWorld();
 let tenant: string;
 let endpointId: string;
 
@@ -21,11 +20,12 @@ beforeEach(async () => {
   endpointId = await createEndpoint('/a');
 });
 
-/** Returns the ids of the tenant's events of a type. */
-const eventsOf = async (type: string): Promise<string[]> =>
-  (await everyItem(engine))
-    .filter(({ _t, event, PK }) => _t === 'Event' && event === type && PK.startsWith(`T#${tenant}#`))
-    .map(({ eventId }) => eventId);
+/** Fans out the customer's first event of a type. Returns the id of the event. */
+async function fanOut(type: string): Promise<string> {
+  const [{ eventId }] = (await eventsOf(type)) as [{ eventId: string }];
+  await system.fanOut(eventId);
+  return eventId;
+}
 
 /** Creates a thread with one comment, and fans out its event. Returns the id of the event. */
 async function thread(fields: object = {}, from: object = ada): Promise<string> {
@@ -48,15 +48,13 @@ async function thread(fields: object = {}, from: object = ada): Promise<string> 
       },
     ],
   });
-  const [eventId] = await eventsOf('comment_annotation.add');
-  await system.fanOut(tenant, eventId!);
-  return eventId!;
+  return fanOut('comment_annotation.add');
 }
 
 const update = (updatedData: object) =>
   customer.ok('/v2/commentannotations/update', { ...nda, annotationIds: ['clause-4'], updatedData });
 const bodyAt = (path: string) => JSON.parse(hooks.at(path)[0]!.body);
-const status = async (eventId: string) => (await system.delivery({ tenant, eventId, endpointId }))?.status;
+const status = async (eventId: string) => (await system.delivery(eventId, endpointId))?.status;
 
 describe('the body of a webhook delivery', () => {
   test('contains comment, metadata and notification levels for an event of a thread', async () => {
@@ -102,10 +100,9 @@ describe('the body of a webhook delivery', () => {
       actionUser: ada,
       triggerNotification: true,
     });
-    const [deleted] = await eventsOf('comment.delete');
-    await system.fanOut(tenant, deleted!);
+    const deleted = await fanOut('comment.delete');
     await system.drain();
-    expect([await status(added), await status(deleted!)]).toEqual(['CANCELLED', 'DELIVERED']);
+    expect([await status(added), await status(deleted)]).toEqual(['CANCELLED', 'DELIVERED']);
     expect(hooks.received.map(({ headers }) => headers['webhook-id'])).toEqual([deleted]);
   });
 
@@ -128,12 +125,9 @@ describe('the body of a webhook delivery', () => {
   );
 
   test('contains names and recipients for the processed URL, stored data for the raw URL, and denied users', async () => {
-    await customer.ok(paths.updateBasic, {
-      useWebhookService: true,
-      webhookServiceConfig: {
-        rawNotificationUrl: hooks.url('/raw'),
-        processedNotificationUrl: hooks.url('/processed'),
-      },
+    await useBasicWebhooks({
+      rawNotificationUrl: hooks.url('/raw'),
+      processedNotificationUrl: hooks.url('/processed'),
     });
     await customer.addUsers([ada, grace]);
     await thread();
@@ -152,10 +146,7 @@ describe('the body of a webhook delivery', () => {
   });
 
   test('names a recipient without a profile as the event does', async () => {
-    await customer.ok(paths.updateBasic, {
-      useWebhookService: true,
-      webhookServiceConfig: { processedNotificationUrl: hooks.url('/processed') },
-    });
+    await useBasicWebhooks({ processedNotificationUrl: hooks.url('/processed') });
     await thread();
     await system.drain();
     expect(bodyAt('/processed').recipients).toEqual([
@@ -164,10 +155,7 @@ describe('the body of a webhook delivery', () => {
   });
 
   test('lists a user who lost access as denied, not as a recipient', async () => {
-    await customer.ok(paths.updateBasic, {
-      useWebhookService: true,
-      webhookServiceConfig: { processedNotificationUrl: hooks.url('/processed') },
-    });
+    await useBasicWebhooks({ processedNotificationUrl: hooks.url('/processed') });
     await thread();
     await update({ visibility: { type: 'restricted', userIds: [] } });
     await system.drain();
@@ -179,10 +167,7 @@ describe('the body of a webhook delivery', () => {
   });
 
   test('contains the stored profiles of actor, author and assignee if the call sent only user ids', async () => {
-    await customer.ok(paths.updateBasic, {
-      useWebhookService: true,
-      webhookServiceConfig: { rawNotificationUrl: hooks.url('/raw') },
-    });
+    await useBasicWebhooks({ rawNotificationUrl: hooks.url('/raw') });
     await customer.addUsers([{ ...ada, photoUrl: 'https://example.com/ada.png', plan: 'free' }]);
     await thread({ assignedTo: { userId: 'ada' } }, { userId: 'ada', email: 'countess@example.com' });
     await system.drain();
@@ -212,7 +197,7 @@ describe('the body of a webhook delivery', () => {
       actionUser: { userId: 'ada' },
       data: { room: 'blue' },
     });
-    await system.fanOut(tenant, (await eventsOf('huddle.create'))[0]!);
+    await fanOut('huddle.create');
     await system.drain();
     expect(bodyAt('/a').data).toMatchObject({ actionUser: ada, room: 'blue' });
   });
@@ -225,7 +210,7 @@ describe('the body of a webhook delivery', () => {
       actionUser: { userId: 'ada' },
       data: { truncated: true },
     });
-    await system.fanOut(tenant, (await eventsOf('comment.add'))[0]!);
+    await fanOut('comment.add');
     await system.drain();
     expect(bodyAt('/a').data.actionUser).toEqual({ userId: 'ada' });
   });
@@ -240,10 +225,7 @@ describe('the body of a webhook delivery', () => {
   });
 
   test('lists a user without the access context of the thread as denied, not as a recipient', async () => {
-    await customer.ok(paths.updateBasic, {
-      useWebhookService: true,
-      webhookServiceConfig: { processedNotificationUrl: hooks.url('/processed') },
-    });
+    await useBasicWebhooks({ processedNotificationUrl: hooks.url('/processed') });
     await thread();
     await update({ context: { access: { region: 'eu' } } });
     await system.drain();
@@ -251,10 +233,7 @@ describe('the body of a webhook delivery', () => {
   });
 
   test('lists a user with the access context of the thread as recipient', async () => {
-    await customer.ok(paths.updateBasic, {
-      useWebhookService: true,
-      webhookServiceConfig: { processedNotificationUrl: hooks.url('/processed') },
-    });
+    await useBasicWebhooks({ processedNotificationUrl: hooks.url('/processed') });
     await thread({ context: { access: { region: 'eu' } } });
     await customer.ok('/v2/auth/permissions/add', {
       user: grace,
@@ -270,7 +249,7 @@ describe('the body of a webhook delivery', () => {
       encryptData: true,
       publicKey: publicKey.export({ type: 'spki', format: 'pem' }),
     });
-    await system.publish(tenant);
+    await system.publish();
     await system.drain();
     const { encryptedData, encryptedKey, iv } = bodyAt('/a');
     const key = privateDecrypt({ key: privateKey, oaepHash: 'sha256' }, Buffer.from(encryptedKey, 'base64'));
@@ -282,7 +261,7 @@ describe('the body of a webhook delivery', () => {
 
   test('is signed with each of two valid secrets', async () => {
     await customer.ok(paths.rotate, { endpointId });
-    await system.publish(tenant);
+    await system.publish();
     await system.drain();
     expect(String(hooks.at('/a')[0]!.headers['webhook-signature']).split(' ')).toHaveLength(2);
   });
@@ -290,7 +269,7 @@ describe('the body of a webhook delivery', () => {
   test('is not sent for an API key without permission for advanced webhooks', async () => {
     const key = (await system.table.get(ApiKeyEntity, { apiKey: tenant }))!;
     await system.table.write([upsert(ApiKeyEntity, { ...key, withheld: ['advancedWebhooks'] })]);
-    const eventId = await system.publish(tenant);
+    const eventId = await system.publish();
     expect(await status(eventId)).toBeUndefined();
   });
 });

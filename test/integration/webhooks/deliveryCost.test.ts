@@ -7,6 +7,7 @@ import { type AwsCall, startRecorder } from '../../support/capacity.ts';
 import { DeliverySystem } from '../../support/deliveries.ts';
 import { startEngine } from '../../support/engine.ts';
 import { WebhookReceiver } from '../../support/hooks.ts';
+import { times } from '../../support/times.ts';
 import { newWebhookCustomer, paths } from '../../support/webhooks.ts';
 
 forAllTests(startEngine);
@@ -25,17 +26,21 @@ const shape = (calls: readonly AwsCall[]) => calls.map(({ operation, writeUnits 
 /** Returns what a million repetitions of the calls cost in dollars, by the list prices of us-east-1. */
 const tableDollars = (calls: readonly AwsCall[]) => 0.625 * written(calls) + 0.125 * read(calls);
 
-test('an event with one delivery that succeeds at once makes 5 calls', async () => {
+/** Creates a customer with an endpoint for each path, and the workers that deliver the customer's webhooks. */
+async function newSystem(...endpointPaths: readonly string[]): Promise<DeliverySystem> {
   const customer = await newWebhookCustomer();
-  const tenant = customer.apiKey;
-  const system = new DeliverySystem(tenant);
-  await customer.ok(paths.create, { url: hooks.url('/a') });
+  for (const path of endpointPaths) await customer.ok(paths.create, { url: hooks.url(path) });
+  return new DeliverySystem(customer.apiKey);
+}
+
+test('an event with one delivery that succeeds at once makes 5 calls', async () => {
+  const system = await newSystem('/a');
   // The first delivery also reads secrets and settings and opens connections. The process keeps them.
-  await system.publish(tenant);
+  await system.publish();
   await system.drain();
 
-  const emitted = await recorder.record(() => system.emit(tenant, { payload }));
-  const [event] = await system.insertedEvents(tenant, [emitted.result]);
+  const emitted = await recorder.record(() => system.emit({ payload }));
+  const [event] = await system.insertedEvents([emitted.result]);
   const fannedOut = await recorder.record(() => system.fanOutEvents([event!]));
   const delivered = await recorder.record(() => system.drain());
   // Writes the event with two index entries.
@@ -53,16 +58,13 @@ test('an event with one delivery that succeeds at once makes 5 calls', async () 
 });
 
 test('an event with 50 deliveries makes at most 118 calls, at $96 per million events', async () => {
-  const customer = await newWebhookCustomer();
-  const tenant = customer.apiKey;
-  const system = new DeliverySystem(tenant);
-  for (let i = 0; i < 50; i++) await customer.ok(paths.create, { url: hooks.url(`/many/${i}`) });
-  await system.publish(tenant);
+  const system = await newSystem(...times(50, (index) => `/many/${index}`));
+  await system.publish();
   await system.drain();
 
   const { calls } = await recorder.record(async () => {
-    const eventId = await system.emit(tenant, { payload });
-    await system.fanOutEvents(await system.insertedEvents(tenant, [eventId]));
+    const eventId = await system.emit({ payload });
+    await system.fanOutEvents(await system.insertedEvents([eventId]));
     for (const { body } of system.firstQueue.messages.splice(0)) await system.processMessage(body);
   });
   // In reality, the event comes from the stream. The test reads it instead, and does not count this read.
@@ -74,13 +76,10 @@ test('an event with 50 deliveries makes at most 118 calls, at $96 per million ev
 });
 
 test('a delivery that succeeds at once costs 2 write units, $3 per million in batches and $5 alone', async () => {
-  const customer = await newWebhookCustomer();
-  const tenant = customer.apiKey;
-  const system = new DeliverySystem(tenant);
-  await customer.ok(paths.create, { url: hooks.url('/ten') });
-  await system.publish(tenant);
+  const system = await newSystem('/ten');
+  await system.publish();
   await system.drain();
-  for (let i = 0; i < 10; i++) await system.publish(tenant, { payload });
+  await system.publishMany(10, { payload });
   const messages = system.firstQueue.messages.splice(0).map(({ body }) => body);
 
   const ten = await recorder.record(() => Promise.all(messages.map((body) => system.processMessage(body))));
@@ -100,20 +99,17 @@ test('a delivery that succeeds at once costs 2 write units, $3 per million in ba
 });
 
 test('a delivery to an endpoint with recent failures costs one more write unit', async () => {
-  const customer = await newWebhookCustomer();
-  const tenant = customer.apiKey;
-  const system = new DeliverySystem(tenant);
-  await customer.ok(paths.create, { url: hooks.url('/b') });
+  const system = await newSystem('/b');
   hooks.answer('/b', (_hook, nth) => ({ status: nth === 1 ? 500 : 200 }));
-  await system.publish(tenant);
+  await system.publish();
   await system.processNextMessage();
-  await system.publish(tenant);
+  await system.publish();
   const { calls } = await recorder.record(() => system.processMessage(system.firstQueue.messages[0]!.body));
   expect(written(calls)).toBe(4 + 1);
 });
 
 test('a sweep without work reads half a unit per shard, as the price calculation assumes', async () => {
-  const system = new DeliverySystem();
+  const system = await newSystem();
   const deps = openAll(sweep.uses, environment(process.env));
   const { calls } = await recorder.record(() => sweep.run({ ...system.call, deps, deadline: Date.now() + 50_000 }));
   expect(new Set(calls.map(({ operation }) => operation))).toEqual(new Set(['Query']));

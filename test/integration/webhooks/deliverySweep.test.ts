@@ -20,7 +20,7 @@ import { webhookWorld } from '../../support/webhookWorld.ts';
 
 const DAY = 24 * HOUR;
 
-const { customer, hooks, system, createEndpoint } = webhookWorld({ table: 'both', isCleared: true });
+const { customer, hooks, system, createEndpoint, useBasicWebhooks } = webhookWorld({ table: 'both', isCleared: true });
 let tenant: string;
 let endpointId: string;
 
@@ -30,12 +30,12 @@ beforeEach(async () => {
 });
 
 const gauge = (name: Parameters<typeof system.measures.recorded.get>[0]) => system.measures.recorded.get(name)?.at(-1);
-const delivery = (eventId: string) => system.delivery({ tenant, eventId, endpointId });
+const delivery = (eventId: string) => system.delivery(eventId, endpointId);
 /** Publishes an event whose first attempts are stored in a group. Returns its id. */
 const publishInGroup = async () => {
   system.replacedPorts.fanOut = { consumers: [() => ({ concerns: async () => true, consume: async () => undefined })] };
   const audience = { addressed: ['grace'], following: [] };
-  return system.publish(tenant, { payload: { source: 'huddle', data: {}, audience } });
+  return system.publish({ payload: { source: 'huddle', data: {}, audience } });
 };
 
 describe('the sweep of deliveries', () => {
@@ -74,7 +74,7 @@ describe('the sweep of deliveries', () => {
   });
 
   test('repeats no first attempts while the queue has a backlog, but sends retries', async () => {
-    const [first, retried] = [await publishInGroup(), await system.publish(tenant)];
+    const [first, retried] = [await publishInGroup(), await system.publish()];
     hooks.answer('/a', { status: 500 });
     await system.processMessage(system.firstQueue.messages.find(({ body }) => body.eventId === retried)!.body);
     system.retryQueue.messages.length = 0;
@@ -100,9 +100,9 @@ describe('the sweep of deliveries', () => {
   });
 
   test('sends the message of a distant retry shortly before its time, with a delay', async () => {
-    const eventId = await system.publish(tenant);
+    const eventId = await system.publish();
     hooks.answer('/a', { status: 500 });
-    for (let i = 0; i < 3; i++) await system.processNextMessage();
+    await system.processMessages(3);
     const { nextAt } = (await delivery(eventId))!;
     expect(nextAt! - system.now).toBe(30 * MINUTE);
     expect(system.waiting).toEqual([]);
@@ -125,9 +125,9 @@ describe('the sweep of deliveries', () => {
   });
 
   test('reads all pages of due deliveries', async () => {
-    const events = await Promise.all(times(230, () => system.emit(tenant)));
+    const events = await Promise.all(times(230, () => system.emit()));
     const store = new DeliveryStore(system.table);
-    for (const event of await system.insertedEvents(tenant, events)) {
+    for (const event of await system.insertedEvents(events)) {
       // All deliveries get the same shard, so that the shard has several pages.
       const first = { ...toDelivery(event, endpointId, system.now, system.timing), shard: 0 };
       await store.replace(first, first);
@@ -157,23 +157,23 @@ describe('the sweep of deliveries', () => {
 
 describe('the sweep of the outbox', () => {
   test('fans out an event that did not arrive through the stream, after three minutes', async () => {
-    const eventId = await system.emit(tenant);
+    const eventId = await system.emit();
     system.now += 3 * MINUTE - SECOND;
     await system.sweep();
     expect(await delivery(eventId)).toBeUndefined();
     system.now += 2 * SECOND;
     await system.sweep();
-    expect(await system.isFannedOut(tenant, eventId)).toBe(true);
+    expect(await system.isFannedOut(eventId)).toBe(true);
     await system.drain();
     expect(hooks.at('/a')).toHaveLength(1);
   });
 
   test('sends no messages while the queue has a backlog, and sends the missing messages afterwards', async () => {
-    const eventId = await system.emit(tenant);
+    const eventId = await system.emit();
     system.backlog = 5_000;
     system.now += 3 * MINUTE + SECOND;
     await system.sweep();
-    expect(await system.isFannedOut(tenant, eventId)).toBe(true);
+    expect(await system.isFannedOut(eventId)).toBe(true);
     expect(system.waiting).toEqual([]);
     system.backlog = 0;
     system.now += 6 * MINUTE;
@@ -184,17 +184,17 @@ describe('the sweep of the outbox', () => {
   });
 
   test('stores and makes the first attempts of an event if their message was lost', async () => {
-    const eventId = await system.publish(tenant);
+    const eventId = await system.publish();
     system.firstQueue.messages.length = 0;
     system.now += 3 * MINUTE + SECOND;
     await system.sweep();
     await system.drain();
     expect(await delivery(eventId)).toMatchObject({ status: 'DELIVERED' });
-    expect(await system.isFannedOut(tenant, eventId)).toBe(true);
+    expect(await system.isFannedOut(eventId)).toBe(true);
   });
 
   test('fans out other events if one always fails, and then throws', async () => {
-    const events = await Promise.all(times(20, () => system.emit(tenant)));
+    const events = await Promise.all(times(20, () => system.emit()));
     const { groups } = system.fanOutPorts;
     const [bad] = events;
     system.replacedPorts.fanOut = {
@@ -313,10 +313,7 @@ describe('the other sweeps', () => {
 
     test('includes the URL of basic webhooks while basic webhooks are on', async () => {
       await customer.ok(paths.updateConfig, { isEnabled: false });
-      await customer.ok(paths.updateBasic, {
-        useWebhookService: true,
-        webhookServiceConfig: { rawNotificationUrl: hooks.url('/raw') },
-      });
+      await useBasicWebhooks({ rawNotificationUrl: hooks.url('/raw') });
       await storeHealth('ep_basic_raw', system.now + MINUTE, 0);
       expect(await sweepAndCount()).toEqual([1, 0]);
       await customer.ok(paths.updateBasic, { useWebhookService: false });
@@ -353,7 +350,7 @@ describe('the timer of the sweep', () => {
 
   test('sends one message per shard with due work, the most overdue shard first', async () => {
     expect(await messagesOfTimer()).toEqual({ bodies: [], failure: undefined });
-    const [event] = await system.insertedEvents(tenant, [await system.emit(tenant)]);
+    const [event] = await system.insertedEvents([await system.emit()]);
     const jobs = [await storeJob('job_b', system.now + 2 * MINUTE), await storeJob('job_a', system.now + MINUTE)];
     await storeJob('job_b2', system.now + HOUR);
     system.now += 3 * MINUTE + 1;
@@ -396,7 +393,7 @@ describe('resending, recovering and listing deliveries', () => {
   const exhausted = async () => {
     system.timing = { ...system.timing, schedule: [0, 5 * SECOND] };
     hooks.answer('/a', { status: 500 });
-    const eventId = await system.publish(tenant);
+    const eventId = await system.publish();
     await system.drain();
     expect(await delivery(eventId)).toMatchObject({ status: 'EXHAUSTED', attempts: 2 });
     return eventId;
@@ -409,13 +406,13 @@ describe('resending, recovering and listing deliveries', () => {
   };
 
   test('delivers the event again with the same id', async () => {
-    const eventId = await system.publish(tenant);
+    const eventId = await system.publish();
     await system.drain();
     await resend(eventId);
     await system.drain();
     expect(hooks.at('/a').map(({ headers }) => headers['webhook-id'])).toEqual([eventId, eventId]);
     expect(await delivery(eventId)).toMatchObject({ status: 'DELIVERED', attempts: 2 });
-    expect((await system.attempts(tenant, eventId)).map(({ attempt, byHand }) => [attempt, byHand])).toEqual([
+    expect((await system.attempts(eventId)).map(({ attempt, byHand }) => [attempt, byHand])).toEqual([
       [1, false],
       [2, true],
     ]);
@@ -441,7 +438,7 @@ describe('resending, recovering and listing deliveries', () => {
 
   test('attempts a pending delivery at once, and keeps the schedule of its attempts', async () => {
     hooks.answer('/a', { status: 500 });
-    const eventId = await system.publish(tenant);
+    const eventId = await system.publish();
     await system.processNextMessage();
     await system.processNextMessage();
     const waits = (await delivery(eventId))!.nextAt;
@@ -452,13 +449,13 @@ describe('resending, recovering and listing deliveries', () => {
     expect(hooks.at('/a')).toHaveLength(3);
     expect(await delivery(eventId)).toMatchObject({ status: 'PENDING', attempts: 3, nextAt: waits });
     // The resend is an extra attempt. The schedule still makes its eight attempts.
-    await system.runUntilEnded(tenant, eventId, [endpointId]);
+    await system.runUntilEnded(eventId, [endpointId]);
     expect(await delivery(eventId)).toMatchObject({ status: 'EXHAUSTED', attempts: 9 });
     expect(hooks.at('/a')).toHaveLength(9);
   });
 
   test('delivers an event to an endpoint that did not match, and ignores an unknown event', async () => {
-    const eventId = await system.publish(tenant);
+    const eventId = await system.publish();
     await system.drain();
     const { id: other } = await customer.ok(paths.create, { url: hooks.url('/new'), filterTypes: ['comment.delete'] });
     await resend(eventId, other);
@@ -470,7 +467,7 @@ describe('resending, recovering and listing deliveries', () => {
   test('lists the deliveries of an endpoint since a time, and recovers only failed ones', async () => {
     const failed = [await exhausted(), await exhausted()];
     hooks.answer('/a', { status: 200 });
-    const delivered = await system.publish(tenant);
+    const delivered = await system.publish();
     await system.drain();
     const { values: deliveries, next } = await store().listOfEndpoint({ tenant, endpointId }, 0, { limit: 100 });
     expect(next).toBeUndefined();
@@ -504,7 +501,7 @@ describe('resending, recovering and listing deliveries', () => {
   test('lists the deliveries of an endpoint page by page', async () => {
     const ids = [];
     for (let i = 0; i < 5; i++) {
-      ids.push(await system.publish(tenant));
+      ids.push(await system.publish());
       system.now += SECOND;
     }
     await system.drain();

@@ -33,51 +33,49 @@ const eventItems = async (...ids: string[]) =>
   (await everyItem(engine)).filter(({ _t, eventId }) => _t === 'Event' && ids.includes(eventId));
 const nothingFailed = { batchItemFailures: [] };
 
-test('the fan-out worker and the delivery worker deliver an event of the stream and retry a failed attempt', async () => {
+/** Creates a customer with one endpoint. */
+async function newCustomerWithEndpoint(path: string) {
   const customer = await newWebhookCustomer();
-  const { id: endpointId } = await customer.ok(paths.create, { url: hooks.url('/a') });
+  const { id } = await customer.ok(paths.create, { url: hooks.url(path) });
+  return { tenant: customer.apiKey, endpointId: id as string, system: new DeliverySystem(customer.apiKey) };
+}
+
+test('the fan-out worker and the delivery worker deliver an event of the stream and retry a failed attempt', async () => {
+  const { tenant, endpointId, system } = await newCustomerWithEndpoint('/a');
   hooks.answer('/a', (_hook, nth) => ({ status: nth === 1 ? 500 : 200 }));
-  const system = new DeliverySystem();
-  const eventId = await system.emit(customer.apiKey);
+  const eventId = await system.emit();
 
   expect(await fanOutEvents(insertsEvent(await eventItems(eventId)), lambdaContext())).toEqual(nothingFailed);
-  expect(bodies('deliver')).toEqual([
-    { tenant: customer.apiKey, eventId, endpointId, group: expect.any(String), attemptNo: 1 },
-  ]);
+  expect(bodies('deliver')).toEqual([{ tenant, eventId, endpointId, group: expect.any(String), attemptNo: 1 }]);
 
   expect(await deliverWebhook(messagesEvent(bodies('deliver')), lambdaContext())).toEqual(nothingFailed);
   expect(queues.messagesOf('deliverSlow')).toEqual([
-    { body: { tenant: customer.apiKey, eventId, endpointId, attemptNo: 2 }, delaySeconds: 5 },
+    { body: { tenant, eventId, endpointId, attemptNo: 2 }, delaySeconds: 5 },
   ]);
 
   expect(await deliverWebhookSlow(messagesEvent(bodies('deliverSlow')), lambdaContext())).toEqual(nothingFailed);
   expect(hooks.at('/a').map(({ headers }) => headers['webhook-id'])).toEqual([eventId, eventId]);
-  expect(await system.delivery({ tenant: customer.apiKey, eventId, endpointId })).toMatchObject({
+  expect(await system.delivery(eventId, endpointId)).toMatchObject({
     status: 'DELIVERED',
     attempts: 2,
   });
 });
 
 test('the fan-out worker ignores an event that is stored as fanned out', async () => {
-  const customer = await newWebhookCustomer();
-  await customer.ok(paths.create, { url: hooks.url('/b') });
-  const [item] = await eventItems(await new DeliverySystem().emit(customer.apiKey));
+  const { system } = await newCustomerWithEndpoint('/b');
+  const [item] = await eventItems(await system.emit());
   expect(await fanOutEvents(insertsEvent([{ ...item, fannedOutAt: 1 }]), lambdaContext())).toEqual(nothingFailed);
   expect(bodies('deliver')).toEqual([]);
 });
 
 test('the timer and the sweep worker fan out an event that did not arrive through the stream', async () => {
-  const customer = await newWebhookCustomer();
-  const { id: endpointId } = await customer.ok(paths.create, { url: hooks.url('/c') });
-  const system = new DeliverySystem();
+  const { tenant, endpointId, system } = await newCustomerWithEndpoint('/c');
   system.now -= 10 * 60_000;
-  const eventId = await system.emit(customer.apiKey);
+  const eventId = await system.emit();
   await sweep({}, lambdaContext());
   const messages = bodies('sweep');
   expect(messages).toEqual([{ work: 'events', shard: expect.any(Number) }]);
   expect(await sweepShard(messagesEvent(messages), lambdaContext())).toEqual(nothingFailed);
-  expect(bodies('deliver')).toEqual([
-    { tenant: customer.apiKey, eventId, endpointId, group: expect.any(String), attemptNo: 1 },
-  ]);
-  expect(await system.isFannedOut(customer.apiKey, eventId)).toBe(true);
+  expect(bodies('deliver')).toEqual([{ tenant, eventId, endpointId, group: expect.any(String), attemptNo: 1 }]);
+  expect(await system.isFannedOut(eventId)).toBe(true);
 });

@@ -12,7 +12,7 @@ import { recoverStep, startRecovery } from '../../../lib/webhooks/recover.ts';
 import type { DeliveryStatus } from '../../../lib/webhooks/rules/delivery.ts';
 import { forAllTests } from '../../support/acmeWorld.ts';
 import { nda } from '../../support/content.ts';
-import { HOUR, MINUTE, SECOND } from '../../support/deliveries.ts';
+import { DeliverySystem, HOUR, MINUTE, SECOND } from '../../support/deliveries.ts';
 import { workerHandler } from '../../support/functionHandlers.ts';
 import { everyItem } from '../../support/items.ts';
 import { startQueues } from '../../support/queues.ts';
@@ -30,7 +30,9 @@ const [TEST, RECOVER, RESEND] = [
 ];
 const DAY = 24 * HOUR;
 
-const { engine, customer, hooks, system, createEndpoint, stateOf } = webhookWorld({ table: 'memory' });
+const { engine, customer, hooks, system, createEndpoint, stateOf, useBasicWebhooks } = webhookWorld({
+  table: 'memory',
+});
 const queues = forAllTests(startQueues);
 let tenant: string;
 
@@ -108,7 +110,7 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/test', () => {
     ]);
     // The first attempts of the event are stored already. So the fan-out worker skips the event when it comes from the
     // stream.
-    await system.fanOut(tenant, messageId);
+    await system.fanOut(messageId);
     expect(queues.messagesOf('deliver')).toEqual([]);
     expect(
       hooks.received.map(({ path, headers, body }) => [path, headers['webhook-id'], JSON.parse(body).event]),
@@ -142,7 +144,7 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/test', () => {
   test('sends the sample at once while the circuit breaker is open, and parks it if the attempt fails', async () => {
     const endpointId = await createEndpoint('/a', { filterTypes: ['huddle.join'] });
     hooks.answer('/a', { status: 500 });
-    for (let i = 0; i < 11; i++) await system.publish(tenant, { event: 'huddle.join' });
+    await system.publishMany(11, { event: 'huddle.join' });
     for (const { body } of system.firstQueue.messages) await system.processMessage(body);
     expect(hooks.received).toHaveLength(10);
     const { messageId: failing } = await customer.ok(TEST, { endpointId });
@@ -248,7 +250,7 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/test', () => {
 describe('POST /v2/workspace/advancedwebhook/messages/resend', () => {
   test('sends a delivered message again with the same webhook-id', async () => {
     const endpointId = await createEndpoint('/a');
-    const messageId = await system.publish(tenant);
+    const messageId = await system.publish();
     await system.drain();
     expect(await customer.ok(RESEND, { messageId, endpointId })).toEqual({ messageId });
     expect(await stateOf(messageId, endpointId)).toEqual(['PENDING', 1]);
@@ -263,13 +265,13 @@ describe('POST /v2/workspace/advancedwebhook/messages/resend', () => {
       system.now = Date.now();
       hooks.answer('/a', { status: 500 });
       const endpointId = await createEndpoint('/a');
-      const messageId = await system.publish(tenant);
+      const messageId = await system.publish();
       await system.processNextMessage();
-      const { nextAt } = (await system.delivery({ tenant, eventId: messageId, endpointId }))!;
+      const { nextAt } = (await system.delivery(messageId, endpointId))!;
       await Promise.all([1, 2].map(() => customer.ok(RESEND, { messageId, endpointId })));
       expect(await workOn('deliverSlow')).toHaveLength(2);
       expect(hooks.received).toHaveLength(2);
-      expect(await system.delivery({ tenant, eventId: messageId, endpointId })).toMatchObject({
+      expect(await system.delivery(messageId, endpointId)).toMatchObject({
         status: 'PENDING',
         attempts: 2,
         uncounted: 1,
@@ -281,7 +283,7 @@ describe('POST /v2/workspace/advancedwebhook/messages/resend', () => {
     system.timing = { schedule: [0], marginMs: 5 * MINUTE };
     hooks.answer('/a', (_hook, nth) => ({ status: nth < 3 ? 500 : 204 }));
     const endpointId = await createEndpoint('/a');
-    const messageId = await system.publish(tenant);
+    const messageId = await system.publish();
     await system.drain();
     const states = [await stateOf(messageId, endpointId)];
     for (let i = 0; i < 2; i++) {
@@ -298,18 +300,15 @@ describe('POST /v2/workspace/advancedwebhook/messages/resend', () => {
 
   test('delivers a message to an endpoint that did not match the message', async () => {
     const endpointId = await createEndpoint('/a', { filterTypes: ['huddle.join'] });
-    const messageId = await system.publish(tenant);
+    const messageId = await system.publish();
     await customer.ok(RESEND, { messageId, endpointId });
     await workOn('deliverSlow');
     expect(await stateOf(messageId, endpointId)).toEqual(['DELIVERED', 1]);
   });
 
   test('sends a message again to a URL of basic webhooks', async () => {
-    await customer.ok(paths.updateBasic, {
-      useWebhookService: true,
-      webhookServiceConfig: { rawNotificationUrl: hooks.url('/raw') },
-    });
-    const messageId = await system.publish(tenant);
+    await useBasicWebhooks({ rawNotificationUrl: hooks.url('/raw') });
+    const messageId = await system.publish();
     await system.drain();
     await customer.ok(RESEND, { messageId, endpointId: 'ep_basic_raw' });
     await workOn('deliverSlow');
@@ -320,7 +319,7 @@ describe('POST /v2/workspace/advancedwebhook/messages/resend', () => {
     'makes one attempt of a message %s if the call is interrupted and repeated with its Idempotency-Key',
     async (state) => {
       const endpointId = await createEndpoint('/a');
-      const messageId = state === 'delivered' ? await system.publish(tenant) : await system.emit(tenant);
+      const messageId = state === 'delivered' ? await system.publish() : await system.emit();
       await system.drain();
       hooks.received.length = 0;
       const { endpoint: declared } = await import(`../../../functions${RESEND}.ts`);
@@ -342,7 +341,7 @@ describe('POST /v2/workspace/advancedwebhook/messages/resend', () => {
 
   test('returns NOT_FOUND for a message that is unknown or of another tenant', async () => {
     const endpointId = await createEndpoint('/a');
-    const theirs = await system.publish((await newWebhookCustomer()).apiKey);
+    const theirs = await new DeliverySystem((await newWebhookCustomer()).apiKey).publish();
     for (const messageId of ['msg_none', theirs])
       expect((await outcome(customer, RESEND, { messageId, endpointId }))[0]).toBe('NOT_FOUND');
     expect(queues.messagesOf('deliverSlow')).toEqual([]);
@@ -357,7 +356,7 @@ async function deliveries(endpointId: string, from: number, statuses: readonly D
   const ids: string[] = [];
   for (const [index, status] of statuses.entries()) {
     system.now = from + index * SECOND;
-    const eventId = await system.emit(tenant);
+    const eventId = await system.emit();
     ids.push(eventId);
     const pending = status === 'PENDING' ? { nextAt: system.now + HOUR, dueAt: system.now + HOUR } : {};
     await system.table.write([
@@ -444,7 +443,7 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/recover', () => {
     const ids = await deliveries(endpointId, since, ['EXHAUSTED', 'CANCELLED', 'DELIVERED']);
     await customer.ok(RECOVER, { endpointId, since });
     await run(queuedJobs()[0]!);
-    const delivery = (await system.delivery({ tenant, eventId: ids[0]!, endpointId }))!;
+    const delivery = (await system.delivery(ids[0]!, endpointId))!;
     expect(delivery).toMatchObject({ status: 'PENDING', attempts: 8, uncounted: 8 });
     expect(delivery.deadline).toBeGreaterThan(Date.now() + 29 * HOUR);
     expect(queues.messagesOf('deliver')).toEqual([]);
@@ -481,7 +480,7 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/recover', () => {
     };
     await expect(runJob(crashing, call)).rejects.toThrow('killed');
     const states = async () =>
-      Promise.all(ids.map(async (eventId) => (await system.delivery({ tenant, eventId, endpointId }))?.status));
+      Promise.all(ids.map(async (eventId) => (await system.delivery(eventId, endpointId))?.status));
     expect((await states()).filter((status) => status === 'PENDING')).toHaveLength(100);
 
     // The crashed run still holds the lease, so this run does nothing.

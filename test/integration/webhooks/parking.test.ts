@@ -9,13 +9,16 @@ import { parkingJob } from '../../../lib/webhooks/parkingJob.ts';
 import { releaseParkedStep } from '../../../lib/webhooks/releaseParked.ts';
 import { parkDelivery } from '../../../lib/webhooks/rules/delivery.ts';
 import { HOUR, MINUTE, SECOND } from '../../support/deliveries.ts';
-import { everyItem, storedItem } from '../../support/items.ts';
+import { storedItem } from '../../support/items.ts';
 import { withStillClock } from '../../support/stillClock.ts';
 import { times } from '../../support/times.ts';
 import { paths } from '../../support/webhooks.ts';
 import { webhookWorld } from '../../support/webhookWorld.ts';
 
-const { engine, customer, hooks, system, createEndpoint } = webhookWorld({ table: 'memory', isCleared: true });
+const { engine, customer, hooks, system, createEndpoint, eventsOf, useBasicWebhooks } = webhookWorld({
+  table: 'memory',
+  isCleared: true,
+});
 let tenant: string;
 let endpointId: string;
 
@@ -33,17 +36,17 @@ const create = async (fields: object): Promise<string> =>
  * table, the retries stay due.
  */
 async function openBreaker(): Promise<void> {
-  for (let i = 0; i < 10; i++) await system.publish(tenant);
-  for (let i = 0; i < 10; i++) await system.processNextMessage();
+  await system.publishMany(10);
+  await system.processMessages(10);
   expect(await openUntil()).toBe(system.now + 30 * SECOND);
   system.retryQueue.messages.length = 0;
 }
 
 /** Publishes events, which are parked. Returns their ids. */
-async function park(count: number, event: Parameters<typeof system.publish>[1] = {}): Promise<string[]> {
+async function park(count: number, event: Parameters<typeof system.publish>[0] = {}): Promise<string[]> {
   const ids: string[] = [];
   for (let i = 0; i < count; i++) {
-    ids.push(await system.publish(tenant, event));
+    ids.push(await system.publish(event));
     system.now += 1;
   }
   await system.drain(system.now);
@@ -53,7 +56,7 @@ async function park(count: number, event: Parameters<typeof system.publish>[1] =
 const health = async () => system.table.get(EndpointHealthEntity, { tenant, endpointId });
 const openUntil = async () => (await health())?.breaker.open?.until;
 const parkingOf = async () => new JobStore(system.table).get({ tenant, jobId: parkingJob(endpointId, 0).jobId });
-const delivery = async (eventId: string) => (await system.delivery({ tenant, eventId, endpointId }))!;
+const delivery = async (eventId: string) => (await system.delivery(eventId, endpointId))!;
 const statesOf = async (ids: readonly string[]) =>
   (await Promise.all(ids.map(delivery))).map(({ status, attempts }) => `${status} ${attempts}`);
 const parked = async () =>
@@ -145,7 +148,7 @@ describe('the probe of an endpoint', () => {
       for (const message of system.retryQueue.messages.splice(0))
         await system.processMessage(message.body).catch(() => undefined);
     }
-    await system.runUntilEnded(tenant, eventId, [endpointId]);
+    await system.runUntilEnded(eventId, [endpointId]);
     expect(await statesOf([eventId])).toEqual(['DELIVERED 1']);
   });
 
@@ -192,7 +195,7 @@ describe('the probe of an endpoint', () => {
   test('releases the other parked deliveries page by page within the rate limit of the endpoint', async () => {
     endpointId = await create({ rateLimit: 2, filterTypes: ['comment.update'] });
     const published: string[] = [];
-    const publish = async () => published.push(await system.publish(tenant, { event: 'comment.update' }));
+    const publish = async () => published.push(await system.publish({ event: 'comment.update' }));
     for (let i = 0; i < 10; i++) await publish();
     while ((await openUntil()) === undefined) await system.processNextMessage();
     system.retryQueue.messages.length = 0;
@@ -247,7 +250,7 @@ describe('the release of parked deliveries', () => {
       await system.drain(system.now);
     }
     expect(await parked()).toBeGreaterThan(0);
-    const eventId = await system.publish(tenant);
+    const eventId = await system.publish();
     await system.drain(system.now);
     expect(await statesOf([eventId])).toEqual(['DELIVERED 1']);
   }, 30_000);
@@ -269,7 +272,7 @@ describe('the release of parked deliveries', () => {
     await openBreaker();
     await park(1);
     hooks.answer('/dead', { status: 200 });
-    const eventId = await system.publish(tenant);
+    const eventId = await system.publish();
     system.firstQueue.messages.length = 0;
     while ((await openUntil()) !== undefined) {
       await system.runNextJob();
@@ -277,7 +280,7 @@ describe('the release of parked deliveries', () => {
     }
     // The job has found no parked delivery. It looks again a minute later, before it ends.
     expect(await parkingOf()).toMatchObject({ notBefore: system.now + MINUTE });
-    const [event] = await system.insertedEvents(tenant, [eventId]);
+    const [event] = await system.insertedEvents([eventId]);
     const first = toDelivery(event!, endpointId, system.now, system.timing);
     await new DeliveryStore(system.table).replace(first, parkDelivery(first));
     await system.drain();
@@ -296,9 +299,7 @@ describe('a parked delivery', () => {
     const ended = (await statesOf(ids)).filter((state) => state.startsWith('EXHAUSTED'));
     expect(ended).toHaveLength(60);
     expect((await statesOf(young)).filter((state) => state.startsWith('PENDING'))).toHaveLength(5);
-    const exhaustedEvents = (await everyItem(engine)).filter(
-      ({ _t, event }) => _t === 'Event' && event === 'message.attempt.exhausted',
-    );
+    const exhaustedEvents = await eventsOf('message.attempt.exhausted');
     expect(exhaustedEvents).toHaveLength(ended.length);
     expect(system.measures.counted.get('DeliveriesExhausted')).toBe(ended.length);
     // No endpoint receives these events, so they count as fanned out from the start.
@@ -311,11 +312,8 @@ describe('a parked delivery', () => {
     await park(3);
     system.now += 31 * HOUR;
     await system.drain(system.now + MINUTE);
-    const exhaustedEvents = (await everyItem(engine)).filter(
-      ({ _t, event, fannedOutAt }) =>
-        _t === 'Event' && event === 'message.attempt.exhausted' && fannedOutAt === undefined,
-    );
-    expect(exhaustedEvents).toHaveLength(3);
+    const exhaustedEvents = await eventsOf('message.attempt.exhausted');
+    expect(exhaustedEvents.map(({ fannedOutAt }) => fannedOutAt)).toEqual([undefined, undefined, undefined]);
   });
 
   test('is exhausted again, with a second event, if it was recovered and no attempt was made', async () => {
@@ -334,10 +332,7 @@ describe('a parked delivery', () => {
     const recovered = await delivery(eventId);
     await store.replace({ ...recovered, tenant }, parkDelivery(recovered));
     await exhaust();
-    const exhaustedEvents = (await everyItem(engine)).filter(
-      ({ _t, event }) => _t === 'Event' && event === 'message.attempt.exhausted',
-    );
-    expect(exhaustedEvents).toHaveLength(2);
+    expect(await eventsOf('message.attempt.exhausted')).toHaveLength(2);
   });
 
   test('disables its endpoint when exhausted, if the endpoint has failed for five days', async () => {
@@ -426,11 +421,7 @@ describe('a parked delivery', () => {
   });
 
   describe('to a URL of basic webhooks', () => {
-    const changeRawUrl = async (path: string) =>
-      customer.ok(paths.updateBasic, {
-        useWebhookService: true,
-        webhookServiceConfig: { rawNotificationUrl: hooks.url(path) },
-      });
+    const changeRawUrl = async (path: string) => useBasicWebhooks({ rawNotificationUrl: hooks.url(path) });
 
     beforeEach(async () => {
       await customer.ok(paths.delete, { endpointId });

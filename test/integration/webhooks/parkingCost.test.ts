@@ -38,11 +38,11 @@ test('a parked delivery that becomes exhausted costs at most $8 per million', as
   const system = new DeliverySystem(tenant);
   hooks.answer('/dead', { status: 500 });
   await customer.ok(paths.create, { url: hooks.url('/dead'), filterTypes: ['comment.add'] });
-  for (let i = 0; i < 10; i++) await system.publish(tenant);
-  for (let i = 0; i < 10; i++) await system.processNextMessage();
+  await system.publishMany(10);
+  await system.processMessages(10);
   system.retryQueue.messages.length = 0;
 
-  for (let i = 0; i < PARKED; i++) await system.publish(tenant);
+  await system.publishMany(PARKED);
   const parking = await recorder.record(() => system.drain(system.now));
   expect(system.measures.counted.get('DeliveriesParked')).toBe(PARKED);
   system.now += 30 * HOUR + MINUTE;
