@@ -71,12 +71,6 @@ describe('POST /v2/workspace/advancedwebhookconfig/update', () => {
     expect(await get(customer)).toEqual(expected);
   });
 
-  test('keeps the fields of two parallel updates', async () => {
-    const customer = await newWebhookCustomer();
-    await Promise.all([update(customer, { encodeData: true }), update(customer, { enableDataProtection: true })]);
-    expect(await get(customer)).toEqual({ ...enabled, encodeData: true, enableDataProtection: true });
-  });
-
   test('keeps the fields of ten parallel updates, and returns each field in the response of its update', async () => {
     const customer = await newWebhookCustomer();
     const changes = [

@@ -159,38 +159,21 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/create', () => {
     expect((await listed()).map(({ uid }) => uid).sort()).toEqual(uids.sort());
   });
 
-  test('counts each of ten parallel creations towards the limit', async () => {
-    await Promise.all(times(10, () => create()));
-    expect(await listed()).toHaveLength(10);
-    expect(await count()).toBe(10);
-  });
-
   test('creates 200 of 230 endpoints in 25 parallel clients and rejects 30 with RESOURCE_EXHAUSTED', async () => {
     let remaining = 230;
-    const outcomes: string[] = [];
+    const refused: unknown[] = [];
     await Promise.all(
       times(25, async () => {
         while (remaining-- > 0) {
           const answer = await outcome(customer, paths.create, { url: HOOK });
-          outcomes.push(answer === 'done' ? answer : answer[0]);
+          if (answer !== 'done') refused.push(answer);
         }
       }),
     );
-    expect(outcomes.toSorted()).toEqual([...Array(30).fill('RESOURCE_EXHAUSTED'), ...Array(200).fill('done')]);
-    expect(await count()).toBe(200);
-  });
-
-  test('rejects the 201st endpoint with RESOURCE_EXHAUSTED, even if five calls run in parallel', async () => {
-    for (let i = 0; i < 198; i++) await create();
-    const answers = await Promise.all(times(5, () => outcome(customer, paths.create, { url: HOOK })));
-    expect(answers.filter((answer) => answer === 'done')).toHaveLength(2);
-    for (const answer of answers)
-      if (answer !== 'done')
-        expect(answer).toEqual([
-          'RESOURCE_EXHAUSTED',
-          'The API key has as many advanced webhook endpoints as it may have.',
-        ]);
-    expect(await listed()).toHaveLength(200);
+    expect(refused).toEqual(
+      times(30, () => ['RESOURCE_EXHAUSTED', 'The API key has as many advanced webhook endpoints as it may have.']),
+    );
+    expect([await count(), (await listed()).length]).toEqual([200, 200]);
     const [{ id }] = await listed();
     await customer.ok(paths.delete, { endpointId: id });
     expect(await outcome(customer, paths.create, { url: HOOK })).toBe('done');
@@ -284,49 +267,21 @@ describe('invalid fields of endpoints/create and endpoints/update', () => {
     },
   );
 
-  const privateHosts = [
-    '127.0.0.1',
-    '127.1',
-    '2130706433',
-    '0x7f000001',
-    '0177.0.0.1',
-    '0x7f.1',
-    '127.0.0.1.',
-    '[::1]',
-    '[::ffff:127.0.0.1]',
-    '[::ffff:7f00:1]',
-    '[::127.0.0.1]',
-    'localhost',
-    'LOCALHOST.',
-    'a.localhost',
-    '0',
-    '0.0.0.0',
-    '10.0.0.1',
-    '167772161',
-    '172.16.0.1',
-    '192.168.257',
-    '169.254.169.254',
-    '0xa9fea9fe',
-    '100.64.0.1',
-    '[fd00:ec2::254]',
-    '[fe80::1]',
-    '[64:ff9b::a00:1]',
-    '[2002:a00:1::]',
-    '224.0.0.1',
-    '255.255.255.255',
-    '①⑥⑨.254.169.254',
-  ];
-  test.each(privateHosts)('every endpoint that takes a URL rejects the private address %s', async (host) => {
-    const message = 'url must not lead to a loopback, private or reserved address';
-    for (const url of [`http://${host}`, `https://user:word@${host}:8443/hook`])
-      expect(await outcome(customer, paths.create, { url })).toEqual(['INVALID_ARGUMENT', message]);
-    const { id } = await create();
-    expect(await outcome(customer, paths.update, { endpointId: id, url: `http://${host}` })).toEqual([
-      'INVALID_ARGUMENT',
-      message,
-    ]);
-    expect(await listed()).toMatchObject([{ id, url: HOOK }]);
-  });
+  // The unit test of the address policy has every spelling of private addresses.
+  test.each(['127.0.0.1', '0x7f.1', '[::1]', 'localhost', '10.0.0.1', '169.254.169.254'])(
+    'every endpoint that takes a URL rejects the private address %s',
+    async (host) => {
+      const message = 'url must not lead to a loopback, private or reserved address';
+      for (const url of [`http://${host}`, `https://user:word@${host}:8443/hook`])
+        expect(await outcome(customer, paths.create, { url })).toEqual(['INVALID_ARGUMENT', message]);
+      const { id } = await create();
+      expect(await outcome(customer, paths.update, { endpointId: id, url: `http://${host}` })).toEqual([
+        'INVALID_ARGUMENT',
+        message,
+      ]);
+      expect(await listed()).toMatchObject([{ id, url: HOOK }]);
+    },
+  );
 
   test('a deployment that allows loopback URLs still rejects private addresses', async () => {
     const local = endpointHandler(createEndpoint, { ALLOW_LOOPBACK_DELIVERY: 'true' });

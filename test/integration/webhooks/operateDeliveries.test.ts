@@ -17,7 +17,6 @@ import { workerHandler } from '../../support/functionHandlers.ts';
 import { everyItem } from '../../support/items.ts';
 import { startQueues } from '../../support/queues.ts';
 import { withStillClock } from '../../support/stillClock.ts';
-import { times } from '../../support/times.ts';
 import { newWebhookCustomer, outcome, paths } from '../../support/webhooks.ts';
 import { webhookWorld } from '../../support/webhookWorld.ts';
 import { lambdaContext, messagesEvent, recordingMeasures, silentLog } from '../../support/workers.ts';
@@ -406,11 +405,7 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/recover', () => {
   });
 
   test('rejects too many messages with INVALID_ARGUMENT and starts no job', async () => {
-    await deliveries(
-      endpointId,
-      since,
-      times(4, () => 'EXHAUSTED' as const),
-    );
+    await deliveries(endpointId, since, Array(4).fill('EXHAUSTED'));
     const jobs = new JobStore(system.table);
     const begin = (maxMessages: number) =>
       startRecovery(
@@ -454,11 +449,7 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/recover', () => {
   });
 
   test('continues after a crash from the last completed step, and sends each message once', async () => {
-    const ids = await deliveries(
-      endpointId,
-      since,
-      times(250, () => 'EXHAUSTED' as const),
-    );
+    const ids = await deliveries(endpointId, since, Array(250).fill('EXHAUSTED'));
     expect(await customer.ok(RECOVER, { endpointId, since })).toEqual({ messages: 250 });
     const [message] = queuedJobs() as [JobMessage];
     const deps = openAll(runJobs.uses, environment(process.env)).runsJobs;
@@ -498,11 +489,7 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/recover', () => {
   });
 
   test('sends at most 50 messages per second', async () => {
-    await deliveries(
-      endpointId,
-      since,
-      times(160, () => 'EXHAUSTED' as const),
-    );
+    await deliveries(endpointId, since, Array(160).fill('EXHAUSTED'));
     await customer.ok(RECOVER, { endpointId, since });
     await withStillClock(() => run(queuedJobs()[0]!));
     const delays = queues.messagesOf('deliverSlow').map(({ delaySeconds }) => delaySeconds);
@@ -512,11 +499,7 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/recover', () => {
   });
 
   test('skips deliveries that cannot be recovered, and ends the job', async () => {
-    await deliveries(
-      endpointId,
-      since,
-      times(120, () => 'CANCELLED' as const),
-    );
+    await deliveries(endpointId, since, Array(120).fill('CANCELLED'));
     let recoverCalls = 0;
     const recovery = {
       deliveries: {
@@ -535,11 +518,7 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/recover', () => {
   });
 
   test('continues with another queue message if no time is left, and ignores a deleted job', async () => {
-    await deliveries(
-      endpointId,
-      since,
-      times(120, () => 'EXHAUSTED' as const),
-    );
+    await deliveries(endpointId, since, Array(120).fill('EXHAUSTED'));
     await customer.ok(RECOVER, { endpointId, since });
     const [message] = queuedJobs() as [JobMessage];
     queues.clear();

@@ -42,8 +42,9 @@ async function openBreaker(): Promise<void> {
   system.retryQueue.messages.length = 0;
 }
 
-/** Publishes events, which are parked. Returns their ids. */
+/** Publishes events, which are parked, because the breaker is open or is opened first. Returns their ids. */
 async function park(count: number, event: Parameters<typeof system.publish>[0] = {}): Promise<string[]> {
+  if ((await openUntil()) === undefined) await openBreaker();
   const ids: string[] = [];
   for (let i = 0; i < count; i++) {
     ids.push(await system.publish(event));
@@ -53,6 +54,7 @@ async function park(count: number, event: Parameters<typeof system.publish>[0] =
   return ids;
 }
 
+const parkOne = async () => (await park(1))[0]!;
 const health = async () => system.table.get(EndpointHealthEntity, { tenant, endpointId });
 const openUntil = async () => (await health())?.breaker.open?.until;
 const parkingOf = async () => new JobStore(system.table).get({ tenant, jobId: parkingJob(endpointId, 0).jobId });
@@ -65,8 +67,7 @@ const repeated = (count: number, state: string) => times(count, () => state);
 
 describe('a delivery to an endpoint with an open circuit breaker', () => {
   test('is parked without a queue message, a due time or an attempt', async () => {
-    await openBreaker();
-    const [eventId] = (await park(1)) as [string];
+    const eventId = await parkOne();
     expect(await delivery(eventId)).toMatchObject({ status: 'PENDING', attempts: 0, parked: true });
     expect(await delivery(eventId)).not.toHaveProperty('nextAt');
     expect(await storedItem(engine, DeliveryEntity.key({ tenant, eventId, endpointId }))).toMatchObject({
@@ -78,8 +79,7 @@ describe('a delivery to an endpoint with an open circuit breaker', () => {
   });
 
   test('is not written again if its message arrives twice', async () => {
-    await openBreaker();
-    const [eventId] = (await park(1)) as [string];
+    const eventId = await parkOne();
     const { _r } = await delivery(eventId);
     await system.processMessage({ tenant, eventId, endpointId, attemptNo: 1 });
     expect((await delivery(eventId))._r).toBe(_r);
@@ -87,8 +87,7 @@ describe('a delivery to an endpoint with an open circuit breaker', () => {
   });
 
   test('is attempted at once by a resend, and parked again if the attempt fails', async () => {
-    await openBreaker();
-    const [eventId] = (await park(1)) as [string];
+    const eventId = await parkOne();
     const resend = async (resendId: string) => {
       const key = { tenant, eventId, endpointId, resendId };
       const due = await new DeliveryStore(system.table).resend(key, system.now, system.timing);
@@ -117,7 +116,6 @@ describe('a delivery to an endpoint with an open circuit breaker', () => {
 
 describe('the probe of an endpoint', () => {
   test('is the oldest parked delivery, and one per pause for any number of parked deliveries', async () => {
-    await openBreaker();
     const ids = await park(30);
     const from = system.now;
     await system.drain(from + 2 * HOUR);
@@ -132,8 +130,7 @@ describe('the probe of an endpoint', () => {
   });
 
   test('is attempted again if its worker crashes', async () => {
-    await openBreaker();
-    const [eventId] = (await park(1)) as [string];
+    const eventId = await parkOne();
     hooks.answer('/dead', { status: 200 });
     const { client } = system.attemptPorts;
     let crashes = 1;
@@ -153,12 +150,11 @@ describe('the probe of an endpoint', () => {
   });
 
   test('is followed by another one at once if its thread is deleted, so that nothing is sent', async () => {
-    await openBreaker();
     const deletedDocument = { organizationKey: 'org', organizationId: 'acme', documentKey: 'doc' };
     const thread = { ...deletedDocument, annotationId: 'thread', createdAt: system.now, authorId: 'ada' };
     const payload = { source: 'comment', data: {}, audience: { addressed: [], following: [], thread } } as const;
     const deleted = await park(20, { documentId: 'nda', payload });
-    const [eventId] = (await park(1)) as [string];
+    const eventId = await parkOne();
     let sentAt: number | undefined;
     hooks.answer('/dead', () => {
       sentAt = system.now;
@@ -171,7 +167,6 @@ describe('the probe of an endpoint', () => {
   });
 
   test('releases the other parked deliveries if it succeeds, oldest first, 50 per second', async () => {
-    await openBreaker();
     const ids = await park(120);
     hooks.answer('/dead', { status: 200 });
     const postTimes: number[] = [];
@@ -221,7 +216,6 @@ describe('the probe of an endpoint', () => {
 
 describe('the release of parked deliveries', () => {
   test('leaves deliveries parked if the breaker opens again', async () => {
-    await openBreaker();
     const ids = await park(620);
     let healthy = 50;
     hooks.answer('/dead', () => ({ status: healthy-- > 0 ? 200 : 500 }));
@@ -242,7 +236,6 @@ describe('the release of parked deliveries', () => {
   }, 60_000);
 
   test('does not delay new deliveries', async () => {
-    await openBreaker();
     await park(600);
     hooks.answer('/dead', { status: 200 });
     while ((await openUntil()) !== undefined) {
@@ -256,7 +249,6 @@ describe('the release of parked deliveries', () => {
   }, 30_000);
 
   test('sends each delivery once if three steps run at the same time', async () => {
-    await openBreaker();
     const ids = await park(40);
     const job = (await parkingOf())!;
     await system.table.write([
@@ -269,7 +261,6 @@ describe('the release of parked deliveries', () => {
   });
 
   test('includes a delivery that a slow worker parks after the breaker closed', async () => {
-    await openBreaker();
     await park(1);
     hooks.answer('/dead', { status: 200 });
     const eventId = await system.publish();
@@ -290,7 +281,6 @@ describe('the release of parked deliveries', () => {
 
 describe('a parked delivery', () => {
   test('is exhausted after its deadline together with others, and each emits an event', async () => {
-    await openBreaker();
     const ids = await park(60);
     system.now += 20 * HOUR;
     const young = await park(5);
@@ -308,7 +298,6 @@ describe('a parked delivery', () => {
 
   test('writes its exhausted event to the outbox if an endpoint subscribes to such events', async () => {
     await create({ url: hooks.url('/ops'), filterTypes: ['message.attempt.exhausted'] });
-    await openBreaker();
     await park(3);
     system.now += 31 * HOUR;
     await system.drain(system.now + MINUTE);
@@ -318,8 +307,7 @@ describe('a parked delivery', () => {
 
   test('is exhausted again, with a second event, if it was recovered and no attempt was made', async () => {
     await create({ url: hooks.url('/ops'), filterTypes: ['message.attempt.exhausted'] });
-    await openBreaker();
-    const [eventId] = (await park(1)) as [string];
+    const eventId = await parkOne();
     const job = (await parkingOf())!;
     const exhaust = async () => {
       system.now += 31 * HOUR;
@@ -336,7 +324,6 @@ describe('a parked delivery', () => {
   });
 
   test('disables its endpoint when exhausted, if the endpoint has failed for five days', async () => {
-    await openBreaker();
     await park(3);
     const current = (await health())!;
     const failing = { since: system.now - 5 * 24 * HOUR, last: system.now - HOUR, days: 5, warned: 3 };
@@ -351,7 +338,6 @@ describe('a parked delivery', () => {
   test.each(['deleted', 'disabled', 'advanced webhooks disabled'])(
     'is cancelled if the endpoint is %s',
     async (change) => {
-      await openBreaker();
       const ids = await park(20);
       if (change === 'deleted') await customer.ok(paths.delete, { endpointId });
       else if (change === 'disabled') await customer.ok(paths.update, { endpointId, disabled: true });
@@ -370,7 +356,6 @@ describe('a parked delivery', () => {
   const parkAndChange = async (change = changeUrl): Promise<string[]> =>
     withStillClock(async () => {
       system.now = Date.now();
-      await openBreaker();
       const ids = await park(20);
       await change();
       return ids;
@@ -401,7 +386,6 @@ describe('a parked delivery', () => {
   test('is released if the endpoint is changed during a probe that fails', () =>
     withStillClock(async () => {
       system.now = Date.now();
-      await openBreaker();
       const [, ...ids] = await park(20);
       hooks.answer('/dead', async () => {
         await changeUrl();
@@ -413,7 +397,6 @@ describe('a parked delivery', () => {
     }));
 
   test('waits for the end of the pause if the endpoint is disabled', async () => {
-    await openBreaker();
     await park(1);
     const before = await parkingOf();
     await customer.ok(paths.update, { endpointId, disabled: true });
@@ -434,7 +417,6 @@ describe('a parked delivery', () => {
     });
 
     test('waits for the end of the pause if basic webhooks are turned off', async () => {
-      await openBreaker();
       await park(1);
       const before = await parkingOf();
       await customer.ok(paths.updateBasic, { useWebhookService: false });
@@ -443,7 +425,6 @@ describe('a parked delivery', () => {
   });
 
   test('is not read by the sweep of due deliveries', async () => {
-    await openBreaker();
     await park(20);
     system.now += HOUR;
     await system.sweep();

@@ -44,9 +44,11 @@ const fresh = () =>
  */
 function attemptsOf(
   start: PendingDelivery,
-  result: (attempt: number) => AttemptResult,
-  random: (attempt: number) => number,
-  lastsMs = 300,
+  {
+    result = failed,
+    random = () => 0.5,
+    lastsMs = 300,
+  }: { result?: AttemptResult; random?: (attempt: number) => number; lastsMs?: number } = {},
 ): { times: number[]; end: Delivery } {
   const times: number[] = [];
   let delivery: Delivery = start;
@@ -55,7 +57,7 @@ function attemptsOf(
     const attempt = nextAttemptNumber(delivery);
     delivery = recordOutcome(
       claimDelivery(delivery, 'c', delivery.nextAt),
-      result(attempt),
+      result,
       delivery.nextAt + lastsMs,
       random(attempt),
       timing,
@@ -66,12 +68,7 @@ function attemptsOf(
 
 describe('nextAttemptAt', () => {
   test('plans 8 attempts in 27.6 hours: at once, then after 5 s, 5 min, 30 min, 2 h, 5 h, 10 h and 10 h', () => {
-    const { times, end } = attemptsOf(
-      fresh(),
-      () => failed,
-      () => 0.5,
-      0,
-    );
+    const { times, end } = attemptsOf(fresh(), { lastsMs: 0 });
     expect(times.map((time) => (time - NOW) / SECOND)).toEqual([0, 5, 305, 2_105, 9_305, 27_305, 63_305, 99_305]);
     expect((times.at(-1)! - NOW) / HOUR).toBeCloseTo(27.6, 1);
     expect(end).toMatchObject({ status: 'EXHAUSTED', attempts: 8 });
@@ -79,12 +76,7 @@ describe('nextAttemptAt', () => {
   });
 
   test('counts each pause from the end of the attempt. An attempt can take 15 s', () => {
-    const { times } = attemptsOf(
-      fresh(),
-      () => failed,
-      () => 0.5,
-      15 * SECOND,
-    );
+    const { times } = attemptsOf(fresh(), { lastsMs: 15 * SECOND });
     expect(times.slice(0, 3).map((time) => (time - NOW) / SECOND)).toEqual([0, 20, 335]);
   });
 
@@ -93,12 +85,7 @@ describe('nextAttemptAt', () => {
       fc.property(
         fc.array(fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }), { minLength: 8, maxLength: 8 }),
         (chances) => {
-          const { times } = attemptsOf(
-            fresh(),
-            () => failed,
-            (attempt) => chances[attempt - 1]!,
-            0,
-          );
+          const { times } = attemptsOf(fresh(), { random: (attempt) => chances[attempt - 1]!, lastsMs: 0 });
           const pauses = times.slice(1).map((time, index) => time - times[index]!);
           expect(pauses[0]).toBe(5 * SECOND);
           for (const [index, pause] of pauses.slice(1, -1).entries()) {
@@ -123,13 +110,8 @@ describe('nextAttemptAt', () => {
       fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { minLength: 8, maxLength: 8 }),
       fc.integer({ min: 0, max: 15 * SECOND }),
     ],
-    (chances, lasts) => {
-      const { times, end } = attemptsOf(
-        fresh(),
-        () => failed,
-        (attempt) => chances[attempt - 1]!,
-        lasts,
-      );
+    (chances, lastsMs) => {
+      const { times, end } = attemptsOf(fresh(), { random: (attempt) => chances[attempt - 1]!, lastsMs });
       expect(times).toHaveLength(8);
       expect(times.at(-1)!).toBeLessThanOrEqual(NOW + 29.5 * HOUR);
       expect(end.status).toBe('EXHAUSTED');
@@ -148,11 +130,8 @@ describe('nextAttemptAt', () => {
   });
 
   test('plans no attempt after the deadline for receivers that always send Retry-After', () => {
-    const { times, end } = attemptsOf(
-      fresh(),
-      () => ({ ...failed, retryAfterSeconds: 86_400 }),
-      () => 1,
-    );
+    const result = { ...failed, retryAfterSeconds: 86_400 };
+    const { times, end } = attemptsOf(fresh(), { result, random: () => 1 });
     expect(times.at(-1)!).toBeLessThanOrEqual(NOW + 29.5 * HOUR);
     expect(times.length).toBeLessThan(8);
     expect(end.status).toBe('EXHAUSTED');
@@ -268,11 +247,7 @@ describe('recordOutcome', () => {
 
   test('restores the former state after a failed resend', () => {
     const delivered = recordOutcome(fresh(), { outcome: 'delivered' }, NOW, 0.5, timing);
-    const exhausted = attemptsOf(
-      fresh(),
-      () => failed,
-      () => 0.5,
-    ).end;
+    const exhausted = attemptsOf(fresh()).end;
     const cancelled = endDelivery(fresh(), 'CANCELLED');
     for (const state of [delivered, exhausted, cancelled]) {
       const resent = resendDelivery(state, NOW + HOUR, timing);
@@ -312,20 +287,10 @@ describe('recordOutcome', () => {
   });
 
   test('runs the whole schedule of a recovered delivery again, with new attempt numbers', () => {
-    const exhausted = attemptsOf(
-      fresh(),
-      () => failed,
-      () => 0.5,
-    ).end;
+    const exhausted = attemptsOf(fresh()).end;
     const recovered = recoverDelivery(exhausted, NOW + 48 * HOUR, timing);
     expect(nextAttemptNumber(recovered)).toBe(9);
-    expect(
-      attemptsOf(
-        recovered,
-        () => failed,
-        () => 0.5,
-      ).end,
-    ).toMatchObject({ status: 'EXHAUSTED', attempts: 16 });
+    expect(attemptsOf(recovered).end).toMatchObject({ status: 'EXHAUSTED', attempts: 16 });
   });
 });
 
