@@ -17,13 +17,16 @@ export function thread(annotationId: string, changes: object = {}) {
   return { annotationId, commentData: [comment()], ...changes };
 }
 
-/** Adds threads to the document `nda`, or to the one that `more` names. Creates a missing document and organization. */
-export function addThreads(customer: Customer, commentAnnotations: object[], more: object = {}): Promise<any> {
+/**
+ * Adds threads to the document `nda`, or to the one that `more` names. Creates a missing document and organization.
+ * A thread is an object in the form of requests, or the id of a thread with one comment.
+ */
+export function addThreads(customer: Customer, threads: readonly (string | object)[], more: object = {}): Promise<any> {
   return customer.ok('/v2/commentannotations/add', {
     ...nda,
     createOrganization: true,
     createDocument: true,
-    commentAnnotations,
+    commentAnnotations: threads.map((each) => (typeof each === 'string' ? thread(each) : each)),
     ...more,
   });
 }

@@ -175,7 +175,7 @@ describe('an execution of an agent', () => {
   });
 
   test('is counted once when parallel calls name it, and all of these calls succeed', async () => {
-    await addThreads(customer, [thread('other')]);
+    await addThreads(customer, ['other']);
     const answers = await Promise.all(
       times(8, (n) =>
         n % 2 === 0
@@ -214,7 +214,7 @@ describe('an execution of an agent', () => {
   });
 
   test('is counted once if a job counts it while another call names it again', async () => {
-    await addThreads(customer, [thread('other')]);
+    await addThreads(customer, ['other']);
     beforeWrite(
       async () => {
         await addThreads(customer, [finding('t', 'run-1')]);
@@ -245,7 +245,7 @@ function failAt(n: number, when: 'before' | 'after'): { struck: () => boolean; h
 
 describe('failures while executions are recorded and counted', () => {
   test('writes comments, the execution and the counting job in one transaction', async () => {
-    await addThreads(customer, [thread('other')]);
+    await addThreads(customer, ['other']);
     for (const [add, type] of [
       [
         (n: number) =>
@@ -396,7 +396,7 @@ describe('a comment by an unknown agent', () => {
         }),
     ],
   ])('is rejected with NOT_FOUND and the agent id in %s, which writes nothing', async (_path, call) => {
-    await addThreads(customer, [thread('other')]);
+    await addThreads(customer, ['other']);
     expect(errorOf(await call())).toEqual([404, 'NOT_FOUND', 'Agent nobody not found.']);
     const {
       comments: [first],

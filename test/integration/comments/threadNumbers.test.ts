@@ -32,13 +32,13 @@ async function deleteNow(path: string, data: object): Promise<void> {
 
 describe('the number of a thread', () => {
   test('increases over several calls, and annotationIndex is one less', async () => {
-    await addThreads(customer, [thread('a'), thread('b'), thread('c')]);
-    await addThreads(customer, [thread('d'), thread('e')]);
+    await addThreads(customer, ['a', 'b', 'c']);
+    await addThreads(customer, ['d', 'e']);
     expect(await numbersIn()).toEqual({ a: [1, 0], b: [2, 1], c: [3, 2], d: [4, 3], e: [5, 4] });
   });
 
   test('is the same in a page, by id, by document and after an update', async () => {
-    await addThreads(customer, [thread('a'), thread('b')]);
+    await addThreads(customer, ['a', 'b']);
     await customer.ok('/v2/commentannotations/update', {
       ...nda,
       annotationIds: ['b'],
@@ -65,13 +65,13 @@ describe('the number of a thread', () => {
   });
 
   test('begins with 1 in each document', async () => {
-    await addThreads(customer, [thread('a'), thread('b')]);
-    await addThreads(customer, [thread('a')], { documentId: 'other' });
+    await addThreads(customer, ['a', 'b']);
+    await addThreads(customer, ['a'], { documentId: 'other' });
     expect([await numbersIn(), await numbersIn('other')]).toEqual([{ a: [1, 0], b: [2, 1] }, { a: [1, 0] }]);
   });
 
   test('is unique when ten calls add threads at the same time', async () => {
-    await addThreads(customer, [thread('first')]);
+    await addThreads(customer, ['first']);
     await Promise.all(
       numbered('t', 10).map((id) => addThreads(customer, [thread(`${id}a`), thread(`${id}b`), thread(`${id}c`)])),
     );
@@ -80,8 +80,8 @@ describe('the number of a thread', () => {
   });
 
   test('stays the same if the thread is added again, and the rejected thread uses up a number', async () => {
-    await addThreads(customer, [thread('a')]);
-    expect(await addThreads(customer, [thread('a'), thread('b')])).toMatchObject({
+    await addThreads(customer, ['a']);
+    expect(await addThreads(customer, ['a', 'b'])).toMatchObject({
       a: { success: false },
       b: { success: true },
     });
@@ -89,11 +89,11 @@ describe('the number of a thread', () => {
   });
 
   test('is not used again after the thread is deleted', async () => {
-    await addThreads(customer, [thread('a'), thread('b')]);
+    await addThreads(customer, ['a', 'b']);
     await customer.ok('/v2/commentannotations/delete', { ...nda, annotationIds: ['b'] });
-    await addThreads(customer, [thread('b')]);
+    await addThreads(customer, ['b']);
     await customer.ok('/v2/commentannotations/delete', nda);
-    await addThreads(customer, [thread('c')]);
+    await addThreads(customer, ['c']);
     expect(await numbersIn()).toEqual({ c: [4, 3] });
   });
 
@@ -105,11 +105,11 @@ describe('the number of a thread', () => {
     ],
     ['organization', '/v2/organizations/delete', { organizationIds: [nda.organizationId] }],
   ])('begins with 1 again if the document is created again after its %s was deleted', async (_name, path, data) => {
-    await addThreads(customer, [thread('a'), thread('b')]);
+    await addThreads(customer, ['a', 'b']);
     const [counter] = await itemsOf('ThreadCounter');
     await deleteNow(path, data);
     expect([counter!.last, await itemsOf('ThreadCounter')]).toEqual([2, []]);
-    await addThreads(customer, [thread('c')]);
+    await addThreads(customer, ['c']);
     expect(await numbersIn()).toEqual({ c: [1, 0] });
   });
 });

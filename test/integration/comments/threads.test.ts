@@ -180,9 +180,9 @@ describe('POST /v2/commentannotations/add', () => {
   });
 
   test('rejects only the thread whose id exists, and adds a repeated id once', async () => {
-    await addThreads(customer, [thread('a')]);
+    await addThreads(customer, ['a']);
     const again = { commentData: [comment({ commentText: 'other' }), comment()] };
-    expect(await addThreads(customer, [thread('a', again), thread('b'), thread('b', again)])).toEqual({
+    expect(await addThreads(customer, [thread('a', again), 'b', thread('b', again)])).toEqual({
       a: { success: false, annotationId: 'a', commentIds: [], message: 'Annotation already exists.' },
       b: expect.objectContaining({ success: true, commentIds: [1] }),
     });
@@ -191,7 +191,7 @@ describe('POST /v2/commentannotations/add', () => {
   });
 
   test('allows the same thread id in another document', async () => {
-    await addThreads(customer, [thread('a')]);
+    await addThreads(customer, ['a']);
     await addThreads(customer, [thread('a', { commentData: [comment({ commentText: 'elsewhere' })] })], {
       documentId: 'other',
     });
@@ -274,7 +274,7 @@ describe('POST /v2/commentannotations/add', () => {
   });
 
   test('adds a thread under the id of an old one after its document was deleted and created again', async () => {
-    await addThreads(customer, [thread('a')]);
+    await addThreads(customer, ['a']);
     // Removes only the item of the document. The threads stay in the table, under keys that contain the internal id of
     // the old document.
     const document = (await everyItem(engine)).find(
@@ -326,7 +326,7 @@ describe('POST /v2/commentannotations/add: size of one thread', () => {
         ...more,
         commentData: times(count, (index) => comment({ commentId: index + 1, ...changes })),
       });
-    const { a, small } = await addThreads(customer, [of(most + 1), thread('small')]);
+    const { a, small } = await addThreads(customer, [of(most + 1), 'small']);
     expect(a).toEqual({
       success: false,
       annotationId: 'a',
@@ -359,7 +359,7 @@ describe('verifyUserPermissions', () => {
     const added = await addThreads(
       customer,
       [
-        thread('a'),
+        'a',
         thread('b', { commentData: [comment(), comment({ from: { userId: 'stranger' }, triggerNotification: true })] }),
       ],
       { verifyUserPermissions: true },
@@ -400,7 +400,7 @@ describe('verifyUserPermissions', () => {
 
 describe('POST /v2/commentannotations/add: events and activities', () => {
   test('emits one comment_annotation.add per thread, only if a comment has triggerNotification', async () => {
-    await addThreads(customer, [thread('quiet')]);
+    await addThreads(customer, ['quiet']);
     expect(await emitted()).toEqual([]);
     await addThreads(customer, [
       thread('a', {
@@ -451,7 +451,7 @@ describe('POST /v2/commentannotations/add: events and activities', () => {
     const noisy = (id: string) => thread(id, { commentData: [comment({ triggerActivities: true })] });
     await addThreads(customer, [noisy('off')]);
     await customer.ok('/v2/workspace/activityconfig/update', { activityServiceConfig: { isEnabled: true } });
-    await addThreads(customer, [noisy('on'), thread('unasked')]);
+    await addThreads(customer, [noisy('on'), 'unasked']);
     await customer.ok('/v2/workspace/activityconfig/update', {
       activityServiceConfig: { triggers: { comment: { newlyAdded: false } } },
     });

@@ -16,11 +16,11 @@ describe('POST /v2/commentannotations/count/get', () => {
   test("counts a document's threads as total, and as unread if another user wrote the last comment", async () => {
     const customer = await newCustomer();
     await addThreads(customer, [
-      thread('a'),
+      'a',
       thread('b', { commentData: [comment(), comment({ from: { userId: 'bob' } })] }),
       thread('c', { status: 'RESOLVED' }),
     ]);
-    await addThreads(customer, [thread('a')], { documentId: '__proto__' });
+    await addThreads(customer, ['a'], { documentId: '__proto__' });
     const counts = await customer.ok(COUNT, {
       organizationId: 'acme',
       documentIds: ['nda', '__proto__', 'nowhere', 'nda'],
@@ -61,7 +61,7 @@ describe('POST /v2/commentannotations/count/get', () => {
   test('counts no thread of a document that the user may not read', async () => {
     const customer = await newCustomer();
     await addThreads(customer, [thread('a', { from: { userId: 'ada' } })]);
-    await addThreads(customer, [thread('b')], { documentId: 'open' });
+    await addThreads(customer, ['b'], { documentId: 'open' });
     await customer.addUsers(['guest'], { documentId: 'nda' });
     await customer.setAccess('restricted', ['nda']);
     const counts = await Promise.all(
@@ -81,7 +81,7 @@ describe('POST /v2/commentannotations/count/get', () => {
     await addThreads(customer, [
       thread('eu', { context: { access: { region: 'eu' } } }),
       thread('us', { context: { access: { region: 'us', level: 1 } } }),
-      thread('all'),
+      'all',
     ]);
     expect((await count(customer, 'bob')).total).toBe(1);
     const allow = (access: object) =>
@@ -140,7 +140,7 @@ describe('POST /v2/commentannotations/count/get', () => {
     ['an unknown organization', { organizationId: 'none' }],
   ])('rejects %s with INVALID_ARGUMENT', async (_what, data) => {
     const customer = await newCustomer();
-    await addThreads(customer, [thread('a')]);
+    await addThreads(customer, ['a']);
     const { status, body } = await customer.call(COUNT, {
       organizationId: 'acme',
       documentIds: ['nda'],

@@ -59,7 +59,7 @@ describe('POST /v2/commentannotations/delete', () => {
       null,
       before,
     ]);
-    expect(await addThreads(customer, [thread('a')])).toMatchObject({ a: { success: true, commentIds: [1] } });
+    expect(await addThreads(customer, ['a'])).toMatchObject({ a: { success: true, commentIds: [1] } });
   });
 
   test('keeps a thread that another call changes during the deletion so that it no longer matches', async () => {
@@ -74,7 +74,7 @@ describe('POST /v2/commentannotations/delete', () => {
 
   test('deletes threads with any number of comments, reactions and mentions', async () => {
     const crowd = times(49, (index) => ({ userId: `u${index}` }));
-    await addThreads(customer, [thread('loved'), thread('rest')]);
+    await addThreads(customer, ['loved', 'rest']);
     await addLongThread(
       customer,
       { ...thread('many', { assignedTo: bob }), commentData: times(80, () => comment()) },
@@ -101,7 +101,7 @@ describe('POST /v2/commentannotations/delete', () => {
       thread('a', { location: { id: 1 } }),
       thread('b', { commentData: [comment({ from: bob })] }),
     ]);
-    await addThreads(customer, [thread('a')], { documentId: 'other' });
+    await addThreads(customer, ['a'], { documentId: 'other' });
     expect(await remove({})).toMatchObject({ a: { success: true }, b: { success: true } });
     expect(await remainingIds()).toEqual([]);
     expect(
@@ -111,11 +111,7 @@ describe('POST /v2/commentannotations/delete', () => {
   });
 
   test('rejects a request without a selector for more than 500 threads', async () => {
-    for (let i = 0; i < 2; i++)
-      await addThreads(
-        customer,
-        numbered(`t${i}`, 251).map((id) => thread(id)),
-      );
+    for (let i = 0; i < 2; i++) await addThreads(customer, numbered(`t${i}`, 251));
     const { status, body } = await customer.call(DELETE, nda);
     expect([status, body.error.message]).toEqual([
       400,
@@ -143,7 +139,7 @@ describe('POST /v2/commentannotations/delete', () => {
   ])('deletes only the threads that match %j', async (selection, expected) => {
     const all = ['bobs', 'found', 'located', 'plain', 'suggested'];
     await addThreads(customer, [
-      thread('plain'),
+      'plain',
       thread('located', { location: { id: 1 } }),
       thread('bobs', { commentData: [comment({ from: bob })] }),
       thread('found', { commentData: [comment({ agent: agent('https://a.example') })] }),
@@ -167,14 +163,14 @@ describe('POST /v2/commentannotations/delete', () => {
     ['no organization', { organizationId: undefined, annotationIds: ['a'] }, 400],
     ['an unknown document', { documentId: 'none', annotationIds: ['a'] }, 404],
   ])('rejects %s and deletes nothing', async (_what, data, status) => {
-    await addThreads(customer, [thread('a')]);
+    await addThreads(customer, ['a']);
     expect((await customer.call(DELETE, { ...nda, ...data })).status).toBe(status);
     expect(await remainingIds()).toEqual(['a']);
   });
 
   test('emits one comment.delete and writes one activity per thread if the request asks for them', async () => {
     await customer.ok('/v2/workspace/activityconfig/update', { activityServiceConfig: { isEnabled: true } });
-    await addThreads(customer, [thread('quiet'), thread('single')]);
+    await addThreads(customer, ['quiet', 'single']);
     await addLongThread(customer, {
       ...thread('many', { visibility: { type: 'restricted', userIds: ['bob'] } }),
       commentData: times(50, () => comment()),
@@ -239,10 +235,7 @@ describe('POST /v2/commentannotations/delete', () => {
 
 describe('POST /v2/commentannotations/comments/delete', () => {
   test('deletes the thread with its last comment', async () => {
-    await addThreads(customer, [
-      thread('a', { commentData: [comment(), comment({ from: ada, to: [bob] })] }),
-      thread('b'),
-    ]);
+    await addThreads(customer, [thread('a', { commentData: [comment(), comment({ from: ada, to: [bob] })] }), 'b']);
     await react('a', 2, 1);
     await customer.ok('/v2/commentannotations/comments/delete', { ...nda, annotationId: 'a', commentIds: [1] });
     expect(await getThread(customer, 'a')).toMatchObject({ commentCount: 1, comments: [{ commentId: 2 }] });

@@ -23,7 +23,7 @@ async function page(
 describe('deletedAfter of commentannotations/get', () => {
   test('lists threads that were deleted at or after the given time, with document and time', async () => {
     const start = Date.now();
-    await addThreads(customer, [thread('a'), thread('b'), thread('stays')]);
+    await addThreads(customer, ['a', 'b', 'stays']);
     await remove(['a']);
     await customer.ok('/v2/commentannotations/comments/delete', { ...nda, annotationId: 'b' });
     const { ids, rows, data, nextPageToken } = await page({ documentId: 'nda', deletedAfter: start });
@@ -58,21 +58,21 @@ describe('deletedAfter of commentannotations/get', () => {
   });
 
   test('lists no deletions in another document, organization or tenant', async () => {
-    await addThreads(customer, [thread('mine')]);
-    await addThreads(customer, [thread('elsewhere')], { documentId: 'other' });
+    await addThreads(customer, ['mine']);
+    await addThreads(customer, ['elsewhere'], { documentId: 'other' });
     await remove(['mine']);
     expect((await page({ documentId: 'other', deletedAfter: 0 })).ids).toEqual([]);
     await customer.addDocuments(['nda'], { organizationId: 'second' });
     expect((await page({ organizationId: 'second', deletedAfter: 0 })).ids).toEqual([]);
     const stranger = await newCustomer();
-    await addThreads(stranger, [thread('theirs')]);
+    await addThreads(stranger, ['theirs']);
     expect((await stranger.call(GET, { ...nda, deletedAfter: 0 })).body.result.deletedAnnotations).toEqual([]);
     await customer.ok('/v2/organizations/documents/delete', { organizationId: 'acme', documentIds: ['nda'] });
     expect((await page({ deletedAfter: 0 })).ids).toEqual([]);
   });
 
   test('lists a deletion for 30 days', async () => {
-    await addThreads(customer, [thread('a')]);
+    await addThreads(customer, ['a']);
     await remove(['a']);
     const [item] = await itemsOf('DeletedThread');
     expect(item!.ttl).toBe(Math.floor((Number(item!.deletedAt) + 30 * DAY) / 1000));
@@ -85,7 +85,7 @@ describe('deletedAfter of commentannotations/get', () => {
     ['order', { order: 'asc' }],
     ['an invalid time', { deletedAfter: 'soon' }],
   ])('rejects %s with INVALID_ARGUMENT for deletedAfter', async (_what, more) => {
-    await addThreads(customer, [thread('a')]);
+    await addThreads(customer, ['a']);
     expect(await customer.error(GET, { ...nda, deletedAfter: 0, ...more })).toEqual([
       400,
       'INVALID_ARGUMENT',

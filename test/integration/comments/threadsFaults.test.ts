@@ -24,7 +24,7 @@ const DELETE = '/v2/commentannotations/delete';
 
 const { engine, customer, itemsOf, emitted } = acmeWorld({ isCleared: true });
 const faults = forAllTests(startFaults);
-beforeEach(() => addThreads(customer, [thread('other')]));
+beforeEach(() => addThreads(customer, ['other']));
 
 const fiftyComments = (text: string) =>
   times(50, (index) =>

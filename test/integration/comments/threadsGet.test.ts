@@ -21,8 +21,8 @@ describe('POST /v2/commentannotations/get across documents', () => {
         ['a', 'b', 'c'].map((id) => thread(`${id}-${documentId}`)),
         { documentId },
       );
-    await addThreads(customer, [thread('a-d001'), thread('shared')], { documentId: 'd001' });
-    await addThreads(customer, [thread('shared')], { documentId: 'd010' });
+    await addThreads(customer, ['a-d001', 'shared'], { documentId: 'd001' });
+    await addThreads(customer, ['shared'], { documentId: 'd010' });
   });
   const inDocument = (documentId: string) =>
     documentId === 'd001'
@@ -186,7 +186,7 @@ describe('POST /v2/commentannotations/get across documents', () => {
     const [deleted, inFolder] = [documentIds.slice(0, 105), documentIds.slice(105)];
     await wide.addDocuments(deleted);
     await wide.addDocuments(inFolder, { folderId: 'f', createFolder: true });
-    await Promise.all(documentIds.map((documentId) => addThreads(wide, [thread('same')], { documentId })));
+    await Promise.all(documentIds.map((documentId) => addThreads(wide, ['same'], { documentId })));
     const find = (data: object) => wide.call(GET, { organizationId: 'acme', annotationIds: ['same'], ...data });
     expect((await find({})).body.result.data).toHaveLength(110);
     expect(idsIn((await find({ folderId: 'f' })).body.result.data)).toEqual(inFolder.map(() => 'same'));

@@ -141,7 +141,7 @@ describe('POST /v2/commentannotations/get of one document', () => {
       expect({ status, path: body.error?.details.issues[0].path }).toEqual({ status: 400, path: ['pageToken'] });
     }
     const stranger = await newCustomer();
-    await addThreads(stranger, [thread('a')]);
+    await addThreads(stranger, ['a']);
     expect((await stranger.call(GET, { ...nda, pageToken })).status).toBe(400);
   });
 });

@@ -27,7 +27,7 @@ describe('POST /v2/commentannotations/update: updatedData', () => {
   test('changes only the sent fields, and fails only for an unknown id', async () => {
     await addThreads(customer, [
       thread('a', { location: { id: 1 }, metadata: { mine: 1 }, targetElement: { x: 1 } }),
-      thread('b'),
+      'b',
     ]);
     const before = await getThread(customer, 'a');
     const other = await getThread(customer, 'b');
@@ -83,7 +83,7 @@ describe('POST /v2/commentannotations/update: updatedData', () => {
   });
 
   test('stores who resolved the thread at a terminal status, and clears the user at another status', async () => {
-    await addThreads(customer, [thread('a')]);
+    await addThreads(customer, ['a']);
     await change({ status: 'RESOLVED' }, { actionUser: bob });
     expect(await getThread(customer, 'a')).toMatchObject({
       status: { id: 'RESOLVED', name: 'Resolved', type: 'terminal' },
@@ -127,7 +127,7 @@ describe('POST /v2/commentannotations/update: updatedData', () => {
     const large = { note: 'x'.repeat(65_000) };
     await addThreads(customer, [
       thread('a', { metadata: large, targetElement: large, customList: [large], suggestion: large }),
-      thread('b'),
+      'b',
     ]);
     expect(await update({ annotationIds: ['a', 'b'], updatedData: { priority: { id: 'P', ...large } } })).toEqual({
       a: { success: false, id: 'a', message: 'Annotation would be too large.' },
@@ -248,14 +248,14 @@ describe('POST /v2/commentannotations/update: events', () => {
   });
 
   test('emits an event again if the same value is set again after another value', async () => {
-    await addThreads(customer, [thread('a')]);
+    await addThreads(customer, ['a']);
     for (const status of ['RESOLVED', 'OPEN', 'RESOLVED']) await change({ status }, { triggerNotification: true });
     expect(await emittedTypes()).toEqual(times(3, () => 'comment_annotation.status_change'));
   });
 
   test('writes activities when the call asks for them and they are enabled', async () => {
     await customer.ok('/v2/workspace/activityconfig/update', { activityServiceConfig: { isEnabled: true } });
-    await addThreads(customer, [thread('a')]);
+    await addThreads(customer, ['a']);
     await change({ status: 'RESOLVED' }, { actionUser: bob });
     await change(
       { priority: 'P1', visibility: { type: 'organizationPrivate' } },
@@ -288,7 +288,7 @@ describe('POST /v2/commentannotations/update: updateUsers', () => {
           : { taggedUserContacts: [{ userId: 'bob', text: '@bob' }, { contact: { userId: 'eve' } }], to: [bob] },
       ),
     );
-    await addThreads(customer, [thread('b', { commentData: [comment({ from: bob })] }), thread('c')]);
+    await addThreads(customer, [thread('b', { commentData: [comment({ from: bob })] }), 'c']);
     await addLongThread(customer, { ...thread('a', { assignedTo: bob }), commentData });
     await customer.ok('/v2/commentannotations/comments/add', {
       ...nda,
@@ -381,7 +381,7 @@ describe('POST /v2/commentannotations/update: updateUsers', () => {
       'updateUsers must have at most 10 items',
     ],
   ])('rejects %s', async (_what, pairs, message) => {
-    await addThreads(customer, [thread('a')]);
+    await addThreads(customer, ['a']);
     const updateUsers = pairs.map(([oldId, newId]) => ({ oldUser: { userId: oldId }, newUser: { userId: newId } }));
     const { status, body } = await customer.call(UPDATE, { ...nda, annotationIds: ['a'], updateUsers });
     expect({ status, message: body.error.message }).toEqual({ status: 400, message });

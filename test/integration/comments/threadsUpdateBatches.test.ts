@@ -2,16 +2,13 @@ import { expect, test } from '@jest/globals';
 import { acmeWorld, forAllTests } from '../../support/acmeWorld.ts';
 import { startRecorder } from '../../support/capacity.ts';
 import { nda } from '../../support/content.ts';
-import { ada, addThreads, numbered, thread } from '../../support/threads.ts';
+import { ada, addThreads, numbered } from '../../support/threads.ts';
 
 const { customer } = acmeWorld({});
 const recorder = forAllTests(startRecorder);
 
 test('commentannotations/update changes many threads in batches, so that not all changes are in memory at once', async () => {
-  await addThreads(
-    customer,
-    numbered('t', 60).map((id) => thread(id)),
-  );
+  await addThreads(customer, numbered('t', 60));
   const updatedData = { assignedTo: { userId: 'zoe' } };
   const { calls } = await recorder.record(() =>
     customer.ok('/v2/commentannotations/update', { ...nda, userIds: [ada.userId], updatedData }),

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { acmeWorld } from '../../support/acmeWorld.ts';
-import { numbered } from '../../support/threads.ts';
+import { addThreads, numbered } from '../../support/threads.ts';
 
 const MEGABYTE = 1_000_000;
 /** The number of records of each kind. Each record has about 120 KB. */
@@ -20,15 +20,12 @@ beforeAll(async () => {
     const batchIds = ids.slice(i, i + 14);
     // The records of `tos` come between those of `nda` in time.
     const document = { organizationId: 'acme', documentId: i === 14 ? 'tos' : 'nda' };
-    await customer.ok('/v2/commentannotations/add', {
-      ...document,
-      commentAnnotations: batchIds.map((annotationId) => ({
-        annotationId,
-        location,
-        metadata: object,
-        commentData: [{ commentText: text, commentHtml: text, metadata: object, from: ada, to: [bob] }],
-      })),
-    });
+    const commentData = [{ commentText: text, commentHtml: text, metadata: object, from: ada, to: [bob] }];
+    await addThreads(
+      customer,
+      batchIds.map((annotationId) => ({ annotationId, location, metadata: object, commentData })),
+      document,
+    );
     await customer.addRecordings(
       batchIds.map((annotationId) => ({
         annotationId,

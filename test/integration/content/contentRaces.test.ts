@@ -116,7 +116,7 @@ describe('deletion of a thread during parallel changes', () => {
 });
 
 test('parallel changes of a status emit one event for each successful change', async () => {
-  await addThreads(customer, [thread('a')]);
+  await addThreads(customer, ['a']);
   const statuses = times(6, (index) => `S${index}`);
   const results = await Promise.all(
     statuses.map((status) =>

@@ -13,6 +13,7 @@ import { asDocumentClient } from '../../support/leanClient.ts';
 import { errorOf, post } from '../../support/requests.ts';
 import { withStillClock } from '../../support/stillClock.ts';
 import { storedOrganizationScope } from '../../support/storedScope.ts';
+import { addThreads, comment, thread } from '../../support/threads.ts';
 import { times } from '../../support/times.ts';
 import { newWorkspace } from '../../support/workspaces.ts';
 
@@ -175,10 +176,7 @@ describe('POST /v1/organizations/documents/locations/data/delete', () => {
   });
 
   test('removes a reaction with the location from a comment without the location', async () => {
-    await customer.ok('/v2/commentannotations/add', {
-      ...nda,
-      commentAnnotations: [{ annotationId: 't', commentData: [{ commentText: 'a', from: ada }] }],
-    });
+    await addThreads(customer, ['t']);
     const on = { icon: 'heart', from: ada, commentAnnotationId: 't', commentId: 1 };
     await customer.addReactions([
       { annotationId: 'here', ...on, location: chapter },
@@ -209,14 +207,11 @@ describe('POST /v1/organizations/documents/locations/data/delete', () => {
         })),
       );
     }
-    await customer.ok('/v2/commentannotations/add', {
-      ...nda,
-      commentAnnotations: times(5, (i) => ({
-        annotationId: `t${i}`,
-        location: chapter,
-        commentData: times(30, () => ({ commentText: 'x', from: ada })),
-      })),
-    });
+    const commentData = times(30, () => comment());
+    await addThreads(
+      customer,
+      times(5, (i) => thread(`t${i}`, { location: chapter, commentData })),
+    );
     const [{ status }] = await Promise.all([
       remove(chapter),
       customer.addRecordings([{ annotationId: 'late', recordingType: 'audio', from: ada }]),
@@ -248,10 +243,7 @@ describe('POST /v1/organizations/documents/locations/data/delete', () => {
 
   test('keeps a record that the index still lists under its old location, and deletes the others', async () => {
     await addRecords(chapter);
-    await customer.ok('/v2/commentannotations/add', {
-      ...nda,
-      commentAnnotations: [{ annotationId: 'moved', commentData: [{ commentText: 'a', from: ada }] }],
-    });
+    await addThreads(customer, ['moved']);
     const { PK, SK } = (await contentItems()).find(
       ({ _t, annotationId }) => _t === 'Thread' && annotationId === 'moved',
     ) as { PK: string; SK: string };

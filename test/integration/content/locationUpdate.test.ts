@@ -7,6 +7,7 @@ import { type Customer, newCustomer } from '../../support/customer.ts';
 import { everyItem } from '../../support/items.ts';
 import { errorOf } from '../../support/requests.ts';
 import { withStillClock } from '../../support/stillClock.ts';
+import { addThreads, thread } from '../../support/threads.ts';
 import { times } from '../../support/times.ts';
 
 const UPDATE = '/v1/organizations/documents/locations/update';
@@ -36,10 +37,7 @@ const update = (more: object = {}) =>
 /** Adds one record of each kind at a location. */
 async function addRecords(location: object = oldLocation, scope: object = {}, suffix = '', to = customer) {
   const document = { ...nda, ...scope };
-  await to.ok('/v2/commentannotations/add', {
-    ...document,
-    commentAnnotations: [{ annotationId: `t${suffix}`, location, commentData: [{ commentText: 'a', from: ada }] }],
-  });
+  await addThreads(to, [thread(`t${suffix}`, { location })], document);
   await to.ok('/v2/reactions/add', {
     ...document,
     reactions: [{ annotationId: `own${suffix}`, icon: 'heart', from: ada, location }],

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { acmeWorld, invalid } from '../../support/acmeWorld.ts';
 import { nda } from '../../support/content.ts';
+import { addThreads } from '../../support/threads.ts';
 import { times } from '../../support/times.ts';
 
 const GET = '/v2/users/data/get';
@@ -12,7 +13,7 @@ const grace = { userId: 'grace' };
 const mention = (userId: string) => ({ taggedUserContacts: [{ userId, text: `@${userId}` }] });
 
 const thread = (annotationId: string, commentData: readonly object[], more: object = {}) =>
-  customer.ok('/v2/commentannotations/add', { ...nda, commentAnnotations: [{ annotationId, commentData, ...more }] });
+  addThreads(customer, [{ annotationId, commentData, ...more }]);
 const comment = (annotationId: string, commentData: readonly object[]) =>
   customer.ok('/v2/commentannotations/comments/add', { ...nda, annotationId, commentData });
 const notify = (notificationId: string, more: object = {}) =>
@@ -190,13 +191,7 @@ describe('POST /v2/users/data/get', () => {
     await customer.addUsers([ada]);
     const write = async (when: string) => {
       for (const documentId of ['nda', 'offer', 'filed']) {
-        await customer.ok('/v2/commentannotations/add', {
-          ...nda,
-          documentId,
-          commentAnnotations: [
-            { annotationId: `${when} in ${documentId}`, commentData: [{ commentText: 'x', from: ada }] },
-          ],
-        });
+        await addThreads(customer, [`${when} in ${documentId}`], { documentId });
       }
     };
     const threadsOfAda = async () => annotationIds((await data('ada')).comments).sort();

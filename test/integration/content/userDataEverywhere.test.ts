@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { acmeWorld, invalid } from '../../support/acmeWorld.ts';
 import { newCustomer } from '../../support/customer.ts';
+import { addThreads } from '../../support/threads.ts';
 import { times } from '../../support/times.ts';
 
 const GET = '/v2/users/data/get';
@@ -23,11 +24,7 @@ beforeAll(async () => {
         commentText: 'x',
         from: { userId: 'ada' },
       }));
-      await customer.ok('/v2/commentannotations/add', {
-        organizationId,
-        documentId: 'd',
-        commentAnnotations: [{ annotationId: `t${thread}`, commentData }],
-      });
+      await addThreads(customer, [{ annotationId: `t${thread}`, commentData }], { organizationId, documentId: 'd' });
     }
   }
 }, 60_000);

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { acmeWorld, invalid } from '../../support/acmeWorld.ts';
+import { addThreads } from '../../support/threads.ts';
 import { times } from '../../support/times.ts';
 
 const acme = { organizationId: 'acme' };
@@ -127,11 +128,8 @@ describe('documents/delete', () => {
   });
 
   test('makes the id free at once for a new and empty document', async () => {
-    await ok('/v2/commentannotations/add', {
-      documentId: 'a',
-      commentAnnotations: [{ annotationId: 't', commentData: [{ commentText: 'x', from: { userId: 'ada' } }] }],
-    });
-    await ok('/v2/users/add', { documentId: 'a', users: [{ userId: 'ada' }] });
+    await addThreads(customer, ['t'], { documentId: 'a' });
+    await customer.addUsers(['ada'], { documentId: 'a' });
     await ok(DELETE, { documentIds: ['a'] });
     expect(await error('/v2/commentannotations/get', { documentId: 'a' })).toEqual([
       404,

@@ -9,6 +9,7 @@ import type { Table } from '../../../lib/table/table.ts';
 import { acmeWorld, table } from '../../support/acmeWorld.ts';
 import { itemsOfTenant } from '../../support/items.ts';
 import { runAsJob } from '../../support/jobRunner.ts';
+import { addThreads } from '../../support/threads.ts';
 import { times } from '../../support/times.ts';
 
 const acme = { organizationId: 'acme' };
@@ -327,15 +328,10 @@ describe('deleting a folder with three levels, documents, comments and grants', 
     await addDocuments('c', 'inner', 'other');
     await addDocuments('keep', 'kept');
     for (const documentId of ['inner', 'kept']) {
-      await ok('/v2/commentannotations/add', {
-        documentId,
-        commentAnnotations: [
-          { annotationId: 'thread', commentData: [{ commentText: 'Text', from: { userId: 'ada' } }] },
-        ],
-      });
-      await ok('/v2/users/add', { documentId, users: [{ userId: 'ada' }] });
+      await addThreads(customer, ['thread'], { documentId });
+      await customer.addUsers(['ada'], { documentId });
     }
-    await ok('/v2/users/add', { folderId: 'b', users: [{ userId: 'grace' }] });
+    await customer.addUsers(['grace'], { folderId: 'b' });
     await customer.grant(
       'grace',
       { type: 'document', id: 'inner', ...acme },
@@ -498,11 +494,8 @@ describe('deleting a folder with three levels, documents, comments and grants', 
       { accessRole: 'editor', accessType: 'public' },
       { accessRole: 'editor', accessType: 'public' },
     ]);
-    await ok('/v2/commentannotations/add', {
-      ...inner,
-      commentAnnotations: [{ annotationId: 'thread', commentData: [{ commentText: 'New', from: { userId: 'ada' } }] }],
-    });
-    await ok('/v2/users/add', { folderId: 'c', users: [{ userId: 'ada' }] });
+    await addThreads(customer, ['thread'], inner);
+    await customer.addUsers(['ada'], { folderId: 'c' });
     // The job may only change items that contain the internal id of a deleted folder.
     const ofFirst = (item: object) => [...first].some((id) => JSON.stringify(item).includes(id));
     const own = () => itemsOfTenant(engine, customer.apiKey);
@@ -548,10 +541,7 @@ describe('deleting a folder with three levels, documents, comments and grants', 
       put: { ...entry!, PK: `${kept!.PK.split('#').slice(0, -1).join('#')}#${doomed!.internalId}` },
     }));
     expect(await table.write(outdatedEntries)).toBe('done');
-    await ok('/v2/commentannotations/add', {
-      documentId: 'kept',
-      commentAnnotations: [{ annotationId: 'thread', commentData: [{ commentText: 'Text', from: { userId: 'ada' } }] }],
-    });
+    await addThreads(customer, ['thread'], { documentId: 'kept' });
     await remove('doomed');
     await runJobs();
     expect(await tree()).toEqual(new Map([['keep', 'root public']]));

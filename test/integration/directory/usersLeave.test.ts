@@ -22,6 +22,7 @@ import { asDocumentClient, type TableClient } from '../../support/leanClient.ts'
 import { nextMillisecond } from '../../support/nextMillisecond.ts';
 import { startQueues } from '../../support/queues.ts';
 import { storedDocumentScope, storedOrganizationScope } from '../../support/storedScope.ts';
+import { addThreads, comment, thread } from '../../support/threads.ts';
 import { times } from '../../support/times.ts';
 import { recordingMeasures } from '../../support/workers.ts';
 
@@ -248,10 +249,7 @@ describe('users/delete without documentId and folderId', () => {
   test('purges content that the user created, and nothing in other organizations', async () => {
     await add({ organizationId: 'elsewhere', createOrganization: true }, 'ada');
     await add({}, 'ada');
-    await customer.ok('/v2/commentannotations/add', {
-      ...nda,
-      commentAnnotations: [{ annotationId: 'talk', commentData: [{ commentText: 'Mine', from: { userId: 'ada' } }] }],
-    });
+    await addThreads(customer, ['talk']);
     await remove({}, 'ada');
     await runJobs();
     expect(await customer.ok('/v2/commentannotations/get', nda)).toEqual([]);
@@ -259,12 +257,7 @@ describe('users/delete without documentId and folderId', () => {
   });
 
   test('succeeds for the author of an imported comment who was never added as a user', async () => {
-    await customer.ok('/v2/commentannotations/add', {
-      ...nda,
-      commentAnnotations: [
-        { annotationId: 'talk', commentData: [{ commentText: 'Theirs', from: { userId: 'stranger' } }] },
-      ],
-    });
+    await addThreads(customer, [thread('talk', { commentData: [comment({ from: { userId: 'stranger' } })] })]);
     expect(await remove({}, 'stranger')).toEqual({ stranger: { success: true, message: 'User removed.' } });
     expect(await remove({ documentId: 'other' }, 'stranger')).toEqual({
       stranger: { success: true, message: 'User removed.' },
@@ -275,12 +268,7 @@ describe('users/delete without documentId and folderId', () => {
   });
 
   test('purges content of a user who is added again before the job runs, and keeps the new grants', async () => {
-    await customer.ok('/v2/commentannotations/add', {
-      ...nda,
-      commentAnnotations: [
-        { annotationId: 'talk', commentData: [{ commentText: 'Theirs', from: { userId: 'stranger' } }] },
-      ],
-    });
+    await addThreads(customer, [thread('talk', { commentData: [comment({ from: { userId: 'stranger' } })] })]);
     await remove({}, 'stranger');
     await add({ documentId: 'nda' }, 'stranger');
     await runJobs();
@@ -584,12 +572,12 @@ describe('users/delete of a user who is added again', () => {
     const assignedTo = { userId: 'ada', name: 'ada' };
     await add({}, 'ada', 'bob');
     const commentData = [{ commentText: 'Old', from: { userId: 'bob' } }];
-    await customer.ok('/v2/commentannotations/add', {
-      ...nda,
-      commentAnnotations: [{}, {}, { assignedTo }, { commentData: [...commentData, ...commentData] }].map(
-        (fields, i) => ({ annotationId: `t${i}`, commentData, ...fields }),
+    await addThreads(
+      customer,
+      [{}, {}, { assignedTo }, { commentData: [...commentData, ...commentData] }].map((fields, i) =>
+        thread(`t${i}`, { commentData, ...fields }),
       ),
-    });
+    );
     nextMillisecond();
     await remove({}, 'ada');
     await runJobs('delay');
@@ -767,13 +755,7 @@ describe('a user who was removed from the organization', () => {
     await add({ documentId: 'nda' }, 'ada');
     await add({}, 'ada');
     const comment = async (annotationId: string) =>
-      (
-        await customer.ok('/v2/commentannotations/add', {
-          ...nda,
-          verifyUserPermissions: true,
-          commentAnnotations: [{ annotationId, commentData: [{ commentText: 'Mine', from: { userId: 'ada' } }] }],
-        })
-      )[annotationId].success;
+      (await addThreads(customer, [annotationId], { verifyUserPermissions: true }))[annotationId].success;
     const counted = async () =>
       (await customer.ok('/v2/commentannotations/count/get', { ...nda, documentIds: ['nda'], userId: 'ada' })).nda
         .total;

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { acmeWorld, invalid } from '../../support/acmeWorld.ts';
+import { addThreads, comment, thread } from '../../support/threads.ts';
 import { times } from '../../support/times.ts';
 
 const GET = '/v2/users/get';
@@ -154,18 +155,16 @@ describe('organizationUserGroupIds together with userIds in users/get', () => {
 });
 
 describe('includeInvolvedDocuments of users/get', () => {
-  const comment = (documentId: string, annotationId: string, userId: string, more: object = {}) =>
-    customer.ok('/v2/commentannotations/add', {
-      ...acme,
+  const addThread = (documentId: string, annotationId: string, userId: string, more: object = {}) =>
+    addThreads(customer, [thread(annotationId, { commentData: [comment({ from: { userId }, ...more })] })], {
       documentId,
-      commentAnnotations: [{ annotationId, commentData: [{ commentText: 'x', from: { userId }, ...more }] }],
     });
   const involved = async (data: object) => customer.ok(GET, { ...acme, userIds: ['u1'], ...data });
 
   test('returns the documents in which a user wrote or is mentioned, newest first, and their number', async () => {
-    await comment('nda', 't1', 'u1');
-    await comment('nda', 't2', 'u1');
-    await comment('plan', 't3', 'u2', { to: [{ userId: 'u1' }] });
+    await addThread('nda', 't1', 'u1');
+    await addThread('nda', 't2', 'u1');
+    await addThread('plan', 't3', 'u2', { to: [{ userId: 'u1' }] });
     expect(await involved({ includeInvolvedDocuments: true, includeInvolvedDocumentsCount: true })).toMatchObject([
       { userId: 'u1', involvedDocuments: ['plan', 'nda'], involvedDocumentsCount: 2, hasMoreInvolvedDocuments: false },
     ]);
@@ -183,7 +182,7 @@ describe('includeInvolvedDocuments of users/get', () => {
   test('omits deleted documents and documents from which the user was removed', async () => {
     await customer.addDocuments(['gone', 'left']);
     await add({}, { userId: 'u9' });
-    for (const documentId of ['gone', 'left']) await comment(documentId, 't9', 'u9');
+    for (const documentId of ['gone', 'left']) await addThread(documentId, 't9', 'u9');
     await add({ documentId: 'left' }, { userId: 'u9' });
     await customer.ok('/v2/organizations/documents/delete', { ...acme, documentIds: ['gone'] });
     await customer.ok('/v2/users/delete', { ...acme, documentId: 'left', userIds: ['u9'] });
@@ -193,10 +192,10 @@ describe('includeInvolvedDocuments of users/get', () => {
   });
 
   test('reads the latest thousand comments, and returns hasMoreInvolvedDocuments: true if there are more', async () => {
-    await comment('plan', 'old', 'busy');
+    await addThread('plan', 'old', 'busy');
     const commentData = times(20, () => ({ commentText: 'x', from: { userId: 'busy' } }));
     for (const annotationId of ['long', 'longer']) {
-      await comment('offer', annotationId, 'busy');
+      await addThread('offer', annotationId, 'busy');
       for (let call = 0; call < 25; call++)
         await customer.ok('/v2/commentannotations/comments/add', {
           ...acme,

@@ -4,6 +4,7 @@ import { fanOutCapability } from '../../../lib/events/fanOut.ts';
 import { forAllTests } from '../../support/acmeWorld.ts';
 import { nda } from '../../support/content.ts';
 import { startQueues } from '../../support/queues.ts';
+import { addThreads, thread } from '../../support/threads.ts';
 import { times } from '../../support/times.ts';
 import { outcome, paths } from '../../support/webhooks.ts';
 import { webhookWorld } from '../../support/webhookWorld.ts';
@@ -100,10 +101,7 @@ describe('POST /v2/events/publish', () => {
       ['ada', 'grace', 'lin'].map((userId) => ({ userId, email: `${userId}@example.com` })),
       nda,
     );
-    await customer.ok('/v2/commentannotations/add', {
-      ...nda,
-      commentAnnotations: [{ annotationId: 't', commentData: [{ commentText: 'Look', from: ada }] }],
-    });
+    await addThreads(customer, ['t']);
     const eventId = await publish({
       ...nda,
       event: 'comment.add',
@@ -180,16 +178,7 @@ describe('POST /v2/events/publish', () => {
       ['grace', 'lin'].map((userId) => ({ userId, email: `${userId}@example.com` })),
       nda,
     );
-    await customer.ok('/v2/commentannotations/add', {
-      ...nda,
-      commentAnnotations: [
-        {
-          annotationId: 't',
-          visibility: { type: 'restricted', userIds: ['grace'] },
-          commentData: [{ commentText: 'Look', from: ada }],
-        },
-      ],
-    });
+    await addThreads(customer, [thread('t', { visibility: { type: 'restricted', userIds: ['grace'] } })]);
     system.replacedPorts.fanOut = { consumers: fanOutCapability.open(environment(process.env)).consumers };
     await deliver(
       await publish({

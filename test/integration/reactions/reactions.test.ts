@@ -3,6 +3,7 @@ import { acmeWorld } from '../../support/acmeWorld.ts';
 import { nda } from '../../support/content.ts';
 import { deleteItem, putItem } from '../../support/items.ts';
 import { nextMillisecond } from '../../support/nextMillisecond.ts';
+import { addThreads } from '../../support/threads.ts';
 import { times } from '../../support/times.ts';
 
 const { engine, customer, itemsOf, emitted, involvements } = acmeWorld({
@@ -55,10 +56,7 @@ describe('lastUpdated of a thread with reactions', () => {
   });
 
   test('changes if users react or delete reactions, so that polling clients find the thread', async () => {
-    await customer.ok('/v2/commentannotations/add', {
-      ...nda,
-      commentAnnotations: ['thread', 'other', 'quiet'].map(old),
-    });
+    await addThreads(customer, ['thread', 'other', 'quiet'].map(old));
     const start = Date.now();
     expect(await since(start)).toEqual([]);
     await react(on('thread', 'r1'), on('thread', 'r2', 2), on('other', 'r3'));
@@ -71,7 +69,7 @@ describe('lastUpdated of a thread with reactions', () => {
   });
 
   test('stays the same if a reaction is repeated', async () => {
-    await customer.ok('/v2/commentannotations/add', { ...nda, commentAnnotations: [old('thread')] });
+    await addThreads(customer, [old('thread')]);
     await react(on('thread', 'r1'));
     const later = nextMillisecond();
     await react(on('thread', 'r1'));
@@ -79,7 +77,7 @@ describe('lastUpdated of a thread with reactions', () => {
   });
 
   test('changes for parallel reactions without losing one of them', async () => {
-    await customer.ok('/v2/commentannotations/add', { ...nda, commentAnnotations: [old('thread')] });
+    await addThreads(customer, [old('thread')]);
     const users = times(6, (index) => ({ userId: `u${index}` }));
     await Promise.all(users.map((from, index) => react(on('thread', `r${index}`, 1 + (index % 2), from))));
     const comments = await getComments();

@@ -5,6 +5,7 @@ import { OrganizationEntity } from '../../../lib/directory/organizations.ts';
 import { upsert } from '../../../lib/table/table.ts';
 import { ApiKeyEntity } from '../../../lib/workspaces/entities.ts';
 import { nda } from '../../support/content.ts';
+import { addThreads } from '../../support/threads.ts';
 import { paths } from '../../support/webhooks.ts';
 import { webhookWorld } from '../../support/webhookWorld.ts';
 
@@ -29,25 +30,13 @@ async function fanOut(type: string): Promise<string> {
 
 /** Creates a thread with one comment, and fans out its event. Returns the id of the event. */
 async function thread(fields: object = {}, from: object = ada): Promise<string> {
-  await customer.ok('/v2/commentannotations/add', {
-    ...nda,
-    createOrganization: true,
-    createDocument: true,
-    commentAnnotations: [
-      {
-        annotationId: 'clause-4',
-        ...fields,
-        commentData: [
-          {
-            commentText: 'Too long, @Grace',
-            from,
-            taggedUserContacts: [{ userId: 'grace', text: '@Grace', contact: grace }],
-            triggerNotification: true,
-          },
-        ],
-      },
-    ],
-  });
+  const comment = {
+    commentText: 'Too long, @Grace',
+    from,
+    taggedUserContacts: [{ userId: 'grace', text: '@Grace', contact: grace }],
+    triggerNotification: true,
+  };
+  await addThreads(customer, [{ annotationId: 'clause-4', ...fields, commentData: [comment] }]);
   return fanOut('comment_annotation.add');
 }
 
