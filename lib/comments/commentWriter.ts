@@ -33,7 +33,15 @@ import {
   newComments,
 } from './rules/comments.ts';
 import { addComments, changeComments, type Thread } from './rules/threads.ts';
-import { CommentEntity, readThreads, ThreadEntity, type ThreadKey, threadNotFound, ThreadReader } from './threads.ts';
+import {
+  CommentEntity,
+  commentKey,
+  readThreads,
+  ThreadEntity,
+  type ThreadKey,
+  threadNotFound,
+  ThreadReader,
+} from './threads.ts';
 
 /** The result for one comment of a request. */
 export interface CommentResult extends ItemOutcome {
@@ -330,11 +338,9 @@ export class CommentWriter {
     { context: { scope }, key }: CommentCall,
     ids: readonly number[],
   ): Promise<[Stored<Thread> | undefined, (Stored<Comment> | undefined)[]]> {
-    const { annotationId, createdAt } = key;
-    const commentKeys = ids.map((commentId) => ({ ...scope, annotationId, threadCreatedAt: createdAt, commentId }));
     const [thread, ...comments] = await this.#table.batchGet(
       itemOf(ThreadEntity, { ...scope, ...key }),
-      ...commentKeys.map((commentKey) => itemOf(CommentEntity, commentKey)),
+      ...ids.map((commentId) => itemOf(CommentEntity, commentKey(scope, key, commentId))),
     );
     return [thread, comments];
   }

@@ -42,6 +42,7 @@ import {
 import { threadAccessOps } from './threadAccessChanges.ts';
 import {
   CommentEntity,
+  commentKey,
   readThreads,
   reserveThreadNumbers,
   ThreadEntity,
@@ -267,7 +268,9 @@ export class ThreadWriter {
     threads: readonly (Stored<Thread> | undefined)[],
     needsFirst: boolean,
   ): Promise<ThreadWithFirst[]> {
-    const keys = threads.flatMap((thread) => (thread && needsFirst ? [firstCommentKey(scope, thread)] : []));
+    const keys = threads.flatMap((thread) =>
+      thread && needsFirst ? [commentKey(scope, thread, thread.first.commentId)] : [],
+    );
     const comments = (await this.#table.getMany(CommentEntity, keys)).values();
     return threads.map((thread) => ({
       thread,
@@ -317,7 +320,7 @@ export class ThreadWriter {
   ): Promise<'done' | 'conflict'> {
     const thread = await this.#table.get(ThreadEntity, { ...scope, ...key });
     if (!thread) return 'done';
-    const [first] = await this.#table.getMany(CommentEntity, [firstCommentKey(scope, thread)]);
+    const [first] = await this.#table.getMany(CommentEntity, [commentKey(scope, thread, thread.first.commentId)]);
     const next = { ...replaceThreadUsers(thread, replacement), lastUpdated: now };
     if (next.from === thread.from && next.assignedTo === thread.assignedTo) return 'done';
     const ops = [
@@ -450,10 +453,6 @@ function decideChange(
       ...changeEventOps(context, events, logged, now),
     ],
   };
-}
-
-function firstCommentKey(scope: DocumentScope, { annotationId, createdAt, first }: Thread) {
-  return { ...scope, annotationId, threadCreatedAt: createdAt, commentId: first.commentId };
 }
 
 /** Returns the operations that move the involvement in the first comment from the former assignee to the new one. */

@@ -21,6 +21,11 @@ import { Thread, type ThreadWithComments } from './rules/threads.ts';
 export type ThreadKey = Pick<Thread, 'createdAt' | 'annotationId'>;
 const threadKey = ({ createdAt, annotationId }: ThreadKey) => recordSortKey(createdAt, annotationId);
 
+/** Returns the key of a comment in a thread. */
+export function commentKey(scope: DocumentScope, { createdAt, annotationId }: ThreadKey, commentId: number) {
+  return { ...scope, annotationId, threadCreatedAt: createdAt, commentId };
+}
+
 /**
  * The head of a thread: the thread without its comments. Callers see a thread only while it has a head. A deletion deletes the
  * head first and the comments later.
@@ -138,21 +143,36 @@ export class ThreadReader {
     return this.#table.query(CommentEntity, scope, { ...options, prefix: [...threadKey(thread), 'COMMENT'] });
   }
 
-  /** Yields all comments of a thread, page by page. */
-  async *commentPages(scope: DocumentScope, thread: ThreadKey, limit: number): AsyncGenerator<Stored<Comment>[]> {
+  /** Yields all comments of a thread after `start`, page by page. */
+  async *commentPages(
+    scope: DocumentScope,
+    thread: ThreadKey,
+    limit: number,
+    start?: Comment,
+  ): AsyncGenerator<Stored<Comment>[]> {
     const read = (after: string | undefined) => this.listComments(scope, thread, { limit, after });
-    for await (const { values } of pages(read)) yield values;
+    for await (const { values } of pages(read, start && CommentEntity.key({ ...scope, ...start }).SK)) yield values;
+  }
+
+  /** Yields all comments of a thread whose first comments were read already, page by page. */
+  async *allComments(
+    scope: DocumentScope,
+    { thread, comments, more }: ThreadWithComments,
+    limit: number,
+  ): AsyncGenerator<readonly Comment[]> {
+    yield comments;
+    if (more) yield* this.commentPages(scope, thread, limit, comments.at(-1));
   }
 
   /** Returns one comment per id, in the order of the ids. The value is undefined if the thread has no such comment. */
   async findComments(
     scope: DocumentScope,
-    { annotationId, createdAt }: ThreadKey,
+    thread: ThreadKey,
     commentIds: readonly number[],
   ): Promise<(Stored<Comment> | undefined)[]> {
     return this.#table.getMany(
       CommentEntity,
-      commentIds.map((commentId) => ({ ...scope, annotationId, threadCreatedAt: createdAt, commentId })),
+      commentIds.map((commentId) => commentKey(scope, thread, commentId)),
     );
   }
 

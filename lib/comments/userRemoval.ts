@@ -23,7 +23,7 @@ import { deleteComments } from './deleteComments.ts';
 import { deleteThreads } from './deleteThreads.ts';
 import type { Comment } from './rules/comments.ts';
 import type { Thread } from './rules/threads.ts';
-import { CommentEntity, type StoredThread, ThreadEntity, type ThreadKey, ThreadReader } from './threads.ts';
+import { CommentEntity, commentKey, type StoredThread, ThreadEntity, type ThreadKey, ThreadReader } from './threads.ts';
 
 const PARALLEL = 4;
 /** The number of comments of a thread that one read returns. */
@@ -58,9 +58,10 @@ export const removeCommentUser: RemoveInvolved = (removal, involvement) => {
 async function eraseFromWholeThread(
   removal: DocumentRemoval,
   reader: ThreadReader,
-  { thread, comments, more }: StoredThread,
+  stored: StoredThread,
 ): Promise<void> {
   const { table, scope, removedUsers } = removal;
+  const { thread } = stored;
   if (isThreadOf(thread, removedUsers)) {
     await retryOnConflict(async () => {
       const current = await table.get(ThreadEntity, { ...scope, ...thread });
@@ -68,20 +69,10 @@ async function eraseFromWholeThread(
     });
     return;
   }
-  let [batch, hasMore]: [StoredThread['comments'], boolean] = [comments, more];
-  while (batch.length > 0) {
-    for (const comment of batch) {
+  for await (const comments of reader.allComments(scope, stored, COMMENTS_PER_PAGE))
+    for (const comment of comments)
       if (isCommentOf(comment, removedUsers) || eraseFromComment(comment, removedUsers) !== comment)
         await retryOnConflict(() => changeComment(removal, thread, comment.commentId));
-    }
-    const last = batch.at(-1);
-    if (!hasMore || !last) break;
-    const page = await reader.listComments(scope, thread, {
-      limit: COMMENTS_PER_PAGE,
-      after: CommentEntity.key({ ...scope, ...last }).SK,
-    });
-    [batch, hasMore] = [page.values, page.next !== undefined];
-  }
   if (eraseFromThread(thread, removedUsers) === thread) return;
   await retryOnConflict(async () => {
     const current = await table.get(ThreadEntity, { ...scope, ...thread });
@@ -103,10 +94,9 @@ async function changeComment(
   extraOps: readonly WriteOp[] = [],
 ): Promise<Outcome> {
   const { table, scope, removedUsers, mode } = removal;
-  const { annotationId, createdAt } = key;
   const [thread, comment] = await table.batchGet(
-    itemOf(ThreadEntity, { ...scope, annotationId, createdAt }),
-    itemOf(CommentEntity, { ...scope, annotationId, threadCreatedAt: createdAt, commentId }),
+    itemOf(ThreadEntity, { ...scope, ...key }),
+    itemOf(CommentEntity, commentKey(scope, key, commentId)),
   );
   // Another worker or request is deleting the thread or the comment, with the items which say that the comment involves a user.
   // Only `extraOps` remain to be written.

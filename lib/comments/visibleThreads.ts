@@ -11,7 +11,7 @@ import { accessDenied } from '../userTokens/rules/accessDenied.ts';
 import { accessFieldsOf, type Comment, MAX_COMMENTS } from './rules/comments.ts';
 import { matchesFilters, type ThreadFilters } from './rules/threadFilters.ts';
 import { type Thread, threadAccessOf, type ThreadWithComments, withComments } from './rules/threads.ts';
-import { CommentEntity, ThreadReader } from './threads.ts';
+import { CommentEntity, commentKey, ThreadReader } from './threads.ts';
 
 /** The organization of the threads. `organizationId` is the id that the customer chose. */
 interface OrganizationOfThreads {
@@ -157,12 +157,7 @@ export class VisibleThreads {
     viewer: Viewer,
     references: readonly { readonly thread: Thread; readonly commentId: number }[],
   ): Promise<Comment[]> {
-    const keys = references.map(({ thread: { annotationId, createdAt }, commentId }) => ({
-      ...scope,
-      annotationId,
-      threadCreatedAt: createdAt,
-      commentId,
-    }));
+    const keys = references.map(({ thread, commentId }) => commentKey(scope, thread, commentId));
     const comments = (await this.#table.getMany(CommentEntity, keys)).filter((comment) => comment !== undefined);
     return comments.filter(commentFilter(viewer));
   }

@@ -1,6 +1,6 @@
 import { accessFieldsOf } from '../comments/rules/comments.ts';
 import { threadAccessOf } from '../comments/rules/threads.ts';
-import { CommentEntity, ThreadEntity } from '../comments/threads.ts';
+import { CommentEntity, commentKey, ThreadEntity } from '../comments/threads.ts';
 import { findUsersWhoCanSee } from '../content/accessChecks.ts';
 import type { RecordAccess } from '../content/rules/threadAccess.ts';
 import { type Document, DocumentEntity, DocumentReader } from '../directory/documents.ts';
@@ -88,14 +88,12 @@ async function readEventAccess(table: Table, event: OccurredEvent): Promise<Even
   const { tenant, payload } = event;
   const { thread, accessFields = [] } = payload.audience ?? {};
   if (!thread) return { accessFields };
-  const { organizationKey, documentKey, annotationId, createdAt, commentId } = thread;
+  const { organizationKey, documentKey, commentId } = thread;
   const scope = { tenant, organizationKey, documentKey };
   const commentIds = commentId === undefined ? [] : quotedCommentIds(event, commentId);
   const [head, ...comments] = await table.batchGet(
-    itemOf(ThreadEntity, { ...scope, annotationId, createdAt }),
-    ...commentIds.map((id) =>
-      itemOf(CommentEntity, { ...scope, annotationId, threadCreatedAt: createdAt, commentId: id }),
-    ),
+    itemOf(ThreadEntity, { ...scope, ...thread }),
+    ...commentIds.map((id) => itemOf(CommentEntity, commentKey(scope, thread, id))),
   );
   const isDeleted = !head || (comments.length > 0 && comments.every((comment) => !comment));
   if (isDeleted && event.event !== 'comment.delete') return undefined;

@@ -1,8 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Capability, combine } from '../app/capability.ts';
 import type { Log } from '../app/endpoint.ts';
-import { findWritableDocument, requireWritable } from '../content/documentScope.ts';
-import { findOrganization } from '../directory/organizations.ts';
+import { findWritableSelection } from '../content/documentScope.ts';
 import { endJob } from '../jobs/jobStore.ts';
 import * as logMessages from '../observability/logMessages.ts';
 import { inParallel } from '../shared/inParallel.ts';
@@ -167,15 +166,15 @@ export type FindJudgmentLocation = (
 ) => Promise<JudgmentLocation>;
 
 export const findJudgmentLocation: Capability<FindJudgmentLocation> = /* @__PURE__ */ combine(
-  { findDocument: findWritableDocument, organizations: findOrganization },
-  ({ findDocument, organizations }): FindJudgmentLocation =>
-    async (tenant, { organizationId, documentId }) => {
-      if (documentId !== undefined) {
-        const { scope } = await findDocument(tenant, { organizationId, documentId });
-        return { organizationKey: scope.organizationKey, organizationId, documentKey: scope.documentKey, documentId };
-      }
-      const organization = await organizations.require(tenant, organizationId);
-      requireWritable({ organization });
-      return { organizationKey: organization.internalId, organizationId };
+  { find: findWritableSelection },
+  ({ find }): FindJudgmentLocation =>
+    async (tenant, reference) => {
+      const { organization, document } = await find(tenant, reference);
+      return {
+        organizationKey: organization.internalId,
+        organizationId: organization.organizationId,
+        documentKey: document?.internalId,
+        documentId: document?.documentId,
+      };
     },
 );

@@ -1,5 +1,5 @@
 import { accessFieldsOf } from '../comments/rules/comments.ts';
-import { CommentEntity } from '../comments/threads.ts';
+import { CommentEntity, commentKey } from '../comments/threads.ts';
 import { AccessChecks, readThreadAccess } from '../content/accessChecks.ts';
 import { EVERYBODY, InvolvementEntity, recordSortKey } from '../content/involvements.ts';
 import {
@@ -408,7 +408,7 @@ export async function notificationGuards(
     const { thread } = notification;
     const commentId = commentIdOf(notification);
     if (!thread || commentId === undefined) return undefined;
-    return { ...scope, documentKey, annotationId: thread.annotationId, threadCreatedAt: thread.createdAt, commentId };
+    return commentKey({ ...scope, documentKey }, thread, commentId);
   });
   const [currentThreads, currentComments] = await Promise.all([
     readThreadAccess(table, scope, organizationId, threads),

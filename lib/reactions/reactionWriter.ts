@@ -292,27 +292,25 @@ function decideDeletion(
   states: readonly ReactionState[],
   { actor: sentActor, onlyOf, now }: DeletionOptions,
 ): Decision<AnnotationResult[]> {
+  const { scope, document } = context;
   const targets = new ChangedTargets();
   const ops: WriteOp[] = [];
   const result = keys.map(({ annotationId }, index): AnnotationResult => {
     const { reaction, target } = states[index] as ReactionState;
     if (!reaction) return failedAnnotation(annotationId, 'Reaction does not exist.');
-    const others = onlyOf === undefined ? [] : reaction.fromUsers.filter(({ from }) => from.userId !== onlyOf);
-    if (others.length > 0) {
-      ops.push(...reactionUserRemovalOps(context.scope, reaction, onlyOf as string, now));
-      const own = { ...reaction, fromUsers: reaction.fromUsers.filter(({ from }) => from.userId === onlyOf) };
-      if (target && sentActor && own.fromUsers.length > 0) {
-        const changed = targets.touch(target, now);
-        ops.push(...reactionEventOps(context, 'reactionDeleted', sentActor, { reaction: own, target: changed }, now));
-      }
-      return { success: true, annotationId, message: 'Reaction deleted.' };
+    const fromUsers = reaction.fromUsers.filter(({ from }) => onlyOf === undefined || from.userId === onlyOf);
+    if (fromUsers.length < reaction.fromUsers.length)
+      ops.push(...reactionUserRemovalOps(scope, reaction, fromUsers, now));
+    else {
+      ops.push(...reactionDeletionOps(scope, document.documentId, [reaction]));
+      if (target)
+        targets.changeReferences(target.comment, (references) => references.filter(({ id }) => id !== annotationId));
     }
-    ops.push(...reactionDeletionOps(context.scope, context.document.documentId, [reaction]));
-    const actor = sentActor ?? reaction.fromUsers[0]?.from;
-    if (target) {
-      targets.changeReferences(target.comment, (references) => references.filter(({ id }) => id !== annotationId));
-      const changed = targets.touch(target, now);
-      if (actor) ops.push(...reactionEventOps(context, 'reactionDeleted', actor, { reaction, target: changed }, now));
+    const actor = sentActor ?? fromUsers[0]?.from;
+    if (target && actor && fromUsers.length > 0) {
+      // The event names only the users who are removed.
+      const changed = { reaction: { ...reaction, fromUsers }, target: targets.touch(target, now) };
+      ops.push(...reactionEventOps(context, 'reactionDeleted', actor, changed, now));
     }
     return { success: true, annotationId, message: 'Reaction deleted.' };
   });

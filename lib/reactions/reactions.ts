@@ -67,34 +67,31 @@ export function reactionDeletionOps(
       ? [
           remove(ReactionEntity, { ...scope, ...reaction }, reaction._r),
           releaseRecordId(scope, recordIdKey('reaction', reaction.annotationId, documentId)),
-          ...reaction.fromUsers.map(({ from, lastUpdated }) =>
-            removeInvolvement(scope, {
-              ...reactionInvolvement(scope, reaction),
-              userId: from.userId,
-              at: lastUpdated,
-            }),
-          ),
+          ...involvementRemovals(scope, reaction, reaction.fromUsers),
         ]
       : [],
   );
 }
 
-/** Returns the operations that remove one user from a reaction. The reaction must have other users too. */
+/** Returns the operations that remove some of a reaction's users. The reaction must have other users too. */
 export function reactionUserRemovalOps(
   scope: DocumentScope,
   reaction: Stored<Reaction>,
-  userId: string,
+  removed: Reaction['fromUsers'],
   now: number,
 ): WriteOp[] {
-  const isOwn = ({ from }: Reaction['fromUsers'][number]) => from.userId === userId;
-  const fromUsers = reaction.fromUsers.filter((user) => !isOwn(user));
-  const involvement = reactionInvolvement(scope, reaction);
+  const fromUsers = reaction.fromUsers.filter((user) => !removed.includes(user));
   return [
     replace(ReactionEntity, { ...scope, ...reaction, fromUsers, lastUpdated: now }, reaction._r),
-    ...reaction.fromUsers
-      .filter(isOwn)
-      .map(({ lastUpdated }) => removeInvolvement(scope, { ...involvement, userId, at: lastUpdated })),
+    ...involvementRemovals(scope, reaction, removed),
   ];
+}
+
+function involvementRemovals(scope: DocumentScope, reaction: Reaction, users: Reaction['fromUsers']): WriteOp[] {
+  const involvement = reactionInvolvement(scope, reaction);
+  return users.map(({ from, lastUpdated }) =>
+    removeInvolvement(scope, { ...involvement, userId: from.userId, at: lastUpdated }),
+  );
 }
 
 /** Returns the fields that are the same in the involvements of all users in a reaction. */
