@@ -3,22 +3,18 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { worker as deliverWebhook } from '../../../functions/workers/deliverWebhook.ts';
 import { worker as fanOutEvents } from '../../../functions/workers/fanOutEvents.ts';
 import type { QueueName } from '../../../lib/app/capability.ts';
-import { emit, EventEntity } from '../../../lib/events/outbox.ts';
+import { EventEntity } from '../../../lib/events/outbox.ts';
 import { startJob } from '../../../lib/jobs/jobStore.ts';
 import { MailEntity } from '../../../lib/mail/mailStore.ts';
 import { inParallel } from '../../../lib/shared/inParallel.ts';
 import { insert } from '../../../lib/table/table.ts';
 import { DeliveryEntity } from '../../../lib/webhooks/deliveries.ts';
 import { ALL_FIRST_ATTEMPTS, type DeliveryMessage } from '../../../lib/webhooks/deliveryMessage.ts';
-import { WebhookEndpointEntity, WebhookEndpointStore } from '../../../lib/webhooks/endpoints.ts';
+import { WebhookEndpointStore } from '../../../lib/webhooks/endpoints.ts';
 import { parkingJob } from '../../../lib/webhooks/parkingJob.ts';
 import { EndpointSlotsEntity } from '../../../lib/webhooks/rateSlots.ts';
-import { initialAdvancedConfig } from '../../../lib/webhooks/rules/advancedConfig.ts';
 import type { WebhookEndpoint } from '../../../lib/webhooks/rules/endpoints.ts';
-import { createSigningSecret } from '../../../lib/webhooks/signingSecrets.ts';
-import { AdvancedWebhookConfigEntity } from '../../../lib/webhooks/webhookConfigs.ts';
 import { MAX_RECEIVE_COUNT } from '../../../lib/workers/queues.ts';
-import { ApiKeyEntity } from '../../../lib/workspaces/entities.ts';
 import { forAllTests } from '../../support/acmeWorld.ts';
 import { Cloud } from '../../support/cloud.ts';
 import { itemsOf, nda } from '../../support/content.ts';
@@ -30,6 +26,7 @@ import { clearTable, everyItem } from '../../support/items.ts';
 import { startQueues } from '../../support/queues.ts';
 import { type Receiver, startHttp } from '../../support/receivers.ts';
 import { times } from '../../support/times.ts';
+import { addWebhookTenant, writeHuddleEvent } from '../../support/webhookTenants.ts';
 import { insertsEvent, lambdaContext, messagesEvent } from '../../support/workers.ts';
 
 const SECOND = 1_000;
@@ -73,55 +70,18 @@ let tenants = 0;
 /** Creates a tenant with these advanced webhook endpoints. Their ids are `<tenant>_ep_0`, `<tenant>_ep_1` and so on. */
 async function newTenant(endpoints: readonly TestEndpoint[]): Promise<string> {
   const tenant = `key${tenants++}`;
-  const now = cloud.now;
-  const stored = await Promise.all(
-    endpoints.map(async ({ mode, fields }, index) => {
+  await addWebhookTenant(
+    cloud,
+    tenant,
+    endpoints.map(({ mode, fields }, index) => {
       const endpointId = `${tenant}_ep_${index}`;
-      const secret = await createSigningSecret(cloud.box, tenant, endpointId, now);
-      return insert(WebhookEndpointEntity, {
-        tenant,
-        endpointId,
-        url: `${receiver.url}/${mode}/${endpointId}`,
-        disabled: false,
-        secrets: [secret.stored],
-        createdAt: now,
-        updatedAt: now,
-        ...fields,
-      });
+      return { endpointId, url: `${receiver.url}/${mode}/${endpointId}`, ...fields };
     }),
   );
-  for (let i = 0; i < stored.length; i += 90) await cloud.table.write(stored.slice(i, i + 90));
-  await cloud.table.write([
-    insert(ApiKeyEntity, {
-      apiKey: tenant,
-      workspaceId: 'ws',
-      tokenHashes: [],
-      pageKey: new Uint8Array(1),
-      createdAt: now,
-    }),
-    insert(AdvancedWebhookConfigEntity, { tenant, ...initialAdvancedConfig, isEnabled: true }),
-  ]);
   return tenant;
 }
 
-let causes = 0;
-
-/** Writes an event, whose AWS calls the trial records. Returns the id of the event. */
-async function writeEvent(tenant: string, trial?: Trial): Promise<string> {
-  const ops = emit(
-    tenant,
-    {
-      event: 'huddle.create',
-      cause: { type: 'Test', id: String(causes++), revision: 1 },
-      payload: { source: 'huddle', data: { metadata: { apiKey: tenant } } },
-    },
-    cloud.now,
-  );
-  const { eventId } = (ops[0] as { put: { eventId: string } }).put;
-  if (trial) cloud.watch(eventId, trial);
-  await cloud.table.write(ops);
-  return eventId;
-}
+const writeEvent = (tenant: string, trial?: Trial) => writeHuddleEvent(cloud, tenant, trial);
 
 interface Subject {
   readonly trial: Trial;
@@ -129,6 +89,17 @@ interface Subject {
   readonly events: readonly string[];
 }
 type Begin = (trial: Trial) => Promise<Subject>;
+
+const writeEventOf = async (trial: Trial, tenant: string): Promise<Subject> => ({
+  trial,
+  tenant,
+  events: [await writeEvent(tenant, trial)],
+});
+
+/** Returns a function that begins a trial: it creates a tenant with these endpoints and writes one event. */
+function eventTo(...endpoints: readonly TestEndpoint[]): Begin {
+  return async (trial) => writeEventOf(trial, await newTenant(endpoints));
+}
 
 /** Begins the trials and runs the cloud until no work is due. */
 async function runTrials(begin: Begin, trials: readonly Trial[]): Promise<Subject[]> {
@@ -153,15 +124,15 @@ function trialsOf(faults: readonly Fault[]): Trial[] {
 }
 
 /**
- * Runs a trial without faults, and then one trial for each fault of each of its calls. Expects the first trial to make
- * calls of exactly the kinds `kinds`, and every fault to occur.
+ * Runs a trial without faults, and then one trial for each of the faults that `faultsOf` returns for its calls. Expects
+ * the first trial to make calls of exactly the kinds `kinds`, and every fault to occur.
  */
-async function withEachFault(kinds: readonly string[], begin: Begin): Promise<Subject[]> {
+async function withEachFault(kinds: readonly string[], begin: Begin, faultsOf = everyFault): Promise<Subject[]> {
   const [undisturbed] = await runTrials(begin, [new Trial()]);
   const { calls } = undisturbed!.trial;
   expect([...new Set(calls)].sort()).toEqual([...kinds].sort());
   cloud.stubs.tries = everySecondLost;
-  const subjects = await runTrials(begin, trialsOf(everyFault(calls)));
+  const subjects = await runTrials(begin, trialsOf(faultsOf(calls)));
   expect(subjects.filter(({ trial: { injected } }) => injected.length === 0).map(({ trial }) => trial.faults)).toEqual(
     [],
   );
@@ -188,6 +159,8 @@ function impatientSweeper(): void {
 }
 
 const itemsOfType = async (type: string) => (await everyItem(engine)).filter(({ _t }) => _t === type);
+const exhaustedEvents = async () =>
+  (await itemsOfType(EventEntity.type)).filter(({ event }) => event === 'message.attempt.exhausted');
 
 /** Returns the expectation that the deliveries to the first `count` endpoints succeed at the first attempt. */
 const allDelivered = (count: number): Ends =>
@@ -235,50 +208,24 @@ describe('deliveries with a fault at any AWS call', () => {
   test('are all sent if the receiver succeeds', async () => {
     impatientSweeper();
     const kinds = kindsOf(fanOutCalls, firstSuccess);
-    const subjects = await withEachFault(kinds, async (trial) => {
-      const tenant = await newTenant([{ mode: 'good' }, { mode: 'good' }]);
-      return { trial, tenant, events: [await writeEvent(tenant, trial)] };
-    });
-    await expectNothingLost(subjects, { 0: ['DELIVERED', 1], 1: ['DELIVERED', 1] });
+    const subjects = await withEachFault(kinds, eventTo({ mode: 'good' }, { mode: 'good' }));
+    await expectNothingLost(subjects, allDelivered(2));
   });
 
   test('are all sent if the first attempts are stored in groups', async () => {
     impatientSweeper();
-    const endpoints = times(21, () => ({ mode: 'good' as const }));
     const kinds = kindsOf(fanOutCalls, firstSuccess, ['Put FirstAttempts', 'Delete']);
-    const [undisturbed] = await runTrials(
-      async (trial) => {
-        const tenant = await newTenant(endpoints);
-        return { trial, tenant, events: [await writeEvent(tenant, trial)] };
-      },
-      [new Trial()],
-    );
-    const { calls } = undisturbed!.trial;
-    expect([...new Set(calls)].sort()).toEqual([...kinds].sort());
-    cloud.stubs.tries = everySecondLost;
-    const subjects = await runTrials(
-      async (trial) => {
-        const tenant = await newTenant(endpoints);
-        return { trial, tenant, events: [await writeEvent(tenant, trial)] };
-      },
-      trialsOf(faultsOfEveryKind(calls)),
-    );
-    expect(subjects.filter(({ trial }) => trial.injected.length === 0).map(({ trial }) => trial.faults)).toEqual([]);
-    await expectNothingLost([undisturbed!, ...subjects], allDelivered(21));
+    const begin = eventTo(...times(21, () => ({ mode: 'good' as const })));
+    const subjects = await withEachFault(kinds, begin, faultsOfEveryKind);
+    await expectNothingLost(subjects, allDelivered(21));
     expect(await itemsOfType('FirstAttempts')).toEqual([]);
   });
 
   test('are exhausted with one event each if the receiver always fails', async () => {
     const kinds = kindsOf(fanOutCalls, failure, ['SendMessageBatch deliverSlow', exhaustion]);
-    const subjects = await withEachFault(kinds, async (trial) => {
-      const tenant = await newTenant([{ mode: 'bad', fields: { filterTypes: ['huddle.create'] } }]);
-      return { trial, tenant, events: [await writeEvent(tenant, trial)] };
-    });
+    const subjects = await withEachFault(kinds, eventTo({ mode: 'bad', fields: { filterTypes: ['huddle.create'] } }));
     await expectNothingLost(subjects, { 0: ['EXHAUSTED', 3] });
-    const exhaustedEvents = (await itemsOfType(EventEntity.type)).filter(
-      ({ event }) => event === 'message.attempt.exhausted',
-    );
-    expect(exhaustedEvents.map(({ PK }) => PK.split('#')[1]).sort()).toEqual(
+    expect((await exhaustedEvents()).map(({ PK }) => PK.split('#')[1]).sort()).toEqual(
       subjects.map(({ tenant }) => tenant).sort(),
     );
   });
@@ -298,7 +245,7 @@ describe('deliveries with a fault at any AWS call', () => {
           expiresAt: cloud.now,
         }),
       ]);
-      return { trial, tenant, events: [await writeEvent(tenant, trial)] };
+      return writeEventOf(trial, tenant);
     });
     await expectNothingLost(subjects, { 0: ['DELIVERED', 1] });
     expect(cloud.measures.counted.get('RateLimitedDeliveries')).toBeGreaterThan(subjects.length / 2);
@@ -314,17 +261,14 @@ describe('deliveries with a fault at any AWS call', () => {
         await new WebhookEndpointStore(cloud.table).delete(tenant, endpointId);
         cloud.deletedEndpoints.add(endpointId);
       });
-      return { trial, tenant, events: [await writeEvent(tenant, trial)] };
+      return writeEventOf(trial, tenant);
     });
     await expectNothingLost(subjects, { 0: ['CANCELLED', 1] });
   });
 
   test('have their next attempt on time if the response to the write of a result is lost', async () => {
     const subjects = await runTrials(
-      async (trial) => {
-        const tenant = await newTenant([{ mode: 'bad' }]);
-        return { trial, tenant, events: [await writeEvent(tenant, trial)] };
-      },
+      eventTo({ mode: 'bad' }),
       times(18, (index) => new Trial({ occurrence: index + 1, failure: 'repetition', when: 'after' })),
     );
     const firstPostAt = Math.min(...cloud.postedAt.values());
@@ -346,11 +290,8 @@ describe('deliveries with a fault at any AWS call', () => {
         { isLossy: seed % 2 === 1 },
       ),
     );
-    const subjects = await runTrials(async (trial) => {
-      const tenant = await newTenant([{ mode: 'good' }, { mode: 'good' }]);
-      return { trial, tenant, events: [await writeEvent(tenant, trial)] };
-    }, trials);
-    await expectNothingLost(subjects, { 0: ['DELIVERED', 1], 1: ['DELIVERED', 1] });
+    const subjects = await runTrials(eventTo({ mode: 'good' }, { mode: 'good' }), trials);
+    await expectNothingLost(subjects, allDelivered(2));
     expect(trials.filter(({ injected }) => injected.length === 2).length).toBeGreaterThan(30);
   });
 });
@@ -710,10 +651,7 @@ describe('the write of a delivery during conflicts with other transactions', () 
     const tenant = await newTenant([{ mode: 'bad', fields: { filterTypes: ['huddle.create'] } }]);
     const eventId = await writeEvent(tenant);
     await cloud.run();
-    const exhaustedEvents = (await itemsOfType(EventEntity.type)).filter(
-      ({ event }) => event === 'message.attempt.exhausted',
-    ).length;
-    return { tenant, eventId, told: exhaustedEvents };
+    return { tenant, eventId, told: (await exhaustedEvents()).length };
   }
 
   test('is repeated for an exhausted delivery without another HTTP request', async () => {

@@ -1,23 +1,18 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { emit, EventEntity } from '../../../lib/events/outbox.ts';
+import { EventEntity } from '../../../lib/events/outbox.ts';
 import { inParallel } from '../../../lib/shared/inParallel.ts';
 import { tenantOf } from '../../../lib/table/keys.ts';
-import { insert } from '../../../lib/table/table.ts';
 import { DeliveryEntity } from '../../../lib/webhooks/deliveries.ts';
 import { EndpointHealthStore } from '../../../lib/webhooks/endpointHealth.ts';
-import { WebhookEndpointEntity } from '../../../lib/webhooks/endpoints.ts';
 import { parkingJob } from '../../../lib/webhooks/parkingJob.ts';
-import { initialAdvancedConfig } from '../../../lib/webhooks/rules/advancedConfig.ts';
 import { deliveryLifetime } from '../../../lib/webhooks/rules/schedule.ts';
-import { createSigningSecret } from '../../../lib/webhooks/signingSecrets.ts';
-import { AdvancedWebhookConfigEntity } from '../../../lib/webhooks/webhookConfigs.ts';
-import { ApiKeyEntity } from '../../../lib/workspaces/entities.ts';
 import { forAllTests } from '../../support/acmeWorld.ts';
 import { Cloud } from '../../support/cloud.ts';
 import { everyFault, Trial } from '../../support/crashes.ts';
 import { startEngine } from '../../support/engine.ts';
 import { clearTable, everyItem } from '../../support/items.ts';
 import { type Receiver, startHttp } from '../../support/receivers.ts';
+import { addWebhookTenant, writeHuddleEvent } from '../../support/webhookTenants.ts';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
@@ -69,43 +64,16 @@ async function startTrial(trial: Trial, { pauseMs, eventAge }: TrialTimes): Prom
   const tenant = `parking${tenants++}`;
   const endpointId = `${tenant}_ep`;
   const now = cloud.now;
-  const secret = await createSigningSecret(cloud.box, tenant, endpointId, now);
-  await cloud.table.write([
-    insert(WebhookEndpointEntity, {
-      tenant,
-      endpointId,
-      url: receiver.url,
-      disabled: false,
-      // Without this filter, the endpoint would get the events about exhausted deliveries. They would be retried for
-      // thirty hours.
-      filterTypes: ['huddle.create'],
-      secrets: [secret.stored],
-      createdAt: now,
-      updatedAt: now,
-    }),
-    insert(ApiKeyEntity, {
-      apiKey: tenant,
-      workspaceId: 'ws',
-      tokenHashes: [],
-      pageKey: new Uint8Array(1),
-      createdAt: now,
-    }),
-    insert(AdvancedWebhookConfigEntity, { tenant, ...initialAdvancedConfig, isEnabled: true }),
-  ]);
+  // Without this filter, the endpoint would get the events about exhausted deliveries. They would be retried for thirty
+  // hours.
+  const filterTypes = ['huddle.create'];
+  await addWebhookTenant(cloud, tenant, [{ endpointId, url: receiver.url, filterTypes }]);
   const breaker = { inARow: 10, open: { until: now + pauseMs, pauseMs } };
   const health = { about: 1, breaker, writtenAt: now };
   await new EndpointHealthStore(cloud.table).write({ tenant, endpointId }, health, undefined);
   cloud.watch(parkingJob(endpointId, 0).jobId, trial);
   const events: string[] = [];
-  for (let i = 0; i < EVENTS; i++) {
-    const cause = { type: 'Test', id: `${tenant} ${i}`, revision: 1 };
-    const payload = { source: 'huddle' as const, data: { metadata: { apiKey: tenant } } };
-    const ops = emit(tenant, { event: 'huddle.create', cause, payload }, now - eventAge);
-    const { eventId } = (ops[0] as { put: { eventId: string } }).put;
-    cloud.watch(eventId, trial);
-    events.push(eventId);
-    await cloud.table.write(ops);
-  }
+  for (let i = 0; i < EVENTS; i++) events.push(await writeHuddleEvent(cloud, tenant, trial, now - eventAge));
   return { trial, tenant, endpointId, events };
 }
 
