@@ -42,17 +42,26 @@ export async function addLongThread(
     [annotationId]: { success: true },
   });
   for (let i = each; i < commentData.length; i += each)
-    await customer.ok('/v2/commentannotations/comments/add', {
-      ...nda,
-      annotationId,
-      commentData: commentData.slice(i, i + each),
-    });
+    await commentCalls(customer, annotationId).add(...commentData.slice(i, i + each));
 }
 
 /** Reads a thread of the document `nda`. Returns null if it does not exist. */
 export async function getThread(customer: Customer, annotationId: string): Promise<any> {
   const [thread] = await customer.ok('/v2/commentannotations/get', { ...nda, annotationIds: [annotationId] });
   return thread;
+}
+
+/** Returns functions that call the endpoints of the comments of a thread of the document `nda`. */
+export function commentCalls(customer: Customer, annotationId: string) {
+  const path = (verb: string) => `/v2/commentannotations/comments/${verb}`;
+  const call = (verb: string, data: object): Promise<any> => customer.ok(path(verb), { ...nda, annotationId, ...data });
+  return {
+    add: (...commentData: object[]) => call('add', { commentData }),
+    get: (data: object = {}) => call('get', data),
+    update: (data: object) => call('update', data),
+    remove: (data: object = {}) => call('delete', data),
+    error: (verb: string, data: object = {}) => customer.error(path(verb), { ...nda, annotationId, ...data }),
+  };
 }
 
 export const idsIn = (threads: any[]): string[] => threads.map(({ annotationId }) => annotationId);

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import { serviceName } from '../../../lib/app/serviceName.ts';
 import { acmeWorld, invalid } from '../../support/acmeWorld.ts';
 import { nda } from '../../support/content.ts';
-import { addThreads, comment, getThread, idsIn, thread } from '../../support/threads.ts';
+import { addThreads, comment, commentCalls, getThread, idsIn, thread } from '../../support/threads.ts';
 
 const { customer, itemsOf } = acmeWorld();
 beforeAll(() => {
@@ -31,17 +31,11 @@ describe('agentSource', () => {
     expect(Object.values<any>(await add()).map(({ success }) => success)).toEqual([true, true, true]);
     for (const source of ['collab', 'svc', 'external'])
       expect((await getThread(customer, source)).comments[0].agent.agentSource).toBe(source);
-    const inThread = { ...nda, annotationId: 'svc' };
-    expect(
-      await customer.ok('/v2/commentannotations/comments/add', { ...inThread, commentData: [finding('collab')] }),
-    ).toEqual([2]);
-    expect(
-      await customer.ok('/v2/commentannotations/comments/update', {
-        ...inThread,
-        commentIds: [1],
-        updatedData: { agent: agent('collab') },
-      }),
-    ).toMatchObject({ 1: { success: true } });
+    const comments = commentCalls(customer, 'svc');
+    expect(await comments.add(finding('collab'))).toEqual([2]);
+    expect(await comments.update({ commentIds: [1], updatedData: { agent: agent('collab') } })).toMatchObject({
+      1: { success: true },
+    });
   });
 
   test('treats the service name and svc as the same source', async () => {

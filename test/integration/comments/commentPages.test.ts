@@ -3,6 +3,7 @@ import { Table } from '../../../lib/table/table.ts';
 import { acmeWorld } from '../../support/acmeWorld.ts';
 import { nda } from '../../support/content.ts';
 import { putItem } from '../../support/items.ts';
+import { addThreads, commentCalls, thread } from '../../support/threads.ts';
 import { times } from '../../support/times.ts';
 
 const { engine, customer, itemsOf } = acmeWorld({ table: 'memory', documents: ['nda'] });
@@ -10,20 +11,13 @@ const { engine, customer, itemsOf } = acmeWorld({ table: 'memory', documents: ['
 const ada = { userId: 'ada' };
 const bob = { userId: 'bob' };
 const eve = { userId: 'eve' };
-const COMMENTS = '/v2/commentannotations/comments';
+const GET = '/v2/commentannotations/comments/get';
 const inThread = { ...nda, annotationId: 'thread' };
 
-const addThread = (thread: object = {}) =>
-  customer.ok('/v2/commentannotations/add', {
-    ...nda,
-    commentAnnotations: [{ annotationId: 'thread', commentData: [reply('First', { from: ada })], ...thread }],
-  });
-const add = (...commentData: object[]) => customer.ok(`${COMMENTS}/add`, { ...inThread, commentData });
-const react = (reactions: object[]) => customer.addReactions(reactions);
+const { add, get, update, remove, error } = commentCalls(customer, 'thread');
 const reply = (commentText: string, changes: object = {}) => ({ commentText, from: bob, ...changes });
-const error = (path: string, data: object) => customer.error(`${COMMENTS}/${path}`, { ...inThread, ...data });
 
-beforeEach(() => addThread());
+beforeEach(() => addThreads(customer, ['thread']));
 
 test('rejects a call that would exceed 1,000 comments in a thread', async () => {
   for (let count = 1; count < 1_000; count += 27) await add(...times(27, () => reply('x')));
@@ -32,15 +26,15 @@ test('rejects a call that would exceed 1,000 comments in a thread', async () => 
     'FAILED_PRECONDITION',
     'A thread takes at most 1000 comments',
   ]);
-  expect(await customer.ok(`${COMMENTS}/get`, inThread)).toHaveLength(1_000);
-  expect(Object.keys(await customer.ok(`${COMMENTS}/delete`, inThread))).toHaveLength(1_000);
-  expect(await error('get', {})).toEqual([404, 'NOT_FOUND', 'Annotation does not exist']);
+  expect(await get()).toHaveLength(1_000);
+  expect(Object.keys(await remove())).toHaveLength(1_000);
+  expect(await error('get')).toEqual([404, 'NOT_FOUND', 'Annotation does not exist']);
 });
 
 describe('pages of POST /v2/commentannotations/comments/get', () => {
   /** Returns the ids of each page. Calls `between` after each page. */
   const pages = async (data: object, between?: (count: number) => Promise<unknown>): Promise<number[][]> =>
-    (await customer.pages(`${COMMENTS}/get`, { ...inThread, ...data }, between)).map((page) =>
+    (await customer.pages(GET, { ...inThread, ...data }, between)).map((page) =>
       page.map(({ commentId }: any) => commentId),
     );
 
@@ -55,13 +49,9 @@ describe('pages of POST /v2/commentannotations/comments/get', () => {
     const seen = await pages({ pageSize: 3 }, async (page) => {
       if (page > 3) return;
       await add(reply('late', { from: eve }));
-      await customer.ok(`${COMMENTS}/update`, {
-        ...inThread,
-        commentIds: [page, 10],
-        updatedData: { commentText: 'y'.repeat(1_000) },
-      });
-      await react([{ icon: '👍', from: ada, commentAnnotationId: 'thread', commentId: 8 }]);
-      if (page === 1) await customer.ok(`${COMMENTS}/delete`, { ...inThread, commentIds: [1, 3, 5] });
+      await update({ commentIds: [page, 10], updatedData: { commentText: 'y'.repeat(1_000) } });
+      await customer.addReactions([{ icon: '👍', from: ada, commentAnnotationId: 'thread', commentId: 8 }]);
+      if (page === 1) await remove({ commentIds: [1, 3, 5] });
     });
     expect(seen.flat()).toEqual([1, 2, 3, 4, 6, 7, 8, 9, 10, 11, 12, 13]);
   });
@@ -79,7 +69,7 @@ describe('pages of POST /v2/commentannotations/comments/get', () => {
     await add(...times(11, () => reply('x')));
     await Promise.all(
       ids.map((commentId) =>
-        react(
+        customer.addReactions(
           times(3, (index) => ({
             annotationId: `${commentId}-${index}`,
             icon: '👍',
@@ -98,10 +88,7 @@ describe('pages of POST /v2/commentannotations/comments/get', () => {
     const all = await pages({});
     expect(all.length).toBeGreaterThan(1);
     expect(all.flat()).toEqual(ids);
-    const [{ reactionAnnotationIds, reactionAnnotations }] = await customer.ok(`${COMMENTS}/get`, {
-      ...inThread,
-      commentIds: [7],
-    });
+    const [{ reactionAnnotationIds, reactionAnnotations }] = await get({ commentIds: [7] });
     expect(reactionAnnotationIds).toEqual(['7-0', '7-1', '7-2']);
     expect(reactionAnnotations.map(({ annotationId, fromUsers }: any) => [annotationId, fromUsers.length])).toEqual([
       ['7-0', 20],
@@ -132,14 +119,13 @@ describe('pages of POST /v2/commentannotations/comments/get', () => {
   );
 
   test('reject a page token of another thread or other authors', async () => {
-    await addThread({ annotationId: 'other', commentData: [reply('a'), reply('b')] });
+    await addThreads(customer, [thread('other', { commentData: [reply('a'), reply('b')] })]);
     await add(reply('a'), reply('b'));
-    const { body } = await customer.call(`${COMMENTS}/get`, { ...inThread, pageSize: 1 });
-    const pageToken = body.result.nextPageToken;
+    const { nextPageToken: pageToken } = await customer.result(GET, { ...inThread, pageSize: 1 });
     for (const other of [{ annotationId: 'other' }, { userIds: ['bob'] }])
       expect((await error('get', { ...other, pageToken }))[1]).toBe('INVALID_ARGUMENT');
     await customer.ok('/v2/commentannotations/delete', { ...nda, annotationIds: ['thread'] });
-    await addThread({ commentData: [reply('a'), reply('b'), reply('c')] });
+    await addThreads(customer, [thread('thread', { commentData: [reply('a'), reply('b'), reply('c')] })]);
     expect((await error('get', { pageToken }))[1]).toBe('INVALID_ARGUMENT');
   });
 });

@@ -5,34 +5,30 @@ import { acmeWorld, invalid } from '../../support/acmeWorld.ts';
 import { beforeWrite } from '../../support/beforeWrite.ts';
 import { nda } from '../../support/content.ts';
 import { deleteItem } from '../../support/items.ts';
+import { ada, addThreads, comment, commentCalls, getThread, thread } from '../../support/threads.ts';
 import { times } from '../../support/times.ts';
 
 const { engine, customer, itemsOf, emitted, involvements } = acmeWorld({ table: 'memory', documents: ['nda'] });
 
-const ada = { userId: 'ada', name: 'Ada' };
 const bob = { userId: 'bob' };
 const eve = { userId: 'eve' };
 const COMMENTS = '/v2/commentannotations/comments';
 const inThread = { ...nda, annotationId: 'thread' };
 
-const addThread = (thread: object = {}) =>
-  customer.ok('/v2/commentannotations/add', {
-    ...nda,
-    commentAnnotations: [{ annotationId: 'thread', commentData: [{ commentText: 'First', from: ada }], ...thread }],
-  });
-const add = (...commentData: object[]) => customer.ok(`${COMMENTS}/add`, { ...inThread, commentData });
+const { add, get, update, remove, error } = commentCalls(customer, 'thread');
 const reply = (commentText: string, changes: object = {}) => ({ commentText, from: bob, ...changes });
-const get = (data: object = {}) => customer.ok(`${COMMENTS}/get`, { ...inThread, ...data });
-const update = (data: object) => customer.ok(`${COMMENTS}/update`, { ...inThread, ...data });
-const remove = (data: object = {}) => customer.ok(`${COMMENTS}/delete`, { ...inThread, ...data });
-const thread = async () => (await customer.ok('/v2/commentannotations/get', { ...nda, annotationIds: ['thread'] }))[0];
+const addThread = (...commentData: object[]) => addThreads(customer, [thread('thread', { commentData })]);
+const stored = () => getThread(customer, 'thread');
+const texts = async (): Promise<string[]> => (await get()).map(({ commentText }: any) => commentText);
+/** Returns the ids of the comments that `get` returns, or null for a comment that does not exist. */
+const ids = async (data: object = {}) => (await get(data)).map((comment: any) => comment?.commentId ?? null);
 const events = async () =>
   (await emitted())
     .map(({ event, data }) => [event, data.targetComment?.commentId, data.actionUser.userId])
     .toSorted((a, b) => (String(a) < String(b) ? -1 : 1));
-const error = (path: string, data: object) => customer.error(`${COMMENTS}/${path}`, { ...inThread, ...data });
+const notFound = (what: string) => [404, 'NOT_FOUND', `${what} does not exist`];
 
-beforeEach(() => addThread());
+beforeEach(() => addThread(comment({ commentText: 'First' })));
 
 describe('POST /v2/commentannotations/comments/add', () => {
   test('returns ids in the order of the request. Comments without an id get the next one', async () => {
@@ -61,13 +57,13 @@ describe('POST /v2/commentannotations/comments/add', () => {
     for (const data of [{}, { comments: [reply('a')], commentData: [reply('b')] }]) {
       expect(await error('add', data)).toEqual(invalid('commentData must be given, or comments, and not both'));
     }
-    expect((await get()).map(({ commentText }: any) => commentText)).toEqual(['First', 'alias']);
+    expect(await texts()).toEqual(['First', 'alias']);
   });
 
   test('updates the comment count, participants and lastUpdated of the thread', async () => {
-    const before = await thread();
+    const before = await stored();
     await add(reply('a', { taggedUserContacts: [{ userId: 'eve', text: '@eve' }] }));
-    const after = await thread();
+    const after = await stored();
     expect(after).toMatchObject({ commentCount: 2, involvedUserIds: ['ada', 'bob', 'eve'], mentionedUserIds: ['eve'] });
     expect(after.lastUpdated).toBeGreaterThanOrEqual(before.lastUpdated);
     expect(after.createdAt).toBe(before.createdAt);
@@ -88,7 +84,7 @@ describe('POST /v2/commentannotations/comments/add', () => {
       await error('add', { commentData: [reply('a'), reply('b', { commentId: 1, triggerNotification: true })] }),
     ).toEqual([409, 'ALREADY_EXISTS', 'Comment 1 already exists']);
     expect(await get()).toHaveLength(1);
-    expect(await thread()).toMatchObject({ commentCount: 1, involvedUserIds: ['ada'] });
+    expect(await stored()).toMatchObject({ commentCount: 1, involvedUserIds: ['ada'] });
     expect(await involvements('bob')).toEqual([]);
     expect(await events()).toEqual([]);
   });
@@ -116,7 +112,7 @@ describe('POST /v2/commentannotations/comments/add', () => {
     const replies = (count: number) => times(count, () => reply('a', { taggedUserContacts: mentioned }));
     expect((await error('add', { commentData: replies(9) })).slice(0, 2)).toEqual([400, 'INVALID_ARGUMENT']);
     for (let i = 0; i < 6; i++) expect(await add(...replies(8))).toHaveLength(8);
-    expect(await thread()).toMatchObject({
+    expect(await stored()).toMatchObject({
       commentCount: 49,
       involvedUserIds: ['ada', 'bob', ...mentioned.map(({ userId }) => userId)],
     });
@@ -128,7 +124,7 @@ describe('POST /v2/commentannotations/comments/add', () => {
     const answers = await Promise.all(times(8, (index) => add(reply(`a${index}`), reply(`b${index}`))));
     expect(answers.flat().toSorted((a, b) => a - b)).toEqual(times(16, (index) => index + 2));
     expect(await get()).toHaveLength(17);
-    expect((await thread()).commentCount).toBe(17);
+    expect((await stored()).commentCount).toBe(17);
   });
 
   test('rejects authors without access to the document with verifyUserPermissions', async () => {
@@ -144,8 +140,8 @@ describe('POST /v2/commentannotations/comments/add', () => {
   });
 
   test.each([
-    ['an unknown annotation', { annotationId: 'nothing' }, [404, 'NOT_FOUND', 'Annotation does not exist']],
-    ['an unknown document', { documentId: 'nothing' }, [404, 'NOT_FOUND', 'Document does not exist']],
+    ['an unknown annotation', { annotationId: 'nothing' }, notFound('Annotation')],
+    ['an unknown document', { documentId: 'nothing' }, notFound('Document')],
     ['no comments', { commentData: [] }, invalid('commentData must not be empty')],
     [
       'a comment without an author',
@@ -183,8 +179,8 @@ describe('POST /v2/commentannotations/comments/get', () => {
       lastUpdated: 1_767_323_046_000,
     };
     await add(reply('', sent));
-    const [comment] = await get({ commentIds: [2] });
-    expect(comment).toEqual({
+    const [added] = await get({ commentIds: [2] });
+    expect(added).toEqual({
       commentId: 2,
       type: 'text',
       status: 'added',
@@ -207,7 +203,7 @@ describe('POST /v2/commentannotations/comments/get', () => {
       lastUpdated: '2026-01-02T03:04:06.000Z',
       metadata: { mine: open, apiKey: customer.apiKey, ...nda },
     });
-    expect(Object.getOwnPropertyDescriptor(comment.attachments[0], '__proto__')?.value).toEqual({ deep: [1] });
+    expect(Object.getOwnPropertyDescriptor(added.attachments[0], '__proto__')?.value).toEqual({ deep: [1] });
   });
 
   test('returns lists and flags even if they are empty or false', async () => {
@@ -238,11 +234,7 @@ describe('POST /v2/commentannotations/comments/get', () => {
 
   test('returns comments in the order of the ids, with null for an unknown id', async () => {
     await add(reply('a'), reply('b'));
-    expect((await get({ commentIds: [3, 99, 1, 3] })).map((comment: any) => comment?.commentId ?? null)).toEqual([
-      3,
-      null,
-      1,
-    ]);
+    expect(await ids({ commentIds: [3, 99, 1, 3] })).toEqual([3, null, 1]);
   });
 
   test('filters by author, not by mentioned users', async () => {
@@ -251,23 +243,20 @@ describe('POST /v2/commentannotations/comments/get', () => {
       reply('b', { from: eve }),
       reply('c', { from: ada }),
     );
-    expect((await get({ userIds: ['ada', 'eve'] })).map(({ commentId }: any) => commentId)).toEqual([1, 3, 4]);
-    expect(
-      (await get({ userIds: ['ada'], commentIds: [2, 4] })).map((comment: any) => comment?.commentId ?? null),
-    ).toEqual([null, 4]);
+    expect(await ids({ userIds: ['ada', 'eve'] })).toEqual([1, 3, 4]);
+    expect(await ids({ userIds: ['ada'], commentIds: [2, 4] })).toEqual([null, 4]);
     expect(await get({ userIds: ['nobody'] })).toEqual([]);
   });
 
   test('returns NOT_FOUND for a thread that is being deleted and has only comments left', async () => {
-    const [stored] = (await itemsOf('Thread')) as [any];
-    await deleteItem(engine, stored);
-    for (const data of [{}, { commentIds: [1] }])
-      expect(await error('get', data)).toEqual([404, 'NOT_FOUND', 'Annotation does not exist']);
+    const [head] = (await itemsOf('Thread')) as [any];
+    await deleteItem(engine, head);
+    for (const data of [{}, { commentIds: [1] }]) expect(await error('get', data)).toEqual(notFound('Annotation'));
   });
 
   test.each([
-    ['an unknown annotation', { annotationId: 'nothing' }, [404, 'NOT_FOUND', 'Annotation does not exist']],
-    ['an unknown document', { documentId: 'nothing' }, [404, 'NOT_FOUND', 'Document does not exist']],
+    ['an unknown annotation', { annotationId: 'nothing' }, notFound('Annotation')],
+    ['an unknown document', { documentId: 'nothing' }, notFound('Document')],
     ['more than 30 ids', { commentIds: times(31, (index) => index) }, invalid('commentIds must have at most 30 items')],
     ['an id that is a text', { commentIds: ['1'] }, invalid('commentIds[0] must be a number')],
     ['an invalid page token', { pageToken: 'x' }, invalid('pageToken is not a token of this listing, or has expired')],
@@ -310,7 +299,7 @@ describe('POST /v2/commentannotations/comments/update', () => {
     ]);
     expect(await involvements('eve')).toEqual([['comment', 'thread', 2, true]]);
     expect(await involvements('bob')).toEqual([]);
-    expect(await thread()).toMatchObject({ involvedUserIds: ['ada', 'eve'], mentionedUserIds: ['ada'] });
+    expect(await stored()).toMatchObject({ involvedUserIds: ['ada', 'eve'], mentionedUserIds: ['ada'] });
   });
 
   test('changes only comments of the given authors', async () => {
@@ -322,9 +311,9 @@ describe('POST /v2/commentannotations/comments/update', () => {
     expect(
       await update({ userIds: ['bob', 'eve'], commentIds: [1, 3], updatedData: { commentText: 'again' } }),
     ).toMatchObject({ 1: { success: false }, 3: { success: true } });
-    expect((await get()).map(({ commentText }: any) => commentText)).toEqual(['First', 'changed', 'again', 'changed']);
+    expect(await texts()).toEqual(['First', 'changed', 'again', 'changed']);
     expect(await update({ userIds: ['nobody'], updatedData: { commentText: 'x' } })).toEqual({});
-    expect(await thread()).toMatchObject({ commentCount: 4 });
+    expect(await stored()).toMatchObject({ commentCount: 4 });
   });
 
   test('changes more comments of the given authors than fit into one transaction, including their author', async () => {
@@ -364,7 +353,7 @@ describe('POST /v2/commentannotations/comments/update', () => {
   test('emits comment.update with the thread as it is after the update', async () => {
     await add(reply('a'));
     await update({ updatedData: { taggedUserContacts: [{ userId: 'eve' }] }, triggerNotification: true });
-    const { lastUpdated, involvedUserIds } = await thread();
+    const { lastUpdated, involvedUserIds } = await stored();
     const threads = (await emitted()).map(({ data }) => data.commentAnnotation);
     expect(threads).toHaveLength(2);
     for (const sent of threads) expect(sent).toMatchObject({ lastUpdated, involvedUserIds, mentionedUserIds: ['eve'] });
@@ -423,7 +412,7 @@ describe('POST /v2/commentannotations/comments/update', () => {
   });
 
   test.each([
-    ['an unknown annotation', { annotationId: 'nothing' }, [404, 'NOT_FOUND', 'Annotation does not exist']],
+    ['an unknown annotation', { annotationId: 'nothing' }, notFound('Annotation')],
     ['an empty change', { updatedData: {} }, invalid('updatedData must have at least one field that can be changed')],
     ['no updatedData', { updatedData: undefined }, invalid('updatedData is required')],
     ['an empty list of ids', { commentIds: [] }, invalid('commentIds must not be empty')],
@@ -440,8 +429,8 @@ describe('POST /v2/commentannotations/comments/delete', () => {
       2: { success: true, id: 2, message: 'Deleted successfully' },
       99: { success: false, id: 99, message: 'Not found' },
     });
-    expect((await get()).map(({ commentId }: any) => commentId)).toEqual([1, 3]);
-    expect(await thread()).toMatchObject({ commentCount: 2, involvedUserIds: ['ada', 'eve'], mentionedUserIds: [] });
+    expect(await ids()).toEqual([1, 3]);
+    expect(await stored()).toMatchObject({ commentCount: 2, involvedUserIds: ['ada', 'eve'], mentionedUserIds: [] });
     expect(await involvements('bob')).toEqual([]);
     expect(await involvements('eve')).toEqual([['comment', 'thread', 3, true]]);
   });
@@ -454,15 +443,15 @@ describe('POST /v2/commentannotations/comments/delete', () => {
       3: { success: true },
     });
     expect(Object.keys(await remove({ userIds: ['bob', 'nobody'] }))).toEqual(['2', '4']);
-    expect((await get()).map(({ commentText }: any) => commentText)).toEqual(['First']);
+    expect(await texts()).toEqual(['First']);
     expect(await remove({ userIds: ['bob'] })).toEqual({});
-    expect(await thread()).toMatchObject({ commentCount: 1, involvedUserIds: ['ada'] });
+    expect(await stored()).toMatchObject({ commentCount: 1, involvedUserIds: ['ada'] });
   });
 
   test('deletes the annotation if the given authors wrote all of its comments', async () => {
     await add(...times(30, () => reply('x', { from: ada })));
     expect(Object.keys(await remove({ userIds: ['ada'] }))).toHaveLength(31);
-    expect(await thread()).toBeNull();
+    expect(await stored()).toBeNull();
     for (const type of ['Thread', 'Comment', 'Involvement', 'RecordId', 'Job']) expect(await itemsOf(type)).toEqual([]);
   });
 
@@ -485,12 +474,12 @@ describe('POST /v2/commentannotations/comments/delete', () => {
       { annotationId: 'thumb', icon: '👍', from: eve, commentAnnotationId: 'thread', commentId: 7 },
     ]);
     expect(Object.keys(await remove())).toHaveLength(31);
-    expect(await thread()).toBeNull();
-    expect(await error('get', {})).toEqual([404, 'NOT_FOUND', 'Annotation does not exist']);
+    expect(await stored()).toBeNull();
+    expect(await error('get')).toEqual(notFound('Annotation'));
     for (const type of ['Thread', 'Comment', 'Reaction', 'Involvement', 'RecordId', 'Job'])
       expect(await itemsOf(type)).toEqual([]);
-    await addThread({ commentData: [reply('new')] });
-    expect((await get()).map(({ commentText }: any) => commentText)).toEqual(['new']);
+    await addThread(reply('new'));
+    expect(await texts()).toEqual(['new']);
   });
 
   test('reports an unknown comment when a deletion is repeated', async () => {
@@ -504,7 +493,7 @@ describe('POST /v2/commentannotations/comments/delete', () => {
     const remainingComments = await customer.call(`${COMMENTS}/get`, inThread);
     const count = remainingComments.status === 404 ? 0 : remainingComments.body.result.data.length;
     expect(await itemsOf('Comment')).toHaveLength(count);
-    if (count > 0) expect((await thread()).commentCount).toBe(count);
+    if (count > 0) expect((await stored()).commentCount).toBe(count);
   });
 
   test('keeps a comment that it does not name if a named one is deleted while the thread is read', async () => {
@@ -520,7 +509,7 @@ describe('POST /v2/commentannotations/comments/delete', () => {
       return [...(await this.batchGet(reads[0])), ...comments] as never;
     });
     expect(await remove({ commentIds: [1, 2] })).toMatchObject({ 1: { success: true }, 2: { success: false } });
-    expect((await get()).map(({ commentId }: any) => commentId)).toEqual([3]);
+    expect(await ids()).toEqual([3]);
   });
 
   test.each([[{ commentIds: [1] }], [{ userIds: ['ada'] }]])(
@@ -528,8 +517,8 @@ describe('POST /v2/commentannotations/comments/delete', () => {
     async (selection) => {
       beforeWrite(() => add(reply('kept')));
       expect(await remove(selection)).toEqual({ 1: { success: true, id: 1, message: 'Deleted successfully' } });
-      expect((await get()).map(({ commentText }: any) => commentText)).toEqual(['kept']);
-      expect(await thread()).toMatchObject({ commentCount: 1, involvedUserIds: [bob.userId] });
+      expect(await texts()).toEqual(['kept']);
+      expect(await stored()).toMatchObject({ commentCount: 1, involvedUserIds: [bob.userId] });
     },
   );
 
@@ -542,7 +531,7 @@ describe('POST /v2/commentannotations/comments/delete', () => {
   });
 
   test.each([
-    ['an unknown annotation', { annotationId: 'nothing' }, [404, 'NOT_FOUND', 'Annotation does not exist']],
+    ['an unknown annotation', { annotationId: 'nothing' }, notFound('Annotation')],
     ['an empty list of ids', { commentIds: [] }, invalid('commentIds must not be empty')],
     ['an empty list of authors', { userIds: [] }, invalid('userIds must not be empty')],
   ])('rejects %s', async (_what, data, expected) => {

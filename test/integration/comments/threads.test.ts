@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { acmeWorld } from '../../support/acmeWorld.ts';
+import { enableActivities } from '../../support/activities.ts';
 import { nda } from '../../support/content.ts';
 import { deleteItem, everyItem } from '../../support/items.ts';
 import { ada, addThreads, comment, contentOf, getThread, involvementsOf, thread } from '../../support/threads.ts';
@@ -320,7 +321,7 @@ describe('POST /v2/commentannotations/add: size of one thread', () => {
     ],
     ['comments of 104 KB', 36, large, {}],
   ])('with %s accepts %s and rejects one more without writing any', async (_what, most, changes, more) => {
-    await customer.ok('/v2/workspace/activityconfig/update', { activityServiceConfig: { isEnabled: true } });
+    await enableActivities(customer);
     const of = (count: number) =>
       thread('a', {
         ...more,
@@ -379,14 +380,10 @@ describe('verifyUserPermissions', () => {
       { folderId: 'sub', parentFolderId: 'top' },
     ]);
     await customer.addDocuments(['nda'], { folderId: 'sub' });
-    const grant = (userId: string, type: string, id: string, more: object = {}) =>
-      customer.ok('/v2/auth/permissions/add', {
-        user: { userId },
-        permissions: { resources: [{ type, id, organizationId: 'acme', ...more }] },
-      });
-    await grant('on-document', 'document', 'nda');
-    await grant('on-top', 'folder', 'top');
-    await grant('ended', 'document', 'nda', { expiresAt: 1 });
+    const document = { type: 'document', id: 'nda', organizationId: 'acme' };
+    await customer.grant('on-document', document);
+    await customer.grant('on-top', { type: 'folder', id: 'top', organizationId: 'acme' });
+    await customer.grant('ended', { ...document, expiresAt: 1 });
     await customer.addUsers(['member']);
     const authors = ['on-document', 'on-top', 'ended', 'member', 'unknown'];
     const added = await addThreads(
@@ -450,11 +447,9 @@ describe('POST /v2/commentannotations/add: events and activities', () => {
   test('writes an activity only with triggerActivities and if activities of the type are enabled', async () => {
     const noisy = (id: string) => thread(id, { commentData: [comment({ triggerActivities: true })] });
     await addThreads(customer, [noisy('off')]);
-    await customer.ok('/v2/workspace/activityconfig/update', { activityServiceConfig: { isEnabled: true } });
+    await enableActivities(customer);
     await addThreads(customer, [noisy('on'), 'unasked']);
-    await customer.ok('/v2/workspace/activityconfig/update', {
-      activityServiceConfig: { triggers: { comment: { newlyAdded: false } } },
-    });
+    await enableActivities(customer, { triggers: { comment: { newlyAdded: false } } });
     await addThreads(customer, [noisy('not-this-verb')]);
     const activities = await customer.ok('/v2/activities/get', nda);
     expect(activities).toMatchObject([
@@ -490,125 +485,89 @@ describe('POST /v2/commentannotations/add: validation', () => {
     expect(await refusal({ commentAnnotations: [thread('a')], ...flags })).toEqual(expected);
   });
 
-  test.each([
-    ['no threads', { commentAnnotations: [] }, 'commentAnnotations must not be empty'],
-    [
-      'more than 500',
-      { commentAnnotations: times(501, (index) => thread(`t${index}`)) },
+  async function expectInvalid(commentAnnotations: readonly object[], message: string) {
+    const { status, error, message: said } = await refusal({ commentAnnotations });
+    expect({ status, error }).toEqual({ status: 400, error: 'INVALID_ARGUMENT' });
+    expect(said).toContain(message);
+    expect(await customer.ok('/v2/organizations/get', {})).toEqual([]);
+  }
+
+  test('rejects a call with no thread or with more than 500', async () => {
+    await expectInvalid([], 'commentAnnotations must not be empty');
+    await expectInvalid(
+      times(501, (index) => thread(`t${index}`)),
       'commentAnnotations must have at most 500 items',
-    ],
-    [
-      'a thread without comments',
-      { commentAnnotations: [thread('a', { commentData: [] })] },
-      'commentAnnotations[0].commentData must not be empty',
-    ],
+    );
+  });
+
+  test.each<[string, object, string]>([
+    ['a thread without comments', { commentData: [] }, 'commentData must not be empty'],
     [
       'a thread with neither commentData nor comments',
-      { commentAnnotations: [{ annotationId: 'a' }] },
-      'commentAnnotations[0].commentData must be given, or comments, and not both',
+      { commentData: undefined },
+      'commentData must be given, or comments, and not both',
     ],
     [
       'a thread with commentData and comments',
-      { commentAnnotations: [thread('a', { comments: [comment()] })] },
-      'commentAnnotations[0].commentData must be given, or comments, and not both',
+      { comments: [comment()] },
+      'commentData must be given, or comments, and not both',
     ],
     [
       'a comment without author under the alias',
-      { commentAnnotations: [{ comments: [{ commentText: 'x' }] }] },
-      'commentAnnotations[0].comments[0].from is required',
+      { commentData: undefined, comments: [{ commentText: 'x' }] },
+      'comments[0].from is required',
     ],
     [
       'an unknown state of progress',
-      { commentAnnotations: [thread('a', { commentData: [comment({ progress: { state: 'done' } })] })] },
-      'commentAnnotations[0].commentData[0].progress.state must be "active" or "completed" or "failed" or "cancelled"',
+      { commentData: [comment({ progress: { state: 'done' } })] },
+      'commentData[0].progress.state must be "active" or "completed" or "failed" or "cancelled"',
     ],
-    [
-      'progress without a state',
-      { commentAnnotations: [thread('a', { progress: {} })] },
-      'commentAnnotations[0].progress.state is required',
-    ],
+    ['progress without a state', { progress: {} }, 'progress.state is required'],
     [
       'a step without a label',
-      { commentAnnotations: [thread('a', { progress: { state: 'active', steps: [{ id: 's' }] } })] },
-      'commentAnnotations[0].progress.steps[0].label is required',
+      { progress: { state: 'active', steps: [{ id: 's' }] } },
+      'progress.steps[0].label is required',
     ],
     [
       '101 steps',
-      {
-        commentAnnotations: [thread('a', { progress: { state: 'active', steps: times(101, () => ({ label: 's' })) } })],
-      },
-      'commentAnnotations[0].progress.steps must have at most 100 items',
+      { progress: { state: 'active', steps: times(101, () => ({ label: 's' })) } },
+      'progress.steps must have at most 100 items',
     ],
     [
       '21 actions',
       {
-        commentAnnotations: [
-          thread('a', {
-            commentData: [comment({ actions: times(21, (index) => ({ id: `a${index}` })) })],
-          }),
-        ],
+        commentData: [comment({ actions: times(21, (index) => ({ id: `a${index}` })) })],
       },
-      'commentAnnotations[0].commentData[0].actions must have at most 20 items',
+      'commentData[0].actions must have at most 20 items',
     ],
-    [
-      'an action without id',
-      { commentAnnotations: [thread('a', { actions: [{ label: 'x' }] })] },
-      'commentAnnotations[0].actions[0].id is required',
-    ],
-    [
-      'a position that is a text',
-      { commentAnnotations: [thread('a', { positionX: '5' })] },
-      'commentAnnotations[0].positionX must be a number',
-    ],
-    [
-      'a position that the table cannot store',
-      { commentAnnotations: [thread('a', { positionX: 1e200 })] },
-      'commentAnnotations[0].positionX must be at most 9007199254740991',
-    ],
-    [
-      'more than 50 comments',
-      { commentAnnotations: [thread('a', { commentData: times(51, () => comment()) })] },
-      'commentAnnotations[0].commentData must have at most 50 items',
-    ],
-    [
-      'a comment without author',
-      { commentAnnotations: [thread('a', { commentData: [{ commentText: 'x' }] })] },
-      'commentAnnotations[0].commentData[0].from is required',
-    ],
-    [
-      'a status without id',
-      { commentAnnotations: [thread('a', { status: { name: 'Open' } })] },
-      'commentAnnotations[0].status.id is required',
-    ],
+    ['an action without id', { actions: [{ label: 'x' }] }, 'actions[0].id is required'],
+    ['a position that is a text', { positionX: '5' }, 'positionX must be a number'],
+    ['a position that the table cannot store', { positionX: 1e200 }, 'positionX must be at most 9007199254740991'],
+    ['more than 50 comments', { commentData: times(51, () => comment()) }, 'commentData must have at most 50 items'],
+    ['a comment without author', { commentData: [{ commentText: 'x' }] }, 'commentData[0].from is required'],
+    ['a status without id', { status: { name: 'Open' } }, 'status.id is required'],
     [
       'restricted without named users',
-      { commentAnnotations: [thread('a', { visibility: { type: 'restricted' } })] },
-      'commentAnnotations[0].visibility.userIds is required for restricted visibility',
+      { visibility: { type: 'restricted' } },
+      'visibility.userIds is required for restricted visibility',
     ],
     [
       'an empty location',
-      { commentAnnotations: [thread('a', { location: { locationName: '' } })] },
-      'commentAnnotations[0].location must have an id, a locationName or another key',
+      { location: { locationName: '' } },
+      'location must have an id, a locationName or another key',
     ],
     [
       'a version whose id is an object',
-      { commentAnnotations: [thread('a', { location: { version: { id: {} } } })] },
-      'commentAnnotations[0].location.version.id must be a string or a number',
+      { location: { version: { id: {} } } },
+      'location.version.id must be a string or a number',
     ],
-    [
-      'an invalid time',
-      { commentAnnotations: [thread('a', { createdAt: 'yesterday' })] },
-      'commentAnnotations[0].createdAt',
-    ],
+    ['an invalid time', { createdAt: 'yesterday' }, 'createdAt'],
     [
       'a suggestion with an unknown status',
-      { commentAnnotations: [thread('a', { suggestion: { status: 'maybe' } })] },
-      'commentAnnotations[0].suggestion.status must be "pending" or "accepted" or "rejected"',
+      { suggestion: { status: 'maybe' } },
+      'suggestion.status must be "pending" or "accepted" or "rejected"',
     ],
-  ])('rejects %s with INVALID_ARGUMENT and stores nothing', async (_what, data, message) => {
-    const { status, error, message: said } = await refusal(data);
-    expect({ status, error }).toEqual({ status: 400, error: 'INVALID_ARGUMENT' });
-    expect(said).toContain(message);
-    expect(await customer.ok('/v2/organizations/get', {})).toEqual([]);
-  });
+  ])('rejects %s with INVALID_ARGUMENT and stores nothing', (_what, changes, message) =>
+    expectInvalid([thread('a', changes)], `commentAnnotations[0].${message}`),
+  );
 });

@@ -1,47 +1,48 @@
 import { describe, expect, test } from '@jest/globals';
-import { forAllTests } from '../../support/acmeWorld.ts';
-import { nda } from '../../support/content.ts';
-import { type Customer, newCustomer } from '../../support/customer.ts';
-import { startEngine } from '../../support/engine.ts';
-import { addLongThread, addThreads, comment, getThread, numbered, thread } from '../../support/threads.ts';
+import { acmeWorld } from '../../support/acmeWorld.ts';
+import {
+  addLongThread,
+  addThreads,
+  comment,
+  commentCalls,
+  getThread,
+  numbered,
+  thread,
+} from '../../support/threads.ts';
 import { times } from '../../support/times.ts';
 
-forAllTests(() => startEngine({ table: 'memory' }));
+const { customer } = acmeWorld({ table: 'memory' });
 
 describe('POST /v2/commentannotations/count/get', () => {
   const COUNT = '/v2/commentannotations/count/get';
-  const count = (customer: Customer, userId: string, more: object = {}) =>
-    customer.ok(COUNT, { organizationId: 'acme', documentIds: ['nda'], userId, ...more }).then((data) => data.nda);
+  const inNda = { organizationId: 'acme', documentIds: ['nda'] };
+  const count = async (userId: string, more: object = {}) =>
+    (await customer.ok(COUNT, { ...inNda, userId, ...more })).nda;
 
   test("counts a document's threads as total, and as unread if another user wrote the last comment", async () => {
-    const customer = await newCustomer();
     await addThreads(customer, [
       'a',
       thread('b', { commentData: [comment(), comment({ from: { userId: 'bob' } })] }),
       thread('c', { status: 'RESOLVED' }),
     ]);
     await addThreads(customer, ['a'], { documentId: '__proto__' });
-    const counts = await customer.ok(COUNT, {
-      organizationId: 'acme',
-      documentIds: ['nda', '__proto__', 'nowhere', 'nda'],
-      userId: 'ada',
-    });
-    expect(
-      (await customer.call(COUNT, { organizationId: 'acme', documentIds: ['nda'], userId: 'ada' })).body.result.message,
-    ).toBe('Comment count retrieved successfully.');
+    const documentIds = ['nda', '__proto__', 'nowhere', 'nda'];
+    const counts = await customer.ok(COUNT, { organizationId: 'acme', documentIds, userId: 'ada' });
+    expect((await customer.result(COUNT, { ...inNda, userId: 'ada' })).message).toBe(
+      'Comment count retrieved successfully.',
+    );
     expect(Object.entries(counts)).toEqual([
       ['nda', { total: 3, unread: 1 }],
       ['__proto__', { total: 1, unread: 0 }],
       ['nowhere', { total: 0, unread: 0 }],
     ]);
-    expect(await count(customer, 'bob')).toEqual({ total: 3, unread: 2 });
-    expect(await count(customer, 'bob', { statusIds: ['OPEN'] })).toEqual({ total: 2, unread: 1 });
-    await customer.ok('/v2/commentannotations/comments/delete', { ...nda, annotationId: 'b', commentIds: [2] });
-    expect(await count(customer, 'bob')).toEqual({ total: 3, unread: 3 });
+    expect(await count('bob')).toEqual({ total: 3, unread: 2 });
+    expect(await count('bob', { statusIds: ['OPEN'] })).toEqual({ total: 2, unread: 1 });
+    await commentCalls(customer, 'b').remove({ commentIds: [2] });
+    expect(await count('bob')).toEqual({ total: 3, unread: 3 });
   });
 
   test('counts a private thread only for users who may read it', async () => {
-    const customer = await newCustomer();
     await customer.addUsers(['member']);
     await customer.addUsers(['guest'], { organizationId: 'partner' });
     await addThreads(customer, [
@@ -52,14 +53,13 @@ describe('POST /v2/commentannotations/count/get', () => {
       thread('few', { visibility: { type: 'restricted', userIds: ['guest'] } }),
     ]);
     const totals = await Promise.all(
-      ['ada', 'member', 'guest', 'stranger'].map((userId) => count(customer, userId).then(({ total }) => total)),
+      ['ada', 'member', 'guest', 'stranger'].map((userId) => count(userId).then(({ total }) => total)),
     );
     expect(totals).toEqual([5, 2, 3, 1]);
     expect(await getThread(customer, 'few')).toMatchObject({ visibility: { type: 'restricted', userIds: ['guest'] } });
   });
 
   test('counts no thread of a document that the user may not read', async () => {
-    const customer = await newCustomer();
     await addThreads(customer, [thread('a', { from: { userId: 'ada' } })]);
     await addThreads(customer, ['b'], { documentId: 'open' });
     await customer.addUsers(['guest'], { documentId: 'nda' });
@@ -77,40 +77,31 @@ describe('POST /v2/commentannotations/count/get', () => {
   });
 
   test('counts only threads whose access context matches a permission of the user', async () => {
-    const customer = await newCustomer();
     await addThreads(customer, [
       thread('eu', { context: { access: { region: 'eu' } } }),
       thread('us', { context: { access: { region: 'us', level: 1 } } }),
       'all',
     ]);
-    expect((await count(customer, 'bob')).total).toBe(1);
-    const allow = (access: object) =>
-      customer.ok('/v2/auth/permissions/add', {
-        user: { userId: 'bob' },
-        permissions: { resources: [{ type: 'organization', id: 'acme', context: { access } }] },
-      });
+    expect((await count('bob')).total).toBe(1);
+    const allow = (access: object) => customer.grant('bob', { type: 'organization', id: 'acme', context: { access } });
     await allow({ region: ['eu', 'us'] });
-    expect((await count(customer, 'bob')).total).toBe(2);
+    expect((await count('bob')).total).toBe(2);
     await allow({ region: ['us'], level: 1 });
-    expect((await count(customer, 'bob')).total).toBe(2);
+    expect((await count('bob')).total).toBe(2);
     await allow({ region: ['eu', 'us'], level: 1 });
-    expect((await count(customer, 'bob')).total).toBe(3);
+    expect((await count('bob')).total).toBe(3);
   });
 
   test('counts a thread of more than 1 MB as unread only because of a comment that the user can see', async () => {
-    const customer = await newCustomer();
     const hidden = { context: { access: { team: 'red' } } };
     const long = (from: string, more: object = {}) =>
       comment({ commentText: 'x'.repeat(30_000), from: { userId: from }, ...more });
     const commentData = [...times(40, () => long('ada')), long('bob'), ...times(30, () => long('ada', hidden))];
     await addLongThread(customer, thread('long', { commentData }), 10);
-    expect(await count(customer, 'bob')).toEqual({ total: 1, unread: 0 });
-    expect(await count(customer, 'carol')).toEqual({ total: 1, unread: 1 });
-    await customer.ok('/v2/auth/permissions/add', {
-      user: { userId: 'bob' },
-      permissions: { resources: [{ type: 'organization', id: 'acme', ...hidden }] },
-    });
-    expect(await count(customer, 'bob')).toEqual({ total: 1, unread: 1 });
+    expect(await count('bob')).toEqual({ total: 1, unread: 0 });
+    expect(await count('carol')).toEqual({ total: 1, unread: 1 });
+    await customer.grant('bob', { type: 'organization', id: 'acme', ...hidden });
+    expect(await count('bob')).toEqual({ total: 1, unread: 1 });
   });
 
   test('counts a thread as read after 4 MB of comments that the user cannot see', async () => {
@@ -123,14 +114,13 @@ describe('POST /v2/commentannotations/count/get', () => {
   });
 
   test('is exact for more than 1 MB of threads', async () => {
-    const customer = await newCustomer();
     const commentData = [comment({ commentText: 'x'.repeat(10_000) })];
     for (let i = 0; i < 3; i++)
       await addThreads(
         customer,
         numbered(`t${i}-`, 150).map((id) => thread(id, { commentData })),
       );
-    expect(await count(customer, 'bob')).toEqual({ total: 450, unread: 450 });
+    expect(await count('bob')).toEqual({ total: 450, unread: 450 });
   });
 
   test.each([
@@ -139,15 +129,9 @@ describe('POST /v2/commentannotations/count/get', () => {
     ['no user', { userId: undefined }],
     ['an unknown organization', { organizationId: 'none' }],
   ])('rejects %s with INVALID_ARGUMENT', async (_what, data) => {
-    const customer = await newCustomer();
     await addThreads(customer, ['a']);
-    const { status, body } = await customer.call(COUNT, {
-      organizationId: 'acme',
-      documentIds: ['nda'],
-      userId: 'ada',
-      ...data,
-    });
-    expect({ status, error: body.error.status }).toEqual({ status: 400, error: 'INVALID_ARGUMENT' });
+    const [status, error] = await customer.error(COUNT, { ...inNda, userId: 'ada', ...data });
+    expect([status, error]).toEqual([400, 'INVALID_ARGUMENT']);
   });
 
   test('returns the message that published clients expect if documentIds is missing', async () => {

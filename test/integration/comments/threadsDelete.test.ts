@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { acmeWorld } from '../../support/acmeWorld.ts';
+import { enableActivities } from '../../support/activities.ts';
 import { beforeWrite } from '../../support/beforeWrite.ts';
 import { nda } from '../../support/content.ts';
 import {
@@ -7,6 +8,7 @@ import {
   addLongThread,
   addThreads,
   comment,
+  commentCalls,
   contentOf,
   getThread,
   idsIn,
@@ -169,7 +171,7 @@ describe('POST /v2/commentannotations/delete', () => {
   });
 
   test('emits one comment.delete and writes one activity per thread if the request asks for them', async () => {
-    await customer.ok('/v2/workspace/activityconfig/update', { activityServiceConfig: { isEnabled: true } });
+    await enableActivities(customer);
     await addThreads(customer, ['quiet', 'single']);
     await addLongThread(customer, {
       ...thread('many', { visibility: { type: 'restricted', userIds: ['bob'] } }),
@@ -237,9 +239,10 @@ describe('POST /v2/commentannotations/comments/delete', () => {
   test('deletes the thread with its last comment', async () => {
     await addThreads(customer, [thread('a', { commentData: [comment(), comment({ from: ada, to: [bob] })] }), 'b']);
     await react('a', 2, 1);
-    await customer.ok('/v2/commentannotations/comments/delete', { ...nda, annotationId: 'a', commentIds: [1] });
+    const { remove } = commentCalls(customer, 'a');
+    await remove({ commentIds: [1] });
     expect(await getThread(customer, 'a')).toMatchObject({ commentCount: 1, comments: [{ commentId: 2 }] });
-    await customer.ok('/v2/commentannotations/comments/delete', { ...nda, annotationId: 'a', commentIds: [2] });
+    await remove({ commentIds: [2] });
     expect([await remainingIds(), await contentOf(engine, customer)]).toEqual([
       ['b'],
       { Thread: 1, Comment: 1, RecordId: 1, Involvement: 1 },

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { acmeWorld } from '../../support/acmeWorld.ts';
 import { nda } from '../../support/content.ts';
 import { newCustomer } from '../../support/customer.ts';
-import { addThreads, numbered, thread } from '../../support/threads.ts';
+import { addThreads, commentCalls, numbered, thread } from '../../support/threads.ts';
 
 const GET = '/v2/commentannotations/get';
 const DAY = 24 * 60 * 60 * 1000;
@@ -25,7 +25,7 @@ describe('deletedAfter of commentannotations/get', () => {
     const start = Date.now();
     await addThreads(customer, ['a', 'b', 'stays']);
     await remove(['a']);
-    await customer.ok('/v2/commentannotations/comments/delete', { ...nda, annotationId: 'b' });
+    await commentCalls(customer, 'b').remove();
     const { ids, rows, data, nextPageToken } = await page({ documentId: 'nda', deletedAfter: start });
     expect([ids.sort(), data, nextPageToken]).toEqual([['a', 'b'], [], null]);
     expect(rows[0]).toEqual({ annotationId: expect.any(String), documentId: 'nda', deletedAt: expect.any(Number) });

@@ -4,12 +4,14 @@ import { ThreadEntity } from '../../../lib/comments/threads.ts';
 import { lazy } from '../../../lib/shared/lazy.ts';
 import type { Table, WriteOp } from '../../../lib/table/table.ts';
 import { acmeWorld, forAllTests, table } from '../../support/acmeWorld.ts';
+import { enableActivities } from '../../support/activities.ts';
 import { nda } from '../../support/content.ts';
 import { startFaults } from '../../support/faults.ts';
 import {
   addLongThread,
   addThreads,
   comment,
+  commentCalls,
   contentOf,
   getThread,
   idsIn,
@@ -180,7 +182,7 @@ describe('POST /v2/commentannotations/comments/add: size of one call', () => {
     ['with a mention that notify', 24, { to, triggerNotification: true }],
     ['with a mention that notify and are logged', 16, { to, triggerNotification: true, triggerActivities: true }],
   ])('with comments %s accepts %s comments, and writes none of one comment more', async (_what, most, changes) => {
-    await customer.ok('/v2/workspace/activityconfig/update', { activityServiceConfig: { isEnabled: true } });
+    await enableActivities(customer);
     const { status, body } = await add(comments(most + 1, changes));
     expect({ status, path: body.error.details.issues[0].path, message: body.error.message }).toEqual({
       status: 400,
@@ -259,7 +261,7 @@ describe('the limit of 1,000 comments in a thread', () => {
       status: 'FAILED_PRECONDITION',
       message: 'A thread takes at most 1000 comments',
     });
-    await customer.ok('/v2/commentannotations/comments/delete', { ...nda, annotationId: 'a', commentIds: [1_000] });
+    await commentCalls(customer, 'a').remove({ commentIds: [1_000] });
     expect((await add(2)).body.error.status).toBe('FAILED_PRECONDITION');
     expect((await add(1)).body.result.data).toEqual([1_001]);
     expect(await emitted()).toHaveLength(1);

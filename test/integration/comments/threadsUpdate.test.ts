@@ -1,11 +1,13 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { acmeWorld } from '../../support/acmeWorld.ts';
+import { enableActivities } from '../../support/activities.ts';
 import { nda } from '../../support/content.ts';
 import {
   ada,
   addLongThread,
   addThreads,
   comment,
+  commentCalls,
   getThread,
   idsIn,
   involvementsOf,
@@ -254,7 +256,7 @@ describe('POST /v2/commentannotations/update: events', () => {
   });
 
   test('writes activities when the call asks for them and they are enabled', async () => {
-    await customer.ok('/v2/workspace/activityconfig/update', { activityServiceConfig: { isEnabled: true } });
+    await enableActivities(customer);
     await addThreads(customer, ['a']);
     await change({ status: 'RESOLVED' }, { actionUser: bob });
     await change(
@@ -290,11 +292,7 @@ describe('POST /v2/commentannotations/update: updateUsers', () => {
     );
     await addThreads(customer, [thread('b', { commentData: [comment({ from: bob })] }), 'c']);
     await addLongThread(customer, { ...thread('a', { assignedTo: bob }), commentData });
-    await customer.ok('/v2/commentannotations/comments/add', {
-      ...nda,
-      annotationId: 'a',
-      commentData: [comment({ from: bob })],
-    });
+    await commentCalls(customer, 'a').add(comment({ from: bob }));
     const untouched = await getThread(customer, 'c');
     expect(
       await update({
@@ -406,7 +404,7 @@ describe('POST /v2/commentannotations/update: updateUsers', () => {
       mentionedUserIds: ids,
     });
     expect(await involvementsOf(engine, customer)).toHaveLength(150);
-    await customer.ok('/v2/commentannotations/comments/update', { ...nda, annotationId: 'a', updatedData: { to: [] } });
+    await commentCalls(customer, 'a').update({ updatedData: { to: [] } });
     expect(await getThread(customer, 'a')).toMatchObject({ involvedUserIds: ['young000'], mentionedUserIds: [] });
     expect(await involvementsOf(engine, customer)).toHaveLength(15);
   });

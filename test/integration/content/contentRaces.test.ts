@@ -2,7 +2,15 @@ import { describe, expect, jest, test } from '@jest/globals';
 import { Table } from '../../../lib/table/table.ts';
 import { acmeWorld } from '../../support/acmeWorld.ts';
 import { nda } from '../../support/content.ts';
-import { addThreads, comment, contentOf, getThread, involvementsOf, thread } from '../../support/threads.ts';
+import {
+  addThreads,
+  comment,
+  commentCalls,
+  contentOf,
+  getThread,
+  involvementsOf,
+  thread,
+} from '../../support/threads.ts';
 import { times } from '../../support/times.ts';
 
 const { engine, customer, emitted } = acmeWorld({ documents: ['nda'] });
@@ -69,11 +77,9 @@ describe('deletion of a thread during parallel changes', () => {
     for (let round = 0; round < 2; round++) {
       await addThreads(customer, [thread('a', { commentData: [comment()] })]);
       for (let remainingCount = count; remainingCount > 0; remainingCount -= 20)
-        await customer.ok('/v2/commentannotations/comments/add', {
-          ...nda,
-          annotationId: 'a',
-          commentData: times(Math.min(remainingCount, 20), () => comment({ to: users('u', 2) })),
-        });
+        await commentCalls(customer, 'a').add(
+          ...times(Math.min(remainingCount, 20), () => comment({ to: users('u', 2) })),
+        );
       const [{ status }, ...others] = await Promise.all([
         call('/v2/commentannotations/delete', { annotationIds: ['a'] }),
         ...times(4, (index) =>

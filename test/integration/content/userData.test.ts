@@ -1,21 +1,20 @@
 import { describe, expect, test } from '@jest/globals';
 import { acmeWorld, invalid } from '../../support/acmeWorld.ts';
 import { nda } from '../../support/content.ts';
-import { addThreads } from '../../support/threads.ts';
+import { ada, addThreads, commentCalls } from '../../support/threads.ts';
 import { times } from '../../support/times.ts';
 
 const GET = '/v2/users/data/get';
 
 const { customer } = acmeWorld({ table: 'memory', documents: ['nda', 'offer'] });
 
-const ada = { userId: 'ada', name: 'Ada' };
 const grace = { userId: 'grace' };
 const mention = (userId: string) => ({ taggedUserContacts: [{ userId, text: `@${userId}` }] });
 
 const thread = (annotationId: string, commentData: readonly object[], more: object = {}) =>
   addThreads(customer, [{ annotationId, commentData, ...more }]);
 const comment = (annotationId: string, commentData: readonly object[]) =>
-  customer.ok('/v2/commentannotations/comments/add', { ...nda, annotationId, commentData });
+  commentCalls(customer, annotationId).add(...commentData);
 const notify = (notificationId: string, more: object = {}) =>
   customer.ok('/v2/notifications/add', {
     ...nda,
@@ -221,12 +220,7 @@ describe('POST /v2/users/data/get', () => {
     for (let i = 0; i < 3; i++) await notify(`n${i}`);
     const dataPages = await pages('grace', async (page) => {
       await comment('t0', [{ commentText: `new ${page}`, from: ada, ...mention('grace') }]);
-      await customer.ok('/v2/commentannotations/comments/update', {
-        ...nda,
-        annotationId: 't0',
-        commentIds: [10, 110, 210],
-        updatedData: { metadata: { page } },
-      });
+      await commentCalls(customer, 't0').update({ commentIds: [10, 110, 210], updatedData: { metadata: { page } } });
       await notify(`new${page}`);
     });
     const texts = dataPages.flatMap(({ comments }) => comments.map(({ commentText }) => commentText));

@@ -3,7 +3,7 @@ import { acmeWorld } from '../../support/acmeWorld.ts';
 import { nda } from '../../support/content.ts';
 import { deleteItem, putItem } from '../../support/items.ts';
 import { nextMillisecond } from '../../support/nextMillisecond.ts';
-import { addThreads } from '../../support/threads.ts';
+import { ada, addThreads, comment, commentCalls, thread } from '../../support/threads.ts';
 import { times } from '../../support/times.ts';
 
 const { engine, customer, itemsOf, emitted, involvements } = acmeWorld({
@@ -11,7 +11,6 @@ const { engine, customer, itemsOf, emitted, involvements } = acmeWorld({
   documents: [{ documentId: 'nda', documentName: 'NDA' }],
 });
 
-const ada = { userId: 'ada', name: 'Ada' };
 const bob = { userId: 'bob' };
 const onComment = { commentAnnotationId: 'thread', commentId: 1 };
 
@@ -20,21 +19,9 @@ const thumb = (changes: object = {}) => ({ annotationId: 'thumb', icon: '👍', 
 const unreact = (...annotationIds: string[]) => customer.ok('/v2/reactions/delete', { ...nda, annotationIds });
 const added = (annotationId: string) => ({ success: true, annotationId, message: 'Reaction added.' });
 const refused = (annotationId: string, message: string) => ({ success: false, annotationId, message });
-const addThread = (thread: object = {}) =>
-  customer.ok('/v2/commentannotations/add', {
-    ...nda,
-    commentAnnotations: [
-      {
-        annotationId: 'thread',
-        commentData: [
-          { commentText: 'First', from: bob },
-          { commentText: 'Second', from: ada },
-        ],
-        ...thread,
-      },
-    ],
-  });
-const getComments = () => customer.ok('/v2/commentannotations/comments/get', { ...nda, annotationId: 'thread' });
+const addThread = (changes: object = {}) =>
+  addThreads(customer, [thread('thread', { commentData: [comment({ from: bob }), comment()], ...changes })]);
+const { get: getComments, remove: deleteComments } = commentCalls(customer, 'thread');
 
 describe('lastUpdated of a thread with reactions', () => {
   const since = async (updatedAfter: number) =>
@@ -306,7 +293,7 @@ describe('POST /v2/reactions/add on a comment', () => {
       thumb({ ...onComment, commentId: 2, annotationId: 'second' }),
       thumb({ annotationId: 'loose' }),
     );
-    await customer.ok('/v2/commentannotations/comments/delete', { ...nda, annotationId: 'thread', commentIds: [1] });
+    await deleteComments({ commentIds: [1] });
     expect((await itemsOf('Reaction')).map(({ annotationId }) => annotationId).toSorted()).toEqual(['loose', 'second']);
     expect(await involvements('ada')).toEqual([
       ['comment', 'thread', 2, true],
@@ -337,7 +324,7 @@ describe('comment.reaction_add', () => {
     });
     expect(data.targetComment).toMatchObject({
       commentId: 1,
-      commentText: 'First',
+      commentText: 'hi',
       reactionAnnotationIds: ['thumb'],
       reactionAnnotations: [{ annotationId: 'thumb', icon: '👍' }],
     });

@@ -224,10 +224,7 @@ describe('the body of a webhook delivery', () => {
   test('lists a user with the access context of the thread as recipient', async () => {
     await useBasicWebhooks({ processedNotificationUrl: hooks.url('/processed') });
     await thread({ context: { access: { region: 'eu' } } });
-    await customer.ok('/v2/auth/permissions/add', {
-      user: grace,
-      permissions: { resources: [{ type: 'organization', id: 'acme', context: { access: { region: 'eu' } } }] },
-    });
+    await customer.grant('grace', { type: 'organization', id: 'acme', context: { access: { region: 'eu' } } });
     await system.drain();
     expect(bodyAt('/processed')).toMatchObject({ recipients: [{ userId: 'grace' }], accessDeniedUsers: [] });
   });
