@@ -66,8 +66,8 @@ let openedTable: Table | undefined;
  */
 export const table: Table = standIn(() => (openedTable ??= openTable(environment(process.env))));
 
-/** Returns what `customer.error` returns for invalid input. */
-export const invalid = (message: string) => [400, 'INVALID_ARGUMENT', message];
+/** Returns what `customer.error` returns for invalid input. `message` is a text, or a matcher of Jest. */
+export const invalid = (message: unknown) => [400, 'INVALID_ARGUMENT', message];
 
 /** Creates an object before the tests of this file. Calls its method `stop`, if any, after them. */
 export function forAllTests<T extends object>(create: () => T | Promise<T>): T {

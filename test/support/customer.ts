@@ -28,6 +28,8 @@ export interface Customer {
    * far. Throws if a page has more than 5 MB, or neither a page token nor null.
    */
   pages(path: string, data: object, between?: (count: number) => Promise<unknown>): Promise<any[]>;
+  /** Adds organizations. Entries are ids, or objects in the form of requests. */
+  addOrganizations(entries: readonly (string | object)[]): Promise<any>;
   readonly addDocuments: Add;
   readonly addFolders: Add;
   readonly addUsers: Add;
@@ -35,11 +37,16 @@ export interface Customer {
   readonly addReactions: Add;
   /** Adds recordings in the document `nda`, or in another `scope`. */
   readonly addRecordings: Add;
+  /** Adds users to a group of the organization `acme`, or of `scope`. Creates the group if it does not exist. */
+  addGroup(groupId: string, userIds: readonly string[], scope?: object): Promise<void>;
   /** Gives a user grants on resources. */
   grant(userId: string, ...resources: object[]): Promise<any>;
   /** Sets the access type of documents of the organization `acme`. */
   setAccess(accessType: string, documentIds: readonly string[]): Promise<any>;
 }
+
+const toObjects = (entries: readonly (string | object)[], idName: string) =>
+  entries.map((entry) => (typeof entry === 'string' ? { [idName]: entry } : entry));
 
 /** Creates a customer, which has its own workspace and API key. */
 export async function newCustomer(): Promise<Customer> {
@@ -55,7 +62,7 @@ export async function newCustomer(): Promise<Customer> {
         organizationId: 'acme',
         ...defaults,
         ...scope,
-        [list]: entries.map((entry) => (typeof entry === 'string' ? { [idName]: entry } : entry)),
+        [list]: toObjects(entries, idName),
       });
   return {
     headers: keyHeaders,
@@ -79,11 +86,19 @@ export async function newCustomer(): Promise<Customer> {
       } while (pageToken);
       return read;
     },
+    addOrganizations: (entries) => ok('/v2/organizations/add', { organizations: toObjects(entries, 'organizationId') }),
     addDocuments: addTo('/v2/organizations/documents', 'documents', 'documentId'),
     addFolders: addTo('/v2/organizations/folders', 'folders', 'folderId'),
     addUsers: addTo('/v2/users', 'users', 'userId'),
     addReactions: addTo('/v2/reactions', 'reactions', 'annotationId', { documentId: 'nda' }),
     addRecordings: addTo('/v2/recordings', 'recordings', 'annotationId', { documentId: 'nda' }),
+    async addGroup(groupId, userIds, scope) {
+      const path = '/v2/organizations/usergroups';
+      const organization = { organizationId: 'acme', ...scope };
+      await ok(`${path}/add`, { ...organization, organizationUserGroups: [{ groupId }] });
+      if (userIds.length > 0)
+        await ok(`${path}/users/add`, { ...organization, organizationUserGroupId: groupId, userIds });
+    },
     grant: (userId, ...resources) => ok('/v2/auth/permissions/add', { user: { userId }, permissions: { resources } }),
     setAccess: (accessType, documentIds) =>
       ok('/v2/organizations/documents/access/update', { organizationId: 'acme', documentIds, accessType }),

@@ -9,9 +9,7 @@ import { ada, addThreads, comment, thread } from '../../support/threads.ts';
 
 const { customer, itemsOf, emitted } = acmeWorld({ table: 'memory' });
 beforeEach(async () => {
-  await customer.ok('/v2/organizations/add', {
-    organizations: [{ organizationId: nda.organizationId, organizationName: 'Acme' }],
-  });
+  await customer.addOrganizations([{ organizationId: nda.organizationId, organizationName: 'Acme' }]);
   await customer.addDocuments([{ documentId: nda.documentId, documentName: 'NDA', metadata: { client: 'Initech' } }], {
     folderId: 'contracts',
     createFolder: true,

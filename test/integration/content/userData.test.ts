@@ -271,7 +271,7 @@ describe('POST /v2/users/data/get', () => {
   });
 
   test('rejects a page token of another user or organization', async () => {
-    await customer.ok('/v2/organizations/add', { organizations: [{ organizationId: 'other' }] });
+    await customer.addOrganizations(['other']);
     for (let i = 0; i < 101; i += 25) await Promise.all(times(25, (j) => notify(`n${i + j}`)));
     const { nextPageToken: pageToken } = (await customer.call(GET, { organizationId: 'acme', userId: 'grace' })).body
       .result;

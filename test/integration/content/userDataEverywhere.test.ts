@@ -11,9 +11,7 @@ const orgId = (index: number) => `org-${String(index).padStart(2, '0')}`;
 
 /** Creates 25 organizations. In the third, ada wrote 150 comments. In the last, she wrote one. */
 beforeAll(async () => {
-  await customer.ok('/v2/organizations/add', {
-    organizations: times(25, (index) => ({ organizationId: orgId(index) })),
-  });
+  await customer.addOrganizations(times(25, orgId));
   for (const [organizationId, threads] of [
     [orgId(2), 10],
     [orgId(24), 1],

@@ -41,7 +41,7 @@ test.each<[string, Finder, path: string, changes: object, deletion: object, type
   'an update of the %s that was deleted and added again after the read does not restore the deleted one',
   async (_what, reader, path, changes, deletion, type) => {
     const addAll = async () => {
-      await customer.ok('/v2/organizations/add', { organizations: [acme] });
+      await customer.addOrganizations(['acme']);
       await customer.ok('/v2/organizations/folders/add', { ...acme, folders: [{ folderId: 'a' }] });
       await customer.addDocuments(['nda']);
     };

@@ -13,12 +13,10 @@ const DISABLE = '/v2/organizations/access/disablestate/update';
 const { customer, itemsOf } = acmeWorld();
 const queues = forAllTests(startQueues);
 beforeEach(async () => {
-  await customer.ok(ADD, {
-    organizations: [
-      { organizationId: 'acme', organizationName: 'Acme', plan: 'pro', seats: 5 },
-      { organizationId: 'beta' },
-    ],
-  });
+  await customer.addOrganizations([
+    { organizationId: 'acme', organizationName: 'Acme', plan: 'pro', seats: 5 },
+    'beta',
+  ]);
   queues.clear();
 });
 

@@ -11,7 +11,7 @@ import {
 import { UserEntity } from '../../../lib/directory/users.ts';
 import { inParallel } from '../../../lib/shared/inParallel.ts';
 import { replace, upsert } from '../../../lib/table/table.ts';
-import { acmeWorld, table } from '../../support/acmeWorld.ts';
+import { acmeWorld, invalid, table } from '../../support/acmeWorld.ts';
 import { everyItem } from '../../support/items.ts';
 import { withStillClock } from '../../support/stillClock.ts';
 import { times } from '../../support/times.ts';
@@ -24,7 +24,7 @@ const DELETE_USERS = '/v1/organizations/usergroups/users/delete';
 const { engine, customer } = acmeWorld({ table: 'memory' });
 let internalId: string;
 beforeEach(async () => {
-  await customer.ok('/v2/organizations/add', { organizations: [{ organizationId: 'acme' }] });
+  await customer.addOrganizations(['acme']);
   internalId = (await table.get(OrganizationEntity, { tenant: customer.apiKey, organizationId: 'acme' }))!.internalId;
 });
 
@@ -35,10 +35,8 @@ const scope = () => organizationScope(customer.apiKey, { internalId });
 
 /** Creates a group of users who already exist. */
 async function withGroup(groupId: string, userIds: readonly string[]): Promise<void> {
-  await customer.ok(ADD, { ...acme, organizationUserGroups: [{ groupId }] });
-  if (userIds.length === 0) return;
-  await customer.addUsers(userIds.map((userId) => ({ userId, name: `Name of ${userId}` })));
-  await customer.ok(ADD_USERS, { ...acme, organizationUserGroupId: groupId, userIds });
+  if (userIds.length > 0) await customer.addUsers(userIds.map((userId) => ({ userId, name: `Name of ${userId}` })));
+  await customer.addGroup(groupId, userIds);
 }
 
 /** Creates a group and writes many members of it directly into the table. */
@@ -65,11 +63,6 @@ async function setDisabled(disabled: boolean): Promise<void> {
     replace(OrganizationEntity, { tenant: customer.apiKey, ...organization, disabled }, organization._r),
   ]);
 }
-
-const failure = async (path: string, data: object) => {
-  const { status, body } = await customer.call(path, data);
-  return { status, error: body.error?.status, message: body.error?.message };
-};
 
 describe('usergroups/add', () => {
   test('adds groups, and fails only for an existing group, which stays unchanged', async () => {
@@ -103,10 +96,7 @@ describe('usergroups/add', () => {
 
   test('creates the organization with createOrganization, and names the missing organization without it', async () => {
     const other = { organizationId: 'other', organizationUserGroups: [{ groupId: 'lawyers' }] };
-    expect(await failure(ADD, other)).toMatchObject({
-      error: 'INVALID_ARGUMENT',
-      message: expect.stringContaining('createOrganization'),
-    });
+    expect(await customer.error(ADD, other)).toEqual(invalid(expect.stringContaining('createOrganization')));
     await customer.ok(ADD, { ...other, createOrganization: true });
     expect(await customer.ok(GET, { organizationId: 'other' })).toEqual([{ groupId: 'lawyers' }]);
     expect(await customer.ok(GET, acme)).toEqual([]);
@@ -139,7 +129,7 @@ describe('usergroups/add', () => {
       'organizationId: the organization does not exist; send createOrganization: true to create it',
     ],
   ])('returns INVALID_ARGUMENT and names the field for %s', async (_what, data, message) => {
-    expect(await failure(ADD, data)).toEqual({ status: 400, error: 'INVALID_ARGUMENT', message });
+    expect(await customer.error(ADD, data)).toEqual(invalid(message));
   });
 });
 
@@ -212,23 +202,23 @@ describe('usergroups/users/add', () => {
   });
 
   test('returns NOT_FOUND for an unknown group and FAILED_PRECONDITION in a disabled organization', async () => {
-    expect(await failure(ADD_USERS, { ...lawyers, userIds: ['ada'] })).toEqual({
-      status: 404,
-      error: 'NOT_FOUND',
-      message: 'Organization user group does not exist',
-    });
+    expect(await customer.error(ADD_USERS, { ...lawyers, userIds: ['ada'] })).toEqual([
+      404,
+      'NOT_FOUND',
+      'Organization user group does not exist',
+    ]);
     await withGroup('lawyers', ['ada', 'bob']);
     await setDisabled(true);
-    expect(await failure(ADD_USERS, { ...lawyers, userIds: ['ada'] })).toEqual({
-      status: 400,
-      error: 'FAILED_PRECONDITION',
-      message: 'The organization is disabled',
-    });
-    expect(await failure(ADD, { ...acme, organizationUserGroups: [{ groupId: 'other' }] })).toEqual({
-      status: 400,
-      error: 'FAILED_PRECONDITION',
-      message: 'The organization is disabled',
-    });
+    expect(await customer.error(ADD_USERS, { ...lawyers, userIds: ['ada'] })).toEqual([
+      400,
+      'FAILED_PRECONDITION',
+      'The organization is disabled',
+    ]);
+    expect(await customer.error(ADD, { ...acme, organizationUserGroups: [{ groupId: 'other' }] })).toEqual([
+      400,
+      'FAILED_PRECONDITION',
+      'The organization is disabled',
+    ]);
     expect(await members()).toEqual(['ada', 'bob']);
     expect((await customer.ok(DELETE_USERS, { ...lawyers, userIds: ['ada'] })).ada.success).toBe(true);
     await customer.ok(DELETE_USERS, { ...lawyers, deleteAll: true });
@@ -246,7 +236,7 @@ describe('usergroups/users/add', () => {
       'organizationId: the organization does not exist',
     ],
   ])('returns INVALID_ARGUMENT and names the field for %s', async (_what, data, message) => {
-    expect(await failure(ADD_USERS, data)).toEqual({ status: 400, error: 'INVALID_ARGUMENT', message });
+    expect(await customer.error(ADD_USERS, data)).toEqual(invalid(message));
   });
 });
 
@@ -261,14 +251,12 @@ describe('usergroups/get', () => {
       { groupId: 'judges', users: [] },
       { groupId: 'lawyers', users: [{ userId: 'ada', name: 'Name of ada', initial: 'N' }] },
     ]);
-    expect(await failure(GET, { organizationId: 'nowhere' })).toMatchObject({
-      error: 'INVALID_ARGUMENT',
-      message: 'organizationId: the organization does not exist',
-    });
-    expect(await failure(GET, { ...acme, organizationUserGroupIds: ids('g', 31) })).toMatchObject({
-      error: 'INVALID_ARGUMENT',
-      message: 'organizationUserGroupIds must have at most 30 items',
-    });
+    expect(await customer.error(GET, { organizationId: 'nowhere' })).toEqual(
+      invalid('organizationId: the organization does not exist'),
+    );
+    expect(await customer.error(GET, { ...acme, organizationUserGroupIds: ids('g', 31) })).toEqual(
+      invalid('organizationUserGroupIds must have at most 30 items'),
+    );
   });
 
   test('lists all groups without groupIds', async () => {
@@ -331,16 +319,13 @@ describe('usergroups/get', () => {
     const { nextPageToken: pageToken } = (await customer.call(GET, { ...acme, includeUsers: true, pageSize: 1 })).body
       .result;
     expect(pageToken).not.toBeNull();
-    await customer.ok('/v2/organizations/add', { organizations: [{ organizationId: 'other' }] });
+    await customer.addOrganizations(['other']);
     for (const data of [
       acme,
       { ...acme, includeUsers: true, organizationUserGroupIds: ['lawyers'] },
       { organizationId: 'other', includeUsers: true },
     ]) {
-      expect(await failure(GET, { ...data, pageToken })).toMatchObject({
-        error: 'INVALID_ARGUMENT',
-        message: expect.stringContaining('pageToken'),
-      });
+      expect(await customer.error(GET, { ...data, pageToken })).toEqual(invalid(expect.stringContaining('pageToken')));
     }
   });
 });
@@ -414,11 +399,7 @@ describe('usergroups/users/delete', () => {
     ],
   ])('returns INVALID_ARGUMENT and deletes nobody for %s', async (_what, data, message) => {
     await withGroup('lawyers', ['ada']);
-    expect(await failure(DELETE_USERS, { ...lawyers, ...data })).toEqual({
-      status: 400,
-      error: 'INVALID_ARGUMENT',
-      message,
-    });
+    expect(await customer.error(DELETE_USERS, { ...lawyers, ...data })).toEqual(invalid(message));
     expect(await members()).toEqual(['ada']);
   });
 

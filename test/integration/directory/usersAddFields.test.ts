@@ -110,7 +110,7 @@ describe('users/add with createOrganization, createDocument and createFolder', (
     const write = Table.prototype.write;
     const spy = jest.spyOn(Table.prototype, 'write').mockImplementation(async function (this: Table, ops) {
       spy.mockRestore();
-      await customer.ok('/v2/organizations/add', { organizations: [{ organizationId }] });
+      await customer.addOrganizations([organizationId]);
       const outcome = await write.call(this, ops);
       await customer.ok('/v2/organizations/delete', { organizationIds: [organizationId] });
       return outcome;

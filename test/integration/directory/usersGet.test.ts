@@ -31,15 +31,9 @@ beforeAll(async () => {
   await add({ documentId: 'b' }, 'u2', 'u4');
   await add({ documentId: '__proto__' }, 'u5');
   await add({ folderId: 'folder' }, 'u4');
-  await customer.ok('/v2/organizations/usergroups/add', {
-    ...acme,
-    organizationUserGroups: ['one', 'two', 'none'].map((groupId) => ({ groupId })),
-  });
-  for (const [organizationUserGroupId, userIds] of [
-    ['one', ['u1', 'u2', '😀']],
-    ['two', ['u2', 'u3', '\uffee']],
-  ] as const)
-    await customer.ok('/v2/organizations/usergroups/users/add', { ...acme, organizationUserGroupId, userIds });
+  await customer.addGroup('one', ['u1', 'u2', '😀']);
+  await customer.addGroup('two', ['u2', 'u3', '\uffee']);
+  await customer.addGroup('none', []);
 });
 
 const ids = (users: any[]) => users.map(({ userId }) => userId);

@@ -142,8 +142,7 @@ async function addEverywhere(...userIds: string[]): Promise<void> {
     { documentId: 'other' },
   ])
     await add(where, ...userIds);
-  await customer.ok('/v2/organizations/usergroups/add', { ...acme, organizationUserGroups: [{ groupId: 'lawyers' }] });
-  await customer.ok('/v2/organizations/usergroups/users/add', { ...acme, organizationUserGroupId: 'lawyers', userIds });
+  await customer.addGroup('lawyers', userIds);
   await customer.ok('/v2/notifications/config/set', { ...acme, userIds, config: { inbox: 'MINE' } });
   await customer.ok('/v2/notifications/config/set', {
     ...acme,

@@ -19,7 +19,7 @@ const ids = (users: any[]) => users.map(({ userId }) => userId);
  * them has a name.
  */
 beforeAll(async () => {
-  await customer.ok('/v2/organizations/add', { organizations: [acme, { organizationId: 'crowd' }] });
+  await customer.addOrganizations(['acme', 'crowd']);
   await customer.addDocuments(['nda', 'offer', 'plan']);
   await customer.addFolders(['contracts']);
   await add(
@@ -32,31 +32,16 @@ beforeAll(async () => {
   await add(nda, { userId: 'u1' }, { userId: 'u2' });
   await add({ documentId: 'offer' }, { userId: 'u1' }, { userId: 'love-3' });
   await add({ folderId: 'contracts' }, { userId: 'u4' });
-  await customer.ok('/v2/organizations/usergroups/add', {
-    ...acme,
-    organizationUserGroups: [{ groupId: 'one' }, { groupId: 'two' }],
-  });
-  for (const [organizationUserGroupId, userIds] of [
-    ['one', ['u1', 'u2']],
-    ['two', ['love-3', 'u2']],
-  ] as const)
-    await customer.ok('/v2/organizations/usergroups/users/add', { ...acme, organizationUserGroupId, userIds });
+  await customer.addGroup('one', ['u1', 'u2']);
+  await customer.addGroup('two', ['love-3', 'u2']);
   for (let from = 0; from < crowd.length; from += 200) {
     const users = crowd
       .slice(from, from + 500)
       .map((userId, index) => ({ userId, name: (from + index) % 100 === 99 ? 'Named' : undefined }));
     await customer.addUsers(users, { organizationId: 'crowd' });
   }
-  await customer.ok('/v2/organizations/usergroups/add', {
-    organizationId: 'crowd',
-    organizationUserGroups: crowdGroups.map((groupId) => ({ groupId })),
-  });
-  for (const [index, organizationUserGroupId] of crowdGroups.entries())
-    await customer.ok('/v2/organizations/usergroups/users/add', {
-      organizationId: 'crowd',
-      organizationUserGroupId,
-      userIds: crowd.slice(index * 260, (index + 1) * 260),
-    });
+  for (const [index, groupId] of crowdGroups.entries())
+    await customer.addGroup(groupId, crowd.slice(index * 260, (index + 1) * 260), { organizationId: 'crowd' });
 }, 60_000);
 
 /** Returns the user ids of each page. */
@@ -143,11 +128,7 @@ describe('organizationUserGroupIds together with userIds in users/get', () => {
 
   test('omits a member who left the organization', async () => {
     await add({}, { userId: 'leaver' });
-    await customer.ok('/v2/organizations/usergroups/users/add', {
-      ...acme,
-      organizationUserGroupId: 'one',
-      userIds: ['leaver'],
-    });
+    await customer.addGroup('one', ['leaver']);
     expect(await pages({ organizationUserGroupIds: ['one'], userIds: ['leaver'] })).toEqual([['leaver']]);
     await customer.ok('/v2/users/delete', { ...acme, userIds: ['leaver'] });
     expect(await pages({ organizationUserGroupIds: ['one'], userIds: ['leaver'] })).toEqual([[]]);

@@ -19,9 +19,7 @@ let tenant: string;
 beforeEach(async () => {
   queues.clear();
   tenant = customer.apiKey;
-  await customer.ok('/v2/organizations/add', {
-    organizations: [{ organizationId: 'acme', organizationName: 'Acme', plan: 'gold' }],
-  });
+  await customer.addOrganizations([{ organizationId: 'acme', organizationName: 'Acme', plan: 'gold' }]);
   await customer.addDocuments([{ documentId: 'nda', documentName: 'NDA' }]);
 });
 
@@ -246,7 +244,7 @@ describe('eventId of POST /v2/events/publish', () => {
     expect(await events()).toHaveLength(4);
     await useNewCustomer();
     tenant = customer.apiKey;
-    await customer.ok('/v2/organizations/add', { organizations: [{ organizationId: 'acme' }] });
+    await customer.addOrganizations(['acme']);
     await publish({ eventId: 'e' });
     expect(await events()).toHaveLength(1);
   });

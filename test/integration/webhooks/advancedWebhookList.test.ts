@@ -253,7 +253,7 @@ describe('the iterator of endpoints/get', () => {
     await add(...ids(0, 3));
     const { iterator } = await list({ limit: 1 });
     expect(await outcome(await newWebhookCustomer(), paths.list, { iterator })).toEqual(refused);
-    await customer.ok('/v2/organizations/add', { organizations: [{ organizationId: 'a' }, { organizationId: 'b' }] });
+    await customer.addOrganizations(['a', 'b']);
     const { nextPageToken } = (await customer.call('/v2/organizations/get', { pageSize: 1 })).body.result;
     expect(await outcome(customer, paths.list, { iterator: nextPageToken })).toEqual(refused);
   });
