@@ -10,10 +10,11 @@ import { TABLE_NAME } from '../../support/engine.ts';
 import { handlerOf } from '../../support/functionHandlers.ts';
 import { deleteItem, everyItem } from '../../support/items.ts';
 import { asDocumentClient } from '../../support/leanClient.ts';
+import { addRecords, recording } from '../../support/locationRecords.ts';
 import { errorOf, post } from '../../support/requests.ts';
 import { withStillClock } from '../../support/stillClock.ts';
 import { storedOrganizationScope } from '../../support/storedScope.ts';
-import { addThreads, comment, thread } from '../../support/threads.ts';
+import { addThreads, comment, getThread, thread } from '../../support/threads.ts';
 import { times } from '../../support/times.ts';
 import { newWorkspace } from '../../support/workspaces.ts';
 
@@ -29,43 +30,7 @@ const ada = { userId: 'ada' };
 
 const client = () => asDocumentClient(engine.lean);
 
-/** Adds one record of each kind at a location. */
-async function addRecords(location: object, scope: object = {}, suffix = '') {
-  const document = { ...nda, ...scope };
-  await customer.ok('/v2/commentannotations/add', {
-    ...document,
-    commentAnnotations: [
-      {
-        annotationId: `t${suffix}`,
-        location,
-        commentData: [
-          { commentText: 'a', from: ada },
-          { commentText: 'b', from: { userId: 'grace' } },
-        ],
-      },
-    ],
-  });
-  await customer.addReactions(
-    [
-      { annotationId: `on${suffix}`, icon: 'heart', from: ada, commentAnnotationId: `t${suffix}`, commentId: 1 },
-      { annotationId: `own${suffix}`, icon: 'heart', from: ada, location },
-    ],
-    document,
-  );
-  await customer.addRecordings(
-    [{ annotationId: `rec${suffix}`, recordingType: 'audio', from: ada, location }],
-    document,
-  );
-  await customer.ok('/v2/notifications/add', {
-    ...document,
-    notificationId: `n${suffix}`,
-    actionUser: ada,
-    notifyUsers: [{ userId: 'grace' }],
-    displayHeadlineMessageTemplate: 'x',
-    displayBodyMessage: 'y',
-    location,
-  });
-}
+const addAt = (location: object, scope?: object, suffix?: string) => addRecords(customer, location, scope, suffix);
 const remove = (location: object, more: object = {}) =>
   withStillClock(() =>
     customer.call(DELETE, {
@@ -96,7 +61,7 @@ const contentItems = async () =>
 
 describe('POST /v1/organizations/documents/locations/data/delete', () => {
   test('deletes threads, reactions, recordings and notifications of the location and returns null', async () => {
-    await addRecords(chapter);
+    await addAt(chapter);
     expect(await recordIds()).toEqual(['n', 'on', 'own', 'rec', 't']);
     const { status, body } = await remove(chapter);
     expect([status, body]).toEqual([
@@ -108,11 +73,11 @@ describe('POST /v1/organizations/documents/locations/data/delete', () => {
   });
 
   test('keeps records of other locations and documents, and records without a location', async () => {
-    await addRecords(chapter, {}, '-1');
-    await addRecords({ id: 'chapter-10' }, {}, '-10');
-    await addRecords(chapter, { documentId: 'offer' }, '-offer');
-    await addRecords({ locationName: 'chapter-1' }, {}, '-name');
-    await addRecords({ version: { id: 'chapter-1' } }, {}, '-version');
+    await addAt(chapter, {}, '-1');
+    await addAt({ id: 'chapter-10' }, {}, '-10');
+    await addAt(chapter, { documentId: 'offer' }, '-offer');
+    await addAt({ locationName: 'chapter-1' }, {}, '-name');
+    await addAt({ version: { id: 'chapter-1' } }, {}, '-version');
     const others = ['-10', '-offer', '-name', '-version']
       .flatMap((suffix) => ['n', 'on', 'own', 'rec', 't'].map((id) => id + suffix))
       .sort();
@@ -133,7 +98,7 @@ describe('POST /v1/organizations/documents/locations/data/delete', () => {
     ['an id, whatever the version', { id: 'a', version: { id: 'v1' } }, { id: 'a', version: { id: 'v2' } }],
     ['an id, whatever the name', { id: 'a', locationName: 'old' }, { id: 'a', locationName: 'new' }],
   ])('finds a location by %s', async (_what, written, named) => {
-    await addRecords(written);
+    await addAt(written);
     await remove(named);
     expect(await recordIds()).toEqual([]);
   });
@@ -141,9 +106,9 @@ describe('POST /v1/organizations/documents/locations/data/delete', () => {
   test('deletes records in every organization with the document, but not of other tenants', async () => {
     const other = await newCustomer();
     await other.addDocuments(['nda']);
-    await other.addRecordings([{ annotationId: 'rec', recordingType: 'audio', from: ada, location: chapter }]);
-    await addRecords(chapter);
-    await addRecords(chapter, { organizationId: 'beta' });
+    await other.addRecordings([recording('rec', chapter)]);
+    await addAt(chapter);
+    await addAt(chapter, { organizationId: 'beta' });
     await remove(chapter);
     expect([await recordIds('acme'), await recordIds('beta')]).toEqual([[], []]);
     expect((await other.ok('/v2/users/data/get', { organizationId: 'acme', userId: 'ada' })).recordings).toHaveLength(
@@ -152,7 +117,7 @@ describe('POST /v1/organizations/documents/locations/data/delete', () => {
   });
 
   test('keeps a thread that was moved to another location', async () => {
-    await addRecords(chapter);
+    await addAt(chapter);
     await customer.ok('/v2/commentannotations/update', {
       ...nda,
       annotationIds: ['t'],
@@ -165,7 +130,7 @@ describe('POST /v1/organizations/documents/locations/data/delete', () => {
   });
 
   test('keeps records that another request moves to another location during the deletion', async () => {
-    await addRecords(chapter);
+    await addAt(chapter);
     const migrate = { oldLocation: chapter, newLocation: { id: 'elsewhere' } };
     const { apiKey, authToken } = customer;
     beforeWrite(() =>
@@ -190,7 +155,7 @@ describe('POST /v1/organizations/documents/locations/data/delete', () => {
   });
 
   test('succeeds for an unknown location or document, and when the request is repeated', async () => {
-    await addRecords(chapter);
+    await addAt(chapter);
     for (const more of [{}, {}, { documentId: 'nowhere' }, { location: { id: 'nowhere' } }])
       expect((await remove(chapter, more)).status).toBe(200);
     expect(await recordIds()).toEqual([]);
@@ -198,39 +163,21 @@ describe('POST /v1/organizations/documents/locations/data/delete', () => {
 
   test('deletes hundreds of records and long threads while others are added', async () => {
     for (let i = 0; i < 250; i += 50) {
-      await customer.addRecordings(
-        times(50, (j) => ({
-          annotationId: `rec${i + j}`,
-          recordingType: 'audio',
-          from: ada,
-          location: chapter,
-        })),
-      );
+      await customer.addRecordings(times(50, (j) => recording(`rec${i + j}`, chapter)));
     }
     const commentData = times(30, () => comment());
     await addThreads(
       customer,
       times(5, (i) => thread(`t${i}`, { location: chapter, commentData })),
     );
-    const [{ status }] = await Promise.all([
-      remove(chapter),
-      customer.addRecordings([{ annotationId: 'late', recordingType: 'audio', from: ada }]),
-    ]);
+    const [{ status }] = await Promise.all([remove(chapter), customer.addRecordings([recording('late')])]);
     expect(status).toBe(200);
     expect(await recordIds()).toEqual(['late']);
   });
 
   test('deletes a record that another request changes at the same time', async () => {
-    await addRecords(chapter);
-    await customer.ok('/v2/recordings/add', {
-      ...nda,
-      recordings: times(130, (i) => ({
-        annotationId: `rec${i}`,
-        recordingType: 'audio',
-        from: ada,
-        location: chapter,
-      })),
-    });
+    await addAt(chapter);
+    await customer.addRecordings(times(130, (i) => recording(`rec${i}`, chapter)));
     class Contended extends Table {
       conflicts = 2;
       override async write(ops: Parameters<Table['write']>[0]) {
@@ -242,7 +189,7 @@ describe('POST /v1/organizations/documents/locations/data/delete', () => {
   });
 
   test('keeps a record that the index still lists under its old location, and deletes the others', async () => {
-    await addRecords(chapter);
+    await addAt(chapter);
     await addThreads(customer, ['moved']);
     const { PK, SK } = (await contentItems()).find(
       ({ _t, annotationId }) => _t === 'Thread' && annotationId === 'moved',
@@ -271,32 +218,20 @@ describe('POST /v1/organizations/documents/locations/data/delete', () => {
   });
 
   test('keeps the records of a new document if a deleted document has leftovers with the same ids', async () => {
-    await addRecords(chapter);
+    await addAt(chapter);
     const scope = await storedOrganizationScope(customer);
     await deleteItem(engine, DocumentEntity.key({ ...scope, documentId: 'nda' }));
     await customer.addDocuments(['nda']);
-    await addRecords({ id: 'elsewhere' });
+    await addAt({ id: 'elsewhere' });
     expect((await remove(chapter)).status).toBe(200);
     expect(await customer.ok('/v2/notifications/get', { organizationId: 'acme', notificationIds: ['n'] })).toHaveLength(
       1,
     );
-    expect(
-      await customer.ok('/v2/commentannotations/get', {
-        ...nda,
-        annotationIds: ['t'],
-      }),
-    ).toMatchObject([{ annotationId: 't' }]);
+    expect(await getThread(customer, 't')).toMatchObject({ annotationId: 't' });
   });
 
   test('returns UNAVAILABLE at its deadline, and the next call continues', async () => {
-    await customer.addRecordings(
-      times(150, (i) => ({
-        annotationId: `rec${i}`,
-        recordingType: 'audio',
-        from: ada,
-        location: chapter,
-      })),
-    );
+    await customer.addRecordings(times(150, (i) => recording(`rec${i}`, chapter)));
     const calls = { left: 8 };
     // The clock shows the same time for the first calls. After them, the deadline is over.
     const clock = () => (calls.left-- > 0 ? 0 : 60_000);
@@ -317,7 +252,7 @@ describe('POST /v1/organizations/documents/locations/data/delete: credentials in
   const denied = { error: { status: 'PERMISSION_DENIED', message: 'Invalid API key.' } };
 
   test('rejects credentials that differ from the headers with PERMISSION_DENIED', async () => {
-    await addRecords(chapter);
+    await addAt(chapter);
     const other = await newCustomer();
     for (const wrong of [
       { apiKey: other.apiKey },

@@ -5,14 +5,14 @@ import { beforeWrite, writesItem } from '../../support/beforeWrite.ts';
 import { nda } from '../../support/content.ts';
 import { type Customer, newCustomer } from '../../support/customer.ts';
 import { everyItem } from '../../support/items.ts';
+import { addRecords, recording } from '../../support/locationRecords.ts';
 import { errorOf } from '../../support/requests.ts';
 import { withStillClock } from '../../support/stillClock.ts';
-import { addThreads, thread } from '../../support/threads.ts';
+import { getThread } from '../../support/threads.ts';
 import { times } from '../../support/times.ts';
 
 const UPDATE = '/v1/organizations/documents/locations/update';
 const DELETE = '/v1/organizations/documents/locations/data/delete';
-const ada = { userId: 'ada' };
 const oldLocation = { id: 'chapter-1', locationName: 'Chapter 1', page: 3 };
 const newLocation = { id: 'chapter-2', locationName: 'Chapter 2' };
 
@@ -34,32 +34,12 @@ const update = (more: object = {}) =>
     }),
   );
 
-/** Adds one record of each kind at a location. */
-async function addRecords(location: object = oldLocation, scope: object = {}, suffix = '', to = customer) {
-  const document = { ...nda, ...scope };
-  await addThreads(to, [thread(`t${suffix}`, { location })], document);
-  await to.ok('/v2/reactions/add', {
-    ...document,
-    reactions: [{ annotationId: `own${suffix}`, icon: 'heart', from: ada, location }],
-  });
-  await to.ok('/v2/recordings/add', {
-    ...document,
-    recordings: [{ annotationId: `rec${suffix}`, recordingType: 'audio', from: ada, location }],
-  });
-  await to.ok('/v2/notifications/add', {
-    ...document,
-    notificationId: `n${suffix}`,
-    actionUser: ada,
-    notifyUsers: [ada],
-    displayHeadlineMessageTemplate: 'x',
-    displayBodyMessage: 'y',
-    location,
-  });
-}
+const addAt = (location: object = oldLocation, scope?: object, suffix?: string) =>
+  addRecords(customer, location, scope, suffix);
 
-/** Returns all stored records that have a location. */
+/** Returns all stored records that have a location of their own. */
 async function records(of = customer) {
-  return (await everyItem(engine)).filter(({ PK, location }) => PK.includes(of.apiKey) && typeof location === 'string');
+  return (await everyItem(engine)).filter(({ PK, locationKey }) => PK.includes(of.apiKey) && locationKey !== undefined);
 }
 
 /** Returns the location of each record by its id. */
@@ -76,39 +56,27 @@ const recordsAt = (key: string, location: object, suffix = '') =>
 
 describe('POST /v1/organizations/documents/locations/update', () => {
   test('replaces the location of threads, reactions, recordings and notifications, and returns null', async () => {
-    await addRecords();
+    await addAt();
     const { status, body } = await update();
     expect([status, body]).toEqual([200, { result: { status: 'success', message: 'Location updated.', data: null } }]);
     expect(await locations()).toEqual(recordsAt('chapter-2', newLocation));
   });
 
   test('merges the fields into the stored location with merge', async () => {
-    await addRecords();
-    expect(
-      (
-        await update({
-          merge: true,
-          migrate: { oldLocation: { id: 'chapter-1' }, newLocation: { locationName: 'One', color: 'red' } },
-        })
-      ).status,
-    ).toBe(200);
+    await addAt();
+    const migrate = { oldLocation: { id: 'chapter-1' }, newLocation: { locationName: 'One', color: 'red' } };
+    expect((await update({ merge: true, migrate })).status).toBe(200);
     expect(await locations()).toEqual(
       recordsAt('chapter-1', { id: 'chapter-1', locationName: 'One', page: 3, color: 'red' }),
     );
   });
 
   test('makes get endpoints find content by the new location and no longer by the old one', async () => {
-    await addRecords();
+    await addAt();
     await update();
     const idsAt = async (locationId: string) => {
-      const threads = await customer.ok('/v2/commentannotations/get', {
-        ...nda,
-        locationIds: [locationId],
-      });
-      const notifications = await customer.ok('/v2/notifications/get', {
-        ...nda,
-        locationId,
-      });
+      const threads = await customer.ok('/v2/commentannotations/get', { ...nda, locationIds: [locationId] });
+      const notifications = await customer.ok('/v2/notifications/get', { ...nda, locationId });
       return [...threads, ...notifications].map(({ annotationId, id, location }) => [annotationId ?? id, location]);
     };
     expect([await idsAt('chapter-1'), await idsAt('chapter-2')]).toEqual([
@@ -128,17 +96,10 @@ describe('POST /v1/organizations/documents/locations/update', () => {
   });
 
   test('changes lastUpdated of a thread, and keeps its comments and creation time', async () => {
-    await addRecords();
-    const read = async () =>
-      (
-        await customer.ok('/v2/commentannotations/get', {
-          ...nda,
-          annotationIds: ['t'],
-        })
-      )[0];
-    const before = await read();
+    await addAt();
+    const before = await getThread(customer, 't');
     await update();
-    const after = await read();
+    const after = await getThread(customer, 't');
     expect(after).toEqual({
       ...before,
       location: newLocation,
@@ -156,7 +117,7 @@ describe('POST /v1/organizations/documents/locations/update', () => {
       { page: 1, version: { name: 'First', id: 'v1' } },
     ],
   ])('finds a location by %s', async (_what, written, named) => {
-    await addRecords(written);
+    await addAt(written);
     await update({ migrate: { oldLocation: named, newLocation } });
     expect(await locations()).toEqual(recordsAt('chapter-2', newLocation));
   });
@@ -164,24 +125,24 @@ describe('POST /v1/organizations/documents/locations/update', () => {
   test('keeps records of other locations, documents and tenants', async () => {
     const other = await newCustomer();
     await addDocuments(other);
-    await addRecords(oldLocation, {}, '', other);
-    await addRecords({ id: 'chapter-10' }, {}, '-10');
-    await addRecords({ locationName: 'chapter-1' }, {}, '-name');
-    await addRecords(oldLocation, { documentId: 'offer' }, '-offer');
+    await addRecords(other, oldLocation);
+    await addAt({ id: 'chapter-10' }, {}, '-10');
+    await addAt({ locationName: 'chapter-1' }, {}, '-name');
+    await addAt(oldLocation, { documentId: 'offer' }, '-offer');
     const before = [await records(), await records(other)];
     expect((await update()).status).toBe(200);
     expect([await records(), await records(other)]).toEqual(before);
   });
 
   test('changes records in all organizations with the document, or only in the given organization', async () => {
-    await addRecords();
-    await addRecords(oldLocation, { organizationId: 'beta' }, '-beta');
+    await addAt();
+    await addAt(oldLocation, { organizationId: 'beta' }, '-beta');
     await update({ organizationId: 'beta' });
     expect(await locations()).toEqual({
       ...recordsAt('chapter-1', oldLocation),
       ...recordsAt('chapter-2', newLocation, '-beta'),
     });
-    await addRecords(oldLocation, { organizationId: 'beta' }, '-more');
+    await addAt(oldLocation, { organizationId: 'beta' }, '-more');
     await update();
     expect(await locations()).toEqual({
       ...recordsAt('chapter-2', newLocation),
@@ -191,7 +152,7 @@ describe('POST /v1/organizations/documents/locations/update', () => {
   });
 
   test('changes nothing if the request is repeated, or if the location or document is unknown', async () => {
-    await addRecords();
+    await addAt();
     for (const merge of [false, true]) {
       const migrate = { oldLocation: { id: 'chapter-1' }, newLocation: { id: 'chapter-1', page: 4 } };
       await update({ migrate, merge });
@@ -205,15 +166,7 @@ describe('POST /v1/organizations/documents/locations/update', () => {
 
   test('changes all records if they exceed one index page', async () => {
     for (let i = 0; i < 150; i += 50) {
-      await customer.ok('/v2/recordings/add', {
-        ...nda,
-        recordings: times(50, (j) => ({
-          annotationId: `rec${i + j}`,
-          recordingType: 'audio',
-          from: ada,
-          location: oldLocation,
-        })),
-      });
+      await customer.addRecordings(times(50, (j) => recording(`rec${i + j}`, oldLocation)));
     }
     // The first location has the same id, so the index key stays. The second location has another id, so the index key
     // changes.
@@ -224,15 +177,7 @@ describe('POST /v1/organizations/documents/locations/update', () => {
   });
 
   test('returns UNAVAILABLE at its deadline, and the next call continues', async () => {
-    await customer.ok('/v2/recordings/add', {
-      ...nda,
-      recordings: times(30, (i) => ({
-        annotationId: `rec${i}`,
-        recordingType: 'audio',
-        from: ada,
-        location: oldLocation,
-      })),
-    });
+    await customer.addRecordings(times(30, (i) => recording(`rec${i}`, oldLocation)));
     const calls = { left: 20 };
     const clock = () => (calls.left-- > 0 ? 0 : 60_000);
     const updater = new LocationUpdater(table, clock);
@@ -249,65 +194,35 @@ describe('POST /v1/organizations/documents/locations/update', () => {
     expect(await changed()).toBe(30);
   });
 
-  test('keeps the changes that another request writes between its read and its write', async () => {
-    await addRecords();
+  test.each([
+    ['the changes that another request writes', { priority: { id: 'P0' } }, ['chapter-2', newLocation]],
+    [
+      'the place to which another request moves a record',
+      { location: { id: 'elsewhere' } },
+      ['elsewhere', { id: 'elsewhere' }],
+    ],
+  ])('keeps %s between its read and its write', async (_what, updatedData, location) => {
+    await addAt();
     beforeWrite(
-      () =>
-        customer.ok('/v2/commentannotations/update', {
-          ...nda,
-          annotationIds: ['t'],
-          updatedData: { priority: { id: 'P0' } },
-        }),
+      () => customer.ok('/v2/commentannotations/update', { ...nda, annotationIds: ['t'], updatedData }),
       writesItem('Thread'),
     );
-    await new LocationUpdater(table).update(customer.apiKey, {
-      documentId: 'nda',
-      oldLocation,
-      newLocation,
-      merge: false,
-    });
-    expect(
-      await customer.ok('/v2/commentannotations/get', {
-        ...nda,
-        annotationIds: ['t'],
-      }),
-    ).toMatchObject([{ location: newLocation, priority: { id: 'P0' } }]);
-  });
-
-  test('keeps a record that another request moves elsewhere between its read and its write', async () => {
-    await addRecords();
-    beforeWrite(
-      () =>
-        customer.ok('/v2/commentannotations/update', {
-          ...nda,
-          annotationIds: ['t'],
-          updatedData: { location: { id: 'elsewhere' } },
-        }),
-      writesItem('Thread'),
-    );
-    await new LocationUpdater(table).update(customer.apiKey, {
-      documentId: 'nda',
-      oldLocation,
-      newLocation,
-      merge: false,
-    });
-    expect((await locations()).t).toEqual(['elsewhere', { id: 'elsewhere' }]);
+    const migration = { documentId: 'nda', oldLocation, newLocation, merge: false };
+    await new LocationUpdater(table).update(customer.apiKey, migration);
+    expect((await locations()).t).toEqual(location);
+    expect(await getThread(customer, 't')).toMatchObject(updatedData);
   });
 
   test('refuses to merge fields into a location that would become too large', async () => {
-    await addRecords({ id: 'chapter-1', text: 'x'.repeat(40_000) });
-    expect(
-      errorOf(
-        await update({
-          merge: true,
-          migrate: { oldLocation, newLocation: { id: 'chapter-1', more: 'x'.repeat(40_000) } },
-        }),
-      ),
-    ).toEqual(invalid('migrate.newLocation makes a location or its content too large'));
+    await addAt({ id: 'chapter-1', text: 'x'.repeat(40_000) });
+    const migrate = { oldLocation, newLocation: { id: 'chapter-1', more: 'x'.repeat(40_000) } };
+    expect(errorOf(await update({ merge: true, migrate }))).toEqual(
+      invalid('migrate.newLocation makes a location or its content too large'),
+    );
   });
 
   test('rejects credentials in the body that differ from the headers with PERMISSION_DENIED', async () => {
-    await addRecords();
+    await addAt();
     const before = await records();
     const other = await newCustomer();
     for (const wrong of [
@@ -336,6 +251,6 @@ describe('POST /v1/organizations/documents/locations/update', () => {
     ['unknownField', { unknownField: 1 }],
     ['unknownField', { migrate: { oldLocation, newLocation, unknownField: 1 } }],
   ])('rejects a request with INVALID_ARGUMENT: %s', async (message, more) => {
-    expect(errorOf(await update(more))).toEqual([400, 'INVALID_ARGUMENT', expect.stringContaining(message)]);
+    expect(errorOf(await update(more))).toEqual(invalid(expect.stringContaining(message)));
   });
 });

@@ -1,7 +1,7 @@
 import { beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { JudgmentEntity } from '../../../lib/memory/entities.ts';
 import { Table } from '../../../lib/table/table.ts';
-import { forAllTests } from '../../support/acmeWorld.ts';
+import { forAllTests, invalid } from '../../support/acmeWorld.ts';
 import { itemsOf, nda } from '../../support/content.ts';
 import { type Customer, newCustomer } from '../../support/customer.ts';
 import { startEngine } from '../../support/engine.ts';
@@ -189,7 +189,7 @@ describe('POST /v2/memory/judgments/add with an invalid request', () => {
     ['an invalid time', { ...nda, judgments: [judgment({ createdAt: 1.5 })] }, 'createdAt'],
     ['an organization that does not exist', { organizationId: 'nobody', judgments: [judgment()] }, 'organizationId'],
   ])('rejects %s', async (_what, data, field) => {
-    expect(await error(ADD, data)).toEqual([400, 'INVALID_ARGUMENT', expect.stringContaining(field)]);
+    expect(await error(ADD, data)).toEqual(invalid(expect.stringContaining(field)));
     expect(await stored('Judgment')).toEqual([]);
   });
 });
@@ -399,7 +399,7 @@ describe('POST /v2/memory/search', () => {
     ['an unknown type of judge', { query: 'x', filters: { judgeType: 'robot' } }, 'judgeType'],
     ['an organization that does not exist', { query: 'x', organizationId: 'nobody' }, 'organizationId'],
   ])('rejects %s', async (_what, data, field) => {
-    expect(await error(SEARCH, data)).toEqual([400, 'INVALID_ARGUMENT', expect.stringContaining(field)]);
+    expect(await error(SEARCH, data)).toEqual(invalid(expect.stringContaining(field)));
   });
 
   test('returns no judgments of another API key', async () => {
@@ -463,7 +463,7 @@ describe('POST /v2/memory/search', () => {
       ['a document without an organization', { documentId: 'nda' }, 'organizationId'],
       ['a thread without an organization', { annotationId: 'thread' }, 'organizationId'],
     ])('rejects %s', async (_what, data, field) => {
-      expect(await error(QUERY, data)).toEqual([400, 'INVALID_ARGUMENT', expect.stringContaining(field)]);
+      expect(await error(QUERY, data)).toEqual(invalid(expect.stringContaining(field)));
     });
   });
 });

@@ -4,7 +4,7 @@ import { runJob } from '../../../lib/jobs/runJob.ts';
 import { EmbeddingStateEntity } from '../../../lib/memory/entities.ts';
 import { runEmbeddingJobs } from '../../../lib/memory/runEmbeddingJobs.ts';
 import { insert, putUnlessNewer } from '../../../lib/table/table.ts';
-import { acmeWorld, table } from '../../support/acmeWorld.ts';
+import { acmeWorld, invalid, table } from '../../support/acmeWorld.ts';
 import { nda } from '../../support/content.ts';
 import { recordingMeasures, silentLog } from '../../support/workers.ts';
 
@@ -134,7 +134,7 @@ describe('POST /v2/commentannotations/update with a reason', () => {
         actionUser: grace,
         ...data,
       }),
-    ).toEqual([400, 'INVALID_ARGUMENT', expect.stringContaining(message)]);
+    ).toEqual(invalid(expect.stringContaining(message)));
   });
 });
 
