@@ -23,13 +23,11 @@ beforeEach(() => {
 
 const clock = () => now;
 const ok = (path: string, data: object) => customer.ok(path, { ...acme, ...data });
-const addFolders = (...folders: object[]) => ok(`${FOLDERS}/add`, { createOrganization: true, folders });
-const addDocuments = (folderId: string | undefined, ...documentIds: string[]) =>
-  ok(`${DOCUMENTS}/add`, { folderId, documents: documentIds.map((documentId) => ({ documentId })) });
-async function error(path: string, data: object): Promise<unknown> {
-  const { body } = await customer.call(path, { ...acme, ...data });
-  return body.error?.status;
-}
+const addFolders = (...folders: (string | object)[]) => customer.addFolders(folders);
+const addDocuments = (folderId: string, ...documentIds: string[]) => customer.addDocuments(documentIds, { folderId });
+const moveFolder = (folderId: string, parentFolderId: string) =>
+  ok(`${FOLDERS}/update`, { folders: [{ folderId, parentFolderId }] });
+const error = async (path: string, data: object) => (await customer.error(path, { ...acme, ...data }))[1];
 async function jobs(): Promise<StoredJob[]> {
   const items = await itemsOf('Job');
   const keys = items.map(({ jobId }) => ({ tenant: customer.apiKey, jobId: jobId as string }));
@@ -141,7 +139,7 @@ describe('moving a subtree of 200 folders', () => {
   test('returns correct reads before, during and after the job, even with two workers', async () => {
     await grow();
     const before = await storedTree();
-    await ok(`${FOLDERS}/update`, { folders: [{ folderId: 'f0', parentFolderId: 'to' }] });
+    await moveFolder('f0', 'to');
     const after = all(others(['from', 'root public'], ['to', 'root restricted']), expected('root/to', 'restricted'));
 
     const accessOf = async () => {
@@ -165,7 +163,7 @@ describe('moving a subtree of 200 folders', () => {
     expect(await accessOf()).toEqual(['restricted', 'restricted', 'restricted']);
     // While the job is half done, one request adds a folder and another one moves a folder.
     await addFolders({ folderId: 'new', parentFolderId: 'f199' });
-    await ok(`${FOLDERS}/update`, { folders: [{ folderId: 'f3', parentFolderId: 'from' }] });
+    await moveFolder('f3', 'from');
     const meanwhile = sorted(await tree());
     expect(Object.fromEntries(meanwhile).f3).toBe('root/from public');
     expect(Object.fromEntries(meanwhile).new).toMatch(/^root\/to\/f0\/.*\/f199 restricted$/);
@@ -201,7 +199,7 @@ describe('moving a subtree of 200 folders', () => {
 });
 
 test('the job counter of an organization decreases once per job, even if two workers end it', async () => {
-  await addFolders({ folderId: 'a' }, { folderId: 'b' }, { folderId: 'c' });
+  await addFolders('a', 'b', 'c');
   for (const folderId of ['a', 'b', 'c']) await ok(`${FOLDERS}/delete`, { folderId });
   expect(await pendingJobCount()).toBe(3);
   const open = await jobs();
@@ -221,7 +219,7 @@ describe('writes with outdated paths during a folder change', () => {
       { folderId: 'to', accessType: 'restricted' },
     );
     const stale = (await itemsOf('Folder')).find(({ folderId }) => folderId === 'b')!;
-    await ok(`${FOLDERS}/update`, { folders: [{ folderId: 'a', parentFolderId: 'to' }] });
+    await moveFolder('a', 'to');
     const startedJob = (await jobs())[0]!;
     now = startedJob.createdAt;
     const waiting = (await step(startedJob)) as StoredJob;
@@ -251,7 +249,7 @@ describe('writes with outdated paths during a folder change', () => {
     ['to a new folder with createFolder', { createFolder: true }, [200, true], ['doc']],
     ['to no folder without createFolder', {}, [404, undefined], []],
   ])('documents/add adds a document of a folder that is just deleted %s', async (_case, more, answer, documentIds) => {
-    await addFolders({ folderId: 'a' }, { folderId: 'b', parentFolderId: 'a' }, { folderId: 'other' });
+    await addFolders('a', { folderId: 'b', parentFolderId: 'a' }, 'other');
     await addDocuments('b', 'doc');
     await ok(`${FOLDERS}/delete`, { folderId: 'other' });
     const { find } = DocumentReader.prototype;
@@ -274,7 +272,7 @@ describe('writes with outdated paths during a folder change', () => {
 
 describe('a second change of a folder, just before the job of the first change ends', () => {
   const secondChange = async (path: string, data: object) => {
-    await addFolders({ folderId: 'a' }, { folderId: 'b', parentFolderId: 'a' }, { folderId: 'to' });
+    await addFolders('a', { folderId: 'b', parentFolderId: 'a' }, 'to');
     await addDocuments('b', 'nda');
     await ok(`${FOLDERS}/access/update`, { folderIds: ['a'], accessType: 'restricted' });
     const first = (await jobs())[0]!;
@@ -456,7 +454,7 @@ describe('deleting a folder with three levels, documents, comments and grants', 
   });
 
   test('makes its ids free at once, and the job deletes all old items and nothing else', async () => {
-    await addFolders({ folderId: 'keep' }, { folderId: 'filled' });
+    await addFolders('keep', 'filled');
     await ok('/v2/users/add', { users: [{ userId: 'ada' }, { userId: 'grace' }] });
     await fill();
     const first = new Set(
@@ -470,7 +468,7 @@ describe('deleting a folder with three levels, documents, comments and grants', 
     expect(first.size).toBe(6);
     await remove('a');
 
-    expect(await addFolders({ folderId: 'c' }, { folderId: 'a', parentFolderId: 'c' })).toMatchObject({
+    expect(await addFolders('c', { folderId: 'a', parentFolderId: 'c' })).toMatchObject({
       c: { success: true },
       a: { success: true },
     });
@@ -515,7 +513,7 @@ describe('deleting a folder with three levels, documents, comments and grants', 
 
   test('keeps a folder that was moved out before the deletion, with its contents', async () => {
     await fill();
-    await ok(`${FOLDERS}/update`, { folders: [{ folderId: 'b', parentFolderId: 'root' }] });
+    await moveFolder('b', 'root');
     await ok(`${DOCUMENTS}/move`, { documentIds: ['outer'], folderId: 'keep' });
     await remove('a');
     const expected = { b: 'root public', c: 'root/b public', keep: 'root public' };
@@ -533,7 +531,7 @@ describe('deleting a folder with three levels, documents, comments and grants', 
   });
 
   test('ignores an outdated folder entry for a resource that is in another folder', async () => {
-    await addFolders({ folderId: 'doomed' }, { folderId: 'keep' });
+    await addFolders('doomed', 'keep');
     await addDocuments('keep', 'kept');
     const entries = await itemsOf('FolderEntry');
     const [doomed, keep, kept] = ['doomed', 'keep', 'kept'].map((id) => entries.find((entry) => entry.id === id)!);
@@ -557,7 +555,7 @@ describe('deleting a folder with three levels, documents, comments and grants', 
       { folderId: 'z', parentFolderId: 'y' },
     );
     await addDocuments('z', 'nda');
-    await ok(`${FOLDERS}/update`, { folders: [{ folderId: 'x', parentFolderId: 'doomed' }] });
+    await moveFolder('x', 'doomed');
     await remove('doomed');
     expect(await tree()).toEqual(new Map());
     const open = await jobs();
