@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { forAllTests } from '../../support/acmeWorld.ts';
+import { forAllTests, invalid } from '../../support/acmeWorld.ts';
 import { nda } from '../../support/content.ts';
 import { newCustomer } from '../../support/customer.ts';
 import { startEngine } from '../../support/engine.ts';
@@ -201,8 +201,7 @@ describe('POST /v2/commentannotations/get across documents', () => {
 
   test('refuses order together with annotationIds, which set the order', async () => {
     const data = { organizationId: 'acme', documentId: 'd000', annotationIds: ['a-d000'], order: 'asc' };
-    const { status, body } = await customer.call(GET, data);
-    expect([status, body.error.message]).toEqual([400, 'order must not be given together with annotationIds']);
+    expect(await customer.error(GET, data)).toEqual(invalid('order must not be given together with annotationIds'));
     expect(idsIn(await customer.ok('/v1/commentannotations/get', data))).toEqual(['a-d000']);
   });
 

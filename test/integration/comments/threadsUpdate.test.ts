@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { acmeWorld } from '../../support/acmeWorld.ts';
+import { acmeWorld, invalid } from '../../support/acmeWorld.ts';
 import { enableActivities } from '../../support/activities.ts';
 import { nda } from '../../support/content.ts';
 import {
@@ -175,15 +175,9 @@ describe('POST /v2/commentannotations/update: selection', () => {
       );
     expect(Object.keys(await update({ locationIds: ['9'], updatedData: { priority: 'P1' } }))).toHaveLength(500);
     await addThreads(customer, [thread('one-more', { location: { id: 9 } })]);
-    const { status, body } = await customer.call(UPDATE, {
-      ...nda,
-      locationIds: ['9'],
-      updatedData: { priority: 'P2' },
-    });
-    expect({ status, message: body.error?.message }).toEqual({
-      status: 400,
-      message: 'annotationIds: more than 500 annotations are selected; select fewer',
-    });
+    expect(await customer.error(UPDATE, { ...nda, locationIds: ['9'], updatedData: { priority: 'P2' } })).toEqual(
+      invalid('annotationIds: more than 500 annotations are selected; select fewer'),
+    );
     expect((await getThread(customer, 'x000')).priority).toBe('P1');
   });
 
@@ -381,8 +375,7 @@ describe('POST /v2/commentannotations/update: updateUsers', () => {
   ])('rejects %s', async (_what, pairs, message) => {
     await addThreads(customer, ['a']);
     const updateUsers = pairs.map(([oldId, newId]) => ({ oldUser: { userId: oldId }, newUser: { userId: newId } }));
-    const { status, body } = await customer.call(UPDATE, { ...nda, annotationIds: ['a'], updateUsers });
-    expect({ status, message: body.error.message }).toEqual({ status: 400, message });
+    expect(await customer.error(UPDATE, { ...nda, annotationIds: ['a'], updateUsers })).toEqual(invalid(message));
   });
 
   test('keeps counts and users of the thread correct when the changes exceed one transaction', async () => {

@@ -18,6 +18,7 @@ import {
   userIds,
 } from '../../support/fixture.ts';
 import { withStillClock } from '../../support/stillClock.ts';
+import { comment, commentCalls } from '../../support/threads.ts';
 import { times } from '../../support/times.ts';
 
 const THREADS = '/v2/commentannotations/get';
@@ -246,12 +247,12 @@ describe('an organization with 300 threads, 2,000 comments and one thread of 1,0
     const commentPages = await pages(COMMENTS, { documentId: HANDBOOK, annotationId, pageSize: 300 });
     expect(commentPages.map((page) => page.length)).toEqual([300, 300, 300, 100]);
     expect(commentPages.flat().map(({ commentId }) => commentId)).toEqual(comments.map(({ commentId }) => commentId));
-    const { status, body } = await customer.call('/v2/commentannotations/comments/add', {
-      ...inAcme(HANDBOOK),
-      annotationId,
-      commentData: [{ commentText: 'x', from: { userId: 'ada' } }],
-    });
-    expect([status, body.error.status]).toEqual([400, 'FAILED_PRECONDITION']);
+    const { error } = commentCalls(customer, annotationId);
+    expect(await error('add', { ...inAcme(HANDBOOK), commentData: [comment()] })).toEqual([
+      400,
+      'FAILED_PRECONDITION',
+      'A thread takes at most 1000 comments',
+    ]);
   });
 });
 

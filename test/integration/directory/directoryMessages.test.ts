@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { acmeWorld } from '../../support/acmeWorld.ts';
+import { acmeWorld, invalid } from '../../support/acmeWorld.ts';
 
 const acme = { organizationId: 'acme' };
 
@@ -111,11 +111,9 @@ describe('rootFoldersOnly of /v2/organizations/folders/get', () => {
   });
 
   test('is refused together with folderId', async () => {
-    const { status, body } = await customer.call('/v2/organizations/folders/get', {
-      ...acme,
-      folderId: 'f',
-      rootFoldersOnly: true,
-    });
-    expect([status, body.error.message]).toEqual([400, 'rootFoldersOnly must not be given together with folderId']);
+    const data = { ...acme, folderId: 'f', rootFoldersOnly: true };
+    expect(await customer.error('/v2/organizations/folders/get', data)).toEqual(
+      invalid('rootFoldersOnly must not be given together with folderId'),
+    );
   });
 });

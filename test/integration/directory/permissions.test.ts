@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { acmeWorld } from '../../support/acmeWorld.ts';
+import { acmeWorld, invalid } from '../../support/acmeWorld.ts';
 import { errorOf } from '../../support/requests.ts';
 import { times } from '../../support/times.ts';
 
@@ -390,11 +390,8 @@ describe('grants of permissions/add', () => {
       'permissions.resources[0].context.access must be at most 65536 bytes as JSON with the name of its field before each value',
     ],
   ])('return INVALID_ARGUMENT and name the field for %s', async (_what, named, message) => {
-    const { status, body } = await customer.call('/v2/auth/permissions/add', {
-      user: { userId: 'member' },
-      permissions: { resources: [named] },
-    });
-    expect({ status, message: body.error.message }).toEqual({ status: 400, message });
+    const data = { user: { userId: 'member' }, permissions: { resources: [named] } };
+    expect(await customer.error('/v2/auth/permissions/add', data)).toEqual(invalid(message));
   });
 });
 

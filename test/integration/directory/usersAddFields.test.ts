@@ -144,8 +144,11 @@ describe('createOrganization with a document or folder that the call does not cr
       'Document does not exist',
     ],
   ])('%s with %j creates no organization', async (path, data, message) => {
-    const { status, body } = await customer.call(path, { organizationId: 'none', createOrganization: true, ...data });
-    expect([status, body.error]).toEqual([404, { status: 'NOT_FOUND', message }]);
+    expect(await customer.error(path, { organizationId: 'none', createOrganization: true, ...data })).toEqual([
+      404,
+      'NOT_FOUND',
+      message,
+    ]);
     expect(await customer.ok('/v2/organizations/get', { organizationIds: ['none'] })).toEqual([]);
   });
 

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { endpoint as getEndpoint } from '../../../functions/v2/users/get.ts';
 import { listUsers, UserLists } from '../../../lib/directory/userLists.ts';
-import { acmeWorld, table } from '../../support/acmeWorld.ts';
+import { acmeWorld, invalid, table } from '../../support/acmeWorld.ts';
 import { endpointHandler } from '../../support/functionHandlers.ts';
 import { errorOf, post } from '../../support/requests.ts';
 import { times } from '../../support/times.ts';
@@ -56,8 +56,11 @@ describe('users/get with groups', () => {
   });
 
   test('returns NOT_FOUND if one of the groups does not exist', async () => {
-    const { status, body } = await customer.call(GET, { ...acme, organizationUserGroupIds: ['one', 'three'] });
-    expect([status, body.error.message]).toEqual([404, 'Organization user group does not exist']);
+    expect(await customer.error(GET, { ...acme, organizationUserGroupIds: ['one', 'three'] })).toEqual([
+      404,
+      'NOT_FOUND',
+      'Organization user group does not exist',
+    ]);
   });
 });
 
@@ -134,8 +137,16 @@ test.each([
     'folderId must not be given together with documentId',
   ],
 ])('%s with %j returns INVALID_ARGUMENT and names the field', async (path, data, message) => {
-  const { status, body } = await customer.call(path, { ...acme, ...data });
-  expect({ status, message: body.error.message }).toEqual({ status: 400, message });
+  expect(await customer.error(path, { ...acme, ...data })).toEqual(invalid(message));
+});
+
+test.each([
+  [COUNT, { documentIds: ['a', 'nothing'] }, 'Document does not exist'],
+  [COUNT, { folderId: 'nothing' }, 'Folder does not exist'],
+  [UPDATE, { documentId: 'nothing', users: [{ userId: 'u1' }] }, 'Document does not exist'],
+  [UPDATE, { folderId: 'nothing', users: [{ userId: 'u1' }] }, 'Folder does not exist'],
+])('%s with %j returns NOT_FOUND', async (path, data, message) => {
+  expect(await customer.error(path, { ...acme, ...data })).toEqual([404, 'NOT_FOUND', message]);
 });
 
 describe('users/count/get', () => {
@@ -147,14 +158,6 @@ describe('users/count/get', () => {
       c: { count: 0 },
       b: { count: 2 },
     });
-  });
-
-  test.each([
-    [{ documentIds: ['a', 'nothing'] }, 'Document does not exist'],
-    [{ folderId: 'nothing' }, 'Folder does not exist'],
-  ])('returns NOT_FOUND for %j', async (where, message) => {
-    const { status, body } = await customer.call(COUNT, { ...acme, ...where });
-    expect([status, body.error.message]).toEqual([404, message]);
   });
 
   test('considers additions and removals at once', async () => {
@@ -184,13 +187,5 @@ describe('users/update', () => {
     expect(await customer.ok(GET, { ...acme, userIds: ['ada', 'nobody'] })).toEqual([
       { userId: 'ada', name: 'grace', email: 'ada@example.com', initial: 'G' },
     ]);
-  });
-
-  test.each([
-    [{ documentId: 'nothing' }, 'Document does not exist'],
-    [{ folderId: 'nothing' }, 'Folder does not exist'],
-  ])('returns NOT_FOUND for %j', async (where, message) => {
-    const { status, body } = await customer.call(UPDATE, { ...acme, ...where, users: [{ userId: 'u1' }] });
-    expect([status, body.error.message]).toEqual([404, message]);
   });
 });

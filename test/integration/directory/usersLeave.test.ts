@@ -13,7 +13,7 @@ import { type ScopedGrant, UserWriter } from '../../../lib/directory/userWriter.
 import { JobStore, REQUESTS_ENDED_MS, type StoredJob } from '../../../lib/jobs/jobStore.ts';
 import { runJob, type RunJobDeps } from '../../../lib/jobs/runJob.ts';
 import { replace, Table } from '../../../lib/table/table.ts';
-import { acmeWorld, forAllTests, table } from '../../support/acmeWorld.ts';
+import { acmeWorld, forAllTests, invalid, table } from '../../support/acmeWorld.ts';
 import { beforeWrite } from '../../support/beforeWrite.ts';
 import { TABLE_NAME } from '../../support/engine.ts';
 import { itemsOfTenant } from '../../support/items.ts';
@@ -187,28 +187,25 @@ describe('users/delete response', () => {
   });
 
   test.each([
-    ['no organizationId', { organizationId: undefined, userIds: ['a'] }, 400, 'organizationId is required'],
+    ['no organizationId', { organizationId: undefined, userIds: ['a'] }, invalid('organizationId is required')],
     [
       'an unknown organization',
       { organizationId: 'nowhere', userIds: ['a'] },
-      400,
-      'organizationId: the organization does not exist',
+      invalid('organizationId: the organization does not exist'),
     ],
     [
       'a document and a folder',
       { documentId: 'nda', folderId: 'outer', userIds: ['a'] },
-      400,
-      'folderId must not be given together with documentId',
+      invalid('folderId must not be given together with documentId'),
     ],
-    ['an unknown document', { documentId: 'nothing', userIds: ['a'] }, 404, 'Document does not exist'],
-    ['an unknown folder', { folderId: 'nothing', userIds: ['a'] }, 404, 'Folder does not exist'],
-    ['no userIds', {}, 400, 'userIds is required'],
-    ['an empty list', { userIds: [] }, 400, 'userIds must not be empty'],
-    ['more than 500 users', { userIds: times(501, (i) => `u${i}`) }, 400, 'userIds must have at most 500 items'],
-    ['an id that is not text', { userIds: ['a', 7] }, 400, 'userIds[1] must be a string'],
-  ])('rejects %s', async (_what, data, expected, message) => {
-    const { status, body } = await customer.call(DELETE, { ...acme, ...data });
-    expect({ status, message: body.error.message }).toEqual({ status: expected, message });
+    ['an unknown document', { documentId: 'nothing', userIds: ['a'] }, [404, 'NOT_FOUND', 'Document does not exist']],
+    ['an unknown folder', { folderId: 'nothing', userIds: ['a'] }, [404, 'NOT_FOUND', 'Folder does not exist']],
+    ['no userIds', {}, invalid('userIds is required')],
+    ['an empty list', { userIds: [] }, invalid('userIds must not be empty')],
+    ['more than 500 users', { userIds: times(501, (i) => `u${i}`) }, invalid('userIds must have at most 500 items')],
+    ['an id that is not text', { userIds: ['a', 7] }, invalid('userIds[1] must be a string')],
+  ])('rejects %s', async (_what, data, expected) => {
+    expect(await customer.error(DELETE, { ...acme, ...data })).toEqual(expected);
   });
 
   test('accepts 120 ids of 500 characters, and divides them between two jobs', async () => {
