@@ -12,7 +12,7 @@ const threads = '/v2/commentannotations';
 const comments = '/v2/commentannotations/comments';
 const document = { type: 'document', id: 'nda', organizationId: 'acme' };
 
-const { customer } = acmeWorld({ documents: ['nda'] });
+const { customer, emitted } = acmeWorld({ documents: ['nda'] });
 forAllTests(startQueues);
 let ada: TestUser;
 let bob: TestUser;
@@ -266,6 +266,9 @@ describe('reactions with a user token', () => {
     expect(await reactors()).toEqual(['ada', 'bob']);
     await ada.ok('/v2/reactions/delete', { ...nda, annotationIds: ['up'] });
     expect(await reactors()).toEqual(['bob']);
+    const removal = (await emitted()).find(({ event }) => event === 'comment.reaction_delete')!;
+    const [{ fromUsers }] = removal.data.targetComment.reactionAnnotations;
+    expect([removal.audience.actorId, fromUsers.map(({ from }: any) => from.userId)]).toEqual(['ada', ['ada']]);
     expect(await ada.status('/v2/reactions/delete', { ...nda, annotationIds: ['up'] })).toBe('PERMISSION_DENIED');
     await bob.ok('/v2/reactions/delete', { ...nda, annotationIds: ['up'] });
     expect(await reactors()).toEqual([]);
