@@ -10,7 +10,7 @@ import { storeCapability } from '../table/storeCapability.ts';
 import type { Table } from '../table/table.ts';
 import { DeliveryEntity, DeliveryStore, endpointPartitions, failedDeliveriesTo } from './deliveries.ts';
 import type { Delivery } from './rules/delivery.ts';
-import { type MessageStatus, toMessageStatus } from './rules/messageView.ts';
+import { type MessageStatus, toMessageResponse, toMessageStatus } from './rules/messageView.ts';
 
 /** Selects the messages with a delivery that matches all given fields. A selected message contains only its matching deliveries. */
 export interface MessageFilter {
@@ -81,7 +81,7 @@ export class MessageReader {
         const message = read[index];
         if (!message) continue;
         values.push(message);
-        bytes += jsonBytes(message);
+        bytes += jsonBytes(toMessageResponse(message.event, message.deliveries));
         if (values.length === limit || bytes >= PAGE_BYTES)
           return { values, next: index < entries.length - 1 ? position : undefined };
       }
@@ -129,7 +129,7 @@ export class MessageReader {
     const events = await this.#table.getByKeys(EventEntity, keys);
     return inParallel(events, PARALLEL, async (event) => {
       if (!event) return undefined;
-      const deliveries = (await this.#deliveries.listOfEvent(tenant, event.eventId)).filter(matches).map(withoutLog);
+      const deliveries = (await this.#deliveries.listOfEvent(tenant, event.eventId)).filter(matches);
       return status === undefined || deliveries.length > 0 ? { event, deliveries } : undefined;
     });
   }
@@ -140,7 +140,7 @@ export class MessageReader {
     matches: (delivery: Delivery) => boolean,
   ): Promise<(Message | undefined)[]> {
     const stored = await this.#table.getByKeys(DeliveryEntity, keys);
-    const deliveries = stored.map((delivery) => (delivery && matches(delivery) ? withoutLog(delivery) : undefined));
+    const deliveries = stored.map((delivery) => (delivery && matches(delivery) ? delivery : undefined));
     const events = await this.#table.getMany(
       EventEntity,
       deliveries.flatMap((delivery) => (delivery ? [{ tenant, eventId: delivery.eventId }] : [])),
@@ -151,11 +151,6 @@ export class MessageReader {
       return event && { event, deliveries: [delivery] };
     });
   }
-}
-
-/** Returns a delivery without the log entry of its first attempt, because messages do not contain log entries. */
-function withoutLog({ first: _first, ...delivery }: Delivery): Delivery {
-  return delivery;
 }
 
 export const readMessage: Capability<Pick<MessageReader, 'event'>> = /* @__PURE__ */ storeCapability(MessageReader, [

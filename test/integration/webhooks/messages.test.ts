@@ -24,18 +24,20 @@ beforeEach(() => {
 interface Made {
   readonly at: number;
   readonly channels?: string[];
+  /** A text in the payload. */
+  readonly text?: string;
   readonly to?: readonly (Partial<Delivery> & { endpointId: string })[];
 }
 
 /** Returns the id of a new event, and the operations that write the event with its deliveries. */
-function newEvent({ at, channels, to = [] }: Made): { eventId: string; ops: WriteOp[] } {
+function newEvent({ at, channels, text, to = [] }: Made): { eventId: string; ops: WriteOp[] } {
   const recorded = recordEvent(
     tenant,
     {
       event: 'comment.add',
       cause: { type: 'Test', id: String(causes++), revision: 1 },
       channels,
-      payload: { source: 'comment', data: {} },
+      payload: { source: 'comment', data: { text } },
     },
     at,
   );
@@ -223,6 +225,14 @@ describe('POST /v2/workspace/advancedwebhook/messages/get', () => {
     expect(values.length).toBeLessThan(60);
     expect(next).toBeDefined();
     expect((await listAll({ limit: 250 })).ids).toEqual(ids);
+  });
+
+  test('counts only the size of the response, which does not contain payloads', async () => {
+    const channels = times(100, (i) => `${i}`.padEnd(153, 'x'));
+    const now = Date.now();
+    const text = 'x'.repeat(2_300);
+    await storeEvents(...times(250, (i) => ({ at: now - MINUTE - i, channels, text })));
+    expect(await list({ limit: 250 })).toMatchObject({ messages: { length: 250 }, done: true });
   });
 
   test.each([
