@@ -80,8 +80,8 @@ export async function readEventLocation(
 type EventAccess = Pick<RecordAccess, 'thread' | 'accessFields'>;
 
 /**
- * Reads the current access rules of an event with one BatchGet. If the event's thread or comment was deleted, returns undefined.
- * For `comment.delete`, it then returns the rules that were recorded with the event, so that users who could see the comment are
+ * Reads the current access rules of an event with one BatchGet. If the event's thread, or a comment that a mail of the event can
+ * quote, was deleted, returns undefined. For `comment.delete`, it then returns the rules that were recorded with the event, so that users who could see the comment are
  * notified.
  */
 async function readEventAccess(table: Table, event: OccurredEvent): Promise<EventAccess | undefined> {
@@ -95,7 +95,7 @@ async function readEventAccess(table: Table, event: OccurredEvent): Promise<Even
     itemOf(ThreadEntity, { ...scope, ...thread }),
     ...commentIds.map((id) => itemOf(CommentEntity, commentKey(scope, thread, id))),
   );
-  const isDeleted = !head || (comments.length > 0 && comments.every((comment) => !comment));
+  const isDeleted = !head || comments.some((comment) => !comment);
   if (isDeleted && event.event !== 'comment.delete') return undefined;
   return {
     thread: head ? threadAccessOf(head, thread.organizationId) : thread,
@@ -114,8 +114,8 @@ function quotedCommentIds({ event, payload }: OccurredEvent, commentId: number):
  * Reads the current settings and access rights that decide about the recipients of an event. A user without a profile can be a
  * recipient of an event in a public document.
  *
- * An event in a deleted document or thread, or about a deleted comment, has no recipients. The exception is `comment.delete` in a
- * document that exists. Deleting the last comment also deletes the thread.
+ * An event in a deleted document or thread, or about a deleted comment, has no recipients. A new thread is about all its comments. The
+ * exception is `comment.delete` in a document that exists. Deleting the last comment also deletes the thread.
  *
  * A caller that has read the location of the event passes it as `known`.
  */

@@ -441,6 +441,19 @@ describe('a mail that a worker is about to send', () => {
     expect(await system.states()).toEqual({ ada: 'SKIPPED', grace: 'SKIPPED' });
   });
 
+  test('is skipped if one of the comments of the new thread was deleted', async () => {
+    const mention = { commentText: 'Secret', from: ada, triggerNotification: true, to: [{ userId: 'grace' }] };
+    await addThread({ commentData: [{ commentText: 'Hello', from: ada }, mention] });
+    await system.fanOut();
+    await customer.ok('/v2/commentannotations/comments/delete', {
+      ...nda,
+      annotationId: 'thread',
+      commentIds: [2],
+    });
+    await system.processQueue();
+    expect(await system.states()).toEqual({ grace: 'SKIPPED' });
+  });
+
   test('is skipped with a log line if the operator has not set mailFrom', async () => {
     await addThread();
     system.ses = undefined;
