@@ -89,8 +89,8 @@ export function pendingEvents(shard: number): string[] {
 }
 
 /**
- * A payload of at most this many bytes is stored in its event. The event then has at most 3 KB, so its two writes cost no more than
- * they would with a separate payload.
+ * A payload of at most this many bytes is stored in its event. With ids of usual length, the event then has at most 3 KB, and its two
+ * writes cost no more than they would with a separate payload.
  */
 const SMALL_PAYLOAD_BYTES = 2_400;
 
@@ -170,6 +170,7 @@ export function recordEvent(
   const digest = digestOf([tenant, cause.type, cause.id, cause.revision, event.event]);
   const eventId = givenId ?? toMessageId(digest);
   const shard = (digest.at(-1) ?? 0) % outboxShards;
+  const isSmall = !isLongerThan(text, SMALL_PAYLOAD_BYTES);
   const stored = {
     eventId,
     ...event,
@@ -177,14 +178,11 @@ export function recordEvent(
     createdAt: now,
     shard,
     ...(payload.audience && { hasAudience: true }),
+    ...(isSmall && { smallPayload: text }),
     ...(fannedOut && { fannedOutAt: now }),
   };
-  const ops = isLongerThan(text, SMALL_PAYLOAD_BYTES)
-    ? [
-        insert(EventEntity, { tenant, ...stored }),
-        insert(EventPayloadEntity, { tenant, eventId, payload: text, createdAt: now }),
-      ]
-    : [insert(EventEntity, { tenant, ...stored, smallPayload: text })];
+  const ops = [insert(EventEntity, { tenant, ...stored })];
+  if (!isSmall) ops.push(insert(EventPayloadEntity, { tenant, eventId, payload: text, createdAt: now }));
   return { event: stored, ops };
 }
 
