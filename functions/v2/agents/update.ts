@@ -8,7 +8,9 @@ import { toLambda } from '../../../lib/http/lambda.ts';
 import { Id, Name, optional, Text, withOpenKeys } from '../../../lib/shared/schema.ts';
 import { requireChange } from '../../../lib/workspaces/rules/mergeConfig.ts';
 
+const fields = ['name', 'description', 'enabled'];
 const serverManaged = ['id', 'apiKey', 'managedBy', 'metadata', 'version', 'createdAt', 'updatedAt'];
+const serverManagedIn = (open: object) => serverManaged.filter((key) => Object.hasOwn(open, key));
 
 export const endpoint = defineEndpoint(
   {
@@ -23,8 +25,10 @@ export const endpoint = defineEndpoint(
       enabled: optional(z.boolean()),
     }).check(
       requireChange(
-        ['name', 'description', 'enabled'],
-        'At least one of these must be given: name, description, enabled.',
+        fields,
+        `At least one of these must be given: ${fields.join(', ')}.`,
+        // A server-managed field has an error of its own.
+        (sent) => fields.some((field) => sent[field] !== undefined) || serverManagedIn(sent.open as object).length > 0,
       ),
     ),
     output: z.object({ data: z.object({ agentId: z.string() }) }),
@@ -38,7 +42,7 @@ export const endpoint = defineEndpoint(
     },
   },
   async ({ input: { agentId, open, ...change }, caller: { tenant }, deps, now }) => {
-    refuseKeys(serverManaged.filter((key) => Object.hasOwn(open, key)).map((key) => [key]));
+    refuseKeys(serverManagedIn(open).map((key) => [key]));
     const isBuiltIn = findBuiltInAgent(agentId) !== undefined;
     if (isBuiltIn && (change.name !== undefined || change.description !== undefined)) throw onlyCustomAgents();
     if (isBuiltIn)

@@ -101,6 +101,8 @@ describe('POST /v2/agents/create and /v2/agents/get', () => {
       expect([http, body.error.status, body.error.message]).toEqual([400, 'INVALID_ARGUMENT', messages.join(' ')]);
       expect(body.error.details.issues.map(({ message }: any) => message)).toEqual(messages);
     }
+    const { body } = await customer.call('/v2/agents/version/update', { agentId, managedBy: 'me' });
+    expect(body.error.message).toBe('managedBy is a server-managed field and cannot be set via the API.');
     expect((await get(agentId)).version).toBe(1);
   });
 
@@ -217,7 +219,7 @@ describe('POST /v2/agents/update', () => {
       (key) =>
         [
           `the server-managed field ${key}`,
-          { agentId: 'agt', name: 'A', [key]: {} },
+          { agentId: 'agt', [key]: {} },
           'INVALID_ARGUMENT',
           `${key} is a server-managed field and cannot be set via the API.`,
         ] as const,

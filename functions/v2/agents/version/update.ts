@@ -28,7 +28,11 @@ export const endpoint = defineEndpoint(
       requireChange(
         versionFields,
         `At least one of these must be given: ${versionFields.join(', ')}.`,
-        (sent) => sent.metadata !== undefined || Object.keys(behaviourOf(sent)).length > 0,
+        // A server-managed field has an error of its own.
+        (sent) =>
+          sent.metadata !== undefined ||
+          Object.keys(behaviourOf(sent)).length > 0 ||
+          serverManagedKeys(sent).length > 0,
       ),
     ),
     output: z.object({ data: z.object({ version: z.number() }) }),
