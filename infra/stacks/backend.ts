@@ -90,7 +90,6 @@ export class Backend extends Stack {
             ...context,
           }),
       );
-    deployInLanes(this.families);
     const publicRoutes = deployed.filter(({ auth }) => auth === 'none').flatMap(routeKeys);
     throttleRoutes(stage, ['$default', ...publicRoutes], settings.publicRequestsPerSecond, [
       unmatched,
@@ -113,6 +112,7 @@ export class Backend extends Stack {
             logRetentionDays,
             ...context,
           });
+    deployInLanes(this.families, this.workers);
     createMonitoring(this, {
       families: this.families,
       workers: [...(this.workers?.functions ?? []), ...(this.live ? [this.live.authorizer] : [])],
@@ -143,9 +143,13 @@ export class Backend extends Stack {
  */
 const LANES = 3;
 
-function deployInLanes(families: readonly FamilyStack[]): void {
+/**
+ * Deploys families in lanes, after the workers. In an upgrade, old workers therefore never get items or messages of new endpoints,
+ * which they could not read.
+ */
+function deployInLanes(families: readonly FamilyStack[], workers: WorkersStack | undefined): void {
   for (const [index, family] of families.entries()) {
-    const previousInLane = families[index - LANES];
-    if (previousInLane) family.addStackDependency(previousInLane);
+    const before = families[index - LANES] ?? workers;
+    if (before) family.addStackDependency(before);
   }
 }

@@ -334,4 +334,9 @@ describe('the stacks of families', () => {
     expect(before.filter((stacks) => stacks.length > 1)).toEqual([]);
     expect(new Set(before.flat()).size).toBe(before.flat().length);
   });
+
+  test('are deployed after the workers, because old workers cannot read what new endpoints write', () => {
+    const first = familyStacks().filter(([, { DependsOn = [] }]) => DependsOn.includes('Workers'));
+    expect(first).toHaveLength(3);
+  });
 });
