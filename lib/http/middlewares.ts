@@ -41,7 +41,7 @@ export interface RequestState extends Record<string, unknown> {
   /** The class of calls whose rate limit this request exceeds. */
   limitedClass?: LimitClass;
   /** The internal id of the user whose rate limit this request exceeds. Undefined if it exceeds the limit of the API key. */
-  limitedUser?: string;
+  limitedUser?: string | undefined;
   /** The writes that add counted calls to the token buckets that all instances share. */
   sharedBucketWrites?: readonly Promise<void>[];
   /** The error that caused an answer of 500 or above. */
@@ -271,7 +271,7 @@ export function limitCalls(options: { limitClass: LimitClass; buckets: () => Rat
       if (!('retryAfter' in result)) return;
       internal.limitedClass = limitClass;
       const isOfUser = result.emptyBucketOf === 'user';
-      if (isOfUser && userKey !== undefined) internal.limitedUser = userKey;
+      if (isOfUser) internal.limitedUser = userKey;
       const retryAfterSeconds = Math.ceil(result.retryAfter / 1000);
       throw new ApiError(
         'RESOURCE_EXHAUSTED',

@@ -79,10 +79,10 @@ interface LocalBucket {
  * Limits the calls of API keys, and of each user of an API key. Each call takes a token from this process's copy of a bucket,
  * without a read or write.
  *
- * A process counts as many calls as the limit of the API key allows in a tenth of a second. Then it adds them to the shared bucket
- * in one write, which also returns the calls of all other processes. Until that write, the process can exceed the limit by the calls
- * that it has not added. Calls that run at the same time wait for the write if these are already the calls of a fifth of a second. If the
- * table fails, each process limits only its own calls.
+ * For each bucket, a process counts as many calls as the limit of the API key allows in a tenth of a second. Then it adds them to the
+ * shared bucket in one write, which also returns the calls of all other processes. Until that write, the process can exceed the limit
+ * by the calls that it has not added. Calls that run at the same time wait for the write if these are already the calls of a fifth of
+ * a second. If the table fails, each process limits only its own calls.
  */
 export class RateBuckets {
   readonly #table: Table;

@@ -1,6 +1,6 @@
 /**
- * The rate limit of an API key: a token bucket for each class of calls. Every process has its own copy of a bucket. From time to
- * time, it adds its calls to the shared bucket, and gets the calls of all other processes.
+ * The rate limits of an API key and of its users: a token bucket for each class of calls. Every process has its own copy of a bucket.
+ * From time to time, it adds its calls to the shared bucket, and gets the calls of all other processes.
  */
 
 export const limitClasses = ['read', 'write', 'expensive'] as const;
