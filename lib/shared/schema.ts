@@ -216,13 +216,35 @@ export function withFieldRule<C extends object>(rule: FieldRule['rule'], names: 
   return check;
 }
 
-/** Returns a check that requires at least one of the named fields. */
+/** Returns a check that requires at least one of the named fields. It reports one issue. */
 export function requireAnyOf<N extends string>(names: readonly N[], params: { path?: string[]; error: string }) {
   const check = z.refine<{ readonly [K in N]?: unknown }>(
     (sent) => names.some((name) => sent[name] !== undefined),
     params,
   );
   return withFieldRule('anyOf', names, check);
+}
+
+/**
+ * Returns a check that refuses a partial update without one of `fields`. The first issue has `message`, on which clients depend.
+ * Unlike with `requireAnyOf`, each field has an issue too. `isChange` returns whether an update changes something. By default, it
+ * needs one of `fields`.
+ */
+export function requireChange(
+  fields: readonly string[],
+  message: string,
+  isChange = (sent: Readonly<Record<string, unknown>>) => fields.some((field) => sent[field] !== undefined),
+) {
+  const issue = (path: string[], text: string) =>
+    ({ code: 'nothing_to_change', input: undefined, path, message: text }) as never;
+  const check = z.check<Record<string, unknown>>(({ value, issues }) => {
+    if (isChange(value)) return;
+    issues.push(
+      issue([], message),
+      ...fields.map((field) => issue([field], 'is required when no other field is given')),
+    );
+  });
+  return withFieldRule('anyOf', fields, check);
 }
 
 /** Returns the rule that a check enforces, for the API reference. Returns undefined if `withFieldRule` recorded none. */

@@ -5,8 +5,7 @@ import { findBuiltInAgent } from '../../../lib/agents/rules/builtIn.ts';
 import { refuseKeys } from '../../../lib/agents/rules/configuration.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
-import { Id, Name, optional, Text, withOpenKeys } from '../../../lib/shared/schema.ts';
-import { requireChange } from '../../../lib/workspaces/rules/mergeConfig.ts';
+import { Id, Name, optional, requireChange, Text, withOpenKeys } from '../../../lib/shared/schema.ts';
 
 const fields = ['name', 'description', 'enabled'];
 const serverManaged = ['id', 'apiKey', 'managedBy', 'metadata', 'version', 'createdAt', 'updatedAt'];

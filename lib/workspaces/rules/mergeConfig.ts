@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { isObject } from '../../shared/collections.ts';
-import { defineSchema, limits, withFieldRule } from '../../shared/schema.ts';
+import { defineSchema, limits } from '../../shared/schema.ts';
 
 /** A partial update of a configuration. At every depth, each field can be missing. */
 export type Change<T> = {
@@ -19,27 +19,6 @@ export function merge<T extends object>(stored: T, sent: Change<T>): T {
     if (value !== undefined) merged.set(key, isObject(value) ? merge(isObject(before) ? before : {}, value) : value);
   }
   return Object.fromEntries(merged) as T;
-}
-
-/**
- * Returns a check that refuses a partial update without one of `fields`. The first issue has `message`, on which clients depend.
- * Each field has an issue too. `isChange` returns whether an update changes something. By default, it needs one of `fields`.
- */
-export function requireChange(
-  fields: readonly string[],
-  message: string,
-  isChange = (sent: Readonly<Record<string, unknown>>) => fields.some((field) => sent[field] !== undefined),
-) {
-  const issue = (path: string[], text: string) =>
-    ({ code: 'nothing_to_change', input: undefined, path, message: text }) as never;
-  const check = z.check<Record<string, unknown>>(({ value, issues }) => {
-    if (isChange(value)) return;
-    issues.push(
-      issue([], message),
-      ...fields.map((field) => issue([field], 'is required when no other field is given')),
-    );
-  });
-  return withFieldRule('anyOf', fields, check);
 }
 
 const MAX_SECRET_CHARACTERS = 4_096;

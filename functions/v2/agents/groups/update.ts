@@ -3,7 +3,7 @@ import { exampleGroup } from '../../../../lib/agents/example.ts';
 import { changeGroup, GroupAnswer, GroupChange, toGroupAnswer } from '../../../../lib/agents/rules/groups.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
-import { requireChange } from '../../../../lib/workspaces/rules/mergeConfig.ts';
+import { requireChange } from '../../../../lib/shared/schema.ts';
 
 export const endpoint = defineEndpoint(
   {

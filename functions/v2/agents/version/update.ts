@@ -16,7 +16,7 @@ import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { secretBox } from '../../../../lib/crypto/secretBox.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
 import { validate } from '../../../../lib/http/validate.ts';
-import { requireChange } from '../../../../lib/workspaces/rules/mergeConfig.ts';
+import { requireChange } from '../../../../lib/shared/schema.ts';
 
 export const endpoint = defineEndpoint(
   {

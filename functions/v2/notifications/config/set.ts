@@ -12,9 +12,8 @@ import { writeNotificationSettings } from '../../../../lib/notifications/notific
 import { distinct } from '../../../../lib/shared/collections.ts';
 import { ApiError } from '../../../../lib/shared/errors.ts';
 import { byId } from '../../../../lib/shared/results.ts';
-import { Id, limits, list, optional } from '../../../../lib/shared/schema.ts';
+import { Id, limits, list, optional, requireChange } from '../../../../lib/shared/schema.ts';
 import { openToUsers } from '../../../../lib/userTokens/openToUsers.ts';
-import { requireChange } from '../../../../lib/workspaces/rules/mergeConfig.ts';
 
 const Level = optional(z.enum(notificationLevels));
 const message = 'User config set successfully.';

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
+import { requireChange } from '../../../../lib/shared/schema.ts';
 import { ActivityConfigEntity } from '../../../../lib/workspaces/configs/activityConfig.ts';
 import { configEndpoints } from '../../../../lib/workspaces/configs/configEndpoints.ts';
 import {
@@ -8,7 +9,6 @@ import {
   ActivityConfigChange,
   changeActivityConfig,
 } from '../../../../lib/workspaces/rules/activityConfig.ts';
-import { requireChange } from '../../../../lib/workspaces/rules/mergeConfig.ts';
 
 export const endpoint = defineEndpoint(
   {

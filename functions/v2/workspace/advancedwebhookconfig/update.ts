@@ -1,5 +1,6 @@
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
+import { requireChange } from '../../../../lib/shared/schema.ts';
 import {
   AdvancedConfigChange,
   changeAdvancedConfig,
@@ -7,7 +8,6 @@ import {
 } from '../../../../lib/webhooks/rules/advancedConfig.ts';
 import { AdvancedWebhookConfigEntity } from '../../../../lib/webhooks/webhookConfigs.ts';
 import { configEndpoints } from '../../../../lib/workspaces/configs/configEndpoints.ts';
-import { requireChange } from '../../../../lib/workspaces/rules/mergeConfig.ts';
 
 export const endpoint = defineEndpoint(
   {

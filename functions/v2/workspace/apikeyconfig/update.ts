@@ -3,6 +3,7 @@ import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { secretBox } from '../../../../lib/crypto/secretBox.ts';
 import { accessTypes } from '../../../../lib/directory/rules/access.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
+import { requireChange } from '../../../../lib/shared/schema.ts';
 import { ApiKeyConfigEntity, sealAiKeys } from '../../../../lib/workspaces/configs/apiKeyConfig.ts';
 import { configEndpoints } from '../../../../lib/workspaces/configs/configEndpoints.ts';
 import {
@@ -11,7 +12,6 @@ import {
   changeApiKeyConfig,
   toAiKeysResponse,
 } from '../../../../lib/workspaces/rules/apiKeyConfig.ts';
-import { requireChange } from '../../../../lib/workspaces/rules/mergeConfig.ts';
 
 const { update } = configEndpoints(ApiKeyConfigEntity);
 

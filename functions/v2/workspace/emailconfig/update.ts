@@ -1,10 +1,10 @@
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { secretBox } from '../../../../lib/crypto/secretBox.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
+import { requireChange } from '../../../../lib/shared/schema.ts';
 import { configEndpoints } from '../../../../lib/workspaces/configs/configEndpoints.ts';
 import { EmailConfigEntity } from '../../../../lib/workspaces/configs/emailConfig.ts';
 import { changeEmailConfig, EmailConfigChange } from '../../../../lib/workspaces/rules/emailConfig.ts';
-import { requireChange } from '../../../../lib/workspaces/rules/mergeConfig.ts';
 
 export const endpoint = defineEndpoint(
   {

@@ -1,8 +1,8 @@
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
+import { requireChange } from '../../../../lib/shared/schema.ts';
 import { configEndpoints } from '../../../../lib/workspaces/configs/configEndpoints.ts';
 import { NotificationConfigEntity } from '../../../../lib/workspaces/configs/notificationConfig.ts';
-import { requireChange } from '../../../../lib/workspaces/rules/mergeConfig.ts';
 import {
   changeNotificationConfig,
   NotificationConfigChange,

@@ -3,9 +3,10 @@ import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { secretBox } from '../../../../lib/crypto/secretBox.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
 import { addressPolicy } from '../../../../lib/net/addressPolicy.ts';
+import { requireChange } from '../../../../lib/shared/schema.ts';
 import { configEndpoints } from '../../../../lib/workspaces/configs/configEndpoints.ts';
 import { PermissionProviderConfigEntity } from '../../../../lib/workspaces/configs/permissionProviderConfig.ts';
-import { merge, requireChange } from '../../../../lib/workspaces/rules/mergeConfig.ts';
+import { merge } from '../../../../lib/workspaces/rules/mergeConfig.ts';
 import {
   initialPermissionProviderConfig,
   PermissionProviderConfigChange,

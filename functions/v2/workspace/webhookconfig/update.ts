@@ -3,10 +3,10 @@ import { secretBox } from '../../../../lib/crypto/secretBox.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
 import { addressPolicy } from '../../../../lib/net/addressPolicy.ts';
 import { requireAllowedUrls } from '../../../../lib/net/allowedUrls.ts';
+import { requireChange } from '../../../../lib/shared/schema.ts';
 import { BasicConfigChange, changeBasicConfig } from '../../../../lib/webhooks/rules/basicConfig.ts';
 import { BasicWebhookConfigEntity } from '../../../../lib/webhooks/webhookConfigs.ts';
 import { configEndpoints } from '../../../../lib/workspaces/configs/configEndpoints.ts';
-import { requireChange } from '../../../../lib/workspaces/rules/mergeConfig.ts';
 
 const { update } = configEndpoints(BasicWebhookConfigEntity, secretBox);
 

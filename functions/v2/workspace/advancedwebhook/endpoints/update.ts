@@ -3,7 +3,7 @@ import { defineEndpoint } from '../../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../../lib/http/lambda.ts';
 import { addressPolicy } from '../../../../../lib/net/addressPolicy.ts';
 import { requireAllowedUrls } from '../../../../../lib/net/allowedUrls.ts';
-import { Id } from '../../../../../lib/shared/schema.ts';
+import { Id, requireChange } from '../../../../../lib/shared/schema.ts';
 import { changeWebhookEndpoints } from '../../../../../lib/webhooks/endpoints.ts';
 import { requireEnabled } from '../../../../../lib/webhooks/rules/advancedConfig.ts';
 import {
@@ -15,7 +15,6 @@ import {
   WebhookEndpointResponse,
 } from '../../../../../lib/webhooks/rules/endpoints.ts';
 import { readAdvancedWebhooks } from '../../../../../lib/webhooks/webhookConfigs.ts';
-import { requireChange } from '../../../../../lib/workspaces/rules/mergeConfig.ts';
 
 export const endpoint = defineEndpoint(
   {
