@@ -81,8 +81,8 @@ type EventAccess = Pick<RecordAccess, 'thread' | 'accessFields'>;
 
 /**
  * Reads the current access rules of an event with one BatchGet. If the event's thread, or a comment that a mail of the event can
- * quote, was deleted, returns undefined. For `comment.delete`, it then returns the rules that were recorded with the event, so that users who could see the comment are
- * notified.
+ * quote, was deleted, returns undefined. For `comment.delete`, it then returns the rules that were recorded with the event, so that
+ * users who could see the comment are notified.
  */
 async function readEventAccess(table: Table, event: OccurredEvent): Promise<EventAccess | undefined> {
   const { tenant, payload } = event;
