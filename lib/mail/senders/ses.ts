@@ -13,11 +13,18 @@ const THROTTLED: ReadonlySet<string> = new Set([
   'ThrottlingException',
   'Throttling',
 ]);
+/**
+ * The start of the message with which SES rejects a mail because its sender is not verified. In the sandbox of SES, also because
+ * its recipient is not. Other rejections have the same name.
+ */
+const NOT_VERIFIED = 'Email address is not verified';
+
 /** The errors that the operator can correct in SES. After that, a retry succeeds. */
 const OPERATOR: ReadonlySet<string> = new Set([
   'AccountSuspendedException',
   'SendingPausedException',
   'MailFromDomainNotVerifiedException',
+  NOT_VERIFIED,
 ]);
 
 const ownConnection = { httpAgent: { keepAlive: false }, httpsAgent: { keepAlive: false } } as const;
@@ -86,17 +93,19 @@ export class SesSender implements MailSender {
 }
 
 /**
- * Returns the result for an error of the SDK. An error with a status is a response of SES. `reason` is the error's name, because
- * its message can contain the recipient's address.
+ * Returns the result for an error of the SDK. An error with a status is a response of SES. `reason` is the error's name or a
+ * constant, because the message can contain the recipient's address.
  */
 function failureOf(error: unknown): MailResult {
   const {
-    name: reason = 'Error',
+    name = 'Error',
+    message = '',
     code = '',
     $metadata: { httpStatusCode: status } = {},
-  } = error as { name?: string; code?: string; $metadata?: { httpStatusCode?: number } };
+  } = error as { name?: string; message?: string; code?: string; $metadata?: { httpStatusCode?: number } };
   if (status === undefined) return unanswered(error, !neverConnectedCodes.has(code));
-  if (status === 429 || THROTTLED.has(reason)) return { outcome: 'throttled', reason };
+  if (status === 429 || THROTTLED.has(name)) return { outcome: 'throttled', reason: name };
+  const reason = message.startsWith(NOT_VERIFIED) ? NOT_VERIFIED : name;
   return {
     outcome: 'failed',
     reason,

@@ -202,6 +202,14 @@ describe('SesSender', () => {
     expect(requests).toHaveLength(1);
   });
 
+  test('retries a mail if SES says that an identity is not verified, and keeps no address of the message', async () => {
+    const reason = 'Email address is not verified';
+    const { headers } = exception(400, 'MessageRejected');
+    const message = `${reason}. The following identities failed the check in region US-EAST-1: ada@example.com`;
+    answer = { status: 400, headers, body: { message } };
+    expect(await sender().send(mail)).toEqual({ outcome: 'failed', retry: true, reason });
+  });
+
   test('reports a mail as retryable when it was not sent, and the result as unknown when no answer arrives', async () => {
     // In Jest, the SDK does not recognise errors of Node.js and loses their codes. So a stub throws the error.
     const refused = new SesSender('no-reply@operator.example', {
