@@ -336,7 +336,7 @@ describe('alarms on deliveries', () => {
   );
 });
 
-test('the mail alarm becomes active at ten failed attempts that are at least 1 % of all attempts', () => {
+test('the mail alarm becomes active at five failed attempts that are at least 1 % of all attempts', () => {
   const after = (failed: number, sent: number) => {
     lines = [];
     const measures = new InvocationMeasures();
@@ -345,10 +345,10 @@ test('the mail alarm becomes active at ten failed attempts that are at least 1 %
     measures.flush(serviceName);
     return contributorsAfterLines('MailFails');
   };
-  expect(after(9, 0)).toEqual([]);
-  expect(after(10, 0)).toEqual(['']);
-  expect(after(10, 990)).toEqual(['']);
-  expect(after(10, 991)).toEqual([]);
+  expect(after(4, 0)).toEqual([]);
+  expect(after(5, 0)).toEqual(['']);
+  expect(after(5, 495)).toEqual(['']);
+  expect(after(5, 496)).toEqual([]);
 });
 
 describe('alarms on live pushes', () => {
