@@ -14,6 +14,12 @@ export interface QueueDeclaration {
 }
 
 /**
+ * Messages of jobs may wait: for up to 15 minutes on purpose, and behind many other jobs. Older messages mean that their worker
+ * does not run.
+ */
+const STALLED_SECONDS = 2 * 60 * 60;
+
+/**
  * All queues. They are standard queues, with at-least-once delivery and without order. A message only repeats what is in the table,
  * so the sweep, which runs every minute, can replace a lost message.
  */
@@ -47,6 +53,7 @@ export const queues = {
     impact: 'recoveries of webhooks and purge jobs are stalled',
     batchSize: 1,
     maxConcurrency: 5,
+    lateAfterSeconds: STALLED_SECONDS,
   },
   embed: {
     purpose: 'Judgments without vectors, in a separate queue so that a slow model does not delay other jobs',
@@ -54,6 +61,7 @@ export const queues = {
     batchSize: 1,
     // The limit is low, because each invocation calls the model eight times in parallel.
     maxConcurrency: 4,
+    lateAfterSeconds: STALLED_SECONDS,
   },
   sweep: {
     purpose: 'Shards of the table with due deliveries, mails and jobs',

@@ -221,8 +221,8 @@ describe('queueAlarms', () => {
     });
   });
 
-  test('creates alarms on the waiting time of messages for the queues deliver, mail and sweep only', () => {
-    expect(queueNames.filter((name) => 'lateAfterSeconds' in queues[name])).toEqual(['deliver', 'mail', 'sweep']);
+  test('creates alarms on the waiting time of messages for all queues but deliverSlow', () => {
+    expect(queueNames.filter((name) => !('lateAfterSeconds' in queues[name]))).toEqual(['deliverSlow']);
   });
 });
 
