@@ -1,5 +1,5 @@
 import type { AlarmDeclaration, MonitoringProps } from './alarms.ts';
-import { deliveryMetric, functionMetric } from './metrics.ts';
+import { deliveryMetric, functionMetric, runsWithout } from './metrics.ts';
 import { openQuery, workerQueries } from './savedQueries.ts';
 
 /** The number of failed publishes within five minutes that makes the alarm active. */
@@ -12,11 +12,18 @@ const LATE_SECONDS = 5;
  * quiet hour a single slow push is already the 99th percentile.
  */
 const LATE_PERIODS = 3;
+/**
+ * The number of consecutive periods with runs of the authorizer and without runs of the publisher that makes the alarm
+ * active. Together they are longer than the 15 minutes for which a token is valid. To issue a token, the service writes
+ * an item that starts the publisher.
+ */
+const STOPPED_PERIODS = 4;
 
 /** Returns the alarms on the push service. Returns an empty list while the setting `live` is off. */
 export function liveAlarms({ workers, settings }: MonitoringProps, stackName: string): AlarmDeclaration[] {
   const authorizer = workers.find(({ worker: { on } }) => 'authorizes' in on);
-  if (settings.live === 'off' || !authorizer) return [];
+  const publisher = workers.find(({ worker: { on } }) => 'changes' in on);
+  if (settings.live === 'off' || !authorizer || !publisher) return [];
   const { serviceName } = settings;
   return [
     {
@@ -42,6 +49,21 @@ export function liveAlarms({ workers, settings }: MonitoringProps, stackName: st
         threshold: `at least ${FAILED_AUTHORIZATIONS} failed runs in 5 minutes.`,
         firstStep: openQuery(stackName, workerQueries.faults, 'live'),
         runbook: 'failing-live-authorizer',
+        severity: 'high',
+      },
+    },
+    // If the publisher does not run, the metrics of the other alarms have no values.
+    {
+      id: 'LivePublisherStopped',
+      metric: runsWithout(authorizer.construct.function, publisher.construct.function),
+      threshold: 1,
+      periods: STOPPED_PERIODS,
+      text: {
+        broken: `Worker ${publisher.worker.name} does not run, although users connect.`,
+        impacts: [publisher.worker.impact],
+        threshold: `for ${STOPPED_PERIODS * 5} minutes, users connected or subscribed, and the worker had no run.`,
+        firstStep: 'check that its event source mapping is enabled and reads the stream of the table.',
+        runbook: 'stopped-live-publisher',
         severity: 'high',
       },
     },

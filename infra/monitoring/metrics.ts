@@ -103,6 +103,14 @@ export function workerCrashes(
   );
 }
 
+/** Returns 1 while the first function runs and the second does not. Otherwise returns 0 or less. */
+export function runsWithout(first: Function, second: Function): MathExpression {
+  return expression('(FILL(first, 0) >= 1) - (FILL(second, 0) >= 1)', {
+    first: functionMetric(first, 'Invocations', 'Sum'),
+    second: functionMetric(second, 'Invocations', 'Sum'),
+  });
+}
+
 /** Returns the number of 5xx answers of the API. The value is 0 if they are less than 1 % of all answers. */
 export function apiFaults(api: CfnApi): MathExpression {
   return expression(whereFrequent('FILL(faults, 0)', 'FILL(answers, 0)'), {

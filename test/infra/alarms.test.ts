@@ -379,6 +379,25 @@ describe('alarms on live pushes', () => {
     expect(contributorsAfterLines('LivePushesLate', periods)).toEqual(expected);
   });
 
+  test('LivePublisherStopped becomes active if users connect in four periods in which publishLive does not run', () => {
+    const invocations = (name: string) => {
+      const { ref } = resources.find(
+        ({ type, properties }) =>
+          type === 'AWS::Lambda::Function' && (properties.Code as { ZipFile?: string }).ZipFile === workerId(name),
+      )!;
+      return partOf('LivePublisherStopped', (metric) => metric.dimensions.FunctionName === ref);
+    };
+    const [connect, publish] = [invocations('authorizeLive'), invocations('publishLive')];
+    const both = (store: MetricStore, connections: number) => {
+      connect(store, connections);
+      publish(store, 1);
+    };
+    expect(contributorsAfter('LivePublisherStopped', [[2], [2], [2], [2]], both)).toEqual([]);
+    expect(contributorsAfter('LivePublisherStopped', [[2], [2], [2], [2]], publish)).toEqual([]);
+    expect(contributorsAfter('LivePublisherStopped', [[2], [], [2], [2]], connect)).toEqual([]);
+    expect(contributorsAfter('LivePublisherStopped', [[2], [1], [2], [2]], connect)).toEqual(['']);
+  });
+
   test('LiveAuthorizerFails becomes active at five failed runs of the authorizer', () => {
     expectThreshold('LiveAuthorizerFails', [[1, 3]], [[2, 3]]);
   });
