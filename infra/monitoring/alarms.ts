@@ -65,6 +65,7 @@ export function createAlarm(stack: Stack, declaration: AlarmDeclaration, runbook
     threshold,
     evaluationPeriods: periods,
     ...(isActiveBelow && { comparisonOperator: ComparisonOperator.LESS_THAN_THRESHOLD }),
+    // For metrics of AWS/DynamoDB, CloudWatch ignores missing data whatever this says. The runbook names the consequence.
     treatMissingData: isActiveBelow ? TreatMissingData.BREACHING : TreatMissingData.NOT_BREACHING,
     alarmDescription: alarmText(text, runbookBaseUrl),
   });
