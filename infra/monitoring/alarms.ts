@@ -42,6 +42,8 @@ export interface AlarmDeclaration {
   readonly periods?: number;
   /** If set, the alarm becomes active when the metric is below the threshold, and also when it has no data. */
   readonly isActiveBelow?: true;
+  /** If set, the alarm keeps its state without data. For a metric that AWS writes from time to time only. */
+  readonly keepsState?: true;
   readonly text: AlarmText;
 }
 
@@ -59,14 +61,18 @@ export interface MonitoringProps {
 
 /** Creates a CloudWatch alarm from its declaration. */
 export function createAlarm(stack: Stack, declaration: AlarmDeclaration, runbookBaseUrl: string | undefined): Alarm {
-  const { id, metric, threshold, periods = 1, isActiveBelow, text } = declaration;
+  const { id, metric, threshold, periods = 1, isActiveBelow, keepsState, text } = declaration;
   return new Alarm(stack, id, {
     metric,
     threshold,
     evaluationPeriods: periods,
     ...(isActiveBelow && { comparisonOperator: ComparisonOperator.LESS_THAN_THRESHOLD }),
     // For metrics of AWS/DynamoDB, CloudWatch ignores missing data whatever this says. The runbook names the consequence.
-    treatMissingData: isActiveBelow ? TreatMissingData.BREACHING : TreatMissingData.NOT_BREACHING,
+    treatMissingData: isActiveBelow
+      ? TreatMissingData.BREACHING
+      : keepsState
+        ? TreatMissingData.IGNORE
+        : TreatMissingData.NOT_BREACHING,
     alarmDescription: alarmText(text, runbookBaseUrl),
   });
 }

@@ -145,6 +145,7 @@ function mailReputationAlarm(name: keyof typeof REVIEWED, verb: string): AlarmDe
     id: name === 'BounceRate' ? 'MailBounces' : 'MailComplaints',
     metric: mailReputation(name),
     threshold: REVIEWED[name],
+    keepsState: true,
     text: {
       broken: `Too many mails of this AWS account ${verb}.`,
       impacts: ['Amazon SES may stop sending the mails of all workspaces'],

@@ -17,9 +17,16 @@ export interface AlarmModel {
   readonly periods: number;
   readonly comparison: Comparison;
   readonly threshold: number;
-  /** If true, the comparison counts as holding in a period without data. */
-  readonly isMissingBreaching: boolean;
+  readonly missingData: MissingData;
 }
+
+/**
+ * What a period without data means: the comparison holds, it does not hold, or the alarm keeps the state that it had
+ * after the last data.
+ */
+export type MissingData = (typeof missingDataKinds)[number];
+
+const missingDataKinds = ['breaching', 'notBreaching', 'ignore'] as const;
 
 /** How a value is compared with the threshold. */
 export type Comparison = keyof typeof comparisons;
@@ -91,8 +98,8 @@ export function alarmOf({ path, properties }: Resource, serviceName?: string): A
     throw new UnsupportedDefinition('DatapointsToAlarm other than EvaluationPeriods');
   if (!isComparison(ComparisonOperator))
     throw new UnsupportedDefinition(`the comparison ${String(ComparisonOperator)}`);
-  if (TreatMissingData !== 'breaching' && TreatMissingData !== 'notBreaching')
-    throw new UnsupportedDefinition(`the treatment of missing data "${String(TreatMissingData)}"`);
+  const missingData = missingDataKinds.find((kind) => kind === TreatMissingData);
+  if (!missingData) throw new UnsupportedDefinition(`the treatment of missing data "${String(TreatMissingData)}"`);
   return {
     name: path.slice(path.lastIndexOf('/') + 1).replace(/[0-9A-F]{8}$/, ''),
     description: String(AlarmDescription),
@@ -102,7 +109,7 @@ export function alarmOf({ path, properties }: Resource, serviceName?: string): A
     periods: Number(EvaluationPeriods),
     comparison: ComparisonOperator,
     threshold: Number(Threshold),
-    isMissingBreaching: TreatMissingData === 'breaching',
+    missingData,
   };
 }
 

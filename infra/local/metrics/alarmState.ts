@@ -22,11 +22,12 @@ export function alarmState(alarm: AlarmModel, store: MetricStore, now: number): 
     alarm.source.kind === 'query' ? bindQuery(alarm.source, store) : new Map([['', bind(alarm.source, store)]]);
   // A query that finds no metric has no groups. This group stands for its missing data.
   if (contributors.size === 0) contributors.set('', { valueIn: () => undefined, latest: -1 });
-  const windows = windowsOf(alarm, now);
-  const isBreaching = ({ valueIn }: Bound) =>
-    windows.every((window) => {
+  const isIgnored = alarm.missingData === 'ignore';
+  const windows = windowsOf(alarm, bucketAt(now));
+  const isBreaching = ({ valueIn, latest }: Bound) =>
+    (isIgnored ? windowsOf(alarm, latest) : windows).every((window) => {
       const value = valueIn(window);
-      if (value === undefined) return alarm.isMissingBreaching && window.from >= bucketAt(store.since);
+      if (value === undefined) return alarm.missingData === 'breaching' && window.from >= bucketAt(store.since);
       return comparisons[alarm.comparison](value, alarm.threshold);
     });
   const [current] = windows;
@@ -39,11 +40,11 @@ export function alarmState(alarm: AlarmModel, store: MetricStore, now: number): 
   };
 }
 
-/** Returns the time window of each of the alarm's periods, newest first. */
-function windowsOf({ periods, periodSeconds }: AlarmModel, now: number): Window[] {
+/** Returns the time window of each of the alarm's periods, newest first. The newest ends with the bucket `last`. */
+function windowsOf({ periods, periodSeconds }: AlarmModel, last: number): Window[] {
   const length = (periodSeconds * 1000) / BUCKET_MILLISECONDS;
   return Array.from({ length: periods }, (_each, index) => {
-    const to = bucketAt(now) - index * length;
+    const to = last - index * length;
     return { from: to - length + 1, to };
   });
 }

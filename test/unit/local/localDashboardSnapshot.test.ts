@@ -147,7 +147,7 @@ test('active alarms come first, with their contributors', () => {
     periodSeconds: 300,
     periods: 1,
     comparison: 'GreaterThanOrEqualToThreshold',
-    isMissingBreaching: false,
+    missingData: 'notBreaching',
   });
   const store = new MetricStore(() => START);
   store.add(faultsOf('sweep'), 6);

@@ -95,7 +95,7 @@ describe('alarmOf and alarmState', () => {
       periods: 3,
       comparison: 'GreaterThanOrEqualToThreshold',
       threshold: 5,
-      isMissingBreaching: false,
+      missingData: 'notBreaching',
     });
   });
 
@@ -135,6 +135,14 @@ describe('alarmOf and alarmState', () => {
       stateAfter(stopped, now, ...values).contributors.length > 0;
     expect([0, 1, 2.9, 3, 60].map((now) => rings(now))).toEqual([false, false, false, true, true]);
     expect([1, 3, 4, 4.5].map((now) => rings(now, [1.2, 1]))).toEqual([false, false, false, true]);
+  });
+
+  test('keep the state after the last data if they ignore missing data', () => {
+    const rings = (now: number, ...values: [number, number][]) =>
+      stateAfter({ TreatMissingData: 'ignore' }, now, ...values).contributors.length > 0;
+    expect([0.6, 30].map((now) => rings(now))).toEqual([false, false]);
+    expect([0.6, 30].map((now) => rings(now, [0.5, 5]))).toEqual([true, true]);
+    expect(rings(30, [0.5, 5], [29.5, 4])).toBe(false);
   });
 
   test('name the contributors of a query, and show the highest value', () => {
