@@ -9,11 +9,15 @@ export interface FunctionLog {
   close(): Promise<void>;
 }
 
-/** Opens `functions.log` for appending. If the file exceeds 50 MB, first renames it to `functions.log.1`. */
+/**
+ * Opens `functions.log` for appending. If the file exceeds 50 MB, first renames it to `functions.log.1`. If the file
+ * cannot be written, for example on a full disk, the log prints the reason once and drops later lines.
+ */
 export function openFunctionLog(dataDir: string, toStdout: boolean): FunctionLog {
   const file = join(dataDir, 'functions.log');
   if (existsSync(file) && statSync(file).size > ROTATE_BYTES) renameSync(file, `${file}.1`);
   const stream = createWriteStream(file, { flags: 'a' });
+  stream.once('error', ({ message }) => console.error(`${file} misses the lines from now on: ${message}`));
   return {
     write(chunk) {
       stream.write(chunk);

@@ -529,6 +529,18 @@ test('a log of functions above 50 MB is renamed', async () => {
   expect((await stat(`${file}.1`)).size).toBe(51 * 1024 * 1024);
 });
 
+test('a log of functions that cannot be written prints the reason once and drops the lines', async () => {
+  const firstPrinted = Promise.withResolvers<unknown>();
+  const printed = jest.spyOn(console, 'error').mockImplementation(firstPrinted.resolve);
+  const log = openFunctionLog(join(dataDir, 'missing'), false);
+  log.write('one\n');
+  await firstPrinted.promise;
+  log.write('two\n');
+  await log.close();
+  expect(printed.mock.calls).toEqual([[expect.stringMatching(/functions\.log misses the lines from now on: ENOENT/)]]);
+  printed.mockRestore();
+});
+
 describe('localSettings', () => {
   test('returns defaults, also for empty variables', () => {
     const defaults = {
