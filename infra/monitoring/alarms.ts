@@ -62,17 +62,14 @@ export interface MonitoringProps {
 /** Creates a CloudWatch alarm from its declaration. */
 export function createAlarm(stack: Stack, declaration: AlarmDeclaration, runbookBaseUrl: string | undefined): Alarm {
   const { id, metric, threshold, periods = 1, isActiveBelow, keepsState, text } = declaration;
+  const stateWithoutData = isActiveBelow ? TreatMissingData.BREACHING : TreatMissingData.NOT_BREACHING;
   return new Alarm(stack, id, {
     metric,
     threshold,
     evaluationPeriods: periods,
     ...(isActiveBelow && { comparisonOperator: ComparisonOperator.LESS_THAN_THRESHOLD }),
     // For metrics of AWS/DynamoDB, CloudWatch ignores missing data whatever this says. The runbook names the consequence.
-    treatMissingData: isActiveBelow
-      ? TreatMissingData.BREACHING
-      : keepsState
-        ? TreatMissingData.IGNORE
-        : TreatMissingData.NOT_BREACHING,
+    treatMissingData: keepsState ? TreatMissingData.IGNORE : stateWithoutData,
     alarmDescription: alarmText(text, runbookBaseUrl),
   });
 }
