@@ -295,7 +295,8 @@ export class EditorProvider {
     const wasSaved = this.saved;
     this.#unsent.push(...(this.#corrections ?? []), update);
     this.#corrections = undefined;
-    if (this.#unsent.length > MAX_UNMERGED && !this.#sending) this.#unsent = [Y.mergeUpdates(this.#unsent)];
+    // The first one can be on its way. It is removed after the answer.
+    if (this.#unsent.length > MAX_UNMERGED) this.#unsent.push(Y.mergeUpdates(this.#unsent.splice(1)));
     if (wasSaved) this.#events.emit('saved', false);
     this.#sendTimer ??= setTimeout(() => this.#scheduleSend(0), COLLECT_MILLISECONDS);
   }
