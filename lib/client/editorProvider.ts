@@ -98,9 +98,9 @@ export class EditorProvider {
   /** Local edits that the service has not stored yet. Before the first read, it may have stored some. */
   #unsent: Uint8Array[] = [];
   /**
-   * Changes that Yjs and bindings of editors made when the provider applied an update, for example to remove formatting
-   * without effect. They are sent with the first local edit, because the service rejects all changes of viewers.
-   * Undefined after the first local edit.
+   * Deletions that Yjs and bindings of editors made when the provider applied an update, for example to remove
+   * formatting without effect. They are sent with the first local edit, because the service rejects all changes of
+   * viewers. Undefined after the first local edit.
    */
   #corrections: Uint8Array[] | undefined = [];
   /** Whether the provider is applying an update of the service. */
@@ -288,7 +288,7 @@ export class EditorProvider {
   }
 
   #collect(update: Uint8Array): void {
-    if (this.#isApplying && this.#corrections) {
+    if (this.#isApplying && this.#corrections && hasOnlyDeletions(update)) {
       this.#corrections.push(update);
       return;
     }
@@ -354,7 +354,7 @@ export class EditorProvider {
       error instanceof ServiceError &&
       error.status === 'PERMISSION_DENIED' &&
       this.#corrections !== undefined &&
-      Y.decodeUpdate(Y.mergeUpdates(this.#unsent)).structs.length === 0
+      hasOnlyDeletions(Y.mergeUpdates(this.#unsent))
     );
   }
 
@@ -431,6 +431,10 @@ export class EditorProvider {
     for (const timer of [this.#sendTimer, this.#readTimer, this.#awarenessTimer]) clearTimeout(timer);
     this.#setSynced(false);
   }
+}
+
+function hasOnlyDeletions(update: Uint8Array): boolean {
+  return Y.decodeUpdate(update).structs.length === 0;
 }
 
 /**

@@ -205,6 +205,18 @@ describe('an editor provider', () => {
     expect([...ds.clients.values()]).toEqual([[expect.objectContaining({ clock: 0, len: 1 })]]);
   });
 
+  test('sends text that the application inserts while it shows an edit of another user', async () => {
+    const bot = open();
+    const text = bot.doc.getText('content');
+    text.observe(({ transaction }) => {
+      if (!transaction.local) text.insert(text.length, ' answer');
+    });
+    await wait();
+    write(open().doc, 'question');
+    await wait(1_000);
+    expect([textOf(service.editor), bot.saved]).toEqual(['question answer', true]);
+  });
+
   test('goes on if the service refuses only deletions that the document had before the first read', async () => {
     write(service.editor, 'Hello');
     const stored = new Y.Doc();
