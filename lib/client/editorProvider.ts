@@ -207,7 +207,7 @@ export class EditorProvider {
     this.#events.emit('status', status);
     if (this.#hasStopped) return;
     if (status === 'live') {
-      this.#read();
+      this.#readNow();
       this.#scheduleSend(0);
       // Publish the local cursor, and ask the other clients to publish theirs.
       this.#announce();
@@ -235,10 +235,19 @@ export class EditorProvider {
     }
   }
 
-  /** Reads the updates that the local Yjs document lacks. If a read is already running, reads again after it. */
-  #read(): void {
-    if (this.#hasStopped) return;
+  /** Reads without the pause after a failed read. */
+  #readNow(): void {
     clearTimeout(this.#readTimer);
+    this.#readTimer = undefined;
+    this.#read();
+  }
+
+  /**
+   * Reads the updates that the local Yjs document lacks. If a read is already running, reads again after it. After a
+   * failed read, waits for its retry.
+   */
+  #read(): void {
+    if (this.#hasStopped || this.#readTimer !== undefined) return;
     if (this.#reading) {
       this.#mustReadAgain = true;
       return;
@@ -246,7 +255,7 @@ export class EditorProvider {
     this.#reading = this.#readOnce()
       .then(() => (this.#failures = 0))
       .catch((error: unknown) =>
-        this.#retryLater(error, (pause) => (this.#readTimer = setTimeout(() => this.#read(), pause))),
+        this.#retryLater(error, (pause) => (this.#readTimer = setTimeout(() => this.#readNow(), pause))),
       )
       .then(() => {
         this.#reading = undefined;

@@ -284,6 +284,24 @@ describe('an editor provider', () => {
     expect([textOf(ada.doc), ada.saved]).toEqual([textOf(service.editor), true]);
   });
 
+  test('keeps the pauses between failing reads while other users go on editing', async () => {
+    jest.spyOn(Math, 'random').mockReturnValue(0.9);
+    const ada = open();
+    await wait();
+    service.refusals.set('/v2/crdt/updates/get', 'UNAVAILABLE');
+    write(service.editor, 'large');
+    for (let second = 0; second < 60; second++) {
+      service.hintEditor();
+      await wait(1_000);
+    }
+    const reads = service.calls.filter(({ path }) => path === '/v2/crdt/updates/get');
+    // Each read has four attempts.
+    expect(reads.length).toBeLessThan(10 * 4);
+    service.refusals.clear();
+    await wait(30_000);
+    expect(textOf(ada.doc)).toBe('large');
+  });
+
   test('ignores changes of other editors', async () => {
     open();
     await wait();
