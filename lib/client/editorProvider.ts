@@ -280,7 +280,7 @@ export class EditorProvider {
       this.#dropStored(fromBase64(data.update), fromBase64(data.stateVector));
       this.#scheduleSend(0);
     }
-    this.#setSynced(true);
+    this.#setSynced(this.#live.status === 'live');
   }
 
   /**

@@ -302,6 +302,21 @@ describe('an editor provider', () => {
     expect(textOf(ada.doc)).toBe('large');
   });
 
+  test('is not synced after a read that ends while the connection is down', async () => {
+    jest.spyOn(Math, 'random').mockReturnValue(0.9);
+    const ada = open();
+    await wait();
+    service.latency = () => 1_000;
+    write(service.editor, 'large');
+    service.hintEditor();
+    await wait(500);
+    service.disconnect();
+    await wait(2_000);
+    expect([textOf(ada.doc), ada.synced]).toEqual(['large', false]);
+    await wait(20_000);
+    expect(ada.synced).toBe(true);
+  });
+
   test('ignores changes of other editors', async () => {
     open();
     await wait();
