@@ -273,9 +273,10 @@ export class LiveDocument {
   /** Ends this use of the document. The connection ends with the last use. */
   async close(): Promise<void> {
     if (this.#status === 'closed' || !this.#ports.release()) return;
-    await this.#own.leave();
+    const left = this.#own.leave();
     this.#stop('closed');
     this.#events.clear();
+    await left;
   }
 
   async #run(): Promise<void> {

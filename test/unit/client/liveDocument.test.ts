@@ -401,6 +401,18 @@ describe('a live document', () => {
     expect(events.slice(2, 4)).toEqual(['offline', 'connecting']);
   });
 
+  test('ends its connection at once when it is closed, before the service answers that the presence has ended', async () => {
+    const { live, events } = open();
+    live.presence.set();
+    await wait();
+    service.latency = () => 5_000;
+    const closing = live.close();
+    expect([live.status, service.sockets.size, events.at(-1)]).toEqual(['closed', 0, 'closed']);
+    await wait(20_000);
+    await closing;
+    expect(service.users.size).toBe(0);
+  });
+
   test('is shared by all calls for one document and closes with the last one', async () => {
     const client = clientOf('ada');
     const [first, second] = [client.live(nda), client.live(nda)];
