@@ -148,6 +148,8 @@ const MAX_REMEMBERED_HINTS = 1_000;
  * service may use the former access for up to 10 s.
  */
 const ACCESS_MILLISECONDS = 11_000;
+/** A version after all others. The answer of `changes` then has the newest version and no hints. */
+const NEWEST = Number.MAX_SAFE_INTEGER;
 /** The largest number of requests for reading all missed changes. */
 const MAX_READS = 100;
 /** The event for hints whose type begins with another name: `comment_annotation.add` is sent as `comment`. */
@@ -453,7 +455,9 @@ export class LiveDocument {
   async #readChanges(): Promise<void> {
     const { methods, document } = this.#ports;
     for (let reads = 1; ; reads++) {
-      const { data } = await methods.v2.live.changes({ ...document, after: this.#order.version ?? 0 });
+      // Before a reload, only the newest version is needed, not the hints.
+      const after = this.#needsReload ? NEWEST : (this.#order.version as number);
+      const { data } = await methods.v2.live.changes({ ...document, after });
       const hasUserGap =
         data.userHints.length >= MAX_CHANGES &&
         !data.userHints.some((hint) => this.#reportedHints.has(JSON.stringify(hint)));

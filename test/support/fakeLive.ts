@@ -1,5 +1,7 @@
 import * as Y from 'yjs';
 import type { SocketLike } from '../../lib/client/eventSocket.ts';
+import { changesSince, MAX_CHANGES } from '../../lib/live/rules/changes.ts';
+import type { VersionedHint } from '../../lib/live/rules/hints.ts';
 import { errorCatalogue, type ErrorStatus } from '../../lib/shared/errors.ts';
 
 const CONNECTING = 0;
@@ -209,12 +211,9 @@ export class FakeLive {
           channels: this.channels,
         };
       case '/v2/live/changes': {
-        const version = this.log.length;
-        const hints = this.log
-          .filter((hint) => hint.version > data.after && hint.version >= this.oldest)
-          .map(({ update: _update, ...hint }) => hint);
-        const complete = data.after <= version && Number(data.after) + hints.length === version;
-        return { hints: complete ? hints : [], userHints: this.userLog.slice(-500), version, complete, hasMore: false };
+        const missing = this.log.filter((hint) => hint.version > data.after && hint.version >= this.oldest);
+        const kept = missing.map(({ update: _update, ...hint }) => hint) as VersionedHint[];
+        return { ...changesSince(data.after, this.log.length, kept), userHints: this.userLog.slice(-MAX_CHANGES) };
       }
       case '/v2/presence/get':
         return { users: [...this.users.values()] };

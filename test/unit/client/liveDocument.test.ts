@@ -152,6 +152,23 @@ describe('a live document', () => {
     expect(events.slice(2)).toEqual(['offline', 'connecting', 'reload', 'live', 'a.2']);
   });
 
+  test('reads the newest version and not the whole log, at the start and before a reload', async () => {
+    const calls = () => callsOf('/v2/live/changes').length;
+    const fillLog = () => times(5_000, () => service.hint({ type: 'comment.add', ids: {} }));
+    fillLog();
+    const { events } = open();
+    await wait();
+    expect([calls(), events]).toEqual([1, ['reload', 'live']]);
+    service.disconnect();
+    fillLog();
+    service.oldest = service.log.length - 4_000;
+    await longWait();
+    expect([calls(), events.slice(2)]).toEqual([3, ['offline', 'connecting', 'reload', 'live']]);
+    service.hint({ type: 'comment.update', ids: {} });
+    await wait();
+    expect(events.at(-1)).toBe('comment.update');
+  });
+
   test('shows no user and no live state of a deleted document when it asks for a reload of the one added again', async () => {
     const { live } = open();
     const seen: unknown[] = [];
