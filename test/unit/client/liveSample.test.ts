@@ -64,3 +64,14 @@ test('the sample of the push protocol on the page Live applies events in order, 
   await socket.receive({ type: 'data', id: 'document', event: '{"version":3}' });
   expect(applied).toEqual([{ version: 1 }, { version: 2 }, { version: 3 }]);
 });
+
+test('the samples of the page Live throw if the server that makes tokens answers with an error', async () => {
+  const samples = [...page.matchAll(/const token = (async .*?\n *\});?\n/gs)].map(([, text]) => text!);
+  expect(samples).toHaveLength(2);
+  for (const text of samples) {
+    const tokenOf = (status: number) =>
+      new AsyncFunction('fetch', `return (${text})()`)(() => Promise.resolve(new Response('Bad Gateway', { status })));
+    await expect(tokenOf(502)).rejects.toThrow('No token: HTTP 502');
+    await expect(tokenOf(200)).resolves.toBe('Bad Gateway');
+  }
+});
