@@ -7,6 +7,7 @@ import { storeCapability } from '../table/storeCapability.ts';
 import type { Table } from '../table/table.ts';
 import { BlobParts, type EditorState, StateBuilder } from './editorState.ts';
 import { type Editor, EditorItems, EditorPartEntity, type EditorUpdate, sinceVersion } from './entities.ts';
+import { crdtLimits } from './rules/yjs/values.ts';
 import { partsOf } from './storedBytes.ts';
 
 const PAGE = { limit: 1_000, bytes: 1_000_000 };
@@ -73,7 +74,8 @@ export class EditorReader {
     if (end === 'unavailable' || end.log.length === 0) return 'unavailable';
     const { head, log, parts } = end;
     const later = log.slice(1);
-    return { head, version: later.at(-1)?.version ?? version, updates: later.flatMap((update) => parts.read(update)) };
+    const updates = unpackLog(later, parts);
+    return updates === 'unavailable' ? updates : { head, version: later.at(-1)?.version ?? version, updates };
   }
 
   /** Yields the editors of a document, in no particular order. */
@@ -108,7 +110,8 @@ export class EditorReader {
   async #readLater(scope: DocumentScope, { head, newest, updates }: EditorState): Promise<EditorState | undefined> {
     const end = await this.#readLogEnd(scope, head.editorId, newest.version + 1);
     if (typeof end !== 'object' || end.head.internalId !== head.internalId) return undefined;
-    const later = end.log.flatMap((update) => end.parts.read(update));
+    const later = unpackLog(end.log, end.parts);
+    if (later === 'unavailable') return undefined;
     return { head: end.head, newest: end.log.at(-1) ?? newest, updates: [...updates, ...later] };
   }
 
@@ -171,6 +174,22 @@ export class EditorReader {
     // Parts are missing if a compaction removed them after the query.
     return parts.hasAll(blobs) ? { head, log, parts } : 'unavailable';
   }
+}
+
+/**
+ * Returns the updates of log items. Returns `unavailable` if they are larger than the state of an editor can be: the log still
+ * has content that was deleted since.
+ */
+function unpackLog(log: readonly EditorUpdate[], parts: BlobParts): Uint8Array[] | 'unavailable' {
+  const updates: Uint8Array[] = [];
+  let bytes = 0;
+  for (const entry of log)
+    for (const update of parts.read(entry)) {
+      bytes += update.length;
+      if (bytes > crdtLimits.stateBytes) return 'unavailable';
+      updates.push(update);
+    }
+  return updates;
 }
 
 const MAX_CACHED_BYTES = 24_000_000;

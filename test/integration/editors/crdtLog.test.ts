@@ -202,6 +202,23 @@ describe('concurrent changes', () => {
       expect(client.doc.getText('content').toJSON()).toBe(value);
   });
 
+  test('make updates/get return the whole state if the later updates are larger than an editor can be', async () => {
+    await add('');
+    const reader = new EditorReader(tableOf());
+    const { version } = await pull({}, reader);
+    const [pusher, own] = [await new YjsClient().pull(), editorOf()];
+    for (const letter of ['a', 'b']) {
+      const paste = (content: Y.Text) => {
+        content.delete(0, content.length);
+        content.insert(0, letter.repeat(2_800_000));
+      };
+      await own.push(pusher.change(paste));
+    }
+    const { update, stateVector } = await pull({ version }, reader);
+    expect(stateVector).toBeDefined();
+    expect(Buffer.from(update, 'base64').length).toBeLessThan(2_900_000);
+  });
+
   test('compute a replacement again after a conflict, so that no text is inserted twice', async () => {
     await add('one');
     await Promise.all(times(6, () => editorOf().replace(text('one two'))));
