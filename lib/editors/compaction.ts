@@ -22,9 +22,12 @@ const ENTRY_BYTES = 300;
  */
 const [MIN_LOG_BYTES, MAX_LOG_BYTES] = [32_768, 2_000_000];
 
-/** Returns the number of bytes by which an update increases the size of the log. */
-export function entryBytes(packed?: Uint8Array): number {
-  return ENTRY_BYTES + (packed?.length ?? 0);
+/**
+ * Returns the number of bytes by which an update increases the size of the log. Counts the bytes of the update before
+ * compression, because each reader holds them in memory.
+ */
+export function entryBytes(update?: Uint8Array): number {
+  return ENTRY_BYTES + (update?.length ?? 0);
 }
 
 /**

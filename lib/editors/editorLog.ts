@@ -145,7 +145,7 @@ export class EditorLog {
       changedBy: userId,
       sessionId,
       eventJobStartedAt,
-      logBytes: (before?.logBytes ?? 0) + entryBytes(packed),
+      logBytes: (before?.logBytes ?? 0) + entryBytes(update),
     };
   }
 

@@ -256,6 +256,23 @@ describe('compactLog', () => {
     expect(isDue[0]).toBeGreaterThan(80);
   });
 
+  test('is due before changes that compress well take much memory', async () => {
+    await add(letters(1_000_000));
+    await compact(START);
+    const [pusher, own] = [await new YjsClient().pull(), editorOf()];
+    for (let i = 0; i < 10; i++) {
+      await pushAndCompact(own, pusher.append('a'.repeat(1_000_000)), START);
+      await pushAndCompact(
+        own,
+        pusher.change((content) => content.delete(1_000_000, 1_000_000)),
+        START,
+      );
+    }
+    const state = await new EditorReader(tableOf()).find(context.scope, EDITOR);
+    const sizes = state!.updates.map(({ length }) => length);
+    expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(3_000_000);
+  });
+
   test('makes updates/get return the whole state for an older version', async () => {
     await add('');
     const { version } = await pull({});
