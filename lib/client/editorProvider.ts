@@ -194,9 +194,10 @@ export class EditorProvider {
   async destroy(): Promise<void> {
     if (this.#endings.length === 0) return;
     for (const end of this.#endings.splice(0)) end();
-    await this.#removeOwnState();
+    const hidden = this.#removeOwnState();
     clearTimeout(this.#sendTimer);
     if (!this.#hasStopped) await this.#send().catch(() => undefined);
+    await hidden;
     this.#stop();
     if (this.#ownsAwareness) this.awareness.destroy();
     await this.#live.close();

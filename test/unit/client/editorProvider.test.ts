@@ -341,11 +341,15 @@ describe('an editor provider', () => {
     expect(service.calls).toHaveLength(calls);
   });
 
-  test('sends the last edits when it is destroyed', async () => {
+  test('sends the last edits at once when it is destroyed, before the cursor is hidden', async () => {
     const ada = open();
     await wait();
     write(ada.doc, 'last');
-    await closeAll();
+    const closing = ada.destroy();
+    await wait(service.latency());
+    expect(pushes()).toHaveLength(1);
+    await wait();
+    await closing;
     expect(textOf(service.editor)).toBe('last');
     expect(service.sockets.size).toBe(0);
   });
