@@ -20,7 +20,7 @@ export interface EventSocketOptions {
   readonly WebSocket: SocketConstructor;
   /** Called for each event of a subscribed channel. */
   readonly onEvent: (channel: string, event: unknown) => void;
-  /** Called once if the connection ends, unless `close` ended it. */
+  /** Called once when the connection ends. */
   readonly onEnd: () => void;
 }
 
@@ -101,7 +101,7 @@ export class EventSocket {
   }
 
   close(): void {
-    this.#end(false);
+    this.#end();
   }
 
   #authorization(): object {
@@ -167,13 +167,13 @@ export class EventSocket {
     this.#silence = setTimeout(() => this.#end(), this.#silenceMilliseconds);
   }
 
-  #end(isReported = true): void {
+  #end(): void {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
     clearTimeout(this.#silence);
     for (const id of [...this.#pending.keys()]) this.#finish(id, new SocketError('The connection has ended'));
     this.#socket.close();
-    if (isReported) this.#options.onEnd();
+    this.#options.onEnd();
   }
 }
 

@@ -186,14 +186,13 @@ export class LiveDocument {
   #status: LiveStatus = 'connecting';
   #socket: EventSocket | undefined;
   #connection: LiveConnection | undefined;
-  /** Resolves the promise that waits for the end of the connection. */
-  #end: (() => void) | undefined;
   #catchUp: Promise<void> | undefined;
   #renewal: ReturnType<typeof setTimeout> | undefined;
   #check: ReturnType<typeof setTimeout> | undefined;
   #reload: ReturnType<typeof setTimeout> | undefined;
-  #pause: { readonly timer: ReturnType<typeof setTimeout>; readonly end: () => void } | undefined;
-  readonly #onOnline = () => this.#pause?.end();
+  /** Ends the pause before the next attempt to connect. */
+  #endPause: (() => void) | undefined;
+  readonly #onOnline = () => this.#endPause?.();
   /** Browsers keep WebSockets open when they go offline, so the client closes its connection itself. */
   readonly #onOffline = () => this.#disconnect();
 
@@ -324,7 +323,6 @@ export class LiveDocument {
     });
     this.#socket = socket;
     this.#connection = connection;
-    this.#end = () => end(undefined);
     await socket.open();
     await Promise.all(
       [channels.document, channels.awareness, channels.user].map((channel) => socket.subscribe(channel)),
@@ -345,7 +343,6 @@ export class LiveDocument {
     this.#own.setConnected(false);
     this.#socket?.close();
     this.#socket = undefined;
-    this.#end?.();
   }
 
   #scheduleRenewal({ expiresAt, channels }: LiveConnection, socket: EventSocket): void {
@@ -520,18 +517,18 @@ export class LiveDocument {
     this.#own.close();
     (globalThis as Partial<EventTarget>).removeEventListener?.('online', this.#onOnline);
     (globalThis as Partial<EventTarget>).removeEventListener?.('offline', this.#onOffline);
-    this.#pause?.end();
+    this.#endPause?.();
   }
 
   async #wait(milliseconds: number): Promise<void> {
     await new Promise<void>((resolve) => {
       const end = () => {
         clearTimeout(timer);
-        this.#pause = undefined;
+        this.#endPause = undefined;
         resolve();
       };
       const timer = setTimeout(end, milliseconds);
-      this.#pause = { timer, end };
+      this.#endPause = end;
     });
   }
 }
