@@ -208,7 +208,8 @@ export class EditorProvider {
     this.#events.emit('status', status);
     if (this.#hasStopped) return;
     if (status === 'live') {
-      this.#readNow();
+      // At the start, the event `reload` has already started a read.
+      if (!this.#reading) this.#readNow();
       this.#scheduleSend(0);
       // Publish the local cursor, and ask the other clients to publish theirs.
       this.#announce();

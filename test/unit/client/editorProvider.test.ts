@@ -50,6 +50,7 @@ function kill(provider: EditorProvider): void {
 const wait = (milliseconds = 400) => jest.advanceTimersByTimeAsync(milliseconds);
 const textOf = (doc: Y.Doc) => doc.getText('content').toJSON();
 const write = (doc: Y.Doc, text: string, at = 0) => doc.getText('content').insert(at, text);
+const reads = () => service.calls.filter(({ path }) => path === '/v2/crdt/updates/get');
 const pushes = () => service.calls.filter(({ path }) => path === '/v2/crdt/updates/push');
 
 describe('an editor provider', () => {
@@ -63,6 +64,15 @@ describe('an editor provider', () => {
     write(grace.doc, ' Ada', 5);
     await wait();
     expect([textOf(ada.doc), textOf(service.editor)]).toEqual(['Hello Ada', 'Hello Ada']);
+  });
+
+  test('reads once when it is opened, and once after each reconnect', async () => {
+    open();
+    await wait();
+    expect(reads()).toHaveLength(1);
+    service.disconnect();
+    await wait(5_000);
+    expect(reads()).toHaveLength(2);
   });
 
   test('sends edits within 100 ms as one update, and sends no edit twice', async () => {
@@ -294,9 +304,8 @@ describe('an editor provider', () => {
       service.hintEditor();
       await wait(1_000);
     }
-    const reads = service.calls.filter(({ path }) => path === '/v2/crdt/updates/get');
     // Each read has four attempts.
-    expect(reads.length).toBeLessThan(10 * 4);
+    expect(reads().length).toBeLessThan(10 * 4);
     service.refusals.clear();
     await wait(30_000);
     expect(textOf(ada.doc)).toBe('large');
