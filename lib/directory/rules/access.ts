@@ -209,7 +209,23 @@ export interface UserAccess {
  * the resource.
  */
 function findActiveGrant(user: UserAccess, internalId: string, above: readonly string[] = []): Grant | undefined {
-  return user.grants.find((grant) => grant.internalId === internalId && isInForce(user, grant, above));
+  return grantsByResource(user.grants)
+    .get(internalId)
+    ?.find((grant) => isInForce(user, grant, above));
+}
+
+const indexes = new WeakMap<readonly Grant[], ReadonlyMap<string, Grant[]>>();
+
+/**
+ * Returns grants by the internal id of their resource. The result is kept as long as the list, because one request looks for
+ * grants on thousands of resources.
+ */
+function grantsByResource(grants: readonly Grant[]): ReadonlyMap<string, Grant[]> {
+  const known = indexes.get(grants);
+  if (known) return known;
+  const index = Map.groupBy(grants, ({ internalId }) => internalId);
+  indexes.set(grants, index);
+  return index;
 }
 
 /**

@@ -179,6 +179,26 @@ describe('a grant', () => {
   });
 });
 
+test('many documents are checked without a search through all grants of the user for each', () => {
+  let comparisons = 0;
+  const many = times(100, (i) => ({
+    resourceType: 'document' as const,
+    get internalId() {
+      comparisons++;
+      return `d${i}`;
+    },
+    accessRole: 'viewer' as const,
+  }));
+  const user: UserAccess = { exists: true, organizationKey: ORGANIZATION, now: NOW, grants: many };
+  const ancestors = times(19, (i) => ({ internalId: `f${i}` }));
+  const folder: FolderAccess = { internalId: 'f19', accessType: 'restricted', ancestors };
+  const entries = times(200, (i) =>
+    documentPermission(user, { internalId: `d${i}`, accessType: 'restricted', folder }),
+  );
+  expect(entries.filter(({ accessRole }) => accessRole === 'viewer')).toHaveLength(100);
+  expect(comparisons).toBeLessThan(1_000);
+});
+
 describe('accessFields', () => {
   test('returns sorted, distinct items, one per value', () => {
     expect(accessFields({ b: [2, 'x', 2], a: 'y', c: [] })).toEqual(['a:y', 'b:2', 'b:x']);
