@@ -1,9 +1,10 @@
 import * as z from 'zod';
+import { distinct } from '../../shared/collections.ts';
 import { ApiError } from '../../shared/errors.ts';
 import { newId } from '../../shared/ids.ts';
 import type { ItemResult } from '../../shared/results.ts';
 import { defineEntity, type Stored } from '../../table/entity.ts';
-import { readAll } from '../../table/pages.ts';
+import { type Page, readAll } from '../../table/pages.ts';
 import { retryOnConflict } from '../../table/retryOnConflict.ts';
 import { storeCapability } from '../../table/storeCapability.ts';
 import { insert, insertOrReplace, type Table } from '../../table/table.ts';
@@ -158,6 +159,8 @@ const PARENT_ABSENT = 'Parent folder does not exist.';
 const TOO_DEEP = 'Folder would be too deep.';
 
 const CHANGES_PER_PAGE = 1_000;
+/** Up to this number of recorded changes, a reader reads all of them. Otherwise it reads those of its folders by their keys. */
+const MAX_CHANGES_READ = 100;
 /** The largest number of tries to read folders. A try fails if other requests change the folders during it. */
 const READING_TRIES = 5;
 
@@ -199,8 +202,8 @@ export class FolderReader {
 
   /**
    * Returns the stored and the current state of one folder per id, in the order of the ids. Sends one BatchGet per 100 ids. While
-   * a job applies changes of folders, it also reads the recorded changes and the changed folders. Throws a throttling error if
-   * other requests change the folders during every try.
+   * a job applies changes of folders, it also reads the recorded changes and the changed folders. Its reads do not grow with the
+   * number of changes in the organization. Throws a throttling error if other requests change the folders during every try.
    */
   async find(scope: OrganizationScope, folderIds: readonly string[]): Promise<CurrentAndStored<Folder>[]> {
     const read = () =>
@@ -211,7 +214,10 @@ export class FolderReader {
     if (!scope.hasFolderChanges || folderIds.length === 0)
       return (await read()).map((stored) => ({ current: stored, stored }));
     for (let attempt = 0; attempt < READING_TRIES; attempt++) {
-      const [changes, folders] = await Promise.all([folderChangesOf(this.#table, scope), read()]);
+      const [changes, folders] = await Promise.all([
+        this.#table.query(FolderChangeEntity, scope, { limit: MAX_CHANGES_READ }),
+        read(),
+      ]);
       const current = await this.#resolved(scope, folders, changes);
       if (current) return folders.map((stored, index) => ({ current: current[index], stored }));
     }
@@ -220,18 +226,23 @@ export class FolderReader {
 
   /**
    * Returns the current state of each folder. The value is undefined for a folder that does not exist. Returns undefined instead
-   * of a list if folders changed between the reads. The caller must then read again.
+   * of a list if folders changed between the reads. The caller must then read again. `firstChanges` is the first page of the
+   * recorded changes.
    */
   async #resolved(
     scope: OrganizationScope,
     folders: readonly (Stored<Folder> | undefined)[],
-    storedChanges: readonly StoredFolderChange[],
+    firstChanges: Page<StoredFolderChange>,
   ): Promise<(Stored<Folder> | undefined)[] | undefined> {
-    const changes = new Map(
-      storedChanges.map(({ folderKey, folderId, kind }): [string, FolderChange] => [folderKey, { folderId, kind }]),
-    );
+    const changes = new Map<string, FolderChange>();
+    const addChanges = (stored: readonly StoredFolderChange[]) => {
+      for (const change of stored) changes.set(change.folderKey, change);
+    };
+    addChanges(firstChanges.values);
     const read = new Map<string, Stored<Folder> | undefined>();
+    let unchecked = folders;
     for (;;) {
+      if (firstChanges.next !== undefined) addChanges(await this.#changesOf(scope, unchecked));
       const resolutions = folders.map((folder) => (folder ? resolveFolder(folder, { changes, read }) : 'deleted'));
       if (resolutions.includes('inconsistent')) return undefined;
       const needed = resolutions.flatMap((resolution) =>
@@ -248,7 +259,21 @@ export class FolderReader {
       needed.forEach(({ internalId }, index) =>
         read.set(internalId, changed[index]?.internalId === internalId ? changed[index] : undefined),
       );
+      unchecked = changed;
     }
+  }
+
+  /** Returns the recorded changes of folders and of their stored ancestors. */
+  async #changesOf(
+    scope: OrganizationScope,
+    folders: readonly (Stored<Folder> | undefined)[],
+  ): Promise<StoredFolderChange[]> {
+    const names = folders.flatMap((folder) => (folder ? [folder, ...folder.ancestors] : []));
+    const changes = await this.#table.getMany(
+      FolderChangeEntity,
+      distinct(names.map(({ internalId }) => internalId)).map((folderKey) => ({ ...scope, folderKey })),
+    );
+    return changes.filter((change) => change !== undefined);
   }
 }
 

@@ -1,6 +1,11 @@
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { FolderChanger, type FolderRequest } from '../../../lib/directory/folders/folderChanger.ts';
-import { FolderEntity, FolderEntryEntity, organizationScope } from '../../../lib/directory/folders/folders.ts';
+import {
+  FolderEntity,
+  FolderEntryEntity,
+  FolderReader,
+  organizationScope,
+} from '../../../lib/directory/folders/folders.ts';
 import { OrganizationEntity } from '../../../lib/directory/organizations.ts';
 import { computePosition } from '../../../lib/directory/rules/folders.ts';
 import { inSlices } from '../../../lib/shared/inSlices.ts';
@@ -385,6 +390,40 @@ describe('folders/access/update', () => {
     });
     const { u } = await customer.ok('/v2/auth/permissions/get', { ...acme, userIds: ['u'], folderIds: ['c'] });
     expect(u.folders.c.accessType).toBe('public');
+  });
+
+  test('applies at once beside many other changes, and readers do not read all of these', async () => {
+    // Internal ids of these folders sort before those of the other folders.
+    await customer.ok(ADD, { ...acme, folders: [{ folderId: '0' }] });
+    await addFoldersBelow(250, '0', () => 0);
+    await customer.ok(ACCESS, { ...acme, folderIds: times(250, (i) => `0-${i}`), accessType: 'restricted' });
+    await customer.ok(ACCESS, { ...acme, folderIds: ['a'], accessType: 'public' });
+    await update({ folderId: 'b', parentFolderId: 'z' }, { folderId: 'z', parentFolderId: '0-7' });
+    expect(await positions('a', 'c', 'own', 'z', '0-9')).toEqual({
+      a: 'root public',
+      c: 'root/0/0-7/z/b restricted',
+      own: 'root/0/0-7/z/b organizationPrivate',
+      z: 'root/0/0-7 restricted',
+      '0-9': 'root/0 restricted',
+    });
+    await customer.ok(DELETE, { ...acme, folderId: 'z' });
+    expect(await error(GET, { folderId: 'c' })).toEqual([404, 'NOT_FOUND', 'Folder does not exist']);
+
+    const pages: number[] = [];
+    class Recording extends Table {
+      override async query<T, P>(...query: Parameters<typeof Table.prototype.query<T, P>>) {
+        const page = await super.query(...query);
+        pages.push(page.values.length);
+        return page;
+      }
+    }
+    const { tenant, organization } = await folderRequest();
+    const reader = new FolderReader(new Recording(asDocumentClient(engine.lean), TABLE_NAME));
+    expect(await reader.getByIds(organizationScope(tenant, organization), ['c', '0-9'])).toEqual([
+      undefined,
+      expect.objectContaining({ accessType: 'restricted' }),
+    ]);
+    expect(pages).toEqual([100]);
   });
 
   test('makes a folder inherit from its parent, and a top-level folder from the organization', async () => {
