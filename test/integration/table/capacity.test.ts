@@ -131,6 +131,17 @@ describe('the middleware stack', () => {
     },
   );
 
+  test('permissions/get does not read the access of the user again after the check of a user token', async () => {
+    const customer = await newCustomer();
+    await customer.addDocuments(['nda']);
+    const ada = await newUser(customer, 'ada', [{ type: 'document', id: 'nda', organizationId: 'acme' }]);
+    const request = { organizationId: 'acme', userIds: ['ada'], documentIds: ['nda'] };
+    const read = () => ada.ok('/v2/auth/permissions/get', request);
+    expect(await read()).toMatchObject({ ada: { documents: { nda: { accessRole: 'editor' } } } });
+    const { calls } = await recorder.record(read);
+    expect(calls.map(({ operation }) => operation)).not.toContain('Query');
+  });
+
   test('writes twice for an Idempotency-Key: first the claim, then the response', async () => {
     const { headers, ok } = await newCustomer();
     await ok('/v2/organizations/add', { organizations: [{ organizationId: 'first' }] });

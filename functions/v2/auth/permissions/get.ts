@@ -53,14 +53,16 @@ export const endpoint = defineEndpoint(
       distinct(input.folderIds ?? []),
       distinct(input.documentIds ?? []),
     ];
+    // The check of a user token has read the user's access. `permissionsOf` uses only that.
+    const readIds = caller.level === 'user' ? [] : userIds;
     const { organization, content } = await deps.organizations.readWithin(
       caller.tenant,
       input.organizationId,
       async (keys) => {
         const scope = organizationScope(caller.tenant, keys);
         const [users, grants, folders, documents] = await Promise.all([
-          deps.users.find(caller.tenant, userIds),
-          Promise.all(userIds.map((userId) => deps.users.grants(scope, userId))),
+          deps.users.find(caller.tenant, readIds),
+          Promise.all(readIds.map((userId) => deps.users.grants(scope, userId))),
           deps.folders.getByIds(scope, folderIds),
           deps.documents.getWithFolders(scope, documentIds),
         ]);
