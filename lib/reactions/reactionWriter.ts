@@ -256,10 +256,13 @@ function decideAddition(
     const outcome = addReactionUsers(stored, step, step.stepUsers, reactionContext, now);
     if ('refused' in outcome) return failedAnnotation(annotationId, outcome.refused);
     const { reaction, added } = outcome;
+    const success = { success: true, annotationId, message: 'Reaction added.' };
+    // The comment must stay as it is: if another request has deleted the reaction, a new reference would have no reaction.
+    if (added.length === 0) return success;
     if (target && !targets.changeReferences(target.comment, (references) => addReference(references, reaction)))
       return failedAnnotation(annotationId, 'Comment has too many reactions.');
     const value = { ...scope, ...reaction };
-    if (added.length > 0) ops.push(insertOrReplace(ReactionEntity, value, stored));
+    ops.push(insertOrReplace(ReactionEntity, value, stored));
     if (!stored) {
       const recordId = recordIdKey('reaction', annotationId, documentId);
       ops.push(claimRecordId(scope, recordId, reaction.createdAt, position));
@@ -281,7 +284,7 @@ function decideAddition(
         ),
       );
     }
-    return { success: true, annotationId, message: 'Reaction added.' };
+    return success;
   });
   return { result, ops: [...ops, ...targets.ops(context)] };
 }

@@ -1,4 +1,6 @@
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, jest, test } from '@jest/globals';
+import { ReactionEntity } from '../../../lib/reactions/reactions.ts';
+import { Table } from '../../../lib/table/table.ts';
 import { acmeWorld } from '../../support/acmeWorld.ts';
 import { nda } from '../../support/content.ts';
 import { deleteItem, putItem } from '../../support/items.ts';
@@ -460,6 +462,28 @@ test('a parallel addition and deletion of a reaction keep reactions and user dat
     there.map(({ annotationId }) => annotationId).toSorted(),
   );
   expect(await involvements('ada')).toEqual([]);
+});
+
+test('a repeated reaction that is deleted in the meantime leaves no reference in its comment', async () => {
+  await addThread();
+  await react(thumb(onComment));
+  const { getMany } = Table.prototype;
+  let isDeleted = false;
+  const spy = jest.spyOn(Table.prototype, 'getMany').mockImplementation(async function (this: Table, ...read) {
+    const values = await getMany.apply(this, read);
+    if (read[0] === ReactionEntity && !isDeleted) {
+      isDeleted = true;
+      await unreact('thumb');
+    }
+    return values;
+  });
+  await react(thumb(onComment));
+  spy.mockRestore();
+  expect(isDeleted).toBe(true);
+  expect((await getComments())[0]).toMatchObject({ reactionAnnotationIds: [], reactionAnnotations: [] });
+  nextMillisecond();
+  await react(thumb(onComment));
+  expect((await getComments())[0].reactionAnnotations).toHaveLength(1);
 });
 
 test('a comment has at most 200 reactions, and further reactions fail', async () => {
