@@ -405,6 +405,9 @@ describe('a thread with an access context', () => {
 });
 
 describe('a mail that a worker is about to send', () => {
+  const deleteSecondComment = () =>
+    customer.ok('/v2/commentannotations/comments/delete', { ...nda, annotationId: 'thread', commentIds: [2] });
+
   test.each<[what: string, change: () => Promise<unknown>]>([
     ['the service was turned off', () => configure({ useEmailService: false })],
     [
@@ -431,11 +434,7 @@ describe('a mail that a worker is about to send', () => {
     await addThread({}, { triggerNotification: false });
     await reply();
     await system.fanOut();
-    await customer.ok('/v2/commentannotations/comments/delete', {
-      ...nda,
-      annotationId: 'thread',
-      commentIds: [2],
-    });
+    await deleteSecondComment();
     await system.processQueue();
     expect(system.mails).toEqual([]);
     expect(await system.states()).toEqual({ ada: 'SKIPPED', grace: 'SKIPPED' });
@@ -445,11 +444,7 @@ describe('a mail that a worker is about to send', () => {
     const mention = { commentText: 'Secret', from: ada, triggerNotification: true, to: [{ userId: 'grace' }] };
     await addThread({ commentData: [{ commentText: 'Hello', from: ada }, mention] });
     await system.fanOut();
-    await customer.ok('/v2/commentannotations/comments/delete', {
-      ...nda,
-      annotationId: 'thread',
-      commentIds: [2],
-    });
+    await deleteSecondComment();
     await system.processQueue();
     expect(await system.states()).toEqual({ grace: 'SKIPPED' });
   });
