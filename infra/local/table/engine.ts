@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { open, readFile, rm } from 'node:fs/promises';
-import { type AddressInfo, connect, createServer } from 'node:net';
+import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { endProcesses } from '../processes.ts';
@@ -13,6 +13,12 @@ import { type Launch, prepareLaunch } from './engineLaunch.ts';
 export const START_MILLISECONDS = 20_000;
 const STOP_MILLISECONDS = 5_000;
 const POLL_MILLISECONDS = 10;
+/**
+ * The ports for engines. They are below the ports that the operating system gives to clients, and to servers that ask for any free
+ * port. Such a server could take the port while the engine is starting.
+ */
+const [FIRST_PORT, PORTS] = [10_000, 5_000];
+const PORT_TRIES = 20;
 /** The engine is restarted after at most this many crashes within `RESTARTS_WITHIN_MILLISECONDS`. */
 const MAX_RESTARTS = 5;
 const RESTARTS_WITHIN_MILLISECONDS = 60_000;
@@ -169,14 +175,21 @@ async function startProcess(kind: EngineKind, launch: Launch, port: number, logF
   return { child, ended };
 }
 
-/** Returns a free port. */
+/** Returns a free port for an engine. Throws a `StartError` if it finds none. */
 export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
+  for (let attempt = 0; attempt < PORT_TRIES; attempt++) {
+    const port = FIRST_PORT + Math.floor(Math.random() * PORTS);
+    const server = createServer().listen(port, '127.0.0.1');
+    const isFree = await once(server, 'listening').then(
+      () => true,
+      () => false,
+    );
+    if (!isFree) continue;
+    server.close();
+    await once(server, 'close');
+    return port;
+  }
+  throw new StartError(`No port between ${FIRST_PORT} and ${FIRST_PORT + PORTS - 1} is free for the table engine.`);
 }
 
 /**
