@@ -37,8 +37,7 @@ export const endpoint = defineEndpoint(
     //   example  { data, result }, for the reference
     //   cost     { calls, roundTrips, readUnits, writeUnits } of a warm request. The first run of its tests prints them
 
-    // The schema of the request's data. A deletion uses \`closedObject\` of lib/shared/schema.ts. So does an update of several
-    // items that the request selects.
+    // The schema of the request's data. Its objects refuse fields that they do not declare.
     input: z.object({}),
     // The schema of the answer. Undeclared fields are removed. In tests they are an error.
     output: z.object({ data: z.object({}) }),

@@ -28,6 +28,7 @@ const DISABLED = 'The document is disabled';
 export interface DocumentUpdate {
   readonly documentId: string;
   readonly documentName?: string | undefined;
+  readonly accessType?: AccessType | undefined;
   /**
    * The sent metadata. It replaces all stored metadata. If the request has `merge`, it replaces only the fields that were sent.
    */
@@ -64,7 +65,7 @@ export class DocumentChanger {
   }
 
   /**
-   * Changes names and metadata. Ids must be distinct. Sent metadata replaces all stored metadata. With `merge`, only the sent
+   * Changes names, access types and metadata. Ids must be distinct. Sent metadata replaces all stored metadata. With `merge`, only the sent
    * fields are replaced. A document that is unknown, disabled, or would get too much metadata fails in its own result only. The
    * others are changed.
    */
@@ -75,10 +76,10 @@ export class DocumentChanger {
     now: number,
   ): Promise<DocumentResult[]> {
     return this.#changeEach(scope, updates, now, {
-      change(stored, { documentName = stored.documentName, metadata }) {
+      change(stored, { documentName = stored.documentName, accessType = stored.accessType, metadata }) {
         if (stored.disabled) return { refused: DISABLED };
         const merged = mergeMetadata(merge || !metadata ? stored.metadata : undefined, metadata ?? {});
-        return 'refused' in merged ? merged : { documentName, ...merged };
+        return 'refused' in merged ? merged : { documentName, accessType, ...merged };
       },
       succeeded: ({ internalId }) => ({ success: true, id: internalId, message: 'Updated Successfully' }),
       failed: failedDocument,

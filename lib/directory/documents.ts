@@ -66,6 +66,8 @@ export const DocumentEntity = defineEntity({
 export interface NewDocument {
   readonly documentId: string;
   readonly documentName?: string | undefined;
+  /** The access type, instead of the one for all new documents of a call. */
+  readonly accessType?: AccessType | undefined;
   /** The customer's own fields, as JSON text. */
   readonly metadata?: string | undefined;
 }
@@ -227,7 +229,7 @@ export class DocumentWriter {
         if (states.some(({ current, stored }) => stored && !current)) folder = await ensureFolder?.();
         return states;
       },
-      decide: ({ documentId, documentName, metadata }, { current, stored }) => {
+      decide: ({ documentId, documentName, accessType: ownAccess = accessType, metadata }, { current, stored }) => {
         if (current)
           return { result: failedDocument(documentId, 'Document already exists', 'already-exists'), ops: [] };
         const document: Document = {
@@ -235,7 +237,7 @@ export class DocumentWriter {
           internalId: newId('doc', now),
           documentName,
           metadata,
-          accessType,
+          accessType: ownAccess,
           folder: folderReference(folder),
           disabled: false,
           createdAt: now,

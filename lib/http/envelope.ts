@@ -4,6 +4,7 @@ import { isLongerThan } from '../shared/bytes.ts';
 import { isObject } from '../shared/collections.ts';
 import { type ApiError, errorCatalogue, invalid } from '../shared/errors.ts';
 import { parseJson } from '../shared/parseJson.ts';
+import { printable, unknownFieldIssue } from '../shared/unknownFields.ts';
 import { decodeBody, notJson } from './bodyEncoding.ts';
 import { isNestedDeeper } from './jsonDepth.ts';
 
@@ -62,8 +63,11 @@ export function parseEnvelope(text: string, body: BodyForm, event: APIGatewayPro
     throw invalid({ path: [], code: 'invalid_type', message: 'The request body must be an object with the key data' });
   if (body === 'bare or wrapped' && Object.hasOwn(envelope, 'organizationId')) return envelope;
   const data = Object.hasOwn(envelope, 'data') ? envelope.data : undefined;
-  if (data === undefined && body === 'optional') return {};
-  if (data === undefined) throw invalid({ path: ['data'], code: 'invalid_type', message: 'data is required' });
+  if (data === undefined && body !== 'optional')
+    throw invalid({ path: ['data'], code: 'invalid_type', message: 'data is required' });
+  const besideData = Object.keys(envelope).find((key) => key !== 'data');
+  if (besideData !== undefined) throw invalid(unknownFieldIssue([besideData], ['data', besideData].map(printable)));
+  if (data === undefined) return {};
   if (!isObject(data)) throw invalid({ path: ['data'], code: 'invalid_type', message: 'data must be an object' });
   return data;
 }

@@ -22,7 +22,7 @@ import type { RateBuckets } from '../workspaces/rateBuckets.ts';
 import type { LimitClass } from '../workspaces/rules/rateLimit.ts';
 import type { Credentials } from './credentials.ts';
 import { bodyText, type failureResponse, parseEnvelope } from './envelope.ts';
-import { validate } from './validate.ts';
+import { validateRequest } from './validate.ts';
 
 /** The values that middlewares pass to each other and to the handler. */
 export interface RequestState extends Record<string, unknown> {
@@ -307,7 +307,7 @@ export function validateInput(
 ): Middleware {
   return {
     before: ({ event, internal }) => {
-      internal.input = validate(schemaOf(event), internal.data, messages);
+      internal.input = validateRequest(schemaOf(event), internal.data, messages);
     },
   };
 }

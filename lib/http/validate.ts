@@ -1,13 +1,36 @@
 import type * as z from 'zod';
 import type { FixedMessages } from '../app/endpoint.ts';
 import { ApiError, fieldName, type Issue } from '../shared/errors.ts';
+import { unknownFields } from '../shared/unknownFields.ts';
 
 const MAX_ISSUES = 100;
 
 /** Returns `data`, parsed by a schema. Throws INVALID_ARGUMENT with all problems in `details.issues`. */
 export function validate(schema: z.ZodType, data: unknown, messages: FixedMessages = {}): unknown {
+  const { output, issues } = parse(schema, data, messages);
+  if (issues.length > 0) refuse(issues);
+  return output;
+}
+
+/**
+ * Returns the `data` of a request like `validate`, and also refuses fields that no object of the schema declares. They come first:
+ * a misspelt field is why another one is missing.
+ */
+export function validateRequest(schema: z.ZodType, data: unknown, messages: FixedMessages = {}): unknown {
+  const unknown = unknownFields(schema, data);
+  const { output, issues } = parse(schema, data, messages);
+  const others = issues.filter(({ code }) => code !== 'unrecognized_keys');
+  if (unknown.length + others.length > 0) refuse([...unknown, ...others].slice(0, MAX_ISSUES));
+  return output;
+}
+
+function refuse(issues: readonly Issue[]): never {
+  throw new ApiError('INVALID_ARGUMENT', issues[0]?.message ?? 'Invalid request', { details: { issues } });
+}
+
+function parse(schema: z.ZodType, data: unknown, messages: FixedMessages): { output?: unknown; issues: Issue[] } {
   const parsed = schema.safeParse(data, { reportInput: true });
-  if (parsed.success) return parsed.data;
+  if (parsed.success) return { output: parsed.data, issues: [] };
   const zodIssues = parsed.error.issues.slice(0, MAX_ISSUES);
   const issues = zodIssues.flatMap((zodIssue) =>
     toIssues(zodIssue, []).map((issue) => ({
@@ -17,7 +40,7 @@ export function validate(schema: z.ZodType, data: unknown, messages: FixedMessag
   );
   if (messages.type !== undefined && zodIssues[0] && hasWrongType(zodIssues[0]))
     issues.unshift({ path: [], code: 'invalid_type', message: messages.type });
-  throw new ApiError('INVALID_ARGUMENT', issues[0]?.message ?? 'Invalid request', { details: { issues } });
+  return { issues };
 }
 
 function hasWrongType(issue: z.core.$ZodIssue): boolean {

@@ -59,8 +59,8 @@ export interface OpenApiDocument {
 
 const description = [
   'Every endpoint is called with POST and takes its parameters as the `data` of a JSON object.',
-  'Unknown fields are ignored, and `null` for an optional field means the same as a missing field.',
-  'Deletions and some other writes refuse unknown fields: their schemas have `additionalProperties: false`.',
+  'An object whose schema has `additionalProperties: false` refuses fields that it does not declare: INVALID_ARGUMENT names the field, and the one that was probably meant.',
+  '`null` for an optional field means the same as a missing field.',
   'Later versions may add fields to answers.',
   'A time that is a number is in epoch milliseconds, unless its description names another unit.',
   'Calls of an API key are limited per second, separately for reads, writes and expensive calls. Above the limit the answer is RESOURCE_EXHAUSTED with a `retry-after` header.',
@@ -168,8 +168,9 @@ function requestBody(
   const required = body !== 'optional';
   const schema: JsonSchema = {
     type: 'object',
-    properties: { data: jsonSchemaOf(input, components) },
+    properties: { data: jsonSchemaOf(input, components, 'request') },
     ...(required && { required: ['data'] }),
+    additionalProperties: false,
   };
   return {
     required,

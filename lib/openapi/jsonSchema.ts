@@ -1,5 +1,13 @@
 import * as z from 'zod';
-import { declaredKeysOf, type FieldChanges, fieldChangesOf, fieldRuleOf, nameOf } from '../shared/schema.ts';
+import {
+  acceptsField,
+  declaredKeysOf,
+  type FieldChanges,
+  fieldChangesOf,
+  fieldRuleOf,
+  isStoredAsSent,
+  nameOf,
+} from '../shared/schema.ts';
 
 /** JSON Schema 2020-12. */
 export type JsonSchema = z.core.JSONSchema.BaseSchema;
@@ -9,17 +17,20 @@ export interface Reference {
   readonly $ref: string;
 }
 
+/** Objects of requests refuse unknown fields. Answers can have further fields in later versions. */
+type Form = 'request' | 'answer';
+
 /** The named schemas that the document has as components, by name. */
 export class ComponentSchemas {
   readonly #schemas = new Map<string, z.core.$ZodType>();
   readonly #json: Record<string, JsonSchema> = {};
 
   /** Adds a named schema, with the named schemas that it contains, and returns the reference to it. */
-  add(name: string, schema: z.core.$ZodType): JsonSchema {
+  add(name: string, schema: z.core.$ZodType, form: Form): JsonSchema {
     const known = this.#schemas.get(name);
     if (known !== undefined && known !== schema) throw new Error(`Two different schemas have the name ${name}`);
     this.#schemas.set(name, schema);
-    if (!known) this.#json[name] = jsonSchemaOf(schema, this);
+    if (!known) this.#json[name] = jsonSchemaOf(schema, this, form);
     return { $ref: `#/components/schemas/${name}` };
   }
 
@@ -30,7 +41,11 @@ export class ComponentSchemas {
 }
 
 /** Returns the JSON Schema of what a zod schema accepts. With `components`, named schemas inside it become references to them. */
-export function jsonSchemaOf(schema: z.core.$ZodType, components?: ComponentSchemas): JsonSchema {
+export function jsonSchemaOf(
+  schema: z.core.$ZodType,
+  components?: ComponentSchemas,
+  form: Form = 'answer',
+): JsonSchema {
   const jsonSchemaFromZod: JsonSchema = z.toJSONSchema(schema, {
     target: 'draft-2020-12',
     io: 'input',
@@ -40,13 +55,15 @@ export function jsonSchemaOf(schema: z.core.$ZodType, components?: ComponentSche
       const name = zodSchema === schema ? undefined : nameOf(zodSchema);
       const replacement =
         components && name !== undefined
-          ? components.add(name, zodSchema)
-          : replacementFor(zodSchema, jsonSchema, components);
+          ? components.add(name, zodSchema, form)
+          : replacementFor(zodSchema, jsonSchema, components, form);
       if (replacement) {
         for (const keyword of Object.keys(jsonSchema)) Reflect.deleteProperty(jsonSchema, keyword);
         Object.assign(jsonSchema, replacement);
       }
       if (jsonSchema.$ref) return;
+      if (form === 'request' && zodSchema instanceof z.ZodObject && acceptsField(zodSchema, ANY_NAME) !== true)
+        jsonSchema.additionalProperties ??= false;
       addRules(zodSchema, jsonSchema);
       describeRules(zodSchema, jsonSchema);
     },
@@ -54,6 +71,9 @@ export function jsonSchemaOf(schema: z.core.$ZodType, components?: ComponentSche
   delete jsonSchemaFromZod.$schema;
   return simplifyAnyOf(jsonSchemaFromZod) as JsonSchema;
 }
+
+/** A name that no schema declares. */
+const ANY_NAME = 'x-other';
 
 const anything: JsonSchema = { description: 'Any JSON value' };
 
@@ -132,17 +152,24 @@ function replacementFor(
   schema: z.core.$ZodType,
   fromZod: JsonSchema,
   components: ComponentSchemas | undefined,
+  form: Form,
 ): JsonSchema | undefined {
   const isEmpty = schema instanceof z.ZodCustom && Object.keys(fromZod).length === 0;
   if (schema instanceof z.ZodUnknown || isEmpty) return anything;
   const changed = fieldChangesOf(schema);
-  if (changed) return withChanges(jsonSchemaOf(changed.base, components), changed.changes);
+  if (changed) return withChanges(jsonSchemaOf(changed.base, components, form), changed.changes);
   const declaredKeys = declaredKeysOf(schema);
-  if (declaredKeys) return { ...jsonSchemaOf(declaredKeys, components), additionalProperties: true };
+  if (declaredKeys) {
+    const isStored = isStoredAsSent(schema);
+    return {
+      ...jsonSchemaOf(declaredKeys, components, isStored ? 'answer' : form),
+      additionalProperties: isStored || acceptsField(schema, ANY_NAME) === true,
+    };
+  }
   // The schema of a list from `list` is a zod pipe: it checks the length before the items.
   const isList =
     schema instanceof z.ZodPipe && schema.in instanceof z.ZodArray && schema.in.element instanceof z.ZodUnknown;
-  return isList ? jsonSchemaOf(schema.out, components) : undefined;
+  return isList ? jsonSchemaOf(schema.out, components, form) : undefined;
 }
 
 /**

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { closedObject, defineNamedSchema, defineSchema, Id, limits, list, Name, optional } from '../shared/schema.ts';
+import { defineNamedSchema, defineSchema, Id, limits, list, Name, optional } from '../shared/schema.ts';
 
 export const presenceStatuses = ['online', 'away', 'offline'] as const;
 export type PresenceStatus = (typeof presenceStatuses)[number];
@@ -41,7 +41,7 @@ export const PresenceCall = /* @__PURE__ */ defineSchema(() =>
 
 /** The `data` of `/v2/presence/delete`. */
 export const PresenceDeletion = /* @__PURE__ */ defineSchema(() =>
-  closedObject({
+  z.object({
     organizationId: Id,
     documentId: Id,
     userIds: list(Id, limits.list),

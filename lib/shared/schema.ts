@@ -108,14 +108,6 @@ export function list<S extends z.ZodType>(item: S, most: number, least = 1) {
   >;
 }
 
-/**
- * Returns the schema of `data` for a request whose filters select what it deletes or updates. The schema refuses unknown fields.
- * Otherwise a misspelt filter would be ignored, and the request would delete or change too much.
- */
-export function closedObject<S extends z.ZodRawShape>(shape: S) {
-  return z.strictObject(shape);
-}
-
 function jsonLimits(bytes: number) {
   return [
     z.refine<unknown>((value) => depthAtMost(value, limits.objectDepth), {
@@ -155,6 +147,42 @@ export const JsonValue = /* @__PURE__ */ defineSchema(() =>
 export const AnyObject = /* @__PURE__ */ defineSchema(() => z.record(z.string(), z.unknown()));
 
 const declaredKeys = new WeakMap<z.core.$ZodType, z.ZodObject>();
+const storedAsSent = new WeakSet<z.core.$ZodType>();
+
+/** Returns whether a schema is from `unchangedObject`: it has no unknown fields, at any depth. */
+export function isStoredAsSent(schema: z.core.$ZodType): boolean {
+  const { parent } = schema._zod;
+  return storedAsSent.has(schema) || (parent !== undefined && isStoredAsSent(parent));
+}
+
+const furtherFields = new WeakMap<z.core.$ZodType, (name: string) => boolean>();
+
+/**
+ * Returns the schema of an object, which accepts further fields whose names `accepts` accepts. Objects in requests refuse fields that
+ * they do not declare, unless the object is from this function, `withOpenKeys` or `unchangedObject`.
+ */
+export function withFurtherFields<S extends z.ZodType>(object: S, accepts: (name: string) => boolean = () => true): S {
+  furtherFields.set(object, accepts);
+  return object;
+}
+
+/** Returns whether an object accepts a further field of this name. Returns undefined if it is not from `withFurtherFields`. */
+export function acceptsField(schema: z.core.$ZodType, name: string): boolean | undefined {
+  const { parent } = schema._zod;
+  return furtherFields.get(schema)?.(name) ?? (parent && acceptsField(parent, name));
+}
+
+/**
+ * Returns the schema of a field that clients of this interface send, and that has no effect here. `reason` follows "Ignored:" in the
+ * API reference.
+ */
+export function ignoredField(reason: string) {
+  return z
+    .unknown()
+    .optional()
+    .transform(() => undefined)
+    .meta({ description: `Ignored: ${reason}.` });
+}
 
 /**
  * Returns the declared fields of a schema from `withOpenKeys` or `unchangedObject`, for the OpenAPI document. The schema may have
@@ -167,9 +195,14 @@ export function declaredKeysOf(schema: z.core.$ZodType): z.ZodObject | undefined
 
 /**
  * Returns the schema of an object that has declared fields and any other fields. The parsed value has the other fields in `open`.
- * `bytes` limits the size of all fields together. A loose object of zod would lose a key named `__proto__`.
+ * `bytes` limits the size of all fields together, and `accepts` the names of the other fields. A loose object of zod would lose a key
+ * named `__proto__`.
  */
-export function withOpenKeys<S extends z.ZodRawShape>(shape: S, bytes: number = limits.objectBytes) {
+export function withOpenKeys<S extends z.ZodRawShape>(
+  shape: S,
+  bytes: number = limits.objectBytes,
+  accepts: (name: string) => boolean = () => true,
+) {
   const declared = z.object(shape);
   const schema = openObject(bytes).transform((raw, context) => {
     const parsed = declared.safeParse(raw, { reportInput: true });
@@ -181,6 +214,7 @@ export function withOpenKeys<S extends z.ZodRawShape>(shape: S, bytes: number = 
     return { ...parsed.data, open };
   });
   declaredKeys.set(schema, declared);
+  withFurtherFields(schema, accepts);
   return schema as unknown as z.ZodType<z.output<typeof schema>, z.input<typeof declared> & Record<string, unknown>>;
 }
 
@@ -196,6 +230,7 @@ export function unchangedObject(declared: z.ZodObject): z.ZodType<Readonly<Recor
       issues.push({ ...issue, input: issue.input } as never);
   });
   declaredKeys.set(schema, declared);
+  storedAsSent.add(schema);
   return schema;
 }
 

@@ -9,16 +9,7 @@ import { toLambda } from '../../../lib/http/lambda.ts';
 import { paging } from '../../../lib/http/paging.ts';
 import { dict } from '../../../lib/shared/collections.ts';
 import { ItemOutcome } from '../../../lib/shared/results.ts';
-import {
-  closedObject,
-  Id,
-  limits,
-  list,
-  notTogether,
-  optional,
-  PageToken,
-  requireAnyOf,
-} from '../../../lib/shared/schema.ts';
+import { Id, limits, list, notTogether, optional, PageToken, requireAnyOf } from '../../../lib/shared/schema.ts';
 import { readActivityConfig } from '../../../lib/workspaces/configs/activityConfig.ts';
 
 const selectors = ['documentId', 'targetEntityId', 'activityIds'] as const;
@@ -32,16 +23,18 @@ export const endpoint = defineEndpoint(
       'Delete activity logs by id, document or target entity. If several are given, all must match. Immutable activity logs cannot be deleted',
     auth: 'apiKey',
     kind: 'write',
-    input: closedObject({
-      organizationId: Id,
-      documentId: optional(Id),
-      targetEntityId: optional(Id),
-      activityIds: optional(list(Id, limits.list)),
-      pageToken: optional(PageToken),
-    }).check(
-      notTogether('pageToken', 'activityIds'),
-      requireAnyOf(selectors, { error: 'must have at least one of documentId, targetEntityId and activityIds' }),
-    ),
+    input: z
+      .object({
+        organizationId: Id,
+        documentId: optional(Id),
+        targetEntityId: optional(Id),
+        activityIds: optional(list(Id, limits.list)),
+        pageToken: optional(PageToken),
+      })
+      .check(
+        notTogether('pageToken', 'activityIds'),
+        requireAnyOf(selectors, { error: 'must have at least one of documentId, targetEntityId and activityIds' }),
+      ),
     output: z.object({
       data: z.record(z.string(), ItemOutcome),
       /** If true, activities can remain. Send the request again with this `pageToken` to delete the next ones. */

@@ -7,7 +7,7 @@ import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { PURGE_DELAY_SECONDS } from '../../../lib/deletion/startPurge.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
 import { notifyJobs } from '../../../lib/jobs/jobStore.ts';
-import { closedObject, Id } from '../../../lib/shared/schema.ts';
+import { Id } from '../../../lib/shared/schema.ts';
 import * as sendTo from '../../../lib/workers/sendTo.ts';
 
 export const endpoint = defineEndpoint(
@@ -16,7 +16,7 @@ export const endpoint = defineEndpoint(
     summary: 'Delete a review agent with all of its versions',
     auth: 'apiKey',
     kind: 'write',
-    input: closedObject({ agentId: Id }),
+    input: z.object({ agentId: Id }),
     output: z.object({ data: z.object({ agentId: z.string() }) }),
     message: 'Agent deleted successfully',
     errors: ['ABORTED'],

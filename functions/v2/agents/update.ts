@@ -9,6 +9,7 @@ import { Id, Name, optional, requireChange, Text, withOpenKeys } from '../../../
 
 const fields = ['name', 'description', 'enabled'];
 const serverManaged = ['id', 'apiKey', 'managedBy', 'metadata', 'version', 'createdAt', 'updatedAt'];
+const isServerManaged = (key: string) => serverManaged.includes(key);
 const serverManagedIn = (open: object) => serverManaged.filter((key) => Object.hasOwn(open, key));
 
 export const endpoint = defineEndpoint(
@@ -17,12 +18,11 @@ export const endpoint = defineEndpoint(
     summary: 'Rename, describe, enable or disable a review agent. This creates no new version',
     auth: 'apiKey',
     kind: 'write',
-    input: withOpenKeys({
-      agentId: Id,
-      name: optional(Name),
-      description: optional(Text),
-      enabled: optional(z.boolean()),
-    }).check(
+    input: withOpenKeys(
+      { agentId: Id, name: optional(Name), description: optional(Text), enabled: optional(z.boolean()) },
+      undefined,
+      isServerManaged,
+    ).check(
       requireChange(
         fields,
         `At least one of these must be given: ${fields.join(', ')}.`,

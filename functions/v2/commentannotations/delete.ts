@@ -1,3 +1,4 @@
+import * as z from 'zod';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { changeOptionFields, toChangeOptions } from '../../../lib/comments/rules/changeOptions.ts';
 import {
@@ -15,7 +16,7 @@ import { viewerOf } from '../../../lib/content/viewer.ts';
 import { toLambdaWithTwin } from '../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../lib/http/twin.ts';
 import { ItemResults, toItemResults } from '../../../lib/shared/results.ts';
-import { closedObject, Id } from '../../../lib/shared/schema.ts';
+import { Id } from '../../../lib/shared/schema.ts';
 import { openToUsers } from '../../../lib/userTokens/openToUsers.ts';
 
 export const endpoint = defineEndpoint(
@@ -25,13 +26,15 @@ export const endpoint = defineEndpoint(
     auth: 'apiKey',
     user: openToUsers(threadDeletionsByUsers),
     kind: 'write',
-    input: closedObject({
-      organizationId: Id,
-      documentId: Id,
-      ...threadSelectors,
-      ...agentSelectors,
-      ...changeOptionFields,
-    }).check(rejectEmptySelector, requireAgentUrl),
+    input: z
+      .object({
+        organizationId: Id,
+        documentId: Id,
+        ...threadSelectors,
+        ...agentSelectors,
+        ...changeOptionFields,
+      })
+      .check(rejectEmptySelector, requireAgentUrl),
     output: ItemResults,
     message: 'Annotations deleted successfully.',
     errors: ['NOT_FOUND', 'FAILED_PRECONDITION', 'ABORTED'],

@@ -6,7 +6,7 @@ import { ownIds } from '../../../lib/editors/rules/editors.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
 import { distinct } from '../../../lib/shared/collections.ts';
 import { byId, ItemOutcome } from '../../../lib/shared/results.ts';
-import { closedObject, Id, limits, list, optional } from '../../../lib/shared/schema.ts';
+import { Id, limits, list, optional } from '../../../lib/shared/schema.ts';
 
 export const endpoint = defineEndpoint(
   {
@@ -15,7 +15,7 @@ export const endpoint = defineEndpoint(
     auth: 'apiKey',
     kind: 'write',
     limitClass: 'expensive',
-    input: closedObject({ organizationId: Id, documentId: Id, editorIds: optional(list(Id, limits.list)), ...ownIds }),
+    input: z.object({ organizationId: Id, documentId: Id, editorIds: optional(list(Id, limits.list)), ...ownIds }),
     output: z.object({
       data: z.record(z.string(), ItemOutcome),
       /** If true, editors remain. Send the same request again to delete the next ones. */

@@ -8,15 +8,7 @@ import { deleteNotifications } from '../../../lib/notifications/deleteNotificati
 import { NotificationId, selectorFields } from '../../../lib/notifications/rules.ts';
 import { dict } from '../../../lib/shared/collections.ts';
 import { ItemOutcome } from '../../../lib/shared/results.ts';
-import {
-  closedObject,
-  limits,
-  list,
-  notTogether,
-  optional,
-  PageToken,
-  requireAnyOf,
-} from '../../../lib/shared/schema.ts';
+import { limits, list, notTogether, optional, PageToken, requireAnyOf } from '../../../lib/shared/schema.ts';
 
 const selectors = ['documentId', 'locationId', 'userId', 'notificationIds'] as const;
 
@@ -28,16 +20,18 @@ export const endpoint = defineEndpoint(
     summary: 'Delete notifications by id, or all notifications of a document, a location or a user',
     auth: 'apiKey',
     kind: 'write',
-    input: closedObject({
-      ...selectorFields,
-      notificationIds: optional(list(NotificationId, limits.list)),
-      pageToken: optional(PageToken),
-    }).check(
-      notTogether('pageToken', 'notificationIds'),
-      requireAnyOf(selectors, {
-        error: 'must have at least one of documentId, locationId, userId and notificationIds',
-      }),
-    ),
+    input: z
+      .object({
+        ...selectorFields,
+        notificationIds: optional(list(NotificationId, limits.list)),
+        pageToken: optional(PageToken),
+      })
+      .check(
+        notTogether('pageToken', 'notificationIds'),
+        requireAnyOf(selectors, {
+          error: 'must have at least one of documentId, locationId, userId and notificationIds',
+        }),
+      ),
     output: z.object({
       data: z.record(z.string(), ItemOutcome),
       /** If true, notifications can remain. Send the request again with this `pageToken` to delete the next ones. */

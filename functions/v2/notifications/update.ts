@@ -9,7 +9,7 @@ import { isSelected, updateNotifications } from '../../../lib/notifications/noti
 import { NotificationChange, notificationChangesByUsers, selectorFields } from '../../../lib/notifications/rules.ts';
 import { distinctBy } from '../../../lib/shared/collections.ts';
 import { byIdOf, ItemOutcome } from '../../../lib/shared/results.ts';
-import { closedObject, limits, list, optional } from '../../../lib/shared/schema.ts';
+import { limits, list, optional } from '../../../lib/shared/schema.ts';
 import { openToUsers } from '../../../lib/userTokens/openToUsers.ts';
 
 export const endpoint = defineEndpoint(
@@ -19,7 +19,7 @@ export const endpoint = defineEndpoint(
     auth: 'apiKey',
     user: openToUsers(notificationChangesByUsers),
     kind: 'write',
-    input: closedObject({
+    input: z.object({
       ...selectorFields,
       verifyUserPermissions: optional(z.boolean()),
       notifications: list(NotificationChange, limits.list),

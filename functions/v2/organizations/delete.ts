@@ -1,10 +1,11 @@
+import * as z from 'zod';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { deleteOrganizations } from '../../../lib/deletion/deleteOrganizations.ts';
 import { toLambdaWithTwin } from '../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../lib/http/twin.ts';
 import { distinct } from '../../../lib/shared/collections.ts';
 import { byId, ItemResults } from '../../../lib/shared/results.ts';
-import { closedObject, Id, limits, list } from '../../../lib/shared/schema.ts';
+import { Id, limits, list } from '../../../lib/shared/schema.ts';
 
 export const endpoint = defineEndpoint(
   {
@@ -12,7 +13,7 @@ export const endpoint = defineEndpoint(
     summary: 'Delete organizations with everything in them',
     auth: 'apiKey',
     kind: 'write',
-    input: closedObject({ organizationIds: list(Id, limits.list) }),
+    input: z.object({ organizationIds: list(Id, limits.list) }),
     output: ItemResults,
     message: 'Organization(s) deleted successfully.',
     errors: [],

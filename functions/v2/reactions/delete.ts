@@ -8,7 +8,7 @@ import { deleteReactions } from '../../../lib/reactions/reactionWriter.ts';
 import { visibleReactions } from '../../../lib/reactions/visibleReactions.ts';
 import { distinct } from '../../../lib/shared/collections.ts';
 import { byId, ItemOutcome } from '../../../lib/shared/results.ts';
-import { closedObject, Id, limits, list, optional } from '../../../lib/shared/schema.ts';
+import { Id, limits, list, optional } from '../../../lib/shared/schema.ts';
 import { openToUsers } from '../../../lib/userTokens/openToUsers.ts';
 
 export const endpoint = defineEndpoint(
@@ -18,7 +18,7 @@ export const endpoint = defineEndpoint(
     auth: 'apiKey',
     user: openToUsers({ needs: 'viewer', on: 'document', actor: [{ path: 'actionUser', holds: 'user' }] }),
     kind: 'write',
-    input: closedObject({
+    input: z.object({
       organizationId: Id,
       documentId: Id,
       annotationIds: list(Id, limits.list),

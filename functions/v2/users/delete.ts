@@ -9,7 +9,7 @@ import { toLambdaWithTwin } from '../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../lib/http/twin.ts';
 import { distinct } from '../../../lib/shared/collections.ts';
 import { byId, ItemOutcome } from '../../../lib/shared/results.ts';
-import { closedObject, documentOrFolder, Id, limits, list, optional, userContext } from '../../../lib/shared/schema.ts';
+import { documentOrFolder, Id, limits, list, optional, userContext } from '../../../lib/shared/schema.ts';
 
 export const endpoint = defineEndpoint(
   {
@@ -17,13 +17,15 @@ export const endpoint = defineEndpoint(
     summary: 'Remove users, with their access and content, from an organization, a document or a folder',
     auth: 'apiKey',
     kind: 'write',
-    input: closedObject({
-      organizationId: Id,
-      documentId: optional(Id),
-      folderId: optional(Id),
-      userIds: list(Id, limits.list),
-      context: userContext,
-    }).check(documentOrFolder),
+    input: z
+      .object({
+        organizationId: Id,
+        documentId: optional(Id),
+        folderId: optional(Id),
+        userIds: list(Id, limits.list),
+        context: userContext,
+      })
+      .check(documentOrFolder),
     output: z.object({ data: z.record(z.string(), ItemOutcome) }),
     message: 'User(s) deleted successfully.',
     errors: ['NOT_FOUND', 'ABORTED'],

@@ -10,7 +10,7 @@ import { toLambdaWithTwin } from '../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../lib/http/twin.ts';
 import { distinctBy } from '../../../lib/shared/collections.ts';
 import { byIdOf, ItemResults } from '../../../lib/shared/results.ts';
-import { closedObject, documentOrFolder, Id, limits, list, optional } from '../../../lib/shared/schema.ts';
+import { documentOrFolder, Id, limits, list, optional } from '../../../lib/shared/schema.ts';
 
 export const endpoint = defineEndpoint(
   {
@@ -19,30 +19,36 @@ export const endpoint = defineEndpoint(
       'Change the profiles of users, and their roles on an organization, document or folder. A user has the same profile in all organizations',
     auth: 'apiKey',
     kind: 'write',
-    input: closedObject({
-      organizationId: optional(Id),
-      documentId: optional(Id),
-      folderId: optional(Id),
-      options: optional(closedObject({ all: optional(z.boolean()), allDocuments: optional(z.boolean()) })),
-      users: list(UserWithRole, limits.list),
-    }).check(
-      documentOrFolder,
-      z.refine(({ organizationId, options }) => organizationId !== undefined || options?.all === true, {
-        path: ['organizationId'],
-        error: 'is required unless options.all is true',
-      }),
-      z.refine(
-        ({ documentId, folderId, options }) => !isWide(options) || (documentId === undefined && folderId === undefined),
-        { path: ['options'], error: 'must not ask for all together with documentId or folderId' },
+    input: z
+      .object({
+        organizationId: optional(Id),
+        documentId: optional(Id),
+        folderId: optional(Id),
+        options: optional(z.object({ all: optional(z.boolean()), allDocuments: optional(z.boolean()) })),
+        users: list(UserWithRole, limits.list),
+      })
+      .check(
+        documentOrFolder,
+        z.refine(({ organizationId, options }) => organizationId !== undefined || options?.all === true, {
+          path: ['organizationId'],
+          error: 'is required unless options.all is true',
+        }),
+        z.refine(
+          ({ documentId, folderId, options }) =>
+            !isWide(options) || (documentId === undefined && folderId === undefined),
+          { path: ['options'], error: 'must not ask for all together with documentId or folderId' },
+        ),
+        // A role belongs to one organization, document or folder. With these options, the call applies to many of them,
+        // so a role is rejected.
+        z.refine(
+          ({ users, options }) => !isWide(options) || users.every(({ accessRole }) => accessRole === undefined),
+          {
+            path: ['users'],
+            error:
+              'must not have an accessRole together with options.all or options.allDocuments: a role is set on one named resource',
+          },
+        ),
       ),
-      // A role belongs to one organization, document or folder. With these options, the call applies to many of them,
-      // so a role is rejected.
-      z.refine(({ users, options }) => !isWide(options) || users.every(({ accessRole }) => accessRole === undefined), {
-        path: ['users'],
-        error:
-          'must not have an accessRole together with options.all or options.allDocuments: a role is set on one named resource',
-      }),
-    ),
     output: ItemResults,
     message: 'User(s) processed successfully.',
     errors: ['NOT_FOUND', 'FAILED_PRECONDITION'],

@@ -40,7 +40,7 @@ const GroupName = /* @__PURE__ */ defineSchema(() => Text.trim().min(1).max(MAX_
 const GroupDescription = /* @__PURE__ */ defineSchema(() => optional(Text.max(MAX_DESCRIPTION)));
 
 export const NewGroup = /* @__PURE__ */ defineSchema(() =>
-  z.strictObject({
+  z.object({
     name: GroupName,
     description: GroupDescription,
     agentIds: optional(list(Id, MAX_MEMBERS, 0)),
@@ -50,7 +50,7 @@ export const NewGroup = /* @__PURE__ */ defineSchema(() =>
 
 /** A change of a group's name or description. `GroupMembers` changes the agents of a group. */
 export const GroupChange = /* @__PURE__ */ defineSchema(() =>
-  z.strictObject({
+  z.object({
     groupId: Id,
     name: optional(GroupName),
     description: GroupDescription,
@@ -59,7 +59,7 @@ export const GroupChange = /* @__PURE__ */ defineSchema(() =>
 
 /** Agents to add to a group or to remove from it. */
 export const GroupMembers = /* @__PURE__ */ defineSchema(() =>
-  z.strictObject({ groupId: Id, agentIds: list(Id, limits.list) }),
+  z.object({ groupId: Id, agentIds: list(Id, limits.list) }),
 );
 
 export function newGroup(

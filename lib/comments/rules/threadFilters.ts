@@ -3,7 +3,6 @@ import { LocationKey } from '../../content/rules/location.ts';
 import { parseHttpUrl } from '../../net/httpUrl.ts';
 import { pickFields } from '../../shared/jsonFields.ts';
 import {
-  closedObject,
   defineSchema,
   Id,
   limits,
@@ -71,31 +70,33 @@ export const requireAgentUrl = /* @__PURE__ */ defineSchema(() =>
 const REASON_CHARACTERS = 4_000;
 
 export const ThreadsUpdateRequest = /* @__PURE__ */ defineSchema(() =>
-  closedObject({
-    organizationId: Id,
-    documentId: Id,
-    ...threadSelectors,
-    updatedData: optional(ThreadChange),
-    updateUsers: optional(UserReplacements),
-    /** The reason for a decision. If it is given, the decision is also stored as a judgment, which semantic search can find. */
-    reason: optional(Text.min(1).max(REASON_CHARACTERS)),
-    ...changeOptionFields,
-  }).check(
-    // Without a selector, a request could change all threads of a document by accident.
-    requireAnyOf(['annotationIds', 'locationIds', 'userIds'], {
-      path: ['annotationIds'],
-      error: 'must be given, or another field that selects annotations',
-    }),
-    requireAnyOf(['updatedData', 'updateUsers'], { path: ['updatedData'], error: 'must be given, or updateUsers' }),
-    z.refine(({ reason, actionUser }) => reason === undefined || actionUser !== undefined, {
-      path: ['actionUser'],
-      error: 'is required with reason',
-    }),
-    z.refine(({ reason }) => reason === undefined || reason.trim() !== '', {
-      path: ['reason'],
-      error: 'must not be blank',
-    }),
-  ),
+  z
+    .object({
+      organizationId: Id,
+      documentId: Id,
+      ...threadSelectors,
+      updatedData: optional(ThreadChange),
+      updateUsers: optional(UserReplacements),
+      /** The reason for a decision. If it is given, the decision is also stored as a judgment, which semantic search can find. */
+      reason: optional(Text.min(1).max(REASON_CHARACTERS)),
+      ...changeOptionFields,
+    })
+    .check(
+      // Without a selector, a request could change all threads of a document by accident.
+      requireAnyOf(['annotationIds', 'locationIds', 'userIds'], {
+        path: ['annotationIds'],
+        error: 'must be given, or another field that selects annotations',
+      }),
+      requireAnyOf(['updatedData', 'updateUsers'], { path: ['updatedData'], error: 'must be given, or updateUsers' }),
+      z.refine(({ reason, actionUser }) => reason === undefined || actionUser !== undefined, {
+        path: ['actionUser'],
+        error: 'is required with reason',
+      }),
+      z.refine(({ reason }) => reason === undefined || reason.trim() !== '', {
+        path: ['reason'],
+        error: 'must not be blank',
+      }),
+    ),
 );
 
 /** Additional filters of a listing. Times are epoch ms or ISO 8601. */

@@ -1,8 +1,9 @@
+import { isDeepStrictEqual } from 'node:util';
 import * as z from 'zod';
 import { ContentUser, StoredUser } from '../../content/rules/contentUser.ts';
 import { type ContentNames, recordMetadata } from '../../content/rules/eventMetadata.ts';
 import { Location, locationKey } from '../../content/rules/location.ts';
-import { type ThreadAccess, Visibility } from '../../content/rules/visibility.ts';
+import { type ThreadAccess, Visibility, VisibilityInput } from '../../content/rules/visibility.ts';
 import { isLongerThan } from '../../shared/bytes.ts';
 import { distinct } from '../../shared/collections.ts';
 import { fromJsonFields, pickFields, readJson, toStoredFields } from '../../shared/jsonFields.ts';
@@ -91,7 +92,9 @@ const fields = /* @__PURE__ */ defineSchema(() => ({
   priority: optional(Priority),
   context: optional(Context),
   suggestion: optional(Suggestion),
-  visibility: optional(Visibility),
+  visibility: optional(VisibilityInput),
+  /** The name of `visibility` in answers. */
+  visibilityConfig: optional(VisibilityInput),
   subscribedUsers: optional(list(ContentUser, MAX_SUBSCRIBERS, 0)),
   unsubscribedUsers: optional(list(ContentUser, MAX_SUBSCRIBERS, 0)),
   customList: optional(list(OpenObject, MAX_CUSTOM_LIST_ITEMS, 0)),
@@ -101,6 +104,25 @@ const fields = /* @__PURE__ */ defineSchema(() => ({
   actions: optional(Actions),
   metadata: optional(OpenObject),
 }));
+
+interface SentVisibility {
+  readonly visibility?: Visibility | undefined;
+  readonly visibilityConfig?: Visibility | undefined;
+}
+
+/** Refuses a `visibilityConfig` that differs from `visibility`. */
+const oneVisibility = /* @__PURE__ */ defineSchema(() =>
+  z.refine<SentVisibility>(
+    ({ visibility, visibilityConfig }) =>
+      visibility === undefined || visibilityConfig === undefined || isDeepStrictEqual(visibility, visibilityConfig),
+    { path: ['visibilityConfig'], error: 'must equal visibility if both are given' },
+  ),
+);
+
+/** Returns a request in which `visibility` has the value of `visibilityConfig`, if only that is sent. */
+function withOneVisibility<S extends SentVisibility>({ visibilityConfig, ...sent }: S) {
+  return visibilityConfig === undefined ? sent : { ...sent, visibility: visibilityConfig };
+}
 
 /** A thread to add with its first comments, as a request sends it. */
 export const NewThread = /* @__PURE__ */ defineNamedSchema('CommentAnnotationInput', () =>
@@ -115,6 +137,7 @@ export const NewThread = /* @__PURE__ */ defineNamedSchema('CommentAnnotationInp
     })
     .check(
       oneCommentList,
+      oneVisibility,
       z.refine(
         ({ commentData: _, comments: __, ...thread }) => !isLongerThan(JSON.stringify(thread), MAX_THREAD_BYTES),
         {
@@ -123,7 +146,7 @@ export const NewThread = /* @__PURE__ */ defineNamedSchema('CommentAnnotationInp
       ),
     )
     .transform(({ comments, commentData, ...thread }) => ({
-      ...thread,
+      ...withOneVisibility(thread),
       commentData: sentComments({ commentData, comments }),
     })),
 );
@@ -141,7 +164,8 @@ export const ThreadChange = /* @__PURE__ */ defineNamedSchema('CommentAnnotation
       createdAt: optional(Instant),
       lastUpdated: optional(Instant),
     })
-    .check(hasAnyField),
+    .check(hasAnyField, oneVisibility)
+    .transform(withOneVisibility),
 );
 export type ThreadChange = z.output<typeof ThreadChange>;
 

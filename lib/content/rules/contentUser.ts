@@ -1,8 +1,10 @@
 import * as z from 'zod';
-import { defineNamedSchema, Id, StoredProfile, UserProfile } from '../../shared/schema.ts';
+import { defineNamedSchema, Id, StoredProfile, UserProfile, withFurtherFields } from '../../shared/schema.ts';
 
-/** A user in a request: an author, a recipient or an actor. Only `userId` is required. */
-export const ContentUser = /* @__PURE__ */ defineNamedSchema('UserInput', () => UserProfile.extend({ userId: Id }));
+/** A user in a request: an author, a recipient or an actor. Only `userId` is required. Clients send whole users of their own, so further fields are ignored. */
+export const ContentUser = /* @__PURE__ */ defineNamedSchema('UserInput', () =>
+  withFurtherFields(UserProfile.extend({ userId: Id })),
+);
 export type ContentUser = z.output<typeof ContentUser>;
 
 /** A user in stored content. */

@@ -1,17 +1,22 @@
 import * as z from 'zod';
 import { invalid } from '../../shared/errors.ts';
-import { Id, optional, PageToken } from '../../shared/schema.ts';
+import { nearName } from '../../shared/nearName.ts';
+import { Id, optional, PageToken, withFurtherFields } from '../../shared/schema.ts';
+import { unknownFieldIssue } from '../../shared/unknownFields.ts';
 
 /**
  * A request for the data of a user. The names of two more fields begin with the configured name of the service, such as
  * `svcUserIds` and `svcAllOrganizations`, so they cannot be declared here. `requireUser` checks them.
  */
-export const UserDataRequest = z.looseObject({
-  organizationId: optional(Id).meta({ description: 'Required, unless `<service name>AllOrganizations` is true' }),
-  userId: Id,
-  uniqueId: optional(Id),
-  pageToken: optional(PageToken),
-});
+export const UserDataRequest = withFurtherFields(
+  z.looseObject({
+    organizationId: optional(Id).meta({ description: 'Required, unless `<service name>AllOrganizations` is true' }),
+    userId: Id,
+    uniqueId: optional(Id),
+    pageToken: optional(PageToken),
+  }),
+  (name) => /.(UserIds|AllOrganizations)$/.test(name),
+);
 
 /**
  * Returns the user of a request, and whether all organizations are read. Throws INVALID_ARGUMENT for a missing organization, for
@@ -24,6 +29,12 @@ export function requireUser(
   const [userIds, all] = [`${service}UserIds`, `${service}AllOrganizations`];
   const refuse = (field: string, code: string, message: string) =>
     invalid({ path: [field], code, message: `${field} ${message}` });
+  const declared = [...Object.keys(UserDataRequest.shape), userIds, all];
+  const unknown = Object.keys(input).find((name) => !declared.includes(name));
+  if (unknown !== undefined) {
+    const near = nearName(unknown, declared);
+    throw invalid(unknownFieldIssue([unknown], near === undefined ? undefined : [near]));
+  }
   if ((input[userIds] ?? undefined) !== undefined)
     throw refuse(userIds, 'no_effect', 'must be left out: this service has no user ids of its own. Send userId');
   const isEverywhere = input[all] ?? false;

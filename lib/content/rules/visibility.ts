@@ -8,8 +8,7 @@ const MAX_USERS = 500;
 /** The largest size in bytes of a visibility as JSON. Every event of the thread contains the visibility twice. */
 const MAX_BYTES = 32 * 1024;
 
-/** The visibility of a thread. A thread without a visibility is public. */
-export const Visibility = /* @__PURE__ */ defineNamedSchema('Visibility', () =>
+const visibilityObject = () =>
   z
     .object({
       type: z.enum(visibilityTypes),
@@ -24,8 +23,12 @@ export const Visibility = /* @__PURE__ */ defineNamedSchema('Visibility', () =>
         error: 'is required for restricted visibility',
       }),
     )
-    .check(jsonBytesAtMost(MAX_BYTES)),
-);
+    .check(jsonBytesAtMost(MAX_BYTES));
+
+/** The visibility of a thread. A thread without a visibility is public. */
+export const Visibility = /* @__PURE__ */ defineNamedSchema('Visibility', visibilityObject);
+/** The visibility of a thread in a request. */
+export const VisibilityInput = /* @__PURE__ */ defineNamedSchema('VisibilityInput', visibilityObject);
 export type Visibility = z.output<typeof Visibility>;
 
 /** The fields of a thread with which `canSee` decides who may see it. */

@@ -55,6 +55,21 @@ export interface FolderUpdate {
   readonly folderName?: string | undefined;
   /** The folder id of the new parent. Null moves the folder to the root. Undefined leaves the folder in its parent. */
   readonly parentFolderId?: string | null | undefined;
+  /** The folder's own access type. */
+  readonly accessType?: AccessType | undefined;
+}
+
+/** A folder with its own access type after a change. Undefined: the folder inherits the access type of its parent. */
+interface AccessChange {
+  readonly folderId: string;
+  readonly folderName?: string | undefined;
+  readonly accessType: AccessType | undefined;
+}
+
+/** The results of a change of access types. */
+interface AccessResults<I, R> {
+  succeeded(item: I): R;
+  failed(item: I, message: string): R;
 }
 
 export interface FolderAccessResult {
@@ -89,21 +104,31 @@ export class FolderChanger {
   }
 
   /**
-   * Renames folders, then moves folders in the order of the request. Ids must be distinct. Returns one result per folder. A
-   * folder that cannot be changed fails in its own result only. This happens if the folder or the new parent is unknown, if the
-   * folder would be too deep, or if the new parent is the folder itself or below it.
+   * Renames folders and sets their access types, then moves folders in the order of the request. Ids must be distinct. Returns one
+   * result per folder. A folder that cannot be changed fails in its own result only. This happens if the folder or the new parent is
+   * unknown, if the folder would be too deep, or if the new parent is the folder itself or below it. A move sets the access type of
+   * its folder in the same transaction, so the folder never has the access of its new parent in between.
    */
   async update(request: FolderRequest, updates: readonly FolderUpdate[]): Promise<ItemResult[]> {
     const { tenant, organization, now } = request;
-    const renames = updates.filter(({ parentFolderId }) => parentFolderId === undefined);
+    const stays = updates.filter(({ parentFolderId }) => parentFolderId === undefined);
+    const renames = stays.filter(({ accessType }) => accessType === undefined);
+    const accessChanges = stays.flatMap(({ accessType, ...update }) =>
+      accessType === undefined ? [] : [{ ...update, accessType }],
+    );
     const renamed = await this.#rename(organizationScope(tenant, organization), renames, now);
-    const results = new Map(renames.map((rename, index) => [rename, renamed[index] as ItemResult]));
+    const results = new Map(renames.map(({ folderId }, index) => [folderId, renamed[index] as ItemResult]));
     await this.#changeTree(request, async (change) => {
+      const changed = await this.#writeAccess(change, accessChanges, request, {
+        succeeded: updatedResult,
+        failed: refusedResult,
+      });
+      for (const [index, { folderId }] of accessChanges.entries()) results.set(folderId, changed[index] as ItemResult);
       // Moves run one after another, because a move can change the ancestors of the next folder's new parent.
       for (const update of updates)
-        if (update.parentFolderId !== undefined) results.set(update, await this.#move(change, update));
+        if (update.parentFolderId !== undefined) results.set(update.folderId, await this.#move(change, update));
     });
-    return updates.map((update) => results.get(update) as ItemResult);
+    return updates.map(({ folderId }) => results.get(folderId) as ItemResult);
   }
 
   /**
@@ -115,38 +140,49 @@ export class FolderChanger {
     folderIds: readonly string[],
     accessType: AccessType | undefined,
   ): Promise<FolderAccessResult[]> {
-    const { tenant, organization, now } = request;
-    const scope = organizationScope(tenant, organization);
     const access = accessType === undefined ? { accessType: null, inheritFromParent: true } : { accessType };
-    const positionOf = ({ folder, parent }: WithParent) =>
-      computePosition(parent, { internalId: folder.internalId, accessType });
-    return this.#changeTree(request, (change) =>
-      writeEach<string, WithParent | undefined, FolderAccessResult>({
-        table: this.#table,
-        items: folderIds,
-        read: async (items) => {
-          const states = await this.#withParents(scope, items);
-          if (states.some((state) => state && !isSamePosition(positionOf(state), state.folder))) await change.start();
-          return states;
-        },
-        decide: (_folderId, state) => {
-          if (!state)
-            return { result: { success: false, accessType: null, message: 'Folder does not exist.' }, ops: [] };
-          const result = { success: true, ...access, message: 'Folder access type updated.' };
-          const position = positionOf(state);
-          if (isSamePosition(position, state.folder)) return { result, ops: [] };
-          const next = { ...state.folder, ...position, lastUpdated: now };
-          return {
-            result,
-            ops: [
-              replace(FolderEntity, { ...scope, ...next }, state.folder._r),
-              change.record(state.folder, 'changed'),
-            ],
-          };
-        },
-        conflicted: () => ({ success: false, accessType: null, message: BUSY }),
+    const items = folderIds.map((folderId) => ({ folderId, accessType }));
+    return this.#changeTree(request, async (change) =>
+      this.#writeAccess<AccessChange, FolderAccessResult>(change, items, request, {
+        succeeded: () => ({ success: true, ...access, message: 'Folder access type updated.' }),
+        failed: (_item, message) => ({ success: false, accessType: null, message }),
       }),
     );
+  }
+
+  async #writeAccess<I extends AccessChange, R>(
+    change: TreeChange,
+    items: readonly I[],
+    { tenant, organization, now }: FolderRequest,
+    results: AccessResults<I, R>,
+  ): Promise<R[]> {
+    const scope = organizationScope(tenant, organization);
+    const wanted = new Map(items.map(({ folderId, accessType }) => [folderId, accessType]));
+    const positionOf = ({ folder, parent }: WithParent) =>
+      computePosition(parent, { internalId: folder.internalId, accessType: wanted.get(folder.folderId) });
+    return writeEach<I, WithParent | undefined, R>({
+      table: this.#table,
+      items,
+      read: async (unread) => {
+        const ids = unread.map(({ folderId }) => folderId);
+        const states = await this.#withParents(scope, ids);
+        if (states.some((state) => state && !isSamePosition(positionOf(state), state.folder))) await change.start();
+        return states;
+      },
+      decide: (item, state) => {
+        if (!state) return { result: results.failed(item, 'Folder does not exist.'), ops: [] };
+        const result = results.succeeded(item);
+        const position = positionOf(state);
+        if (isSamePosition(position, state.folder)) return { result, ops: renameOps(scope, state.folder, item, now) };
+        const { folderName = state.folder.folderName } = item;
+        const next = { ...state.folder, ...position, folderName, lastUpdated: now };
+        return {
+          result,
+          ops: [replace(FolderEntity, { ...scope, ...next }, state.folder._r), change.record(state.folder, 'changed')],
+        };
+      },
+      conflicted: (item) => results.failed(item, BUSY),
+    });
   }
 
   /** Deletes a folder. A job later purges its content. Throws NOT_FOUND if the folder does not exist. */
@@ -206,12 +242,23 @@ export class FolderChanger {
       ]);
       if (!folder) return refusedResult(update, 'Folder does not exist.');
       if (parentId !== undefined && !parent) return refusedResult(update, 'Parent folder does not exist.');
+      const position = computePosition(parent, {
+        ...ownAccess(folder),
+        ...(update.accessType && { accessType: update.accessType }),
+      });
       if (parentOf(folder) === (parent?.internalId ?? rootFolderId)) {
-        return this.#table.tryWrite(renameOps(scope, folder, update, change.now), updatedResult(update));
+        const isSameAccess = update.accessType === undefined || isSamePosition(position, folder);
+        if (isSameAccess)
+          return this.#table.tryWrite(renameOps(scope, folder, update, change.now), updatedResult(update));
+        const next = { ...folder, ...position, folderName: update.folderName ?? folder.folderName };
+        const outcome = await change.write([
+          replace(FolderEntity, { ...scope, ...next, lastUpdated: change.now }, folder._r),
+          change.record(folder, 'changed'),
+        ]);
+        return outcome === 'done' ? updatedResult(update) : 'conflict';
       }
       if (parent && isWithin(parent, folder.internalId))
         return refusedResult(update, 'Folder cannot be moved into itself.');
-      const position = computePosition(parent, ownAccess(folder));
       const tooDeep = await this.#refuseDepth(scope, folder, depthOf(position));
       if (tooDeep) return refusedResult(update, tooDeep);
       const { folderId, internalId } = folder;
@@ -363,18 +410,18 @@ function removeEntry(scope: OrganizationScope, folder: Folder): WriteOp {
 function renameOps(
   scope: OrganizationScope,
   folder: Stored<Folder>,
-  { folderName }: FolderUpdate,
+  { folderName }: { readonly folderName?: string | undefined },
   now: number,
 ): WriteOp[] {
   if (folderName === undefined || folderName === folder.folderName) return [];
   return [replace(FolderEntity, { ...scope, ...folder, folderName, lastUpdated: now }, folder._r)];
 }
 
-function updatedResult({ folderId }: FolderUpdate): ItemResult {
+function updatedResult({ folderId }: { readonly folderId: string }): ItemResult {
   return { success: true, id: folderId, message: 'Folder Updated.' };
 }
 
-function refusedResult({ folderId }: FolderUpdate, message: string): ItemResult {
+function refusedResult({ folderId }: { readonly folderId: string }, message: string): ItemResult {
   return { success: false, id: folderId, message };
 }
 

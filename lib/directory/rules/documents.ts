@@ -5,7 +5,12 @@ import { accessTypes } from './access.ts';
 
 /** A document that a request adds or changes. */
 export const DocumentInput = /* @__PURE__ */ defineNamedSchema('DocumentInput', () =>
-  z.object({ documentId: Id, documentName: optional(Name), metadata: optional(OpenObject) }),
+  z.object({
+    documentId: Id,
+    documentName: optional(Name),
+    accessType: optional(z.enum(accessTypes)),
+    metadata: optional(OpenObject),
+  }),
 );
 
 export const DocumentResponse = /* @__PURE__ */ defineNamedSchema('Document', () =>

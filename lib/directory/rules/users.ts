@@ -1,10 +1,17 @@
 import * as z from 'zod';
-import { defineNamedSchema, Id, optional, UserProfile } from '../../shared/schema.ts';
+import { isNearName } from '../../shared/nearName.ts';
+import { defineNamedSchema, Id, optional, UserProfile, withFurtherFields } from '../../shared/schema.ts';
 import { accessRoles } from './access.ts';
 
-/** A user whom a request adds or changes: the profile, and the role on the organization, document or folder of the request. */
+/**
+ * A user whom a request adds or changes: the profile, and the role on the organization, document or folder of the request. Further
+ * fields are ignored, but not a misspelt `accessRole`: without it, the user would be an editor.
+ */
 export const UserWithRole = /* @__PURE__ */ defineNamedSchema('UserWithRole', () =>
-  UserProfile.extend({ userId: Id, accessRole: optional(z.enum(accessRoles)) }),
+  withFurtherFields(
+    UserProfile.extend({ userId: Id, accessRole: optional(z.enum(accessRoles)) }),
+    (name) => !isNearName(name, 'accessRole'),
+  ),
 );
 
 interface ProfileFields {

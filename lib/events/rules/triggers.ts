@@ -4,7 +4,7 @@ import { type EventType, eventTypes, mailedTypes, type TriggerType, triggerTypes
 
 /** The triggers in a request: whether each trigger is on, by event type. The schema rejects unknown event types. */
 export const TriggerMap = /* @__PURE__ */ defineNamedSchema('WebhookTriggers', () =>
-  z.strictObject(
+  z.object(
     Object.fromEntries(triggerTypes.map((type) => [type, optional(z.boolean())])) as Record<
       TriggerType,
       z.ZodOptional<z.ZodBoolean>
@@ -20,7 +20,7 @@ const mailedTypeSet: ReadonlySet<string> = new Set(mailedTypes);
  */
 export const EmailTriggerMap = /* @__PURE__ */ defineNamedSchema('EmailTriggers', () => {
   const neverMailed = z.literal(false, { error: 'must be false: only events of comments and huddles are mailed' });
-  return z.strictObject(
+  return z.object(
     Object.fromEntries(
       triggerTypes.map((type) => [type, optional(mailedTypeSet.has(type) ? z.boolean() : neverMailed)]),
     ) as Record<TriggerType, z.ZodOptional<z.ZodBoolean>>,

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { defineNamedSchema, defineSchema, Id, Name, optional, Text } from '../../shared/schema.ts';
+import { defineNamedSchema, defineSchema, Id, Name, optional, Text, withFurtherFields } from '../../shared/schema.ts';
 import { EpochMilliseconds } from '../../shared/times.ts';
 
 /** The kinds of reviewers: a person or an agent. */
@@ -26,7 +26,7 @@ export const NewJudgment = /* @__PURE__ */ defineNamedSchema('JudgmentInput', ()
     content: optional(Text),
     contentType: optional(Name),
     confidence: optional(z.number().min(0).max(100)),
-    actionUser: z.object({ userId: Id, name: optional(Name), email: optional(Name) }),
+    actionUser: withFurtherFields(z.object({ userId: Id, name: optional(Name), email: optional(Name) })),
     annotationId: optional(Id),
     agent: optional(z.object({ agentId: Id, agentType: optional(Name), executionId: optional(Id) })),
     createdAt: optional(EpochMilliseconds),

@@ -24,7 +24,7 @@ export const ActivityConfigChange = /* @__PURE__ */ defineSchema(() =>
     isEnabled: optional(z.boolean()),
     enabledTime: optional(z.int().min(0).max(LAST_TIME)),
     immutable: optional(z.boolean()),
-    triggers: optional(z.strictObject({ comment: CommentTriggers })),
+    triggers: optional(z.object({ comment: CommentTriggers })),
   }),
 );
 

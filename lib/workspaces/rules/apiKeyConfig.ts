@@ -29,13 +29,13 @@ export type ApiKeyConfig = z.output<typeof ApiKeyConfig>;
 
 /** The fields of an update. Unknown fields are rejected. */
 export const ApiKeyConfigChange = /* @__PURE__ */ defineSchema(() =>
-  z.strictObject({
+  z.object({
     enablePrivateComments: optional(z.boolean()),
     requireJwtToken: optional(z.boolean()),
     requireAutoOrgUser: optional(z.boolean()),
     defaultDocumentAccessType: optional(z.enum(accessTypes)),
     aiModelApiKey: optional(
-      list(z.strictObject({ provider: z.enum(aiProviders), customerApiKey: HeaderSecret }), aiProviders.length).check(
+      list(z.object({ provider: z.enum(aiProviders), customerApiKey: HeaderSecret }), aiProviders.length).check(
         z.refine((keys) => distinct(keys.map(({ provider }) => provider)).length === keys.length, {
           error: 'must name each provider once',
         }),

@@ -40,7 +40,7 @@ export const HuddleTriggers = /* @__PURE__ */ defineSchema(() => optional(groupO
 
 function groupOf<V extends string>(verbs: Readonly<Record<V, string>>) {
   const fields = Object.keys(verbs).map((verb) => [verb, optional(z.boolean())]);
-  return z.strictObject(Object.fromEntries(fields) as Record<V, z.ZodOptional<z.ZodBoolean>>);
+  return z.object(Object.fromEntries(fields) as Record<V, z.ZodOptional<z.ZodBoolean>>);
 }
 
 /** Returns the triggers of a group by verb. All are on except the verbs in `except`. */

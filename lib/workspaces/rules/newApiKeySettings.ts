@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { defaultEmailTriggers } from '../../events/rules/catalogue.ts';
 import { invalid } from '../../shared/errors.ts';
-import { list, optional } from '../../shared/schema.ts';
+import { ignoredField, list, optional } from '../../shared/schema.ts';
 import { BasicConfigChange, type BasicWebhookConfig, changeBasicConfig } from '../../webhooks/rules/basicConfig.ts';
 import { type ApiKeyConfig, changeApiKeyConfig } from './apiKeyConfig.ts';
 import { Domain, LOOPBACK_ADDRESS, MAX_DOMAINS_PER_CALL } from './domains.ts';
@@ -12,6 +12,17 @@ import {
   defaultNotificationTriggers,
   type NotificationConfig,
 } from './notificationConfig.ts';
+
+const ofOperators = ignoredField('only operators of other deployments of this interface set it');
+/** Fields of a request for a new API key that published client libraries can send. */
+export const operatorFields = {
+  planInfo: ofOperators,
+  customPlanInfo: ofOperators,
+  customPlanInfoData: ofOperators,
+  workspaceId: ofOperators,
+  isSuperWorkspace: ofOperators,
+  platform: ofOperators,
+};
 
 /** The settings in a request for a new API key. Settings that are not sent have the defaults of their configuration. */
 export const newApiKeySettings = {

@@ -50,7 +50,7 @@ export const NotificationConfigChange = /* @__PURE__ */ defineSchema(() =>
     useNotificationService: optional(z.boolean()),
     notificationServiceConfig: optional(
       z.object({
-        triggers: optional(z.strictObject({ comment: CommentTriggers, huddle: HuddleTriggers })),
+        triggers: optional(z.object({ comment: CommentTriggers, huddle: HuddleTriggers })),
         delayConfig: optional(
           z.object({ isEnabled: optional(z.boolean()), delaySeconds: optional(z.int().min(10).max(15_552_000)) }),
         ),

@@ -62,9 +62,17 @@ describe('a request body', () => {
     expectRefused(await sendBody(`{"data":${data}}`), ['data'], 'data must be an object');
   });
 
-  test('may have other keys beside data, and they are ignored', async () => {
-    const { body } = await sendBody('{"context":7,"data":{"a":1},"__proto__":null}');
-    expect(body.result.data).toEqual({ a: 1 });
+  test.each(['context', '__proto__'])(
+    'with the key %s beside data is refused, and the message names the key',
+    async (key) => {
+      const message = `${key}: unknown field. Did you mean data.${key}?`;
+      expectRefused(await sendBody(`{"data":{"a":1},${JSON.stringify(key)}:7}`), [key], message);
+    },
+  );
+
+  test('with unknown keys is refused also where a body is optional', async () => {
+    const answer = await sendBody('{"endpointId":"x"}', testHandler({ body: 'optional' }));
+    expectRefused(answer, ['endpointId'], 'endpointId: unknown field. Did you mean data.endpointId?');
   });
 
   test.each([undefined, '', ' \n', '{}', '{"data":{}}'])(
@@ -202,10 +210,10 @@ describe('a request body', () => {
 describe('special keys', () => {
   const keys = ['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty'];
 
-  test.each(keys)('%s as a parameter pollutes no prototype', async (key) => {
+  test.each(keys)('%s as a parameter is an unknown field and pollutes no prototype', async (key) => {
     const objectHandler = testHandler({ input: z.object({ a: z.string() }) });
-    const { body } = await sendBody(`{"data":{"a":"x",${JSON.stringify(key)}:{"polluted":true}}}`, objectHandler);
-    expect(body.result.data).toEqual({ a: 'x' });
+    const answer = await sendBody(`{"data":{"a":"x",${JSON.stringify(key)}:{"polluted":true}}}`, objectHandler);
+    expectRefused(answer, [key], `${key}: unknown field.`);
     expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
   });
 

@@ -41,7 +41,7 @@ function authenticated(run: () => Promise<unknown>, kind: 'read' | 'write' = 're
         summary: 'Log',
         auth: 'apiKey',
         kind,
-        input: z.object({}),
+        input: z.object({ password: z.string().optional() }),
         output: z.looseObject({}),
         message: 'Logged.',
         errors: [],

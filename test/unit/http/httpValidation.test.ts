@@ -211,18 +211,21 @@ describe('validation', () => {
     expect((await post(echo, {}, { id: 'x', ...optionals })).body.result.data).toEqual({ id: 'x' });
   });
 
-  test('ignores unknown fields at every depth', async () => {
+  test('refuses unknown fields at every depth, before all other problems', async () => {
     const data = {
       id: 'x',
       unknown: 1,
       owner: { address: { city: 'Rome', zip: 1 }, age: 7 },
-      folders: [{ folderId: 'a', color: 'red' }],
+      folders: [{ folderId: 'a', color: 'red' }, { folder_id: 'b' }],
     };
-    expect((await post(echo, {}, data)).body.result.data).toEqual({
-      id: 'x',
-      owner: { address: { city: 'Rome' } },
-      folders: [{ folderId: 'a' }],
-    });
+    expect(await messagesOf(data)).toEqual([
+      'unknown: unknown field.',
+      'owner.address.zip: unknown field.',
+      'owner.age: unknown field.',
+      'folders[0].color: unknown field.',
+      'folders[1].folder_id: unknown field. Did you mean folders[1].folderId?',
+      'folders[1].folderId is required',
+    ]);
   });
 
   test('accepts values at their limits', async () => {

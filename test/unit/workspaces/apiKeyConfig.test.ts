@@ -7,6 +7,7 @@ import {
   maskKey,
   toAiKeysResponse,
 } from '../../../lib/workspaces/rules/apiKeyConfig.ts';
+import { requestIssues } from '../../support/requestIssues.ts';
 
 const key = (name: string) => ({ sealedKey: `sealed ${name}`, displayText: `****${name}` });
 const removed = { sealedKey: '', displayText: '' };
@@ -63,9 +64,9 @@ describe('the configuration of an API key', () => {
   });
 
   test.each([
-    [{ unknown: true }, ''],
-    [JSON.parse('{"__proto__":{},"requireJwtToken":true}'), ''],
-    [{ isPrivateCommentsEnabled: true }, ''],
+    [{ unknown: true }, 'unknown'],
+    [JSON.parse('{"__proto__":{},"requireJwtToken":true}'), '__proto__'],
+    [{ isPrivateCommentsEnabled: true }, 'isPrivateCommentsEnabled'],
     [{ defaultDocumentAccessType: 'private' }, 'defaultDocumentAccessType'],
     [{ requireJwtToken: 'yes' }, 'requireJwtToken'],
     [{ aiModelApiKey: [] }, 'aiModelApiKey'],
@@ -73,7 +74,7 @@ describe('the configuration of an API key', () => {
     [{ aiModelApiKey: [{ provider: 'mistral', customerApiKey: 'k' }] }, 'aiModelApiKey.0.provider'],
     [{ aiModelApiKey: [{ provider: 'openai' }] }, 'aiModelApiKey.0.customerApiKey'],
     [{ aiModelApiKey: [{ provider: 'openai', customerApiKey: 'k\n' }] }, 'aiModelApiKey.0.customerApiKey'],
-    [{ aiModelApiKey: [{ provider: 'openai', customerApiKey: 'k', model: 'm' }] }, 'aiModelApiKey.0'],
+    [{ aiModelApiKey: [{ provider: 'openai', customerApiKey: 'k', model: 'm' }] }, 'aiModelApiKey.0.model'],
     [
       {
         aiModelApiKey: [
@@ -84,6 +85,6 @@ describe('the configuration of an API key', () => {
       'aiModelApiKey',
     ],
   ])('rejects %j with an issue at %p', (sent, path) => {
-    expect(ApiKeyConfigChange.safeParse(sent).error?.issues.map((issue) => issue.path.join('.'))).toEqual([path]);
+    expect(requestIssues(ApiKeyConfigChange, sent).map((issue) => issue.path.join('.'))).toEqual([path]);
   });
 });

@@ -6,6 +6,7 @@ import {
   EmailConfigChange,
   initialEmailConfig,
 } from '../../../lib/workspaces/rules/emailConfig.ts';
+import { requestIssues } from '../../support/requestIssues.ts';
 
 /** Returns the data of a request as the endpoint parses them. */
 const sent = (data: object) => EmailConfigChange.parse(data);
@@ -173,7 +174,7 @@ describe('changeEmailConfig while triggers are stored', () => {
 
 describe('EmailConfigChange', () => {
   const issuesOf = (emailServiceConfig: unknown) =>
-    EmailConfigChange.safeParse({ emailServiceConfig }).error?.issues.map(({ path }) => path.slice(1).join('.'));
+    requestIssues(EmailConfigChange, { emailServiceConfig }).map(({ path }) => path.slice(1).join('.'));
 
   test.each([
     ...['fromEmail', 'fromCompany', 'apiKey', 'commentTemplateId', 'tagTemplateId'].map((field) => ({ [field]: '' })),
@@ -184,7 +185,7 @@ describe('EmailConfigChange', () => {
     { triggers: Object.fromEntries(mailedTypes.map((type) => [type, true])) },
     { triggers: Object.fromEntries(triggerTypes.map((type) => [type, false])) },
   ])('accepts %j', (fields) => {
-    expect(issuesOf(fields)).toBeUndefined();
+    expect(issuesOf(fields)).toEqual([]);
   });
 
   test.each([
@@ -208,16 +209,13 @@ describe('EmailConfigChange', () => {
     ['commentTemplateId', 'a\tb'],
     ['tagTemplateId', 5],
     ['triggers', []],
-    ['triggers', { 'comment.added': true }],
   ])('rejects %s %j', (field, value) => {
     expect(issuesOf({ [field]: value })).toEqual([field]);
   });
 
   test('names the invalid trigger', () => {
     expect(issuesOf({ triggers: { 'comment.add': 'yes' } })).toEqual(['triggers.comment.add']);
-    const { error } = EmailConfigChange.safeParse({
-      emailServiceConfig: { triggers: JSON.parse('{"comment.added":true,"__proto__":true}') },
-    });
-    expect(error?.issues).toMatchObject([{ code: 'unrecognized_keys', keys: ['comment.added', '__proto__'] }]);
+    const unknown = { triggers: JSON.parse('{"comment.added":true,"__proto__":true}') as unknown };
+    expect(issuesOf(unknown)).toEqual(['triggers.comment.added', 'triggers.__proto__']);
   });
 });

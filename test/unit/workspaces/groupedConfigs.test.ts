@@ -6,6 +6,7 @@ import {
   changeNotificationConfig,
   NotificationConfigChange,
 } from '../../../lib/workspaces/rules/notificationConfig.ts';
+import { requestIssues } from '../../support/requestIssues.ts';
 
 const NOW = 1_800_000_000_000;
 
@@ -96,12 +97,12 @@ describe('changeActivityConfig', () => {
     [{ enabledTime: 8.64e15 + 2 }, 'enabledTime'],
     [{ isEnabled: 'true' }, 'isEnabled'],
     [{ immutable: 1 }, 'immutable'],
-    [{ triggers: { comment: { add: true } } }, 'triggers.comment'],
+    [{ triggers: { comment: { add: true } } }, 'triggers.comment.add'],
     [{ triggers: { comment: { added: 1 } } }, 'triggers.comment.added'],
-    [{ triggers: { huddle: {} } }, 'triggers'],
-    [{ triggers: { comment: JSON.parse('{"__proto__":true}') } }, 'triggers.comment'],
+    [{ triggers: { huddle: {} } }, 'triggers.huddle'],
+    [{ triggers: { comment: JSON.parse('{"__proto__":true}') } }, 'triggers.comment.__proto__'],
   ])('rejects an activity config %j with an issue at %s', (sent, path) => {
-    expect(ActivityConfigChange.safeParse(sent).error?.issues.map((issue) => issue.path.join('.'))).toEqual([path]);
+    expect(requestIssues(ActivityConfigChange, sent).map((issue) => issue.path.join('.'))).toEqual([path]);
   });
 });
 
@@ -194,11 +195,11 @@ describe('changeNotificationConfig', () => {
     ],
     [batch({ maxActivities: 1 }), ['batchConfig.document.maxActivities', 'batchConfig.user.maxActivities']],
     [batch({ maxActivities: 51 }), ['batchConfig.document.maxActivities', 'batchConfig.user.maxActivities']],
-    [{ triggers: { recorder: { done: true } } }, ['triggers']],
-    [{ triggers: { huddle: { joined: true } } }, ['triggers.huddle']],
+    [{ triggers: { recorder: { done: true } } }, ['triggers.recorder']],
+    [{ triggers: { huddle: { joined: true } } }, ['triggers.huddle.joined']],
     [{ triggers: { comment: { added: 'on' } } }, ['triggers.comment.added']],
   ])('rejects a notification config %j with an issue for each invalid field', (notificationServiceConfig, paths) => {
-    const { error } = NotificationConfigChange.safeParse({ notificationServiceConfig });
-    expect(error?.issues.map((issue) => issue.path.slice(1).join('.'))).toEqual(paths);
+    const issues = requestIssues(NotificationConfigChange, { notificationServiceConfig });
+    expect(issues.map((issue) => issue.path.slice(1).join('.'))).toEqual(paths);
   });
 });

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { deleteAgentGroups } from '../../../../lib/agents/agentGroups.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
-import { closedObject, Id } from '../../../../lib/shared/schema.ts';
+import { Id } from '../../../../lib/shared/schema.ts';
 
 export const endpoint = defineEndpoint(
   {
@@ -10,7 +10,7 @@ export const endpoint = defineEndpoint(
     summary: 'Delete a group of review agents, but not its agents',
     auth: 'apiKey',
     kind: 'write',
-    input: closedObject({ groupId: Id }),
+    input: z.object({ groupId: Id }),
     output: z.object({ data: z.object({ groupId: z.string() }) }),
     message: 'Agent group deleted successfully',
     errors: ['NOT_FOUND', 'ABORTED'],

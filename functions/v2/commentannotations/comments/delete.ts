@@ -1,3 +1,4 @@
+import * as z from 'zod';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { writeComments } from '../../../../lib/comments/commentWriter.ts';
 import { changeOptionFields, toChangeOptions } from '../../../../lib/comments/rules/changeOptions.ts';
@@ -9,7 +10,6 @@ import { viewerOf } from '../../../../lib/content/viewer.ts';
 import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../../lib/http/twin.ts';
 import { toItemResults } from '../../../../lib/shared/results.ts';
-import { closedObject } from '../../../../lib/shared/schema.ts';
 import { openToUsers } from '../../../../lib/userTokens/openToUsers.ts';
 
 export const endpoint = defineEndpoint(
@@ -20,7 +20,7 @@ export const endpoint = defineEndpoint(
     auth: 'apiKey',
     user: openToUsers(commentDeletionsByUsers),
     kind: 'write',
-    input: closedObject({
+    input: z.object({
       ...commentSelectors,
       ...changeOptionFields,
     }),

@@ -1,3 +1,4 @@
+import * as z from 'zod';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { serviceName } from '../../../../lib/app/serviceName.ts';
 import { writeComments } from '../../../../lib/comments/commentWriter.ts';
@@ -11,7 +12,6 @@ import { viewerOf } from '../../../../lib/content/viewer.ts';
 import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../../lib/http/twin.ts';
 import { toItemResults } from '../../../../lib/shared/results.ts';
-import { closedObject } from '../../../../lib/shared/schema.ts';
 import { openToUsers } from '../../../../lib/userTokens/openToUsers.ts';
 
 export const endpoint = defineEndpoint(
@@ -21,7 +21,7 @@ export const endpoint = defineEndpoint(
     auth: 'apiKey',
     user: openToUsers(commentChangesByUsers),
     kind: 'write',
-    input: closedObject({
+    input: z.object({
       ...commentSelectors,
       updatedData: CommentChange,
       // `triggerNotification` emits `comment.update` for each changed comment. A repeated call emits the events again.

@@ -58,9 +58,10 @@ export const endpoint = defineEndpoint(
     const ensureFolder = async () =>
       folderId === undefined ? undefined : deps.folders.ensure(scope, folderId, input.createFolder ?? false, now);
     const documents = distinctBy(input.documents, ({ documentId }) => documentId).map(
-      ({ documentId, documentName, metadata }) => ({
+      ({ documentId, documentName, accessType: ownAccess, metadata }) => ({
         documentId,
         documentName,
+        accessType: ownAccess,
         // Like an update to `{}`, which leaves the document without metadata.
         metadata: metadata && Object.keys(metadata).length > 0 ? JSON.stringify(metadata) : undefined,
       }),

@@ -1,3 +1,4 @@
+import * as z from 'zod';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { deleteDocuments } from '../../../../lib/deletion/deleteDocuments.ts';
 import { organizationScope } from '../../../../lib/directory/folders/folders.ts';
@@ -6,7 +7,7 @@ import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../../lib/http/twin.ts';
 import { distinct } from '../../../../lib/shared/collections.ts';
 import { byId, DocumentResults } from '../../../../lib/shared/results.ts';
-import { closedObject, Id, limits, list } from '../../../../lib/shared/schema.ts';
+import { Id, limits, list } from '../../../../lib/shared/schema.ts';
 
 export const endpoint = defineEndpoint(
   {
@@ -14,7 +15,7 @@ export const endpoint = defineEndpoint(
     summary: 'Delete documents with everything in them',
     auth: 'apiKey',
     kind: 'write',
-    input: closedObject({ organizationId: Id, documentIds: list(Id, limits.list) }),
+    input: z.object({ organizationId: Id, documentIds: list(Id, limits.list) }),
     output: DocumentResults,
     message: 'Document(s) deleted successfully.',
     errors: [],

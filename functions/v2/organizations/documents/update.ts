@@ -13,7 +13,7 @@ import { Id, limits, list, optional } from '../../../../lib/shared/schema.ts';
 export const endpoint = defineEndpoint(
   {
     path: '/v2/organizations/documents/update',
-    summary: 'Change the names and metadata of documents',
+    summary: 'Change the names, access types and metadata of documents',
     auth: 'apiKey',
     kind: 'write',
     input: z.object({

@@ -3,7 +3,7 @@ import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { changeFolders } from '../../../../lib/directory/folders/folderChanger.ts';
 import { findOrganization } from '../../../../lib/directory/organizations.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
-import { closedObject, Id } from '../../../../lib/shared/schema.ts';
+import { Id } from '../../../../lib/shared/schema.ts';
 
 export const endpoint = defineEndpoint(
   {
@@ -11,7 +11,7 @@ export const endpoint = defineEndpoint(
     summary: 'Delete a folder with everything in it',
     auth: 'apiKey',
     kind: 'write',
-    input: closedObject({ organizationId: Id, folderId: Id }),
+    input: z.object({ organizationId: Id, folderId: Id }),
     output: z.object({ data: z.null() }),
     message: 'Folder deletion initiated successfully.',
     errors: ['NOT_FOUND', 'ABORTED'],

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { findWritableOrganization } from '../../../../lib/content/documentScope.ts';
 import { changeFolders } from '../../../../lib/directory/folders/folderChanger.ts';
+import { accessTypes } from '../../../../lib/directory/rules/access.ts';
 import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../../lib/http/twin.ts';
 import { distinctBy } from '../../../../lib/shared/collections.ts';
@@ -14,14 +15,19 @@ const MAX_MOVED_FOLDERS = 30;
 export const endpoint = defineEndpoint(
   {
     path: '/v2/organizations/folders/update',
-    summary: 'Rename folders, and move them with everything in them',
+    summary: 'Rename folders, set their access types, and move them with everything in them',
     auth: 'apiKey',
     kind: 'write',
     input: z.object({
       organizationId: Id,
       // `parentFolderId: null` moves the folder to the top level. Without `parentFolderId`, the folder is not moved.
       folders: list(
-        z.object({ folderId: Id, folderName: optional(Name), parentFolderId: Id.nullable().optional() }),
+        z.object({
+          folderId: Id,
+          folderName: optional(Name),
+          parentFolderId: Id.nullable().optional(),
+          accessType: optional(z.enum(accessTypes)),
+        }),
         limits.list,
       ).check(
         z.refine(

@@ -7,7 +7,7 @@ import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../../lib/http/twin.ts';
 import * as logMessages from '../../../../lib/observability/logMessages.ts';
 import { distinct, distinctBy } from '../../../../lib/shared/collections.ts';
-import { closedObject, Id, limits, list, optional } from '../../../../lib/shared/schema.ts';
+import { Id, limits, list, optional } from '../../../../lib/shared/schema.ts';
 
 /** The largest number of users that one call deletes. As documented, a call ignores all further users of its list. */
 const MAX_USERS = 30;
@@ -20,7 +20,7 @@ export const endpoint = defineEndpoint(
     auth: 'apiKey',
     kind: 'write',
     limitClass: 'expensive',
-    input: closedObject({ userIds: list(Id, limits.list), organizationIds: optional(list(Id, limits.readIds)) }),
+    input: z.object({ userIds: list(Id, limits.list), organizationIds: optional(list(Id, limits.readIds)) }),
     output: z.object({ data: z.object({ jobId: z.string(), tasksCount: z.int() }) }),
     message: 'Data deletion process has been initiated.',
     errors: [],

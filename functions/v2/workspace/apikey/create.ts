@@ -7,7 +7,12 @@ import { requireAllowedUrls } from '../../../../lib/net/allowedUrls.ts';
 import { ApiError, invalid } from '../../../../lib/shared/errors.ts';
 import { Name, optional } from '../../../../lib/shared/schema.ts';
 import { newApiKeySettingsOps } from '../../../../lib/workspaces/newApiKeySettings.ts';
-import { newApiKeySettings, Regions, requireOwnRegion } from '../../../../lib/workspaces/rules/newApiKeySettings.ts';
+import {
+  newApiKeySettings,
+  operatorFields,
+  Regions,
+  requireOwnRegion,
+} from '../../../../lib/workspaces/rules/newApiKeySettings.ts';
 import { ApiKeyType, defaultApiKeyName, emailKey, OwnerEmail } from '../../../../lib/workspaces/rules/workspaces.ts';
 import { createApiKeys, ownRegion, unverifiedGraceDays } from '../../../../lib/workspaces/workspaces.ts';
 
@@ -25,6 +30,7 @@ export const endpoint = defineEndpoint(
       createAuthToken: optional(z.boolean()),
       ...Regions,
       ...newApiKeySettings,
+      ...operatorFields,
     }),
     output: z.object({ data: z.object({ apiKey: z.string(), authToken: z.string().optional() }) }),
     message: 'API key created successfully.',

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../../lib/http/twin.ts';
-import { closedObject, list } from '../../../../lib/shared/schema.ts';
+import { list } from '../../../../lib/shared/schema.ts';
 import { AllowedDomainsEntity } from '../../../../lib/workspaces/allowedDomains.ts';
 import { configEndpoints } from '../../../../lib/workspaces/configs/configEndpoints.ts';
 import { MAX_DOMAINS_PER_CALL, RemovedDomain, removeDomains } from '../../../../lib/workspaces/rules/domains.ts';
@@ -12,7 +12,7 @@ export const endpoint = defineEndpoint(
     ...configEndpoints(AllowedDomainsEntity).update,
     path: '/v2/workspace/domains/delete',
     summary: 'Remove allowed domains',
-    input: closedObject({ domains: list(RemovedDomain, MAX_DOMAINS_PER_CALL) }),
+    input: z.object({ domains: list(RemovedDomain, MAX_DOMAINS_PER_CALL) }),
     output: z.object({ data: z.object({ domainsRemoved: z.array(z.string()), skippedDomains: z.array(z.string()) }) }),
     message: 'Domain(s) removed successfully from allowed domains.',
     impact: 'customers cannot remove allowed domains',

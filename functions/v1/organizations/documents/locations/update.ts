@@ -4,7 +4,7 @@ import { updateLocations } from '../../../../../lib/content/locationUpdater.ts';
 import { Location } from '../../../../../lib/content/rules/location.ts';
 import { requireOwnCredentials } from '../../../../../lib/http/credentials.ts';
 import { toLambda } from '../../../../../lib/http/lambda.ts';
-import { closedObject, Id, optional } from '../../../../../lib/shared/schema.ts';
+import { Id, optional } from '../../../../../lib/shared/schema.ts';
 
 export const endpoint = defineEndpoint(
   {
@@ -13,12 +13,12 @@ export const endpoint = defineEndpoint(
       'Change a location of a document and of all content at this location, in one organization or in every organization that has the document',
     auth: 'apiKey',
     kind: 'write',
-    input: closedObject({
+    input: z.object({
       apiKey: z.string(),
       authToken: z.string(),
       documentId: Id,
       organizationId: optional(Id),
-      migrate: closedObject({ oldLocation: Location, newLocation: Location }),
+      migrate: z.object({ oldLocation: Location, newLocation: Location }),
       /**
        * If true, the fields of `newLocation` are merged into the stored location. Otherwise `newLocation` replaces it.
        */

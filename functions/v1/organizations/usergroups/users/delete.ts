@@ -7,7 +7,7 @@ import { toLambdaWithTwin } from '../../../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../../../lib/http/twin.ts';
 import { distinct } from '../../../../../lib/shared/collections.ts';
 import { GroupResults, toGroupResults } from '../../../../../lib/shared/results.ts';
-import { closedObject, Id, limits, list, optional } from '../../../../../lib/shared/schema.ts';
+import { Id, limits, list, optional } from '../../../../../lib/shared/schema.ts';
 
 export const endpoint = defineEndpoint(
   {
@@ -15,21 +15,23 @@ export const endpoint = defineEndpoint(
     summary: 'Delete the given users, or all users, from a user group',
     auth: 'apiKey',
     kind: 'write',
-    input: closedObject({
-      organizationId: Id,
-      organizationUserGroupId: Id,
-      userIds: optional(list(Id, limits.list, 0)),
-      deleteAll: optional(z.boolean()),
-    }).check(
-      z.refine(({ userIds = [], deleteAll }) => deleteAll === true || userIds.length > 0, {
-        path: ['userIds'],
-        error: 'must not be empty unless deleteAll is true',
-      }),
-      z.refine(({ userIds = [], deleteAll }) => deleteAll !== true || userIds.length === 0, {
-        path: ['userIds'],
-        error: 'must not be given together with deleteAll',
-      }),
-    ),
+    input: z
+      .object({
+        organizationId: Id,
+        organizationUserGroupId: Id,
+        userIds: optional(list(Id, limits.list, 0)),
+        deleteAll: optional(z.boolean()),
+      })
+      .check(
+        z.refine(({ userIds = [], deleteAll }) => deleteAll === true || userIds.length > 0, {
+          path: ['userIds'],
+          error: 'must not be empty unless deleteAll is true',
+        }),
+        z.refine(({ userIds = [], deleteAll }) => deleteAll !== true || userIds.length === 0, {
+          path: ['userIds'],
+          error: 'must not be given together with deleteAll',
+        }),
+      ),
     output: GroupResults,
     message: 'Deleted users from group successfully.',
     errors: [],

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { defineEndpoint } from '../../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../../lib/http/lambda.ts';
-import { closedObject, Id } from '../../../../../lib/shared/schema.ts';
+import { Id } from '../../../../../lib/shared/schema.ts';
 import { deleteWebhookEndpoints } from '../../../../../lib/webhooks/endpoints.ts';
 import { requireEnabled } from '../../../../../lib/webhooks/rules/advancedConfig.ts';
 import { endpointNotFound } from '../../../../../lib/webhooks/rules/endpoints.ts';
@@ -14,7 +14,7 @@ export const endpoint = defineEndpoint(
     auth: 'apiKey',
     kind: 'write',
     freshCredentials: true,
-    input: closedObject({ endpointId: Id }),
+    input: z.object({ endpointId: Id }),
     output: z.object({ data: z.object({ endpointId: z.string(), deleted: z.literal(true) }) }),
     message: 'Advanced webhook endpoint deleted successfully.',
     errors: ['FAILED_PRECONDITION', 'NOT_FOUND', 'ABORTED'],

@@ -4,7 +4,7 @@ import { Location } from '../../../../../../lib/content/rules/location.ts';
 import { deleteLocations } from '../../../../../../lib/deletion/deleteLocationData.ts';
 import { requireOwnCredentials } from '../../../../../../lib/http/credentials.ts';
 import { toLambda } from '../../../../../../lib/http/lambda.ts';
-import { closedObject, Id } from '../../../../../../lib/shared/schema.ts';
+import { Id } from '../../../../../../lib/shared/schema.ts';
 
 export const endpoint = defineEndpoint(
   {
@@ -12,7 +12,7 @@ export const endpoint = defineEndpoint(
     summary: 'Delete all content at a location of a document, in every organization that has the document',
     auth: 'apiKey',
     kind: 'write',
-    input: closedObject({ apiKey: z.string(), authToken: z.string(), documentId: Id, location: Location }),
+    input: z.object({ apiKey: z.string(), authToken: z.string(), documentId: Id, location: Location }),
     output: z.object({ data: z.null() }),
     message: 'Data deleted successfully.',
     errors: ['ABORTED'],
