@@ -8,7 +8,8 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { StartError } from '../../infra/local/startError.ts';
 import { dynamoDbLocalCommand } from '../../infra/local/table/dynamoDbLocal.ts';
-import { freePort, listening, START_MILLISECONDS } from '../../infra/local/table/engine.ts';
+import { listening, START_MILLISECONDS } from '../../infra/local/table/engine.ts';
+import { freeAddress } from '../../infra/local/table/engineAddress.ts';
 import { spawnGuarded } from '../../infra/local/table/guardedProcess.ts';
 
 /**
@@ -44,12 +45,12 @@ async function main(): Promise<number> {
     console.log(`SKIPPED: the tests on DynamoDB Local (${FILES.join(', ')}). ${error.message}`);
     return 0;
   }
-  const port = await freePort();
+  const address = await freeAddress({ isEverywhere: true });
   // The option `-sharedDb` is left out, so each access key has its own database.
-  const engine = spawnGuarded([...command, '-inMemory', '-port', String(port)], ['pipe', 'pipe']);
+  const engine = spawnGuarded([...command, '-inMemory', '-port', String(address.port)], ['pipe', 'pipe']);
   const ended = once(engine, 'exit');
   try {
-    const failure = await listening(port, AbortSignal.timeout(START_MILLISECONDS));
+    const failure = await listening(address, AbortSignal.timeout(START_MILLISECONDS));
     if (failure !== undefined) throw new Error(`DynamoDB Local did not start: ${failure}`);
     console.log(`On DynamoDB Local: ${FILES.join(', ')}`);
     const jest = [
@@ -63,7 +64,7 @@ async function main(): Promise<number> {
     const run = spawn(process.execPath, jest, {
       cwd: projectDir,
       stdio: 'inherit',
-      env: { ...process.env, DYNAMODB_LOCAL_URL: `http://127.0.0.1:${port}` },
+      env: { ...process.env, DYNAMODB_LOCAL_URL: address.url },
     });
     const [code] = (await once(run, 'exit')) as [number | null];
     return code ?? 1;

@@ -4,6 +4,7 @@ import { json } from 'node:stream/consumers';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { CreateTableCommand, DeleteTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { dynoxideCommand, findDynoxide } from '../../infra/local/table/dynoxide.ts';
+import { freeAddress } from '../../infra/local/table/engineAddress.ts';
 import { spawnGuarded } from '../../infra/local/table/guardedProcess.ts';
 import { indexNames } from '../../lib/app/capability.ts';
 import { clientSettings } from '../../lib/app/sdkSettings.ts';
@@ -224,10 +225,6 @@ function startSes(mails: SentMail[]): Promise<Receiver> {
 const CALL_MILLISECONDS = 240_000;
 
 const TRIES = 20;
-/**
- * The ports for engines. They are below the ports that the operating system gives to clients, so no client takes one.
- */
-const [FIRST_PORT, PORTS] = [15_000, 15_000];
 
 interface LaunchedEngine {
   /** The environment variables that the SDK needs to call the engine. */
@@ -265,12 +262,12 @@ const noEngine: LaunchedEngine = {
   stop: () => Promise.resolve(),
 };
 
-/** Starts an engine on a free port. */
+/** Starts an engine at a free address. Another process may take the address first, so several are tried. */
 async function launchEngine(): Promise<LaunchedEngine> {
   const program = findDynoxide();
   for (let attempt = 0; attempt < TRIES; attempt++) {
-    const port = FIRST_PORT + Math.floor(Math.random() * PORTS);
-    const engine = spawnGuarded(dynoxideCommand(program, port), ['pipe', 'pipe']);
+    const address = await freeAddress();
+    const engine = spawnGuarded(dynoxideCommand(program, address), ['pipe', 'pipe']);
     const output = [engine.stdout!, engine.stderr!];
     const listens = new Promise<boolean>((resolve) => {
       for (const stream of output) stream.on('data', (chunk: Buffer) => chunk.includes('listening') && resolve(true));
@@ -278,7 +275,7 @@ async function launchEngine(): Promise<LaunchedEngine> {
     });
     if (!(await listens)) continue;
     return {
-      environment: { AWS_ENDPOINT_URL_DYNAMODB: `http://127.0.0.1:${port}` },
+      environment: { AWS_ENDPOINT_URL_DYNAMODB: address.url },
       hasVectorIndexes: true,
       async stop() {
         const ended = once(engine, 'exit');

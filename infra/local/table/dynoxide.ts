@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
+import type { EngineAddress } from './engineAddress.ts';
 
 export const dynoxidePackage = `@dynoxide/${process.platform}-${process.arch}`;
 
@@ -9,6 +10,6 @@ export function findDynoxide(): string {
 }
 
 /** Returns the command that starts the engine. It has one thread, because it handles one call at a time. */
-export function dynoxideCommand(program: string, port: number, ...options: string[]): string[] {
-  return ['env', 'TOKIO_WORKER_THREADS=1', program, 'serve', '--host', '127.0.0.1', '--port', String(port), ...options];
+export function dynoxideCommand(program: string, { host, port }: EngineAddress, ...options: string[]): string[] {
+  return ['env', 'TOKIO_WORKER_THREADS=1', program, 'serve', '--host', host, '--port', String(port), ...options];
 }

@@ -1,31 +1,26 @@
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { open, readFile, rm } from 'node:fs/promises';
-import { connect, createServer } from 'node:net';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { endProcesses } from '../processes.ts';
 import type { EngineKind } from '../settings.ts';
 import { StartError } from '../startError.ts';
+import { type EngineAddress, freeAddress } from './engineAddress.ts';
 import { type EngineCall, EngineConnections } from './engineCall.ts';
 import { type Launch, prepareLaunch } from './engineLaunch.ts';
 
 export const START_MILLISECONDS = 20_000;
 const STOP_MILLISECONDS = 5_000;
 const POLL_MILLISECONDS = 10;
-/**
- * The ports for engines. They are below the ports that the operating system gives to clients, and to servers that ask for any free
- * port. Such a server could take the port while the engine is starting.
- */
-const [FIRST_PORT, PORTS] = [10_000, 5_000];
-const PORT_TRIES = 20;
 /** The engine is restarted after at most this many crashes within `RESTARTS_WITHIN_MILLISECONDS`. */
 const MAX_RESTARTS = 5;
 const RESTARTS_WITHIN_MILLISECONDS = 60_000;
 
 /** A running table engine with the API of DynamoDB. */
 export interface Engine {
-  readonly port: number;
+  readonly url: string;
   readonly connections: EngineConnections;
   readonly call: EngineCall;
   /**
@@ -55,7 +50,7 @@ interface Outage {
  * Starts the engine with its data in `dataDir`. The caller must hold the lock of this directory. First ends the engine
  * of an earlier run, because two engines must not use the same files.
  *
- * Restarts the engine on the same port if it crashes. Until then, calls fail as if DynamoDB did not answer. The engine
+ * Restarts the engine at the same address if it crashes. Until then, calls fail as if DynamoDB did not answer. The engine
  * ends with this process.
  */
 export async function startEngine(kind: EngineKind, dataDir: string): Promise<Engine> {
@@ -63,18 +58,18 @@ export async function startEngine(kind: EngineKind, dataDir: string): Promise<En
   await endProcesses(launch.identifyingArguments, STOP_MILLISECONDS);
   const logFile = join(dataDir, 'engine.log');
   await rm(logFile, { force: true });
-  const port = await freePort();
-  const connections = new EngineConnections(port);
+  const address = await freeAddress(launch);
+  const connections = new EngineConnections(address.url);
   const crashed = Promise.withResolvers<string>();
   let stopping = false;
   const isStopping = () => stopping;
   let outage: Outage | undefined;
   let restarted: PromiseWithResolvers<void> = Promise.withResolvers();
-  const start = () => startProcess(kind, launch, port, logFile);
+  const start = () => startProcess(kind, launch, address, logFile);
   let running = await start();
   const supervision = supervise();
   return {
-    port,
+    url: address.url,
     connections,
     call: connections.call,
     deleteStreamRecords: launch.deleteStreamRecords,
@@ -149,9 +144,14 @@ interface Running {
 }
 
 /** Starts one process of the engine. Throws a `StartError` if the process ends, or does not accept connections in time. */
-async function startProcess(kind: EngineKind, launch: Launch, port: number, logFile: string): Promise<Running> {
+async function startProcess(
+  kind: EngineKind,
+  launch: Launch,
+  address: EngineAddress,
+  logFile: string,
+): Promise<Running> {
   const log = await open(logFile, 'a');
-  const child = launch.spawn(port, [log.fd, log.fd]);
+  const child = launch.spawn(address, [log.fd, log.fd]);
   // When this process exits, this handler sends SIGTERM to the engine. Without it, the guard of `spawnGuarded` would
   // kill the engine.
   const kill = () => child.kill();
@@ -165,7 +165,7 @@ async function startProcess(kind: EngineKind, launch: Launch, port: number, logF
   await log.close();
   void ended.then(() => process.off('exit', kill));
   const waiting = new AbortController();
-  const failure = await Promise.race([listening(port, waiting.signal), ended]);
+  const failure = await Promise.race([listening(address, waiting.signal), ended]);
   waiting.abort();
   if (failure !== undefined) {
     child.kill('SIGKILL');
@@ -175,31 +175,14 @@ async function startProcess(kind: EngineKind, launch: Launch, port: number, logF
   return { child, ended };
 }
 
-/** Returns a free port for an engine. Throws a `StartError` if it finds none. */
-export async function freePort(): Promise<number> {
-  for (let attempt = 0; attempt < PORT_TRIES; attempt++) {
-    const port = FIRST_PORT + Math.floor(Math.random() * PORTS);
-    const server = createServer().listen(port, '127.0.0.1');
-    const isFree = await once(server, 'listening').then(
-      () => true,
-      () => false,
-    );
-    if (!isFree) continue;
-    server.close();
-    await once(server, 'close');
-    return port;
-  }
-  throw new StartError(`No port between ${FIRST_PORT} and ${FIRST_PORT + PORTS - 1} is free for the table engine.`);
-}
-
 /**
- * Waits until a server accepts connections at the port, and then returns undefined. Returns a description of the
+ * Waits until a server accepts connections at the address, and then returns undefined. Returns a description of the
  * problem if this takes too long, or if `waiting` is aborted.
  */
-export async function listening(port: number, waiting: AbortSignal): Promise<string | undefined> {
+export async function listening({ host, port }: EngineAddress, waiting: AbortSignal): Promise<string | undefined> {
   const deadline = Date.now() + START_MILLISECONDS;
   while (Date.now() < deadline && !waiting.aborted) {
-    const socket = connect(port, '127.0.0.1');
+    const socket = connect(port, host);
     // Without a server, TCP can connect a port to itself. Both ends of the connection then have the same port.
     const connected = await once(socket, 'connect').then(
       () => socket.localPort !== port,
@@ -209,5 +192,5 @@ export async function listening(port: number, waiting: AbortSignal): Promise<str
     if (connected) return undefined;
     await delay(POLL_MILLISECONDS);
   }
-  return `nothing answers on port ${port} after ${START_MILLISECONDS / 1000} s`;
+  return `nothing answers at ${host}:${port} after ${START_MILLISECONDS / 1000} s`;
 }

@@ -22,8 +22,8 @@ const HEADERS = [
 export class EngineConnections {
   readonly #connections: Connections;
 
-  constructor(port: number) {
-    this.#connections = new Connections(`http://127.0.0.1:${port}`);
+  constructor(url: string) {
+    this.#connections = new Connections(url);
   }
 
   /**

@@ -7,16 +7,19 @@ import { StartError } from '../startError.ts';
 import { deleteStreamRecords, indexStreamRecords } from '../streams/streamRecords.ts';
 import { dynamoDbLocalCommand } from './dynamoDbLocal.ts';
 import { dynoxideCommand, dynoxidePackage, findDynoxide } from './dynoxide.ts';
+import type { EngineAddress } from './engineAddress.ts';
 import { spawnGuarded } from './guardedProcess.ts';
 
 export interface Launch {
+  /** Whether the engine listens on all network interfaces. */
+  readonly isEverywhere: boolean;
   /** Arguments by which `findProcesses` finds the engine. No other process has them. */
   readonly identifyingArguments: string[];
   /**
    * Starts the engine. `output` are the file descriptors of its standard output and standard error. The engine ends
    * with this process.
    */
-  spawn(port: number, output: readonly [number, number]): ChildProcess;
+  spawn(address: EngineAddress, output: readonly [number, number]): ChildProcess;
   /** Called after the engine has started and before its first call. */
   started(): void;
   /** Deletes the stream records of a table that are before a sequence number. */
@@ -53,8 +56,9 @@ function dynoxide(dataDir: string): Launch {
     );
   }
   return {
+    isEverywhere: false,
     identifyingArguments: ['--db-path', path],
-    spawn: (port, output) => spawnGuarded(dynoxideCommand(program, port, '--db-path', path), output),
+    spawn: (address, output) => spawnGuarded(dynoxideCommand(program, address, '--db-path', path), output),
     started: () => indexStreamRecords(path),
     deleteStreamRecords: (table, sequence) => deleteStreamRecords(path, table, sequence),
   };
@@ -67,8 +71,9 @@ async function dynamoDbLocal(dataDir: string): Promise<Launch> {
   const nothing = () => undefined;
   // DynamoDB Local deletes stream records after a day, so `deleteStreamRecords` has nothing to do.
   return {
+    isEverywhere: true,
     identifyingArguments: ['-dbPath', path],
-    spawn: (port, output) => spawnGuarded([...java, '-sharedDb', '-dbPath', path, '-port', String(port)], output),
+    spawn: ({ port }, output) => spawnGuarded([...java, '-sharedDb', '-dbPath', path, '-port', String(port)], output),
     started: nothing,
     deleteStreamRecords: nothing,
   };

@@ -24,6 +24,7 @@ import { StreamPositions } from '../../../infra/local/streams/streamPositions.ts
 import { streamOf, StreamReader } from '../../../infra/local/streams/streamReader.ts';
 import { openDatabase } from '../../../infra/local/table/database.ts';
 import { startEngine } from '../../../infra/local/table/engine.ts';
+import { freeAddress } from '../../../infra/local/table/engineAddress.ts';
 import { prepareLaunch } from '../../../infra/local/table/engineLaunch.ts';
 import { spawnGuarded } from '../../../infra/local/table/guardedProcess.ts';
 import { ensureTable, withoutVectorIndexes } from '../../../infra/local/table/table.ts';
@@ -88,9 +89,9 @@ describe('the table engine', () => {
     };
   };
   const Key = { PK: { S: 'a' }, SK: { S: 'b' } };
-  const clientOf = (port: number) =>
+  const clientOf = (endpoint: string) =>
     new DynamoDBClient({
-      endpoint: `http://127.0.0.1:${port}`,
+      endpoint,
       region: 'us-east-1',
       credentials: { accessKeyId: 'LOCAL', secretAccessKey: 'local' },
     });
@@ -98,14 +99,14 @@ describe('the table engine', () => {
   test('creates the table of the template, keeps it, and adds missing indexes', async () => {
     const first = await startEngine('dynoxide', dataDir);
     await ensureTable(first.call, table('gsi1'));
-    await clientOf(first.port).send(new PutItemCommand({ TableName: 'Root-Table', Item: Key }));
+    await clientOf(first.url).send(new PutItemCommand({ TableName: 'Root-Table', Item: Key }));
     await first.stop();
 
     const second = await startEngine('dynoxide', dataDir);
     try {
       await ensureTable(second.call, table('gsi1', 'gsi2', 'gsi3'));
       await ensureTable(second.call, table('gsi1', 'gsi2', 'gsi3'));
-      const client = clientOf(second.port);
+      const client = clientOf(second.url);
       const { Table } = await client.send(new DescribeTableCommand({ TableName: 'Root-Table' }));
       expect(
         Table?.GlobalSecondaryIndexes?.map(({ IndexName, Projection }) => [IndexName, Projection?.ProjectionType]),
@@ -129,7 +130,7 @@ describe('the table engine', () => {
     const first = await startEngine('dynoxide', dataDir);
     await ensureTable(first.call, searchable('one', 'two'));
     const vector = { L: [{ N: '1' }, { N: '0' }] };
-    await clientOf(first.port).send(
+    await clientOf(first.url).send(
       new PutItemCommand({ TableName: 'Root-Table', Item: { ...Key, of: { S: 'x' }, one: vector, two: vector } }),
     );
     await first.stop();
@@ -147,7 +148,7 @@ describe('the table engine', () => {
           ExpressionAttributeNames: { '#of': 'of' },
           ExpressionAttributeValues: { ':of': { S: 'x' } },
         };
-        const { SearchResults } = await clientOf(second.port).send(new SearchVectorsCommand(search));
+        const { SearchResults } = await clientOf(second.url).send(new SearchVectorsCommand(search));
         expect(SearchResults?.map(({ Item }) => Item)).toMatchObject([Key]);
       }
     } finally {
@@ -189,8 +190,8 @@ describe('the table engine', () => {
   });
 
   test('reads a stream from the last position after a restart, and deletes processed records', async () => {
-    const put = (port: number, id: string) =>
-      clientOf(port).send(new PutItemCommand({ TableName: 'Root-Table', Item: { PK: { S: id }, SK: { S: 'x' } } }));
+    const put = (url: string, id: string) =>
+      clientOf(url).send(new PutItemCommand({ TableName: 'Root-Table', Item: { PK: { S: id }, SK: { S: 'x' } } }));
     const read = async (reader: StreamReader) =>
       (await reader.next()).map(({ record, position }) => [
         (record.dynamodb.Keys.PK as { S: string }).S,
@@ -199,7 +200,7 @@ describe('the table engine', () => {
 
     const first = await startEngine('dynoxide', dataDir);
     await ensureTable(first.call, table());
-    for (const id of ['a', 'b', 'c']) await put(first.port, id);
+    for (const id of ['a', 'b', 'c']) await put(first.url, id);
     const stream = await streamOf(first.call, 'Root-Table');
     const reader = new StreamReader(first.call, stream, undefined);
     expect(await read(reader)).toEqual([
@@ -208,7 +209,7 @@ describe('the table engine', () => {
       ['c', '3'],
     ]);
     expect(await read(reader)).toEqual([]);
-    await put(first.port, 'd');
+    await put(first.url, 'd');
     expect(await read(reader)).toEqual([['d', '4']]);
     await first.stop();
 
@@ -224,7 +225,7 @@ describe('the table engine', () => {
         ['c', '3'],
         ['d', '4'],
       ]);
-      await put(second.port, 'e');
+      await put(second.url, 'e');
       expect(await streamOf(second.call, 'Root-Table')).toBe(stream);
       expect(await read(new StreamReader(second.call, stream, { shard: shard!, sequence: '3' }))).toEqual([
         ['d', '4'],
@@ -277,7 +278,7 @@ describe('the table engine', () => {
     const file = join(dataDir, 'table.db');
     const { spawn: launch } = await prepareLaunch('dynoxide', dataDir);
     const output = openSync(join(dataDir, 'orphan.log'), 'w');
-    const orphan = launch(0, [output, output]);
+    const orphan = launch(await freeAddress(), [output, output]);
     closeSync(output);
     const ended = once(orphan, 'exit');
     // At first the process is a shell, which then becomes the engine.
@@ -306,7 +307,7 @@ describe('the table engine', () => {
     const pids = async () => (await findProcesses('--db-path', join(dataDir, 'table.db'))).map(({ pid }) => pid);
     try {
       await ensureTable(engine.call, table());
-      await clientOf(engine.port).send(new PutItemCommand({ TableName: 'Root-Table', Item: Key }));
+      await clientOf(engine.url).send(new PutItemCommand({ TableName: 'Root-Table', Item: Key }));
       const before = await pids();
       await engine.restart();
       expect(await pids()).toEqual(before);
@@ -317,7 +318,7 @@ describe('the table engine', () => {
         expect(await pids()).toEqual([]);
         await expect(engine.call('DynamoDB_20120810.ListTables', {})).rejects.toThrow('ECONNREFUSED');
         await engine.restart();
-        expect((await clientOf(engine.port).send(new GetItemCommand({ TableName: 'Root-Table', Key }))).Item).toEqual(
+        expect((await clientOf(engine.url).send(new GetItemCommand({ TableName: 'Root-Table', Key }))).Item).toEqual(
           Key,
         );
       }

@@ -88,7 +88,7 @@ beforeAll(async () => {
       (name) => ({ name, visibilitySeconds: 30, retentionSeconds: 60, delaySeconds: 0 }) as QueueModel,
     ),
   );
-  connections = new EngineConnections((engine.address() as AddressInfo).port);
+  connections = new EngineConnections(`http://127.0.0.1:${(engine.address() as AddressInfo).port}`);
   const table = new TableCalls({
     engine: connections,
     keyNames: new Map(),

@@ -1,0 +1,54 @@
+import { randomInt } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { StartError } from '../startError.ts';
+
+/** Where a table engine listens. */
+export interface EngineAddress {
+  readonly host: string;
+  readonly port: number;
+  readonly url: string;
+}
+
+/**
+ * The ports above 1023 that Chromium, Firefox and Safari refuse to call ("bad ports" of the Fetch standard). The engine
+ * answers every Host header and every origin, so browsers must not reach it. The ports are below those that the operating
+ * system gives to clients and to servers that ask for any free port.
+ */
+export const enginePorts: readonly number[] = [
+  1719, 1720, 1723, 2049, 3659, 4045, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6697, 10_080,
+];
+const [LOOPBACK, EVERYWHERE] = ['127.0.0.1', '0.0.0.0'];
+
+/**
+ * Returns a free address for an engine: a random address of 127.0.0.0/8, so that engines can share a port. Systems
+ * such as macOS have 127.0.0.1 only. There, and if `isEverywhere` says that the engine listens on all interfaces, only
+ * the port is random. Throws a `StartError` if no port is free.
+ */
+export async function freeAddress({ isEverywhere = false, randomHost = randomLoopback } = {}): Promise<EngineAddress> {
+  const first = randomInt(enginePorts.length);
+  const ports = [...enginePorts.slice(first), ...enginePorts.slice(0, first)];
+  for (const bound of isEverywhere ? [EVERYWHERE] : [randomHost(), LOOPBACK])
+    for (const port of ports) {
+      if (!(await isFree(bound, port))) continue;
+      const host = bound === EVERYWHERE ? LOOPBACK : bound;
+      return { host, port, url: `http://${host}:${port}` };
+    }
+  throw new StartError(`No port of ${enginePorts.join(', ')} is free for the table engine.`);
+}
+
+function randomLoopback(): string {
+  return `127.${randomInt(1, 255)}.${randomInt(256)}.${randomInt(1, 255)}`;
+}
+
+async function isFree(host: string, port: number): Promise<boolean> {
+  const server = createServer().listen(port, host);
+  const isListening = await once(server, 'listening').then(
+    () => true,
+    () => false,
+  );
+  if (!isListening) return false;
+  server.close();
+  await once(server, 'close');
+  return true;
+}
