@@ -1,13 +1,25 @@
+import type { IncomingMessage } from 'node:http';
+
 /** The names of this machine in a Host header. */
 const LOOPBACK_NAMES = ['127.0.0.1', 'localhost', '[::1]'];
 const HTTP_PORT = 80;
 
 /**
- * Returns whether a Host header names this machine and the server's port. This prevents DNS rebinding: an attacker lets
+ * Returns the host that a request names, in lower case. Returns undefined if the request has no Host header or several,
+ * or if its target is a URL with another host. Programs would disagree about which of several hosts counts.
+ */
+export function hostOf({ headersDistinct: { host: hosts = [] }, url = '' }: IncomingMessage): string | undefined {
+  const target = /^[a-z][a-z0-9+.-]*:\/\/([^/?#]*)/i.exec(url)?.[1];
+  const [host, ...others] = hosts.map((name) => name.toLowerCase());
+  return others.length > 0 || (target !== undefined && target.toLowerCase() !== host) ? undefined : host;
+}
+
+/**
+ * Returns whether a request names this machine and the server's port. This prevents DNS rebinding: an attacker lets
  * the name of a web site resolve to 127.0.0.1, so the site's pages can call local servers. The Host header then has the
  * name of the site.
  */
-export function isLoopbackHost(host: string | undefined, port: number | undefined): boolean {
-  const hostName = host?.toLowerCase();
-  return LOOPBACK_NAMES.some((name) => hostName === `${name}:${port}` || (port === HTTP_PORT && hostName === name));
+export function isForLoopback(request: IncomingMessage): boolean {
+  const [host, port] = [hostOf(request), request.socket.localPort];
+  return LOOPBACK_NAMES.some((name) => host === `${name}:${port}` || (port === HTTP_PORT && host === name));
 }

@@ -30,7 +30,7 @@ export class TestBrowser {
     return new TestBrowser(
       await chromium.launch({
         ...program,
-        args: ['--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost'],
+        args: ['--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.*, EXCLUDE localhost'],
       }),
     );
   }

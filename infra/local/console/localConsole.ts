@@ -46,15 +46,21 @@ type Files = ReadonlyMap<string, PageFile>;
  * Returns the handler of requests below `/_local/`. It serves the dashboard with its data, and the demo page with its
  * user tokens. It also stops and starts parts of the system on request.
  *
- * Requests for a token, or to stop or start a part, need the content type JSON. Browsers do not let pages of other
- * origins send it (CORS).
+ * Requests with the `Origin` of another page are refused. Requests for a token, or to stop or start a part, also need
+ * the content type JSON. Browsers do not let pages of other origins send it (CORS).
  */
 export function localConsole(options: LocalConsoleOptions): (request: LocalRequest) => Promise<GatewayResponse> {
   const cachedFiles = new Map<string, Promise<Files>>();
   return async (request) => {
-    const answer = await answerRequest(request.method, await handlersOf(request, options, cachedFiles));
+    const answer = hasOtherOrigin(request)
+      ? gatewayResponse(403, 'Pages of other origins may not send requests to these pages.')
+      : await answerRequest(request.method, await handlersOf(request, options, cachedFiles));
     return { ...answer, headers: { ...headers, ...answer.headers } };
   };
+}
+
+function hasOtherOrigin({ headers: { origin, host = '' } }: LocalRequest): boolean {
+  return origin !== undefined && origin !== `http://${host.toLowerCase()}`;
 }
 
 async function handlersOf(

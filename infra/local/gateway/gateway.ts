@@ -5,7 +5,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import type { FunctionModel } from '../assembly/functionModel.ts';
 import type { RouteModel } from '../assembly/model.ts';
 import type { LocalRequest } from '../console/localRequest.ts';
-import { isLoopbackHost } from '../loopbackHost.ts';
+import { hostOf, isForLoopback } from '../loopbackHost.ts';
 import { StartError } from '../startError.ts';
 import { httpApiEvent, splitTarget } from './httpApiEvent.ts';
 import { type GatewayResponse, gatewayResponse, httpApiResponse } from './httpApiResponse.ts';
@@ -102,9 +102,8 @@ export class Gateway {
   async #respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const requestId = randomUUID();
     const receivedAt = performance.now();
-    const isLocal = request.url?.startsWith(LOCAL_PATH);
     const { status, headers, body } = await (
-      isLocal ? this.#answerLocal(request) : this.#answer(request, requestId)
+      isLocal(request) ? this.#answerLocal(request) : this.#answer(request, requestId)
     ).catch((error: unknown) => {
       // A client that disconnects early also causes an error here, which is not printed.
       if (!request.socket.destroyed)
@@ -122,22 +121,19 @@ export class Gateway {
         .writeHead(FAILED.status, { ...FAILED.headers, ...gatewayHeaders, 'content-length': FAILED.body.length })
         .end(FAILED.body);
     }
-    if (!isLocal) this.#open?.measure(response.statusCode, performance.now() - receivedAt);
+    if (!isLocal(request)) this.#open?.measure(response.statusCode, performance.now() - receivedAt);
   }
 
   /**
    * Returns whether a request has a Host header that is accepted. Pages of the local run can stop parts of the system.
    * So they accept only the names of this machine, never the hosts of ALLOWED_HOSTS.
    */
-  #isAllowed({ headers: { host = '' }, url = '', socket }: IncomingMessage): boolean {
-    return (
-      isLoopbackHost(host, socket.localPort) ||
-      (!url.startsWith(LOCAL_PATH) && this.#allowedHosts.has(host.toLowerCase()))
-    );
+  #isAllowed(request: IncomingMessage): boolean {
+    return isForLoopback(request) || (!isLocal(request) && this.#allowedHosts.has(hostOf(request) ?? ''));
   }
 
-  #refuseHost({ headers: { host } }: IncomingMessage, requestId: string): GatewayResponse {
-    const message = `The Host header ${JSON.stringify(host)} is not allowed. Call ${this.url}, or name the host in ALLOWED_HOSTS.`;
+  #refuseHost({ headersDistinct: { host = [] } }: IncomingMessage, requestId: string): GatewayResponse {
+    const message = `The Host header ${JSON.stringify(host.join(', '))} is not allowed. Call ${this.url}, or name the host in ALLOWED_HOSTS.`;
     const body = Buffer.from(JSON.stringify({ error: { status: 'PERMISSION_DENIED', message } }));
     return { status: 403, headers: { 'content-type': 'application/json', 'x-request-id': requestId }, body };
   }
@@ -190,6 +186,10 @@ export class Gateway {
       invoke(route.function, event).then(answerOf, () => FAILED),
     );
   }
+}
+
+function isLocal({ url = '' }: IncomingMessage): boolean {
+  return url.startsWith(LOCAL_PATH);
 }
 
 function answerOf(payload: string): GatewayResponse {

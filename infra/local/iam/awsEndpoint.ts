@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { StoppableServer } from '../gateway/stoppableServer.ts';
-import { isLoopbackHost } from '../loopbackHost.ts';
+import { isForLoopback } from '../loopbackHost.ts';
 import type { Outbox } from '../mail/mailOutbox.ts';
 import { ses } from '../mail/ses.ts';
 import type { QueueStore } from '../queues/queueStore.ts';
@@ -116,15 +116,14 @@ export class AwsEndpoint {
 
   async #answerRequest(request: IncomingMessage, response: ServerResponse, principals: Principals): Promise<AwsAnswer> {
     const { method = '', url = '', headers } = request;
-    if (!isLoopbackHost(headers.host, request.socket.localPort))
+    // Only browsers send an Origin header.
+    if (!isForLoopback(request) || headers.origin !== undefined)
       return errorAnswer(
         403,
         'AccessDeniedException',
-        'The local AWS endpoint is reached as 127.0.0.1 or localhost only.',
+        'The local AWS endpoint is reached as 127.0.0.1 or localhost only, and not by web pages.',
       );
     const { target, operation } = calledOperation(method, url, String(headers['x-amz-target'] ?? ''));
-    const service = this.#services[target];
-    if (!service) return unknownService(target || url);
     const authorization = readAuthorization(headers.authorization);
     if (!authorization)
       return errorAnswer(400, 'MissingAuthenticationTokenException', 'The request has no signature of version 4.');
@@ -145,6 +144,8 @@ export class AwsEndpoint {
         'InvalidSignatureException',
         'The request signature does not match the secret of the access key.',
       );
+    const service = this.#services[target];
+    if (!service) return unknownService(target || url);
     const body = Buffer.concat(chunks).toString();
     return answerCall(service, holder.principal, operation, body, () => response.destroyed);
   }

@@ -9,7 +9,7 @@ import { isAllowed } from '../iam/iam.ts';
 import { ACCOUNT } from '../iam/identity.ts';
 import type { Principals } from '../iam/principals.ts';
 import { readAuthorization } from '../iam/signature.ts';
-import { isLoopbackHost } from '../loopbackHost.ts';
+import { isForLoopback } from '../loopbackHost.ts';
 import { type ChannelPath, eventsFault, isSubscribed, quotas, readChannel } from './channels.ts';
 import type { AuthMode, EventApiModel } from './eventApiModel.ts';
 
@@ -144,9 +144,9 @@ export class EventApi {
    * therefore one of the requested subprotocols.
    */
   async #authorizeConnection(request: IncomingMessage): Promise<void> {
+    requireLoopback(request);
     const [path] = (request.url ?? '').split('?', 1);
     if (path !== REALTIME_PATH) throw new ProtocolError('NotFoundException', 'Connect to /event/realtime', 404);
-    this.#requireHost(request.headers.host);
     const protocols = (request.headers['sec-websocket-protocol'] ?? '').split(',').map((name) => name.trim());
     const header = protocols.find((name) => name.startsWith(HEADER_PREFIX));
     if (!protocols.includes(PROTOCOL) || header === undefined)
@@ -227,7 +227,7 @@ export class EventApi {
 
   async #answerHttp(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const answer = async () => {
-      this.#requireHost(request.headers.host);
+      requireLoopback(request);
       if (request.method !== 'POST' || request.url !== HTTP_PATH)
         throw new ProtocolError('NotFoundException', 'Send POST to /event', 404);
       const body = await readBody(request);
@@ -306,15 +306,15 @@ export class EventApi {
     for (const { socket } of this.#connections) send(socket, message);
   }
 
-  #requireHost(host: string | undefined): void {
-    if (!isLoopbackHost(host, this.#server.port))
-      throw new ProtocolError('ForbiddenException', 'The Event API is reached as 127.0.0.1 or localhost only', 403);
-  }
-
   #opened(): EventApiOptions {
     if (!this.#options) throw new ProtocolError('ServiceUnavailableException', 'The system is starting', 503);
     return this.#options;
   }
+}
+
+function requireLoopback(request: IncomingMessage): void {
+  if (!isForLoopback(request))
+    throw new ProtocolError('ForbiddenException', 'The Event API is reached as 127.0.0.1 or localhost only', 403);
 }
 
 function idOf({ id }: Message): string {

@@ -347,10 +347,13 @@ describe('the signature check', () => {
   });
 });
 
-describe('the Host header check', () => {
+describe('the check of the headers Host and Origin', () => {
   const body = '{"TableName":"t","Key":{"PK":{"S":"1"}}}';
-  /** Sends a call with this `Host` header, which the signature includes. Returns the status of the answer. */
-  async function statusFor(host: string): Promise<string> {
+  /**
+   * Sends a call with this `Host` header, which the signature includes, and further lines. Returns the status of the
+   * answer.
+   */
+  async function statusFor(host: string, more = ''): Promise<string> {
     const headers = signRequest({
       url: `http://${host}`,
       service: 'any',
@@ -363,7 +366,7 @@ describe('the Host header check', () => {
       ([name, value]) => `${name}: ${value}\r\n`,
     );
     const socket = connect(Number(new URL(aws.url).port), '127.0.0.1');
-    socket.write(`POST / HTTP/1.1\r\n${lines.join('')}\r\n${body}`);
+    socket.write(`POST / HTTP/1.1\r\n${lines.join('')}${more}\r\n${body}`);
     return (await text(socket)).split('\r\n')[0]!;
   }
 
@@ -373,6 +376,19 @@ describe('the Host header check', () => {
     for (const host of [`evil.example:${port}`, `127.0.0.1.evil.example:${port}`, '127.0.0.1:1', 'localhost'])
       expect(await statusFor(host)).toBe('HTTP/1.1 403 Forbidden');
     expect(forwarded).toHaveLength(2);
+  });
+
+  test('refuses a second Host header and each Origin header, even with a valid signature', async () => {
+    const { host } = new URL(aws.url);
+    for (const more of [
+      'Host: evil.example\r\n',
+      `Host: ${host}\r\n`,
+      'Origin: https://evil.example\r\n',
+      'Origin: null\r\n',
+      `Origin: ${aws.url}\r\n`,
+    ])
+      expect(await statusFor(host, more)).toBe('HTTP/1.1 403 Forbidden');
+    expect(forwarded).toEqual([]);
   });
 });
 
@@ -568,14 +584,12 @@ describe('a stopped service', () => {
   });
 });
 
-test('the AWS endpoint refuses unknown services', async () => {
-  const response = await fetch(aws.url, {
-    method: 'POST',
-    headers: { 'x-amz-target': 'AmazonSNS.Publish' },
-    body: '{}',
-  });
+test('the AWS endpoint refuses unknown services, and names them to callers with a signature only', async () => {
+  const response = await post(aws.url, operator, 'AmazonSNS.Publish', '{}');
   expect([response.status, await response.json()]).toEqual([
     400,
     { __type: expect.stringMatching(/#UnknownOperationException$/), message: expect.stringContaining('AmazonSNS') },
   ]);
+  const unsigned = { method: 'POST', headers: { 'x-amz-target': 'AmazonSNS.Publish' }, body: '{}' };
+  expect(await (await fetch(aws.url, unsigned)).text()).toContain('MissingAuthenticationTokenException');
 });

@@ -239,6 +239,24 @@ describe('the tokens of the demo page', () => {
   });
 });
 
+test('the pages answer requests of their own origin only', async () => {
+  const { done, send } = newConsole();
+  const stop = (origin: string) =>
+    send('POST', '/_local/parts/table', '{"running":false}', {
+      'content-type': 'application/json',
+      host: '127.0.0.1:3000',
+      origin,
+    });
+  for (const origin of ['https://evil.example', 'null', '', 'http://127.0.0.1:1', 'https://127.0.0.1:3000'])
+    expect(await stop(origin)).toMatchObject({
+      status: 403,
+      headers: { 'cross-origin-resource-policy': 'same-origin' },
+    });
+  expect(done).toEqual([]);
+  expect((await stop('http://127.0.0.1:3000')).status).toBe(200);
+  expect(done).toEqual(['stop table']);
+});
+
 describe('the files of the demo page', () => {
   test('allow scripts of the system only, and contain no credential header', async () => {
     const { send } = newConsole();

@@ -1,4 +1,6 @@
 import { once } from 'node:events';
+import { connect as connectTo } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { FunctionModel } from '../../../infra/local/assembly/functionModel.ts';
 import { Principals } from '../../../infra/local/iam/principals.ts';
@@ -75,6 +77,20 @@ describe('the local Event API', () => {
     await api.reopen();
     expect(api.url).toBe(url);
     expect(await answerTo(await connected(), { type: 'connection_init' })).toMatchObject({ type: 'connection_ack' });
+  });
+
+  test.each([
+    ['a message', 'POST /event'],
+    ['a connection', 'GET /event/realtime'],
+    ['a path that does not exist', 'GET /nothing'],
+  ])('refuses %s with a foreign Host header or several', async (_what, request) => {
+    const { host, port } = new URL(api.url);
+    for (const hosts of [['evil.example'], [`evil.example:${port}`], [host, 'evil.example'], [host, host]])
+      for (const upgrade of ['', 'Connection: Upgrade\r\nUpgrade: websocket\r\n']) {
+        const socket = connectTo(Number(port), '127.0.0.1');
+        socket.end(`${request} HTTP/1.1\r\n${hosts.map((name) => `Host: ${name}\r\n`).join('')}${upgrade}\r\n`);
+        expect(await text(socket)).toMatch(/^HTTP\/1\.1 403 [^]*ForbiddenException/);
+      }
   });
 
   test('stops while the authorizer decides about a connection', async () => {

@@ -286,6 +286,27 @@ describe('the Host header of an API request', () => {
     }
     expect(events).toEqual([]);
   });
+
+  test.each([
+    ['a second Host header', (host: string) => `POST /things/add HTTP/1.1\r\nHost: ${host}\r\nHost: evil.example`],
+    ['a second Host header before it', (host: string) => `POST / HTTP/1.1\r\nHost: evil.example\r\nhost: ${host}`],
+    ['the same Host header twice', (host: string) => `POST /things/add HTTP/1.1\r\nHost: ${host}\r\nHost: ${host}`],
+    ['the URL of another host', (host: string) => `POST http://evil.example/things/add HTTP/1.1\r\nHost: ${host}`],
+  ])('with %s is refused before any function runs', async (_what, head) => {
+    for (const host of [new URL(gateway.url).host, 'api.local'])
+      expect(await raw(`${head(host)}\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}`)).toMatch(
+        /^HTTP\/1\.1 403 Forbidden\r\n[^]*"The Host header/,
+      );
+    expect(events).toEqual([]);
+  });
+
+  test('may be in the target too', async () => {
+    const { host, href } = new URL('/things/add', gateway.url);
+    expect(
+      await raw(`POST ${href} HTTP/1.1\r\nHost: ${host}\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}`),
+    ).toContain('HTTP/1.1 200 OK\r\n');
+    expect(events).toMatchObject([{ rawPath: '/things/add' }]);
+  });
 });
 
 describe('the measurements of the gateway', () => {
