@@ -1,13 +1,19 @@
 import { execFile } from 'node:child_process';
-import { readdirSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { existsSync, readdirSync, renameSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { installTool } from '../../tools/installTool.ts';
+import { REGION } from '../iam/identity.ts';
+import { writePrivateText } from '../privateFile.ts';
 import { StartError } from '../startError.ts';
 
 const run = promisify(execFile);
 
 const OLDEST_JAVA = 17;
+/** The database of the option `-sharedDb`. */
+const SHARED_DATABASE = 'shared-local-instance.db';
 
 /**
  * Returns the command that starts the engine, without the engine's own options for data and port. Throws a `StartError`
@@ -33,6 +39,26 @@ export async function dynamoDbLocalCommand(): Promise<string[]> {
     join(jars, 'DynamoDBLocal.jar'),
     '-disableTelemetry',
   ];
+}
+
+/**
+ * Returns the access key id of the table's database. The first call stores a random one in `file`. DynamoDB Local has a
+ * database for each access key id and checks no signature, so the id is the secret that protects the table.
+ */
+export async function databaseKey(file: string): Promise<string> {
+  if (existsSync(file)) return (await readFile(file, 'utf8')).trim();
+  const key = `LOCAL${randomBytes(16).toString('hex').toUpperCase()}`;
+  await writePrivateText(file, `${key}\n`);
+  return key;
+}
+
+/** Makes a shared database of an earlier version, with its journal, the database of the access key id. */
+export function adoptSharedDatabase(folder: string, accessKeyId: string): void {
+  const database = `${accessKeyId}_${REGION}.db`;
+  if (existsSync(join(folder, database))) return;
+  for (const name of readdirSync(folder))
+    if (name.startsWith(SHARED_DATABASE))
+      renameSync(join(folder, name), join(folder, name.replace(SHARED_DATABASE, database)));
 }
 
 /** Returns the major version of `java` on the PATH. Returns undefined if `java` is missing or fails. */

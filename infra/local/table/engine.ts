@@ -59,7 +59,7 @@ export async function startEngine(kind: EngineKind, dataDir: string): Promise<En
   const logFile = join(dataDir, 'engine.log');
   await rm(logFile, { force: true });
   const address = await freeAddress(launch);
-  const connections = new EngineConnections(address.url);
+  const connections = new EngineConnections(address.url, launch.accessKeyId);
   const crashed = Promise.withResolvers<string>();
   let stopping = false;
   const isStopping = () => stopping;

@@ -11,19 +11,22 @@ export type EngineCall = <T>(target: string, input: object) => Promise<T>;
  * The headers of every call, up to the name of the operation. The engine requires a signature but does not verify it,
  * so the signature is a constant.
  */
-const HEADERS = [
-  'content-type: application/x-amz-json-1.0',
-  'x-amz-date: 20260101T000000Z',
-  `authorization: AWS4-HMAC-SHA256 Credential=LOCAL/20260101/${REGION}/dynamodb/aws4_request, SignedHeaders=host;x-amz-date, Signature=none`,
-  'x-amz-target: ',
-].join('\r\n');
+const headersOf = (accessKeyId: string) =>
+  [
+    'content-type: application/x-amz-json-1.0',
+    'x-amz-date: 20260101T000000Z',
+    `authorization: AWS4-HMAC-SHA256 Credential=${accessKeyId}/20260101/${REGION}/dynamodb/aws4_request, SignedHeaders=host;x-amz-date, Signature=none`,
+    'x-amz-target: ',
+  ].join('\r\n');
 
 /** Calls the table engine over connections that stay open. */
 export class EngineConnections {
   readonly #connections: Connections;
+  readonly #headers: string;
 
-  constructor(url: string) {
+  constructor(url: string, accessKeyId = 'LOCAL') {
     this.#connections = new Connections(url);
+    this.#headers = headersOf(accessKeyId);
   }
 
   /**
@@ -31,7 +34,7 @@ export class EngineConnections {
    * after the wait, the request is not sent, and the promise rejects.
    */
   post(target: string, body: string, isAborted?: () => boolean): Promise<Reply> {
-    return this.#connections.post(`${HEADERS}${target}\r\n`, body, isAborted);
+    return this.#connections.post(`${this.#headers}${target}\r\n`, body, isAborted);
   }
 
   /** Calls an operation of the engine. Checks no permissions. */

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { EngineKind } from '../settings.ts';
 import { StartError } from '../startError.ts';
 import { deleteStreamRecords, indexStreamRecords } from '../streams/streamRecords.ts';
-import { dynamoDbLocalCommand } from './dynamoDbLocal.ts';
+import { adoptSharedDatabase, databaseKey, dynamoDbLocalCommand } from './dynamoDbLocal.ts';
 import { dynoxideCommand, dynoxidePackage, findDynoxide } from './dynoxide.ts';
 import type { EngineAddress } from './engineAddress.ts';
 import { spawnGuarded } from './guardedProcess.ts';
@@ -13,6 +13,8 @@ import { spawnGuarded } from './guardedProcess.ts';
 export interface Launch {
   /** Whether the engine listens on all network interfaces. */
   readonly isEverywhere: boolean;
+  /** The access key id of the run's calls. */
+  readonly accessKeyId: string;
   /** Arguments by which `findProcesses` finds the engine. No other process has them. */
   readonly identifyingArguments: string[];
   /**
@@ -57,6 +59,7 @@ function dynoxide(dataDir: string): Launch {
   }
   return {
     isEverywhere: false,
+    accessKeyId: 'LOCAL',
     identifyingArguments: ['--db-path', path],
     spawn: (address, output) => spawnGuarded(dynoxideCommand(program, address, '--db-path', path), output),
     started: () => indexStreamRecords(path),
@@ -68,12 +71,17 @@ async function dynamoDbLocal(dataDir: string): Promise<Launch> {
   const path = join(dataDir, files['dynamodb-local']);
   const java = await dynamoDbLocalCommand();
   await mkdir(path, { recursive: true });
+  const accessKeyId = await databaseKey(`${path}.key`);
   const nothing = () => undefined;
   // DynamoDB Local deletes stream records after a day, so `deleteStreamRecords` has nothing to do.
   return {
     isEverywhere: true,
+    accessKeyId,
     identifyingArguments: ['-dbPath', path],
-    spawn: ({ port }, output) => spawnGuarded([...java, '-sharedDb', '-dbPath', path, '-port', String(port)], output),
+    spawn({ port }, output) {
+      adoptSharedDatabase(path, accessKeyId);
+      return spawnGuarded([...java, '-dbPath', path, '-port', String(port)], output);
+    },
     started: nothing,
     deleteStreamRecords: nothing,
   };
