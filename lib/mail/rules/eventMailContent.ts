@@ -1,9 +1,10 @@
 import * as z from 'zod';
 import type { MailedType } from '../../events/rules/catalogue.ts';
+import { htmlToText } from '../../markup/rules/htmlToText.ts';
 import { parseHttpUrl } from '../../net/httpUrl.ts';
 import { defineSchema } from '../../shared/schema.ts';
 import { headline } from './headlines.ts';
-import { htmlToText, oneLine, toQuote } from './plainText.ts';
+import { oneLine, toQuote } from './plainText.ts';
 
 /**
  * Returns a schema for an optional field. A value that does not match is ignored, because customers can publish events with any

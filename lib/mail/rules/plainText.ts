@@ -20,23 +20,6 @@ export function toQuote(text: string | undefined): string | undefined {
   return clipped(lines.replace(/\n{3,}/g, '\n\n').trim(), MAX_QUOTE_CHARACTERS) || undefined;
 }
 
-const entities: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", nbsp: ' ' };
-
-/** Returns the approximate text of HTML. The result is not HTML: escape it before you put it into HTML. */
-export function htmlToText(html: string): string {
-  // No tag contains another `<`, so each expression reads every character once and takes linear time.
-  return html
-    .replace(/<br\s*\/?>|<\/(?:p|div|li|h[1-6])>/gi, '\n')
-    .replace(/<[^<>]*>/g, '')
-    .replace(/&(?:#(\d{1,7})|(\w{2,4}));/g, (whole, code: string | undefined, name: string | undefined) =>
-      code === undefined ? (entities[name ?? ''] ?? whole) : character(Number(code)),
-    );
-}
-
-function character(code: number): string {
-  return code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff) ? '' : String.fromCodePoint(code);
-}
-
 /** Returns a text of at most `most` characters. A shortened text ends with an ellipsis, and no character is cut in two. */
 function clipped(text: string, most: number): string {
   if (text.length <= most) return text;

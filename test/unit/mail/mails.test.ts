@@ -19,11 +19,12 @@ import {
   resolveUnknown,
   type SendingMail,
 } from '../../../lib/mail/rules/mailRecord.ts';
-import { htmlToText, oneLine, toQuote } from '../../../lib/mail/rules/plainText.ts';
+import { oneLine, toQuote } from '../../../lib/mail/rules/plainText.ts';
 import { isEventMailed, providerOf } from '../../../lib/mail/rules/provider.ts';
 import { encodedWords, mailbox } from '../../../lib/mail/senders/mailbox.ts';
 import type { Mail } from '../../../lib/mail/senders/sender.ts';
 import { unsubscribeHeaders } from '../../../lib/mail/unsubscribeLinks.ts';
+import { htmlToText } from '../../../lib/markup/rules/htmlToText.ts';
 import { EmailConfig, initialEmailConfig } from '../../../lib/workspaces/rules/emailConfig.ts';
 import { testProperty } from '../../support/testProperty.ts';
 import { unicodeText } from '../../support/unicodeText.ts';
@@ -260,6 +261,14 @@ describe('a mail about an event', () => {
     expect(contentOf('comment.delete').quote).toBeUndefined();
   });
 
+  test('gives the text of a comment in HTML to the mail and to the template of the customer', () => {
+    const commentHtml = '<style>p { color: red }</style><p>It&#x27;s caf&eacute; time&hellip;</p><script>x()</script>';
+    const changes = { targetComment: { commentText: '', commentHtml } };
+    expect(mailOf('comment.add', 'ada', changes).text).toContain("> It's café time…");
+    const data = templateData('comment.add', contentOf('comment.add', 'ada', changes), { unsubscribeLink });
+    expect(data.commentText).toBe("It's café time…");
+  });
+
   test.each<[what: string, url: unknown, link: string | undefined]>([
     ['an https URL', 'https://app.example.com/nda?x=1#c', 'https://app.example.com/nda?x=1#c'],
     ['an http URL', 'http://app.example.com', 'http://app.example.com/'],
@@ -440,7 +449,17 @@ describe('the plain text of a comment', () => {
       Math.min(...[1, 2, 3].map(() => microseconds(16 * 32_768))),
     ];
     expect(long).toBeLessThan(64 * Math.max(short, 2_000));
-    expect(htmlToText('&#1114112;&#55296;&nbsp;&unknown;')).toBe(' &unknown;');
+  });
+
+  test.each([
+    ['&#x27;&hellip;&eacute;&AMP;&#1114112;&#55296;&nbsp;&unknown;', "'…é&\ufffd\ufffd &unknown;"],
+    ['a<style>p > b { color: red }</style><script>if (1 < 2) alert("</p>")</script>b<title>c</title>', 'ab'],
+    ['<p>One\n  line</p>\n<div><p>Two</p></div><ul><li>a</li><li>b<br>c</li></ul>', 'One line\nTwo\na\nb\nc\n'],
+    ['<pre>a\n  b</pre>', 'a\n  b\n'],
+    ['1 < 2, a<b, <!-- no --> <b title="a > b">c</b>', '1 < 2, a c'],
+    ['<div>'.repeat(20_000), ''],
+  ])('of %j is %j', (html, text) => {
+    expect(htmlToText(html)).toBe(text);
   });
 });
 
