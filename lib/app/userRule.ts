@@ -1,3 +1,4 @@
+import type { CleanMarkup, ContentPolicy } from '../userTokens/rules/userContent.ts';
 import type { UserRule } from '../userTokens/rules/userRule.ts';
 import type { UserCaller } from './callers.ts';
 import type { Capability } from './capability.ts';
@@ -14,6 +15,8 @@ export interface ReadUserToken {
   readonly caller: UserTokenCaller | undefined;
   /** The origin of the request, if the API key of the token allows this origin. Browsers at this origin may read the answer. */
   readonly allowedOrigin: string | undefined;
+  /** The allowed domains of the API key. */
+  readonly allowedDomains: readonly string[];
 }
 
 /** Checks calls with user tokens. */
@@ -29,6 +32,11 @@ export interface UserAccessChecker {
    */
   fillActor(rule: UserRule, caller: UserTokenCaller, data: unknown): unknown;
   /**
+   * Cleans the markup in `data`, which it changes. Throws INVALID_ARGUMENT with the paths of URLs that are not http(s), of pictures
+   * that are not on an allowed domain, and of markup that is refused. Without `cleanMarkup`, all markup is refused.
+   */
+  cleanContent(data: unknown, policy: ContentPolicy): Promise<void>;
+  /**
    * Returns the caller with the user's access. In the returned `input`, the fields for the actor have the user's stored profile.
    * Throws PERMISSION_DENIED if the user may not make this call.
    */
@@ -43,4 +51,6 @@ export interface UserAccessChecker {
 /** An endpoint's rule for user tokens, with the capability that checks the rule. `openToUsers` makes this object. */
 export interface OpenToUsers extends UserRule {
   readonly checker: Capability<UserAccessChecker>;
+  /** Undefined if the endpoint stores no markup of users. */
+  readonly cleanMarkup?: CleanMarkup | undefined;
 }

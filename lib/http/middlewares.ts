@@ -17,6 +17,7 @@ import { FaultShare } from '../observability/faultShare.ts';
 import { logWith } from '../observability/log.ts';
 import * as logMessages from '../observability/logMessages.ts';
 import { ApiError, errorCatalogue, type ErrorStatus } from '../shared/errors.ts';
+import type { CleanMarkup } from '../userTokens/rules/userContent.ts';
 import type { UserRule } from '../userTokens/rules/userRule.ts';
 import type { RateBuckets } from '../workspaces/rateBuckets.ts';
 import type { LimitClass } from '../workspaces/rules/rateLimit.ts';
@@ -34,6 +35,8 @@ export interface RequestState extends Record<string, unknown> {
   tokenCaller?: UserTokenCaller;
   /** The origin whose scripts may read the answer in a browser. */
   allowedOrigin?: string | undefined;
+  /** The allowed domains of the API key of a user token. */
+  allowedDomains?: readonly string[];
   body: string;
   data: unknown;
   input: unknown;
@@ -178,6 +181,7 @@ export function authenticate(options: Authentication): Middleware {
         const origin = event.headers.origin;
         const read = await options.user.checker().readToken({ authorization: authorization ?? '', origin }, verify);
         internal.allowedOrigin = read.allowedOrigin;
+        internal.allowedDomains = read.allowedDomains;
         if (!read.caller) throw new ApiError('PERMISSION_DENIED', 'Invalid or expired user token.');
         internal.tokenCaller = read.caller;
         return;
@@ -209,6 +213,19 @@ export function fillActor({ rule, checker }: UserAuthentication): Middleware {
     before: ({ internal }) => {
       const { tokenCaller } = internal;
       if (tokenCaller) internal.data = checker().fillActor(rule, tokenCaller, internal.data);
+    },
+  };
+}
+
+/**
+ * For a call with a user token that writes, cleans markup and checks URLs in `data`. This happens before `data` is validated, so
+ * that the schema checks what is stored.
+ */
+export function cleanContent(user: UserAuthentication & { readonly cleanMarkup: CleanMarkup | undefined }): Middleware {
+  return {
+    before: async ({ internal: { tokenCaller, data, allowedDomains = [] } }) => {
+      if (!tokenCaller) return;
+      await user.checker().cleanContent(data, { allowedDomains, cleanMarkup: user.cleanMarkup });
     },
   };
 }

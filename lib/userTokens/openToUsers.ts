@@ -4,6 +4,7 @@ import type { OpenToUsers, UserAccessChecker, UserTokenCaller } from '../app/use
 import { tableWith } from '../table/storeCapability.ts';
 import { completeActor, fillActor, omitFields, requireAbsent } from './rules/actor.ts';
 import { namedResources } from './rules/namedResources.ts';
+import { type CleanMarkup, cleanUserContent, type ContentPolicy } from './rules/userContent.ts';
 import type { UserRule } from './rules/userRule.ts';
 import { userAccess, type UserAccessReader } from './userAccess.ts';
 import { UserCredentials } from './userCredentials.ts';
@@ -23,6 +24,10 @@ class TokenAccessChecker implements UserAccessChecker {
   fillActor(rule: UserRule, { claims }: UserTokenCaller, data: unknown): unknown {
     requireAbsent(data, rule.refuses ?? []);
     return fillActor(omitFields(data, rule.omits ?? []), rule.actor ?? [], claims);
+  }
+
+  async cleanContent(data: unknown, policy: ContentPolicy): Promise<void> {
+    await cleanUserContent(data, policy);
   }
 
   async checkAccess(
@@ -49,8 +54,8 @@ const checker: Capability<UserAccessChecker> = /* @__PURE__ */ combine(
 
 /**
  * Returns what the declaration of an endpoint needs to accept user tokens. Every call with a user token is checked
- * against the rule.
+ * against the rule. An endpoint that stores markup of users needs `cleanMarkup`.
  */
-export function openToUsers(rule: UserRule): OpenToUsers {
-  return { ...rule, checker };
+export function openToUsers(rule: UserRule, cleanMarkup?: CleanMarkup): OpenToUsers {
+  return { ...rule, checker, cleanMarkup };
 }

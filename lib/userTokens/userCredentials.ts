@@ -10,6 +10,8 @@ import { parseToken, revocationsOf } from './rules/claims.ts';
 /** The largest number of characters of a header. API Gateway rejects requests with more than 10,240 bytes of headers. */
 const MAX_HEADER_CHARACTERS = 10_240;
 
+const NOTHING_READ: ReadUserToken = { caller: undefined, allowedOrigin: undefined, allowedDomains: [] };
+
 interface KeyRecord {
   readonly apiKey: NonNullable<ReturnType<typeof ApiKeyEntity.fromItem>>;
   readonly domains: readonly string[];
@@ -42,7 +44,7 @@ export class UserCredentials {
   ): Promise<ReadUserToken> {
     const token = authorization.length <= MAX_HEADER_CHARACTERS ? bearerToken(authorization) : undefined;
     const parsed = token === undefined ? undefined : parseToken(this.#serviceName, token);
-    if (!parsed) return { caller: undefined, allowedOrigin: undefined };
+    if (!parsed) return NOTHING_READ;
     const { claims, keyId } = parsed;
     const publicKeyOf = ({ apiKey }: KeyRecord) => apiKey.userTokenKeys?.find((key) => key.keyId === keyId)?.publicKey;
     const isCurrent = (candidate: KeyRecord) =>
@@ -51,7 +53,7 @@ export class UserCredentials {
     const record =
       (await this.#keys.get(claims.tenant, options, isCurrent)) ??
       (await this.#keys.get(claims.tenant, options, () => true));
-    if (!record) return { caller: undefined, allowedOrigin: undefined };
+    if (!record) return NOTHING_READ;
     const publicKey = publicKeyOf(record);
     const isValid =
       publicKey !== undefined &&
@@ -65,6 +67,7 @@ export class UserCredentials {
         ? { level: 'user', tenant, workspaceId, withheld, limits, pageKey, claims, tokenRevocations }
         : undefined,
       allowedOrigin: allowedOrigin(origin, record.domains),
+      allowedDomains: record.domains,
     };
   }
 }

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Endpoint } from '../../lib/app/endpoint.ts';
+import { fieldUse } from '../../lib/userTokens/rules/userContent.ts';
 import { type Customer, newCustomer } from '../support/customer.ts';
 import { type Engine, startEngine } from '../support/engine.ts';
 import { handlerOf, restartFunctions } from '../support/functionHandlers.ts';
@@ -116,6 +117,49 @@ test.each(open.filter(({ twinOf }) => twinOf === undefined).map((endpoint) => [e
       expect(documented).toContain(`"${path.split('.').at(-1)}"`);
   },
 );
+
+const writing = open.filter(({ kind }) => kind === 'write');
+
+/** Returns the names of the fields of a documented schema, at any depth. */
+function fieldNames(node: unknown): string[] {
+  if (Array.isArray(node)) return node.flatMap(fieldNames);
+  if (typeof node !== 'object' || node === null) return [];
+  const { properties = {} } = node as { properties?: object };
+  return [...Object.keys(properties), ...Object.values(node).flatMap(fieldNames)];
+}
+
+describe('what users store', () => {
+  test.each(writing.map((endpoint) => [endpoint.path, endpoint] as const))(
+    'at %s is judged by the names of fields that hold markup, URLs or pictures',
+    (path, { user }) => {
+      const names = fieldNames(dataSchema(path));
+      for (const name of names.filter((field) =>
+        /html|markup|ur[il]|href|src|link|photo|picture|avatar|image|icon|thumb/i.test(field),
+      ))
+        expect([name, fieldUse(name)]).toEqual([name, expect.stringMatching(/^(?:markup|picture|url)$/)]);
+      if (names.some((name) => fieldUse(name) === 'markup')) expect(user?.cleanMarkup).toBeDefined();
+    },
+  );
+
+  test.each(writing.filter(({ twinOf }) => twinOf === undefined).map((endpoint) => [endpoint.path, endpoint] as const))(
+    'at %s has no URL with an active scheme',
+    async (path, endpoint) => {
+      const data = asUser(probe(endpoint), editor) as object;
+      const refused = (field: string, message: string) => ({
+        status: 400,
+        body: { error: { status: 'INVALID_ARGUMENT', message, details: { issues: [{ path: ['probe', field] }] } } },
+      });
+      expect(await editor.call(path, { ...data, probe: { url: 'javascript:alert(1)' } })).toMatchObject(
+        refused('url', 'probe.url must be an http(s) URL'),
+      );
+      expect(await editor.call(path, { ...data, probe: { x: 'data:text/html,x' } })).toMatchObject(
+        refused('x', 'probe.x must not be a URL with the scheme javascript, vbscript or data'),
+      );
+      const markup = await editor.call(path, { ...data, probe: { html: '<i>'.repeat(6_000) } });
+      expect(markup).toMatchObject(refused('html', expect.stringMatching(/^probe\.html must be/) as never));
+    },
+  );
+});
 
 describe('an endpoint that does not accept user tokens', () => {
   test.each(closed.map((endpoint) => [endpoint.path, endpoint] as const))(

@@ -36,6 +36,8 @@ const MAX_WORKER_BYTES = 520_000;
 const MAX_EDITOR_BYTES = 380_000;
 /** The limit in bytes for functions that contain the SDK for Bedrock or SES, which has 220 kB. */
 const MAX_SDK_BYTES = 520_000;
+/** What the parser of HTML adds to a function, in bytes. A function loads it with the first markup. */
+const MAX_PARSER_BYTES = 185_000;
 const folder = temporaryFolder();
 const entries = bundleEntries(registeredRoutes(), registeredWorkers());
 const deployed = join(folder, 'deployed');
@@ -59,6 +61,12 @@ beforeAll(async () => {
 
 /** Returns the size limit of a function's bundle in bytes. */
 function budgetOf(id: string): number {
+  return budgetWithoutParser(id) + (hasParser(id) ? MAX_PARSER_BYTES : 0);
+}
+
+const hasParser = (id: string) => bundleOf(id).files.some((file) => file.includes('node_modules/parse5/'));
+
+function budgetWithoutParser(id: string): number {
   if (id.startsWith('worker.')) return MAX_WORKER_BYTES;
   if (id.startsWith('v2.crdt.')) return MAX_EDITOR_BYTES;
   return clientsIn(bundleOf(id).files).length > 0 ? MAX_SDK_BYTES : MAX_BYTES;
@@ -156,6 +164,17 @@ test("a bundle has the same exports of Node's modules as an import", async () =>
     expect(Object.keys(bundle[`module${index}`]!).sort()).toEqual(names.sort());
     expect(names.filter((key) => bundle[`module${index}`]![key] !== imported[key])).toEqual([]);
   }
+});
+
+test('only functions that store markup of users or send mails contain the parser of HTML', () => {
+  expect(Object.keys(entries).filter(hasParser).sort()).toEqual([
+    'v2.commentannotations.add',
+    'v2.commentannotations.comments.add',
+    'v2.commentannotations.comments.update',
+    'v2.commentannotations.update',
+    'v2.livestate.broadcast',
+    'worker.sendEmail',
+  ]);
 });
 
 test('the bundle of unknown paths contains no zod, because it uses no module that needs zod', () => {

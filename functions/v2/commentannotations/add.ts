@@ -9,6 +9,7 @@ import { ensureDocument } from '../../../lib/content/documentScope.ts';
 import { mustVerifyUsers } from '../../../lib/content/viewer.ts';
 import { toLambdaWithTwin } from '../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../lib/http/twin.ts';
+import { userMarkup } from '../../../lib/markup/userMarkup.ts';
 import { distinctBy } from '../../../lib/shared/collections.ts';
 import { byIdOf } from '../../../lib/shared/results.ts';
 import { Id, limits, list, optional } from '../../../lib/shared/schema.ts';
@@ -19,7 +20,7 @@ export const endpoint = defineEndpoint(
     path: '/v2/commentannotations/add',
     summary: 'Add comment threads to a document, each with its first comments',
     auth: 'apiKey',
-    user: openToUsers(newThreadsByUsers),
+    user: openToUsers(newThreadsByUsers, userMarkup),
     kind: 'write',
     input: z.object({
       organizationId: Id,

@@ -9,6 +9,7 @@ import { findWritableDocument } from '../../../lib/content/documentScope.ts';
 import { viewerOf } from '../../../lib/content/viewer.ts';
 import { toLambdaWithTwin } from '../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../lib/http/twin.ts';
+import { userMarkup } from '../../../lib/markup/userMarkup.ts';
 import { notifyEmbedding } from '../../../lib/memory/embeddingJobs.ts';
 import { ItemResults, toItemResults } from '../../../lib/shared/results.ts';
 import { openToUsers } from '../../../lib/userTokens/openToUsers.ts';
@@ -18,7 +19,7 @@ export const endpoint = defineEndpoint(
     path: '/v2/commentannotations/update',
     summary: 'Change comment threads of a document',
     auth: 'apiKey',
-    user: openToUsers(threadUpdatesByUsers),
+    user: openToUsers(threadUpdatesByUsers, userMarkup),
     kind: 'write',
     input: ThreadsUpdateRequest,
     output: ItemResults,

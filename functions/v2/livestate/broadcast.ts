@@ -4,6 +4,7 @@ import { findWritableDocument } from '../../../lib/content/documentScope.ts';
 import { toLambdaWithTwin } from '../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../lib/http/twin.ts';
 import { broadcastLiveState } from '../../../lib/liveState/liveStates.ts';
+import { userMarkup } from '../../../lib/markup/userMarkup.ts';
 import { Id, OpenObject, optional } from '../../../lib/shared/schema.ts';
 import { openToUsers } from '../../../lib/userTokens/openToUsers.ts';
 
@@ -12,7 +13,7 @@ export const endpoint = defineEndpoint(
     path: '/v2/livestate/broadcast',
     summary: 'Send data to all users in a document, and store it under an id',
     auth: 'apiKey',
-    user: openToUsers({ needs: 'viewer', on: 'document' }),
+    user: openToUsers({ needs: 'viewer', on: 'document' }, userMarkup),
     kind: 'write',
     body: 'bare or wrapped',
     input: z.object({

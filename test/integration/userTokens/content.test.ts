@@ -47,6 +47,70 @@ describe('comment threads with a user token', () => {
     expect(thread.from).toMatchObject({ userId: 'ada', name: 'ada of Acme', email: 'ada@example.com' });
   });
 
+  test('have clean markup and http(s) URLs, whereas a server stores what it sends', async () => {
+    const html =
+      '<p onclick="x()">Hi <a data-id="bob">@Bob</a></p><script>x()</script><img src="https://evil.example/x.png">';
+    const active = { commentHtml: html, attachments: [{ url: 'javascript:x()' }], from: { userId: 'ada' } };
+    const thread = (comment: object, fields: object = {}) => ({
+      ...nda,
+      commentAnnotations: [{ annotationId: 't', commentData: [comment], ...fields }],
+    });
+    const issue = (path: (string | number)[]) => ({
+      status: 400,
+      body: { error: { status: 'INVALID_ARGUMENT', details: { issues: [{ path }] } } },
+    });
+    expect(await ada.call(`${threads}/add`, thread(active))).toMatchObject(
+      issue(['commentAnnotations', 0, 'commentData', 0, 'attachments', 0, 'url']),
+    );
+    expect(
+      await ada.call(`${threads}/add`, thread({ commentText: 'x' }, { pageInfo: { url: 'javascript:x()' } })),
+    ).toMatchObject(issue(['commentAnnotations', 0, 'pageInfo', 'url']));
+    expect(await ada.call(`${threads}/add`, thread({ commentHtml: '<script>x()</script>' }))).toMatchObject(
+      issue(['commentAnnotations', 0, 'commentData', 0, 'commentText']),
+    );
+    const clean = '<p>Hi <a data-id="bob">@Bob</a></p>';
+    await ada.ok(`${threads}/add`, thread({ commentHtml: html }, { metadata: { noteHtml: html } }));
+    await ada.ok(`${comments}/add`, { ...nda, annotationId: 't', comments: [{ commentHtml: html }] });
+    await ada.ok(`${comments}/add`, { ...nda, annotationId: 't', comments: [{ commentText: 'x' }] });
+    await ada.ok(`${comments}/update`, {
+      ...nda,
+      annotationId: 't',
+      commentIds: [3],
+      updatedData: { commentHtml: html },
+    });
+    await ada.ok(`${threads}/update`, { ...nda, annotationIds: ['t'], updatedData: { targetElement: { html } } });
+    const [stored] = await customer.ok(`${threads}/get`, nda);
+    expect(stored).toMatchObject({ metadata: { noteHtml: clean }, targetElement: { html: clean } });
+    expect(stored.comments.map(({ commentHtml }: { commentHtml: string }) => commentHtml)).toEqual([
+      clean,
+      clean,
+      clean,
+    ]);
+    await ada.ok('/v2/livestate/broadcast', { ...nda, liveStateDataId: 's', data: { html } });
+    expect(await customer.ok('/v2/livestate/get', nda)).toMatchObject({ states: [{ data: { html: clean } }] });
+    await customer.ok(`${threads}/add`, {
+      ...nda,
+      commentAnnotations: [{ annotationId: 'server', commentData: [active], pageInfo: { url: 'javascript:x()' } }],
+    });
+    expect((await ada.ok(`${threads}/get`, { ...nda, annotationIds: ['server'] }))[0]).toMatchObject({
+      pageInfo: { url: 'javascript:x()' },
+      comments: [{ commentHtml: html, attachments: active.attachments }],
+    });
+  });
+
+  test('show pictures of allowed domains', async () => {
+    await customer.ok('/v2/workspace/domains/add', { domains: ['ok.example'] });
+    const html = '<img src="https://ok.example/a.png">';
+    await start(ada, 't', { metadata: { html, thumbnailUrl: 'https://ok.example/b.png' } });
+    expect(await ada.ok(`${threads}/get`, nda)).toMatchObject([{ metadata: { html } }]);
+    const foreign = {
+      ...nda,
+      annotationIds: ['t'],
+      updatedData: { metadata: { thumbnailUrl: 'https://a.example/b.png' } },
+    };
+    expect(await ada.status(`${threads}/update`, foreign)).toBe('INVALID_ARGUMENT');
+  });
+
   test('cannot be written in the name of another user', async () => {
     const from = { userId: 'bob' };
     const add = { ...nda, commentAnnotations: [{ commentData: [{ commentText: 'x', from }] }] };

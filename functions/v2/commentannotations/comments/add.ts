@@ -10,6 +10,7 @@ import { findWritableDocument } from '../../../../lib/content/documentScope.ts';
 import { mustVerifyUsers, viewerOf } from '../../../../lib/content/viewer.ts';
 import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../../lib/http/twin.ts';
+import { userMarkup } from '../../../../lib/markup/userMarkup.ts';
 import { Id, optional } from '../../../../lib/shared/schema.ts';
 import { openToUsers } from '../../../../lib/userTokens/openToUsers.ts';
 
@@ -18,7 +19,7 @@ export const endpoint = defineEndpoint(
     path: '/v2/commentannotations/comments/add',
     summary: 'Add comments to an annotation, all of them or none',
     auth: 'apiKey',
-    user: openToUsers(newCommentsByUsers),
+    user: openToUsers(newCommentsByUsers, userMarkup),
     kind: 'write',
     input: z
       .object({

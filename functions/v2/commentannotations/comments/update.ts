@@ -11,6 +11,7 @@ import { findWritableDocument } from '../../../../lib/content/documentScope.ts';
 import { viewerOf } from '../../../../lib/content/viewer.ts';
 import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../../lib/http/twin.ts';
+import { userMarkup } from '../../../../lib/markup/userMarkup.ts';
 import { toItemResults } from '../../../../lib/shared/results.ts';
 import { openToUsers } from '../../../../lib/userTokens/openToUsers.ts';
 
@@ -19,7 +20,7 @@ export const endpoint = defineEndpoint(
     path: '/v2/commentannotations/comments/update',
     summary: 'Change comments of an annotation: by id, by author, or all',
     auth: 'apiKey',
-    user: openToUsers(commentChangesByUsers),
+    user: openToUsers(commentChangesByUsers, userMarkup),
     kind: 'write',
     input: z.object({
       ...commentSelectors,

@@ -1,0 +1,123 @@
+import { parseHttpUrl } from '../../net/httpUrl.ts';
+
+/** Returns whether a picture may come from an http(s) URL. */
+export type MayShowPicture = (url: URL) => boolean;
+
+/** Returns the allowed value of an attribute. Returns undefined if the attribute is removed. */
+type CleanValue = (value: string, mayShow: MayShowPicture) => string | undefined;
+
+const any: CleanValue = (value) => value;
+const number: CleanValue = (value) => (/^\d{1,4}$/.test(value) ? value : undefined);
+const oneOf =
+  (...allowed: readonly string[]): CleanValue =>
+  (value) =>
+    allowed.includes(value) ? value : undefined;
+
+const link: CleanValue = (value) => {
+  const url = value.trim();
+  return parseHttpUrl(url) || /^mailto:[^\s<>"]+$/i.test(url) ? url : undefined;
+};
+const picture: CleanValue = (value, mayShow) => {
+  const url = parseHttpUrl(value.trim());
+  return url && mayShow(url) ? value.trim() : undefined;
+};
+
+/** The classes that Quill, Tiptap, ProseMirror and Markdown editors write. Other classes could cover the page with its own styles. */
+const CLASS = /^(?:ql-[\w-]+|language-[\w-]+|mention[\w-]*|task-list(?:-item)?)$/;
+const classes: CleanValue = (value) =>
+  value
+    .split(/\s+/)
+    .filter((name) => CLASS.test(name))
+    .join(' ') || undefined;
+
+const STYLES: Readonly<Record<string, RegExp>> = {
+  color: /^(?:[a-z]+|#[\da-f]{3,8}|(?:rgb|hsl)a?\([\d\s.,%/]+\))$/i,
+  'background-color': /^(?:[a-z]+|#[\da-f]{3,8}|(?:rgb|hsl)a?\([\d\s.,%/]+\))$/i,
+  'font-style': /^(?:italic|normal)$/i,
+  'font-weight': /^(?:bold|normal|[1-9]00)$/i,
+  'text-align': /^(?:left|right|center|justify|start|end)$/i,
+  'text-decoration': /^(?:underline|line-through|none)$/i,
+};
+const styles: CleanValue = (value) =>
+  value
+    .split(';')
+    .flatMap((declaration) => {
+      const [, name = '', setting = ''] = /^\s*([a-z-]+)\s*:(.*)$/is.exec(declaration) ?? [];
+      const property = name.toLowerCase();
+      const isAllowed = Object.hasOwn(STYLES, property) && STYLES[property]?.test(setting.trim());
+      return isAllowed ? [`${property}: ${setting.trim()}`] : [];
+    })
+    .join('; ') || undefined;
+
+type Attributes = Readonly<Record<string, CleanValue>>;
+
+/**
+ * The names after `data-` that editors write for mentions, lists and code. Scripts of a page act on other names, such as `bind`,
+ * `toggle` or `remote`.
+ */
+const dataNames =
+  'char checked denotation-char display-name id indent index label language list mention mention-id mention-suggestion-char ' +
+  'type user-id userid username value';
+
+const everywhere: Attributes = {
+  class: classes,
+  contenteditable: oneOf('false'),
+  dir: oneOf('ltr', 'rtl', 'auto'),
+  lang: (value) => (/^[a-z\d-]{1,35}$/i.test(value) ? value : undefined),
+  style: styles,
+  title: any,
+  ...Object.fromEntries(dataNames.split(' ').map((name) => [`data-${name}`, any])),
+};
+
+const cell = { colspan: number, rowspan: number };
+const withoutOwnAttributes =
+  'abbr b bdi blockquote br caption cite code dd del dfn div dl dt em figcaption figure h1 h2 h3 h4 h5 h6 hr i ins kbd mark p pre q ' +
+  's samp small span strike strong sub summary sup table tbody tfoot thead tr u ul var wbr';
+
+/** The allowed elements with their attributes. The content of other elements stays, unless they are in `removedElements`. */
+const elements: ReadonlyMap<string, Attributes> = new Map(
+  Object.entries({
+    ...Object.fromEntries(withoutOwnAttributes.split(' ').map((name) => [name, {}])),
+    a: { href: link, target: oneOf('_blank') },
+    details: { open: any },
+    img: { src: picture, alt: any, width: number, height: number },
+    li: { value: number },
+    ol: { start: number, type: oneOf('1', 'a', 'A', 'i', 'I') },
+    td: cell,
+    th: cell,
+    time: { datetime: any },
+  } satisfies Record<string, Attributes>),
+);
+
+/** Elements that are removed with their content, because it is no text for readers or is parsed by other rules. */
+export const removedElements: ReadonlySet<string> = new Set(
+  (
+    'applet audio canvas datalist embed frameset head iframe math noembed noframes noscript object plaintext script select style ' +
+    'svg template textarea title video xmp'
+  ).split(' '),
+);
+
+interface Attribute {
+  name: string;
+  value: string;
+}
+
+/** Returns the allowed attributes of an element. Returns undefined if the element is not allowed. */
+export function allowedAttributes(
+  element: string,
+  sent: readonly Attribute[],
+  mayShow: MayShowPicture,
+): Attribute[] | undefined {
+  const own = elements.get(element);
+  if (!own) return undefined;
+  const attributes = sent.flatMap(({ name, value }) => {
+    const clean = [own, everywhere].find((rules) => Object.hasOwn(rules, name))?.[name];
+    const cleaned = clean?.(value, mayShow);
+    return cleaned === undefined ? [] : [{ name, value: cleaned }];
+  });
+  const has = (name: string) => attributes.some((attribute) => attribute.name === name);
+  if (element === 'img' && !has('src')) return undefined;
+  return element === 'a' && has('href')
+    ? [...attributes, { name: 'rel', value: 'noopener noreferrer nofollow' }]
+    : attributes;
+}

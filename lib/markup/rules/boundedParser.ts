@@ -1,0 +1,41 @@
+import { defaultTreeAdapter, type DefaultTreeAdapterTypes, html, parseFragment } from 'parse5';
+
+/** The most nested elements in markup. */
+export const MAX_DEPTH = 100;
+/** The most elements of one text. A parser repeats open formatting elements, so a short text can have millions of elements. */
+export const MAX_ELEMENTS = 5_000;
+
+/** Markup has too many or too deeply nested elements. */
+export class ComplexMarkupError extends Error {}
+
+/**
+ * Returns the tree that a browser makes when a page assigns the text to `innerHTML` of a `div`. Throws `ComplexMarkupError` at the
+ * element that exceeds a limit.
+ */
+export function parseBounded(text: string): DefaultTreeAdapterTypes.DocumentFragment {
+  let elements = 0;
+  const depths = new WeakMap<object, number>();
+  const place = (parent: object, child: object) => {
+    const depth = (depths.get(parent) ?? 0) + 1;
+    // The parser puts all elements into a root of its own.
+    if (depth > MAX_DEPTH + 1) throw new ComplexMarkupError();
+    depths.set(child, depth);
+  };
+  const treeAdapter: typeof defaultTreeAdapter = {
+    ...defaultTreeAdapter,
+    createElement: (...args) => {
+      elements += 1;
+      if (elements > MAX_ELEMENTS) throw new ComplexMarkupError();
+      return defaultTreeAdapter.createElement(...args);
+    },
+    appendChild: (parent, child) => {
+      place(parent, child);
+      defaultTreeAdapter.appendChild(parent, child);
+    },
+    insertBefore: (parent, child, next) => {
+      place(parent, child);
+      defaultTreeAdapter.insertBefore(parent, child, next);
+    },
+  };
+  return parseFragment(defaultTreeAdapter.createElement('div', html.NS.HTML, []), text, { treeAdapter });
+}

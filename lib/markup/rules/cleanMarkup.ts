@@ -1,0 +1,72 @@
+import { defaultTreeAdapter, type DefaultTreeAdapterTypes, html, serialize } from 'parse5';
+import { isLongerThan } from '../../shared/bytes.ts';
+import { allowedAttributes, type MayShowPicture, removedElements } from './allowList.ts';
+import { ComplexMarkupError, MAX_DEPTH, MAX_ELEMENTS, parseBounded } from './boundedParser.ts';
+
+type ParentNode = DefaultTreeAdapterTypes.ParentNode;
+type ChildNode = DefaultTreeAdapterTypes.ChildNode;
+
+/** Each round removes elements whose absence changes how the text is parsed. Markup of editors needs one or two rounds. */
+const MAX_ROUNDS = 8;
+
+/** Markup after the clean-up, or why it is refused, such as `must be at most ...`. */
+export type CleanedMarkup = { readonly markup: string } | { readonly fault: string };
+
+/**
+ * Returns markup with the elements, attributes and URLs of the allow-list only, as browsers serialise it. A second clean-up changes
+ * nothing, so a browser reads the tree that was checked. Refuses markup that has more than `maxBytes` before or after the clean-up.
+ */
+export function cleanMarkup(
+  sent: string,
+  { mayShow, maxBytes }: { readonly mayShow: MayShowPicture; readonly maxBytes: number },
+): CleanedMarkup {
+  let markup = sent;
+  for (let round = 0; round < MAX_ROUNDS; round++) {
+    if (isLongerThan(markup, maxBytes)) return { fault: `must be at most ${maxBytes} bytes of UTF-8 as clean HTML` };
+    const cleaned = cleanOnce(markup, mayShow);
+    if (cleaned === markup) return { markup };
+    if (cleaned === undefined) break;
+    markup = cleaned;
+  }
+  return {
+    fault: `must be well-formed HTML with at most ${MAX_ELEMENTS} elements, nested at most ${MAX_DEPTH} levels deep`,
+  };
+}
+
+/** Returns undefined for markup that exceeds a limit of the parser. */
+function cleanOnce(markup: string, mayShow: MayShowPicture): string | undefined {
+  try {
+    const fragment = parseBounded(markup);
+    replaceChildren(fragment, cleanChildren(fragment, mayShow));
+    return serialize(fragment);
+  } catch (error) {
+    if (error instanceof ComplexMarkupError) return undefined;
+    throw error;
+  }
+}
+
+// The parser bounds depths when it places elements, but can move whole subtrees down. The walk therefore counts too.
+function cleanChildren(parent: ParentNode, mayShow: MayShowPicture, depth = 0): ChildNode[] {
+  if (depth > MAX_DEPTH) throw new ComplexMarkupError();
+  return parent.childNodes.flatMap((child) => {
+    if (defaultTreeAdapter.isTextNode(child)) return [child];
+    if (!defaultTreeAdapter.isElementNode(child) || child.namespaceURI !== html.NS.HTML) return [];
+    if (removedElements.has(child.tagName)) return [];
+    const children = cleanChildren(child, mayShow, depth + 1);
+    const attributes = allowedAttributes(child.tagName, child.attrs, mayShow);
+    if (!attributes) return children;
+    child.attrs = attributes;
+    replaceChildren(child, children);
+    return [child];
+  });
+}
+
+// `serialize` decides by the parent whether it escapes a text. A text must not keep a parent that was removed.
+function replaceChildren(parent: ParentNode, children: ChildNode[]): void {
+  parent.childNodes = children;
+  for (const child of children) child.parentNode = parent;
+  const [first] = children;
+  // Parsers drop the first line break of a `pre`.
+  if (parent.nodeName === 'pre' && first && defaultTreeAdapter.isTextNode(first) && first.value.startsWith('\n'))
+    first.value = `\n${first.value}`;
+}
