@@ -1,11 +1,7 @@
 import { fromBase64, toBase64 } from 'lib0/buffer';
-import {
-  applyAwarenessUpdate,
-  Awareness,
-  encodeAwarenessUpdate,
-  modifyAwarenessUpdate,
-  removeAwarenessStates,
-} from 'y-protocols/awareness';
+import { createDecoder, readVarString, readVarUint } from 'lib0/decoding';
+import { createEncoder, toUint8Array, writeVarString, writeVarUint } from 'lib0/encoding';
+import { applyAwarenessUpdate, Awareness, encodeAwarenessUpdate, removeAwarenessStates } from 'y-protocols/awareness';
 import * as Y from 'yjs';
 import { isFinal, pauseBeforeRetry, ServiceError } from './calls.ts';
 import { Emitter } from './emitter.ts';
@@ -71,6 +67,8 @@ const COLLECT_MILLISECONDS = 100;
 const MAX_UNMERGED = 256;
 /** How long cursor changes are collected before they are published together, in milliseconds. */
 const AWARENESS_MILLISECONDS = 50;
+/** The shortest time between two answers to queries of other clients, in milliseconds. */
+const QUERY_MILLISECONDS = 1_000;
 /** The length in bytes of a Yjs update that changes nothing. */
 const EMPTY_UPDATE_BYTES = 2;
 
@@ -117,6 +115,8 @@ export class EditorProvider {
   #hasStopped = false;
   readonly #changedClients = new Set<number>();
   #awarenessTimer: ReturnType<typeof setTimeout> | undefined;
+  #queryTimer: ReturnType<typeof setTimeout> | undefined;
+  #hasWaitingQuery = false;
 
   constructor(doc: Y.Doc, { client, awareness, ...name }: EditorProviderOptions) {
     this.doc = doc;
@@ -386,11 +386,26 @@ export class EditorProvider {
   #receiveAwareness({ type, editorId, update }: AwarenessMessage): void {
     if (editorId !== this.#name.editorId || this.#hasStopped) return;
     if (type === 'awareness.query') {
-      this.#announce();
+      this.#answerQuery();
       return;
     }
-    const bytes = readAwarenessUpdate(update);
+    const bytes = readAwarenessUpdate(update, this.doc.clientID);
     if (bytes) applyAwarenessUpdate(this.awareness, bytes, this);
+  }
+
+  /** Publishes the local state for a query, at most once a second. Queries within this second get one answer at its end. */
+  #answerQuery(): void {
+    if (this.#queryTimer !== undefined) {
+      this.#hasWaitingQuery = true;
+      return;
+    }
+    this.#announce();
+    this.#queryTimer = setTimeout(() => {
+      this.#queryTimer = undefined;
+      if (!this.#hasWaitingQuery || this.#hasStopped) return;
+      this.#hasWaitingQuery = false;
+      this.#answerQuery();
+    }, QUERY_MILLISECONDS);
   }
 
   /**
@@ -439,7 +454,7 @@ export class EditorProvider {
 
   #stop(): void {
     this.#hasStopped = true;
-    for (const timer of [this.#sendTimer, this.#readTimer, this.#awarenessTimer]) clearTimeout(timer);
+    for (const timer of [this.#sendTimer, this.#readTimer, this.#awarenessTimer, this.#queryTimer]) clearTimeout(timer);
     this.#setSynced(false);
   }
 }
@@ -449,12 +464,27 @@ function hasOnlyDeletions(update: Uint8Array): boolean {
 }
 
 /**
- * Returns the bytes of an update of awareness states. Returns undefined for anything else, because every user in the document
- * can publish any event to the awareness channel.
+ * Returns the bytes of an update of awareness states, without states of the client `ownId`, because only this client knows them.
+ * Returns undefined for anything else. Every user in the document can publish any event to the awareness channel.
  */
-function readAwarenessUpdate(update: unknown): Uint8Array | undefined {
+function readAwarenessUpdate(update: unknown, ownId: number): Uint8Array | undefined {
   try {
-    return modifyAwarenessUpdate(fromBase64(update as string), (state: unknown) => state);
+    const decoder = createDecoder(fromBase64(update as string));
+    const count = readVarUint(decoder);
+    const states: { id: number; clock: number; state: string }[] = [];
+    for (let index = 0; index < count; index++) {
+      const [id, clock, state] = [readVarUint(decoder), readVarUint(decoder), readVarString(decoder)];
+      JSON.parse(state);
+      if (id !== ownId) states.push({ id, clock, state });
+    }
+    const encoder = createEncoder();
+    writeVarUint(encoder, states.length);
+    for (const { id, clock, state } of states) {
+      writeVarUint(encoder, id);
+      writeVarUint(encoder, clock);
+      writeVarString(encoder, state);
+    }
+    return toUint8Array(encoder);
   } catch {
     return undefined;
   }

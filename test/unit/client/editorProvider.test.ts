@@ -1,5 +1,7 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import fc from 'fast-check';
+import { toBase64 } from 'lib0/buffer';
+import { Awareness, encodeAwarenessUpdate } from 'y-protocols/awareness';
 import * as Y from 'yjs';
 import { EditorProvider } from '../../../lib/client/editorProvider.ts';
 import { createUserClient } from '../../../lib/client/userClient.ts';
@@ -513,6 +515,38 @@ describe('awareness', () => {
         [ada.doc.clientID, { cursor: 1 }],
       ]),
     );
+  });
+
+  test('keeps the own state, whatever other clients publish for its client id', async () => {
+    const [ada, grace] = [open(), open()];
+    await wait();
+    ada.awareness.setLocalStateField('cursor', 1);
+    await wait();
+    const forged = new Awareness(new Y.Doc());
+    forged.states.set(ada.doc.clientID, { cursor: 666 });
+    forged.meta.set(ada.doc.clientID, { clock: 1_000, lastUpdated: 0 });
+    forged.setLocalStateField('cursor', 7);
+    const update = toBase64(encodeAwarenessUpdate(forged, [ada.doc.clientID, forged.clientID]));
+    service.push(service.channels.awareness, { type: 'awareness.update', editorId: 'summary', update });
+    await wait();
+    expect(ada.awareness.getLocalState()).toEqual({ cursor: 1 });
+    expect(ada.awareness.getStates().get(forged.clientID)).toEqual({ cursor: 7 });
+    expect(grace.awareness.getStates().get(forged.clientID)).toEqual({ cursor: 7 });
+    forged.destroy();
+  });
+
+  test('is published at most once a second for queries of other clients, and after the last query', async () => {
+    const ada = open();
+    await wait(2_000);
+    let announced = 0;
+    ada.awareness.on('update', () => announced++);
+    for (let index = 0; index < 50; index++) {
+      service.push(service.channels.awareness, { type: 'awareness.query', editorId: 'summary' });
+      await wait(10);
+    }
+    expect(announced).toBe(1);
+    await wait(2_500);
+    expect(announced).toBe(2);
   });
 
   test('ends when the user leaves the page, and is shown again when the browser shows the page again', async () => {
