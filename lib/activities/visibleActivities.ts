@@ -40,16 +40,28 @@ export const visibleActivities = /* @__PURE__ */ combine(
       return activities.flatMap((activity) => {
         const threadId = threadIdOf(activity);
         if (threadId === undefined) return [activity];
-        const commentId = commentIdOf(activity);
-        const isVisible =
-          isAbout(activity.entityData, visible.get(threadId), 'annotationId') &&
-          (commentId === undefined ||
-            isAbout(activity.entityTargetData, readable.get(`${commentId} ${threadId}`), 'commentId')) &&
-          contextAllows({ accessFields: fieldsOfComment(activity.entityTargetData) }, allowed);
+        const comment = readable.get(`${String(commentIdOf(activity))} ${threadId}`);
+        const accessFields = fieldsOfActivity(activity, visible.get(threadId), comment);
+        const isVisible = accessFields !== undefined && contextAllows({ accessFields }, allowed);
         return isVisible ? [withoutCommentSums(activity)] : [];
       });
     },
 );
+
+/**
+ * Returns the access context that an activity about a thread requires besides those of the thread and comment. Returns undefined
+ * if the activity is about another thread or comment than the stored ones, or if these are deleted.
+ */
+export function fieldsOfActivity(
+  activity: ActivityResponse,
+  thread: Parameters<typeof isAbout<'annotationId'>>[1],
+  comment: Parameters<typeof isAbout<'commentId'>>[1],
+): string[] | undefined {
+  const isCurrent =
+    isAbout(activity.entityData, thread, 'annotationId') &&
+    (commentIdOf(activity) === undefined || isAbout(activity.entityTargetData, comment, 'commentId'));
+  return isCurrent ? fieldsOfComment(activity.entityTargetData) : undefined;
+}
 
 /**
  * Returns whether an activity is about this thread or comment. `recorded` is the thread or comment that the activity recorded. An

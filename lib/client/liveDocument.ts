@@ -487,6 +487,8 @@ export class LiveDocument {
   }
 
   #show(hint: LiveHint): void {
+    // The service sends a hint about content that the user may not read now without ids.
+    if (hint.type === 'hidden') return;
     const family = hint.type.slice(0, hint.type.indexOf('.'));
     this.#events.emit('hint', hint);
     this.#events.emit(eventOfFamily[family] ?? (family as 'comment'), hint);

@@ -4,6 +4,7 @@ import { inTransactions, replace, type Table, type WriteOp } from '../table/tabl
 import { commentInvolvementOps } from './commentInvolvements.ts';
 import type { Comment } from './rules/comments.ts';
 import { changeComments, type Refused, type Thread } from './rules/threads.ts';
+import { commentAccessOps } from './threadAccessChanges.ts';
 import { CommentEntity, ThreadEntity } from './threads.ts';
 
 /** The largest number of operations in a transaction besides the one that writes the thread. DynamoDB allows 100 in all. */
@@ -34,6 +35,7 @@ export function changeOps(
 ): WriteOp[] {
   return [
     replace(CommentEntity, { ...scope, ...after }, before._r),
+    ...commentAccessOps(scope, thread, before, after, now),
     ...commentInvolvementOps(scope, { thread, comment: before }, { thread, comment: after }, now),
     ...eventOps,
   ];

@@ -33,6 +33,7 @@ import {
   newComments,
 } from './rules/comments.ts';
 import { addComments, changeComments, type Thread } from './rules/threads.ts';
+import { hiddenDeletionOps } from './threadAccessChanges.ts';
 import {
   CommentEntity,
   commentKey,
@@ -294,7 +295,8 @@ export class CommentWriter {
     const { now } = call.options;
     const units = comments.map((comment) => {
       const eventOps = deletionEventOps(call, thread, comment);
-      return { comment, eventOps, ops: [...commentDeletionOps(scope, thread, comment), ...eventOps] };
+      const ops = [...commentDeletionOps(scope, thread, comment), ...hiddenDeletionOps(scope, thread, comment, now)];
+      return { comment, eventOps, ops: [...ops, ...eventOps] };
     });
     let head = thread;
     // Three operations are kept free. One can start a job. Two can move the assignee's involvement to the new first comment.

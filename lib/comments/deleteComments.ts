@@ -9,6 +9,7 @@ import { assigneeInvolvement, commentInvolvementOps } from './commentInvolvement
 import { commentDeletionOps, finishLeftoverPurge, startLeftoverPurge } from './deleteThreads.ts';
 import type { Comment } from './rules/comments.ts';
 import { removeComments, type Thread } from './rules/threads.ts';
+import { hiddenDeletionOps } from './threadAccessChanges.ts';
 import { ThreadEntity, ThreadReader } from './threads.ts';
 
 /** How a thread changes with the deletion of some of its comments. `now` is the time of the deletion in epoch ms. */
@@ -46,7 +47,10 @@ export async function deleteComments(
     ...(first
       ? commentInvolvementOps(scope, { thread, comment: first }, { thread: next, comment: first }, involvement?.since)
       : []),
-    ...comments.flatMap((comment) => commentDeletionOps(scope, thread, comment)),
+    ...comments.flatMap((comment) => [
+      ...commentDeletionOps(scope, thread, comment),
+      ...hiddenDeletionOps(scope, thread, comment, now),
+    ]),
   ];
   const ops = joinOps(deletionOps, extraOps);
   const { documentId } = thread;

@@ -3,33 +3,45 @@ import * as z from 'zod';
 import type { DocumentScope } from '../content/documentScope.ts';
 import { recordPartition } from '../content/involvements.ts';
 import { isOpenToAll } from '../content/rules/threadAccess.ts';
+import type { ThreadAccess } from '../content/rules/visibility.ts';
 import { isoTime } from '../shared/isoTime.ts';
 import { defineEntity } from '../table/entity.ts';
+import { sortableNumber } from '../table/keys.ts';
 import { upsert, type WriteOp } from '../table/table.ts';
+import { accessFieldsOf, type Comment } from './rules/comments.ts';
 import { type Thread, threadAccessOf } from './rules/threads.ts';
 
 const LIFETIME_SECONDS = 2 * 60 * 60;
+/** The publisher finds the record of a deletion for as long as the stream keeps the deletion: a day. */
+const DELETION_LIFETIME_SECONDS = 2 * 24 * 60 * 60;
 
 /**
- * Who could see a thread before its access changed. The push channel reads this record to notify users who can no longer see the
- * thread.
+ * Who could see a thread, or a comment, before its access changed. The push channel reads this record to notify users who can no
+ * longer see the thread or comment.
  */
 export const ThreadAccessChangeEntity = defineEntity({
   type: 'ThreadAccessChange',
   version: 1,
   scope: 'tenant',
   ownedBy: 'expiry',
-  purpose: 'Who could see a thread before its access changed, for the push channel',
+  purpose: 'Who could see a thread or comment before its access changed, for the push channel',
   schema: z.object({
     annotationId: z.string(),
+    /** The creation time of the thread in epoch ms. */
     createdAt: z.number(),
+    /** The comment whose access changed. Undefined if the access of the thread changed. */
+    commentId: z.number().optional(),
     /** The time of the change in epoch ms. */
     changedAt: z.number(),
     /** A `ThreadAccess` as JSON text. */
     formerAccess: z.string(),
   }),
   pk: (of: DocumentScope) => recordPartition(of, 'THREAD_ACCESS_CHANGES'),
-  sk: (key: { changedAt: number; annotationId: string }) => [isoTime(key.changedAt), key.annotationId],
+  sk: (key: { changedAt: number; annotationId: string; commentId?: number | undefined }) => [
+    isoTime(key.changedAt),
+    key.annotationId,
+    ...(key.commentId === undefined ? [] : [sortableNumber(key.commentId)]),
+  ],
   expiresAt: ({ changedAt }) => Math.floor(changedAt / 1000) + LIFETIME_SECONDS,
 });
 
@@ -44,4 +56,74 @@ export function threadAccessOps(scope: DocumentScope, before: Thread, after: Thr
   const { annotationId, createdAt } = after;
   const change = { annotationId, createdAt, changedAt: now, formerAccess: JSON.stringify(formerAccess) };
   return [upsert(ThreadAccessChangeEntity, { ...scope, ...change })];
+}
+
+/** Who could see a deleted comment that was hidden from some users. The stream record of the deletion has only the key. */
+export const HiddenCommentDeletionEntity = defineEntity({
+  type: 'HiddenCommentDeletion',
+  version: 1,
+  scope: 'tenant',
+  ownedBy: 'expiry',
+  purpose: 'Who could see a deleted comment that was hidden from some users, for the push channel',
+  schema: z.object({
+    annotationId: z.string(),
+    threadCreatedAt: z.number(),
+    commentId: z.number(),
+    /** The time of the deletion in epoch ms. */
+    deletedAt: z.number(),
+    /** A `ThreadAccess` as JSON text, with the access context of the comment. */
+    access: z.string(),
+  }),
+  pk: (of: DocumentScope) => recordPartition(of, 'HIDDEN_COMMENT_DELETIONS'),
+  sk: ({
+    annotationId,
+    threadCreatedAt,
+    commentId,
+  }: Pick<Comment, 'annotationId' | 'threadCreatedAt' | 'commentId'>) => [
+    isoTime(threadCreatedAt),
+    annotationId,
+    sortableNumber(commentId),
+  ],
+  expiresAt: ({ deletedAt }) => Math.floor(deletedAt / 1000) + DELETION_LIFETIME_SECONDS,
+});
+
+/** Returns who may see a comment: the rules of its thread together with its own access context. */
+export function commentAccessOf(
+  thread: Pick<Thread, 'visibility' | 'context' | 'from'>,
+  comment: Pick<Comment, 'context'>,
+  organizationId: string,
+): ThreadAccess {
+  const access = threadAccessOf(thread, organizationId);
+  return { ...access, accessFields: [...(access.accessFields ?? []), ...(accessFieldsOf(comment.context) ?? [])] };
+}
+
+/**
+ * Returns the operation that records who could see a comment before a change of its access context. Returns none if every reader
+ * of the thread may see the comment now. Write it in the transaction of the change.
+ */
+export function commentAccessOps(
+  scope: DocumentScope,
+  thread: Thread,
+  before: Comment,
+  after: Comment,
+  now: number,
+): WriteOp[] {
+  const [former, fields] = [accessFieldsOf(before.context), accessFieldsOf(after.context)];
+  if (fields === undefined || isDeepStrictEqual(former, fields)) return [];
+  const { annotationId, createdAt } = thread;
+  const formerAccess = JSON.stringify(commentAccessOf(thread, before, ''));
+  const change = { annotationId, createdAt, commentId: after.commentId, changedAt: now, formerAccess };
+  return [upsert(ThreadAccessChangeEntity, { ...scope, ...change })];
+}
+
+/**
+ * Returns the operation that records who could see a comment. Returns none if everybody with access to the document could see it.
+ * Write it in the transaction that deletes the comment.
+ */
+export function hiddenDeletionOps(scope: DocumentScope, thread: Thread, comment: Comment, now: number): WriteOp[] {
+  const access = commentAccessOf(thread, comment, '');
+  if (isOpenToAll({ thread: access })) return [];
+  const { annotationId, threadCreatedAt, commentId } = comment;
+  const deletion = { annotationId, threadCreatedAt, commentId, deletedAt: now, access: JSON.stringify(access) };
+  return [upsert(HiddenCommentDeletionEntity, { ...scope, ...deletion })];
 }

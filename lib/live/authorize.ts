@@ -66,7 +66,9 @@ export class LiveAuthorizer {
     const names = await this.#ports.keys.names();
     const { document, awareness } = names.ofDocument({ ...rights.document, epoch: rights.channel.epoch });
     if (operation === 'publish') return channel === awareness;
-    const user = names.ofUser({ ...rights.session, tenant: rights.document.tenant });
+    const { userKey, tokenRevocations } = rights.session;
+    const { tenant } = rights.document;
+    const user = userKey === undefined ? undefined : names.ofUser({ tenant, userKey, tokenRevocations });
     return [document, awareness, user].includes(channel);
   }
 
@@ -79,9 +81,10 @@ export class LiveAuthorizer {
     if (!openDocument) return undefined;
     // If only the user token gives access, the session says when this access ends. If the user loses the access
     // earlier, the publisher ends the session, and `store.session` returns undefined.
-    const isAllowed = session.hasStoredAccess
-      ? (await store.accessOfUsers(openDocument, [session.userId], now)).has(session.userId)
-      : (session.accessEndsAt ?? 0) > now;
+    if (!session.hasStoredAccess) return (session.accessEndsAt ?? 0) > now ? { document, channel, session } : undefined;
+    const access = (await store.accessOfUsers(openDocument, [session.userId], now)).get(session.userId);
+    // Another user can have got the id of an erased user before the publisher has ended the session.
+    const isAllowed = access !== undefined && access.userKey === session.userKey;
     return isAllowed ? { document, channel, session } : undefined;
   }
 }

@@ -60,7 +60,10 @@ export async function connectUser(
     url: address.realtimeUrl,
     host: address.host,
     ...(await keys.issueToken({ ...document, userPart: encodePart(userId) }, now)),
-    channels: { ...names.ofDocument({ ...document, epoch }), user: names.ofUser({ tenant, userId, tokenRevocations }) },
+    channels: {
+      ...names.ofDocument({ ...document, epoch }),
+      user: names.ofUser({ tenant, userKey: claims.userKey, tokenRevocations }),
+    },
   };
 }
 

@@ -83,8 +83,18 @@ export const UserHintEntity = defineEntity({
     id: z.string(),
     /** The hint, as JSON text. */
     hint: z.string(),
+    /** The internal ids of the organization and document of the hint. */
+    organizationKey: z.string().optional(),
+    documentKey: z.string().optional(),
   }),
-  pk: (of: { tenant: string; userId: string }) => [of.tenant, 'USER', of.userId, 'LIVE_HINTS'],
+  // A user who gets the id of an erased user has another internal id, and so another partition.
+  pk: (of: { tenant: string; userId: string; userKey: string }) => [
+    of.tenant,
+    'USER',
+    of.userId,
+    'LIVE_HINTS',
+    of.userKey,
+  ],
   sk: (key: { at: number; id: string }) => [isoTime(key.at), key.id],
   expiresAt: ({ at }) => Math.ceil(at / 1000) + LOG_SECONDS,
 });

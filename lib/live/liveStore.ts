@@ -1,13 +1,20 @@
 import type { Capability } from '../app/capability.ts';
-import { type AccessOfUser, findUsersWhoCanSee, readAccessOfUsers, readThreadAccess } from '../content/accessChecks.ts';
+import { HiddenCommentDeletionEntity } from '../comments/threadAccessChanges.ts';
+import { AccessChecks, type AccessOfUser, findUsersWhoCanSee, readAccessOfUsers } from '../content/accessChecks.ts';
 import type { DocumentContext, DocumentScope } from '../content/documentScope.ts';
-import { findRecordKeys } from '../content/recordIds.ts';
+import type { RecordAccess } from '../content/rules/threadAccess.ts';
+import type { Viewer } from '../content/rules/viewer.ts';
 import type { ThreadAccess } from '../content/rules/visibility.ts';
 import { DocumentEntity, DocumentReader, type DocumentWithFolder } from '../directory/documents.ts';
 import { type OrganizationScope, organizationScope } from '../directory/folders/folders.ts';
-import { OrganizationEntity } from '../directory/organizations.ts';
+import { type Organization, OrganizationEntity } from '../directory/organizations.ts';
+import { findUsers, isExistingUser } from '../directory/users.ts';
 import { type Blob, EditorPartEntity } from '../editors/entities.ts';
 import { partsOf } from '../editors/storedBytes.ts';
+import { accessForUser, notificationGuards, NotificationReader } from '../notifications/notificationReader.ts';
+import { NotificationEntity } from '../notifications/notifications.ts';
+import { notifiesUser } from '../notifications/rules.ts';
+import { distinct, slicesOf } from '../shared/collections.ts';
 import { ApiError } from '../shared/errors.ts';
 import { inParallel } from '../shared/inParallel.ts';
 import type { Stored } from '../table/entity.ts';
@@ -16,6 +23,7 @@ import { retryOnConflict } from '../table/retryOnConflict.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 import { insert, insertOrReplace, itemOf, replace, type Table, upsert } from '../table/table.ts';
 import { ApiKeyEntity } from '../workspaces/entities.ts';
+import { findAnnouncedRecords, type NamedDocument } from './announcedRecords.ts';
 import {
   DocumentSessionEntity,
   hintsAfter,
@@ -33,7 +41,16 @@ import {
 } from './entities.ts';
 import { TOKEN_SECONDS } from './liveKeys.ts';
 import { type Changes, changesSince, LOG_SECONDS, MAX_CHANGES } from './rules/changes.ts';
-import type { DocumentKeys, Hint, ThreadPosition, UserHint, VersionedHint } from './rules/hints.ts';
+import {
+  announcedBy,
+  type DocumentKeys,
+  type EmptyHint,
+  HIDDEN,
+  type Hint,
+  type ThreadPosition,
+  type UserHint,
+  type VersionedHint,
+} from './rules/hints.ts';
 import type { SessionAccess } from './rules/sessionAccess.ts';
 
 /**
@@ -55,6 +72,8 @@ const SESSION_SECONDS = TOKEN_SECONDS + CONNECTION_SECONDS;
 const CLOCK_DIFFERENCE_MILLISECONDS = 1_000;
 /** The largest number of items that one query reads. */
 const PAGE = 500;
+/** The number of notifications that are checked at a time. One can have 360 KB. */
+const NOTIFICATIONS_AT_ONCE = 50;
 /** The number of sessions that are marked at the same time. */
 const PARALLEL = 8;
 
@@ -225,43 +244,121 @@ export class LiveStore {
     return logged;
   }
 
-  /** Returns the hints of a document after a version, and the newest hints of the user's own channel. */
+  /**
+   * Returns the hints of a document after a version, and the newest hints of the user's own channel. Hints whose records the user
+   * may not read now are replaced by empty ones, and so are user hints of other documents and organizations.
+   */
   async changes(
-    document: DocumentKeys,
-    userId: string,
+    { organization, document: { documentId }, scope }: DocumentContext,
+    user: Viewer & { readonly userKey: string },
     after: number,
-  ): Promise<Changes & { readonly userHints: UserHint[] }> {
-    const [channel, logged, userHints] = await Promise.all([
-      this.#table.get(LiveChannelEntity, document),
-      this.#logged(document, after),
-      this.#userHints(document.tenant, userId),
+    now: number,
+  ): Promise<
+    Omit<Changes, 'hints'> & {
+      readonly hints: (VersionedHint | EmptyHint<VersionedHint>)[];
+      readonly userHints: (UserHint | EmptyHint<UserHint>)[];
+    }
+  > {
+    const [channel, logged, stored] = await Promise.all([
+      this.#table.get(LiveChannelEntity, scope),
+      this.#logged(scope, after),
+      this.#userHints({ tenant: scope.tenant, ...user }),
     ]);
     // The channel and the log were read at the same time, so the log can have a newer version than the channel.
     const version = Math.max(channel?.version ?? 0, logged.at(-1)?.version ?? 0);
     const isWhole = logged.length <= MAX_CHANGES;
     const hints = logged.map(({ position: _position, ...hint }): VersionedHint => hint);
     const changes = changesSince(after, isWhole ? version : (hints.at(-1)?.version ?? version), hints);
-    return { ...changes, userHints };
+    const { organizationId } = organization;
+    const named = { scope, organizationId, documentId };
+    const ofDocument = stored.filter((each) => each.documentKey === scope.documentKey).map(({ hint }) => hint);
+    const [readable, notifications] = await Promise.all([
+      this.#readableHints(named, user, [...changes.hints, ...ofDocument], now),
+      this.#readableNotifications(
+        { tenant: scope.tenant, organization, viewer: user, now },
+        stored.flatMap(({ organizationKey, hint }) =>
+          organizationKey === scope.organizationKey && 'ids' in hint ? (hint.ids.notificationId ?? []) : [],
+        ),
+      ),
+    ]);
+    const isReadable = ({ hint }: { readonly hint: UserHint }) => {
+      if (announcedBy[hint.type] === 'notification') return 'ids' in hint && notifications.has(hint.ids.notificationId);
+      return announcedBy[hint.type] === 'user' || readable.has(hint);
+    };
+    return {
+      ...changes,
+      hints: changes.hints.map((hint) =>
+        readable.has(hint) ? hint : { type: HIDDEN, at: hint.at, version: hint.version },
+      ),
+      userHints: stored.map((each) =>
+        isReadable(each) ? each.hint : { type: HIDDEN, at: each.hint.at, id: each.hint.id },
+      ),
+    };
+  }
+
+  async #readableHints(
+    document: NamedDocument,
+    { userId, access }: Viewer,
+    hints: readonly Hint[],
+    now: number,
+  ): Promise<ReadonlySet<Hint>> {
+    const { scope, organizationId } = document;
+    const records = await findAnnouncedRecords(this.#table, document, hints);
+    const organization = { organizationId, internalId: scope.organizationKey };
+    const checks = new AccessChecks(this.#table, { scope, organization, now }, userId, access);
+    const isVisible = await checks.canSee(records.map((thread) => ({ thread })));
+    return new Set(hints.filter((_hint, index) => records[index] && isVisible[index]));
+  }
+
+  /** Returns those of the notifications that `/v2/notifications/get` returns to the user. */
+  async #readableNotifications(
+    {
+      tenant,
+      organization,
+      viewer,
+      now,
+    }: { readonly tenant: string; readonly organization: Organization; readonly viewer: Viewer; readonly now: number },
+    ids: readonly (string | number)[],
+  ): Promise<ReadonlySet<unknown>> {
+    const reader = new NotificationReader(this.#table);
+    const readable = new Set<unknown>();
+    for (const notificationIds of slicesOf(distinct(ids.map(String)), NOTIFICATIONS_AT_ONCE)) {
+      const filter = { userId: viewer.userId, notificationIds };
+      const read = (after: string | undefined) =>
+        reader.list(tenant, organization, filter, { limit: notificationIds.length, after, now, viewer });
+      for await (const { values } of pages(read)) for (const { id } of values) readable.add(id);
+    }
+    return readable;
   }
 
   /** Returns the newest hints of a user's own channel, oldest first. */
-  async #userHints(tenant: string, userId: string): Promise<UserHint[]> {
-    const { values } = await this.#table.query(
-      UserHintEntity,
-      { tenant, userId },
-      { limit: MAX_CHANGES, descending: true },
-    );
-    return values.reverse().map(({ hint }) => JSON.parse(hint) as UserHint);
+  async #userHints(user: { readonly tenant: string; readonly userId: string; readonly userKey: string }) {
+    const { values } = await this.#table.query(UserHintEntity, user, { limit: MAX_CHANGES, descending: true });
+    return values.reverse().map((stored) => ({ ...stored, hint: JSON.parse(stored.hint) as UserHint }));
   }
 
-  /** Records a hint for a user's own channel. A second call with the same hint changes nothing. */
+  /**
+   * Records a hint for a user's own channel. A second call with the same hint changes nothing. `about` has the internal ids of the
+   * organization and document of the hint, if it has any.
+   */
   async recordForUser(
-    tenant: string,
-    userId: string,
+    user: { readonly tenant: string; readonly userId: string; readonly userKey: string },
+    about: Partial<Pick<DocumentKeys, 'organizationKey' | 'documentKey'>>,
     { hint, position }: { readonly hint: UserHint; readonly position: StreamPosition },
   ): Promise<void> {
-    const value = { tenant, userId, at: hint.at, id: markOf(position), hint: JSON.stringify(hint) };
-    await this.#table.write([upsert(UserHintEntity, value)]);
+    const { organizationKey, documentKey } = about;
+    const stored = { at: hint.at, id: markOf(position), hint: JSON.stringify(hint), organizationKey, documentKey };
+    await this.#table.write([upsert(UserHintEntity, { ...user, ...stored })]);
+  }
+
+  /** Returns the internal ids of the users, by user id. Erased users are not in the map. */
+  async userKeys(tenant: string, userIds: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    const users = await findUsers(this.#table, tenant, userIds);
+    return new Map(
+      users.flatMap((user, index) =>
+        isExistingUser(user) ? [[userIds[index] as string, user.internalId] as const] : [],
+      ),
+    );
   }
 
   /** Returns the sessions of a document, except those of users who lost access. */
@@ -272,12 +369,15 @@ export class LiveStore {
     return sessions.filter(({ endedAt }) => endedAt === undefined);
   }
 
-  /** Of these users, returns those who have a session in any document. */
-  async connectedUsers(tenant: string, userIds: readonly string[]): Promise<string[]> {
+  /** Of these users, returns those who have a session in a document of the organization, each with one such session. */
+  async connectedUsers(scope: OrganizationScope, userIds: readonly string[]): Promise<UserSession[]> {
+    const { tenant, organizationKey } = scope;
     const pagesOfUsers = await Promise.all(
-      userIds.map((userId) => this.#table.query(UserSessionEntity, { tenant, userId }, { limit: 1 })),
+      userIds.map((userId) =>
+        this.#table.query(UserSessionEntity, { tenant, userId }, { prefix: [organizationKey], limit: 1 }),
+      ),
     );
-    return userIds.filter((_userId, index) => (pagesOfUsers[index]?.values.length ?? 0) > 0);
+    return pagesOfUsers.flatMap(({ values }) => values);
   }
 
   /**
@@ -359,7 +459,10 @@ export class LiveStore {
    * Returns a document with its organization, or undefined if one of them is deleted. It counts as deleted even if
    * another one was added under the same id.
    */
-  async loadDocument(document: DocumentKeys, channel: LiveChannel): Promise<DocumentContext | undefined> {
+  async loadDocument(
+    document: DocumentKeys,
+    channel: Pick<LiveChannel, 'organizationId' | 'documentId'>,
+  ): Promise<DocumentContext | undefined> {
     const { tenant, organizationKey, documentKey } = document;
     const [organization, stored] = await this.#table.batchGet(
       itemOf(OrganizationEntity, { tenant, organizationId: channel.organizationId }),
@@ -391,12 +494,12 @@ export class LiveStore {
   }
 
   /**
-   * Returns the ids of the connected users who may see a thread. The document is not checked for users without stored access to
+   * Returns the ids of the connected users who may see a record. The document is not checked for users without stored access to
    * it, because the user token of their session gives them access.
    */
   async usersWhoCanSee(
     { scope, organization, documentInFolder }: OpenDocument,
-    thread: ThreadAccess,
+    record: RecordAccess,
     sessions: readonly LiveSession[],
     now: number,
   ): Promise<ReadonlySet<string>> {
@@ -406,7 +509,7 @@ export class LiveStore {
         findUsersWhoCanSee(
           this.#table,
           { scope, organization, now },
-          { thread, knownUsersOnly: true, ...(isStored && { document: documentInFolder }) },
+          { ...record, knownUsersOnly: true, document: isStored ? documentInFolder : undefined },
           group.map(({ userId }) => userId),
         ),
       ),
@@ -414,25 +517,69 @@ export class LiveStore {
     return new Set(allowed.flatMap((userIds) => [...userIds]));
   }
 
-  /** Returns the positions of the threads with these ids in a document. `documentId` is the id that the customer chose. */
-  async threadPositions(
-    document: DocumentKeys,
-    documentId: string,
-    annotationIds: readonly string[],
-  ): Promise<ReadonlyMap<string, ThreadPosition>> {
-    if (annotationIds.length === 0) return new Map();
-    const keys = await findRecordKeys(this.#table, document, { kind: 'thread', documentId, ids: annotationIds });
-    return new Map(keys.flatMap((key) => (key ? [[key.annotationId, key] as const] : [])));
+  /**
+   * Returns the ids of the connected users who may read a notification that is for them. `connected` are users whom the
+   * notification may name. `sessions` are the sessions of its document. With `isForOthers`, their users are recipients of a notification for
+   * everybody.
+   */
+  async usersWhoCanReadNotification(
+    document: OpenDocument,
+    key: { readonly id: string; readonly createdAt: number },
+    {
+      connected,
+      sessions,
+      isForOthers,
+    }: {
+      readonly connected: readonly string[];
+      readonly sessions: readonly LiveSession[];
+      readonly isForOthers: boolean;
+    },
+    now: number,
+  ): Promise<ReadonlySet<string>> {
+    const { scope, organization, documentInFolder } = document;
+    const notification = await this.#table.get(NotificationEntity, { ...scope, ...key });
+    if (!notification) return new Set();
+    const located = { documentKey: scope.documentKey, notification };
+    const [guard = {}] = await notificationGuards(this.#table, scope, organization.organizationId, [located]);
+    const named = connected.filter((userId) => notifiesUser(notification, userId));
+    const byToken = new Set(sessions.flatMap(({ userId, hasStoredAccess }) => (hasStoredAccess ? [] : [userId])));
+    const record = accessForUser(guard, documentInFolder, true);
+    const [byGrants, byTokens, others] = await Promise.all([
+      findUsersWhoCanSee(
+        this.#table,
+        { scope, organization, now },
+        record,
+        named.filter((userId) => !byToken.has(userId)),
+      ),
+      findUsersWhoCanSee(
+        this.#table,
+        { scope, organization, now },
+        { ...record, document: undefined },
+        named.filter((userId) => byToken.has(userId)),
+      ),
+      isForOthers && notification.notifyAll ? this.usersWhoCanSee(document, guard, sessions, now) : [],
+    ]);
+    return new Set([...byGrants, ...byTokens, ...others]);
   }
 
-  /** Returns the access rules of threads, in the order of `threads`. An entry is undefined if its thread is deleted. */
-  async threadAccess(
+  /** Returns, for each hint, who may read the record that it announces. See `findAnnouncedRecords`. */
+  async announcedRecords(document: NamedDocument, hints: readonly Hint[]): Promise<(ThreadAccess | undefined)[]> {
+    return findAnnouncedRecords(this.#table, document, hints);
+  }
+
+  /** Returns who could see each deleted comment. The value is undefined if everybody with access to the document could. */
+  async hiddenDeletions(
     document: DocumentKeys,
-    organizationId: string,
-    threads: readonly ThreadPosition[],
+    comments: readonly { readonly thread: ThreadPosition; readonly commentId: number }[],
   ): Promise<(ThreadAccess | undefined)[]> {
-    const keys = threads.map((thread) => ({ ...thread, documentKey: document.documentKey }));
-    return readThreadAccess(this.#table, document, organizationId, keys);
+    const keys = comments.map(({ thread: { annotationId, createdAt: threadCreatedAt }, commentId }) => ({
+      ...document,
+      annotationId,
+      threadCreatedAt,
+      commentId,
+    }));
+    const deletions = await this.#table.getMany(HiddenCommentDeletionEntity, keys);
+    return deletions.map((deletion) => deletion && (JSON.parse(deletion.access) as ThreadAccess));
   }
 
   /** Returns the bytes of a large update of an editor, or undefined if a compaction has removed parts of it. */
@@ -514,6 +661,7 @@ export const connectLive: Capability<LiveStore> = /* @__PURE__ */ storeCapabilit
 
 export const readChanges: Capability<Pick<LiveStore, 'changes'>> = /* @__PURE__ */ storeCapability(LiveStore, [
   'GetItem',
+  'BatchGetItem',
   'Query',
 ]);
 

@@ -8,10 +8,11 @@ import { liveStateMessage } from '../liveState/rules.ts';
 import * as logMessages from '../observability/logMessages.ts';
 import { PresenceEntity } from '../presence/presences.ts';
 import { presenceMessage } from '../presence/rules.ts';
-import { distinct, distinctBy } from '../shared/collections.ts';
+import { distinctBy } from '../shared/collections.ts';
 import { inParallel } from '../shared/inParallel.ts';
 import { decodePart } from '../shared/keyParts.ts';
 import { lazy } from '../shared/lazy.ts';
+import { readDefined } from '../shared/readDefined.ts';
 import { ChannelPublisher, type PublishCall } from './channelPublisher.ts';
 import { toEditorPush } from './editorPushes.ts';
 import { DocumentSessionEntity, type LiveChannel, type StoredChannel } from './entities.ts';
@@ -24,6 +25,7 @@ import { type AccessChange, accessChangeOf, accessTypesOfItems } from './rules/a
 import { withinLimit } from './rules/events.ts';
 import {
   type AddressedHint,
+  type ContentHint,
   type DocumentKeys,
   documentOf,
   hintedPartitions,
@@ -188,15 +190,16 @@ function toStateEvent({ item }: ItemChange, now: number): object | undefined {
   return undefined;
 }
 
-/** A hint about a private thread. Users who may see the thread by `access` get it, without those who may also see it by `except`. */
+/** A hint about a record that is hidden from some users. Users who may see `access` get it, without those who may also see `except`. */
 interface HiddenHint extends PositionedHint {
   readonly access: ThreadAccess;
   readonly except?: ThreadAccess | undefined;
 }
 
 /**
- * Splits hints by recipients. `open` hints are for everybody who may open the document. `hidden` hints are about
- * threads that only some of these users may see.
+ * Splits hints by recipients. `open` hints are about records that everybody who may open the document can read, or could read
+ * before. `hidden` hints are about other records. Hints about records that no longer exist are dropped, because the record of
+ * the deletion has a hint of its own.
  */
 async function splitByAudience(
   { store }: LivePorts,
@@ -204,34 +207,21 @@ async function splitByAudience(
   { organizationId, documentId }: LiveChannel,
   sent: readonly PositionedHint[],
 ): Promise<{ open: PositionedHint[]; hidden: HiddenHint[] }> {
-  const named = sent.flatMap(({ audience }) => (audience.kind === 'namedThread' ? [audience.annotationId] : []));
-  const positions = await store.threadPositions(document, documentId, distinct(named));
-  const hints = sent.flatMap((hint) => {
-    const { audience } = hint;
-    if (audience.kind !== 'namedThread') return [hint];
-    const thread = positions.get(audience.annotationId);
-    // Users cannot read activities about a thread that does not exist.
-    return thread ? [{ ...hint, audience: { kind: 'thread', thread } as const }] : [];
-  });
-  const threads = hints.flatMap(({ audience }) =>
-    audience.kind === 'formerReaders' || (audience.kind === 'thread' && !audience.access) ? [audience.thread] : [],
-  );
-  const accesses = await store.threadAccess(document, organizationId, threads);
-  const accessOf = new Map(threads.map(({ annotationId }, index) => [annotationId, accesses[index]] as const));
   const open: PositionedHint[] = [];
   const hidden: HiddenHint[] = [];
-  for (const hint of hints) {
+  const deletions = sent.map(({ audience }) => (audience.kind === 'deletedComment' ? audience : undefined));
+  const [records, deleted] = await Promise.all([
+    store.announcedRecords({ scope: document, organizationId, documentId }, sent.map(recordOf)),
+    readDefined(deletions, (comments) => store.hiddenDeletions(document, comments)),
+  ]);
+  for (const [index, hint] of sent.entries()) {
     const { audience } = hint;
+    const record = records[index];
     if (audience.kind === 'formerReaders') {
-      hidden.push({ ...hint, access: audience.formerAccess, except: accessOf.get(audience.thread.annotationId) });
+      hidden.push({ ...hint, access: audience.formerAccess, except: record });
       continue;
     }
-    if (audience.kind !== 'thread') {
-      open.push(hint);
-      continue;
-    }
-    const access = audience.access ?? accessOf.get(audience.thread.annotationId);
-    // The thread is deleted. Its hint comes from the record of the deletion, so this hint is dropped.
+    const access = audience.kind === 'deletedThread' ? audience.access : (deleted[index] ?? record);
     if (!access) continue;
     if (isOpenToAll({ thread: access })) open.push(hint);
     else hidden.push({ ...hint, access });
@@ -239,7 +229,14 @@ async function splitByAudience(
   return { open, hidden };
 }
 
-/** Publishes hints about private threads to the connected users who may see the thread, or who could see it before. */
+/** Returns a hint about the record that decides who gets a hint. For former readers and deletions, this is what remains of it. */
+function recordOf({ hint, audience }: PositionedHint): ContentHint {
+  if (audience.kind === 'deletedComment') return { ...hint, type: 'comment_annotation.update' };
+  if (audience.kind !== 'formerReaders') return hint;
+  return { ...hint, type: hint.type === 'comment.hide' ? 'comment.update' : 'comment_annotation.update' };
+}
+
+/** Publishes hints about hidden records to the connected users who may see the record, or who could see it before. */
 async function publishHidden(
   ports: LivePorts,
   document: DocumentKeys,
@@ -247,19 +244,19 @@ async function publishHidden(
   hints: readonly HiddenHint[],
   call: PublishCall,
 ): Promise<void> {
-  const findViewers = viewersOf(ports, document, channel, call);
+  const { findViewers } = audienceOf(ports, document, channel, call);
   for (const { hint, position, access, except } of hints) {
     const allowed = await findViewers(access);
     const excluded = except ? await findViewers(except) : new Set<string>();
     const recipients = [...allowed].filter((userId) => !excluded.has(userId));
     const named = { ...hint, ids: { ...hint.ids, documentId: channel.documentId } };
-    await publishToUsers(ports, document.tenant, recipients, { hint: named, position }, call);
+    await publishToUsers(ports, document, recipients, { hint: named, position }, call);
   }
 }
 
 /**
- * Publishes hints of notifications to those recipients who are connected to any document. `channel` is undefined if nobody can be
- * connected to the document of the notifications.
+ * Publishes hints of notifications to those recipients who may read them and are connected to any document of the organization.
+ * `channel` is undefined if nobody can be connected to the document of the notifications.
  */
 async function publishNotifications(
   ports: LivePorts,
@@ -268,38 +265,51 @@ async function publishNotifications(
   changes: readonly ChangedItem[],
   call: PublishCall,
 ): Promise<void> {
-  const { tenant } = document;
-  const findViewers = viewersOf(ports, document, channel, call);
+  const { store } = ports;
   for (const change of changes) {
-    const addressed = hintOf(change);
-    if (addressed?.audience.kind !== 'users') continue;
-    const { userIds, others } = addressed.audience;
-    const connected = await ports.store.connectedUsers(tenant, userIds);
-    const viewers = others ? await findViewers(others) : [];
-    const recipients = distinct([...connected, ...viewers]);
-    await publishToUsers(ports, tenant, recipients, { hint: addressed.hint, position: positionOf(change) }, call);
+    const { hint, audience } = hintOf(change) ?? {};
+    if (audience?.kind !== 'users' || !hint) continue;
+    const connected = await store.connectedUsers(document, audience.userIds);
+    const elsewhere = channel ?? (await store.channel({ ...document, documentKey: connected[0]?.documentKey ?? '' }));
+    if (!elsewhere) continue;
+    const { organizationId } = elsewhere;
+    const { notificationId: id, documentId } = hint.ids as { notificationId: string; documentId: string };
+    const { readSessions } = audienceOf(ports, document, { organizationId, documentId }, call);
+    const found = await readSessions();
+    if (!found) continue;
+    const recipients = await store.usersWhoCanReadNotification(
+      found.openDocument,
+      { id, createdAt: audience.createdAt },
+      {
+        connected: connected.map(({ userId }) => userId),
+        sessions: found.sessions,
+        isForOthers: audience.isForOthers && channel !== undefined,
+      },
+      call.clock(),
+    );
+    await publishToUsers(ports, document, [...recipients], { hint, position: positionOf(change) }, call);
   }
 }
 
-/** Returns a function that finds the users of a document's sessions who may see a record. It reads the sessions once. */
-function viewersOf(
+/** Returns functions that read the sessions of a document once, and find the users of these sessions who may see a record. */
+function audienceOf(
   { store }: LivePorts,
   document: DocumentKeys,
-  channel: LiveChannel | undefined,
+  names: Pick<LiveChannel, 'organizationId' | 'documentId'>,
   call: PublishCall,
-): (access: Omit<ThreadAccess, 'organizationId'>) => Promise<ReadonlySet<string>> {
+) {
   const readSessions = lazy(async () => {
-    if (!channel) return undefined;
-    const [sessions, context] = await Promise.all([store.sessions(document), store.loadDocument(document, channel)]);
+    const [sessions, context] = await Promise.all([store.sessions(document), store.loadDocument(document, names)]);
     const openDocument = await store.openDocument(context);
     return openDocument && { sessions, openDocument };
   });
-  return async (rules) => {
+  const findViewers = async (rules: ThreadAccess): Promise<ReadonlySet<string>> => {
     const found = await readSessions();
     if (!found) return new Set();
-    const access = { ...rules, organizationId: found.openDocument.organization.organizationId };
-    return store.usersWhoCanSee(found.openDocument, access, found.sessions, call.clock());
+    const thread = { ...rules, organizationId: found.openDocument.organization.organizationId };
+    return store.usersWhoCanSee(found.openDocument, { thread }, found.sessions, call.clock());
   };
+  return { readSessions, findViewers };
 }
 
 /**
@@ -320,7 +330,7 @@ async function publishAccessUpdates(
     const hint = { type: 'access.update', at: change.at, ids: {} } as const;
     await publishToUsers(
       ports,
-      decodePart(tenantPart) ?? '',
+      { tenant: decodePart(tenantPart) ?? '' },
       [session.userId],
       { hint, position: positionOf(change) },
       call,
@@ -328,19 +338,25 @@ async function publishAccessUpdates(
   });
 }
 
+/** Publishes a hint to users. `about` is the document of the hint, if it has one. Users who are erased by now are left out. */
 async function publishToUsers(
   { store, keys, publisher }: LivePorts,
-  tenant: string,
+  about: Pick<DocumentKeys, 'tenant'> & Partial<DocumentKeys>,
   userIds: readonly string[],
   change: RecordedChange,
   call: PublishCall,
 ): Promise<void> {
   if (userIds.length === 0) return;
-  const [names, tokenRevocations] = await Promise.all([keys.names(), store.tokenRevocations(tenant)]);
+  const { tenant } = about;
+  const [names, tokenRevocations, users] = await Promise.all([
+    keys.names(),
+    store.tokenRevocations(tenant),
+    store.userKeys(tenant, userIds),
+  ]);
   const hint: UserHint = { ...change.hint, id: change.position.sequence };
-  await inParallel(userIds, PARALLEL, async (userId) => {
-    await store.recordForUser(tenant, userId, { hint, position: change.position });
-    await publisher.publish(names.ofUser({ tenant, userId, tokenRevocations }), [hint], call);
+  await inParallel([...users], PARALLEL, async ([userId, userKey]) => {
+    await store.recordForUser({ tenant, userId, userKey }, about, { hint, position: change.position });
+    await publisher.publish(names.ofUser({ tenant, userKey, tokenRevocations }), [hint], call);
   });
 }
 

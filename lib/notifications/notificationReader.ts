@@ -14,6 +14,7 @@ import type { Viewer } from '../content/rules/viewer.ts';
 import { type Document, DocumentReader, readDocuments } from '../directory/documents.ts';
 import { type OrganizationScope, organizationScope } from '../directory/folders/folders.ts';
 import type { OrganizationKeys } from '../directory/organizations.ts';
+import type { DocumentAccess } from '../directory/rules/access.ts';
 import { jsonBytes } from '../shared/bytes.ts';
 import { distinctBy } from '../shared/collections.ts';
 import { invalid } from '../shared/errors.ts';
@@ -359,12 +360,9 @@ export class NotificationReader {
     const forUser = existing.filter(({ notification }) => notifiesUser(notification, userId) || notification.notifyAll);
     const guards = await notificationGuards(this.#table, scope, organization.organizationId, forUser);
     const allowed = await checks.canSee(
-      forUser.map(({ notification, document }, index) => {
-        const guard = guards[index];
-        const isNamed = notifiesUser(notification, userId);
-        // A user whom a notification names needs no access to the document, unless the notification is about a thread.
-        return { ...guard, document: guard?.thread || !isNamed ? document : undefined, knownUsersOnly: !isNamed };
-      }),
+      forUser.map(({ notification, document }, index) =>
+        accessForUser(guards[index] ?? {}, document, notifiesUser(notification, userId)),
+      ),
     );
     return forUser.filter((_candidate, index) => allowed[index]);
   }
@@ -389,6 +387,14 @@ interface Viewing {
   readonly scope: OrganizationScope;
   readonly userId: string;
   readonly checks: AccessChecks;
+}
+
+/**
+ * Returns who may see a notification, from its rules in `notificationGuards`. A user whom the notification names needs no access
+ * to the document, unless the notification is about a thread.
+ */
+export function accessForUser(guard: RecordAccess, document: DocumentAccess, isNamed: boolean): RecordAccess {
+  return { ...guard, document: guard.thread || !isNamed ? document : undefined, knownUsersOnly: !isNamed };
 }
 
 /**

@@ -73,9 +73,11 @@ export const endpoint = defineEndpoint(
     },
     cost: { calls: 5, roundTrips: 2, readUnits: 5, writeUnits: 0 },
   },
-  async ({ input: { after, ...reference }, caller, deps }) => {
-    const { scope } = await deps.findDocument(caller.tenant, reference);
-    return { data: await deps.live.changes(scope, caller.user.userId, after) };
+  async ({ input: { after, ...reference }, caller, deps, now }) => {
+    const document = await deps.findDocument(caller.tenant, reference);
+    const { userId, role, access } = caller.user;
+    const user = { userId, role, access: access.all, userKey: caller.claims.userKey };
+    return { data: await deps.live.changes(document, user, after, now) };
   },
 );
 

@@ -22,7 +22,8 @@ export interface ChannelOwner extends DocumentKeys {
  */
 export interface UserChannelOwner {
   readonly tenant: string;
-  readonly userId: string;
+  /** The internal id of the user. A user who gets the id of an erased user has another one, and so another channel. */
+  readonly userKey: string;
   readonly tokenRevocations: number;
 }
 
@@ -52,8 +53,8 @@ export class ChannelNames {
   }
 
   /** Returns the channel of a user. It changes when all user tokens are revoked. */
-  ofUser({ tenant, userId, tokenRevocations }: UserChannelOwner): string {
-    const user = this.#segment(['user', tenant, userId, String(tokenRevocations)]);
+  ofUser({ tenant, userKey, tokenRevocations }: UserChannelOwner): string {
+    const user = this.#segment(['user', tenant, userKey, String(tokenRevocations)]);
     return `/${USER_NAMESPACE}/${this.#segment(['tenant', tenant])}/${user}`;
   }
 

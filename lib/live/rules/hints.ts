@@ -1,31 +1,42 @@
-import { threadIdOf } from '../../activities/rules.ts';
 import type { ThreadAccess } from '../../content/rules/visibility.ts';
 import { decodePart } from '../../shared/keyParts.ts';
 
+/**
+ * What each type of hint announces. A hint goes only to users who may read this:
+ * - `thread`, `comment`, `reaction`, `activity`, `notification`: the record with the ids of the hint, as it is now
+ * - `former`: a record that the recipients could read before
+ * - `document`: content that is readable for everybody with access to the document
+ * - `user`: the user of the channel
+ */
+export const announcedBy = {
+  'comment_annotation.add': 'thread',
+  'comment_annotation.update': 'thread',
+  'comment_annotation.delete': 'former',
+  'comment_annotation.hide': 'former',
+  'comment.add': 'comment',
+  'comment.update': 'comment',
+  'comment.delete': 'former',
+  'comment.hide': 'former',
+  'reaction.add': 'reaction',
+  'reaction.update': 'reaction',
+  'recording.add': 'document',
+  'recording.update': 'document',
+  'recording.delete': 'document',
+  'activity.add': 'activity',
+  'activity.update': 'activity',
+  'notification.add': 'notification',
+  'notification.update': 'notification',
+  'access.update': 'user',
+  'editor.add': 'document',
+  'editor.delete': 'document',
+  'crdt.update': 'document',
+} as const;
+
 /** The type of a hint, which is a message about a change without its text. */
-export type HintType =
-  | 'comment_annotation.add'
-  | 'comment_annotation.update'
-  | 'comment_annotation.delete'
-  | 'comment_annotation.hide'
-  | 'comment.add'
-  | 'comment.update'
-  | 'comment.delete'
-  | 'reaction.add'
-  | 'reaction.update'
-  | 'reaction.delete'
-  | 'recording.add'
-  | 'recording.update'
-  | 'recording.delete'
-  | 'activity.add'
-  | 'activity.update'
-  | 'activity.delete'
-  | 'notification.add'
-  | 'notification.update'
-  | 'access.update'
-  | 'editor.add'
-  | 'editor.delete'
-  | 'crdt.update';
+export type HintType = keyof typeof announcedBy;
+
+/** The type of a hint that `/v2/live/changes` returns in place of a hint whose record the user may not read now. */
+export const HIDDEN = 'hidden';
 
 /**
  * The type of the last event on a document's channels after a user lost access to the document. Nothing follows on
@@ -68,6 +79,14 @@ export type VersionedHint = Hint & { readonly version: number };
  */
 export type UserHint = Hint & { readonly id: string };
 
+/** The empty form of a hint, in place of a hint whose record the user may not read now. */
+export type EmptyHint<H extends UserHint | VersionedHint> = Omit<
+  Pick<H, Extract<keyof H, 'at' | 'id' | 'version'>>,
+  never
+> & {
+  readonly type: typeof HIDDEN;
+};
+
 /** A changed item, as a record of the table's stream describes it. */
 export interface ItemChange {
   readonly change: 'insert' | 'modify' | 'remove';
@@ -88,21 +107,24 @@ export interface ThreadPosition {
 /**
  * Who gets a hint:
  * - `document`: everybody who may open the document
- * - `thread`: users who may see the thread. A deleted private thread can no longer be read, so `access` has its rules
- * - `namedThread`: users who may see the thread, if only its id is known
- * - `formerReaders`: users who could see the thread and no longer can
- * - `users`: the recipients of a notification. `others` has the access rules of a new notification for everybody: users who
- *   have the document open and may see the notification get the hint too
+ * - `record`: users who may read the record that the hint announces
+ * - `deletedThread`: users who could see the thread, by its rules before the deletion
+ * - `deletedComment`: users who could see the comment
+ * - `formerReaders`: users who could see the thread or comment and no longer can
+ * - `users`: the recipients of a notification who may read it. `isForOthers`: users who have the document open and may read
+ *   the notification get the hint too
  */
 export type HintAudience =
   | { readonly kind: 'document' }
-  | { readonly kind: 'thread'; readonly thread: ThreadPosition; readonly access?: ThreadAccess | undefined }
-  | { readonly kind: 'namedThread'; readonly annotationId: string }
-  | { readonly kind: 'formerReaders'; readonly thread: ThreadPosition; readonly formerAccess: ThreadAccess }
+  | { readonly kind: 'record' }
+  | { readonly kind: 'deletedThread'; readonly access: ThreadAccess }
+  | { readonly kind: 'deletedComment'; readonly thread: ThreadPosition; readonly commentId: number }
+  | { readonly kind: 'formerReaders'; readonly formerAccess: ThreadAccess }
   | {
       readonly kind: 'users';
       readonly userIds: readonly string[];
-      readonly others?: Omit<ThreadAccess, 'organizationId'>;
+      readonly createdAt: number;
+      readonly isForOthers: boolean;
     };
 
 /** A hint with its recipients. */
@@ -114,6 +136,8 @@ export interface AddressedHint {
 const verbs = { insert: 'add', modify: 'update', remove: 'delete' } as const;
 
 const everybody = { kind: 'document' } as const;
+const readers = { kind: 'record' } as const;
+const verbsOfWritten = { insert: 'add', modify: 'update', remove: 'update' } as const;
 
 type Written<T> = ItemChange & { readonly item: T };
 type HintOfWritten = (change: Written<never>) => AddressedHint | undefined;
@@ -127,30 +151,44 @@ interface OnThread {
 interface WrittenNotification {
   readonly id: string;
   readonly documentId: string;
+  readonly createdAt: number;
   readonly notifyUsers: readonly { readonly userId: string }[];
   readonly notifyAll?: boolean;
-  readonly thread?: Pick<ThreadAccess, 'authorId' | 'visibility' | 'accessFields'>;
-  readonly accessFields?: readonly string[];
+}
+
+interface AccessChange extends ThreadPosition {
+  readonly commentId?: number;
+  readonly formerAccess: string;
 }
 
 /** The hint of a written item, by entity. */
 const hintsOfWritten: Readonly<Record<string, HintOfWritten>> = {
-  Thread: (change: Written<ThreadPosition>) =>
-    threadHint(change, `comment_annotation.${verbs[change.change]}`, change.item),
-  DeletedThread: (change: Written<{ annotationId: string; deletedAt: number; access?: string }>) =>
-    deletedThreadHint(change),
-  ThreadAccessChange: (change: Written<ThreadPosition & { formerAccess: string }>) => hiddenThreadHint(change),
+  Thread: (change: Written<ThreadPosition>) => {
+    const { annotationId } = change.item;
+    return {
+      ...addressed(change, `comment_annotation.${verbsOfWritten[change.change]}`, { annotationId }),
+      audience: readers,
+    };
+  },
+  DeletedThread: (change: Written<{ annotationId: string; access?: string }>) => deletedThreadHint(change),
+  ThreadAccessChange: (change: Written<AccessChange>) => hiddenRecordHint(change),
   Comment: (change: Written<OnThread>) => commentHint(change),
   Reaction: (change: Written<{ annotationId: string; on?: OnThread }>) => reactionHint(change),
   Recording: (change: Written<{ annotationId: string }>) =>
     addressed(change, `recording.${verbs[change.change]}`, { annotationId: change.item.annotationId }),
-  Activity: (change: Written<{ id: string; featureType: string; targetEntityId?: string }>) => activityHint(change),
+  Activity: (change: Written<{ id: string }>) => ({
+    ...addressed(change, `activity.${verbsOfWritten[change.change]}`, { activityId: change.item.id }),
+    audience: readers,
+  }),
   Notification: (change: Written<WrittenNotification>) => notificationHint(change),
   Editor: (change: Written<{ editorId: string }>) =>
     change.change === 'insert' ? addressed(change, 'editor.add', { editorId: change.item.editorId }) : undefined,
 };
 
-/** The hint of a removed item, by partition name. The ids come from the sort key. */
+/**
+ * The hint of a removed item, by partition name. The ids come from the sort key. A removed reaction has no hint, because its
+ * comment changes in the same transaction. A removed activity has none, because its key does not say who could read it.
+ */
 const hintsOfRemoved: Readonly<
   Record<string, (change: ItemChange, parts: readonly string[]) => AddressedHint | undefined>
 > = {
@@ -159,12 +197,11 @@ const hintsOfRemoved: Readonly<
     // The removal of a whole thread gives no hint here. It also adds a record of the deletion, and the hint comes from
     // that record.
     if (kind !== 'COMMENT' || id === undefined) return undefined;
-    const thread = { annotationId: id, createdAt: Date.parse(createdAt) };
-    return threadHint(change, 'comment.delete', thread, { commentId: Number(commentId) });
+    const removed = { thread: { annotationId: id, createdAt: Date.parse(createdAt) }, commentId: Number(commentId) };
+    const { hint } = addressed(change, 'comment.delete', { annotationId: id, commentId: removed.commentId });
+    return { hint, audience: { kind: 'deletedComment', ...removed } };
   },
-  REACTIONS: (change, [, id = '']) => removedHint(change, 'reaction.delete', 'reactionId', id),
   RECORDINGS: (change, [, id = '']) => removedHint(change, 'recording.delete', 'annotationId', id),
-  ACTIVITIES: (change, [, id = '']) => removedHint(change, 'activity.delete', 'activityId', id),
   EDITORS: (change, [id = '', kind]) =>
     kind === 'META' ? removedHint(change, 'editor.delete', 'editorId', id) : undefined,
 };
@@ -190,67 +227,49 @@ function addressed({ at }: ItemChange, type: ContentHint['type'], ids: HintIds):
   return { hint: { type, at, ids }, audience: everybody };
 }
 
-function threadHint(
-  { at }: ItemChange,
-  type: ContentHint['type'],
-  { annotationId, createdAt }: ThreadPosition,
-  ids: HintIds = {},
-): AddressedHint {
-  const audience = { kind: 'thread', thread: { annotationId, createdAt } } as const;
-  return { hint: { type, at, ids: { annotationId, ...ids } }, audience };
-}
-
-function deletedThreadHint(
-  change: Written<{ annotationId: string; deletedAt: number; access?: string }>,
-): AddressedHint | undefined {
+function deletedThreadHint(change: Written<{ annotationId: string; access?: string }>): AddressedHint | undefined {
   if (change.change !== 'insert') return undefined;
-  const { annotationId, deletedAt, access } = change.item;
+  const { annotationId, access } = change.item;
   const { hint } = addressed(change, 'comment_annotation.delete', { annotationId });
   if (access === undefined) return { hint, audience: everybody };
-  const thread = { annotationId, createdAt: deletedAt };
-  return { hint, audience: { kind: 'thread', thread, access: JSON.parse(access) as ThreadAccess } };
+  return { hint, audience: { kind: 'deletedThread', access: JSON.parse(access) as ThreadAccess } };
 }
 
-function hiddenThreadHint(change: Written<ThreadPosition & { formerAccess: string }>): AddressedHint {
-  const { annotationId, createdAt, formerAccess } = change.item;
-  const { hint } = addressed(change, 'comment_annotation.hide', { annotationId });
-  const thread = { annotationId, createdAt };
-  return { hint, audience: { kind: 'formerReaders', thread, formerAccess: JSON.parse(formerAccess) as ThreadAccess } };
+function hiddenRecordHint(change: Written<AccessChange>): AddressedHint {
+  const { annotationId, commentId, formerAccess } = change.item;
+  const { hint } =
+    commentId === undefined
+      ? addressed(change, 'comment_annotation.hide', { annotationId })
+      : addressed(change, 'comment.hide', { annotationId, commentId });
+  return { hint, audience: { kind: 'formerReaders', formerAccess: JSON.parse(formerAccess) as ThreadAccess } };
 }
 
 function commentHint(change: Written<OnThread>): AddressedHint {
-  const { annotationId, commentId, threadCreatedAt: createdAt } = change.item;
-  return threadHint(change, `comment.${verbs[change.change]}`, { annotationId, createdAt }, { commentId });
+  const { annotationId, commentId } = change.item;
+  return {
+    ...addressed(change, `comment.${verbsOfWritten[change.change]}`, { annotationId, commentId }),
+    audience: readers,
+  };
 }
 
 function reactionHint(change: Written<{ annotationId: string; on?: OnThread }>): AddressedHint {
   const { annotationId: reactionId, on } = change.item;
-  const type = `reaction.${verbs[change.change]}` as const;
-  if (on === undefined) return addressed(change, type, { reactionId });
-  const { annotationId, commentId, threadCreatedAt: createdAt } = on;
-  return threadHint(change, type, { annotationId, createdAt }, { commentId, reactionId });
-}
-
-function activityHint(change: Written<{ id: string; featureType: string; targetEntityId?: string }>): AddressedHint {
-  const toEverybody = addressed(change, `activity.${verbs[change.change]}`, { activityId: change.item.id });
-  const annotationId = threadIdOf(change.item);
-  return annotationId === undefined ? toEverybody : { ...toEverybody, audience: { kind: 'namedThread', annotationId } };
+  const ids = on ? { annotationId: on.annotationId, commentId: on.commentId, reactionId } : { reactionId };
+  return { ...addressed(change, `reaction.${verbsOfWritten[change.change]}`, ids), audience: readers };
 }
 
 function notificationHint({
   at,
   change,
-  item: { id: notificationId, documentId, notifyUsers, notifyAll, thread, accessFields = [] },
+  item: { id: notificationId, documentId, createdAt, notifyUsers, notifyAll },
 }: Written<WrittenNotification>): AddressedHint | undefined {
   if (change === 'remove') return undefined;
   const userIds = notifyUsers.map(({ userId }) => userId);
   // Each reader changes the notification. Hints to everybody about all these changes would be too many.
   const isForOthers = notifyAll === true && change === 'insert';
   if (userIds.length === 0 && !isForOthers) return undefined;
-  const { authorId = '', visibility, accessFields: ofThread = [] } = thread ?? {};
-  const others = { authorId, visibility, accessFields: [...ofThread, ...accessFields] };
-  const hint = { type: `notification.${verbs[change]}`, at, ids: { notificationId, documentId } } as const;
-  return { hint, audience: { kind: 'users', userIds, ...(isForOthers && { others }) } };
+  const hint = { type: `notification.${verbsOfWritten[change]}`, at, ids: { notificationId, documentId } } as const;
+  return { hint, audience: { kind: 'users', userIds, createdAt, isForOthers } };
 }
 
 function removedHint(change: ItemChange, type: ContentHint['type'], name: string, part: string): AddressedHint {
@@ -273,7 +292,7 @@ export function withoutRepetitions<T extends { readonly hint: ContentHint }>(cha
   );
   return changes.filter(({ hint }, index) => {
     const name = identity(hint.type, hint.ids);
-    const isRepeated = lastOf.get(name) !== index && hint.type !== 'comment_annotation.hide';
+    const isRepeated = lastOf.get(name) !== index && !hint.type.endsWith('.hide');
     return !isRepeated && (addedAt.get(name) ?? Infinity) > index;
   });
 }

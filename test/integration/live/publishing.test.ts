@@ -40,11 +40,18 @@ const { engine, customer, itemsOf } = acmeWorld({ table: 'memory', documents: ['
 let published: Published[];
 let document: DocumentKeys;
 let sequence: number;
+/** The internal ids of users, by user id. */
+let userKeys: ReadonlyMap<string, string>;
+async function readUserKeys(): Promise<void> {
+  const users = await itemsOf('User');
+  userKeys = new Map(users.map(({ userId, internalId }) => [userId as string, internalId as string]));
+}
 beforeEach(async () => {
   restartFunctions();
   await customer.addUsers(
     ['ada', 'bob', 'eve'].map((userId) => ({ userId, name: userId, email: `${userId}@example.com` })),
   );
+  await readUserKeys();
   const [stored] = await itemsOf('Document');
   const [, tenant = '', , organizationKey = ''] = String(stored!.PK).split('#');
   document = { tenant, organizationKey, documentKey: stored!.internalId as string };
@@ -54,7 +61,9 @@ beforeEach(async () => {
 
 /** Creates a user token with grants of these resources, and connects with it. */
 async function connect(userId: string, resources: object[] = []) {
-  return (await newUser(customer, userId, resources)).call('/v2/live/connect', nda);
+  const user = await newUser(customer, userId, resources);
+  await readUserKeys();
+  return user.call('/v2/live/connect', nda);
 }
 
 /** Opens the ports of the publisher in a simulated process. Each call through the ports can have a fault. */
@@ -133,7 +142,7 @@ async function recordedVersions(): Promise<number[]> {
 
 const channelOf = (epoch = 1) => names.ofDocument({ ...document, epoch }).document;
 const userChannel = (userId: string, tokenRevocations = 0) =>
-  names.ofUser({ tenant: document.tenant, userId, tokenRevocations });
+  names.ofUser({ tenant: document.tenant, userKey: userKeys.get(userId) ?? '', tokenRevocations });
 const eventsOn = (channel: string) => published.filter((each) => each.channel === channel).map(({ event }) => event);
 
 describe('the publisher', () => {

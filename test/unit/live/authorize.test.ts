@@ -9,9 +9,13 @@ const NOW = 1_767_225_600_000;
 let epoch: number;
 let hasSession: boolean;
 let reads: number;
+let hasStoredAccess: boolean;
+/** The internal id of the user who has the id of the session's user now. */
+let currentUserKey: string;
 let authorizer: LiveAuthorizer;
 beforeEach(() => {
   [epoch, hasSession, reads] = [1, true, 0];
+  [hasStoredAccess, currentUserKey] = [false, 'usr_1'];
   const keys = {
     names: () => Promise.resolve(names),
     readToken: (token: string) => Promise.resolve(token === 'valid' ? { ...document, userPart: 'ada' } : undefined),
@@ -19,12 +23,18 @@ beforeEach(() => {
   const store = {
     session: () => {
       reads += 1;
-      const session = { userId: 'ada', tokenRevocations: 0, hasStoredAccess: false, accessEndsAt: NOW + 3_600_000 };
+      const session = {
+        userId: 'ada',
+        userKey: 'usr_1',
+        tokenRevocations: 0,
+        hasStoredAccess,
+        accessEndsAt: NOW + 3_600_000,
+      };
       return Promise.resolve(hasSession ? { channel: { epoch }, session } : undefined);
     },
     loadDocument: () => Promise.resolve({}),
     openDocument: () => Promise.resolve({}),
-    accessOfUsers: () => Promise.resolve(new Map()),
+    accessOfUsers: () => Promise.resolve(new Map([['ada', { endsAt: Infinity, userKey: currentUserKey }]])),
   };
   authorizer = new LiveAuthorizer({ keys, store } as unknown as AuthorizerPorts);
 });
@@ -36,16 +46,23 @@ const subscribe = async (channel: string, now = NOW, token = 'valid') =>
 describe('the authorizer of the push channel', () => {
   test('allows subscriptions to the channels of the document and the user, and publishes to the awareness channel', async () => {
     const { document: events, awareness } = channels();
-    const own = names.ofUser({ tenant: 'key_1', userId: 'ada', tokenRevocations: 0 });
+    const own = names.ofUser({ tenant: 'key_1', userKey: 'usr_1', tokenRevocations: 0 });
     const publish = async (channel: string) =>
       authorizer.isAllowed({ operation: 'publish', token: 'valid', channel }, NOW);
     for (const channel of [events, awareness, own]) expect(await subscribe(channel)).toBe(true);
-    expect(await subscribe(names.ofUser({ tenant: 'key_1', userId: 'bob', tokenRevocations: 0 }))).toBe(false);
+    expect(await subscribe(names.ofUser({ tenant: 'key_1', userKey: 'usr_2', tokenRevocations: 0 }))).toBe(false);
     expect([await publish(awareness), await publish(events), await publish(own)]).toEqual([true, false, false]);
   });
 
   test('refuses an invalid token without a read', async () => {
     expect([await subscribe(channels().document, NOW, 'other'), reads]).toEqual([false, 0]);
+  });
+
+  test('refuses the session of an erased user after another user got the same id', async () => {
+    hasStoredAccess = true;
+    expect(await subscribe(channels().document)).toBe(true);
+    currentUserKey = 'usr_2';
+    expect(await subscribe(channels().document, NOW + 10_000)).toBe(false);
   });
 
   test('caches rights for ten seconds', async () => {

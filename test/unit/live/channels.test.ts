@@ -16,7 +16,7 @@ describe('ChannelNames', () => {
     (tenant, organizationKey, documentKey, epoch) => {
       const paths = [
         ...all({ tenant, organizationKey, documentKey, epoch }),
-        names.ofUser({ tenant, userId: documentKey, tokenRevocations: epoch }),
+        names.ofUser({ tenant, userKey: documentKey, tokenRevocations: epoch }),
       ];
       for (const path of paths) {
         expect(readChannel(path, { pattern: false })?.path).toBe(path);
@@ -37,10 +37,10 @@ describe('ChannelNames', () => {
 
   test.each([
     ['tenant', { tenant: 'key_2' }],
-    ['user', { userId: 'bob' }],
+    ['user', { userKey: 'usr_2' }],
     ['revocation of all user tokens', { tokenRevocations: 1 }],
   ])('returns another channel of a user for another %s', (_what, other) => {
-    const ada = { tenant: 'key_1', userId: 'ada', tokenRevocations: 0 };
+    const ada = { tenant: 'key_1', userKey: 'usr_1', tokenRevocations: 0 };
     expect(names.ofUser({ ...ada, ...other })).not.toBe(names.ofUser(ada));
   });
 

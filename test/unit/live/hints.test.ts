@@ -44,40 +44,36 @@ describe('hintOf', () => {
       { annotationId: 'a', commentId: 7 },
     ],
     [
-      'a deleted comment',
-      removed('THREADS', '1970-01-01T00:00:00.005Z#a#COMMENT#0000000000000007'),
-      'comment.delete',
-      { annotationId: 'a', commentId: 7 },
-    ],
-    [
       'a new reaction on a comment',
       written('Reaction', 'insert', 'REACTIONS', { annotationId: 'r', on: onThread }),
       'reaction.add',
       { annotationId: 'a', commentId: 7, reactionId: 'r' },
     ],
-  ])('addresses the hint of %s to the users who may see the thread', (_what, change, type, ids) => {
-    expect(hintOf(change)).toEqual({ hint: { type, at: NOW, ids }, audience: { kind: 'thread', thread } });
-  });
-
-  test.each<[string, ItemChange, string, object]>([
     [
       'a reaction on the document',
       written('Reaction', 'modify', 'REACTIONS', { annotationId: 'r' }),
       'reaction.update',
       { reactionId: 'r' },
     ],
-    ['a deleted reaction', removed('REACTIONS', 'time#r%231'), 'reaction.delete', { reactionId: 'r#1' }],
+    ['an activity', written('Activity', 'insert', 'ACTIVITIES', { id: 'x' }), 'activity.add', { activityId: 'x' }],
+  ])('addresses the hint of %s to the users who may read it', (_what, change, type, ids) => {
+    expect(hintOf(change)).toEqual({ hint: { type, at: NOW, ids }, audience: { kind: 'record' } });
+  });
+
+  test('addresses the hint of a deleted comment to the users who could see it', () => {
+    const change = removed('THREADS', '1970-01-01T00:00:00.005Z#a#COMMENT#0000000000000007');
+    expect(hintOf(change)).toEqual({
+      hint: { type: 'comment.delete', at: NOW, ids: { annotationId: 'a', commentId: 7 } },
+      audience: { kind: 'deletedComment', thread, commentId: 7 },
+    });
+  });
+
+  test.each<[string, ItemChange, string, object]>([
     [
       'a recording',
       written('Recording', 'insert', 'RECORDINGS', { annotationId: 'x' }),
       'recording.add',
       { annotationId: 'x' },
-    ],
-    [
-      'an activity that is not about a thread',
-      written('Activity', 'insert', 'ACTIVITIES', { id: 'x', featureType: 'custom', targetEntityId: 'a' }),
-      'activity.add',
-      { activityId: 'x' },
     ],
     ['a new editor', written('Editor', 'insert', 'EDITORS', { editorId: 'e' }), 'editor.add', { editorId: 'e' }],
     ['a deleted editor', removed('EDITORS', 'e#META'), 'editor.delete', { editorId: 'e' }],
@@ -92,27 +88,20 @@ describe('hintOf', () => {
   });
 
   test('addresses the hint of a notification to its recipients only', () => {
-    const item = { id: 'n', documentId: 'nda', notifyUsers: [{ userId: 'ada' }, { userId: 'bob' }] };
+    const item = { id: 'n', documentId: 'nda', createdAt: 5, notifyUsers: [{ userId: 'ada' }, { userId: 'bob' }] };
     expect(hintOf(written('Notification', 'insert', 'NOTIFICATIONS', item))).toEqual({
       hint: { type: 'notification.add', at: NOW, ids: { notificationId: 'n', documentId: 'nda' } },
-      audience: { kind: 'users', userIds: ['ada', 'bob'] },
+      audience: { kind: 'users', userIds: ['ada', 'bob'], createdAt: 5, isForOthers: false },
     });
   });
 
   test('addresses a new notification for everybody to all who may see it, and no later change of it', () => {
-    const restricted = { type: 'restricted', userIds: ['bob'] };
-    const item = {
-      id: 'n',
-      documentId: 'nda',
-      notifyUsers: [],
-      notifyAll: true,
-      thread: { authorId: 'ada', visibility: restricted, accessFields: ['a:1'] },
-      accessFields: ['b:2'],
-    };
+    const item = { id: 'n', documentId: 'nda', createdAt: 5, notifyUsers: [], notifyAll: true };
     expect(hintOf(written('Notification', 'insert', 'NOTIFICATIONS', item))?.audience).toEqual({
       kind: 'users',
       userIds: [],
-      others: { authorId: 'ada', visibility: restricted, accessFields: ['a:1', 'b:2'] },
+      createdAt: 5,
+      isForOthers: true,
     });
     expect(hintOf(written('Notification', 'modify', 'NOTIFICATIONS', item))).toBeUndefined();
   });
@@ -122,7 +111,7 @@ describe('hintOf', () => {
     const item = { annotationId: 'a', deletedAt: 9, access: JSON.stringify(access) };
     expect(hintOf(written('DeletedThread', 'insert', 'DELETED_THREADS', item))).toMatchObject({
       hint: { type: 'comment_annotation.delete' },
-      audience: { kind: 'thread', access },
+      audience: { kind: 'deletedThread', access },
     });
   });
 
@@ -131,11 +120,22 @@ describe('hintOf', () => {
     const item = { ...thread, changedAt: 9, formerAccess: JSON.stringify(formerAccess) };
     expect(hintOf(written('ThreadAccessChange', 'insert', 'THREAD_ACCESS_CHANGES', item))).toEqual({
       hint: { type: 'comment_annotation.hide', at: NOW, ids: { annotationId: 'a' } },
-      audience: { kind: 'formerReaders', thread, formerAccess },
+      audience: { kind: 'formerReaders', formerAccess },
+    });
+  });
+
+  test('addresses the hint of a hidden comment to the users who could see it before', () => {
+    const formerAccess = { authorId: 'ada', organizationId: '' };
+    const item = { ...thread, commentId: 7, changedAt: 9, formerAccess: JSON.stringify(formerAccess) };
+    expect(hintOf(written('ThreadAccessChange', 'insert', 'THREAD_ACCESS_CHANGES', item))).toEqual({
+      hint: { type: 'comment.hide', at: NOW, ids: { annotationId: 'a', commentId: 7 } },
+      audience: { kind: 'formerReaders', formerAccess },
     });
   });
 
   test.each<[string, ItemChange]>([
+    ['the removal of a reaction, whose comment changes too', removed('REACTIONS', 'time#r')],
+    ['the removal of an activity', removed('ACTIVITIES', 'time#x')],
     ['the expiry of a tombstone', removed('DELETED_THREADS', 'x')],
     ['the compaction of an editor', removed('EDITORS', 'e#LOG#0000000000000001')],
     ['the removal of a thread, which its tombstone reports', removed('THREADS', 'time#a#ANNOTATION')],
