@@ -28,8 +28,9 @@ export function isNearName(one: string, other: string): boolean {
 }
 
 /**
- * Returns the known name that `name` probably means: the same name in another case, a synonym, a name with few other letters, or the
- * only name that ends with it or with which it ends, such as `accessRole` for `role`. Returns undefined if none is near.
+ * Returns the known name that `name` probably means: the same name in another case, a synonym, a name with few other letters, the
+ * longest one with which `name` ends, or the only one that ends with `name`, such as `accessRole` for `role`. Returns undefined if
+ * none is near.
  */
 export function nearName(name: string, known: readonly string[]): string | undefined {
   if (name.length > MAX_CHARACTERS) return undefined;
@@ -41,8 +42,9 @@ export function nearName(name: string, known: readonly string[]): string | undef
     .filter(({ candidate, distance }) => distance <= Math.min(2, Math.floor(plain(candidate).length / 3)))
     .toSorted((a, b) => a.distance - b.distance)[0];
   if (near) return near.candidate;
-  const [only, ...others] = known.filter((candidate) => endsWithWord(candidate, name) || endsWithWord(name, candidate));
-  return others.length === 0 ? only : undefined;
+  const inside = known.filter((candidate) => endsWithWord(name, candidate)).toSorted((a, b) => b.length - a.length)[0];
+  const [only, ...others] = known.filter((candidate) => endsWithWord(candidate, name));
+  return inside ?? (others.length === 0 ? only : undefined);
 }
 
 /** Returns whether the last words of a name in camel case are `end`: `accessRole` ends with `role`. */

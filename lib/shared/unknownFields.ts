@@ -89,7 +89,10 @@ function isScalar(schema: z.core.$ZodType): boolean {
 
 /** Returns the largest length of a list, or Infinity. A longer list is refused for its length alone. */
 function maximumOf(schema: z.core.$ZodType): number {
-  return (schema._zod.bag as { maximum?: number }).maximum ?? Infinity;
+  const maxima = (schema._zod.def.checks ?? []).map(({ _zod: { def } }) =>
+    'maximum' in def ? Number(def.maximum) : Infinity,
+  );
+  return Math.min(Infinity, ...maxima);
 }
 
 function objectTree(schema: z.core.$ZodObject, allows: (name: string) => boolean): ObjectTree {
@@ -185,16 +188,17 @@ export function printable(name: string): string {
  * objects in it and above it.
  */
 function probableField(name: string, levels: readonly Level[]): Path | undefined {
-  const own = levels.toReversed();
-  for (const level of own) {
-    const same = findBelow(level, (known) => known.find((candidate) => isSameName(candidate, name)), MAX_VISITED);
-    if (same) return same;
-  }
-  const [object, parent] = own;
+  const [object, ...above] = levels.toReversed();
   if (!object) return undefined;
+  const same = (known: readonly string[]) => known.find((candidate) => isSameName(candidate, name));
   const near = (known: readonly string[]) => nearName(name, known);
-  for (const level of [object, ...childrenOf(object), ...(parent ? [parent] : [])]) {
-    const found = findBelow(level, near, 1);
+  const searches = [
+    () => findBelow(object, same, MAX_VISITED),
+    ...above.map((level) => () => findBelow(level, same, 1)),
+    ...[object, ...childrenOf(object), ...above.slice(0, 1)].map((level) => () => findBelow(level, near, 1)),
+  ];
+  for (const search of searches) {
+    const found = search();
     if (found) return found;
   }
   return undefined;
