@@ -1,7 +1,7 @@
 import type * as z from 'zod';
 import type { FixedMessages } from '../app/endpoint.ts';
 import { ApiError, fieldName, type Issue } from '../shared/errors.ts';
-import { unknownFields } from '../shared/unknownFields.ts';
+import { unknownFieldIssue, unknownFields } from '../shared/unknownFields.ts';
 
 const MAX_ISSUES = 100;
 
@@ -60,6 +60,7 @@ function toIssues(issue: z.core.$ZodIssue, outer: readonly (string | number)[]):
   const path = [...outer, ...issue.path.map((part) => (typeof part === 'symbol' ? String(part) : part))];
   const nearest = issue.code === 'invalid_union' ? nearestAlternative(issue) : undefined;
   if (nearest) return nearest.flatMap((inner) => toIssues(inner, path));
+  if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => unknownFieldIssue([...path, key]));
   return [{ path, code: issue.code, message: message(issue, fieldName(path)) }];
 }
 
@@ -112,8 +113,6 @@ function message(issue: z.core.$ZodIssue, field: string): string {
       if (issue.origin === 'string') return `${field} must have at most ${issue.maximum} characters`;
       if (issue.origin === 'array') return `${field} must have at most ${issue.maximum} items`;
       return `${field} must be ${issue.inclusive === false ? 'less than' : 'at most'} ${issue.maximum}`;
-    case 'unrecognized_keys':
-      return `${field} has unknown keys: ${issue.keys.join(', ')}`;
     case 'not_multiple_of':
       return `${field} must be a multiple of ${issue.divisor}`;
     case 'invalid_format':

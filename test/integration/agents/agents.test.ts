@@ -176,7 +176,7 @@ describe('POST /v2/agents/update', () => {
   test('changes name and enabled without adding a version', async () => {
     const agentId = await create({ description: 'old', instructions: 'Look.' });
     expect(await ok('update', { agentId, name: 'New' })).toEqual({ agentId });
-    await ok('update', { agentId, enabled: false, instructions: 'not here' });
+    await ok('update', { agentId, enabled: false });
     expect(await get(agentId)).toMatchObject({
       name: 'New',
       description: 'old',
@@ -195,6 +195,12 @@ describe('POST /v2/agents/update', () => {
       { agentId: 'agt' },
       'INVALID_ARGUMENT',
       'At least one of these must be given: name, description, enabled.',
+    ],
+    [
+      'a field of a version',
+      { agentId: 'agt', enabled: true, instructions: 'not here' },
+      'INVALID_ARGUMENT',
+      'instructions: unknown field.',
     ],
     ['an unknown agent', { agentId: 'agt', name: 'A' }, 'NOT_FOUND', 'Agent not found.'],
     [

@@ -341,13 +341,12 @@ describe('POST /v2/commentannotations/comments/update', () => {
       triggerNotification: true,
       actionUser: { userId: 'editor' },
     });
-    await update({ commentIds: [3], updatedData: { context: { access: { a: 1 } }, triggerNotification: true } });
+    await update({ commentIds: [3], updatedData: { context: { access: { a: 1 } } } });
     expect(await events()).toEqual([
       ['comment.update', 2, 'editor'],
       ['comment.update', 2, 'editor'],
       ['comment.update', 3, 'editor'],
     ]);
-    expect((await get({ commentIds: [3] }))[0]).not.toHaveProperty('triggerNotification');
   });
 
   test('emits comment.update with the thread as it is after the update', async () => {

@@ -60,7 +60,7 @@ describe('POST /v2/commentannotations/count/get', () => {
   });
 
   test('counts no thread of a document that the user may not read', async () => {
-    await addThreads(customer, [thread('a', { from: { userId: 'ada' } })]);
+    await addThreads(customer, [thread('a')]);
     await addThreads(customer, ['b'], { documentId: 'open' });
     await customer.addUsers(['guest'], { documentId: 'nda' });
     await customer.setAccess('restricted', ['nda']);

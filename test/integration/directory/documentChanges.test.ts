@@ -250,7 +250,7 @@ describe('documents/access/disablestate/update', () => {
 });
 
 test('a disabled organization refuses new and changed documents, and allows reads, deletion and enabling', async () => {
-  await ok('/v2/organizations/access/disablestate/update', { organizationIds: ['acme'], disabled: true });
+  await customer.ok('/v2/organizations/access/disablestate/update', { organizationIds: ['acme'], disabled: true });
   const refused = [400, 'FAILED_PRECONDITION', 'The organization is disabled'];
   expect(await error(ADD, { documents: [{ documentId: 'new' }] })).toEqual(refused);
   expect(await error(UPDATE, { documents: [{ documentId: 'a' }] })).toEqual(refused);

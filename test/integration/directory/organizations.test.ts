@@ -429,7 +429,7 @@ describe('users/add and users/get', () => {
     await customer.addUsers(['member']);
     for (const path of [ADD, GET]) {
       const error = (scope: object) =>
-        customer.error(path, { organizationId: 'acme', users: [{ userId: 'a' }], ...scope });
+        customer.error(path, { organizationId: 'acme', ...(path === ADD && { users: [{ userId: 'a' }] }), ...scope });
       expect(await error({ documentId: 'none' })).toEqual([404, 'NOT_FOUND', 'Document does not exist']);
       expect(await error({ folderId: 'none' })).toEqual([404, 'NOT_FOUND', 'Folder does not exist']);
       expect(await error({ folderId: 'f', documentId: 'd' })).toEqual(

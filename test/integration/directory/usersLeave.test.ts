@@ -747,8 +747,13 @@ describe('a user who was removed from the organization', () => {
     const canComment = async (annotationId: string) =>
       (await addThreads(customer, [annotationId], { verifyUserPermissions: true }))[annotationId].success;
     const counted = async () =>
-      (await customer.ok('/v2/commentannotations/count/get', { ...nda, documentIds: ['nda'], userId: 'ada' })).nda
-        .total;
+      (
+        await customer.ok('/v2/commentannotations/count/get', {
+          organizationId: 'acme',
+          documentIds: ['nda'],
+          userId: 'ada',
+        })
+      ).nda.total;
     await addThreads(customer, [thread('members', { visibility: { type: 'organizationPrivate' } })]);
     expect([await canComment('first'), await counted()]).toEqual([true, 2]);
     await remove({}, 'ada');

@@ -156,17 +156,17 @@ describe('POST /v2/workspace/webhookconfig/update with an invalid request', () =
     [
       'an unknown trigger',
       { webhookServiceConfig: { triggers: { 'comment.added': true } } },
-      'webhookServiceConfig.triggers has unknown keys: comment.added',
+      'webhookServiceConfig.triggers.comment.added: unknown field. Did you mean webhookServiceConfig.triggers.comment.add?',
     ],
     [
       'an event type that has no trigger',
       { webhookServiceConfig: { triggers: { 'execution.failed': true } } },
-      'webhookServiceConfig.triggers has unknown keys: execution.failed',
+      'webhookServiceConfig.triggers.execution.failed: unknown field.',
     ],
     [
       'a trigger named __proto__',
       JSON.parse('{"webhookServiceConfig":{"triggers":{"__proto__":true}}}'),
-      'webhookServiceConfig.triggers has unknown keys: __proto__',
+      'webhookServiceConfig.triggers.__proto__: unknown field.',
     ],
     [
       'a trigger that is text',

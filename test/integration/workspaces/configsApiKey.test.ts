@@ -85,11 +85,11 @@ describe('apikeyconfig get and update', () => {
   });
 
   test.each([
-    ['an unknown field', { requireJwtToken: true, allowEverything: true }, 'data has unknown keys: allowEverything'],
+    ['an unknown field', { requireJwtToken: true, allowEverything: true }, 'allowEverything: unknown field.'],
     [
       'a field __proto__',
       JSON.parse('{"requireJwtToken":true,"__proto__":{"requireAutoOrgUser":true}}'),
-      'data has unknown keys: __proto__',
+      '__proto__: unknown field.',
     ],
     ['a text for a boolean', { requireJwtToken: 'true' }, 'requireJwtToken must be a boolean'],
     [

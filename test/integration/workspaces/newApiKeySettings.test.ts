@@ -182,7 +182,7 @@ describe('POST /v2/workspace/apikey/create with settings', () => {
     [
       'an unknown trigger',
       { emailServiceConfig: { triggers: { 'comment.added': true } } },
-      'emailServiceConfig.triggers has unknown keys: comment.added',
+      'emailServiceConfig.triggers.comment.added: unknown field. Did you mean emailServiceConfig.triggers.comment.add?',
     ],
     [
       'a webhook URL that is not public',

@@ -158,17 +158,17 @@ describe('CreateAgent', () => {
     [
       'an unknown key of knowledge',
       { execution: { knowledge: { sourceIds: [] } } },
-      'execution.knowledge has unknown keys: sourceIds',
+      'execution.knowledge.sourceIds: unknown field.',
     ],
     [
       'an unknown key of aiConfig',
       { contextGathering: { aiConfig: { temperature: 1 } } },
-      'contextGathering.aiConfig has unknown keys: temperature',
+      'contextGathering.aiConfig.temperature: unknown field.',
     ],
     [
       'an unknown key of an MCP server',
       { execution: { mcpServers: [server({ command: 'sh' })] } },
-      'execution.mcpServers[0] has unknown keys: command',
+      'execution.mcpServers[0].command: unknown field.',
     ],
     [
       'too many servers',
