@@ -1,9 +1,7 @@
 import { parseHttpUrl } from '../../net/httpUrl.ts';
 
-/** Returns whether a picture may come from an http(s) URL. */
 export type MayShowPicture = (url: URL) => boolean;
 
-/** Returns the allowed value of an attribute. Returns undefined if the attribute is removed. */
 type CleanValue = (value: string, mayShow: MayShowPicture) => string | undefined;
 
 const any: CleanValue = (value) => value;
@@ -22,7 +20,7 @@ const picture: CleanValue = (value, mayShow) => {
   return url && mayShow(url) ? value.trim() : undefined;
 };
 
-/** The classes that Quill, Tiptap, ProseMirror and Markdown editors write. Other classes could cover the page with its own styles. */
+/** The classes of usual editors. With others, markup could cover the page by the styles of the page. */
 const CLASS = /^(?:ql-[\w-]+|language-[\w-]+|mention[\w-]*|task-list(?:-item)?)$/;
 const classes: CleanValue = (value) =>
   value
@@ -51,10 +49,7 @@ const styles: CleanValue = (value) =>
 
 type Attributes = Readonly<Record<string, CleanValue>>;
 
-/**
- * The names after `data-` that editors write for mentions, lists and code. Scripts of a page act on other names, such as `bind`,
- * `toggle` or `remote`.
- */
+/** What editors write after `data-`. Scripts of a page act on other names, such as `bind`, `toggle` or `remote`. */
 const dataNames =
   'char checked denotation-char display-name id indent index label language list mention mention-id mention-suggestion-char ' +
   'type user-id userid username value';
@@ -74,7 +69,6 @@ const withoutOwnAttributes =
   'abbr b bdi blockquote br caption cite code dd del dfn div dl dt em figcaption figure h1 h2 h3 h4 h5 h6 hr i ins kbd mark p pre q ' +
   's samp small span strike strong sub summary sup table tbody tfoot thead tr u ul var wbr';
 
-/** The allowed elements with their attributes. The content of other elements stays, unless they are in `removedElements`. */
 const elements: ReadonlyMap<string, Attributes> = new Map(
   Object.entries({
     ...Object.fromEntries(withoutOwnAttributes.split(' ').map((name) => [name, {}])),
@@ -89,7 +83,7 @@ const elements: ReadonlyMap<string, Attributes> = new Map(
   } satisfies Record<string, Attributes>),
 );
 
-/** Elements that are removed with their content, because it is no text for readers or is parsed by other rules. */
+/** Elements whose content is no text for readers, or is parsed by other rules. */
 export const removedElements: ReadonlySet<string> = new Set(
   (
     'applet audio canvas datalist embed frameset head iframe math noembed noframes noscript object plaintext script select style ' +
@@ -102,7 +96,6 @@ interface Attribute {
   value: string;
 }
 
-/** Returns the allowed attributes of an element. Returns undefined if the element is not allowed. */
 export function allowedAttributes(
   element: string,
   sent: readonly Attribute[],

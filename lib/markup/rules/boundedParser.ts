@@ -1,17 +1,12 @@
 import { defaultTreeAdapter, type DefaultTreeAdapterTypes, html, parseFragment } from 'parse5';
 
-/** The most nested elements in markup. */
 export const MAX_DEPTH = 100;
-/** The most elements of one text. A parser repeats open formatting elements, so a short text can have millions of elements. */
+/** A parser repeats open formatting elements, so a short text can have millions of elements. */
 export const MAX_ELEMENTS = 5_000;
 
-/** Markup has too many or too deeply nested elements. */
 export class ComplexMarkupError extends Error {}
 
-/**
- * Returns the tree that a browser makes when a page assigns the text to `innerHTML` of a `div`. Throws `ComplexMarkupError` at the
- * element that exceeds a limit.
- */
+/** Returns the tree that a browser makes of the `innerHTML` of a `div`. */
 export function parseBounded(text: string): DefaultTreeAdapterTypes.DocumentFragment {
   let elements = 0;
   const depths = new WeakMap<object, number>();

@@ -6,16 +6,12 @@ import { ComplexMarkupError, MAX_DEPTH, MAX_ELEMENTS, parseBounded } from './bou
 type ParentNode = DefaultTreeAdapterTypes.ParentNode;
 type ChildNode = DefaultTreeAdapterTypes.ChildNode;
 
-/** Each round removes elements whose absence changes how the text is parsed. Markup of editors needs one or two rounds. */
+/** The absence of a removed element can change how the text is parsed. Markup of editors needs one or two rounds. */
 const MAX_ROUNDS = 8;
 
-/** Markup after the clean-up, or why it is refused, such as `must be at most ...`. */
 export type CleanedMarkup = { readonly markup: string } | { readonly fault: string };
 
-/**
- * Returns markup with the elements, attributes and URLs of the allow-list only, as browsers serialise it. A second clean-up changes
- * nothing, so a browser reads the tree that was checked. Refuses markup that has more than `maxBytes` before or after the clean-up.
- */
+/** Returns markup that a second clean-up does not change, so a browser reads the tree that was checked. */
 export function cleanMarkup(
   sent: string,
   { mayShow, maxBytes }: { readonly mayShow: MayShowPicture; readonly maxBytes: number },
@@ -33,7 +29,6 @@ export function cleanMarkup(
   };
 }
 
-/** Returns undefined for markup that exceeds a limit of the parser. */
 function cleanOnce(markup: string, mayShow: MayShowPicture): string | undefined {
   try {
     const fragment = parseBounded(markup);
@@ -45,7 +40,7 @@ function cleanOnce(markup: string, mayShow: MayShowPicture): string | undefined 
   }
 }
 
-// The parser bounds depths when it places elements, but can move whole subtrees down. The walk therefore counts too.
+// The parser can move whole subtrees down after it has counted their depth.
 function cleanChildren(parent: ParentNode, mayShow: MayShowPicture, depth = 0): ChildNode[] {
   if (depth > MAX_DEPTH) throw new ComplexMarkupError();
   return parent.childNodes.flatMap((child) => {
@@ -61,7 +56,7 @@ function cleanChildren(parent: ParentNode, mayShow: MayShowPicture, depth = 0): 
   });
 }
 
-// `serialize` decides by the parent whether it escapes a text. A text must not keep a parent that was removed.
+// `serialize` decides by the parent whether it escapes a text.
 function replaceChildren(parent: ParentNode, children: ChildNode[]): void {
   parent.childNodes = children;
   for (const child of children) child.parentNode = parent;

@@ -1,15 +1,12 @@
 import { Tokenizer, TokenizerMode } from 'parse5';
 
-/** The most characters that are read. A quote in a mail is much shorter. */
 const MAX_CHARACTERS = 256 * 1024;
 
-/** How a browser reads the content of elements that have no markup inside. */
 const contentModes: Readonly<Record<string, (typeof TokenizerMode)[keyof typeof TokenizerMode]>> = {
   script: TokenizerMode.SCRIPT_DATA,
   ...Object.fromEntries(['iframe', 'noembed', 'noframes', 'style', 'xmp'].map((name) => [name, TokenizerMode.RAWTEXT])),
   ...Object.fromEntries(['textarea', 'title'].map((name) => [name, TokenizerMode.RCDATA])),
 };
-/** The elements whose content no browser shows. */
 const hidden = new Set(['iframe', 'noembed', 'noframes', 'script', 'style', 'title']);
 const blocks = new Set(
   'address article blockquote dd div dl dt figure footer h1 h2 h3 h4 h5 h6 header hr li ol p pre section table td th tr ul'.split(
@@ -17,14 +14,10 @@ const blocks = new Set(
   ),
 );
 
-/**
- * Returns the approximate text of HTML: entities are decoded, blocks begin a line, and the content of styles and scripts is left out.
- * The result is not HTML: escape it before you put it into HTML. Takes linear time for any text.
- */
+/** Returns the approximate text of HTML, in linear time. Escape it before you put it into HTML. */
 export function htmlToText(html: string): string {
   const lines: string[] = [];
   let line = '';
-  // Whether the next white space is left out.
   let isSpaced = true;
   let skipped: string | undefined;
   let preformatted = 0;

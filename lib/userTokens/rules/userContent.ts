@@ -5,7 +5,7 @@ import { fieldName, invalid, type Issue } from '../../shared/errors.ts';
 import { limits } from '../../shared/schema.ts';
 import { matchesDomain } from '../../workspaces/rules/domains.ts';
 
-/** The most markup in one call, in bytes. To clean 256 KB takes less than a second. */
+/** In one call. The worst known markup of this size takes about a second. */
 const MAX_MARKUP_BYTES = 256 * 1024;
 const MAX_ISSUES = 100;
 
@@ -13,30 +13,24 @@ const MARKUP = /(?:html|markup)$/i;
 const URL_FIELD = /(?:ur[il]|href|src|permalink)s?$/i;
 const PICTURE =
   /^src$|(?:avatar|icon|image|img|logo|photo|picture|poster|thumb|thumbnail)(?:href|link|path|src|ur[il])?s?$/i;
-/** Fields that pages show as text or use as an id, so that their text may begin like a URL. */
+
 const PLAIN =
   /^(?:description|ids?|label|message|name|reason|text|title)$|(?:Description|Ids?|Label|Message|Name|Reason|Text|Title)$/;
 
-/**
- * Returns markup with harmless elements, attributes and URLs only, or why it is refused. `mayShow` returns whether a picture may come
- * from a URL.
- */
+/** `mayShow` returns whether a picture may come from a URL. A fault is a predicate, such as `must be at most ...`. */
 export type CleanMarkup = (
   markup: string,
   policy: { readonly mayShow: (url: URL) => boolean; readonly maxBytes: number },
 ) => Promise<{ readonly markup: string } | { readonly fault: string }>;
 
-/** What decides about the content of a call with a user token. */
 export interface ContentPolicy {
   readonly allowedDomains: readonly string[];
   /** Undefined if the endpoint stores no markup of users. */
   readonly cleanMarkup: CleanMarkup | undefined;
 }
 
-/** What a page does with the text of a field, to judge by the name of the field. */
 export type FieldUse = 'markup' | 'picture' | 'url' | 'plain' | 'unknown';
 
-/** Returns what a page does with a field of this name, at any depth of a request. */
 export function fieldUse(name: string): FieldUse {
   if (MARKUP.test(name)) return 'markup';
   if (PICTURE.test(name)) return 'picture';
@@ -44,14 +38,13 @@ export function fieldUse(name: string): FieldUse {
   return PLAIN.test(name) ? 'plain' : 'unknown';
 }
 
-/** Returns the beginning of a text as a URL parser of a browser reads it: without leading space and without line breaks. */
+/** Returns the beginning of a text as the URL parser of a browser reads it. */
 function startOf(text: string): string {
   let start = 0;
   while (start < text.length && text.charCodeAt(start) <= 32) start += 1;
   return text.slice(start, start + 256).replace(/[\t\n\r]/g, '');
 }
 
-/** Returns whether a browser runs or shows the content of a text that is used as a URL. */
 function isActiveUrl(text: string): boolean {
   return /^(?:(?:java|vb|live)script:|data:[^,]{0,100},)/i.test(startOf(text));
 }
@@ -69,10 +62,7 @@ interface MarkupField {
   readonly set: (markup: string) => void;
 }
 
-/**
- * Cleans markup and checks URLs in the data of a call with a user token. Changes `data`. The names of fields decide, at any depth,
- * because the objects of clients have no schema. The rules are in `functions/LIVE.md`.
- */
+/** The names of fields decide, because the objects of clients have no schema. The rules are in `functions/LIVE.md`. */
 export async function cleanUserContent(data: unknown, { allowedDomains, cleanMarkup }: ContentPolicy): Promise<void> {
   const issues: Issue[] = [];
   const found: MarkupField[] = [];
@@ -111,7 +101,7 @@ export async function cleanUserContent(data: unknown, { allowedDomains, cleanMar
   const visitObject = (object: Record<string, unknown>, path: Path) => {
     const showsPicture = isPictureType(object.mimeType) || isPictureType(object.type);
     for (const [name, value] of Object.entries(object)) {
-      // Clients send users with their pictures. The stored profile replaces the picture of the acting user.
+      // Clients send users with their pictures. For the acting user, the profile replaces it later.
       if (name === 'photoUrl' && typeof value === 'string' && isForeignPicture(value, mayShow)) {
         delete object.photoUrl;
         continue;
