@@ -21,7 +21,7 @@ const DELETION_LIFETIME_SECONDS = 2 * 24 * 60 * 60;
  */
 export const ThreadAccessChangeEntity = defineEntity({
   type: 'ThreadAccessChange',
-  version: 1,
+  version: 2,
   scope: 'tenant',
   ownedBy: 'expiry',
   purpose: 'Who could see a thread or comment before its access changed, for the push channel',

@@ -73,7 +73,7 @@ export function hintsAfter(version: number): [from: string, to: string] {
 /** A hint that was sent to one user only. */
 export const UserHintEntity = defineEntity({
   type: 'UserHint',
-  version: 1,
+  version: 2,
   scope: 'tenant',
   ownedBy: 'expiry',
   purpose: "A hint of a user's own channel, kept for two hours for clients that catch up",

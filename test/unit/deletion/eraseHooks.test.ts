@@ -56,7 +56,7 @@ const notErased: Readonly<Record<string, readonly string[]>> = {
   'has only ids, and expires within three hours': ['LiveHints', 'ThreadAccessChange', 'UserHint'],
   'has only ids, and expires after a day': ['DocumentSession', 'UserSession'],
   'expires after 24 hours': ['Idempotency'],
-  'has only ids, and expires after 49 hours': ['AccessRemoval'],
+  'has only ids, and expires after 49 hours': ['AccessRemoval', 'HiddenCommentDeletion'],
   'expires after 30 days': ['Attempt', 'Delivery', 'Event', 'EventPayload', 'FirstAttempts', 'Mail'],
   'of the customer and its workspace': [
     'ActivityConfig',
