@@ -88,6 +88,7 @@ async function expectTableToMatch(): Promise<void> {
     others: {
       Event: _,
       ThreadAccessChange: _accessChanges,
+      HiddenCommentDeletion: _hiddenDeletions,
       EventPayload: _payloads,
       ThreadCounter: counters,
       ...others

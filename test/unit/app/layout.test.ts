@@ -68,10 +68,10 @@ const foundations = [
  * stores, and steps that a change in another feature includes. Add a file only if another feature needs it.
  */
 const interfaces: Readonly<Record<string, readonly string[]>> = {
-  activities: ['activities'],
+  activities: ['activities', 'visibleActivities'],
   agents: ['agentRuns'],
   client: ['calls'],
-  comments: ['changeEvents', 'threads', 'visibleThreads'],
+  comments: ['changeEvents', 'threadAccessChanges', 'threads', 'visibleThreads'],
   content: [
     'accessChecks',
     'deleteInPages',
