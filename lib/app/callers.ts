@@ -28,6 +28,11 @@ export interface CallingUser {
   /** The user's lowest role on the resources that the request names. Undefined if the endpoint needs no role. */
   readonly role: AccessRole | undefined;
   readonly access: TokenAccess;
+  /**
+   * The users whom the request names, and who are no members of the organization and have no grant on the document. The
+   * endpoint must refuse them, unless they take part in the thread.
+   */
+  readonly strangers: ReadonlySet<string>;
 }
 
 /** A browser that calls with a user token. The token belongs to an API key, which is the tenant. */

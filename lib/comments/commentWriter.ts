@@ -28,6 +28,7 @@ import {
   type Comment,
   type CommentChange,
   hasTextChange,
+  isTooLarge,
   MAX_COMMENTS,
   type NewComment,
   newComments,
@@ -59,6 +60,8 @@ interface Addition {
   readonly additionId: string | undefined;
   /** The field of the request that has the comments. */
   readonly field: string;
+  /** Whether the request has a user token. */
+  readonly byUser: boolean;
   readonly now: number;
 }
 
@@ -104,7 +107,7 @@ export class CommentWriter {
     context: DocumentContext,
     annotationId: string,
     sent: readonly NewComment[],
-    { verify, ...options }: { verify: boolean } & Pick<Addition, 'additionId' | 'field' | 'now'>,
+    { verify, ...options }: { verify: boolean } & Pick<Addition, 'additionId' | 'field' | 'byUser' | 'now'>,
   ): Promise<number[]> {
     const authors = distinct(sent.map(({ from }) => from.userId));
     const logs = sent.some(({ triggerActivities }) => triggerActivities);
@@ -120,7 +123,7 @@ export class CommentWriter {
 
   /** Tries once to add the comments, in one transaction. A reader therefore sees all of them or none. */
   async #tryAdd(addition: Addition): Promise<number[] | 'conflict'> {
-    const { context, key, sent, additionId, field, now } = addition;
+    const { context, key, sent, additionId, field, byUser, now } = addition;
     const { scope } = context;
     const named = agentsOfComments(sent, { createdAt: now, now });
     const [thread, agents, earlier] = await Promise.all([
@@ -137,7 +140,10 @@ export class CommentWriter {
       annotationId: key.annotationId,
       threadCreatedAt: thread.createdAt,
       createdAt: now,
+      byUser,
     });
+    // Stored profiles replaced what the user sent, after the size of the comments was checked.
+    if (byUser && comments.some(isTooLarge)) throw tooLargeError(field);
     const ops = [...additionOps(addition, thread, comments), ...agents.recordRuns(named, now).ops];
     if (!fitsTransaction(ops)) throw tooLargeError(field);
     if ((await this.#table.write(ops)) === 'done') return comments.map(({ commentId }) => commentId);
@@ -192,7 +198,7 @@ export class CommentWriter {
     const results = ids.map((commentId, index): CommentResult => {
       const before = comments[index];
       if (!before || !isSelected(before)) return notFoundResult(commentId);
-      const after = changeComment(before, change, now);
+      const after = changeComment(before, change, now, call.options.byUser);
       if ('refused' in after) return { commentId, success: false, message: after.refused };
       const next = changeComments(head, [before], [after], now);
       if ('refused' in next) return { commentId, success: false, message: next.refused };

@@ -56,6 +56,8 @@ export interface IdentifiedThread {
   readonly annotationId: string;
   /** True if the service generated the id. A thread that already has such an id was added by an earlier try of the same call. */
   readonly generated: boolean;
+  /** The reason why the endpoint refuses the thread. */
+  readonly refused?: string | undefined;
   readonly sent: NewThread;
 }
 
@@ -138,7 +140,7 @@ export class ThreadWriter {
   async add(
     context: DocumentContext,
     threads: readonly IdentifiedThread[],
-    { verify, now }: { verify: boolean; now: number },
+    { verify, now, byUser }: { verify: boolean; now: number; byUser: boolean },
   ): Promise<ThreadAdded[]> {
     const comments = threads.flatMap(({ sent }) => sent.commentData);
     const authors = distinct(comments.map(({ from }) => from.userId));
@@ -150,11 +152,11 @@ export class ThreadWriter {
     const results = new Map<string, ThreadAdded>();
     const drafts: ThreadDraft[] = [];
     for (const thread of threads) {
-      const { annotationId, sent } = thread;
+      const { annotationId, refused, sent } = thread;
       const isAllowed = sent.commentData.every(({ from }) => allowed.has(from.userId));
-      const draft = isAllowed
-        ? draftThread(context, thread, logged, now)
-        : { refused: 'User does not have access to document' };
+      const refusal = refused ?? (isAllowed ? undefined : 'User does not have access to document');
+      const draft =
+        refusal === undefined ? draftThread(context, thread, logged, { now, byUser }) : { refused: refusal };
       if ('refused' in draft) results.set(annotationId, notAddedResult(annotationId, draft.refused));
       else drafts.push(draft);
     }
@@ -384,10 +386,10 @@ function draftThread(
   context: DocumentContext,
   { annotationId, generated, sent }: IdentifiedThread,
   logged: LoggedVerbs,
-  now: number,
+  { now, byUser }: { now: number; byUser: boolean },
 ): ThreadDraft | Refused {
   const { scope, document } = context;
-  const added = newThread(sent, { annotationId, documentId: document.documentId, now });
+  const added = newThread(sent, { annotationId, documentId: document.documentId, now, byUser });
   if ('refused' in added) return added;
   const { thread, comments } = added;
   const change = {
@@ -432,8 +434,8 @@ function decideChange(
   logged: LoggedVerbs,
 ): Decision<ThreadWritten> {
   const { annotationId } = thread;
-  const { actor, now } = options;
-  const next = changeThread(thread, change, { actorId: actor?.userId, now });
+  const { actor, now, byUser } = options;
+  const next = changeThread(thread, change, { actorId: actor?.userId, now, byUser });
   if ('refused' in next) return { result: failedAnnotation(annotationId, next.refused), ops: [] };
   const sameTime = { ...next, lastUpdated: change.lastUpdated ?? thread.lastUpdated };
   if (JSON.stringify(sameTime) === JSON.stringify(thread)) return { result: updatedResult(annotationId), ops: [] };

@@ -4,13 +4,17 @@ import type { Viewer } from '../content/rules/viewer.ts';
 import type { OrganizationScope } from '../directory/folders/folders.ts';
 import { accessContext, contextAllows } from '../directory/rules/access.ts';
 import { distinct } from '../shared/collections.ts';
+import { type ApiError, invalid } from '../shared/errors.ts';
 import { inParallel } from '../shared/inParallel.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 import type { Table } from '../table/table.ts';
 import { accessDenied } from '../userTokens/rules/accessDenied.ts';
+import type { DataPath } from '../userTokens/rules/actor.ts';
+import { findStrangers, strangersMessage } from '../userTokens/rules/people.ts';
+import type { PeopleField } from '../userTokens/rules/userRule.ts';
 import { accessFieldsOf, type Comment, MAX_COMMENTS } from './rules/comments.ts';
 import { matchesFilters, type ThreadFilters } from './rules/threadFilters.ts';
-import { type Thread, threadAccessOf, type ThreadWithComments, withComments } from './rules/threads.ts';
+import { participantIds, type Thread, threadAccessOf, type ThreadWithComments, withComments } from './rules/threads.ts';
 import { CommentEntity, commentKey, ThreadReader } from './threads.ts';
 
 /** The organization of the threads. `organizationId` is the id that the customer chose. */
@@ -105,6 +109,17 @@ class LaterComments {
   }
 }
 
+/** Why a call may not name users: the position of the first name, and the message. */
+interface NamesRefused {
+  readonly at: DataPath;
+  readonly message: string;
+}
+
+/** Returns the error for a call that names users whom it may not name. */
+export function namesRefused({ at, message }: NamesRefused): ApiError {
+  return invalid({ path: [...at], code: 'unknown_user', message });
+}
+
 /** The document of the threads, with the ids that the customer chose. */
 interface DocumentOfThreads {
   readonly scope: DocumentScope;
@@ -149,6 +164,35 @@ export class VisibleThreads {
     const threads = found.filter((thread) => thread !== undefined);
     const isVisible = await findVisible(this.#table, { scope, organizationId }, viewer, threads, now);
     return threads.filter((_thread, index) => isVisible[index]);
+  }
+
+  /**
+   * Returns for each thread why a call with a user token may not name the users in `fields` of `data`. The map has no threads whose
+   * call may. Reads comments (at most 4 MB for a thread, 16 MB in all) only of threads in which a named stranger takes part.
+   */
+  async findRefusals(
+    { scope, organization, document }: DocumentOfThreads,
+    viewer: Viewer | undefined,
+    annotationIds: readonly string[],
+    { data, fields, now }: { readonly data: unknown; readonly fields: readonly PeopleField[]; readonly now: number },
+  ): Promise<ReadonlyMap<string, NamesRefused>> {
+    if (!viewer || viewer.strangers.size === 0) return new Map();
+    const { strangers } = viewer;
+    const { organizationId } = organization;
+    const threads = await this.find({ scope, organization, document }, viewer, distinct(annotationIds), now);
+    const records = threads
+      .filter((thread) => !participantIds(thread).isDisjointFrom(strangers))
+      .map((thread) => ({ scope, value: { thread, comments: [], more: true } }));
+    // Only participants whom the user can see count. Otherwise the answer would tell who takes part in hidden comments.
+    const seen = await onlyVisible(this.#table, { scope, organizationId }, { viewer, filters: {}, now }, records);
+    const participants = new Map(seen.map(({ value: { thread } }) => [thread.annotationId, participantIds(thread)]));
+    return new Map(
+      distinct(annotationIds).flatMap((annotationId) => {
+        const refused = findStrangers(data, fields, strangers, participants.get(annotationId));
+        const message = strangersMessage(refused);
+        return message === undefined ? [] : [[annotationId, { at: refused[0]?.at ?? [], message }] as const];
+      }),
+    );
   }
 
   /** Returns those of the comments that exist and that the user may see. The user may see their threads. */

@@ -4,8 +4,8 @@ import type { Viewer } from './rules/viewer.ts';
 /** Returns the user of a call with a user token. Returns undefined for a call with an API key, which may see everything. */
 export function viewerOf(caller: ApiKeyCaller | UserCaller): Viewer | undefined {
   if (caller.level !== 'user') return undefined;
-  const { userId, role, access } = caller.user;
-  return { userId, role, access: access.all };
+  const { userId, role, access, strangers } = caller.user;
+  return { userId, role, access: access.all, strangers };
 }
 
 /**

@@ -1,13 +1,25 @@
 import type { UserCaller } from '../app/callers.ts';
 import { type Capability, combine } from '../app/capability.ts';
 import type { OpenToUsers, UserAccessChecker, UserTokenCaller } from '../app/userRule.ts';
+import { distinct } from '../shared/collections.ts';
+import { type ApiError, invalid } from '../shared/errors.ts';
+import { limits } from '../shared/schema.ts';
 import { tableWith } from '../table/storeCapability.ts';
 import { completeActor, fillActor, omitFields, requireAbsent } from './rules/actor.ts';
 import { namedResources } from './rules/namedResources.ts';
+import { completePeople, type NamedPerson, peopleIn } from './rules/people.ts';
 import { type CleanMarkup, cleanUserContent, type ContentPolicy } from './rules/userContent.ts';
 import type { UserRule } from './rules/userRule.ts';
 import { userAccess, type UserAccessReader } from './userAccess.ts';
 import { UserCredentials } from './userCredentials.ts';
+
+/** The largest number of users whom one call with a user token can name. Each costs two read units or more. */
+const MAX_PEOPLE = limits.list;
+
+function tooManyPeople({ at }: NamedPerson): ApiError {
+  const message = `${at.join('.')}: a call with a user token must not name more than ${MAX_PEOPLE} users`;
+  return invalid({ path: [...at], code: 'too_many_users', message });
+}
 
 /** Checks calls with user tokens: the token, the user that the request names as acting, and the user's access. */
 class TokenAccessChecker implements UserAccessChecker {
@@ -36,8 +48,19 @@ class TokenAccessChecker implements UserAccessChecker {
     input: unknown,
     options: { readonly now: number; readonly fresh: boolean },
   ): Promise<{ caller: UserCaller; input: unknown }> {
-    const user = await this.#access.check(caller.claims, namedResources(rule, input), rule.needs, options);
-    return { caller: { ...caller, user }, input: completeActor(input, rule.actor ?? [], user) };
+    const resources = namedResources(rule, input);
+    const user = await this.#access.check(caller.claims, resources, rule.needs, options);
+    const completed = completeActor(input, rule.actor ?? [], user);
+    const { people: fields = [] } = rule;
+    const named = peopleIn(input, fields);
+    const userIds = distinct(named.map(({ userId }) => userId));
+    if (userIds.length === 0) return { caller: { ...caller, user }, input: completed };
+    if (userIds.length > MAX_PEOPLE) throw tooManyPeople(named[0] as NamedPerson);
+    const { strangers, profiles } = await this.#access.people(caller.claims, resources, userIds, options);
+    return {
+      caller: { ...caller, user: { ...user, strangers } },
+      input: completePeople(completed, fields, profiles),
+    };
   }
 }
 

@@ -22,6 +22,7 @@ import { readAll } from '../table/pages.ts';
 import { type CacheOptions, RecordCache } from '../table/recordCache.ts';
 import { tableWith } from '../table/storeCapability.ts';
 import { itemOf, type QueryableEntity, type Table } from '../table/table.ts';
+import { type NamedPeople, readPeople } from './namedPeople.ts';
 import { accessDenied } from './rules/accessDenied.ts';
 import type { UserClaims } from './rules/claims.ts';
 import type { NamedResources } from './rules/namedResources.ts';
@@ -98,6 +99,23 @@ export class UserAccessReader {
     return user;
   }
 
+  /**
+   * Reads the users whom a request names in a document. The calling user is never a stranger. Throws PERMISSION_DENIED if the
+   * document does not exist.
+   */
+  async people(
+    claims: UserClaims,
+    { organizationId, documentIds: [documentId = ''] }: NamedResources,
+    userIds: readonly string[],
+    options: CacheOptions,
+  ): Promise<NamedPeople> {
+    const member = await this.#members.get(memberId(claims, organizationId), options, () => true);
+    const document = member && (await this.#placedDocument(member, documentId));
+    if (!document) throw accessDenied();
+    const { strangers, profiles } = await readPeople(this.#table, member.scope, document, userIds, options.now);
+    return { strangers: strangers.difference(new Set([claims.userId])), profiles };
+  }
+
   async #find(
     claims: UserClaims,
     resources: NamedResources,
@@ -120,7 +138,7 @@ export class UserAccessReader {
     });
     const role = permissionsOf && lowestRole(permissionsOf(access));
     if (!needsNoRole && !isEnough(role, needs === 'self' ? 'viewer' : needs)) return undefined;
-    return { userId: claims.userId, profile: StoredProfile.parse(member.user), role, access };
+    return { userId: claims.userId, profile: StoredProfile.parse(member.user), role, access, strangers: new Set() };
   }
 
   /**

@@ -3,10 +3,10 @@ import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { serviceName } from '../../../lib/app/serviceName.ts';
 import { requireAgentSources } from '../../../lib/comments/rules/commentAgents.ts';
 import { NewThread } from '../../../lib/comments/rules/threads.ts';
-import { newThreadsByUsers } from '../../../lib/comments/rules/userCalls.ts';
+import { newThreadsByUsers, peopleOfThread } from '../../../lib/comments/rules/userCalls.ts';
 import { addThreads } from '../../../lib/comments/threadWriter.ts';
 import { ensureDocument } from '../../../lib/content/documentScope.ts';
-import { mustVerifyUsers } from '../../../lib/content/viewer.ts';
+import { mustVerifyUsers, viewerOf } from '../../../lib/content/viewer.ts';
 import { toLambdaWithTwin } from '../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../lib/http/twin.ts';
 import { userMarkup } from '../../../lib/markup/userMarkup.ts';
@@ -14,6 +14,7 @@ import { distinctBy } from '../../../lib/shared/collections.ts';
 import { byIdOf } from '../../../lib/shared/results.ts';
 import { Id, limits, list, optional } from '../../../lib/shared/schema.ts';
 import { openToUsers } from '../../../lib/userTokens/openToUsers.ts';
+import { namesRefusal } from '../../../lib/userTokens/rules/people.ts';
 
 export const endpoint = defineEndpoint(
   {
@@ -80,13 +81,16 @@ export const endpoint = defineEndpoint(
     for (const [index, { commentData }] of input.commentAnnotations.entries())
       requireAgentSources(commentData, ['commentAnnotations', index, 'commentData'], deps.serviceName);
     const document = await deps.ensureDocument(caller.tenant, input, now);
+    const viewer = viewerOf(caller);
     const identified = input.commentAnnotations.map((sent, number) => ({
       annotationId: sent.annotationId ?? repeatableId('ann', number),
       generated: sent.annotationId === undefined,
+      refused: viewer && namesRefusal(sent, peopleOfThread, viewer.strangers),
       sent,
     }));
     const threads = distinctBy(identified, ({ annotationId }) => annotationId);
-    const results = await deps.threads.add(document, threads, { verify: mustVerifyUsers(caller, input), now });
+    const options = { verify: mustVerifyUsers(caller, input), byUser: viewer !== undefined, now };
+    const results = await deps.threads.add(document, threads, options);
     return { data: byIdOf(threads, ({ annotationId }) => annotationId, results) };
   },
 );

@@ -50,7 +50,7 @@ export const endpoint = defineEndpoint(
     const viewer = viewerOf(caller);
     const mayChange = ({ from }: Thread) => from.userId === viewer?.userId;
     await deps.visibleThreads.require(document, viewer, input.annotationIds, { mayChange, now });
-    const results = await deps.threads.delete(document, input, toChangeOptions(input, now));
+    const results = await deps.threads.delete(document, input, toChangeOptions(input, now, viewer !== undefined));
     return { data: toItemResults(results, ({ annotationId }) => annotationId) };
   },
 );

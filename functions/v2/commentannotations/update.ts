@@ -2,7 +2,7 @@ import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toChangeOptions } from '../../../lib/comments/rules/changeOptions.ts';
 import { ThreadsUpdateRequest } from '../../../lib/comments/rules/threadFilters.ts';
 import type { Thread } from '../../../lib/comments/rules/threads.ts';
-import { mayUpdate, threadUpdatesByUsers } from '../../../lib/comments/rules/userCalls.ts';
+import { mayUpdate, peopleOfThreadUpdate, threadUpdatesByUsers } from '../../../lib/comments/rules/userCalls.ts';
 import { writeThreads } from '../../../lib/comments/threadWriter.ts';
 import { visibleThreads } from '../../../lib/comments/visibleThreads.ts';
 import { findWritableDocument } from '../../../lib/content/documentScope.ts';
@@ -11,7 +11,7 @@ import { toLambdaWithTwin } from '../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../lib/http/twin.ts';
 import { userMarkup } from '../../../lib/markup/userMarkup.ts';
 import { notifyEmbedding } from '../../../lib/memory/embeddingJobs.ts';
-import { ItemResults, toItemResults } from '../../../lib/shared/results.ts';
+import { failedAnnotation, ItemResults, toItemResults } from '../../../lib/shared/results.ts';
 import { openToUsers } from '../../../lib/userTokens/openToUsers.ts';
 
 export const endpoint = defineEndpoint(
@@ -46,14 +46,19 @@ export const endpoint = defineEndpoint(
     const viewer = viewerOf(caller);
     const mayChange = (thread: Thread) => !viewer || mayUpdate(viewer, thread, change ?? {});
     await deps.visibleThreads.require(document, viewer, input.annotationIds, { mayChange, now });
-    const options = toChangeOptions(input, now);
-    const results = await deps.threads.update(document, input, { change, users, reason }, options);
+    const options = toChangeOptions(input, now, viewer !== undefined);
+    const naming = { data: input, fields: peopleOfThreadUpdate, now };
+    const refused = await deps.visibleThreads.findRefusals(document, viewer, input.annotationIds ?? [], naming);
+    const annotationIds = input.annotationIds?.filter((annotationId) => !refused.has(annotationId));
+    const selected = { ...input, annotationIds };
+    const results = await deps.threads.update(document, selected, { change, users, reason }, options);
+    const failed = [...refused].map(([annotationId, { message }]) => failedAnnotation(annotationId, message));
     await deps.notifyEmbedding(
       caller.tenant,
       results.flatMap(({ embedding = [] }) => embedding),
       log,
     );
-    return { data: toItemResults(results, ({ annotationId }) => annotationId) };
+    return { data: toItemResults([...results, ...failed], ({ annotationId }) => annotationId) };
   },
 );
 

@@ -18,6 +18,8 @@ export interface ChangeOptions {
   readonly notify: boolean;
   /** Whether the change writes activities. */
   readonly log: boolean;
+  /** Whether the request has a user token. */
+  readonly byUser?: boolean | undefined;
   readonly now: number;
 }
 
@@ -25,8 +27,9 @@ export interface ChangeOptions {
 export function toChangeOptions(
   { actionUser: actor, triggerNotification: notify = false, triggerActivities: log = false }: ChangeOptionsRequest,
   now: number,
+  byUser: boolean,
 ): ChangeOptions {
-  return { actor, notify, log, now };
+  return { actor, notify, log, byUser, now };
 }
 
 interface ChangeOptionsRequest {

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { ContentUser, MAX_INVOLVED_USERS, StoredUser } from '../../content/rules/contentUser.ts';
 import { type ContentNames, recordMetadata } from '../../content/rules/eventMetadata.ts';
+import { userFieldsAfter } from '../../content/rules/userFields.ts';
 import { accessFields } from '../../directory/rules/access.ts';
 import { ReactionReference } from '../../reactions/rules.ts';
 import { isLongerThan } from '../../shared/bytes.ts';
@@ -250,6 +251,9 @@ export const CommentChange = /* @__PURE__ */ defineNamedSchema('CommentChange', 
 );
 export type CommentChange = z.output<typeof CommentChange>;
 
+/** The fields of a comment that mails and notifications show. */
+const linkFields = ['commentText', 'commentHtml'] as const;
+
 /** A stored comment. Objects and lists from the request are stored as JSON text. */
 export const Comment = /* @__PURE__ */ defineSchema(() =>
   z.object({
@@ -271,6 +275,8 @@ export const Comment = /* @__PURE__ */ defineSchema(() =>
     isCommentResolverUsed: z.boolean().optional(),
     isCommentTextAvailable: z.boolean().optional(),
     isEdited: z.boolean(),
+    /** Those of `linkFields` that a user token wrote last. */
+    userFields: z.array(z.string()).optional(),
     reactions: z.array(ReactionReference).optional(),
     createdAt: z.number(),
     lastUpdated: z.number(),
@@ -313,6 +319,8 @@ export interface NewCommentContext {
   readonly annotationId: string;
   readonly threadCreatedAt: number;
   readonly createdAt: number;
+  /** Whether a user token adds the comments. */
+  readonly byUser?: boolean | undefined;
 }
 
 /**
@@ -328,6 +336,7 @@ export function newComments(sent: readonly NewComment[], lastCommentId: number, 
     commentId: comment.commentId ?? (last += 1),
     from: comment.from,
     isEdited: false,
+    userFields: userFieldsAfter(undefined, comment, linkFields, context.byUser ?? false),
     createdAt: comment.createdAt ?? context.createdAt,
     lastUpdated: comment.lastUpdated ?? comment.createdAt ?? context.createdAt,
   }));
@@ -341,8 +350,14 @@ export function isTooLarge(comment: Comment): boolean {
 }
 
 /** Returns the comment after a change, or why the change is refused. */
-export function changeComment(comment: Comment, change: CommentChange, now: number): Comment | { refused: string } {
-  const changed: Comment = { ...comment, ...toStored(change), isEdited: true, lastUpdated: now };
+export function changeComment(
+  comment: Comment,
+  change: CommentChange,
+  now: number,
+  byUser = false,
+): Comment | { refused: string } {
+  const userFields = userFieldsAfter(comment.userFields, change, linkFields, byUser);
+  const changed: Comment = { ...comment, ...toStored(change), userFields, isEdited: true, lastUpdated: now };
   if (!hasContent({ ...changed, attachments: readList(changed.attachments) }))
     return { refused: 'Comment would be empty.' };
   if (isTooLarge(changed)) return { refused: COMMENT_TOO_LARGE };

@@ -3,6 +3,7 @@ import * as z from 'zod';
 import { ContentUser, StoredUser } from '../../content/rules/contentUser.ts';
 import { type ContentNames, recordMetadata } from '../../content/rules/eventMetadata.ts';
 import { Location, locationKey } from '../../content/rules/location.ts';
+import { userFieldsAfter } from '../../content/rules/userFields.ts';
 import { type ThreadAccess, Visibility, VisibilityInput } from '../../content/rules/visibility.ts';
 import { isLongerThan } from '../../shared/bytes.ts';
 import { distinct } from '../../shared/collections.ts';
@@ -24,6 +25,7 @@ import {
   accessFieldsOf,
   agentSourceOf,
   type Comment,
+  COMMENT_TOO_LARGE,
   commentLists,
   commentMentions,
   CommentResponse,
@@ -31,6 +33,7 @@ import {
   Context,
   ContextResponse,
   hasAnyField,
+  isTooLarge,
   newComments,
   oneCommentList,
   parseAgent,
@@ -123,6 +126,9 @@ const oneVisibility = /* @__PURE__ */ defineSchema(() =>
 function withOneVisibility<S extends SentVisibility>({ visibilityConfig, ...sent }: S) {
   return visibilityConfig === undefined ? sent : { ...sent, visibility: visibilityConfig };
 }
+
+/** The fields of a thread that mails and notifications show. */
+const linkFields = ['pageInfo', 'location', 'status', 'priority'] as const;
 
 /** A thread to add with its first comments, as a request sends it. */
 export const NewThread = /* @__PURE__ */ defineNamedSchema('CommentAnnotationInput', () =>
@@ -224,6 +230,8 @@ export const Thread = /* @__PURE__ */ defineSchema(() =>
     actions: z.string().optional(),
     metadata: z.string().optional(),
     agent: ThreadAgent.optional(),
+    /** Those of `linkFields` that a user token wrote last. */
+    userFields: z.array(z.string()).optional(),
     subscribedUsers: z.string().optional(),
     unsubscribedUsers: z.string().optional(),
     /** The users who wrote comments or are mentioned in comments: a list of `Participant` as JSON text. */
@@ -331,10 +339,17 @@ function toStoredSuggestion(sent: Readonly<Record<string, unknown>>, before?: st
  */
 export function newThread(
   sent: NewThread,
-  { annotationId, documentId, now }: { annotationId: string; documentId: string; now: number },
+  {
+    annotationId,
+    documentId,
+    now,
+    byUser = false,
+  }: { annotationId: string; documentId: string; now: number; byUser?: boolean },
 ): { thread: Thread; comments: Comment[] } | Refused {
   const createdAt = sent.createdAt ?? now;
-  const comments = newComments(sent.commentData, 0, { annotationId, threadCreatedAt: createdAt, createdAt });
+  const comments = newComments(sent.commentData, 0, { annotationId, threadCreatedAt: createdAt, createdAt, byUser });
+  // Stored profiles replaced what the user sent, after the size of the comments was checked.
+  if (byUser && comments.some(isTooLarge)) return { refused: COMMENT_TOO_LARGE };
   const [{ from, agent }] = comments as [Comment];
   const status = sent.status === undefined ? initialStatus : resolveStatus(sent.status);
   const type = sent.type ?? (sent.suggestion ? 'suggestion' : 'comment');
@@ -351,6 +366,7 @@ export function newThread(
     resolvedByUserId: isTerminal(status) ? from.userId : undefined,
     suggestion: type === 'suggestion' ? toStoredSuggestion(sent.suggestion ?? {}) : undefined,
     agent: agent === undefined ? undefined : threadAgent(JSON.parse(agent) as Record<string, unknown>),
+    userFields: userFieldsAfter(undefined, sent, linkFields, byUser),
     participants: countParticipants([], comments, []),
     commentCount: comments.length,
     lastCommentId: last.commentId,
@@ -439,7 +455,7 @@ export function withComments(thread: Thread, comments: readonly Comment[]): Thre
 export function changeThread(
   thread: Thread,
   change: ThreadChange,
-  { actorId, now }: { actorId?: string | undefined; now: number },
+  { actorId, now, byUser = false }: { actorId?: string | undefined; now: number; byUser?: boolean | undefined },
 ): Thread | Refused {
   if (change.createdAt !== undefined && change.createdAt !== thread.createdAt)
     return { refused: 'createdAt of an annotation cannot be changed.' };
@@ -449,6 +465,7 @@ export function changeThread(
     ...(change.from && { from: change.from }),
     ...(change.suggestion && { suggestion: toStoredSuggestion(change.suggestion, thread.suggestion) }),
     ...changeStatus(thread, change, actorId),
+    userFields: userFieldsAfter(thread.userFields, change, linkFields, byUser),
     lastUpdated: change.lastUpdated ?? now,
   });
 }
@@ -497,6 +514,20 @@ export function involvedUserIds(thread: Thread): string[] {
   return distinct([
     ...participantsOf(thread).map(([userId]) => userId),
     ...(thread.assignedTo ? [thread.assignedTo.userId] : []),
+  ]);
+}
+
+/**
+ * Returns the ids of the users who take part in a thread: its author and its subscribers, the users whom the thread involves, and
+ * the users of a restricted visibility.
+ */
+export function participantIds(thread: Thread): Set<string> {
+  const subscribers = readJson<ContentUser[]>(thread.subscribedUsers) ?? [];
+  return new Set([
+    thread.from.userId,
+    ...involvedUserIds(thread),
+    ...subscribers.map(({ userId }) => userId),
+    ...(thread.visibility?.userIds ?? []),
   ]);
 }
 

@@ -1,5 +1,5 @@
 import type { Viewer } from '../../content/rules/viewer.ts';
-import type { ActorField, UserRule } from '../../userTokens/rules/userRule.ts';
+import type { ActorField, PeopleField, UserRule } from '../../userTokens/rules/userRule.ts';
 import type { Thread, ThreadChange } from './threads.ts';
 
 /** Fields of a comment that only servers may send: its agent, and the times of a comment from another system. */
@@ -14,12 +14,25 @@ function authorsOf(list: string): ActorField[] {
   ];
 }
 
-/**
- * The e-mail addresses of other users in a thread and in a comment. If a profile has no address, mails go to the address in the
- * event. A user must not direct another user's mails to an address of choice, because they can quote hidden comments.
- */
-const emailsOfThread = ['assignedTo.email', 'subscribedUsers.*.email', 'unsubscribedUsers.*.email'];
-const emailsOfComment = ['to.*.email', 'taggedUserContacts.*.contact.email'];
+/** The fields of a comment, and of a thread with its comments, that name other users. */
+const peopleOfComment: readonly PeopleField[] = [
+  { path: 'to', holds: 'users' },
+  { path: 'taggedUserContacts', holds: 'tagged' },
+];
+const peopleOfHead: readonly PeopleField[] = [
+  { path: 'assignedTo', holds: 'user' },
+  { path: 'subscribedUsers', holds: 'users' },
+  { path: 'unsubscribedUsers', holds: 'users' },
+  { path: 'visibility.userIds', holds: 'userIds' },
+];
+export const peopleOfThread = [...peopleOfHead, ...below('commentData.*', peopleOfComment)];
+export const peopleOfThreadUpdate = below('updatedData', peopleOfHead);
+export const peopleOfCommentUpdate = below('updatedData', peopleOfComment);
+export const peopleOfComments = ['commentData.*', 'comments.*'].flatMap((path) => below(path, peopleOfComment));
+
+function below(path: string, fields: readonly PeopleField[]): PeopleField[] {
+  return fields.map((field) => ({ ...field, path: `${path}.${field.path}` }));
+}
 
 function inComments(list: string, fields: readonly string[]): string[] {
   return ['commentData', 'comments'].flatMap((comments) => fields.map((field) => `${list}${comments}.*.${field}`));
@@ -36,10 +49,7 @@ export const newThreadsByUsers: UserRule = {
     'commentAnnotations.*.createdAt',
     'commentAnnotations.*.lastUpdated',
   ],
-  omits: [
-    ...emailsOfThread.map((field) => `commentAnnotations.*.${field}`),
-    ...inComments('commentAnnotations.*.', emailsOfComment),
-  ],
+  people: below('commentAnnotations.*', peopleOfThread),
 };
 
 /** Every user who may read a thread may reply. The author of the reply is the calling user. */
@@ -51,7 +61,7 @@ export const newCommentsByUsers: UserRule = {
     { path: 'comments.*.from', holds: 'user' },
   ],
   refuses: [...createFlags, ...inComments('', serverFields)],
-  omits: inComments('', emailsOfComment),
+  people: peopleOfComments,
 };
 
 const ownComments: ActorField[] = [
@@ -68,7 +78,7 @@ export const commentChangesByUsers: UserRule = {
   on: 'document',
   actor: [...ownComments, { path: 'updatedData.from', holds: 'user', keepMissing: true }],
   refuses: ['updatedData.agent'],
-  omits: emailsOfComment.map((field) => `updatedData.${field}`),
+  people: peopleOfCommentUpdate,
 };
 
 /** Users may change threads that they name by id. `mayUpdate` checks each thread. */
@@ -82,7 +92,7 @@ export const threadUpdatesByUsers: UserRule = {
     { path: 'updatedData.resolvedByUserId', holds: 'userId', keepMissing: true },
   ],
   refuses: ['locationIds', 'userIds', 'updateUsers', 'updatedData.createdAt', 'updatedData.lastUpdated'],
-  omits: emailsOfThread.map((field) => `updatedData.${field}`),
+  people: peopleOfThreadUpdate,
 };
 
 /** Users may delete their own threads, which they name by id. The endpoint checks the author. */

@@ -82,17 +82,27 @@ function actorIn(value: unknown, { path, holds, keepMissing }: ActorField, { use
   return value;
 }
 
+/** The position of a value in the data of a request. */
+export type DataPath = readonly (string | number)[];
+
 /**
  * Returns a copy of a value with the results of `change` in the fields at `path`. If an object on the path is missing,
- * nothing is added.
+ * nothing is added. `at` is the position of the value.
  */
-function changeAt(value: unknown, path: readonly string[], change: (value: unknown) => unknown): unknown {
+export function changeAt(
+  value: unknown,
+  path: readonly string[],
+  change: (value: unknown, at: DataPath) => unknown,
+  at: DataPath = [],
+): unknown {
   const [first, ...remaining] = path;
-  if (first === undefined) return change(value);
+  if (first === undefined) return change(value, at);
   if (first === '*')
-    return Array.isArray(value) ? value.map((item: unknown) => changeAt(item, remaining, change)) : value;
+    return Array.isArray(value)
+      ? value.map((item: unknown, index) => changeAt(item, remaining, change, [...at, index]))
+      : value;
   if (!isObject(value)) return value;
   const field = Object.hasOwn(value, first) ? value[first] : undefined;
-  const changed = changeAt(field, remaining, change);
+  const changed = changeAt(field, remaining, change, [...at, first]);
   return changed === field ? value : { ...value, [first]: changed };
 }

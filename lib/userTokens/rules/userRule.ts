@@ -13,6 +13,17 @@ export interface ActorField {
   readonly keepMissing?: true;
 }
 
+/** A field of a request that names other users. */
+export interface PeopleField {
+  /** The path of the field in `data`, as in `ActorField`. */
+  readonly path: string;
+  /**
+   * The form of the field: `user` is an object with `userId`, `users` a list of such objects, `tagged` a list of mentioned
+   * users, `userIds` a list of ids.
+   */
+  readonly holds: 'user' | 'users' | 'tagged' | 'userIds';
+}
+
 /** What a user token needs to call an endpoint. */
 export interface UserRule {
   /**
@@ -31,6 +42,11 @@ export interface UserRule {
   readonly on: 'document' | 'documents' | 'selection' | 'organization';
   /** The fields that name the user who acts. Another user in them is PERMISSION_DENIED. */
   readonly actor?: readonly ActorField[];
+  /**
+   * The fields that name other users. Only the user ids are taken from the request, the rest comes from stored profiles.
+   * `caller.user.strangers` has the named users whom the endpoint must refuse unless they take part in the thread.
+   */
+  readonly people?: readonly PeopleField[];
   /**
    * Fields that only the customer's servers may send. With a user token, any value except `false` and null is
    * PERMISSION_DENIED.

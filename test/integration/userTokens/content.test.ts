@@ -150,6 +150,7 @@ describe('comment threads with a user token', () => {
   });
 
   test('are hidden from users whom a private thread excludes', async () => {
+    await customer.addUsers(['grace']);
     await start(ada, 'open');
     await start(ada, 'secret', privateTo('grace'));
     expect(await idsOf(ada)).toEqual(['open', 'secret']);

@@ -4,8 +4,8 @@ import { serviceName } from '../../../../lib/app/serviceName.ts';
 import { addCommentsToThreads } from '../../../../lib/comments/commentWriter.ts';
 import { requireAgentSources } from '../../../../lib/comments/rules/commentAgents.ts';
 import { commentLists, oneCommentList, sentComments } from '../../../../lib/comments/rules/comments.ts';
-import { newCommentsByUsers } from '../../../../lib/comments/rules/userCalls.ts';
-import { visibleThreads } from '../../../../lib/comments/visibleThreads.ts';
+import { newCommentsByUsers, peopleOfComments } from '../../../../lib/comments/rules/userCalls.ts';
+import { namesRefused, visibleThreads } from '../../../../lib/comments/visibleThreads.ts';
 import { findWritableDocument } from '../../../../lib/content/documentScope.ts';
 import { mustVerifyUsers, viewerOf } from '../../../../lib/content/viewer.ts';
 import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
@@ -56,12 +56,17 @@ export const endpoint = defineEndpoint(
     const field = input.comments ? 'comments' : 'commentData';
     requireAgentSources(comments, [field], deps.serviceName);
     const document = await deps.findWritableDocument(caller.tenant, input);
-    await deps.visibleThreads.require(document, viewerOf(caller), [input.annotationId], { now });
+    const viewer = viewerOf(caller);
+    await deps.visibleThreads.require(document, viewer, [input.annotationId], { now });
+    const naming = { data: input, fields: peopleOfComments, now };
+    const refused = await deps.visibleThreads.findRefusals(document, viewer, [input.annotationId], naming);
+    for (const refusal of refused.values()) throw namesRefused(refusal);
     return {
       data: await deps.comments.add(document, input.annotationId, comments, {
         verify: mustVerifyUsers(caller, input),
         additionId: hasIdempotencyKey ? repeatableId('add', 0) : undefined,
         field,
+        byUser: viewer !== undefined,
         now,
       }),
     };

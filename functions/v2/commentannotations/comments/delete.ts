@@ -36,8 +36,14 @@ export const endpoint = defineEndpoint(
   },
   async ({ input, caller, deps, now }) => {
     const document = await deps.findWritableDocument(caller.tenant, input);
-    await deps.visibleThreads.require(document, viewerOf(caller), [input.annotationId], { now });
-    const results = await deps.comments.delete(document, input.annotationId, input, toChangeOptions(input, now));
+    const viewer = viewerOf(caller);
+    await deps.visibleThreads.require(document, viewer, [input.annotationId], { now });
+    const results = await deps.comments.delete(
+      document,
+      input.annotationId,
+      input,
+      toChangeOptions(input, now, viewer !== undefined),
+    );
     return { data: toItemResults(results, ({ commentId }) => commentId) };
   },
 );

@@ -5,8 +5,8 @@ import { writeComments } from '../../../../lib/comments/commentWriter.ts';
 import { changeOptionFields, toChangeOptions } from '../../../../lib/comments/rules/changeOptions.ts';
 import { requireAgentSource } from '../../../../lib/comments/rules/commentAgents.ts';
 import { CommentChange, CommentResults, commentSelectors } from '../../../../lib/comments/rules/comments.ts';
-import { commentChangesByUsers } from '../../../../lib/comments/rules/userCalls.ts';
-import { visibleThreads } from '../../../../lib/comments/visibleThreads.ts';
+import { commentChangesByUsers, peopleOfCommentUpdate } from '../../../../lib/comments/rules/userCalls.ts';
+import { namesRefused, visibleThreads } from '../../../../lib/comments/visibleThreads.ts';
 import { findWritableDocument } from '../../../../lib/content/documentScope.ts';
 import { viewerOf } from '../../../../lib/content/viewer.ts';
 import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
@@ -48,8 +48,17 @@ export const endpoint = defineEndpoint(
     const { annotationId, updatedData } = input;
     requireAgentSource(updatedData, ['updatedData'], deps.serviceName);
     const document = await deps.findWritableDocument(caller.tenant, input);
-    await deps.visibleThreads.require(document, viewerOf(caller), [input.annotationId], { now });
-    const options = toChangeOptions(input, now);
+    const viewer = viewerOf(caller);
+    await deps.visibleThreads.require(document, viewer, [input.annotationId], { now });
+    const naming = { data: input, fields: peopleOfCommentUpdate, now };
+    const refused = await deps.visibleThreads.findRefusals(document, viewer, [annotationId], naming);
+    for (const refusal of refused.values()) {
+      if (!input.commentIds) throw namesRefused(refusal);
+      const { message } = refusal;
+      const failed = input.commentIds.map((commentId) => ({ commentId, success: false, message }));
+      return { data: toItemResults(failed, ({ commentId }) => commentId) };
+    }
+    const options = toChangeOptions(input, now, viewer !== undefined);
     const results = await deps.comments.update(document, annotationId, input, updatedData, options);
     return { data: toItemResults(results, ({ commentId }) => commentId) };
   },

@@ -1,0 +1,93 @@
+import type { DocumentWithFolder } from '../directory/documents.ts';
+import { readRevocations } from '../directory/folders/folderRevocations.ts';
+import type { OrganizationScope } from '../directory/folders/folders.ts';
+import {
+  documentPermission,
+  foldersAbove,
+  organizationPermission,
+  type ResourceType,
+  type UserAccess,
+} from '../directory/rules/access.ts';
+import { GrantEntity, isExistingUser, type Profile, type User, UserEntity } from '../directory/users.ts';
+import { StoredProfile } from '../shared/schema.ts';
+import type { Stored } from '../table/entity.ts';
+import { itemOf, type Table } from '../table/table.ts';
+
+/** The users whom a request names. */
+export interface NamedPeople {
+  /** The users who are no members of the organization and have no grant on the document or a folder above it. */
+  readonly strangers: ReadonlySet<string>;
+  readonly profiles: ReadonlyMap<string, Profile>;
+}
+
+/**
+ * Reads the users whom a request names. Costs two read units for each user, and for each user who is no member one more
+ * for the document and for each folder above it. Sends one BatchGet per 100 items, in two rounds.
+ */
+export async function readPeople(
+  table: Table,
+  scope: OrganizationScope,
+  document: DocumentWithFolder,
+  userIds: readonly string[],
+  now: number,
+): Promise<NamedPeople> {
+  const organization = { resourceType: 'organization', internalId: scope.organizationKey } as const;
+  const items = await table.batchGet(
+    ...userIds.map((userId) => itemOf(UserEntity, { tenant: scope.tenant, userId })),
+    ...userIds.map((userId) => itemOf(GrantEntity, { ...scope, userId, ...organization })),
+  );
+  const users = items.slice(0, userIds.length) as (Stored<User> | undefined)[];
+  const existing = users.filter(isExistingUser);
+  const memberships = new Map(
+    userIds.map((userId, index) => [userId, items[userIds.length + index] as UserAccess['grants'][number] | undefined]),
+  );
+  const revocations = await readRevocations(table, scope, existing);
+  const people = existing.map((user, index) => {
+    const membership = memberships.get(user.userId);
+    const access: UserAccess = {
+      exists: true,
+      organizationKey: scope.organizationKey,
+      grants: membership ? [membership] : [],
+      revocations: revocations[index],
+      now: now / 1000,
+    };
+    return { user, access };
+  });
+  const others = people.filter(({ access }) => organizationPermission(access).errorCode !== undefined);
+  const granted = await findGranted(table, scope, document, others);
+  const known = new Set(people.map(({ user }) => user.userId));
+  for (const { user } of others) if (!granted.has(user.userId)) known.delete(user.userId);
+  return {
+    strangers: new Set(userIds.filter((userId) => !known.has(userId))),
+    profiles: new Map(existing.map((user) => [user.userId, StoredProfile.parse(user)])),
+  };
+}
+
+/** Returns which users have a grant on a document or on a folder above it. */
+async function findGranted(
+  table: Table,
+  scope: OrganizationScope,
+  document: DocumentWithFolder,
+  people: readonly { readonly user: User; readonly access: UserAccess }[],
+): Promise<ReadonlySet<string>> {
+  const resources: { resourceType: ResourceType; internalId: string }[] = [
+    { resourceType: 'document', internalId: document.internalId },
+    ...foldersAbove(document).map((internalId) => ({ resourceType: 'folder' as const, internalId })),
+  ];
+  const keys = people.flatMap(({ user }) =>
+    resources.map((resource) => ({ ...scope, userId: user.userId, ...resource })),
+  );
+  const grants = await table.getMany(GrantEntity, keys);
+  // In a restricted document, only grants give access.
+  const restricted = {
+    ...document,
+    accessType: 'restricted' as const,
+    folder: document.folder && { ...document.folder, accessType: 'restricted' as const },
+  };
+  const granted = people.filter(({ access }, index) => {
+    const own = grants.slice(index * resources.length, (index + 1) * resources.length);
+    const all = { ...access, grants: own.filter((grant) => grant !== undefined) };
+    return documentPermission(all, restricted).errorCode === undefined;
+  });
+  return new Set(granted.map(({ user }) => user.userId));
+}
