@@ -14,6 +14,7 @@ import { ANSWER_BYTES, isLongerThan } from '../shared/bytes.ts';
 import { type ApiError, errorCatalogue, invalid } from '../shared/errors.ts';
 import { derivedId, newId } from '../shared/ids.ts';
 import { lazy } from '../shared/lazy.ts';
+import { withoutAddresses } from '../userTokens/rules/addresses.ts';
 import { rateBuckets } from '../workspaces/rateBuckets.ts';
 import { isRateLimited, takesIdempotencyKey } from './capabilities.ts';
 import { credentials } from './credentials.ts';
@@ -89,7 +90,10 @@ function handlerOf<I extends z.ZodType, O extends z.ZodType, U extends Uses, A e
       sourceIp: event.requestContext.http.sourceIp,
       log: state.log,
     };
-    const output = declaredOutput(called, await called.run(call), {
+    const result = await called.run(call);
+    // No user gets the e-mail addresses of others.
+    const visible = state.caller.level === 'user' ? withoutAddresses(result, state.caller.user.userId) : result;
+    const output = declaredOutput(called, visible, {
       isStrict: isStrict(),
       log: state.log,
     }) as z.output<O>;

@@ -13,6 +13,7 @@ import { inParallel } from '../shared/inParallel.ts';
 import { decodePart } from '../shared/keyParts.ts';
 import { lazy } from '../shared/lazy.ts';
 import { readDefined } from '../shared/readDefined.ts';
+import { withoutAddresses } from '../userTokens/rules/addresses.ts';
 import { ChannelPublisher, type PublishCall } from './channelPublisher.ts';
 import { toEditorPush } from './editorPushes.ts';
 import { DocumentSessionEntity, type LiveChannel, type StoredChannel } from './entities.ts';
@@ -149,7 +150,8 @@ async function publishDocument(
       continue;
     }
     const state = toStateEvent(change, call.clock());
-    if (state) states.push(state);
+    // All users of the document read the channel, and none of them gets e-mail addresses.
+    if (state) states.push(withoutAddresses(state));
     const hint = hintOf(change);
     if (hint && hint.audience.kind !== 'users') addressed.push({ ...hint, position });
   }

@@ -113,7 +113,10 @@ export class NotificationReader {
         ? undefined
         : await new DocumentReader(this.#table).require(scope, filter.documentId);
     const toResponse = (notification: Notification) =>
-      toNotificationResponse({ apiKey: tenant, organizationId: organization.organizationId }, notification);
+      toNotificationResponse(
+        { apiKey: tenant, organizationId: organization.organizationId, readerId: options.viewer?.userId },
+        notification,
+      );
     if (notificationIds === undefined && userId === undefined)
       return this.#listDocuments(scope, document, filter.locationId, options, toResponse);
 

@@ -327,10 +327,10 @@ export type NotificationResponse = z.output<typeof NotificationResponse>;
 
 /**
  * Returns a notification in the form of responses. Its metadata contains `apiKey` and `organizationId`. Placeholders in templates
- * are not replaced.
+ * are not replaced. A user (`readerId`) gets no hashes of the e-mail addresses of others.
  */
 export function toNotificationResponse(
-  { apiKey, organizationId }: ResponseNames,
+  { apiKey, organizationId, readerId }: ResponseNames & { readonly readerId?: string | undefined },
   notification: Notification & { readonly _r?: number },
 ): NotificationResponse {
   const {
@@ -348,7 +348,11 @@ export function toNotificationResponse(
     ...fields,
     ...open,
     metadata: { ...(open.metadata as object), apiKey, organizationId, documentId },
-    notifyUsers: dict(notifyUsers.flatMap(({ emailHash: key }) => (key === undefined ? [] : [[key, true] as const]))),
+    notifyUsers: dict(
+      notifyUsers.flatMap(({ userId, emailHash: key }) =>
+        key === undefined || (readerId ?? userId) !== userId ? [] : [[key, true] as const],
+      ),
+    ),
     notifyUsersByUserId: dict(notifyUsers.map(({ userId }) => [userHash(userId), true] as const)),
     ...(open.context !== undefined && { context: { ...(open.context as object), accessFields: required } }),
     locationId,

@@ -1,0 +1,31 @@
+import { isObject } from '../../shared/collections.ts';
+
+/**
+ * Returns a value without the e-mail addresses of users: `email` of each object with a `userId`, and of the `contact` in such an
+ * object. The addresses of the user `ownId` stay. Returns `value` itself if it has no such address.
+ */
+export function withoutAddresses<V>(value: V, ownId?: string): V {
+  return withoutAddressesOf(value, undefined, ownId) as V;
+}
+
+function withoutAddressesOf(value: unknown, outerId: string | undefined, ownId: string | undefined): unknown {
+  if (Array.isArray(value)) {
+    const items: readonly unknown[] = value;
+    const changed = items.map((item) => withoutAddressesOf(item, undefined, ownId));
+    return changed.every((item, index) => item === items[index]) ? items : changed;
+  }
+  if (!isObject(value)) return value;
+  const userId = typeof value.userId === 'string' ? value.userId : outerId;
+  const isHidden = 'email' in value && userId !== undefined && userId !== ownId;
+  let copy: Record<string, unknown> | undefined;
+  for (const [name, field] of Object.entries(value)) {
+    const changed = withoutAddressesOf(field, name === 'contact' ? userId : undefined, ownId);
+    if (changed === field) continue;
+    // A spread also copies a field named `__proto__`, which an assignment to a new object would take for the prototype.
+    copy ??= { ...value };
+    copy[name] = changed;
+  }
+  if (!isHidden) return copy ?? value;
+  const { email: _email, ...others } = copy ?? value;
+  return others;
+}
