@@ -10,8 +10,10 @@ import { readNotificationLevels } from '../notifications/notificationSettings.ts
 import { distinct } from '../shared/collections.ts';
 import type { Stored } from '../table/entity.ts';
 import { itemOf, type Table } from '../table/table.ts';
+import { AllowedDomainsEntity } from '../workspaces/allowedDomains.ts';
 import type { Audience, EventPayload } from './rules/payload.ts';
 import { levelsFor, type RecipientRules } from './rules/recipients.ts';
+import type { UserWritten } from './rules/userLinks.ts';
 
 /** An event with its payload, as consumers get it. */
 export interface OccurredEvent {
@@ -108,6 +110,20 @@ function quotedCommentIds({ event, payload }: OccurredEvent, commentId: number):
   if (event !== 'comment_annotation.add') return [commentId];
   const { commentAnnotation } = payload.data as { commentAnnotation: { comments: { commentId: number }[] } };
   return commentAnnotation.comments.map((comment) => comment.commentId);
+}
+
+/**
+ * Returns what user tokens wrote in an event, with the allowed domains of the API key. Returns undefined, and reads nothing, if
+ * they wrote nothing.
+ */
+export async function readUserWritten(
+  table: Table,
+  { tenant, payload: { audience } }: Pick<OccurredEvent, 'tenant' | 'payload'>,
+): Promise<UserWritten | undefined> {
+  const written = audience?.userWritten;
+  if (!written) return undefined;
+  const [allowed] = await table.batchGet(itemOf(AllowedDomainsEntity, { tenant }));
+  return { ...written, domains: allowed?.domains ?? [] };
 }
 
 /**

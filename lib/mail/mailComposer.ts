@@ -1,7 +1,7 @@
 import { type Capability, combine } from '../app/capability.ts';
 import { type SecretBox, secretBox } from '../crypto/secretBox.ts';
 import { findUsers, profilesOf, UserEntity } from '../directory/users.ts';
-import { type OccurredEvent, readRecipientRules } from '../events/audience.ts';
+import { type OccurredEvent, readRecipientRules, readUserWritten } from '../events/audience.ts';
 import { EventEntity, payloadItem, smallPayloadOf } from '../events/outbox.ts';
 import { completeActors, incompleteActors } from '../events/rules/actors.ts';
 import type { Audience } from '../events/rules/payload.ts';
@@ -106,7 +106,7 @@ export class MailComposer {
     const sender = await this.#senderOf(tenant, config);
     if ('skip' in sender) return sender;
 
-    const content = eventMailContent(type, event, userId);
+    const content = eventMailContent(type, event, userId, await readUserWritten(table, { tenant, payload }));
     const unsubscribeLink = await this.#deps.links.linkFor({ tenant, organizationId, userId });
     const { fromCompany, fromEmail } = config.emailServiceConfig;
     const [company, toName] = [oneLine(fromCompany, 60), oneLine(user?.name ?? person.name, 60)];

@@ -11,10 +11,12 @@ import {
   type OccurredEvent,
   readEventLocation,
   readRecipientRules,
+  readUserWritten,
 } from '../events/audience.ts';
 import { completeActors, incompleteActors } from '../events/rules/actors.ts';
 import type { AudienceThread, EventPayload } from '../events/rules/payload.ts';
 import { recipientsOf } from '../events/rules/recipients.ts';
+import { type UserWritten, withoutForeignLinks, withoutForeignUrls } from '../events/rules/userLinks.ts';
 import { dict, slicesOf } from '../shared/collections.ts';
 import { derivedId } from '../shared/ids.ts';
 import { readOnce } from '../shared/readOnce.ts';
@@ -116,10 +118,11 @@ export function createsNotifications(config: NotificationConfig | undefined, eve
 export function toInAppNotifications(
   { eventId, event, documentId, createdAt, payload }: OccurredEvent,
   recipients: readonly ContentUser[],
+  written?: UserWritten,
 ): Notification[] {
   const verb = verbOf.get(event);
   const { audience } = payload;
-  const content = verb && (isHuddle(verb) ? huddleContent(payload) : commentContent(verb, payload));
+  const content = verb && (isHuddle(verb) ? huddleContent(payload) : commentContent(verb, payload, written));
   if (!content || documentId === undefined) return [];
   return slicesOf(recipients, MAX_INVOLVED_USERS).map((notifyUsers, index) =>
     newNotification(
@@ -144,16 +147,26 @@ export function toInAppNotifications(
 /** The fields of a notification that come from the event's data. */
 type Content = Omit<NewNotification, 'notifyUsers'>;
 
-function commentContent(verb: Verb, { data: sent, audience }: EventPayload): Content | undefined {
+function commentContent(
+  verb: Verb,
+  { data: sent, audience }: EventPayload,
+  written: UserWritten | undefined,
+): Content | undefined {
   const { success, data } = CommentData.safeParse(sent);
   if (!success || !audience?.thread) return undefined;
   const {
     actionUser,
-    commentAnnotation: { annotationId, type, location, context, comments },
+    commentAnnotation: { annotationId, type, location: sentLocation, context, comments },
     targetComment = comments?.[0],
   } = data;
   // The notification of a deletion must not repeat the deleted text.
-  const text = verb === 'deleted' ? '' : clipText(targetComment?.commentText ?? '');
+  const whole = verb === 'deleted' ? '' : clipText(targetComment?.commentText ?? '');
+  const isByUser = targetComment?.commentId === undefined || written?.comments.includes(targetComment.commentId);
+  const text = written && isByUser ? withoutForeignLinks(whole, written.domains) : whole;
+  const location =
+    written?.thread.includes('location') && sentLocation
+      ? withoutForeignUrls(sentLocation, written.domains)
+      : sentLocation;
   return {
     notificationSource: 'comment',
     notificationSourceData: {
@@ -243,7 +256,8 @@ export function fanOutInApp({ table, clock, notifications }: InAppDeps): () => E
       const recipients = userIds.map((userId, index) => ({ userId, email: users[index]?.email }));
       const completed = { ...event, payload: completeActors(event.payload, profilesOf(users)) };
       const { organizationKey, documentKey } = keys;
-      for (const notification of toInAppNotifications(completed, recipients))
+      const written = await readUserWritten(table, event);
+      for (const notification of toInAppNotifications(completed, recipients, written))
         await notifications.add({ tenant, organizationKey, documentKey }, notification);
     };
     return { concerns, consume };

@@ -315,5 +315,15 @@ function audienceOf(change: ContentChange, { names, scope }: EventScope) {
       ...(comment && { commentId: comment.commentId }),
     },
     ...(accessFields.length > 0 && { accessFields }),
+    ...userWrittenIn(thread, [...comments, ...(comment ? [comment] : [])]),
   };
+}
+
+function userWrittenIn(
+  { userFields = [] }: Thread,
+  comments: readonly Comment[],
+): Pick<Audience, 'userWritten'> | undefined {
+  const written = comments.flatMap((comment) => (comment.userFields ? [comment.commentId] : []));
+  const isAny = userFields.length + written.length > 0;
+  return isAny ? { userWritten: { thread: userFields, comments: [...new Set(written)] } } : undefined;
 }

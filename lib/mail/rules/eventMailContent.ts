@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import type { MailedType } from '../../events/rules/catalogue.ts';
+import { isAllowedLink, type UserWritten, withoutForeignLinks } from '../../events/rules/userLinks.ts';
 import { htmlToText } from '../../markup/rules/htmlToText.ts';
 import { parseHttpUrl } from '../../net/httpUrl.ts';
 import { defineSchema } from '../../shared/schema.ts';
@@ -23,6 +24,7 @@ const listOf = <S extends z.ZodType>(schema: S) =>
 
 const Comment = /* @__PURE__ */ defineSchema(() =>
   z.object({
+    commentId: lenient(z.number()),
     commentText: Text,
     commentHtml: Text,
     from: lenient(Person),
@@ -126,8 +128,16 @@ export interface EventMailContent {
   readonly mentioned: boolean;
 }
 
-/** Returns the texts of an event's mail to one user. */
-export function eventMailContent(type: MailedType, event: EventContent, userId: string): EventMailContent {
+/**
+ * Returns the texts of an event's mail to one user. What user tokens wrote (`written`) brings links into the mail only if their
+ * hosts are allowed.
+ */
+export function eventMailContent(
+  type: MailedType,
+  event: EventContent,
+  userId: string,
+  written?: UserWritten,
+): EventMailContent {
   const { actionUser, commentAnnotation: thread, targetComment, metadata, newStatus, newPriority } = event;
   const isNewThread = type === 'comment_annotation.add';
   // All comments of a new thread are new. The thread of another event can contain older comments.
@@ -138,6 +148,8 @@ export function eventMailContent(type: MailedType, event: EventContent, userId: 
   // For a reaction, `own` says whether the recipient wrote the comment. For any other event, it says whether the recipient started
   // the thread.
   const own = (isReaction(type) ? targetComment?.from : thread?.from)?.userId === userId;
+  const shown = (byUser: boolean | undefined, text: string | undefined) =>
+    written && byUser && text !== undefined ? withoutForeignLinks(text, written.domains) : text;
   const actorName = nameOf((isNewThread ? mentioning?.from : undefined) ?? actionUser) ?? 'Somebody';
   const eventHeadline = headline(type, {
     actor: actorName,
@@ -145,8 +157,8 @@ export function eventMailContent(type: MailedType, event: EventContent, userId: 
     assigned,
     own,
     assignee: nameOf(thread?.assignedTo),
-    status: labelOf(newStatus),
-    priority: labelOf(newPriority),
+    status: shown(written?.thread.includes('status'), labelOf(newStatus)),
+    priority: shown(written?.thread.includes('priority'), labelOf(newPriority)),
     icon: emojiOf(targetComment),
   });
   const documentName = oneLine(metadata?.document?.documentName);
@@ -159,8 +171,11 @@ export function eventMailContent(type: MailedType, event: EventContent, userId: 
     actorName,
     documentName,
     organizationName: oneLine(metadata?.organization?.organizationName),
-    quote: toQuote(quoted?.commentText || htmlToText(quoted?.commentHtml ?? '')),
-    link: linkOf(event),
+    quote: shown(
+      quoted?.commentId === undefined || written?.comments.includes(quoted.commentId),
+      toQuote(quoted?.commentText || htmlToText(quoted?.commentHtml ?? '')),
+    ),
+    link: linkOf(event, written),
     why: `You get this mail because ${reason({ mentioned, assigned, own: thread?.from?.userId === userId })}.`,
     mentioned,
   };
@@ -192,10 +207,12 @@ function emojiOf(comment: Comment | undefined): string | undefined {
 
 /**
  * Returns the first valid http(s) URL: of the page, of the thread's page, or of the document. Skips URLs with credentials, because
- * they can imitate another host.
+ * they can imitate another host. Skips the page of the thread if a user token wrote it and its host is not allowed.
  */
-function linkOf({ metadata, commentAnnotation }: EventContent): string | undefined {
-  for (const text of [metadata?.pageInfo?.url, commentAnnotation?.pageInfo?.url, metadata?.document?.url]) {
+function linkOf({ metadata, commentAnnotation }: EventContent, written: UserWritten | undefined): string | undefined {
+  const page = commentAnnotation?.pageInfo?.url;
+  const isTrusted = !written?.thread.includes('pageInfo') || isAllowedLink(page ?? '', written.domains);
+  for (const text of [metadata?.pageInfo?.url, isTrusted ? page : undefined, metadata?.document?.url]) {
     const url = text === undefined || text.length > 2_048 ? undefined : parseHttpUrl(text);
     if (url && url.username === '' && url.password === '') return url.href;
   }
