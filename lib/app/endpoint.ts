@@ -1,6 +1,7 @@
 import type * as z from 'zod';
 import type * as logMessages from '../observability/logMessages.ts';
 import type { ErrorStatus } from '../shared/errors.ts';
+import type { Work } from '../workspaces/rules/rateLimit.ts';
 import type { AuthLevel, CallerOf } from './callers.ts';
 import type { Capability, Opened, Uses } from './capability.ts';
 import type { OpenToUsers } from './userRule.ts';
@@ -97,6 +98,11 @@ export interface Declaration<I extends z.ZodType, O extends z.ZodType, U extends
    * class is `kind`.
    */
   readonly limitClass?: 'expensive';
+  /**
+   * Returns what a call writes. Declare it for a write that sends events, or that writes more than one item for each element of its
+   * lists. By default, a write has one item for each element of a list in its input.
+   */
+  readonly work?: (input: z.output<I>) => Work;
   /** The schema of `data`. */
   readonly input: I;
   /** The form of a request body. The default is `required`. */
@@ -172,11 +178,12 @@ export interface TwinOf<
 /** An endpoint with any type parameters, for code that reads the list of all declarations. */
 export type Endpoint = Omit<
   Declaration<z.ZodType, z.ZodType, Record<string, Capability<unknown>>, AuthLevel>,
-  'narrowBy' | 'message'
+  'narrowBy' | 'message' | 'work'
 > & {
   readonly narrowBy?: string | ((input: never) => string);
   // `never`, because the list has endpoints of every input and output type.
   readonly message: string | ((output: never, input: never) => string) | null;
+  readonly work?: (input: never) => Work;
   readonly run: (call: never) => Promise<unknown>;
   /** The path of the endpoint whose function this endpoint shares. Undefined for an endpoint with its own function. */
   readonly twinOf?: string;

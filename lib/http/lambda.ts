@@ -16,11 +16,13 @@ import { derivedId, newId } from '../shared/ids.ts';
 import { lazy } from '../shared/lazy.ts';
 import { withoutAddresses } from '../userTokens/rules/addresses.ts';
 import { rateBuckets } from '../workspaces/rateBuckets.ts';
+import type { Work } from '../workspaces/rules/rateLimit.ts';
 import { isRateLimited, takesIdempotencyKey } from './capabilities.ts';
 import { credentials } from './credentials.ts';
 import { declaredOutput } from './declaredOutput.ts';
 import { failureResponse, lambdaBody, successBody } from './envelope.ts';
 import { idempotency, type IdempotentAnswer } from './idempotency.ts';
+import { countListItems } from './listItems.ts';
 import {
   authenticate,
   callerId,
@@ -29,6 +31,7 @@ import {
   corsHeaders,
   fillActor,
   limitCalls,
+  limitWork,
   parseBody,
   type RequestState,
   toApiError,
@@ -71,6 +74,9 @@ function handlerOf<I extends z.ZodType, O extends z.ZodType, U extends Uses, A e
   const deps = lazy(() => openAll(endpoint.uses, env()));
   const { user: rule } = endpoint;
   const user = rule && { rule, checker: lazy(() => rule.checker.open(env())) };
+  const limit = isRateLimited(endpoint) && { limitClass: endpoint.limitClass ?? endpoint.kind, buckets };
+  const workOf = ({ input, data }: RequestState): Work =>
+    endpoint.work?.(input as z.output<I>) ?? { items: countListItems(endpoint.input, data) };
   const isStrict = lazy(() => optionalVariable(env(), 'STRICT_OUTPUT') === 'true');
 
   const run = async (
@@ -118,12 +124,13 @@ function handlerOf<I extends z.ZodType, O extends z.ZodType, U extends Uses, A e
         credentials: verifier,
         denied: endpoint.fixedMessages?.denied,
       }),
-      ...(isRateLimited(endpoint) ? [limitCalls({ limitClass: endpoint.limitClass ?? endpoint.kind, buckets })] : []),
+      ...(limit ? [limitCalls(limit)] : []),
       parseBody(endpoint.body ?? 'required'),
       ...(user ? [fillActor(user)] : []),
       ...(user && endpoint.kind === 'write' ? [cleanContent({ ...user, cleanMarkup: user.rule.cleanMarkup })] : []),
       validateInput((event) => endpointOf(event).input, endpoint.fixedMessages),
       ...(user ? [checkUserAccess(user, endpoint.freshCredentials ?? false)] : []),
+      ...(limit && endpoint.kind === 'write' ? [limitWork({ ...limit, workOf })] : []),
     ],
     async (event, state) => {
       const key = takesIdempotencyKey(endpoint) ? idempotencyKey(event) : undefined;

@@ -16,11 +16,11 @@ import { connectionErrorCodes } from '../net/connectionErrors.ts';
 import { FaultShare } from '../observability/faultShare.ts';
 import { logWith } from '../observability/log.ts';
 import * as logMessages from '../observability/logMessages.ts';
-import { ApiError, errorCatalogue, type ErrorStatus } from '../shared/errors.ts';
+import { ApiError, errorCatalogue, type ErrorStatus, invalid } from '../shared/errors.ts';
 import type { CleanMarkup } from '../userTokens/rules/userContent.ts';
 import type { UserRule } from '../userTokens/rules/userRule.ts';
 import type { RateBuckets } from '../workspaces/rateBuckets.ts';
-import type { LimitClass } from '../workspaces/rules/rateLimit.ts';
+import { type LimitClass, MAX_UNITS, tokensOf, unitsOf, type Work } from '../workspaces/rules/rateLimit.ts';
 import type { Credentials } from './credentials.ts';
 import { bodyText, type failureResponse, parseEnvelope } from './envelope.ts';
 import { validateRequest } from './validate.ts';
@@ -268,7 +268,7 @@ export function corsHeaders(): Middleware {
  * Counts the call towards the rate limit of its API key, and of its user. Above a limit, throws RESOURCE_EXHAUSTED with
  * `retry-after`.
  */
-export function limitCalls(options: { limitClass: LimitClass; buckets: () => RateBuckets }): Middleware {
+export function limitCalls(options: CallLimit): Middleware {
   // If the write of a shared bucket fails, the call still succeeds. A later write adds these calls to the bucket.
   const finish: NonNullable<Middleware['after']> = async ({ internal }) => {
     const logFailure = (error: unknown) => internal.log.warn(logMessages.rateLimitUpdateFailed, { error });
@@ -276,29 +276,69 @@ export function limitCalls(options: { limitClass: LimitClass; buckets: () => Rat
   };
   return {
     before: async ({ internal }) => {
-      const { startedAt: now } = internal;
-      const caller = internal.tokenCaller ?? internal.caller;
-      if (caller.level !== 'apiKey' && caller.level !== 'user') return;
-      const { limitClass } = options;
-      const userKey = caller.level === 'user' ? caller.claims.userKey : undefined;
-      const result = await options
-        .buckets()
-        .take({ tenant: caller.tenant, limitClass, userKey, perSecond: caller.limits[limitClass], now });
-      internal.sharedBucketWrites = result.sharedBucketWrites;
-      if (!('retryAfter' in result)) return;
-      internal.limitedClass = limitClass;
-      const isOfUser = result.emptyBucketOf === 'user';
-      if (isOfUser) internal.limitedUser = userKey;
-      const retryAfterSeconds = Math.ceil(result.retryAfter / 1000);
-      throw new ApiError(
-        'RESOURCE_EXHAUSTED',
-        `The ${isOfUser ? 'user' : 'API key'} sends too many ${limitedCalls[limitClass]}. Send the request again after ${retryAfterSeconds} s.`,
-        { retryAfterSeconds },
-      );
+      await takeTokens(options, internal.tokenCaller ?? internal.caller, internal);
     },
     after: finish,
     onError: finish,
   };
+}
+
+interface CallLimit {
+  readonly limitClass: LimitClass;
+  readonly buckets: () => RateBuckets;
+}
+
+/**
+ * Takes the tokens of a write in addition to the one that `limitCalls` has taken. Refuses a call that could not end within its
+ * time. It runs before the call writes anything, and after all checks of the request, so a refused request takes one token.
+ */
+export function limitWork(options: CallLimit & { readonly workOf: (state: RequestState) => Work }): Middleware {
+  return {
+    before: async ({ internal }) => {
+      const work = options.workOf(internal);
+      const bodyBytes = Buffer.byteLength(internal.body);
+      const units = unitsOf(work, bodyBytes);
+      if (units > MAX_UNITS) throw tooMuchWork(units, internal.data);
+      const more = tokensOf(work, bodyBytes) - 1;
+      if (more > 0) await takeTokens(options, internal.caller, internal, more);
+    },
+  };
+}
+
+async function takeTokens(
+  { limitClass, buckets }: CallLimit,
+  caller: Caller | UserTokenCaller,
+  state: RequestState,
+  more?: number,
+): Promise<void> {
+  if (caller.level !== 'apiKey' && caller.level !== 'user') return;
+  const userKey = caller.level === 'user' ? caller.claims.userKey : undefined;
+  const request = { tenant: caller.tenant, limitClass, userKey, perSecond: caller.limits[limitClass], more };
+  const result = await buckets().take({ ...request, now: state.startedAt });
+  state.sharedBucketWrites = [...(state.sharedBucketWrites ?? []), ...result.sharedBucketWrites];
+  if (!('retryAfter' in result)) return;
+  state.limitedClass = limitClass;
+  const isOfUser = result.emptyBucketOf === 'user';
+  if (isOfUser) state.limitedUser = userKey;
+  const retryAfterSeconds = Math.ceil(result.retryAfter / 1000);
+  const sender = isOfUser ? 'user' : 'API key';
+  const problem = more === undefined ? `sends too many ${limitedCalls[limitClass]}` : 'writes too much';
+  throw new ApiError(
+    'RESOURCE_EXHAUSTED',
+    `The ${sender} ${problem}. Send the request again after ${retryAfterSeconds} s.`,
+    { retryAfterSeconds },
+  );
+}
+
+function tooMuchWork(units: number, data: unknown): ApiError {
+  const lists = Object.entries(data as object).filter((entry): entry is [string, unknown[]] => Array.isArray(entry[1]));
+  const [name] = lists.toSorted(([, a], [, b]) => b.length - a.length)[0] ?? [];
+  const calls = Math.ceil(units / MAX_UNITS);
+  return invalid({
+    path: name === undefined ? [] : [name],
+    code: 'too_much_work',
+    message: `${name ?? 'data'}: the call would write about ${units} items and KB, which takes too long. At most ${MAX_UNITS} are allowed. Split it into ${calls} or more calls`,
+  });
 }
 
 const limitedCalls: Readonly<Record<LimitClass, string>> = {

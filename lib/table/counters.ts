@@ -1,4 +1,6 @@
+import type { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { fromAttributes } from './attributeValues.ts';
 import type { Entity } from './entity.ts';
 import type { Table } from './table.ts';
 import { errorName, throttled } from './writeErrors.ts';
@@ -7,14 +9,14 @@ const ADVANCE_TRIES = 5;
 
 /**
  * Adds 1 to a counter atomically, unless this would exceed `limit`. Returns whether the counter has changed. The first call
- * creates the item. The item expires at `expiresAt` (epoch seconds).
+ * creates the item. The item expires at `expiresAt` (epoch seconds), if this is given.
  */
 export async function countUp<P, K>(
   table: Table,
-  entity: Entity<{ count: number; expiresAt: number }, P, K>,
+  entity: Entity<{ count: number; expiresAt?: number | undefined }, P, K>,
   key: P & K,
   limit: number,
-  expiresAt: number,
+  expiresAt?: number,
 ): Promise<boolean> {
   const updated = await updateNumber(table, entity, key, {
     name: 'count',
@@ -23,15 +25,15 @@ export async function countUp<P, K>(
     values: { ':zero': 0, ':limit': limit },
     expiresAt,
   });
-  return updated !== undefined;
+  return typeof updated === 'number';
 }
 
 /** Subtracts 1 from a counter that `countUp` has raised, but not below 0. */
 export async function countDown<P, K>(
   table: Table,
-  entity: Entity<{ count: number; expiresAt: number }, P, K>,
+  entity: Entity<{ count: number; expiresAt?: number | undefined }, P, K>,
   key: P & K,
-  expiresAt: number,
+  expiresAt?: number,
 ): Promise<void> {
   await updateNumber(table, entity, key, {
     name: 'count',
@@ -57,30 +59,47 @@ export async function increment<P, K>(
   return updated as number;
 }
 
+interface Advance {
+  readonly by: number;
+  readonly least: number;
+  readonly from: number;
+  readonly revision?: number;
+  readonly expiresAt: number;
+}
+
 /**
  * Adds `by` to a stored number atomically and returns the number before the addition. A missing number, or a number below
  * `least`, counts as `from`. If a `revision` is given, so does a number that was stored with a lower revision or without one. The
  * item expires at `expiresAt` (epoch seconds). Costs one call if the stored number counts, otherwise two.
+ *
+ * If `most` is given and the stored number is above it, adds nothing and returns the number as `tooHigh`.
  */
 export async function advanceNumber<P, K>(
   table: Table,
   entity: Entity<{ at: number; expiresAt: number }, P, K>,
   key: P & K,
-  {
-    by,
-    least,
-    from,
-    revision,
-    expiresAt,
-  }: { by: number; least: number; from: number; revision?: number; expiresAt: number },
-): Promise<number> {
+  options: Advance & { readonly most: number },
+): Promise<number | { readonly tooHigh: number }>;
+export async function advanceNumber<P, K>(
+  table: Table,
+  entity: Entity<{ at: number; expiresAt: number }, P, K>,
+  key: P & K,
+  options: Advance,
+): Promise<number>;
+export async function advanceNumber<P, K>(
+  table: Table,
+  entity: Entity<{ at: number; expiresAt: number }, P, K>,
+  key: P & K,
+  { by, least, from, revision, expiresAt, most = Infinity }: Advance & { readonly most?: number },
+): Promise<number | { readonly tooHigh: number }> {
   const hasRevision = revision !== undefined;
+  const isLimited = most < Infinity;
   const names = hasRevision ? { '#revision': 'revision' } : {};
   const updates = [
     {
       update: 'SET #number = #number + :by,',
-      condition: `#number >= :least${hasRevision ? ' AND #revision >= :revision' : ''}`,
-      values: { ':by': by },
+      condition: `#number >= :least${hasRevision ? ' AND #revision >= :revision' : ''}${isLimited ? ' AND #number <= :most' : ''}`,
+      values: { ':by': by, ...(isLimited && { ':most': most }) },
     },
     {
       update: `SET #number = :to,${hasRevision ? ' #revision = :revision,' : ''}`,
@@ -98,16 +117,18 @@ export async function advanceNumber<P, K>(
         values: { ...values, ':least': least, ...(hasRevision && { ':revision': revision }) },
         names,
         expiresAt,
+        returnsFound: isLimited,
       });
-      if (updated !== undefined) return updated - by;
+      if (typeof updated === 'number') return updated - by;
+      if (updated.found !== undefined && updated.found > most) return { tooHigh: updated.found };
     }
   }
   throw throttled('Other writers kept changing the number');
 }
 
 /**
- * Updates the number in the attribute `name` of an item, and creates a missing item. Returns the new number, or undefined if the
- * condition failed.
+ * Updates the number in the attribute `name` of an item, and creates a missing item. Returns the new number. If the condition failed,
+ * returns an object, which has the stored number as `found` if `returnsFound` is true.
  */
 async function updateNumber<P, K>(
   table: Table,
@@ -120,15 +141,17 @@ async function updateNumber<P, K>(
     values,
     names = {},
     expiresAt,
+    returnsFound = false,
   }: {
     name: string;
     update: string;
     condition?: string;
     values: Record<string, number>;
     names?: Record<string, string>;
-    expiresAt?: number;
+    expiresAt?: number | undefined;
+    returnsFound?: boolean;
   },
-): Promise<number | undefined> {
+): Promise<number | { readonly found?: number | undefined }> {
   const expiry = expiresAt === undefined ? '' : ' #expiresAt = :expiresAt, #ttl = :expiresAt,';
   try {
     const { Attributes } = await table.connection.client.send(
@@ -153,11 +176,13 @@ async function updateNumber<P, K>(
           ...(expiresAt !== undefined && { ':expiresAt': expiresAt }),
         },
         ReturnValues: 'UPDATED_NEW',
+        ...(returnsFound && { ReturnValuesOnConditionCheckFailure: 'ALL_OLD' }),
       }),
     );
     return Attributes?.[name] as number;
   } catch (error) {
-    if (errorName(error) === 'ConditionalCheckFailedException') return undefined;
-    throw error;
+    if (errorName(error) !== 'ConditionalCheckFailedException') throw error;
+    const { Item } = error as ConditionalCheckFailedException;
+    return { found: Item && (fromAttributes(Item)[name] as number) };
   }
 }

@@ -6,14 +6,19 @@ import { defineEntity } from '../table/entity.ts';
 import { openTable, type Table } from '../table/table.ts';
 import {
   type Bucket,
-  callsPerWrite,
+  chargedTokens,
+  type Demand,
   fullBucket,
   type Limit,
   type LimitClass,
   limitClasses,
   mergeSharedBucket,
-  takeToken,
+  mostUsed,
+  oneToken,
+  returnTokens,
+  takeTokens,
   timeOf,
+  tokensPerWrite,
   userLimit,
 } from './rules/rateLimit.ts';
 
@@ -49,6 +54,8 @@ const PAUSE_AFTER_FAILURE = 1_000;
 export interface TokenRequest extends BucketKey {
   /** The API key's own limit in calls per second. The default is the limit in the operator's settings. */
   readonly perSecond?: number | undefined;
+  /** The tokens of a call in addition to the one that it has taken. Undefined for the first token of a call. */
+  readonly more?: number | undefined;
   /** The current time, epoch milliseconds. */
   readonly now: number;
 }
@@ -77,12 +84,13 @@ interface LocalBucket {
 
 /**
  * Limits the calls of API keys, and of each user of an API key. Each call takes a token from this process's copy of a bucket,
- * without a read or write.
+ * without a read or write. A call that writes much takes more tokens.
  *
- * For each bucket, a process counts as many calls as the limit of the API key allows in a tenth of a second. Then it adds them to the
- * shared bucket in one write, which also returns the calls of all other processes. Until that write, the process can exceed the limit
- * by the calls that it has not added. Calls that run at the same time wait for the write if these are already the calls of a fifth of
- * a second. If the table fails, each process limits only its own calls.
+ * For each bucket, a process counts as many tokens as the limit of the API key allows in a tenth of a second. Then it adds them to the
+ * shared bucket in one write, which also returns the tokens of all other processes. Until that write, the process can exceed the limit
+ * by the tokens that it has not added. Calls that run at the same time wait for the write if these are already the tokens of a fifth of
+ * a second. A call that needs so many tokens by itself takes them from the shared bucket before it runs, with one conditional write.
+ * If the table fails, each process limits only its own calls.
  */
 export class RateBuckets {
   readonly #table: Table;
@@ -99,45 +107,76 @@ export class RateBuckets {
   }
 
   /**
-   * Takes a token for one call. A call of a user takes one of the user first: a call above the user's limit takes none of the API
-   * key.
+   * Takes a token for one call, or `more` tokens. A call of a user takes them from the user first: a call above the user's limit
+   * takes none of the API key.
    */
-  async take({ tenant, limitClass, userKey, perSecond, now }: TokenRequest): Promise<TokenTaken | TokenRefused> {
+  async take({ tenant, limitClass, userKey, perSecond, more, now }: TokenRequest): Promise<TokenTaken | TokenRefused> {
     const limit = { ...this.#limits[limitClass], ...(perSecond !== undefined && { perSecond }) };
-    const toWrite = callsPerWrite(limit);
-    const ofUser = userKey !== undefined && { tenant, limitClass, userKey };
-    const taken = ofUser ? await this.#take(ofUser, userLimit(limit), toWrite, now) : { sharedBucketWrites: [] };
+    const toWrite = tokensPerWrite(limit);
+    const isOfUser = userKey !== undefined;
+    const demand = more === undefined ? oneToken : { tokens: more, taken: 1, isOfUsers: false };
+    const taken = isOfUser
+      ? await this.#take({ tenant, limitClass, userKey }, userLimit(limit), toWrite, demand, now)
+      : { sharedBucketWrites: [] };
     if ('retryAfter' in taken) return taken;
-    const { sharedBucketWrites, ...result } = await this.#take({ tenant, limitClass }, limit, toWrite, now);
+    const ofKey = { ...demand, isOfUsers: isOfUser };
+    const { sharedBucketWrites, ...result } = await this.#take({ tenant, limitClass }, limit, toWrite, ofKey, now);
     return { ...result, sharedBucketWrites: [...taken.sharedBucketWrites, ...sharedBucketWrites] };
   }
 
-  /** Takes a token of one bucket. `toWrite` is the number of calls after which the process writes to the shared bucket. */
-  async #take(key: BucketKey, limit: Limit, toWrite: number, now: number): Promise<TokenTaken | TokenRefused> {
+  /** Takes the tokens of a call from one bucket. `toWrite` is the number of tokens after which the process writes to the shared bucket. */
+  async #take(
+    key: BucketKey,
+    limit: Limit,
+    toWrite: number,
+    demand: Demand,
+    now: number,
+  ): Promise<TokenTaken | TokenRefused> {
     const emptyBucketOf = key.userKey === undefined ? 'apiKey' : 'user';
     const local = this.#bucketOf(key, emptyBucketOf);
-    while (local.write && local.bucket.unwrittenCalls >= 2 * toWrite) await local.write.catch(() => undefined);
-    const after = takeToken(local.bucket, limit, now);
+    const isLarge = demand.taken > 0 && demand.tokens >= toWrite;
+    while (local.write && (isLarge || local.bucket.unwrittenTokens >= 2 * toWrite))
+      await local.write.catch(() => undefined);
+    const { unwrittenTokens } = local.bucket;
+    const after = takeTokens(local.bucket, limit, now, demand);
     if ('retryAfter' in after) return { ...after, emptyBucketOf, sharedBucketWrites: [] };
     local.bucket = after;
-    if (local.write || after.unwrittenCalls < toWrite || now < local.nextWriteAt) return { sharedBucketWrites: [] };
-    local.write = this.#addToSharedBucket(local, key, limit, now);
+    if (local.write || after.unwrittenTokens < toWrite || now < local.nextWriteAt) return { sharedBucketWrites: [] };
+    const most = now + timeOf(mostUsed(limit, demand) - unwrittenTokens, limit);
+    const write = this.#addToSharedBucket(local, key, limit, now, isLarge ? most : undefined);
+    const sharedBucketWrites = [(local.write = write.then(() => undefined))];
     // The caller gets a failure later. Without this handler, a failure before that would be an unhandled rejection.
     local.write.catch(() => undefined);
-    return { sharedBucketWrites: [local.write] };
+    const tooHigh = isLarge ? await write.catch(() => undefined) : undefined;
+    if (tooHigh === undefined) return { sharedBucketWrites };
+    local.bucket = returnTokens(local.bucket, chargedTokens(limit, demand), tooHigh, limit);
+    return { retryAfter: Math.max(1, Math.ceil(tooHigh - most)), emptyBucketOf, sharedBucketWrites };
   }
 
-  async #addToSharedBucket(local: LocalBucket, key: BucketKey, limit: Limit, now: number): Promise<void> {
-    const calls = local.bucket.unwrittenCalls;
-    const by = timeOf(calls, limit);
+  /**
+   * Adds the tokens of this process to the shared bucket. With `most`, adds none if the shared bucket is full again only after that
+   * time, and returns when it is full again.
+   */
+  async #addToSharedBucket(
+    local: LocalBucket,
+    key: BucketKey,
+    limit: Limit,
+    now: number,
+    most = Infinity,
+  ): Promise<number | undefined> {
+    const tokens = local.bucket.unwrittenTokens;
+    const by = timeOf(tokens, limit);
     try {
       const before = await advanceNumber(this.#table, RateBucketEntity, key, {
         by,
         least: now,
         from: now,
         expiresAt: Math.floor(now / 1000) + LIFETIME_SECONDS,
+        most,
       });
-      local.bucket = mergeSharedBucket(local.bucket, calls, before + by, limit);
+      if (typeof before !== 'number') return before.tooHigh;
+      local.bucket = mergeSharedBucket(local.bucket, tokens, before + by, limit);
+      return undefined;
     } catch (error) {
       local.nextWriteAt = now + PAUSE_AFTER_FAILURE;
       throw error;

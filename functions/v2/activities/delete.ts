@@ -23,6 +23,7 @@ export const endpoint = defineEndpoint(
       'Delete activity logs by id, document or target entity. If several are given, all must match. Immutable activity logs cannot be deleted',
     auth: 'apiKey',
     kind: 'write',
+    work: ({ activityIds }) => ({ items: activityIds?.length ?? limits.list }),
     input: z
       .object({
         organizationId: Id,

@@ -2,8 +2,9 @@ import * as z from 'zod';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { serviceName } from '../../../lib/app/serviceName.ts';
 import { requireAgentSources } from '../../../lib/comments/rules/commentAgents.ts';
-import { NewThread } from '../../../lib/comments/rules/threads.ts';
+import { NewThread, ThreadResults } from '../../../lib/comments/rules/threads.ts';
 import { newThreadsByUsers, peopleOfThread } from '../../../lib/comments/rules/userCalls.ts';
+import { workOfThreads } from '../../../lib/comments/rules/work.ts';
 import { addThreads } from '../../../lib/comments/threadWriter.ts';
 import { ensureDocument } from '../../../lib/content/documentScope.ts';
 import { mustVerifyUsers, viewerOf } from '../../../lib/content/viewer.ts';
@@ -23,6 +24,7 @@ export const endpoint = defineEndpoint(
     auth: 'apiKey',
     user: openToUsers(newThreadsByUsers, userMarkup),
     kind: 'write',
+    work: ({ commentAnnotations }) => workOfThreads(commentAnnotations),
     input: z.object({
       organizationId: Id,
       documentId: Id,
@@ -31,18 +33,7 @@ export const endpoint = defineEndpoint(
       verifyUserPermissions: optional(z.boolean()),
       commentAnnotations: list(NewThread, limits.list),
     }),
-    output: z.object({
-      data: z.record(
-        z.string(),
-        z.object({
-          success: z.boolean(),
-          annotationId: z.string(),
-          commentIds: z.array(z.number()),
-          message: z.string(),
-          findingId: z.string().optional(),
-        }),
-      ),
-    }),
+    output: ThreadResults,
     message: 'Comment Annotation(s) added successfully.',
     errors: ['NOT_FOUND', 'FAILED_PRECONDITION'],
     uses: { ensureDocument, threads: addThreads, serviceName },

@@ -9,6 +9,7 @@ import {
 } from '../../../lib/comments/rules/threadFilters.ts';
 import type { Thread } from '../../../lib/comments/rules/threads.ts';
 import { threadDeletionsByUsers } from '../../../lib/comments/rules/userCalls.ts';
+import { workOfChanges } from '../../../lib/comments/rules/work.ts';
 import { writeThreads } from '../../../lib/comments/threadWriter.ts';
 import { visibleThreads } from '../../../lib/comments/visibleThreads.ts';
 import { findWritableDocument } from '../../../lib/content/documentScope.ts';
@@ -26,6 +27,7 @@ export const endpoint = defineEndpoint(
     auth: 'apiKey',
     user: openToUsers(threadDeletionsByUsers),
     kind: 'write',
+    work: ({ annotationIds, triggerNotification }) => workOfChanges({ ids: annotationIds, triggerNotification }),
     input: z
       .object({
         organizationId: Id,

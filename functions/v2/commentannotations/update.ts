@@ -3,6 +3,7 @@ import { toChangeOptions } from '../../../lib/comments/rules/changeOptions.ts';
 import { ThreadsUpdateRequest } from '../../../lib/comments/rules/threadFilters.ts';
 import type { Thread } from '../../../lib/comments/rules/threads.ts';
 import { mayUpdate, peopleOfThreadUpdate, threadUpdatesByUsers } from '../../../lib/comments/rules/userCalls.ts';
+import { workOfChanges } from '../../../lib/comments/rules/work.ts';
 import { writeThreads } from '../../../lib/comments/threadWriter.ts';
 import { visibleThreads } from '../../../lib/comments/visibleThreads.ts';
 import { findWritableDocument } from '../../../lib/content/documentScope.ts';
@@ -21,6 +22,7 @@ export const endpoint = defineEndpoint(
     auth: 'apiKey',
     user: openToUsers(threadUpdatesByUsers, userMarkup),
     kind: 'write',
+    work: ({ annotationIds, triggerNotification }) => workOfChanges({ ids: annotationIds, triggerNotification }),
     input: ThreadsUpdateRequest,
     output: ItemResults,
     message: 'Annotations updated successfully.',

@@ -15,6 +15,7 @@ export const endpoint = defineEndpoint(
     auth: 'apiKey',
     kind: 'write',
     limitClass: 'expensive',
+    work: ({ editorIds }) => ({ items: editorIds?.length ?? limits.list }),
     input: z.object({ organizationId: Id, documentId: Id, editorIds: optional(list(Id, limits.list)), ...ownIds }),
     output: z.object({
       data: z.record(z.string(), ItemOutcome),

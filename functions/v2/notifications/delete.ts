@@ -20,6 +20,7 @@ export const endpoint = defineEndpoint(
     summary: 'Delete notifications by id, or all notifications of a document, a location or a user',
     auth: 'apiKey',
     kind: 'write',
+    work: ({ notificationIds }) => ({ items: notificationIds?.length ?? limits.list }),
     input: z
       .object({
         ...selectorFields,

@@ -40,6 +40,10 @@ export const endpoint = defineEndpoint(
     auth: 'apiKey',
     user: openToUsers({ needs: 'viewer', on: 'document', actor: [{ path: 'reactions.*.from', holds: 'user' }] }),
     kind: 'write',
+    work: ({ reactions }) => ({
+      items: 4 * reactions.length,
+      events: reactions.filter(({ commentId }) => commentId !== undefined).length,
+    }),
     input: z.object({ organizationId: Id, documentId: Id, reactions: list(Entry, limits.list) }),
     output: AnnotationResults,
     message: 'Reaction(s) added successfully.',

@@ -18,6 +18,7 @@ export const endpoint = defineEndpoint(
     auth: 'apiKey',
     user: openToUsers({ needs: 'viewer', on: 'document', actor: [{ path: 'actionUser', holds: 'user' }] }),
     kind: 'write',
+    work: ({ annotationIds }) => ({ items: 4 * annotationIds.length, events: annotationIds.length }),
     input: z.object({
       organizationId: Id,
       documentId: Id,

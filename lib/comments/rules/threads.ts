@@ -130,6 +130,22 @@ function withOneVisibility<S extends SentVisibility>({ visibilityConfig, ...sent
 /** The fields of a thread that mails and notifications show. */
 const linkFields = ['pageInfo', 'location', 'status', 'priority'] as const;
 
+/** The results of adding threads, by `annotationId`. */
+export const ThreadResults = /* @__PURE__ */ defineSchema(() =>
+  z.object({
+    data: z.record(
+      z.string(),
+      z.object({
+        success: z.boolean(),
+        annotationId: z.string(),
+        commentIds: z.array(z.number()),
+        message: z.string(),
+        findingId: z.string().optional(),
+      }),
+    ),
+  }),
+);
+
 /** A thread to add with its first comments, as a request sends it. */
 export const NewThread = /* @__PURE__ */ defineNamedSchema('CommentAnnotationInput', () =>
   z

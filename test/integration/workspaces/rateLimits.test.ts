@@ -91,13 +91,45 @@ describe('RateBuckets', () => {
     expect(await countAllowed(buckets, 50, { tenant: 'b' })).toBe(40);
   });
 
-  test('lets one user make a fifth of the calls, and leaves the others to users and servers', async () => {
+  test('lets one user make a fifth of the calls, and leaves the last fifth to servers', async () => {
     const buckets = new RateBuckets(table, limits);
     const count = (userKey?: string) => countAllowed(buckets, 50, { tenant: 'users', ...(userKey && { userKey }) });
-    expect([await count('ada'), await count('ada'), await count('bob'), await count()]).toEqual([8, 0, 8, 24]);
+    expect([await count('ada'), await count('ada'), await count('bob')]).toEqual([8, 0, 8]);
+    expect([await count('cy'), await count('dan'), await count('fay'), await count()]).toEqual([8, 8, 0, 8]);
     const take = (userKey: string) => buckets.take({ tenant: 'users', limitClass: 'read', userKey, now: NOW });
     expect(await take('ada')).toEqual({ retryAfter: 250, emptyBucketOf: 'user', sharedBucketWrites: [] });
-    expect(await take('eve')).toEqual({ retryAfter: 50, emptyBucketOf: 'apiKey', sharedBucketWrites: [] });
+    expect(await take('eve')).toEqual({ retryAfter: 450, emptyBucketOf: 'apiKey', sharedBucketWrites: [] });
+  });
+
+  test('takes the tokens of a large call from the shared bucket before the call, with one conditional write', async () => {
+    const [here, there] = [new RateBuckets(table, limits), new RateBuckets(table, limits)];
+    const take = async (buckets: RateBuckets, more?: number) => {
+      const result = await buckets.take({ tenant: 'large', limitClass: 'write', more, now: NOW });
+      await Promise.all(result.sharedBucketWrites);
+      return 'retryAfter' in result ? result.retryAfter : 'taken';
+    };
+    expect([await take(here), await take(here, 29), await take(there)]).toEqual(['taken', 'taken', 'taken']);
+    const send = jest.spyOn(table.connection.client, 'send');
+    // The other process has not seen these calls. It needs 19 of the 10 tokens that are left.
+    expect([await take(there, 18), send.mock.calls.length]).toEqual([450, 1]);
+    // It knows this now.
+    expect([await take(there, 18), send.mock.calls.length]).toEqual([450, 1]);
+    expect([await take(there, 9), send.mock.calls.length]).toEqual(['taken', 2]);
+    send.mockRestore();
+  });
+
+  test('lets a call that needs more than the bucket run only if the bucket is full', async () => {
+    const buckets = new RateBuckets(table, limits);
+    const take = async (more?: number, now = NOW) => {
+      const result = await buckets.take({ tenant: 'huge', limitClass: 'write', userKey: 'ada', more, now });
+      return 'retryAfter' in result ? [result.retryAfter, result.emptyBucketOf] : 'taken';
+    };
+    // The user's bucket has 8 tokens, and 4 more each second. The users' part of the API key's bucket has 32.
+    expect([await take(), await take(99)]).toEqual(['taken', 'taken']);
+    expect(await take(undefined, NOW + 1_000)).toEqual([22_250, 'user']);
+    expect([await take(undefined, NOW + 24_750), await take(99, NOW + 24_750)]).toEqual(['taken', [250, 'user']]);
+    const shared = await table.get(RateBucketEntity, { tenant: 'huge', limitClass: 'write' });
+    expect(shared!.at).toBeLessThanOrEqual(NOW + 32 * 50);
   });
 
   test('enforces the limit of a user across processes', async () => {

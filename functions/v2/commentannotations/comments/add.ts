@@ -5,6 +5,7 @@ import { addCommentsToThreads } from '../../../../lib/comments/commentWriter.ts'
 import { requireAgentSources } from '../../../../lib/comments/rules/commentAgents.ts';
 import { commentLists, oneCommentList, sentComments } from '../../../../lib/comments/rules/comments.ts';
 import { newCommentsByUsers, peopleOfComments } from '../../../../lib/comments/rules/userCalls.ts';
+import { workOfComments } from '../../../../lib/comments/rules/work.ts';
 import { namesRefused, visibleThreads } from '../../../../lib/comments/visibleThreads.ts';
 import { findWritableDocument } from '../../../../lib/content/documentScope.ts';
 import { mustVerifyUsers, viewerOf } from '../../../../lib/content/viewer.ts';
@@ -21,6 +22,7 @@ export const endpoint = defineEndpoint(
     auth: 'apiKey',
     user: openToUsers(newCommentsByUsers, userMarkup),
     kind: 'write',
+    work: (input) => workOfComments(sentComments(input)),
     input: z
       .object({
         organizationId: Id,

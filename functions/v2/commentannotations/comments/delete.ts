@@ -4,6 +4,7 @@ import { writeComments } from '../../../../lib/comments/commentWriter.ts';
 import { changeOptionFields, toChangeOptions } from '../../../../lib/comments/rules/changeOptions.ts';
 import { CommentResults, commentSelectors } from '../../../../lib/comments/rules/comments.ts';
 import { commentDeletionsByUsers } from '../../../../lib/comments/rules/userCalls.ts';
+import { workOfChanges } from '../../../../lib/comments/rules/work.ts';
 import { visibleThreads } from '../../../../lib/comments/visibleThreads.ts';
 import { findWritableDocument } from '../../../../lib/content/documentScope.ts';
 import { viewerOf } from '../../../../lib/content/viewer.ts';
@@ -20,6 +21,7 @@ export const endpoint = defineEndpoint(
     auth: 'apiKey',
     user: openToUsers(commentDeletionsByUsers),
     kind: 'write',
+    work: ({ commentIds, triggerNotification }) => workOfChanges({ ids: commentIds, triggerNotification }),
     input: z.object({
       ...commentSelectors,
       ...changeOptionFields,

@@ -6,6 +6,7 @@ import { changeOptionFields, toChangeOptions } from '../../../../lib/comments/ru
 import { requireAgentSource } from '../../../../lib/comments/rules/commentAgents.ts';
 import { CommentChange, CommentResults, commentSelectors } from '../../../../lib/comments/rules/comments.ts';
 import { commentChangesByUsers, peopleOfCommentUpdate } from '../../../../lib/comments/rules/userCalls.ts';
+import { workOfChanges } from '../../../../lib/comments/rules/work.ts';
 import { namesRefused, visibleThreads } from '../../../../lib/comments/visibleThreads.ts';
 import { findWritableDocument } from '../../../../lib/content/documentScope.ts';
 import { viewerOf } from '../../../../lib/content/viewer.ts';
@@ -22,6 +23,8 @@ export const endpoint = defineEndpoint(
     auth: 'apiKey',
     user: openToUsers(commentChangesByUsers, userMarkup),
     kind: 'write',
+    work: ({ commentIds, updatedData, triggerNotification }) =>
+      workOfChanges({ ids: commentIds, change: updatedData, triggerNotification }),
     input: z.object({
       ...commentSelectors,
       updatedData: CommentChange,

@@ -25,6 +25,7 @@ export const endpoint = defineEndpoint(
     auth: 'apiKey',
     user: openToUsers({ needs: 'self', on: 'selection', actor: [{ path: 'userIds', holds: 'userIds' }] }),
     kind: 'write',
+    work: ({ userIds, documentIds = [] }) => ({ items: userIds.length * Math.max(1, documentIds.length) }),
     input: z.object({
       organizationId: Id,
       documentIds: optional(list(Id, limits.readIds)),
