@@ -3,7 +3,7 @@ import { purgeThreads } from '../comments/documentPurge.ts';
 import { type DeletedDocument, type PurgeHook, purgeItem, purgeItems } from '../content/documentPurge.ts';
 import { purgeEditors } from '../editors/deleteEditors.ts';
 import { LiveChannelEntity } from '../live/entities.ts';
-import { LiveStateEntity } from '../liveState/liveStates.ts';
+import { LiveStateCountEntity, LiveStateEntity } from '../liveState/liveStates.ts';
 import { purgeDocumentJudgments } from '../memory/purgeJudgments.ts';
 import { purgeNotifications } from '../notifications/documentPurge.ts';
 import { PresenceEntity } from '../presence/presences.ts';
@@ -26,6 +26,7 @@ const ownPartitionPurges: readonly PurgeHook<DeletedDocument>[] = [
   purgeEditors,
   purgeItems(PresenceEntity),
   purgeItems(LiveStateEntity),
+  purgeItems(LiveStateCountEntity),
   purgeAccess,
 ];
 

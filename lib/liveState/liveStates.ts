@@ -3,14 +3,22 @@ import type { Capability } from '../app/capability.ts';
 import type { DocumentScope } from '../content/documentScope.ts';
 import { recordPartition } from '../content/involvements.ts';
 import { distinct } from '../shared/collections.ts';
-import { invalid } from '../shared/errors.ts';
+import { ApiError, invalid } from '../shared/errors.ts';
 import { limits } from '../shared/schema.ts';
+import { countDown, countUp } from '../table/counters.ts';
 import { defineEntity } from '../table/entity.ts';
 import type { Page } from '../table/pages.ts';
 import { retryOnConflict } from '../table/retryOnConflict.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 import { insertOrReplace, type PageOptions, type Table } from '../table/table.ts';
-import { applyBroadcast, type Broadcast, LiveState, type LiveStateResponse, toLiveStateResponse } from './rules.ts';
+import {
+  applyBroadcast,
+  type Broadcast,
+  LiveState,
+  type LiveStateResponse,
+  MAX_LIVE_STATES,
+  toLiveStateResponse,
+} from './rules.ts';
 
 export const LiveStateEntity = defineEntity({
   type: 'LiveState',
@@ -27,6 +35,21 @@ export const LiveStateEntity = defineEntity({
   sk: (key: { liveStateDataId: string }) => [key.liveStateDataId],
 });
 
+/**
+ * The number of live states of a document. It is counted up before a state is added, and down after one is deleted, so it can be
+ * too high after an interruption.
+ */
+export const LiveStateCountEntity = defineEntity({
+  type: 'LiveStateCount',
+  version: 1,
+  scope: 'tenant',
+  ownedBy: 'document',
+  purpose: 'The number of live states of a document',
+  schema: z.object({ count: z.number() }),
+  pk: (of: DocumentScope) => recordPartition(of, 'LIVE_STATE_COUNT'),
+  sk: (_key: unknown) => ['COUNT'],
+});
+
 export class LiveStateStore {
   readonly #table: Table;
 
@@ -36,10 +59,11 @@ export class LiveStateStore {
 
   /**
    * Stores a broadcast. If the broadcast replaces the data and a newer one is stored, changes nothing. Throws INVALID_ARGUMENT if
-   * merged data is too large, and ABORTED after too many conflicts.
+   * merged data is too large, RESOURCE_EXHAUSTED if the document has 1,000 other live states, and ABORTED after too many conflicts.
    */
   async broadcast(scope: DocumentScope, broadcast: Broadcast, now: number): Promise<void> {
     const key = { ...scope, liveStateDataId: broadcast.liveStateDataId };
+    let hasPlace = false;
     await retryOnConflict(async () => {
       const stored = await this.#table.get(LiveStateEntity, key);
       const next = applyBroadcast(stored, broadcast, now);
@@ -52,8 +76,14 @@ export class LiveStateStore {
         });
       const value = { ...scope, ...next };
       const op = insertOrReplace(LiveStateEntity, value, stored, now);
-      return this.#table.tryWrite([op]);
+      hasPlace ||= !stored && (await countUp(this.#table, LiveStateCountEntity, scope, MAX_LIVE_STATES));
+      if (!stored && !hasPlace) throw tooManyStates();
+      const outcome = await this.#table.tryWrite([op]);
+      if (outcome === 'done' && !stored) hasPlace = false;
+      return outcome;
     });
+    // Another broadcast has added the same state in the meantime.
+    if (hasPlace) await countDown(this.#table, LiveStateCountEntity, scope);
   }
 
   /** Returns the live states of a document with these ids. Leaves out ids that have none. */
@@ -70,9 +100,16 @@ export class LiveStateStore {
   }
 }
 
+function tooManyStates(): ApiError {
+  return new ApiError(
+    'RESOURCE_EXHAUSTED',
+    `The document has ${MAX_LIVE_STATES} live states. Broadcast under an existing liveStateDataId.`,
+  );
+}
+
 export const broadcastLiveState: Capability<Pick<LiveStateStore, 'broadcast'>> = /* @__PURE__ */ storeCapability(
   LiveStateStore,
-  ['GetItem', 'PutItem'],
+  ['GetItem', 'PutItem', 'UpdateItem'],
 );
 
 export const listLiveStates: Capability<Pick<LiveStateStore, 'getByIds' | 'list'>> = /* @__PURE__ */ storeCapability(

@@ -1,6 +1,7 @@
 import { type EraseHook, RECORDS_PER_PAGE } from '../content/userRemoval.ts';
+import { countDown } from '../table/counters.ts';
 import { remove } from '../table/table.ts';
-import { LiveStateEntity } from './liveStates.ts';
+import { LiveStateCountEntity, LiveStateEntity } from './liveStates.ts';
 
 /** Erases the live states whose last broadcast came from an erased user. */
 export const eraseLiveStates: EraseHook = {
@@ -10,7 +11,8 @@ export const eraseLiveStates: EraseHook = {
     for (const { liveStateDataId, userId, at, _r } of page.values) {
       if (userId === undefined || !userIds.has(userId) || at > removedAt) continue;
       // On a conflict, the state has a later broadcast and stays. Another user sent it, or it was sent after the removal.
-      await table.write([remove(LiveStateEntity, { ...scope, liveStateDataId }, _r)]);
+      const outcome = await table.write([remove(LiveStateEntity, { ...scope, liveStateDataId }, _r)]);
+      if (outcome === 'done') await countDown(table, LiveStateCountEntity, scope);
     }
     return page.next;
   },

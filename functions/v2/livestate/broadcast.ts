@@ -29,7 +29,7 @@ export const endpoint = defineEndpoint(
     }),
     output: z.object({ data: z.object({ success: z.boolean() }) }),
     message: 'Event broadcasted successfully.',
-    errors: ['NOT_FOUND', 'FAILED_PRECONDITION', 'ABORTED'],
+    errors: ['NOT_FOUND', 'FAILED_PRECONDITION', 'RESOURCE_EXHAUSTED', 'ABORTED'],
     uses: { findWritableDocument, states: broadcastLiveState },
     impact: 'users do not see the live data of other users',
     example: {

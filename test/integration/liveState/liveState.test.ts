@@ -1,7 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { purgeDocument } from '../../../lib/deletion/purgeDocuments.ts';
-import { LiveStateStore } from '../../../lib/liveState/liveStates.ts';
+import { LiveStateCountEntity, LiveStateStore } from '../../../lib/liveState/liveStates.ts';
 import { eraseLiveStates } from '../../../lib/liveState/userRemoval.ts';
+import { upsert } from '../../../lib/table/table.ts';
 import { acmeWorld, table } from '../../support/acmeWorld.ts';
 import { nda } from '../../support/content.ts';
 import { handlerOf } from '../../support/functionHandlers.ts';
@@ -115,6 +116,26 @@ describe('POST /v2/livestate/broadcast', () => {
     expect(Object.keys((await states())[0].data)).toEqual(['first']);
   });
 
+  test('stores 1,000 states of a document, refuses another one, and still changes the stored ones', async () => {
+    await broadcast({ n: 1 });
+    await table.write([upsert(LiveStateCountEntity, { ...(await scope()), count: 999 })]);
+    expect((await broadcast({}, { liveStateDataId: 'last' })).status).toBe(200);
+    expect(await failure({}, { liveStateDataId: 'more' })).toEqual({
+      http: 429,
+      status: 'RESOURCE_EXHAUSTED',
+      message: 'The document has 1000 live states. Broadcast under an existing liveStateDataId.',
+    });
+    expect((await broadcast({ n: 2 })).status).toBe(200);
+    expect((await states()).map(({ liveStateDataId }) => liveStateDataId)).toEqual(['clause', 'last']);
+  });
+
+  test('counts each state once, also if several calls add it at the same time', async () => {
+    const ids = times(12, (n) => `state-${n % 3}`);
+    await Promise.all(ids.map((liveStateDataId, n) => broadcast({ n }, { liveStateDataId })));
+    await broadcast({}, { liveStateDataId: 'state-0' });
+    expect(await itemsOf('LiveStateCount')).toMatchObject([{ count: 3 }]);
+  });
+
   test('rejects unknown and disabled documents', async () => {
     expect(await failure({}, { organizationId: 'none' })).toMatchObject({ status: 'INVALID_ARGUMENT' });
     expect(await failure({}, { documentId: 'none' })).toMatchObject({ status: 'NOT_FOUND' });
@@ -178,7 +199,7 @@ test('live states of a deleted document are hidden in a new document with its id
   expect(await states()).toEqual([]);
   expect(await states({ liveStateDataIds: ['clause'] })).toEqual([]);
   await purgeDocument(table, { ...where, documentId: 'nda' }, { clock: Date.now, deadline: Infinity });
-  expect(await itemsOf('LiveState')).toEqual([]);
+  expect([await itemsOf('LiveState'), await itemsOf('LiveStateCount')]).toEqual([[], []]);
 });
 
 test('an erasure removes live states whose last broadcast was by the user', async () => {
@@ -197,4 +218,5 @@ test('an erasure removes live states whose last broadcast was by the user', asyn
     'of a server',
     'of another user',
   ]);
+  expect(await itemsOf('LiveStateCount')).toMatchObject([{ count: 3 }]);
 });

@@ -28,8 +28,8 @@ async function newViewer() {
   return newUser(customer, 'vera', [{ type: 'document', id: 'nda', organizationId: 'acme', accessRole: 'viewer' }]);
 }
 
-describe('the work of a call', () => {
-  test('that cannot end within its time is refused within 5 s, and nothing is stored', async () => {
+describe('the limit on the work of a call', () => {
+  test('refuses a call that cannot end within its time within 5 s, and nothing is stored', async () => {
     const viewer = await newViewer();
     const handler = endpointHandler(addThreads, settings);
     const startedAt = performance.now();
@@ -46,7 +46,7 @@ describe('the work of a call', () => {
     for (const type of ['Thread', 'Comment', 'Involvement', 'Event']) expect(await itemsOf(type)).toEqual([]);
   });
 
-  test('of one user is limited: of two calls with 100 threads and 49 mentions each, the second is refused', async () => {
+  test('refuses the second of two calls of a user with 100 threads and 49 mentions each', async () => {
     const viewer = await newViewer();
     const [first, second] = times(2, () => endpointHandler(addThreads, settings));
     await withStillClock(async () => {
@@ -64,7 +64,7 @@ describe('the work of a call', () => {
     });
   });
 
-  test('includes the size of the body: 180 live states of 60 KB at once exceed the limit of a user', async () => {
+  test('counts the size of the body: 180 live states of 60 KB at once exceed the limit of a user', async () => {
     const viewer = await newViewer();
     const handler = endpointHandler(broadcast, settings);
     const answers = await withStillClock(async () => {

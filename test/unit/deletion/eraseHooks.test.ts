@@ -30,6 +30,7 @@ const notErased: Readonly<Record<string, readonly string[]>> = {
     'Editor',
     'EditorPart',
     'LiveChannel',
+    'LiveStateCount',
     'RecordId',
     'ThreadCounter',
   ],
