@@ -63,17 +63,20 @@ export function createHttpApi(
 }
 
 /**
- * Sets the rate limit of these routes, which is lower than the limit of the stage. AWS refuses limits of a route that
- * does not exist. So the stage depends on `createdBy`, the constructs that create the routes.
+ * Sets the rate limits of routes, in requests per second. AWS refuses limits of a route that does not exist. So the stage depends on
+ * `createdBy`, the constructs that create the routes. A route without a limit of its own has one too, because removing a limit from
+ * the template does not remove it from the stage.
  */
 export function throttleRoutes(
   stage: CfnStage,
-  routeKeys: readonly string[],
-  perSecond: number,
+  limits: Readonly<Record<string, number>>,
   createdBy: readonly IConstruct[],
 ): void {
   stage.routeSettings = Object.fromEntries(
-    routeKeys.map((key) => [key, { ThrottlingRateLimit: perSecond, ThrottlingBurstLimit: perSecond * BURST }]),
+    Object.entries(limits).map(([key, perSecond]) => [
+      key,
+      { ThrottlingRateLimit: perSecond, ThrottlingBurstLimit: perSecond * BURST },
+    ]),
   );
   stage.node.addDependency(...createdBy);
 }

@@ -90,8 +90,15 @@ export class Backend extends Stack {
             ...context,
           }),
       );
-    const publicRoutes = deployed.filter(({ auth }) => auth === 'none').flatMap(routeKeys);
-    throttleRoutes(stage, ['$default', ...publicRoutes], settings.publicRequestsPerSecond, [
+    const publicRoutes = deployed
+      .filter(({ auth }) => auth === 'none')
+      .flatMap((declared) => {
+        const limitsSources = 'limitsSources' in declared && declared.limitsSources;
+        const perSecond = limitsSources ? settings.requestsPerSecond : settings.publicRequestsPerSecond;
+        return routeKeys(declared).map((key) => [key, perSecond] as const);
+      });
+    const limits = { $default: settings.publicRequestsPerSecond, ...Object.fromEntries(publicRoutes) };
+    throttleRoutes(stage, limits, [
       unmatched,
       ...this.families.map(({ nestedStackResource }) => nestedStackResource as CfnStack),
     ]);

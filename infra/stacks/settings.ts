@@ -155,7 +155,7 @@ const schema = z.object({
     'Requests per second of all callers together. Bursts may have twice as many. The default quota of an AWS account is 10,000, but 2,500 with bursts of 1,250 in some newer regions. Request a higher one before you set more.',
   ),
   publicRequestsPerSecond: wholeNumber(50, 1, 10_000).describe(
-    'Requests per second of all callers together to each route without credentials, and to all unknown paths together.',
+    'Requests per second of all callers together to each route without credentials, and to all unknown paths together. Routes whose functions limit each source address have `requestsPerSecond` instead.',
   ),
   live: z
     .enum(['off', 'on'], 'must be "off" or "on"')

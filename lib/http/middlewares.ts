@@ -320,10 +320,14 @@ async function takeTokens(
   state.limitedClass = limitClass;
   const isOfUser = result.emptyBucketOf === 'user';
   if (isOfUser) state.limitedUser = userKey;
-  const retryAfterSeconds = Math.ceil(result.retryAfter / 1000);
-  const sender = isOfUser ? 'user' : 'API key';
   const problem = more === undefined ? `sends too many ${limitedCalls[limitClass]}` : 'writes too much';
-  throw new ApiError(
+  throw tooManyCalls(isOfUser ? 'user' : 'API key', problem, result.retryAfter);
+}
+
+/** Returns the error for a caller above a limit. `retryAfter` is the time until it can send the request again, in milliseconds. */
+export function tooManyCalls(sender: string, problem: string, retryAfter: number): ApiError {
+  const retryAfterSeconds = Math.ceil(retryAfter / 1000);
+  return new ApiError(
     'RESOURCE_EXHAUSTED',
     `The ${sender} ${problem}. Send the request again after ${retryAfterSeconds} s.`,
     { retryAfterSeconds },

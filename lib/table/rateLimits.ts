@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import type { Capability } from '../app/capability.ts';
 import { countDown, countUp } from './counters.ts';
 import { defineEntity } from './entity.ts';
 import { storeCapability } from './storeCapability.ts';
@@ -45,6 +46,13 @@ export class RateLimits {
     return countUp(this.#table, RateLimitEntity, { name, subject, window }, limit, (window + 2) * windowSeconds);
   }
 
+  /** Returns whether the calls of a subject have reached the limit of the current window. Counts nothing. */
+  async isUsedUp(name: string, subject: string, { limit, windowSeconds, now }: RateLimit): Promise<boolean> {
+    const window = Math.floor(now / 1000 / windowSeconds);
+    const stored = await this.#table.get(RateLimitEntity, { name, subject, window }, { eventual: true });
+    return (stored?.count ?? 0) >= limit;
+  }
+
   /** Takes back the count of a call that had no effect. `now` is the time at which the call was counted. */
   async giveBack(name: string, subject: string, { windowSeconds, now }: Omit<RateLimit, 'limit'>): Promise<void> {
     const window = Math.floor(now / 1000 / windowSeconds);
@@ -53,3 +61,9 @@ export class RateLimits {
 }
 
 export const rateLimits = /* @__PURE__ */ storeCapability(RateLimits, ['UpdateItem']);
+
+/** Limits failed calls: `isUsedUp` comes before the call, and `allow` counts it after it has failed. */
+export const failureLimits: Capability<Pick<RateLimits, 'isUsedUp' | 'allow'>> = /* @__PURE__ */ storeCapability(
+  RateLimits,
+  ['GetItem', 'UpdateItem'],
+);

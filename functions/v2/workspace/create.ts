@@ -24,6 +24,7 @@ export const endpoint = defineEndpoint(
     summary: 'Create a workspace with its first API key',
     auth: 'none',
     kind: 'write',
+    limitsSources: true,
     input: z.object({
       ownerEmail: OwnerEmail,
       name: optional(ShortName),

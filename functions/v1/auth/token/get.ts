@@ -1,5 +1,5 @@
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
-import { credentials } from '../../../../lib/http/credentials.ts';
+import { verifyBodyCredentials } from '../../../../lib/http/bodyCredentials.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
 import { ApiError } from '../../../../lib/shared/errors.ts';
 import { Name } from '../../../../lib/shared/schema.ts';
@@ -18,11 +18,12 @@ export const endpoint = defineEndpoint(
     summary: 'Create a user token, with the credentials of the API key in the body',
     auth: 'none',
     kind: 'write',
+    limitsSources: true,
     input: OlderTokenRequest.extend({ apiKey: Name, authToken: Name }),
     output: TokenResponse,
     message: TOKEN_MESSAGE,
-    errors: ['NOT_FOUND', 'FAILED_PRECONDITION', 'ABORTED'],
-    uses: { credentials, generateUserToken },
+    errors: ['NOT_FOUND', 'FAILED_PRECONDITION', 'RESOURCE_EXHAUSTED', 'ABORTED'],
+    uses: { verifyBodyCredentials, generateUserToken },
     impact: 'users of customers whose libraries call /v1/auth/token/get cannot sign in',
     example: {
       data: {
@@ -34,11 +35,11 @@ export const endpoint = defineEndpoint(
       result: exampleToken,
     },
   },
-  async ({ input: { apiKey, authToken, ...input }, deps, now, newId }) => {
-    const { tenant } = await deps.credentials
-      .apiKey(apiKey, authToken, { now, fresh: true })
+  async ({ input: { apiKey, authToken, ...input }, deps, now, newId, sourceIp, log }) => {
+    const { tenant } = await deps
+      .verifyBodyCredentials({ apiKey, authToken, sourceIp, now, log })
       .catch((error: unknown) => {
-        if (!(error instanceof ApiError)) throw error;
+        if (!(error instanceof ApiError) || error.status !== 'PERMISSION_DENIED') throw error;
         throw new ApiError('INVALID_ARGUMENT', 'Auth token not found.');
       });
     return { data: { token: await deps.generateUserToken(tenant, toTokenRequest(input), { now, newId }) } };

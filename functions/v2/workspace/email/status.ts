@@ -13,6 +13,7 @@ export const endpoint = defineEndpoint(
     summary: "Get whether an owner's e-mail address is verified. If it is, expired API keys work again",
     auth: 'none',
     kind: 'write',
+    limitsSources: true,
     input: z.object({ ownerEmail: OwnerEmail }),
     output: z.object({ data: z.object({ verified: z.boolean() }) }),
     message: ({ data }) => (data.verified ? 'Email verified and workspace reactivated' : 'Email not yet verified'),

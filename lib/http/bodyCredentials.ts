@@ -1,0 +1,53 @@
+import { combine } from '../app/capability.ts';
+import type { ApiKeyCaller, Log } from '../app/endpoint.ts';
+import * as logMessages from '../observability/logMessages.ts';
+import { ApiError } from '../shared/errors.ts';
+import { failureLimits } from '../table/rateLimits.ts';
+import { rateBuckets } from '../workspaces/rateBuckets.ts';
+import { credentials } from './credentials.ts';
+import { tooManyCalls } from './middlewares.ts';
+
+/** The number of calls with wrong credentials that one source address can send in a minute. */
+const FAILURES = { limit: 100, windowSeconds: 60 };
+const FAILURES_NAME = 'wrong credentials by source';
+
+export interface BodyCredentialsCall {
+  readonly apiKey: string;
+  readonly authToken: string;
+  readonly sourceIp: string;
+  readonly now: number;
+  readonly log: Log;
+}
+
+/**
+ * Verifies the credentials of an API key in the body of a request, and counts the call. A call with valid credentials takes a token
+ * of the API key for writes. A call with wrong credentials counts for its source address only: an API key is no secret, so anybody
+ * could use up its tokens otherwise. A source address with too many wrong calls is refused before its credentials are read.
+ *
+ * Throws RESOURCE_EXHAUSTED with `retry-after` above a limit, and the error of `Credentials` for wrong credentials.
+ */
+export type VerifyBodyCredentials = (call: BodyCredentialsCall) => Promise<ApiKeyCaller>;
+
+export const verifyBodyCredentials = /* @__PURE__ */ combine(
+  { credentials, buckets: rateBuckets, failures: failureLimits },
+  ({ credentials: verifier, buckets, failures }): VerifyBodyCredentials =>
+    async ({ apiKey, authToken, sourceIp, now, log }) => {
+      if (await failures.isUsedUp(FAILURES_NAME, sourceIp, { ...FAILURES, now })) throw tooManyFailures(now);
+      const caller = await verifier.apiKey(apiKey, authToken, { now, fresh: true }).catch(async (error: unknown) => {
+        if (error instanceof ApiError) await failures.allow(FAILURES_NAME, sourceIp, { ...FAILURES, now });
+        throw error;
+      });
+      const { tenant, limits } = caller;
+      const taken = await buckets.take({ tenant, limitClass: 'write', perSecond: limits.write, now });
+      await Promise.all(taken.sharedBucketWrites).catch((error: unknown) =>
+        log.warn(logMessages.rateLimitUpdateFailed, { error }),
+      );
+      if ('retryAfter' in taken) throw tooManyCalls('API key', 'sends too many writes', taken.retryAfter);
+      return caller;
+    },
+);
+
+function tooManyFailures(now: number): ApiError {
+  const milliseconds = FAILURES.windowSeconds * 1000;
+  return tooManyCalls('source address', 'sends too many wrong credentials', milliseconds - (now % milliseconds));
+}
